@@ -41,6 +41,7 @@ _LATER_OF_MODELS = ("stop", "effort", "reasoning_budget")
 # fields added later: at their default they are no part of the id
 _LATER: dict[str, Any] = {
     "control": OTHER_CONTROL,
+    "unpublished_control": False,
     "judge_sees_retro": False,
     "prompt": None,
     "detectors": DETECTORS,
@@ -134,6 +135,8 @@ class Study:
 
     `control` says what the controls are: a `random` split of the benchmark's own source, `paired`
     1:1 with its items (pairs are stored), `calibrated` on known doses of this model, or `other`.
+    `unpublished_control` declares that the controls were never published, so that no model can have
+    read them: private, generated, or newer than its training.
     `judge_sees_retro` lets a judge on a network read items of a retro set. `detectors` are the
     family over which verdicts on memory hold their error rate, by name; others are shown outside
     it. `reference_model` is one of the study's models: losses of the others are also taken less its
@@ -154,6 +157,7 @@ class Study:
     confirmatory_share: float = 0.0
     unreviewed_paraphrases: bool = False
     control: str = OTHER_CONTROL
+    unpublished_control: bool = False
     judge_sees_retro: bool = False
     prompt: OwnPrompt | None = None
     detectors: tuple[str, ...] = DETECTORS

@@ -3,7 +3,7 @@ controls? No new call. Only where difficulty cannot explain it all: against a ra
 same source, or against items newer than the model."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import pandas as pd
 
@@ -47,6 +47,7 @@ class PublishedScore(Detector):
             control=control,
             families=members.units(*ids),
         )
+        score = replace(score, is_unpublished=members.never_published(ids[1]))
         numbers = {
             "score_gap": score.gap,
             "accuracy": score.benchmark,

@@ -221,11 +221,27 @@ class MemoryTest:
 def members_of(study: Study | None, items: pd.DataFrame | None, pairs: Pairs | None = None, model: str = "") -> Members:
     """What a study's own declaration and items say of its controls, and which of them are newer than the model's training."""
     control = study.control if study else OTHER_CONTROL
+    declared = study is not None and study.unpublished_control
     if items is None:
-        return Members(control)
+        return Members(control, is_unpublished=declared)
     card = model_cards().get(model)
     newer = newer_items(items, card.cutoff) if card and card.cutoff else ()
-    return members(items, control, pairs, newer)
+    unread = _unread_by_pocket(items) if card and card.backend == _POCKET else frozenset()
+    return replace(members(items, control, pairs, newer), unread=unread, is_unpublished=declared)
+
+
+_POCKET = "pocket"  # the kind of the pocket model, and how the names of its own data sets begin
+
+
+def _unread_by_pocket(items: pd.DataFrame) -> frozenset[str]:
+    """Items of the pocket model's own data sets that its training, which is known, did not hold."""
+    unread = set()
+    for item_id, meta in zip(items["item_id"], items["meta"], strict=True):
+        known = json.loads(meta) if isinstance(meta, str) and meta else meta
+        is_own = str(item_id).startswith(f"{_POCKET}_") and isinstance(known, Mapping)
+        if is_own and known.get("dose") == 0:
+            unread.add(str(item_id))
+    return frozenset(unread)
 
 
 def memory_tests(

@@ -31,6 +31,7 @@ from flipcore.stats.base import two_shares
 from flipcore.stats.base.two_shares import Counts, difference_limits, p_above
 from flipcore.stats.memory.frames import roles_of
 from flipcore.stats.memory.gap_decision import Sides, gap_decision
+from flipcore.stats.memory.members import Members
 from flipcore.stats.memory.published_score import score_gap, score_gap_of
 from flipcore.stats.memory.rewritten import Rewritten
 from flipcore.store.queries import studies
@@ -303,14 +304,45 @@ def test_no_memory_beyond_a_margin_needs_both_upper_limits():
         for at, variant in enumerate(("base", "wording-1"))
     ]
     frame = pd.DataFrame(rows, columns=COLUMNS)
-    gap, score = memory_tests(frame, STUDY)["m"]
+    gap, score = memory_tests(frame, replace(STUDY, unpublished_control=True))["m"]
     assert score.decision == "none shown" and gap.decision == "none beyond the margin"
     assert gap.sentence.startswith(
-        "No memory beyond 5 points: at most 0.4 points more lost by rewriting, at most 3.5 points higher as published"
+        "No memory beyond 5 points, against a control that was never published: at most 0.4 points more lost by rewriting, "
+        "at most 3.5 points higher as published"
     )
-    other = memory_tests(frame, replace(STUDY, control="other"))["m"]
+    other = memory_tests(frame, replace(STUDY, control="other", unpublished_control=True))["m"]
     assert [one.detector for one in other] == ["drop gap, paraphrased"]  # unequal difficulty moves a published score
     assert "No memory" not in other[0].sentence and "unequal difficulty hides" in other[0].sentence
+
+
+def test_half_of_a_published_set_bounds_no_memory():
+    """What was read of both halves raises both scores alike: "no memory" of it was false in .45 of studies."""
+    rows = [
+        ("m", "number", f"{role}{i}", role, "paraphrase", variant, at, 0, "regex", "ok", None, i < 700)
+        for role in ("benchmark", "control")
+        for i in range(1000)
+        for at, variant in enumerate(("base", "wording-1"))
+    ]
+    gap, _ = memory_tests(pd.DataFrame(rows, columns=COLUMNS), STUDY)["m"]
+    assert gap.decision == "loss within the margin"
+    assert gap.sentence.endswith("Memory of both sets is not seen: the control may have been published too.")
+
+
+def test_controls_count_as_unpublished_where_study_dates_or_known_training_say_so():
+    assert Members(is_unpublished=True).never_published(["a"])
+    assert Members(newer=frozenset("a"), unread=frozenset("b")).never_published(["a", "b"])
+    assert not Members(newer=frozenset("a")).never_published(["a", "b"]) and not Members().never_published([])
+    items = pd.DataFrame(
+        {
+            "item_id": ["pocket_problems/1", "pocket_problems/2", "mine/3"],
+            "question": ["One?", "Two?", "Three?"],
+            "options": [[], [], []],
+            "published": None,
+            "meta": ['{"dose": 0}', '{"dose": 16}', '{"dose": 0}'],
+        }
+    )
+    assert members_of(STUDY, items, model="pocket").unread == {"pocket_problems/1"}
+    assert not members_of(STUDY, items, model="gpt-4o").unread
 
 
 def test_a_fresh_control_makes_a_higher_score_and_never_memory(monkeypatch):
@@ -347,7 +379,7 @@ def test_a_published_score_counts_families_not_their_items():
         for k in range(4)
     ]
     items = pd.DataFrame({"item_id": [row[2] for row in rows]})
-    items = items.assign(question="q", options=None, meta=None, family=items["item_id"].str.split("-").str[0], published=None)
+    items = items.assign(question=items["item_id"], options=None, meta=None, family=items["item_id"].str.split("-").str[0], published=None)
     (bare,) = memory_tests(pd.DataFrame(rows, columns=COLUMNS), STUDY)["m"]
     (score,) = memory_tests(pd.DataFrame(rows, columns=COLUMNS), STUDY, items)["m"]
     assert bare.decision == "memory" and bare.numbers["p"] < 0.002

@@ -21,13 +21,16 @@ _NUMBER = re.compile(r"\d+(?:[.,]\d+)*")
 @dataclass(frozen=True)
 class Members:
     """`guess` item id -> 1/K (items without options are absent), `family` item id -> template, `pairs` those stored of its
-    items, `control` what the study declares its controls to be, `newer` the items known to be newer than the model's training."""
+    items, `control` what the study declares its controls to be, `newer` the items known to be newer than the model's training.
+    `unread` are items that the model is known not to have read; `is_unpublished`: the study declares so of all its controls."""
 
     control: str = OTHER_CONTROL
     guess: Mapping[str, float] = field(default_factory=dict)
     family: Mapping[str, str] = field(default_factory=dict)
     pairs: Pairs = field(default_factory=Pairs)
     newer: frozenset[str] = frozenset()
+    unread: frozenset[str] = frozenset()
+    is_unpublished: bool = False
 
     def sides(self, benchmark: Rewritten, control: Rewritten) -> Sides:
         """Two rewritten sets with what is known of their items."""
@@ -42,6 +45,10 @@ class Members:
         if self.control == RANDOM_CONTROL:
             return RANDOM
         return FRESH if controls and self.newer.issuperset(controls) else ""
+
+    def never_published(self, controls: Collection[str]) -> bool:
+        """Whether no model, or at least not this one, can have read any of these controls."""
+        return self.is_unpublished or (bool(controls) and (self.newer | self.unread).issuperset(controls))
 
     def units(self, benchmark: Sequence[str], controls: Sequence[str]) -> Families:
         """Of two sets of items, what counts as one: a name for every item, None where that is the item."""

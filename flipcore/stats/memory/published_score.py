@@ -28,7 +28,8 @@ LEAST_P = 1e-12  # below it the limits are rounding
 class ScoreGap:
     """`gap` is the accuracy of `n` benchmark items less that of `n_control` controls, at 95%; `p` its one-sided p, `high` the
     one-sided 95% upper limit. Answers that could not be read are right or wrong, whichever is worse for what is said. `withheld`
-    says why nothing may be claimed."""
+    says why nothing may be claimed. `is_unpublished`: the controls were never published, so that no memory of theirs hides that of
+    the benchmark."""
 
     control: str
     benchmark: Estimate
@@ -38,6 +39,7 @@ class ScoreGap:
     high: float
     n_unread: int = 0
     withheld: str = ""
+    is_unpublished: bool = False
 
     @property
     def is_higher(self) -> bool:

@@ -4,6 +4,7 @@ Studies are drawn together; only those that could be claimed are put into words 
 """
 
 from collections.abc import Callable
+from dataclasses import replace
 
 import numpy as np
 
@@ -31,9 +32,14 @@ DIFFICULTY = (
 )
 
 
-def verdict(sample: Studies, study: int, control: str, rng: Rng, with_score: bool = False) -> Claim:
-    """The product's own sentence on one study, with the published score of the same items beside it or without."""
+def verdict(
+    sample: Studies, study: int, control: str, rng: Rng, with_score: bool = False, *, is_unpublished: bool = True
+) -> Claim:
+    """The product's own sentence on one study, with the published score of the same items beside it or without.
+
+    `is_unpublished` is what is declared of its control."""
     score = score_gap(sample.benchmark[0][study], sample.control[0][study], RANDOM) if with_score else None
+    score = replace(score, is_unpublished=is_unpublished) if score else None
     decision = gap_decision(sample.sides(study, control), control, int(rng.integers(2**31)), FEWEST)
     return gap_claim(decision, score=score)
 
@@ -123,12 +129,33 @@ def _memory() -> list[Cell]:
     """What a gap cannot see: the truth of these worlds is how far the published score is inflated."""
     sizes = ((150, 150), (500, 500), (1_319, 1_319))
     return [
-        *(gap(NO_MEMORY, RANDOM, world, n, m) for world in NO_MEMORY.worlds for n, m in sizes),
+        *(gap(NO_MEMORY, RANDOM, world, n, m) for world in NO_MEMORY.worlds if world != LEAKED for n, m in sizes),
+        *(
+            _leaked(n, is_unpublished, truth)
+            for n in (500, 1_319)
+            for is_unpublished, truth in ((False, "null"), (True, "outside"))
+        ),
         gap(NO_MEMORY, RANDOM, "memory that survives rewriting, at the margin", 1_319, 120),
         *(gap(GAP_OTHER, OTHER, "wrong keys in the control, 8 %", n, n) for n in (150, 500)),
         *(gap(GAP_WITHIN, RANDOM, "wrong keys hide memory that rewriting breaks", n, n) for n in (150, 500)),
         *(gap(NO_MEMORY, RANDOM, "nothing read", n, n, "planted") for n in (150, 500, 1_319)),
     ]
+
+
+LEAKED = "the control was read too, and nobody declares it unpublished"
+
+
+def _leaked(n: int, is_unpublished: bool, truth: str) -> Cell:
+    """Half of a published set as the control: both halves were read, which raises both scores by 25 points."""
+    law = WORLDS["both read, 25 pp"]
+
+    def run(rng: Rng) -> bool:
+        sample = studies(law, n, n, rng, 1)
+        claim = verdict(sample, 0, RANDOM, rng, with_score=True, is_unpublished=is_unpublished)
+        return claim.is_made and claim.assertion is NO_MEMORY
+
+    world = "the control was read too, and is declared unpublished" if is_unpublished else LEAKED
+    return Cell(NO_MEMORY, world, f"{n:,} v {n:,}", each(run), truth, N_RUNS // 4)
 
 
 def _margins() -> list[Cell]:

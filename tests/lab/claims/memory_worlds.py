@@ -112,6 +112,7 @@ WORLDS: dict[str, World] = {
     "half survives, at the margin": (leaked(0.25, 0.5, 0.8), leaked(0.0, 1.0, 0.8), 0.0),
     "wrong keys in the control, 8 %": (changing(0.8, 0.1, 0.02), wrong_keys(changing(0.8, 0.1, 0.02), 0.08), 0.0),
     "wrong keys hide memory that rewriting breaks": (wrong_keys(leaked(0.4, 0.0, 0.75), 0.08), leaked(0.0, 1.0, 0.75), 0.0),
+    "both read, 25 pp": _same(leaked(0.5, 1.0, 0.5)),
     "nothing read": _same(leaked(0.0, 1.0, 0.8)),
     "gap .15": (changing(0.85, 0.19 / 0.85), changing(0.8, 0.05), 0.0),
     "gap .26": (changing(0.9, 0.30 / 0.9), changing(0.8, 0.05), 0.0),
