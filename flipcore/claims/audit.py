@@ -30,6 +30,7 @@ from flipcore.claims.audit_input import (
     shares_alone,
     spoken_name,
     what_differs,
+    with_scales,
 )
 from flipcore.claims.audit_items import (
     GROUPS_DIFFER,
@@ -47,20 +48,21 @@ from flipcore.claims.ranking import contest, lead_claim, lead_words
 from flipcore.core.finish import ENDED_EARLY
 from flipcore.core.records import ABSENT, OTHER_PROMPT
 from flipcore.extractors import EXTRACTORS
-from flipcore.stats.audit.paired import paired_scores
+from flipcore.stats.audit.paired import grade_gap, paired_scores
 from flipcore.stats.audit.score_rate import score_rates
 from flipcore.stats.base.accuracy import accuracy
 from flipcore.stats.base.estimate import Estimate, number_text, p_text, percent_text
-from flipcore.stats.base.families import family_numbers
+from flipcore.stats.base.families import UNIT, family_numbers
 from flipcore.stats.base.guarded import CLUSTERS_LIKE_SEEN, guarded_limits, guarded_t
 from flipcore.stats.base.intervals import SIGNED, mean_interval
-from flipcore.stats.base.multiplicity import bh
+from flipcore.stats.base.multiplicity import bh, holm
 from flipcore.stats.flips.decomposition import default_reference
 from flipcore.stats.flips.surface import column_means, surface
 from flipcore.stats.memory.frames import CONTROL_ROLES
 from flipcore.stats.ranking.order import order
 from flipcore.stats.ranking.ways import scores
 from flipcore.stats.score.reducers import MEAN, is_known, item_scores
+from flipcore.text.counts import count_of
 
 READOUTS_DIFFER = Assertion(
     "audit readouts",
@@ -70,7 +72,15 @@ READOUTS_DIFFER = Assertion(
     "all checks of a log that have a p, false-discovery rate",
     ("no difference", "templates", "a log of many pairs", "several samples"),
 )
-ASSERTIONS = (READOUTS_DIFFER, GROUPS_DIFFER)
+GRADES_DIFFER = Assertion(
+    "audit grades of models",
+    "one model's answers to all items like these are graded higher than another's",
+    0.05,
+    2,
+    "all pairs of models under one readout, Holm",
+    ("equal graded models", "equal graded models, grades near the top", "equal graded models on clusters"),
+)
+ASSERTIONS = (READOUTS_DIFFER, GROUPS_DIFFER, GRADES_DIFFER)
 NOT_OF_RANKING = "A description: what is claimed of models is claimed under the reference extractor, over all tasks."
 
 
@@ -83,6 +93,7 @@ def findings(log: AuditInput) -> list[Finding]:
         calls_lost,
         unreadable,
         models_differ,
+        grades_differ,
         answer_flips,
         score_consistency,
     )
@@ -248,7 +259,9 @@ def unreadable(log: AuditInput, frame: pd.DataFrame) -> Iterator[Finding]:
 
 @dataclass(frozen=True, eq=False)
 class ReadoutPair:
-    """Scores (items,) of one model under two readouts of the same texts, and each item's family, None where every item is one."""
+    """Scores (items,) of one model under two readouts of the same texts, and each item's family, None where every item is one.
+
+    `low` and `high` are the ends of the scale that both score on."""
 
     model: str
     first: str
@@ -256,11 +269,22 @@ class ReadoutPair:
     of_first: np.ndarray
     of_second: np.ndarray
     families: np.ndarray | None = None
+    low: float = 0.0
+    high: float = 1.0
+
+    @property
+    def is_graded(self) -> bool:
+        return (self.low, self.high) != UNIT
+
+    @cached_property
+    def differences(self) -> np.ndarray:
+        """(items,) second less first, as shares of the scale."""
+        return (self.of_second - self.of_first) / (self.high - self.low)
 
     @cached_property
     def p(self) -> float:
         """Of these two alone."""
-        return float(guarded_t(self.of_second - self.of_first, SIGNED, self.families).p)
+        return float(guarded_t(self.differences, SIGNED, self.families).p)
 
 
 def readout_claims(pairs: Sequence[ReadoutPair], others: Sequence[float] = ()) -> list[Claim]:
@@ -271,6 +295,8 @@ def readout_claims(pairs: Sequence[ReadoutPair], others: Sequence[float] = ()) -
 
 
 def _readout_claim(one: ReadoutPair, p: float, n_tests: int) -> Claim:
+    if one.is_graded:
+        return _graded_claim(one, p, n_tests)
     rate, scores = READOUTS_DIFFER.error_rate, paired_scores(one.of_first, one.of_second, one.families)
     alpha = rate * (one.p / p if 0 < p < 1 else 1 / n_tests) / 2
     difference = one.of_second - one.of_first
@@ -300,14 +326,44 @@ def _readout_claim(one: ReadoutPair, p: float, n_tests: int) -> Claim:
     )
 
 
+def _graded_claim(one: ReadoutPair, p: float, n_tests: int) -> Claim:
+    """The same of two readouts that give grades, in the scale's own units."""
+    rate = READOUTS_DIFFER.error_rate
+    alpha = rate * (one.p / p if 0 < p < 1 else 1 / n_tests) / 2
+    gap = grade_gap(one.of_first, one.of_second, one.families, alpha=alpha, low=one.low, high=one.high)
+    asserted = p <= rate
+    higher, lower = (one.second, one.first) if gap.value >= 0 else (one.first, one.second)
+    gap = gap if gap.value >= 0 else replace(gap, value=-gap.value, low=-gap.high, high=-gap.low)
+    among = f"{one.differences.size:,} item{'s' * (one.differences.size != 1)}"
+    if asserted:
+        sentence = f"{one.model}: {higher} grades higher than {lower} on the same {among}: {gap.text()}, {p_text(p)}."
+    else:
+        differ = f"{one.model}: undecided whether {one.first} and {one.second} differ on {among}"
+        sentence = f"{differ}: {gap.text()} ({higher} − {lower}), {p_text(p)}."
+    detail = _grade_words(one.of_first, one.of_second, (one.first, one.second), (one.low, one.high))
+    if n_tests > 1:
+        detail += f" p corrected for {n_tests} checks of this log (false-discovery rate)."
+    detail += "" if one.families is None else f" {CLUSTERS_LIKE_SEEN}"
+    outcome = "differ" if asserted else "undecided"
+    return Claim(READOUTS_DIFFER, outcome, sentence, asserted, detail, "", {"difference": gap, "p": p})
+
+
+def _grade_words(first: np.ndarray, second: np.ndarray, names: tuple[str, str], scale: tuple[float, float]) -> str:
+    """How many items either grades higher, and on which scale."""
+    n_first, n_second = int((first > second).sum()), int((second > first).sum())
+    return f"Higher under {names[0]}: {n_first:,}; under {names[1]}: {n_second:,}. Grades from {scale[0]:g} to {scale[1]:g}."
+
+
 Place = tuple[str, float, pd.Index]  # first readout, share of runs called otherwise, their items
 
 
 def readout_pairs(log: AuditInput, frame: pd.DataFrame) -> tuple[list[ReadoutPair], list[Place]]:
     """Each pair of readouts of one model on the texts that both saw."""
-    base = shares_alone(frame[frame["is_base"] & (frame["axis"] == OWN_PROMPT) & frame["score"].notna()])
+    base = frame[frame["is_base"] & (frame["axis"] == OWN_PROMPT) & frame["score"].notna()]
+    base = with_scales(base, log.scales)
     pairs, places = [], []
-    for model, part in base.groupby("model", sort=False):
+    for (model, *_), part in base.groupby(["model", "low", "high"], sort=False):
+        low, high = float(part["low"].iloc[0]), float(part["high"].iloc[0])
         names = list(dict.fromkeys(part["extractor"]))[:MOST_READOUTS]
         wide = part.pivot_table(index=["item_id", "sample"], columns="extractor", values="score", aggfunc="first", sort=False)
         for first, second in combinations(names, 2):
@@ -319,7 +375,9 @@ def readout_pairs(log: AuditInput, frame: pd.DataFrame) -> tuple[list[ReadoutPai
             families = _templates(log, means.index)
             numbers = None if families is None else family_numbers(families)
             of_first, of_second = (means[name].to_numpy(dtype=float) for name in (first, second))
-            pairs.append(ReadoutPair(str(model), spoken_name(first), spoken_name(second), of_first, of_second, numbers))
+            pairs.append(
+                ReadoutPair(str(model), spoken_name(first), spoken_name(second), of_first, of_second, numbers, low, high)
+            )
             places.append((first, len(apart) / len(both), apart.index.get_level_values("item_id")))
     return pairs, places
 
@@ -348,7 +406,7 @@ def models_differ(log: AuditInput, frame: pd.DataFrame) -> Iterator[Finding]:
         return
     base = shares_alone(frame[frame["is_base"] & (frame["axis"] == OWN_PROMPT)])
     base = base.assign(is_correct=base["score"], role=base.get("role", ""))
-    role = min(base["role"].unique(), key=lambda one: one in CONTROL_ROLES, default="")
+    role = _leading_role(base)
     base = base[base["role"] == role]
     readers = list(dict.fromkeys(base["extractor"]))
     parts = [(str(reader), "", part) for reader, part in base.groupby("extractor", sort=False)]
@@ -360,6 +418,83 @@ def models_differ(log: AuditInput, frame: pd.DataFrame) -> Iterator[Finding]:
             continue
         is_ranking = reader == default_reference(readers, log.scorers) and not task
         yield from _pairs_of_models(part, str(reader), str(task), is_ranking)
+
+
+def _leading_role(base: pd.DataFrame) -> str:
+    """The role of the items that models are compared on: no controls where others are scored."""
+    return str(min(base["role"].unique(), key=lambda one: one in CONTROL_ROLES, default=""))
+
+
+def grades_differ(log: AuditInput, frame: pd.DataFrame) -> Iterator[Finding]:
+    """Each pair of models whose answers to the same items are graded by one readout on one scale."""
+    base = frame[frame["is_base"] & (frame["axis"] == OWN_PROMPT) & frame["score"].notna()]
+    base = with_scales(base, log.scales).assign(role=frame.get("role", ""))
+    base = base[base["role"] == _leading_role(base)]
+    base = base[(base["low"] != UNIT[0]) | (base["high"] != UNIT[1])]
+    for (reader, task), part in base.groupby(["extractor", "task"], sort=False, observed=True):
+        means = part.pivot_table(index="item_id", columns="model", values="score", aggfunc="mean", sort=False, observed=True)
+        models, scale = [str(name) for name in means.columns][:MOST_READOUTS], (part["low"].iloc[0], part["high"].iloc[0])
+        pairs = []
+        for first, second in combinations(models, 2):
+            both = means[[first, second]].dropna()
+            if len(both) > 1:
+                families = _templates(log, both.index)
+                numbers = None if families is None else family_numbers(families)
+                columns = both[first].to_numpy(dtype=float), both[second].to_numpy(dtype=float)
+                pairs.append((GradedPair(first, second, *columns, *scale, numbers), both.index))
+        what = spoken_name(str(reader)) + (f" on {task}" if base["task"].nunique() > 1 else "")
+        claims = graded_pair_claims([pair for pair, _ in pairs], what)
+        for claim, (pair, items) in zip(claims, pairs, strict=True):
+            apart = items[pair.of_first != pair.of_second]
+            if len(apart):
+                listed = tuple(map(str, apart))[:N_LISTED]
+                yield Finding("two logs", claim, 30 + 10 * claim.asserted, listed, pair.first, extractor=str(reader))
+
+
+@dataclass(frozen=True)
+class GradedPair:
+    """Grades (items,) of two models on a scale from `low` to `high`; `clusters` are numbers or None."""
+
+    first: str
+    second: str
+    of_first: np.ndarray
+    of_second: np.ndarray
+    low: float
+    high: float
+    clusters: np.ndarray | None = None
+
+    @cached_property
+    def p(self) -> float:
+        """Of these two alone."""
+        return float(guarded_t((self.of_first - self.of_second) / (self.high - self.low), SIGNED, self.clusters).p)
+
+
+def graded_pair_claims(pairs: Sequence[GradedPair], what: str) -> list[Claim]:
+    """One claim per pair of models, each p Holm's over all pairs of one readout."""
+    adjusted = holm([pair.p for pair in pairs])
+    claims = []
+    for pair, p in zip(pairs, adjusted, strict=True):
+        rate = GRADES_DIFFER.error_rate
+        alpha = rate * (pair.p / p if 0 < p < 1 else 1 / len(pairs)) / 2
+        gap = grade_gap(pair.of_second, pair.of_first, pair.clusters, alpha=alpha, low=pair.low, high=pair.high)
+        ahead, behind = (pair.first, pair.second) if gap.value >= 0 else (pair.second, pair.first)
+        gap = gap if gap.value >= 0 else replace(gap, value=-gap.value, low=-gap.high, high=-gap.low)
+        among = count_of(pair.of_first.size, "item")
+        asserted = bool(p <= rate)
+        if asserted:
+            sentence = f"{ahead} is graded higher than {behind} on the same {among} by {what}: {gap.text()}, {p_text(p)}."
+        else:
+            sentence = (
+                f"Undecided whether {ahead} or {behind} is graded higher by {what}: {gap.text()} on {among}, {p_text(p)}."
+            )
+        detail = _grade_words(pair.of_first, pair.of_second, (pair.first, pair.second), (pair.low, pair.high))
+        detail = detail.replace("under", "of")
+        if len(pairs) > 1:
+            detail += f" p corrected for {len(pairs)} pairs of models (Holm)."
+        detail += "" if pair.clusters is None else f" {CLUSTERS_LIKE_SEEN}"
+        numbers = {"difference": gap, "p": p}
+        claims.append(Claim(GRADES_DIFFER, "differ" if asserted else "undecided", sentence, asserted, detail, "", numbers))
+    return claims
 
 
 def _pairs_of_models(part: pd.DataFrame, reader: str, task: str, is_ranking: bool) -> Iterator[Finding]:

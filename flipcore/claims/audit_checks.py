@@ -6,7 +6,17 @@ from itertools import combinations
 
 import pandas as pd
 
-from flipcore.claims.audit_input import LEAST_TEMPLATES, MOST_READOUTS, NO_ANSWER, OURS, OWN_PROMPT, AuditInput, scored
+from flipcore.claims.audit_input import (
+    LEAST_TEMPLATES,
+    MOST_READOUTS,
+    NO_ANSWER,
+    OURS,
+    OWN_PROMPT,
+    AuditInput,
+    scored,
+    shares_alone,
+    with_scales,
+)
 from flipcore.claims.audit_prompts import LEAST_ITEMS
 
 
@@ -53,6 +63,7 @@ def coverage(log: AuditInput) -> Coverage:
 
 
 def _has_own_answers(log: AuditInput, base: pd.DataFrame) -> bool:
+    base = shares_alone(base)
     is_own = (base["status"] == "ok") & base["answer"].notna() & ~base["extractor"].isin(OURS)
     return bool((is_own & base["score"].isin((0.0, 1.0))).any())
 
@@ -63,7 +74,8 @@ def _repeats_within(rows: pd.DataFrame, of: Sequence[str], by: str) -> bool:
 
 
 def _has_two_readouts(log: AuditInput, base: pd.DataFrame) -> bool:
-    return _repeats_within(base[base["score"].notna()], ("model", "item_id", "sample"), "extractor")
+    rows = with_scales(base[base["score"].notna()], log.scales)
+    return _repeats_within(rows, ("model", "item_id", "sample", "low", "high"), "extractor")
 
 
 def _has_two_models(log: AuditInput, base: pd.DataFrame) -> bool:
@@ -139,7 +151,7 @@ CHECKS = (
         "the log holds no readout of its own",
     ),
     Check(
-        "Two readouts of the same texts", ("readouts",), _has_two_readouts, "no text was called right or wrong by two readouts"
+        "Two readouts of the same texts", ("readouts",), _has_two_readouts, "no text was scored by two readouts on one scale"
     ),
     Check("Two models on the same items", ("two logs",), _has_two_models, "no two models have scores on the same items"),
     Check("Repeated prompts", ("repeats",), _has_samples, "no prompt was asked twice"),

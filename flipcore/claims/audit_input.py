@@ -65,7 +65,8 @@ class AuditInput:
     """`frame` is every readout of the study (store.queries.studies.readouts with everything), `harmless` those of which flips are
     made (the same without `everything`), `items` its items with question, options, target and category, `calls` one row a model
     with counts by status and finish reason, `reported` what the logs say, `scorers` the
-    readouts of the logs' own scorers, the one that leads first, `prompts` the base prompt of each item
+    readouts of the logs' own scorers, the one that leads first, `scales` the lowest and highest score of each task and readout
+    whose scores are grades, `prompts` the base prompt of each item
     and its system message, `facts` what rows say against their log. `reruns`, `outputs` and `lengths`
     are of `store.queries.audit_outputs`: prompts that were asked again, refusals and empty outputs,
     and how long outputs are."""
@@ -77,6 +78,7 @@ class AuditInput:
     reported: Sequence[Mapping[str, Any]] = ()
     notes: Sequence[str] = field(default_factory=tuple)
     scorers: Sequence[str] = ()
+    scales: Mapping[tuple[str, str], tuple[float, float]] = field(default_factory=dict)
     prompts: pd.DataFrame = field(default_factory=lambda: pd.DataFrame(columns=["item_id", "prompt"]))
     facts: Sequence[Mapping[str, Any]] = ()
     reruns: pd.DataFrame = field(default_factory=lambda: pd.DataFrame(columns=RERUNS))
@@ -105,6 +107,22 @@ def shares_alone(frame: pd.DataFrame) -> pd.DataFrame:
         return frame
     grades = set(zip(frame["task"][is_outside], frame["extractor"][is_outside], strict=True))
     return frame[[one not in grades for one in zip(frame["task"], frame["extractor"], strict=True)]]
+
+
+def with_scales(frame: pd.DataFrame, scales: Mapping[tuple[str, str], tuple[float, float]]) -> pd.DataFrame:
+    """The rows with `low` and `high`, the ends of the scale on which their readout scores their task.
+
+    Scores from 0 to 1 are on that scale. Grades are on the one that the log declares, else on the
+    range of all grades of that task and readout.
+    """
+    low, high = pd.Series(0.0, index=frame.index), pd.Series(1.0, index=frame.index)
+    for key, part in frame.groupby(["task", "extractor"], sort=False, observed=True):
+        lowest, highest = part["score"].min(), part["score"].max()
+        if (lowest >= 0 and highest <= 1 and key not in scales) or part["score"].isna().all():
+            continue
+        ends = scales.get((str(key[0]), str(key[1])), (lowest, highest))
+        low[part.index], high[part.index] = min(ends[0], lowest), max(ends[1], highest)
+    return frame.assign(low=low, high=high)
 
 
 def what_differs(part: pd.DataFrame) -> str:

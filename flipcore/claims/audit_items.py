@@ -114,8 +114,8 @@ def golds(log: AuditInput, questions: pd.Series) -> Iterator[Finding]:
 
 
 def repeated_items(log: AuditInput, same: pd.Series) -> Iterator[Finding]:
-    """The same question under several ids: it counts several times in the score and in its standard error. `same` are
-    `questions_of` the items."""
+    """The same question under several ids: it counts several times in the score, and once as a cluster. `same` are `questions_of`
+    the items."""
     twice = same.duplicated(keep=False)
     if twice.any():
         n, extra = int(same[twice].nunique()), int(same.duplicated().sum())

@@ -13,6 +13,7 @@ from flipcore.claims.audit_checks import Coverage, coverage
 from flipcore.claims.audit_input import OURS, AuditInput, Finding, scored, spoken_name
 from flipcore.core.errors import BadInput
 from flipcore.core.records import BASE, IDENTITY
+from flipcore.core.study import Study
 from flipcore.extractors import title_of
 from flipcore.reports.rereading import rereadings
 from flipcore.reports.whole_study import WholeStudy
@@ -127,6 +128,7 @@ def audit(store: Store, study_id: str) -> Audit:
         reported,
         queries.notes(study),
         study.scorer_names,
+        _scales(study),
         queries.prompts(store, study_id),
         queries.facts(study),
         outputs.reruns,
@@ -149,6 +151,12 @@ def audit(store: Store, study_id: str) -> Audit:
         covered = replace(covered, lacking=tuple((title, _of_study(why)) for title, why in covered.lacking))
     what = "log" if study.is_recorded else "study"
     return Audit(recognised, tuple(several), tuple(audit_input.notes), covered, what, _spread(frame))
+
+
+def _scales(study: Study) -> dict[tuple[str, str], tuple[float, float]]:
+    """The scale of each task and scorer whose scores are grades."""
+    graded = [scorer for scorer in study.scorers if "low" in scorer and "high" in scorer]
+    return {(str(one["task"]), str(one["scorer"])): (float(one["low"]), float(one["high"])) for one in graded}
 
 
 def _spread(frame: pd.DataFrame) -> str:

@@ -6,8 +6,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from flipcore.claims.audit import ReadoutPair, _pairs_of_models, _places, findings, models_differ, readout_claims
-from flipcore.claims.audit_checks import CHECKS
+from flipcore.claims.audit import ReadoutPair, _pairs_of_models, _places, findings, grades_differ, models_differ, readout_claims
+from flipcore.claims.audit_checks import CHECKS, coverage
 from flipcore.claims.audit_input import AuditInput, scored
 from flipcore.core.randomness import generator
 from flipcore.core.study import ItemSource, Part, Study
@@ -218,6 +218,47 @@ def test_the_model_that_is_ahead_on_the_same_items_is_named_first():
     )  # the first has the higher mean over all that it was asked
     assert "whether two and one differ on 6 items" in said and "+16.7 points" in said
     assert two_models([True, True, False], [None, None, True]) == []  # one item alone compares no models
+
+
+def graded_log(n=60, lead=1.0, scales=None):
+    """Two models, each graded from 0 to 5 by two readouts; the first is graded `lead` higher, by the second readout half of it."""
+    readouts, items, calls = frame_of(n)
+    base = np.arange(n) % 4
+    parts = []
+    for model, more in (("one", lead), ("two", 0.0)):
+        for extractor, weight in (("grade", 1.0), ("rubric", 0.5)):
+            value = base + weight * more * (np.arange(n) % 2)
+            graded = readouts.assign(model=model, extractor=extractor, value=value, is_correct=None, answer=None)
+            parts.append(graded.assign(family=readouts["item_id"], position=0))
+    return AuditInput(pd.concat(parts, ignore_index=True), items, calls, scales=scales or {})
+
+
+def test_models_and_readouts_with_grades_are_compared_on_their_scale():
+    scales = {("t", "grade"): (0.0, 5.0), ("t", "rubric"): (0.0, 5.0)}
+    log = graded_log(lead=2.0, scales=scales)
+    of_models = [one.claim for one in grades_differ(log, scored(log.frame))]
+    assert [claim.is_made for claim in of_models] == [True, True]
+    assert of_models[0].sentence.startswith("one is graded higher than two on the same 60 items by grade: 1.00 [")
+    assert of_models[0].detail == "Higher of one: 30; of two: 0. Grades from 0 to 5."
+    of_readouts = [one.claim for one in findings(log) if one.about == "readouts"]
+    assert [claim.sentence.split(":")[0] for claim in of_readouts] == ["one"]  # they agree on the other model
+    assert "grade grades higher than rubric on the same 60 items: 0.50 [" in of_readouts[0].sentence
+
+
+def test_grades_on_two_scales_are_compared_by_nobody_and_no_check_says_so():
+    log = graded_log(scales={("t", "grade"): (0.0, 5.0), ("t", "rubric"): (0.0, 10.0)})
+    assert not [one for one in findings(log) if one.about == "readouts"]
+    lacking = dict(coverage(log).lacking)
+    assert lacking["Two readouts of the same texts"] == "no text was scored by two readouts on one scale"
+    assert "Two models on the same items" not in lacking
+    assert "Scores against the log's own answers" in lacking  # a grade of 1 or 0 is neither right nor wrong
+
+
+def test_equal_grades_of_two_models_are_undecided():
+    log = graded_log(lead=0.0)
+    assert [one.claim.is_made for one in grades_differ(log, scored(log.frame))] == []
+    few = graded_log(n=12, lead=0.4)
+    assert all(not one.claim.is_made for one in grades_differ(few, scored(few.frame)))
 
 
 def test_models_are_compared_on_the_items_that_ranking_starts_with():

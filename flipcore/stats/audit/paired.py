@@ -65,6 +65,22 @@ def _difference(first: np.ndarray, second: np.ndarray, names: np.ndarray, b: int
     return Estimate(value, low, high, 0.95, "guarded t", n_units, None, effective=effective), p
 
 
+def grade_gap(
+    first: np.ndarray, second: np.ndarray, clusters: np.ndarray | None, *, alpha: float, low: float, high: float
+) -> Estimate:
+    """Second less first, grades (items,) on a scale from `low` to `high`, in its own units.
+
+    The limits are those of the guarded t at a one-sided `alpha`: they exclude 0 exactly where it does.
+    """
+    width = high - low
+    shares = (second - first) / width
+    value = float(shares.mean()) if shares.size else math.nan
+    least, most = guarded_limits(shares, shares, SIGNED, alpha, clusters)
+    n = shares.size if clusters is None else int(clusters.max(initial=-1)) + 1
+    limits = width * float(least), width * float(most)
+    return Estimate(width * value, *limits, 1 - 2 * alpha, "guarded t", n, None)
+
+
 def unpaired_difference(first: np.ndarray, second: np.ndarray, level: float = 0.95) -> Estimate:
     """The difference with the interval that two printed standard errors give: sqrt(se1² + se2²), as if the items were others."""
     one, two = clt(first, level), clt(second, level)

@@ -3,11 +3,20 @@ findings of a log claims anything. What it says of models is Ranking's claim."""
 
 from collections.abc import Callable
 from functools import partial
+from itertools import combinations
 
 import numpy as np
 import pandas as pd
 
-from flipcore.claims.audit import READOUTS_DIFFER, ReadoutPair, findings, readout_claims
+from flipcore.claims.audit import (
+    GRADES_DIFFER,
+    READOUTS_DIFFER,
+    GradedPair,
+    ReadoutPair,
+    findings,
+    graded_pair_claims,
+    readout_claims,
+)
 from flipcore.claims.audit_input import AuditInput
 from flipcore.claims.audit_items import GROUPS_DIFFER, GroupedScores, standard_error_claim
 from flipcore.claims.ranking import BETTER
@@ -143,7 +152,46 @@ def _subjects(sizes: np.ndarray, spread: float, n_pairs: int = 0) -> Simulation:
     return each(one)
 
 
+def _graded(rng: np.random.Generator, n: int, n_models: int, size: int, mean: float, better: float = 0.0) -> bool:
+    """Whether some model's grades from 1 to 5 are called higher; clusters of `size` items lean to one model or another.
+
+    The first model is `better` by so much on the scale before grades are rounded."""
+    clusters = np.repeat(np.arange(n // size), size)
+    hard = mean + rng.standard_normal(n)
+    grades = []
+    for model in range(n_models):
+        lean = 0.5 * rng.standard_normal(n // size)[clusters] if size > 1 else 0.0
+        own = hard + lean + 0.7 * rng.standard_normal(n) + better * (model == 0)
+        grades.append(np.clip(np.round(own), 1, 5))
+    numbers = clusters if size > 1 else None
+    pairs = [GradedPair(f"m{i}", f"m{j}", grades[i], grades[j], 1.0, 5.0, numbers) for i, j in combinations(range(n_models), 2)]
+    made = [claim for claim in graded_pair_claims(pairs, "grade") if claim.is_made]
+    if not better:
+        return bool(made)
+    return any(claim.sentence.startswith("m0 is graded higher") for claim in made)
+
+
+def _graded_cells() -> list[Cell]:
+    places = (
+        ("equal graded models", 40, 2, 1, 3.0, 0.0, "null"),
+        ("equal graded models", 300, 4, 1, 3.0, 0.0, "null"),
+        ("equal graded models, grades near the top", 40, 2, 1, 5.5, 0.0, "null"),
+        ("equal graded models, grades near the top", 300, 2, 1, 6.5, 0.0, "null"),
+        ("equal graded models on clusters", 200, 2, 10, 3.0, 0.0, "null"),
+        ("equal graded models on clusters", 200, 4, 5, 5.0, 0.0, "null"),
+        ("one model graded .3 higher", 100, 2, 1, 3.0, 0.3, "planted"),
+        ("one model graded .5 higher, on clusters", 200, 2, 10, 3.0, 0.5, "planted"),
+    )
+    cells = []
+    for world, n, n_models, size, mean, better, truth in places:
+        run = partial(_graded, n=n, n_models=n_models, size=size, mean=mean, better=better)
+        count = f"{n} x {n_models} models" + (f", clusters of {size}" if size > 1 else "")
+        cells.append(Cell(GRADES_DIFFER, world, count, each(run), truth, N_RUNS))
+    return cells
+
+
 CELLS = (
+    *_graded_cells(),
     *(
         Cell(GROUPS_DIFFER, world, f"{sizes.sum():,} in {sizes.size}", _subjects(sizes, 0.0, n_pairs), n_runs=N_RUNS)
         for world, sizes, n_pairs in (
