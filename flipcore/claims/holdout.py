@@ -39,14 +39,15 @@ _NULL = (
 )
 _BOUNDARY = ("difference exactly at the margin", "at the margin, unequal sizes")
 _COPIED = tuple(f"copied holdout, {share} %, {kind}" for kind in ("paraphrase", "edit", "new numbers") for share in (10, 30))
-_HIDDEN = ("the old model guesses", "the old model is always right", *_COPIED)
+_TWINS = tuple(f"copied holdout, {share} %, twins" for share in (10, 30))
+_HIDDEN = ("the old model guesses", "the old model is always right", *_COPIED, *_TWINS)
 SETS_DIFFER = Assertion("sets differ", "the two sets do not come from one source", 0.05, 2, "the tests of a page, Holm", _NULL)
 SETS_DIFFER_BEYOND = Assertion(
     "sets differ beyond the margin", "the difference is larger than the margin", 0.05, 2, "each test", _BOUNDARY
 )
 SETS_EQUIVALENT = Assertion(
     "sets are equivalent on a test",
-    "the difference is smaller than the margin, and no more entries are close copies than the sentence says",
+    "the difference is smaller than the margin, and no more entries are close copies than the sentence says, if it says so",
     0.05,
     1,
     "each test",
@@ -119,11 +120,19 @@ def outcome_claim(test: HoldoutTest) -> Claim:
 def most_copies(tests: Iterable[HoldoutTest]) -> int | None:
     """The percentage of the holdout entries that may still be close copies, which sameness on average leaves open; None: nobody
     asked. A close copy lies nearest to its own original."""
+    tests = list(tests)
+    if any(one.has_many_twins for one in tests):
+        return None
     shares = [one.copied_at_most for one in tests if not math.isnan(one.copied_at_most)]
     return math.ceil(100 * max(shares)) if shares else None
 
 
+MANY_TWINS = "how many are close copies cannot be told, because too many have close twins in their own set"
+
+
 def _unseen(test: HoldoutTest) -> str:
+    if test.has_many_twins:
+        return f"; {MANY_TWINS}"
     most = most_copies([test])
     return "" if most is None else f"; at most {most}% are close copies"
 
@@ -160,6 +169,8 @@ def verdict_claim(verdict: HoldoutVerdict) -> Claim:
         if most is None
         else f"At most {most}% of the holdout entries are close copies, nearest to their own original. {detail}"
     )
+    if any(test.has_many_twins for test in verdict.tests):
+        with_copies = f"{MANY_TWINS[:1].upper()}{MANY_TWINS[1:]}. {detail}"
     by_outcome = {
         outcome: [TOPICS[test.name] for test in verdict.tests if test.state == outcome]
         for outcome in (BEYOND, DIFFERENT, WITHIN, EQUIVALENT, UNDECIDED)

@@ -23,7 +23,13 @@ from flipcore.reports.rows import Row, plain
 from flipcore.stats.base.estimate import MIN_N, number_text
 from flipcore.stats.holdout import verdict
 from flipcore.stats.holdout.comparison import Comparison
-from flipcore.stats.holdout.copies import CrossNeighbours, compared_rows, cross_neighbours, nearest_by_vector, nearest_by_words
+from flipcore.stats.holdout.copies import (
+    CrossNeighbours,
+    blocks_of_vectors,
+    blocks_of_words,
+    compared_rows,
+    neighbours_beside_twins,
+)
 from flipcore.stats.holdout.difficulty import AFTER, BEFORE, TOP_K, Condition, PreRelease, conditions, pre_release
 from flipcore.stats.holdout.entries import entry_text, one_per_source, origins, paired_rows, source_groups
 from flipcore.stats.holdout.starting_margin import StartingMargin, starting_margin
@@ -371,8 +377,8 @@ def _neighbours_of(sets: Sets, units: np.ndarray, seed: int) -> list[CrossNeighb
     sources = np.unique(source_groups(sets.target, sets.retro), return_inverse=True)[1]
     rows = np.flatnonzero(compared_rows(labels, sources))
     texts = [entry_text(items[i]) for i in rows.tolist()]
-    near = nearest_by_vector(units[rows], sources[rows]), nearest_by_words(texts, sources[rows])
-    return [cross_neighbours(by, labels[rows], sources[rows], seed, NEIGHBOUR_DRAWS) for by in near]
+    likeness = blocks_of_vectors(units[rows]), blocks_of_words(texts)
+    return [neighbours_beside_twins(blocks, labels[rows], sources[rows], seed, NEIGHBOUR_DRAWS) for blocks in likeness]
 
 
 def prediction(

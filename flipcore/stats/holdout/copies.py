@@ -1,6 +1,9 @@
 """Do entries of one set stand for entries of the other? A holdout that was copied from its target, paraphrased or lightly edited,
 differs in nothing that a classifier could learn: each copy lies next to its original, and looks like the same set.
 
+A copy lies next to its original unless that has a twin in its own set, which then lies as near: with two twins in five the bound on
+copies was false in .9 of worlds. For the bound, twins within a set are therefore one cluster and no neighbours of one another.
+
 Counted is the share of entries whose nearest neighbour lies in the other set, beside the same share under permuted labels. Entries of
 one source are no neighbours of one another: what is declared is no finding. Those of one side are relabelled together, among families
 of their size, and the two sides of one source swap. Families of another size are no alternative: relabelled freely, thirty of five
@@ -11,8 +14,8 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -23,19 +26,28 @@ from flipcore.stats.base.resample import N_PERMUTATIONS
 from flipcore.stats.holdout.neighbours import nearest
 
 N_GRAM = 5
+TWIN_GAP = 0.6  # of the distance to the next nearest, below which the nearest is a twin
+MOST_OF_TWINS = 4  # of one entry
+MOST_TWINS = 0.6  # of all entries, from which no bound on copies can be told
 _WORD = re.compile(r"\w+")
 _ROWS = 512
+
+
+# a block of rows at a time: (first row, how alike each of these entries is to all), at most 1
+Blocks = Callable[[], Iterator[tuple[int, np.ndarray]]]
 
 
 @dataclass(frozen=True)
 class CrossNeighbours:
     """`share` of the entries whose nearest neighbour lies in the other set, `chance` its mean under permuted labels, `p` one-sided
-    for more than that; `at_most` of the holdout entries are copies that lie next to their original (one-sided 95%)."""
+    for more than that; `at_most` of the holdout entries are copies that lie next to their original (one-sided 95%). `has_many_twins`:
+    so many entries have twins in their own set that no such bound can be told; `at_most` is NaN then."""
 
     share: float
     chance: float
     p: float
     at_most: float = math.nan
+    has_many_twins: bool = False
 
 
 @dataclass(frozen=True)
@@ -112,6 +124,61 @@ def cross_neighbours(
     return CrossNeighbours(share, float(draws.mean()), p, most)
 
 
+def with_twins_clustered(near: CrossNeighbours, without_twins: CrossNeighbours, n_twins: float) -> CrossNeighbours:
+    """Share, chance and p of `near`, with the bound of neighbours that are no twins.
+
+    Of two sets of one source some twins fall on either side, so neighbours without twins would call
+    those copies; the bound may count them, the test may not. `n_twins` is the share of entries with
+    a twin in their own set.
+    """
+    if n_twins > MOST_TWINS:
+        return replace(near, at_most=math.nan, has_many_twins=True)
+    if not n_twins or math.isnan(without_twins.at_most):
+        return near
+    return replace(near, at_most=max(near.at_most, without_twins.at_most))
+
+
+def twins(blocks: Blocks, labels: np.ndarray, sources: np.ndarray) -> tuple[np.ndarray, float]:
+    """(n,) the cluster of each entry with its twins, and the share of entries that have any.
+
+    `labels` are the sides and `sources` what entries were made from. Twins are entries of one side
+    and other sources that are each other's nearest, by far: the next nearest is more than
+    1 / `TWIN_GAP` times as unlike. By a fixed likeness entries of one topic would be twins in one
+    set and unlike entries in another.
+    """
+    from scipy.sparse import coo_array
+    from scipy.sparse.csgraph import connected_components
+
+    n = len(labels)
+    k = min(MOST_OF_TWINS + 1, n - 1)
+    pairs: set[tuple[int, int]] = set()
+    for start, alike in blocks():
+        rows = np.arange(start, start + len(alike))
+        unlike = np.maximum(1.0 - alike, 0.0)
+        unlike[labels[rows, None] != labels[None, :]] = np.inf
+        unlike[sources[rows, None] == sources[None, :]] = np.inf
+        order = np.argpartition(unlike, k - 1, axis=1)[:, :k]
+        distances = np.take_along_axis(unlike, order, axis=1)
+        by_distance = np.argsort(distances, axis=1, kind="stable")
+        order = np.take_along_axis(order, by_distance, axis=1)
+        distances = np.take_along_axis(distances, by_distance, axis=1)
+        with np.errstate(invalid="ignore"):
+            is_gap = distances[:, :-1] < TWIN_GAP * distances[:, 1:]
+        is_gap &= np.isfinite(distances[:, 1:])
+        for row in np.flatnonzero(is_gap.any(axis=1)).tolist():
+            n_near = int(is_gap[row].argmax()) + 1
+            pairs.update((start + row, other) for other in order[row, :n_near].tolist())
+    mutual = [(first, second) for first, second in pairs if (second, first) in pairs]
+    if not mutual:
+        return sources, 0.0
+    # entries of one source stay one cluster: each is linked with the first of its source
+    first_of_source = np.unique(sources, return_index=True)[1][np.unique(sources, return_inverse=True)[1]]
+    links = np.array([*mutual, *enumerate(first_of_source.tolist())])
+    graph = coo_array((np.ones(len(links), dtype=bool), (links[:, 0], links[:, 1])), shape=(n, n))
+    clusters = connected_components(graph, directed=False)[1]
+    return clusters, len({first for first, _ in mutual}) / n
+
+
 def _most_copies(beyond: float, n_target: int, n_retro: int) -> float:
     """The largest number of copies that are expected to bring no more than `beyond` entries with their neighbour across beyond those by
     chance; all holdout entries where the smaller set has no more. A copy and its original are each other's neighbour, and stand in one
@@ -124,18 +191,52 @@ def _most_copies(beyond: float, n_target: int, n_retro: int) -> float:
     return float(n_retro if most == k[-1] else most)
 
 
+def neighbours_beside_twins(
+    blocks: Blocks, labels: np.ndarray, sources: np.ndarray, seed: int = 0, m: int = N_PERMUTATIONS
+) -> CrossNeighbours:
+    """The neighbours by a likeness, with a bound on copies that twins within a set do not lower."""
+    near = cross_neighbours(_nearest_of(blocks, sources), labels, sources, seed, m)
+    clusters, n_twins = twins(blocks, labels, sources)
+    if not n_twins:
+        return near
+    # A twin on the other side stays a neighbour: it may be a copy.
+    names = np.unique(np.column_stack([clusters, labels]), axis=0, return_inverse=True)[1].ravel()
+    beside = _nearest_of(blocks, sources, names)
+    return with_twins_clustered(near, cross_neighbours(beside, labels, names, seed, m), n_twins)
+
+
+def _nearest_of(blocks: Blocks, *clusters: np.ndarray) -> np.ndarray:
+    """(n,) the entry that is most alike outside all clusters of each; -1 where nothing is alike at all."""
+    result = []
+    for start, alike in blocks():
+        for names in clusters:
+            alike[names[start : start + len(alike), None] == names[None, :]] = -np.inf
+        best = alike.argmax(axis=1)
+        most = np.take_along_axis(alike, best[:, None], axis=1)[:, 0]
+        result.append(np.where(np.isfinite(most) & (most != 0), best, -1))
+    return np.concatenate(result)
+
+
 def nearest_by_vector(units: np.ndarray, sources: np.ndarray | None = None) -> np.ndarray:
     """(n,) the entry of another source of largest cosine to each of the unit rows (n, d); -1 where there is none."""
     rows, cosines = nearest(units, units, 1, skip_self=True, sources=sources)
     return np.where(np.isfinite(cosines[:, 0]), rows[:, 0], -1)
 
 
-def nearest_by_words(texts: Sequence[str], sources: np.ndarray | None = None) -> np.ndarray:
-    """(n,) the entry of another source that shares the largest part of its runs of five words with each (Jaccard); -1 where none
-    shares any."""
+def blocks_of_vectors(units: np.ndarray) -> Blocks:
+    """Cosines of unit rows (n, d)."""
+
+    def blocks() -> Iterator[tuple[int, np.ndarray]]:
+        for start in range(0, len(units), _ROWS):
+            yield start, units[start : start + _ROWS] @ units.T
+
+    return blocks
+
+
+def blocks_of_words(texts: Sequence[str]) -> Blocks:
+    """The part of its runs of five words that two texts share (Jaccard)."""
     from scipy.sparse import csr_array
 
-    names = np.arange(len(texts)) if sources is None else np.asarray(sources)
     columns: dict[tuple[str, ...], int] = {}
     rows, cols = [], []
     for i, text in enumerate(texts):
@@ -146,12 +247,18 @@ def nearest_by_words(texts: Sequence[str], sources: np.ndarray | None = None) ->
     n = len(texts)
     runs = csr_array((np.ones(len(rows)), (rows, cols)), shape=(n, max(1, len(columns))))
     sizes = np.bincount(rows, minlength=n) if rows else np.zeros(n)
-    result = np.full(n, -1)
-    for start in range(0, n, _ROWS):
-        common = (runs[start : start + _ROWS] @ runs.T).toarray()
-        common[names[start : start + len(common), None] == names[None, :]] = 0
-        union = sizes[start : start + _ROWS, None] + sizes[None, :] - common
-        alike = common / np.maximum(union, 1)
-        best = alike.argmax(axis=1)
-        result[start : start + _ROWS] = np.where(alike.max(axis=1) > 0, best, -1)
-    return result
+
+    def blocks() -> Iterator[tuple[int, np.ndarray]]:
+        for start in range(0, n, _ROWS):
+            common = (runs[start : start + _ROWS] @ runs.T).toarray()
+            union = sizes[start : start + _ROWS, None] + sizes[None, :] - common
+            yield start, common / np.maximum(union, 1)
+
+    return blocks
+
+
+def nearest_by_words(texts: Sequence[str], sources: np.ndarray | None = None) -> np.ndarray:
+    """(n,) the entry of another source that shares the largest part of its runs of five words with each (Jaccard); -1 where none
+    shares any."""
+    names = np.arange(len(texts)) if sources is None else np.asarray(sources)
+    return _nearest_of(blocks_of_words(texts), names)

@@ -51,7 +51,8 @@ class HoldoutTest:
     95% interval that must lie wholly outside it for "beyond". `detectable` is the smallest difference from no difference that
     80% of such studies would find, in the unit of `estimate`. `is_bounded`: whether the difference that p shows is the one
     that the margin bounds. `too_few` says why nothing may be claimed, `blind` why a difference would not show and so sameness
-    may not be claimed, else "". `copied_at_most` of the holdout entries are copies beside their original (95%; NaN: not asked)."""
+    may not be claimed, else "". `copied_at_most` of the holdout entries are copies beside their original (95%; NaN: not asked).
+    `has_many_twins`: so many entries have twins in their own set that this cannot be told."""
 
     name: str
     p: float
@@ -67,6 +68,7 @@ class HoldoutTest:
     too_few: str = ""
     blind: str = ""
     copied_at_most: float = math.nan
+    has_many_twins: bool = False
 
     @property
     def state(self) -> str:
@@ -232,6 +234,7 @@ def semantic_test(
         too_few=fewest_text(min(len(T), len(R)), "entries in one set"),
         blind=COPIES if has_copies else "",
         copied_at_most=max((one.at_most for one in copies if not math.isnan(one.at_most)), default=math.nan),
+        has_many_twins=any(one.has_many_twins for one in copies),
     ).against_margin(margin)
 
 

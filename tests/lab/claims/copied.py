@@ -6,7 +6,7 @@ keep the sets from being called equivalent.
 
 import json
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import lru_cache, partial
 
@@ -14,13 +14,13 @@ import numpy as np
 
 from flipcore.axes.numeric.draw import Resample, resample
 from flipcore.claims.claim import Claim
-from flipcore.claims.holdout import SAME_SOURCE, SETS_DIFFER, SETS_EQUIVALENT, outcome_claim, verdict_claim
+from flipcore.claims.holdout import MANY_TWINS, SAME_SOURCE, SETS_DIFFER, SETS_EQUIVALENT, outcome_claim, verdict_claim
 from flipcore.core.paths import PARAPHRASES
 from flipcore.core.randomness import generator
 from flipcore.core.records import Item
 from flipcore.core.study import ItemSource
 from flipcore.datasets import load
-from flipcore.stats.holdout.copies import cross_neighbours, nearest_by_vector, nearest_by_words
+from flipcore.stats.holdout.copies import CrossNeighbours, blocks_of_vectors, blocks_of_words, neighbours_beside_twins
 from flipcore.stats.holdout.entries import entry_text
 from flipcore.stats.holdout.semantic import unit_vectors
 from flipcore.stats.holdout.verdict import TESTS, HoldoutTest, HoldoutVerdict, difficulty_test, semantic_test
@@ -83,8 +83,56 @@ def sets(kind: str, share: int, rng: Rng, draws: int = 99) -> HoldoutTest:
     rows = np.concatenate([order[:n], order[:k] + len(entries), order[n:]])
     texts = [(*entries, *copies)[i] for i in rows.tolist()]
     units, labels, seed = _embedded(kind)[rows], np.repeat([0, 1], n), int(rng.integers(2**31))
-    near = [cross_neighbours(by, labels, None, seed, draws) for by in (nearest_by_vector(units), nearest_by_words(texts))]
+    near = _neighbours(units, texts, labels, seed, draws)
     return semantic_test(units[:n], units[n:], WIDE, m=99, seed=seed, copies=near)
+
+
+def _neighbours(units: np.ndarray, texts: Sequence[str], labels: np.ndarray, seed: int, draws: int) -> list[CrossNeighbours]:
+    """By vectors and by words, as the product asks."""
+    alone = np.arange(len(labels))
+    ways = (blocks_of_vectors(units), blocks_of_words(texts))
+    return [neighbours_beside_twins(blocks, labels, alone, seed, draws) for blocks in ways]
+
+
+TWINS = 0.4  # of the benchmark's entries have a twin in it
+
+
+def twin_vectors(rng: Rng, n: int, share: int, dim: int = 50, spread: float = 0.3) -> np.ndarray:
+    """Unit rows of a benchmark where two entries in five are twins, and of a holdout that copies a share of it."""
+    n_pairs, k = int(n * TWINS / 2), round(share * n / 100)
+    single = rng.standard_normal((n - n_pairs, dim))
+    target = np.vstack([single, single[:n_pairs] + spread * rng.standard_normal((n_pairs, dim))])
+    copied = target[rng.permutation(n)[:k]] + spread * rng.standard_normal((k, dim))
+    return unit_vectors(np.vstack([target, copied, rng.standard_normal((n - k, dim))]))
+
+
+def twin_sets(share: int, rng: Rng, n: int = 100, draws: int = 99) -> HoldoutTest:
+    """The semantic test of twins and copies by vectors."""
+    units, labels, seed = twin_vectors(rng, n, share), np.repeat([0, 1], n), int(rng.integers(2**31))
+    near = [neighbours_beside_twins(blocks_of_vectors(units), labels, np.arange(2 * n), seed, draws)]
+    return semantic_test(units[:n], units[n:], WIDE, m=99, seed=seed, copies=near)
+
+
+def twin_texts(share: int, rng: Rng, n: int = 60, draws: int = 99) -> HoldoutTest:
+    """The same of the templated problems: twins and copies have new numbers in the words of an entry."""
+    entries, copies = pool(TEMPLATED)
+    order = rng.permutation(len(entries))
+    n_pairs, k = int(n * TWINS / 2), round(share * n / 100)
+    base = order[: n - n_pairs]
+    target = np.concatenate([base, base[:n_pairs] + len(entries)])
+    copied = target[rng.permutation(len(target))[:k]] % len(entries)
+    others = order[n - n_pairs : 2 * n - n_pairs - k]
+    texts = [(*entries, *copies)[i] for i in target.tolist()]
+    texts += [_edited((*entries, *copies)[i], rng) for i in copied.tolist()] + [entries[i] for i in others.tolist()]
+    units = unit_vectors(EMBEDDINGS[0].vectors(texts))
+    labels, seed = np.repeat([0, 1], n), int(rng.integers(2**31))
+    return semantic_test(units[:n], units[n:], WIDE, m=99, seed=seed, copies=_neighbours(units, texts, labels, seed, draws))
+
+
+def _edited(text: str, rng: Rng) -> str:
+    """A light edit: one word in ten becomes another of its own."""
+    words = text.split()
+    return " ".join(words[rng.integers(len(words))] if rng.random() < EDITED else word for word in words)
 
 
 def passes_fewer(
@@ -96,6 +144,8 @@ def passes_fewer(
         claim = say(draw(rng))
         said = _SAID.search(f"{claim.text} {claim.detail}")
         alike = claim.is_made and claim.assertion in (SETS_EQUIVALENT, SAME_SOURCE)
+        if MANY_TWINS in f"{claim.text} {claim.detail}".lower():
+            return False
         return alike and (said is None or int(said[1]) < percent)
 
     return each(run)
@@ -132,6 +182,17 @@ def _cells() -> list[Cell]:
             planted.append(Cell(SETS_DIFFER, world, size, differ, "planted", N_SLOW))
     alike = each(lambda rng: outcome_claim(sets(HARDEST, 0, rng)))
     size = f"{KINDS[HARDEST]} v {KINDS[HARDEST]} questions"
+    for share in SHARES:
+        draw = partial(twin_sets, share)
+        cells.append(
+            Cell(
+                SETS_EQUIVALENT,
+                f"copied holdout, {share} %, twins",
+                "100 v 100 vectors",
+                passes_fewer(draw, share),
+                n_runs=N_SLOW,
+            )
+        )
     return [*cells, Cell(SETS_EQUIVALENT, "no copies", size, alike, "planted", N_SLOW), *planted, *_templated()]
 
 

@@ -7,8 +7,18 @@ from flipcore.claims.holdout import outcome_claim
 from flipcore.core.randomness import generator
 from flipcore.reports.holdout import semantic
 from flipcore.reports.holdout_sets import Sets
-from flipcore.stats.holdout.copies import compared_rows, cross_neighbours, nearest_by_vector, nearest_by_words
+from flipcore.stats.holdout.copies import (
+    blocks_of_vectors,
+    compared_rows,
+    cross_neighbours,
+    nearest_by_vector,
+    nearest_by_words,
+    neighbours_beside_twins,
+    twins,
+)
+from flipcore.stats.holdout.semantic import unit_vectors
 from flipcore.stats.holdout.verdict import semantic_test
+from tests.lab.claims.copied import twin_vectors
 from tests.lab.claims.likeness import embedded, entries
 from tests.lab.simulations.planted_memory import embedding_sets
 
@@ -152,3 +162,31 @@ def test_families_that_cannot_change_sides_are_compared_by_their_first_entries()
     rows = compared_rows(labels, families)
     assert rows.sum() == 90 and rows[:6].tolist() == [True, False, False, False, False, True]
     assert compared_rows(np.repeat([0, 1], 40), np.tile(np.arange(40), 2)).all()  # source pairs swap
+
+
+def test_twins_within_a_set_lower_no_bound_on_copies():
+    """By nearest neighbours alone the bound lies below the truth in nine worlds of ten."""
+    labels, too_low = np.repeat([0, 1], 100), {"twins as neighbours": 0, "twins apart": 0}
+    for seed in range(20):
+        units = twin_vectors(np.random.default_rng(seed), 100, 30)
+        plain = cross_neighbours(nearest_by_vector(units), labels, None, seed, 99)
+        apart = neighbours_beside_twins(blocks_of_vectors(units), labels, np.arange(200), seed, 99)
+        too_low["twins as neighbours"] += plain.at_most < 0.3
+        too_low["twins apart"] += apart.at_most < 0.3
+        assert apart.p == plain.p and not apart.has_many_twins
+    assert too_low["twins as neighbours"] > 14 and too_low["twins apart"] <= 2
+
+
+def test_no_bound_is_told_where_most_entries_have_twins():
+    rng = np.random.default_rng(0)
+    halves = [np.repeat(rng.standard_normal((50, 40)), 2, axis=0) + 0.1 * rng.standard_normal((100, 40)) for _ in range(2)]
+    units = unit_vectors(np.vstack(halves))
+    near = neighbours_beside_twins(blocks_of_vectors(units), np.repeat([0, 1], 100), np.arange(200), 0, 99)
+    assert near.has_many_twins and np.isnan(near.at_most)
+
+
+def test_sets_without_twins_keep_their_bound():
+    rng = np.random.default_rng(0)
+    units = unit_vectors(rng.standard_normal((200, 40)))
+    clusters, n_twins = twins(blocks_of_vectors(units), np.repeat([0, 1], 100), np.arange(200))
+    assert n_twins < 0.02
