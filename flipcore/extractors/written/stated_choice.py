@@ -26,7 +26,7 @@ _STATED = (
     r"(?:\banswers?\b(?:\s*\([^)\n]{0,60}\)|\s*,[^,.\n]{0,40},)?(?:\s+(?:to|"
     r"for)\b[^.\n:]{0,80}?)?\s*(?:\*\*|_)?\s*(?:is|are|would be|must be|should be|will be|"
     r"could be|[:=：])|\b(?:i|we)\s*(?:would|will|'d|'ll)?\s*(?:therefore\s+)?(?:choose|select|"
-    r"pick|go with|recommend|answer)\b|\bcorrect\s+(?:option|choice|letter)\s*(?:is|[:=])|"
+    r"pick|prefer|go with|recommend|answer)\b|\bcorrect\s+(?:option|choice|letter)\s*(?:is|[:=])|"
     r"#{1,6}[ \t]*(?:final[ \t]+)?answer[ \t]*\n|####|\\boxed)"
 )
 _JOINED = (
@@ -45,6 +45,9 @@ _REASON = (
     r"\b(?:because|since|whereas|while|unlike|rather than|instead of|not|given that|as "
     r"(?!well))\b|n['’]t\b"
 )
+# What a text says of one option after another: "A) No. B) Yes."
+_VERDICT = r"(yes|no|true|false|correct|incorrect|right|wrong)"
+_AFFIRMED = frozenset(("yes", "true", "correct", "right"))
 # words of every sentence
 _LONE = frozenset("yes no none all both some any never maybe true false".split())
 _PARENTHESIS = re.compile(r"\s*\([^()\n]{2,80}\)")
@@ -98,6 +101,22 @@ class _Labels:
         self.stated_abroad = re.compile(
             rf"(?:{_STATED}|{languages.ANSWER_IS})" + fillers + denied + fillers, re.IGNORECASE
         )
+        self.verdict = re.compile(
+            rf"(?<!{languages.WORD})({any_label})[)\]*]*[.:]?[)\]*]*[ \t]*[-–—:]?[ \t*]*{_VERDICT}"
+            r"(?=[\s.,;:!*)]|$)",
+            re.IGNORECASE,
+        )
+        # "B over C": the first is preferred, the second is no further answer
+        self.over = re.compile(
+            rf"[)\]*\"'”]*\s+over\s+(?:option\s+)?[\"'(*\[]*(?:{any_label})(?!\w)"
+        )
+        self.preferred_to = re.compile(
+            rf"[)\]*\"'”]*\s+to\s+(?:option\s+)?[\"'(*\[]*(?:{any_label})(?!\w)"
+        )
+        self.contrast = re.compile(
+            r"[)\]*\"'”]*\s+(?:is|are|was|were|would|could|may|might|seems?|looks?|sounds?)\b"
+            rf"[^.!?\n]*\b(?:but|unless|however|less\s+\w+\s+than)\b[^.!?\n]*?(?<!\w)({any_label})(?!\w)"
+        )
         self.aside = re.compile(rf"\n|(?<=[^\s(])(?<!\b\w)[.!?](?:\s|$)|{_REASON}", re.IGNORECASE)
         self.several = re.compile(
             rf"(?<!\w)(?:{any_label})(?!\w)[^\w\n]*(?:\b(?:and|or)\b|[,;/&+])[\s\"'(*\[]*(?:and"
@@ -132,7 +151,7 @@ class ChoiceText:
             without_question(languages.in_ascii(text), self.labels, options=self.options),
             self.labels,
         )
-        for rule in (self._only, self._statement, self._named_first):
+        for rule in (self._only, self._statement, self._named_first, self._verdicts):
             choice = rule(text)
             if choice:
                 return choice
@@ -199,12 +218,33 @@ class ChoiceText:
             else None
         )
 
+    def _verdicts(self, text: str) -> Choice | None:
+        """The one option that is affirmed where a text says yes or no of one after another.
+
+        None where fewer than two are judged, or where yes and no are options themselves.
+        """
+        if any(re.fullmatch(_VERDICT, option, re.IGNORECASE) for option in self.options):
+            return None
+        judged = [mark for mark in self.patterns.verdict.finditer(text) if mark[1] in self.labels]
+        if len({mark[1] for mark in judged}) < 2:
+            return None
+        affirmed = {mark[1]: mark for mark in judged if mark[2].casefold() in _AFFIRMED}
+        if len(affirmed) != 1:
+            return _no_choice(f"The answer affirms {len(affirmed)} of the options that it judges.")
+        [mark] = affirmed.values()
+        return self._one(self._position(mark[1]), text, mark.start(1), len(mark[1]))
+
     def _start(self, text):
         opening = re.match(r"[\s*_(\[\"'>]*", text)
         begin = opening.end() if opening else 0
         label = self.patterns.label.match(text, begin)
         if not label or not self._stands(label, text) or self._is_denied(label, text):
             return None
+        contrast = self.patterns.contrast.match(text, label.end())
+        if contrast and contrast[1] != label[1]:
+            return _no_choice(
+                f"The answer weighs {label[1]} against {contrast[1]} and states neither."
+            )
         line_end = text.find("\n", label.end())
         listed = self.patterns.own_line.match(text, line_end) if line_end >= 0 else None
         if listed and listed.group(1) != label.group(1):
@@ -241,6 +281,12 @@ class ChoiceText:
         label = spots[-1]
         if self.patterns.several.search(head[: label.start()]):
             return _no_choice("The answer names several labels at once.")
+        others = {other[1] for other in spots[:-1] if self._is_other(other, label, text)}
+        if others:
+            return _no_choice(
+                f"The answer ends in {label[1]}, names {', '.join(sorted(others))} too, "
+                "and states neither."
+            )
         before = _folded(head[: label.start()])
         if any(
             _folded(head).endswith(_folded(option)) and option.endswith(label.group(1))
@@ -249,6 +295,15 @@ class ChoiceText:
             return None
         worded = any(before.endswith(_folded(option)) for option in self.options)
         return self._group(label, text) if worded or not label.group(1).isdigit() else None
+
+    def _is_other(self, other: re.Match, last: re.Match, text: str) -> bool:
+        """Tell whether a label before the last one is another answer: no article, no number, and
+        not denied."""
+        word = other[1]
+        is_article = word in ("A", "I", "a", "i") and re.match(r"\s+[a-z]", text[other.end() :])
+        if word == last[1] or word.isdigit() or is_article or self._position(word) is None:
+            return False
+        return not self._is_denied(other, text)
 
     def _words(self, text):
         """The only option whose words occur in a short answer; one inside a longer one that occurs
@@ -305,6 +360,11 @@ class ChoiceText:
         if not behind.strip() or re.match(
             rf"\s*(?:[`.,:;)\]}}*_!?\"'”/\\$<{languages.STOPS}]|\n)", behind
         ):
+            return True
+        if self.patterns.over.match(text, label.end(1)):
+            return True
+        is_preferred = re.search(r"\bprefer\W*$", text[: label.start(1)], re.IGNORECASE)
+        if is_preferred and self.patterns.preferred_to.match(text, label.end(1)):
             return True
         position = self._position(label.group(1))
         return bool(

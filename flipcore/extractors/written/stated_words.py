@@ -92,6 +92,9 @@ def short_answer(
         words = _SENTENCE.split(words.strip(), maxsplit=1)[0]
         if len(words.split()) > most_words:
             return None, f"The answer has more than {most_words} words and states no short answer."
+    named = next((name for name in right if _is_in_another_order(words, name, question)), None)
+    if named is not None:
+        return right[0], ""
     names = [_is_named(words, name, question=question) for name in right]
     if True in names:
         return right[0], ""
@@ -100,6 +103,21 @@ def short_answer(
     return text_answer(
         _only_number(words, right, question=question) or without_lead(words, question), target
     ), ""
+
+
+def _is_in_another_order(words: str, right: str, question: str) -> bool:
+    """Tell whether the words are a right name with its last word first: "Shakespeare, William".
+
+    Names alone: every word has a capital, and nothing else is said.
+    """
+    said = without_lead(words, question).strip(" .\n\"'“”")
+    capitalised = re.findall(r"[^\W\d_][\w'’.-]*", said)
+    own, parts = plain_answer(said).split(), plain_answer(right).split()
+    if not 2 <= len(parts) <= 4 or len(own) != len(parts) or len(capitalised) != len(own):
+        return False
+    if not all(word[:1].isupper() for word in capitalised):
+        return False
+    return own in ([parts[-1], *parts[:-1]], [*parts[1:], parts[0]])
 
 
 def _only_number(words: str, right: Sequence[str], question: str) -> str | None:
