@@ -5,6 +5,7 @@ A way is a variant of the prompt under one extractor. Two families, because two 
 the reference extractor was declared beforehand, and all ways together were not.
 """
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -14,7 +15,9 @@ import numpy as np
 from flipcore.claims.claim import Assertion, Claim, description
 from flipcore.extractors import title_of
 from flipcore.stats.base.estimate import MIN_N, Estimate, number_text, p_text, percent_text
+from flipcore.stats.base.families import clustered_mean
 from flipcore.stats.base.guarded import CLUSTERS_LIKE_SEEN
+from flipcore.stats.base.intervals import z_quantile
 from flipcore.stats.ranking.order import AHEAD, BEHIND, NOT_COMPARED, OPEN, TIED, Order, rank_limits
 from flipcore.stats.ranking.ways import Way
 from flipcore.text.counts import count_of
@@ -47,6 +50,7 @@ ASSERTIONS: tuple[Assertion, ...] = (BETTER, SEPARATED)
 FIRST, SOME, NONE, FEW = "first", "some separated", "not separated", "few"
 LEVEL = 0.95
 MOST_NAMES = 3
+POWER = 0.8  # of the number of items that would decide
 
 
 @dataclass(frozen=True, eq=False)
@@ -136,10 +140,45 @@ def best_claim(one: Contest, level: float = LEVEL) -> Claim:
         SOME: f"First is {_either(firsts)}, not separated at {percent_text(level)}; {behind} behind{unread}.",
         NONE: f"No model is shown to be better than another at {percent_text(level)}: {_lead(names, gap)}{unread}.",
     }
+    more = n_more_items(one, first, second, level)
+    numbers |= {"not_behind": tuple(firsts), "n_more_items": more}
+    if outcome != FIRST and math.isfinite(more) and not most:  # no further item reads what was not read
+        decides = f"About {round_up(more):,} more items would decide between {names[0]} and {names[1]}"
+        sentences[outcome] += f" {decides}, should the lead stay what it is."
     numbers |= {"best": dict(zip(ordered, best.tolist(), strict=True))}
     numbers |= {"worst": dict(zip(ordered, worst.tolist(), strict=True))}
-    claim = Claim(BETTER, outcome, sentences[outcome], outcome != NONE, _own_detail(one, n, every), "", numbers)
+    detail = _own_detail(one, n, every)
+    if len(firsts) > MOST_NAMES and outcome == SOME:
+        detail = f"Not shown to be behind another: {', '.join(firsts)}. {detail}"
+    claim = Claim(BETTER, outcome, sentences[outcome], outcome != NONE, detail, "", numbers)
     return claim.not_claimed(one.why_own)
+
+
+def n_more_items(one: Contest, j: int, k: int, level: float = LEVEL) -> float:
+    """About how many more items would show four times in five which of two models is better.
+
+    By the paired differences at the declared way, should their mean and spread stay what they are;
+    at the level that a pair has among all pairs. Infinite where the models are level.
+    """
+    values, groups = one.order.scores.values[one.own], one.order.scores.groups
+    differences = values[:, j] - values[:, k]
+    there = ~np.isnan(differences)
+    n, clusters = int(there.sum()), np.arange(len(differences)) if groups is None else groups
+    if n < MIN_N:
+        return math.inf
+    mean = clustered_mean(differences[there], clusters[there], bounds=None)
+    if not mean.value or not mean.se > 0:
+        return math.inf
+    # Holm's first step: as if no other pair were separated
+    alpha = (1 - level) / (len(one.models) * (len(one.models) - 1))
+    needed = (z_quantile(1 - alpha) + z_quantile(POWER)) * mean.se / abs(mean.value)
+    return max(n * needed**2 - n, 0.0) or math.inf
+
+
+def round_up(n: float) -> int:
+    """Return a number of items with two digits, never less than it is."""
+    unit = 10 ** max(len(str(int(n))) - 2, 0)
+    return int(-(-n // unit) * unit)
 
 
 def _lead(names: Sequence[str], gap: Estimate) -> str:
@@ -158,9 +197,12 @@ def lead_claim(one: Contest, j: int, k: int, reader: str, level: float = LEVEL) 
         if asserted
         else f"Undecided whether {first} and {second} differ on {n:,} items, read by {reader}: {gap.text_points()}, {p_text(p)}."
     )
-    claim = Claim(
-        BETTER, SOME if asserted else NONE, sentence, asserted, _own_detail(one, n, (j, k)), "", {"difference": gap, "p": p}
-    )
+    detail = _own_detail(one, n, (j, k))
+    more = n_more_items(one, j, k, level)
+    if not asserted and math.isfinite(more) and not _unread(one, one.own, (j, k))[0].max():
+        detail = f"About {round_up(more):,} more items would decide it, should the lead stay what it is. {detail}"
+    outcome = SOME if asserted else NONE
+    claim = Claim(BETTER, outcome, sentence, asserted, detail, "", {"difference": gap, "p": p})
     return claim.not_claimed(one.why_own)
 
 

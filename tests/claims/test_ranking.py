@@ -13,10 +13,11 @@ from flipcore.claims.ranking import (
     best_claim,
     contest,
     lead_claim,
+    n_more_items,
     pair_claim,
     winners,
 )
-from flipcore.stats.ranking.order import order
+from flipcore.stats.ranking.order import better, order
 from flipcore.stats.ranking.ways import scores
 from flipcore.text.counts import count_of
 from tests.stats.ranking.worlds import readouts
@@ -42,8 +43,35 @@ def test_a_model_that_is_better_than_every_other_is_named_with_the_gap_to_the_se
 def test_two_that_are_not_separated_share_the_first_place():
     claim = best_claim(alike(A=STRONG, B=MIDDLE, C=WEAK))
     assert claim.is_made and claim.outcome == SOME
-    assert claim.text == "First is A or B, not separated at 95%; C is behind."
+    assert claim.text == (
+        "First is A or B, not separated at 95%; C is behind. "
+        "About 220 more items would decide between A and B, should the lead stay what it is."
+    )
+    assert claim.numbers["not_behind"] == ("A", "B")
     assert claim.numbers["best"] == {"A": 1, "B": 1, "C": 3} and claim.numbers["worst"] == {"A": 2, "B": 2, "C": 3}
+
+
+def test_models_that_are_not_behind_are_a_set_whatever_their_number():
+    claim = best_claim(alike(A=STRONG, B=MIDDLE, C=MIDDLE, D=MIDDLE, E=WEAK))
+    assert claim.text.startswith("First is one of 4 models, not separated at 95%; E is behind. About ")
+    assert claim.detail.startswith("Not shown to be behind another: A, B, C, D. ")
+
+
+def test_as_many_items_as_are_named_decide_four_times_in_five():
+    """Two models, right on 75 and 70% of the items, which disagree on a quarter."""
+    rng = np.random.default_rng(0)
+
+    def drawn(n):
+        first = rng.random(n) < 0.75
+        return first, np.where(first, rng.random(n) >= 0.2, rng.random(n) < 0.4)
+
+    # 100 items of exactly these shares
+    one = alike(A="1" * 75 + "0" * 25, B="1" * 60 + "0" * 15 + "1" * 10 + "0" * 15)
+    n, found = 100 + round(n_more_items(one, 0, 1)), 0
+    for _ in range(300):
+        values = np.column_stack(drawn(n)).astype(float)
+        found += better(values, values)[0, 1] <= 0.025  # a pair in both directions
+    assert 0.72 < found / 300 < 0.9
 
 
 def test_nothing_is_asserted_where_no_pair_is_separated_and_below_ten_items():
