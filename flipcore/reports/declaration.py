@@ -3,8 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from flipcore.axes import AXES
-from flipcore.core.study import ItemSource, Part, Study
+from flipcore.core.study import ItemSource, ModelUse, Part, Study
 from flipcore.datasets import LOADERS
 from flipcore.extractors import EXTRACTORS, VALUES
 from flipcore.store.connection import Store
@@ -31,12 +30,20 @@ def _source_text(source: ItemSource) -> str:
 
 
 def questions_summary(settings: Mapping[str, Any]) -> str:
-    """What is changed and how it is read, of `settings` with axes and extractors; what is to be said where one lacks."""
-    axes = [AXES[part.name].title for part in settings.get("axes", ()) if part.name in AXES]
-    extractors = [EXTRACTORS[part.name].title for part in settings.get("extractors", ()) if part.name in EXTRACTORS]
+    """How many axes and extractors `settings` have; what is to be said where one lacks."""
+    axes, extractors = settings.get("axes", ()), settings.get("extractors", ())
     if not axes or not extractors:
         return "what is changed, and how the answer is read"
-    return f"{', '.join(axes)}; read by {', '.join(extractors)}"
+    return f"{count_of(len(axes), 'axis', 'axes')}, {count_of(len(extractors), 'extractor')}"
+
+
+def models_summary(models: Sequence[ModelUse]) -> str:
+    """ "temperature 0.7, 2 samples, token limit 96"; of several models, of those that differ all."""
+    settings = {
+        f"temperature {use.temperature:g}, {count_of(use.n_samples, 'sample')}, token limit {use.max_tokens:,}"
+        for use in models
+    }
+    return "; ".join(sorted(settings))
 
 
 def n_readings(study: Study, kind: str) -> int:

@@ -81,11 +81,7 @@ TOUR = [
     ),
     ("memorization", "Memory", "Each row is a detector with its own control. Ground truth says which detector to trust."),
     ("holdout", "Holdout", "Four tests ask whether two sets could share a source. Drag a margin to see what decides."),
-    (
-        "new_study",
-        "Your turn",
-        "Bring your items here: choose Your own file. Bring your logs under Studies, Import recorded outputs.",
-    ),
+    ("new_study", "Your turn", "Drop a file of questions here, and a log or a table of outputs on Studies."),
 ]
 
 

@@ -12,11 +12,39 @@ from flipcore.datasets import LOADERS, load_report, rows_of
 from flipcore.datasets.loading import few_valued
 from flipcore.datasets.reading.columns import guess_columns
 from flipcore.reports.declaration import OWN, dataset_names, filter_text, source_title
+from flipcore.runs.demo import demo_study
 from flipcore.store.queries import holdout
 from flipcore.text.answers import answer_text
 from flipcore.text.counts import count_of
 from pages.common import session
 from pages.common.showing import UPLOAD_LIMIT, plain, saved_upload, show_table
+
+
+def own_file(sources: list[ItemSource]) -> None:
+    """A place to drop a file of questions, which takes the place of the sample; below it the first
+    questions, however they came."""
+    upload = st.file_uploader("Drop a file with your questions", type=TABLES, key="own-file")
+    if upload is not None and st.session_state.get("own-file-id") != upload.file_id:
+        sources[:] = [ItemSource("file", path=str(saved_upload(upload)))]
+        st.session_state["own-file-id"] = upload.file_id
+    if not sources:
+        return
+    source = sources[0]
+    report, problem = report_of(source)
+    if upload is not None and source.dataset == "file":
+        with st.expander("Which column is what", icon=":material/view_column:", expanded=bool(problem)):
+            if mapped := _with_columns(source, key="own"):
+                sources[0] = source = mapped
+        report, problem = report_of(source)
+    if problem:
+        st.error(plain(problem), icon=":material/error:")
+        return
+    for note in report.notes:
+        st.caption(plain(note))
+    is_sample = sources == list(demo_study().items)
+    loaded = "The sample is loaded" if is_sample else count_of(len(report.items), "question")
+    st.caption(f"{loaded}. The first:")
+    _first(shown_items(source)[:3], "shown", height=143)
 
 
 def items_step(sources: list[ItemSource], roles: Sequence[str] = ROLES) -> list[ItemSource]:
@@ -81,7 +109,7 @@ def _report(source: ItemSource, number: int) -> None:
     _first(items, str(number))
 
 
-def _first(items: Sequence[Item], key: str) -> None:
+def _first(items: Sequence[Item], key: str, height: int = 215) -> None:
     show_table(
         f"first-items-{key}",
         [
@@ -94,7 +122,7 @@ def _first(items: Sequence[Item], key: str) -> None:
             }
             for item in items[:5]
         ],
-        height=215,
+        height=height,
     )
 
 
@@ -146,6 +174,7 @@ def _where(items, dataset: str) -> dict:
 # Where items come from: a shipped set, an uploaded file with its columns, a folder of texts, or the hub.
 
 SHIPPED = ("flipscope_choice", "flipscope_problems", "flipscope_passages", "pocket_choice", "pocket_problems", "pocket_prose")
+TABLES = ["jsonl", "json", "csv", "parquet"]
 FIELDS = {
     "question": "question",
     "options": "options",
@@ -163,10 +192,8 @@ def with_place(source: ItemSource) -> ItemSource | None:
     if source.dataset in SHIPPED:
         return source
     if source.dataset == "file":
-        upload = st.file_uploader(
-            f"JSONL, JSON, CSV or Parquet, {UPLOAD_LIMIT}", type=["jsonl", "json", "csv", "parquet"], key="add-file"
-        )
-        return None if upload is None else _with_columns(replace(source, path=str(saved_upload(upload))))
+        upload = st.file_uploader(f"JSONL, JSON, CSV or Parquet, {UPLOAD_LIMIT}", type=TABLES, key="add-file")
+        return None if upload is None else _with_columns(replace(source, path=str(saved_upload(upload))), key="map")
     if source.dataset == "text":
         left, right = st.columns([3, 1])
         upload = left.file_uploader("Text, XML or a zip of them", type=["txt", "xml", "zip"], key="add-text")
@@ -190,7 +217,7 @@ def with_place(source: ItemSource) -> ItemSource | None:
     return replace(source, path=path or None)
 
 
-def _with_columns(source: ItemSource) -> ItemSource | None:
+def _with_columns(source: ItemSource, key: str) -> ItemSource | None:
     """The source with the column mapping that was guessed and may be corrected."""
     try:
         rows = rows_of(source, 50)
@@ -205,15 +232,15 @@ def _with_columns(source: ItemSource) -> ItemSource | None:
     for place, field in zip(st.columns(len(single)), single, strict=True):
         value = guessed.get(field)
         mapping[field] = place.selectbox(
-            FIELDS[field], [None, *columns], key=f"map-{field}", index=columns.index(value) + 1 if value in columns else 0
+            FIELDS[field], [None, *columns], key=f"{key}-{field}", index=columns.index(value) + 1 if value in columns else 0
         )
     value = guessed.get("options")
     option_columns = st.multiselect(
-        FIELDS["options"], columns, value if isinstance(value, list) else [value] if value else [], key="map-options"
+        FIELDS["options"], columns, value if isinstance(value, list) else [value] if value else [], key=f"{key}-options"
     )
     mapping["options"] = option_columns[0] if len(option_columns) == 1 else option_columns
     if not option_columns and not mapping["target"]:
         asks = [str(row.get(str(mapping["question"]), "")).rstrip().endswith("?") for row in rows]
-        if st.toggle("Questions with a short answer, no key", 2 * sum(asks) > len(asks), key="map-kind", help=NO_KEY):
+        if st.toggle("Questions with a short answer, no key", 2 * sum(asks) > len(asks), key=f"{key}-kind", help=NO_KEY):
             mapping["kind"] = "text"
     return replace(source, columns={field: value for field, value in mapping.items() if value})

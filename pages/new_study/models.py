@@ -5,6 +5,7 @@ from dataclasses import replace
 import streamlit as st
 
 from flipcore.core import bounds
+from flipcore.core.contracts import Extractor
 from flipcore.core.errors import FlipscopeError
 from flipcore.core.records import EFFORTS
 from flipcore.core.study import ModelUse, Part
@@ -15,27 +16,54 @@ from flipcore.stats.memory.hardness_curve import MIN_REFERENCES
 from pages.common.showing import plain
 
 
-def models_step(models: list[ModelUse], extractors: tuple[Part, ...]) -> list[ModelUse]:
-    """The chosen models, each with its sampling and a sentence for what it cannot do."""
+def chosen_models(models: list[ModelUse]) -> list[ModelUse]:
+    """The models that are picked by name, each with its settings of the draft."""
     cards = model_cards()
-    left, right = st.columns([3, 2], vertical_alignment="bottom")
+    left, right = st.columns([3, 1], vertical_alignment="center")
     names = left.multiselect(
         "Models",
         [*cards, *(m.name for m in models if m.name not in cards)],
         [model.name for model in models],
         key="model-names",
+        label_visibility="collapsed",
         help="the shipped ones and those that you added under Models",
     )
-    own = right.text_input(
+    right.page_link("models/page.py", label="Add a model", icon=":material/add_circle:")
+    by_name = {model.name: model for model in models}
+    return [by_name.get(name, ModelUse(name)) for name in names]
+
+
+def with_callable(models: list[ModelUse]) -> list[ModelUse]:
+    """The models and, where one is named, a Python function that answers as one."""
+    name = st.text_input(
         "Or a Python function",
         key="model-callable",
         placeholder="module:function",
         help="answer(prompt) -> str, or an object with is_correct(item) -> bool",
     )
-    st.page_link("models/page.py", label="Add a model", icon=":material/add_circle:")
-    by_name = {model.name: model for model in models}
-    selection = [*names, own] if own and own not in names else names
-    return [_settings(by_name.get(name, ModelUse(name)), extractors) for name in selection]
+    if not name or any(model.name == name for model in models):
+        return models
+    return [*models, ModelUse(name)]
+
+
+def models_step(models: list[ModelUse], extractors: tuple[Part, ...]) -> list[ModelUse]:
+    """The models, each with its sampling and a sentence for what it cannot do."""
+    return [_settings(model, extractors) for model in models]
+
+
+def lacking(extractor: Extractor, models: list[ModelUse]) -> str:
+    """Why none of the models can be read by an extractor; "" where one can."""
+    reasons = []
+    for model in models:
+        try:
+            backend = open_backend(model.name, model_cards())
+        except FlipscopeError:  # said beside the model
+            return ""
+        missing = [ability for ability in extractor.abilities if ability not in backend.abilities]
+        if not missing:
+            return ""
+        reasons.append(f"{model.name}: {backend.why_not(missing[0])}")
+    return reasons[0] if reasons else ""
 
 
 def reference(selected: str, models: list[ModelUse], extractors: tuple[Part, ...]) -> str:

@@ -8,17 +8,17 @@ import streamlit as st
 from flipcore.core.errors import BadInput, FlipscopeError
 from flipcore.core.study import Study
 from flipcore.detectors import family
-from flipcore.reports.declaration import items_summary, questions_summary
+from flipcore.reports.declaration import items_summary, models_summary, questions_summary
 from flipcore.runs.demo import demo_study
 from flipcore.runs.plan import parts
 from flipcore.store.queries import studies
 from pages.common import session
 from pages.common.header import page_header
 from pages.common.showing import plain
-from pages.new_study.items import items_step
-from pages.new_study.models import models_step, reference, references
+from pages.new_study.items import items_step, own_file
+from pages.new_study.models import chosen_models, models_step, reference, references, with_callable
 from pages.new_study.price import price_panel
-from pages.new_study.questions import questions_step
+from pages.new_study.questions import parts_step, preview, prompt_step, purposes_step
 
 MOST_LETTERS = 120  # of a study's name
 
@@ -57,45 +57,37 @@ def _parent(study_id: str) -> tuple[Study | None, str]:
         return None, f"This study cannot be duplicated here. {error}"
 
 
-def remember(number: int, summary: str) -> None:
-    """Keeps what a step's line says; the line itself is drawn before the step, so a change draws the page once more."""
+def summarized(number: int, summary: str) -> None:
+    """Keep what a fold's line says; the line is drawn before its content, so a change draws the
+    page once more."""
     if st.session_state.get(f"summary-{number}") != summary:
         st.session_state[f"summary-{number}"] = summary
         st.rerun()
 
 
-def done_button(number: int, ready: bool) -> None:
-    st.button(
-        "Done with this step", key=f"done-{number}", icon=":material/check:", disabled=not ready, on_click=_fold, args=(number,)
-    )
-
-
-def _fold(number: int) -> None:
-    st.session_state[f"step-{number}"] = False
-    if number < 3:
-        st.session_state[f"step-{number + 1}"] = True
-
-
-page_header("new_study", choose=False)
-base = draft()
-for note in st.session_state.get("draft-notes", {}).get(st.query_params.get("from_study", ""), ()):
-    st.caption(plain(note))
-steps, side = st.columns([5, 2], gap="medium")
-
-
-def step(number: int, title: str, icon: str):
-    """A step that folds to a line; `done_button` at its end opens the next."""
+def fold(number: int, title: str, icon: str):
+    """The details of a step, folded to a line that says what they are set to."""
     summary = st.session_state.get(f"summary-{number}")
     return st.expander(
-        f"**{number} {title}**" + (f" – {plain(summary)}" if summary else ""),
+        f"{title}" + (f" – {plain(summary)}" if summary else ""),
         icon=icon,
-        expanded=st.session_state.get(f"step-{number}", number == 1),
+        expanded=st.session_state.get(f"step-{number}", False),
         key=f"step-{number}",
         on_change="rerun",
     )
 
 
-with steps:
+page_header("new_study", choose=False)
+base = draft()
+is_copy = bool(st.query_params.get("from_study"))
+for note in st.session_state.get("draft-notes", {}).get(st.query_params.get("from_study", ""), ()):
+    st.caption(plain(note))
+steps, side = st.columns([5, 2], gap="medium")
+
+with side:
+    before_start = st.container(border=True, key="before-start")
+with before_start:
+    st.subheader("Before you start", anchor=False)
     # Streamlit's own limit keeps the name before instead, and says so in small print at most
     entered = st.text_input("Name", base.name or f"Study of {datetime.datetime.now():%Y-%m-%d %H:%M}", key="study-name")
     name = entered[:MOST_LETTERS].strip()
@@ -104,27 +96,35 @@ with steps:
             f"A name has at most {MOST_LETTERS} characters; these {len(entered):,} are cut there.",
             icon=":material/content_cut:",
         )
-    with step(1, "Items", ":material/list:"):
-        sources = st.session_state["draft-sources"]
-        if sources == list(demo_study().items):  # while the demo's sample stands untouched
-            st.button(
-                "Use my own items instead of this sample", key="own-items", icon=":material/upload:", on_click=sources.clear
-            )
+
+with steps:
+    st.subheader("1 Your questions", anchor=False)
+    sources = st.session_state["draft-sources"]
+    own_file(sources)
+    with fold(1, "Other sources and filters", ":material/list:"):
         sources = items_step(sources)
-        remember(1, items_summary(sources))
-        done_button(1, bool(sources))
-    with step(2, "Questions", ":material/shuffle:"):
-        settings = questions_step(base, sources) if sources else {}
+        summarized(1, items_summary(sources))
+    st.subheader("2 The model", anchor=False)
+    models = chosen_models(list(base.models))
+    how_asked = fold(3, "How it is asked", ":material/smart_toy:")
+    with how_asked:
+        models = with_callable(models)
+    st.subheader("3 What do you want to find out?", anchor=False)
+    purposes = purposes_step(base, sources)
+    with fold(2, "Axes and extractors", ":material/shuffle:"):
+        parts_chosen = parts_step(base, sources, models, purposes, is_copy=is_copy) if sources else {}
         if not sources:
             st.info("Choose items first: what can be changed depends on them.")
-        remember(2, questions_summary(settings))
-        done_button(2, bool(settings.get("axes") and settings.get("extractors")))
-    with step(3, "Models", ":material/smart_toy:"):
-        models = models_step(list(base.models), settings.get("extractors", ()))
+        summarized(2, questions_summary(parts_chosen))
+    with how_asked:
+        settings = prompt_step(base) | parts_chosen
+        models = models_step(models, parts_chosen.get("extractors", ()))
         reference_model = reference(base.reference_model, models, settings.get("extractors", ()))
         reference_models = references(base.reference_models, models)
-        remember(3, ", ".join(model.name for model in models))
-        done_button(3, bool(models))
+        summarized(3, models_summary(models))
+    if sources:
+        with st.expander("See what will be asked", icon=":material/visibility:"):
+            preview(replace(base, items=tuple(sources), **settings))
 
 study = problem = None
 if sources and settings.get("axes") and settings.get("extractors") and models:
@@ -133,7 +133,7 @@ if sources and settings.get("axes") and settings.get("extractors") and models:
     base = replace(base, reference_model=reference_model)
     study = replace(study, detectors=family(base, *names), reference_model=reference_model, reference_models=reference_models)
 
-with steps, st.expander("**The study as TOML** – what a second run, or a colleague, needs", icon=":material/code:"):
+with steps, st.expander("The study as TOML", icon=":material/code:"):
     if st.toggle("Edit it here", key="edit-toml") and study is not None:
         text = st.text_area("Study", study.to_toml(), height=420, key="toml", label_visibility="collapsed")
         try:
@@ -144,7 +144,7 @@ with steps, st.expander("**The study as TOML** – what a second run, or a colle
     elif study is not None:
         st.code(study.to_toml(), language="toml")
 
-with side, st.container(border=True, key="before-start"):
+with before_start:
     if study is not None:
         price_panel(study)
     else:

@@ -33,11 +33,8 @@ MOST_LOOKED_UP = 20_000  # calls whose answers are looked for while a study is p
 
 def price_panel(study: Study) -> None:
     """What this study would cost and could show; nothing is sent before Start or Pilot is pressed."""
-    st.subheader("Before you start", anchor=False)
     with shown_problem():
         study_plan, whole = _study_plan(study.to_toml())
-        for note in study_plan.notes:
-            st.caption(plain(note))
         foreign = sum(not item_plan.item.dataset.startswith("pocket_") for item_plan in study_plan.items)
         if foreign and any(use.name.split("-")[0] == "pocket" for use in study.models):
             st.warning(
@@ -49,19 +46,29 @@ def price_panel(study: Study) -> None:
         _numbers(rest, len(study_plan.items))
         if rest is not whole:
             st.caption(f"The study has {count_of(whole.n_calls, 'call')}; what is stored already is not asked again.")
-        st.caption(plain(token_limits(study)))
         open_items = [item_plan for item_plan in study_plan.items if not item_plan.confirmatory]
         readings = [n_readings(study, item_plan.item.kind) for item_plan in open_items]
         n_cells = sum(part.name != IDENTITY for part in study.axes) * (max(readings, default=1) - 1)
-        detectable(Counter(item_plan.role for item_plan in open_items), sum(n > 1 for n in readings), n_cells, study.control)
-        if len(open_items) < len(study_plan.items):
-            st.caption(
-                f"{count_of(len(study_plan.items) - len(open_items), 'item is', 'items are')} set aside for confirmation, not counted here."
-            )
-        _score_plan(study, Counter(item_plan.role for item_plan in open_items))
-        calculator()
-        _pilot(study, len(study_plan.items))
-        _start(study)
+        n_by_role = Counter(item_plan.role for item_plan in open_items)
+        # in sight what the design finds; what that rests on is one click away
+        found, comma, conditions = can_find(len(open_items), sum(n > 1 for n in readings), n_cells).partition(", if ")
+        st.caption(found + "." * bool(comma))
+        with st.expander("Pilot, sample size, where it runs", icon=":material/calculate:"):
+            place = where()
+            _pilot(study, len(study_plan.items))
+            calculator()
+            detectable(n_by_role, study.control)
+            _score_plan(study, n_by_role)
+            if conditions:
+                st.caption(f"The sentence above holds if {conditions}")
+            for note in (*study_plan.notes, token_limits(study)):
+                st.caption(plain(note))
+            if len(open_items) < len(study_plan.items):
+                st.caption(
+                    f"{count_of(len(study_plan.items) - len(open_items), 'item is', 'items are')} set aside for confirmation, "
+                    "not counted here."
+                )
+        _start(study, place)
 
 
 def _revision(toml: str) -> tuple[int, int]:
@@ -122,7 +129,7 @@ def _pilot(study: Study, n_items: int) -> None:
                     st.markdown(plain(note))
 
 
-def _start(study: Study) -> None:
+def _start(study: Study, place: str) -> None:
     cap = st.number_input(
         "Budget (US dollars)",
         0.0,
@@ -134,10 +141,9 @@ def _start(study: Study) -> None:
         help="A study that would cost more does not start, and spending stops here. Only a server that bills more than a call's "
         "text and token limit allow can exceed it, by one call for each model.",
     )
-    on = where()
     if st.button("Start the study", type="primary", icon=":material/play_arrow:", width="stretch", key="start"):
         ready = replace(study, budget_usd=cap)
-        session.registry().start(ready, on)
+        session.registry().start(ready, place)
         st.switch_page("studies/page.py", query_params={"study": ready.study_id})
 
 
@@ -189,13 +195,18 @@ def _assumptions() -> Components:
 MEMORY, HOLDOUT = (("benchmark",), ("control", "non_member")), (("target",), ("retro",))
 
 
-def detectable(n_by_role: dict[str, int], n_read_twice: int, n_cells: int = 1, control: str = OTHER_CONTROL) -> None:
-    """Sentences about this design; all four times in five, by the pages' own rules. `n_read_twice` items are read in two ways,
-    in `n_cells` combinations of axis and extractor; `control` is what the study declares its controls to be."""
+def can_find(n_items: int, n_read_twice: int, n_cells: int) -> str:
+    """What this design finds four times in five, by the pages' own rules. `n_read_twice` items
+    are read in two ways, in `n_cells` combinations of axis and extractor."""
+    if n_items < 10:
+        return "Below 10 items there is no interval. Take more."
+    return plan_sentence(n_read_twice, n_cells)
+
+
+def detectable(n_by_role: Counter[str], control: str = OTHER_CONTROL) -> None:
+    """Sentences about the sets of this design; `control` is what the study declares its controls to be."""
     if sum(n_by_role.values()) < 10:
-        st.caption("Below 10 items there is no interval. Take more.")
         return
-    st.caption(plan_sentence(n_read_twice, n_cells))
     if not st.toggle("What could the sets show?", key="power-sets", help="simulates the rules of the other pages"):
         return
     n_items, n_controls = (sum(n_by_role.get(role, 0) for role in roles) for roles in MEMORY)

@@ -1,5 +1,6 @@
 """Step 2: what is changed, how the answer is read, and what every variant of one item looks like."""
 
+from collections.abc import Mapping
 from dataclasses import fields, replace
 
 import streamlit as st
@@ -10,13 +11,14 @@ from flipcore.core.contracts import ANSWER, Extractor
 from flipcore.core.errors import FlipscopeError
 from flipcore.core.plugins import Registry
 from flipcore.core.records import IDENTITY
-from flipcore.core.study import PICKS, ItemSource, OwnPrompt, Part, Study
+from flipcore.core.study import PICKS, ItemSource, ModelUse, OwnPrompt, Part, Study
 from flipcore.datasets import LOADERS
 from flipcore.extractors import EXTRACTORS, needs_judge
 from flipcore.models import model_cards
 from flipcore.protocols import PROTOCOLS
 from flipcore.reports.declaration import in_order
 from flipcore.reports.plugins import about, groups, plugin_problems
+from flipcore.reports.purposes import PURPOSES, Purpose, is_asked, parts_of
 from flipcore.runs.plan import is_set_aside, plan
 from flipcore.text.own_prompts import FIELDS, FILTERS
 from flipcore.text.prompt_presets import PRESETS, resolved
@@ -25,25 +27,72 @@ from pages.common import session
 from pages.common.differences import differences
 from pages.common.showing import plain, shown_problem
 from pages.new_study.items import items_of, shown_items
+from pages.new_study.models import lacking
 
 
-def questions_step(base: Study, sources: list[ItemSource]) -> dict:
-    """The study's axes, extractors, protocol, layout and own prompt, as keyword arguments of `Study`."""
-    kinds = {item.kind for source in sources for item in items_of(source)}
+def kinds_of(sources: list[ItemSource]) -> set[str]:
+    """The kinds of the items: choice, number, text and so on."""
+    kinds: set[str] = set()
+    for source in sources:
+        kinds.update(item.kind for item in items_of(source))
+    return kinds
+
+
+def purposes_step(base: Study, sources: list[ItemSource]) -> list[Purpose]:
+    """The questions that the study is to answer; ticking one switches its axes and extractors on."""
+    kinds = kinds_of(sources)
+    chosen = []
+    for purpose, place in zip(PURPOSES, st.columns(len(PURPOSES)), strict=True):
+        key = f"purpose-{purpose.name}"
+        if key not in st.session_state:
+            st.session_state[key] = is_asked(purpose, base, kinds)
+        with place:
+            if st.checkbox(purpose.question, key=key, on_change=_switch_parts):
+                chosen.append(purpose)
+            st.caption(purpose.about)
+    return chosen
+
+
+def _switch_parts() -> None:
+    """Set the switches of every purpose's parts to whether a ticked purpose has them."""
+    ticked = [purpose for purpose in PURPOSES if st.session_state[f"purpose-{purpose.name}"]]
+    wanted = parts_of(ticked)
+    for name in parts_of(PURPOSES):
+        for registry in (AXES, EXTRACTORS):
+            key = f"{registry.noun}-{name}"
+            if name in registry and st.session_state.get(f"can-{key}"):
+                st.session_state[key] = name in wanted
+
+
+def parts_step(
+    base: Study, sources: list[ItemSource], models: list[ModelUse], purposes: list[Purpose], *, is_copy: bool
+) -> dict:
+    """The study's axes, extractors and judge, as keyword arguments of `Study`. What no model can do
+    is off, except in a copy of a study that asked for it."""
+    kinds = kinds_of(sources)
+    wanted = parts_of(purposes)
     parts: dict[str, tuple[Part, ...]] = {AXES.noun: (), EXTRACTORS.noun: ()}
     for label, registry, names in groups():
         before = base.axes if registry is AXES else base.extractors
-        parts[registry.noun] += _parts(label, registry, names, before, kinds)
+        kept = {part.name for part in before} if is_copy else set()
+        able = {}
+        for name in names:
+            able[name] = "" if registry is AXES or name in kept else lacking(EXTRACTORS[name], models)
+        parts[registry.noun] += _parts(label, registry, able, before, kinds=kinds, wanted=wanted)
     axes, extractors = in_order(parts[AXES.noun], base.axes), in_order(parts[EXTRACTORS.noun], base.extractors)
     for problem in plugin_problems():
         st.warning(plain(problem), icon=":material/extension_off:")
     st.caption(
         "Each question is one turn. Conversations with tools come in through logs, under Studies, with their own scores."
     )
-    settings = _settings(base) | {"axes": axes, "extractors": extractors, "judge": _judge(base, extractors)}
+    return {"axes": axes, "extractors": extractors, "judge": _judge(base, extractors)}
+
+
+def prompt_step(base: Study) -> dict:
+    """The study's protocol, layout, seed and own prompt, as keyword arguments of `Study`."""
+    settings = _settings(base)
     with shown_problem():
         settings["prompt"] = own_prompt(base.prompt)
-    preview(replace(base, items=tuple(sources), **settings))
     return settings
 
 
@@ -95,21 +144,30 @@ def _settings(base: Study) -> dict:
     }
 
 
-def _parts(label: str, registry: Registry, names: list[str], selection: tuple[Part, ...], kinds: set[str]) -> tuple[Part, ...]:
-    """A row per plug-in that applies to these items: switched on or off, with its parameters."""
+def _parts(
+    label: str, registry: Registry, able: Mapping[str, str], selection: tuple[Part, ...], *, kinds: set[str], wanted: set[str]
+) -> tuple[Part, ...]:
+    """A row per plug-in: switched on or off, with its parameters. `able` says of each name why no
+    model can do it; those that are `wanted`, or in the draft's `selection`, are on at first."""
     st.markdown(f"**{label}**")
     before = {part.name: part.params for part in selection}
     parts = {}
-    for name in names:
+    for name, no_model in able.items():
         plugin, key = registry[name], f"{registry.noun}-{name}"
         fits = bool(plugin.applies_to & kinds)
-        why_not = plugin.why_not() if fits and isinstance(plugin, Extractor) else ""
+        why_not = no_model if fits else ""
+        if fits and isinstance(plugin, Extractor):
+            why_not = plugin.why_not() or no_model
+        can = fits and not why_not
+        # other items or another model: what becomes possible is on where it is wanted
+        if key not in st.session_state or st.session_state.get(f"can-{key}") != can:
+            st.session_state[key] = can and (name in before or name in wanted)
+            st.session_state[f"can-{key}"] = can
         left, right = st.columns([2, 3], vertical_alignment="center")
         on = left.toggle(
             plugin.title,
-            name in before and fits and not why_not,
             key=key,
-            disabled=not fits or bool(why_not),
+            disabled=not can,
             help=about(registry, name) if fits else f"applies to {', '.join(sorted(plugin.applies_to))} items only",
         )
         if why_not:
@@ -222,7 +280,6 @@ def preview(study: Study) -> None:
     items = [item for source in study.items for item in shown_items(source) if not is_set_aside(study, item)]
     if not items or not study.axes:
         return
-    st.markdown("**What will be asked**")
     left, right = st.columns([3, 1])
     item = left.selectbox(
         "Item", items, key="preview-item", format_func=lambda one: f"{one.question[:80]} ({one.item_id.partition('@')[0]})"

@@ -214,10 +214,10 @@ def test_a_step_stays_open_while_its_settings_change(page, address):
     page.goto(address + "/new_study")
     page.get_by_text("Start the study").wait_for()  # the last part of the page: what stands before it is drawn
     settled(page)
-    page.get_by_text("2 Questions").click()
+    page.get_by_text("Axes and extractors").click()
     toggle = page.locator("[data-testid=stCheckbox]").filter(has_text="Prompt format").locator("label").first
     toggle.wait_for()
-    line = page.locator("summary").filter(has_text="2 Questions")
+    line = page.locator("summary").filter(has_text="Axes and extractors")
     before = line.inner_text()
     toggle.click()
     page.wait_for_function("([line, was]) => line.innerText !== was", arg=[line.element_handle(), before])

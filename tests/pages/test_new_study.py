@@ -1,4 +1,4 @@
-"""New study, used: steps that fold, a filter by the items' own data, and how many items a claim needs."""
+"""New study, used: questions that switch parts, a filter by the items' own data, and how many items a claim needs."""
 
 import gzip
 import json
@@ -36,12 +36,56 @@ def app(tmp_path, monkeypatch):
     st.cache_resource.clear()
 
 
-def test_a_step_that_is_done_folds_and_opens_the_next(app):
-    assert app.session_state["step-1"] is True and app.session_state["step-2"] is False
-    app.button(key="done-1").click().run()
-    assert not app.exception
-    assert app.session_state["step-1"] is False and app.session_state["step-2"] is True
+def test_details_are_folded_to_lines_that_say_what_they_are_set_to(app):
+    assert not any(app.session_state[f"step-{number}"] for number in (1, 2, 3))
     assert app.session_state["summary-1"] == "60 of Pocket: choices, 20 of Pocket: word problems"
+    assert app.session_state["summary-3"] == "temperature 0.7, 2 samples, token limit 96"
+
+
+def parts_on(app) -> set[str]:
+    return {part.name for what in ("axes", "extractors") for part in getattr(Study.from_toml(app.code[0].value), what)}
+
+
+def test_a_question_of_the_user_switches_its_axes_and_extractors(app):
+    assert [app.checkbox(key=f"purpose-{name}").value for name in ("flips", "score", "memory")] == [True, True, False]
+    before = parts_on(app)
+    app.checkbox(key="purpose-flips").uncheck().run()
+    assert not app.exception and before - parts_on(app) == {"option_order", "label_set", "prompt_format"}
+    app.checkbox(key="purpose-memory").check().run()
+    assert {"numeric_resample", "question_loss", "combined"} <= parts_on(app) and "bit_flip" not in parts_on(app)
+    app.toggle(key="axis-typos").set_value(True).run()
+    app.checkbox(key="purpose-flips").check().run()
+    app.checkbox(key="purpose-memory").uncheck().run()
+    assert parts_on(app) == before | {"typos"}
+
+
+def test_a_file_that_is_dropped_takes_the_place_of_the_sample(app):
+    app.file_uploader(key="own-file").set_value([("mine.csv", UNKIND.encode(), "text/csv")]).run()
+    assert not app.exception and not app.error
+    (source,) = app.session_state["draft-sources"]
+    assert source.dataset == "file" and source.columns["target"] == "Key"
+    assert [app.selectbox(key=f"own-{name}").value for name in ("question", "target")] == ["Prompt text", "Key"]
+    app.selectbox(key="own-target").select_index(0).run()
+    assert "target" not in app.session_state["draft-sources"][0].columns and "flips only" in words(app)
+    assert Study.from_toml(app.code[0].value).items == tuple(app.session_state["draft-sources"])
+    app.button(key="remove-0").click().run()
+    assert not app.exception and app.session_state["draft-sources"] == []
+
+
+def test_questions_with_short_answers_are_read_by_their_text(app):
+    rows = "".join(f'{{"question": "What is {n} and {n}?", "answer": "twice {n}"}}\n' for n in range(12))
+    app.file_uploader(key="own-file").set_value([("mine.jsonl", rows.encode(), "application/json")]).run()
+    assert not app.exception and "text_match" in parts_on(app) and "first_token" not in parts_on(app)
+
+
+def test_what_no_chosen_model_can_do_is_off_with_the_reason(app, monkeypatch):
+    assert "first_token" in parts_on(app)
+    app.text_input(key="model-callable").set_value("tests.annotation.judging:reader").run()
+    app.multiselect(key="model-names").set_value([]).run()
+    assert not app.exception
+    assert app.toggle(key="extractor-first_token").disabled and "first_token" not in parts_on(app)
+    app.multiselect(key="model-names").set_value(["pocket"]).run()
+    assert not app.toggle(key="extractor-first_token").disabled and "first_token" in parts_on(app)
 
 
 def test_a_name_that_is_too_long_is_cut_with_a_sentence(app):
@@ -93,13 +137,13 @@ def test_a_plan_says_how_sure_the_score_will_be_and_where_more_calls_go(app):
 def test_an_axis_and_an_extractor_of_memory_can_be_chosen(app):
     app.toggle(key="extractor-question_loss").set_value(True).run()
     app.toggle(key="axis-paraphrase").set_value(True).run()
-    assert not app.exception and "Question loss" in app.session_state["summary-2"]
+    assert not app.exception and {"question_loss", "paraphrase"} <= parts_on(app)
 
 
 def test_question_completion_joins_the_family_and_says_its_calls_and_price_beforehand(app):
     app.toggle(key="axis-completion").set_value(True).run()
     app.toggle(key="extractor-rouge_l").set_value(True).run()
-    assert not app.exception and "Question completion" in app.session_state["summary-2"]
+    assert not app.exception and app.session_state["summary-2"] == "6 axes, 4 extractors"
     declared = Study.from_toml(app.code[0].value)
     assert declared.detectors[-1] == "completion_rouge_l" and Part("completion") in declared.axes
     before = projection(plan(replace(declared, axes=declared.axes[:-1]))).n_calls
@@ -224,8 +268,9 @@ def test_what_a_study_set_aside_is_neither_in_the_first_rows_nor_in_the_preview(
         patch.setenv("FLIPSCOPE_DB", str(tmp_path / "aside.duckdb"))
         page = opened("new_study/page.py", from_study=study.study_id)
         assert not page.exception and hidden
-        first = next(one.value for one in page.dataframe if "question" in one.value)
-        assert len(first) == 5 and not hidden & set(first["question"])
+        tables = [one.value for one in page.dataframe if "question" in one.value]
+        assert [len(table) for table in tables[:2]] == [3, 5]  # in sight, and among all sources
+        assert not any(hidden & set(table["question"]) for table in tables)
         assert "items are not shown: a study set them aside" in words(page)
         offered = set(page.selectbox(key="preview-item").options)
         assert offered and not {text[:90] for text in hidden} & offered

@@ -8,6 +8,7 @@ from flipcore.reports.declaration import (
     filter_text,
     in_order,
     items_summary,
+    models_summary,
     n_readings,
     questions_summary,
     source_title,
@@ -21,10 +22,15 @@ def test_items_are_summed_up_with_their_role():
     assert items_summary([]) == "which questions, in what role"
 
 
-def test_questions_name_the_axes_and_the_extractors_or_what_is_to_be_chosen():
-    both = questions_summary({"axes": [Part("option_order")], "extractors": [Part("regex"), Part("unheard_of")]})
-    assert "; read by " in both and "unheard" not in both
+def test_axes_and_extractors_are_counted_or_what_is_to_be_chosen_is_said():
+    both = questions_summary({"axes": [Part("option_order")], "extractors": [Part("regex"), Part("cloze")]})
+    assert both == "1 axis, 2 extractors"
     assert questions_summary({"axes": [Part("option_order")]}) == "what is changed, and how the answer is read"
+
+
+def test_settings_of_models_are_said_once_where_they_are_alike():
+    models = [ModelUse("a"), ModelUse("b"), ModelUse("c", temperature=0.7, n_samples=2, max_tokens=1_000)]
+    assert models_summary(models) == ("temperature 0, 1 sample, token limit 256; temperature 0.7, 2 samples, token limit 1,000")
 
 
 def test_only_extractors_that_read_an_answer_of_this_kind_count():

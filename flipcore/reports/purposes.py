@@ -1,0 +1,71 @@
+"""Purposes of a new study: a plain question each, with the axes and extractors that answer it."""
+
+from collections.abc import Collection, Iterable
+from dataclasses import dataclass
+
+from flipcore.axes import AXES
+from flipcore.core.study import Study
+from flipcore.extractors import EXTRACTORS
+
+ANSWERS = ("first_token", "regex", "cloze", "text_match", "unit_tests")
+LOSSES = ("answer_loss", "question_loss", "min_k", "rouge_l", "ncd")
+
+
+@dataclass(frozen=True)
+class Purpose:
+    """A question in the user's words and the names of the parts that are switched on for it."""
+
+    name: str
+    question: str
+    about: str
+    axes: tuple[str, ...]
+    extractors: tuple[str, ...]
+
+    def parts_for(self, kinds: Collection[str]) -> set[str]:
+        """Names of its axes and extractors that apply to items of one of these kinds."""
+        names = set()
+        for registry, chosen in ((AXES, self.axes), (EXTRACTORS, self.extractors)):
+            for name in chosen:
+                if registry[name].applies_to & set(kinds):
+                    names.add(name)
+        return names
+
+
+PURPOSES = (
+    Purpose(
+        "flips",
+        "Do harmless changes flip the answer?",
+        "Other order, labels and format.",
+        ("identity", "option_order", "label_set", "prompt_format"),
+        ANSWERS,
+    ),
+    Purpose(
+        "score",
+        "Would other prompts change the score?",
+        "Many changes at once.",
+        ("identity", "combined"),
+        ANSWERS,
+    ),
+    Purpose(
+        "memory",
+        "Does it remember these questions?",
+        "Needs control questions too.",
+        ("identity", "paraphrase", "numeric_resample", "entity_rename", "bit_flip"),
+        ("regex", *LOSSES),
+    ),
+)
+
+
+def is_asked(purpose: Purpose, study: Study, kinds: Collection[str]) -> bool:
+    """Tell whether a study of such items has every part of a purpose."""
+    declared = {part.name for part in (*study.axes, *study.extractors)}
+    wanted = purpose.parts_for(kinds)
+    return bool(wanted) and wanted <= declared
+
+
+def parts_of(purposes: Iterable[Purpose]) -> set[str]:
+    """Names of the axes and extractors of these purposes together."""
+    names: set[str] = set()
+    for purpose in purposes:
+        names.update(purpose.axes, purpose.extractors)
+    return names
