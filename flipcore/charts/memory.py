@@ -14,15 +14,15 @@ from flipcore.stats.memory.ground_truth import Detector, roc
 from flipcore.stats.memory.matching import WORST, Balance
 from flipcore.stats.memory.rewritten import SetDrop
 
-# something is claimed, nothing is shown, nobody can say
-CLAIMED, NONE_SHOWN, OPEN = "circle", "circle-open", "diamond-open"
+# something is claimed, nothing is shown, it is undecided, a gate or a lock keeps it from being said
+CLAIMED, NONE_SHOWN, OPEN, WITHHELD = "circle", "circle-open", "diamond-open", "x-thin-open"
 
 
 @dataclass(frozen=True)
 class DetectorMark:
-    """`effect` is a gap, or the share of items beyond the controls' mark, where `chance` is
-    expected; `verdict` is its word, `symbol` one of the three above; `sentence` is read under the
-    pointer."""
+    """`effect` is a gap, or with `is_share` the share of items beyond the controls' mark, where
+    `chance` is expected; `verdict` is its word, `symbol` one of the four above; `sentence` is read
+    under the pointer."""
 
     title: str
     group: str
@@ -31,11 +31,13 @@ class DetectorMark:
     sentence: str
     effect: Estimate
     chance: float = 0.0
+    is_share: bool = False
 
 
 def detector_rows(marks: Sequence[DetectorMark], c: Colours) -> Figure:
-    """A row a detector, the first on top; a missing effect keeps its row. Verdicts differ in shape
-    and colour; a tick is what nothing memorized would give."""
+    """A row per detector, the first on top; a missing effect keeps its row. Gaps and shares have an
+    axis each, as far as both are there. Verdicts differ in shape and color; a tick is what nothing
+    memorized would give."""
     figure = new_figure()
     titles: list[str] = []
     place: dict[DetectorMark, int] = {}
@@ -46,15 +48,24 @@ def detector_rows(marks: Sequence[DetectorMark], c: Colours) -> Figure:
                 place[mark] = len(titles)
                 titles.append(as_text(mark.title))
     claimed_first = sorted(marks, key=lambda mark: mark.symbol != CLAIMED)
-    kinds = dict.fromkeys((mark.symbol, mark.verdict) for mark in claimed_first)
-    for symbol, verdict in kinds:
-        rows = [mark for mark in marks if (mark.symbol, mark.verdict) == (symbol, verdict)]
+    units = sorted({mark.is_share for mark in marks if not math.isnan(mark.effect.value)})
+    kinds = dict.fromkeys((mark.symbol, mark.verdict, mark.is_share) for mark in claimed_first)
+    named = set()
+    for symbol, verdict, is_share in kinds:
+        rows = [
+            mark
+            for mark in marks
+            if (mark.symbol, mark.verdict, mark.is_share) == (symbol, verdict, is_share)
+        ]
         effects = [mark.effect for mark in rows]
         colour = c.benchmark if symbol == CLAIMED else c.muted
         figure.add_scatter(
             x=[100 * effect.value for effect in effects],
             y=[place[mark] for mark in rows],
             name=as_text(verdict),
+            legendgroup=verdict,
+            showlegend=verdict not in named,
+            xaxis=_axis(units, is_share=is_share),
             mode="markers",
             marker={
                 "symbol": symbol,
@@ -66,32 +77,53 @@ def detector_rows(marks: Sequence[DetectorMark], c: Colours) -> Figure:
             customdata=[[as_text(mark.title), as_text(mark.sentence)] for mark in rows],
             hovertemplate="%{customdata[0]}<br>%{customdata[1]}<extra></extra>",
         )
-    measured = [mark for mark in marks if not math.isnan(mark.effect.value)]
-    figure.add_scatter(
-        x=[100 * mark.chance for mark in measured],
-        y=[place[mark] for mark in measured],
-        name="by chance",
-        mode="markers",
-        marker={"symbol": "line-ns-open", "size": 16, "color": c.text, "line": {"width": 1.5}},
-        hoverinfo="skip",
-    )
+        named.add(verdict)
+    for is_share in units:
+        measured = [
+            mark
+            for mark in marks
+            if mark.is_share == is_share and not math.isnan(mark.effect.value)
+        ]
+        figure.add_scatter(
+            x=[100 * mark.chance for mark in measured],
+            y=[place[mark] for mark in measured],
+            name="by chance",
+            legendgroup="by chance",
+            showlegend=is_share == units[0],
+            xaxis=_axis(units, is_share=is_share),
+            mode="markers",
+            marker={"symbol": "line-ns-open", "size": 16, "color": c.text, "line": {"width": 1.5}},
+            hoverinfo="skip",
+        )
     words = caption(
         "Gaps in points, or items beyond the controls' mark in percent.",
         [mark.effect for mark in marks],
     )
+    if len(units) == 2:  # before they are laid out, which gives both the same looks
+        figure.update_layout(xaxis_domain=[0, 0.48], xaxis2={"domain": [0.52, 1], "anchor": "y"})
     laid_out(
         figure,
         c,
         height=90 + ROW_PX * len(titles) * 3 // 4,
         says=words,
-        x_title="points, or % of the items",
+        x_title=UNITS[bool(units and units[0])],
     )
+    if len(units) == 2:
+        figure.update_layout(xaxis2_title_text=UNITS[True])
     return figure.update_yaxes(
         tickvals=list(range(len(titles))),
         ticktext=titles,
         range=[len(titles) - 0.4, -0.6],
         zeroline=False,
     )
+
+
+UNITS = {False: "gap, points", True: "% of the items beyond the controls' mark"}
+
+
+def _axis(units: Sequence[bool], *, is_share: bool) -> str:
+    """The x axis of gaps or of shares; the first where only one of them is there."""
+    return "x2" if len(units) == 2 and is_share else "x"
 
 
 def slopes(benchmark: SetDrop, control: SetDrop, names: tuple[str, str], c: Colours) -> Figure:

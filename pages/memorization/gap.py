@@ -96,16 +96,16 @@ def _table(estimate: DropGap) -> None:
             {
                 "set": name,
                 "items": one.n_items,
-                "covered": one.coverage.text(),
-                "before": one.accuracy_before.text(),
-                "after": one.accuracy_after.text(),
+                "covered": one.coverage.text_percent(),
+                "before": one.accuracy_before.text_percent(),
+                "after": one.accuracy_after.text_percent(),
                 "drop, points": one.drop.text_points().replace(" points", ""),
                 "broken": one.n_broken,
                 "fixed": one.n_fixed,
                 "McNemar exact": p_text(tests["exact"]) if tests else "–",
                 "mid-p": p_text(tests["midp"]) if tests else "–",
                 "p, corrected χ² (source)": f"{tests['chi2_cc']:.2g}" if tests else "–",
-                "uncovered items right": one.accuracy_uncovered.text(),
+                "uncovered items right": one.accuracy_uncovered.text_percent(),
             }
         )
     show_table("drops", rows)

@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from flipcore.charts.memory import CLAIMED, NONE_SHOWN, OPEN, DetectorMark, detector_rows
+from flipcore.charts.memory import CLAIMED, NONE_SHOWN, OPEN, WITHHELD, DetectorMark, detector_rows
 from flipcore.claims.memory import POSITIVE
 from flipcore.claims.memory_gap import UNDECIDED
 from flipcore.models import model_cards
@@ -55,11 +55,14 @@ def _mark(one: MemoryTest) -> DetectorMark:
     symbol = (
         CLAIMED
         if claim.is_made and claim.outcome in POSITIVE
+        else WITHHELD
+        if claim.withheld
         else OPEN
-        if claim.withheld or claim.outcome == UNDECIDED
+        if claim.outcome == UNDECIDED
         else NONE_SHOWN
     )
-    return DetectorMark(detector_title(one.detector), one.items, one.decision, symbol, one.sentence, one.effect, one.chance)
+    title, is_share = detector_title(one.detector), one.effect.method == "one-sided"
+    return DetectorMark(title, one.items, one.decision, symbol, one.sentence, one.effect, chance=one.chance, is_share=is_share)
 
 
 def _row(one: MemoryTest, has_kinds: bool) -> dict[str, str]:
