@@ -557,6 +557,21 @@ def open_questions(paths: Sequence[str | Path], corrections: Mapping[str, str]) 
     return log_survey.read_as, log_survey.questions
 
 
+def first_rows(paths: Sequence[str | Path], corrections: Mapping[str, str], n: int) -> list[dict]:
+    """The first `n` rows as they are read, before the others are. Raises BadInput where they cannot be."""
+    files, beside, _ = recognised(paths, corrections)
+    rows: list[dict] = []
+    for file in files:
+        if file.about.unreadable:
+            raise BadInput(file.about.unreadable)
+        for record in corrected(file.reader.records(file.source, beside), corrections, file.source.name):
+            if len(rows) == n:
+                return rows
+            if isinstance(record, LogRecord):
+                rows.append(preview_row(record))
+    return rows
+
+
 def _runs_told_apart(files: Sequence[LogFile]) -> list[LogFile]:
     """The files, each run of one task and model under several settings named by its own.
 

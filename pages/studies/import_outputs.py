@@ -7,9 +7,11 @@ from pathlib import Path
 from typing import Any
 
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
 from flipcore.claims.memory_gap import CONTROL_TITLES
 from flipcore.core.command_line import command
+from flipcore.core.errors import FlipscopeError
 from flipcore.core.records import KINDS, ROLES
 from flipcore.core.study import CONTROLS, OTHER_CONTROL
 from flipcore.datasets.reading.log_files import Source
@@ -28,36 +30,33 @@ from flipcore.datasets.recorded.log_documents import JOINS
 from flipcore.datasets.recorded.log_places import OWN_PROMPT
 from flipcore.datasets.recorded.log_rows import UNNAMED
 from flipcore.datasets.recorded.table_names import names_of_tables
-from flipcore.datasets.tables.reading import Question
+from flipcore.datasets.tables.reading import Choice, Question
 from flipcore.runs.harnesses.coming_back import store_survey
 from flipcore.runs.log_corrections import CLUSTERS, TARGETS, corrections_of
 from flipcore.runs.log_import import ImportProgress
-from flipcore.runs.log_survey import Survey, open_questions, preview_row, survey, tables_in
+from flipcore.runs.log_survey import Survey, first_rows, open_questions, preview_row, survey, tables_in
 from flipcore.runs.progress import INCOMPLETE
 from flipcore.store.recorded import import_state
 from flipcore.store.uploads import keep_together
 from pages.common import session
 from pages.common.showing import UPLOAD_LIMIT, plain, show_table, shown_problem
 
+N_SHOWN = 3  # rows of a file that are shown before it is imported
+
 
 def section() -> None:
-    """The whole of it, folded away until somebody wants it."""
-    with st.expander("Import recorded outputs", icon=":material/upload_file:"):
-        st.markdown(
-            "Logs of Inspect, lm-evaluation-harness, HELM, lighteval, Every Eval Ever and others, or tables of outputs (JSONL, JSON, CSV, "
-            "Parquet): one output a row, or one question a row with its versions in numbered columns. They become a study like any "
-            "other; nothing is asked again. Of a table, each output needs its prompt, and the generated text or the scores of the first "
-            "token. Where there are options, a right answer, or names of item, variant and model, add them."
-        )
-        uploads = st.file_uploader(
-            f"Logs or tables, {UPLOAD_LIMIT}",
-            key="log-files",
-            accept_multiple_files=True,
-            help=f"One file, several, or a zip; results files beside their samples. Larger ones: {command('import FOLDER')}.",
-        )
-        if uploads:
-            with shown_problem():
-                offer(upload_folder(uploads))
+    """The drop zone, and below it how the dropped files were read."""
+    uploads = st.file_uploader(
+        f"Drop a log or a table of outputs, {UPLOAD_LIMIT}",
+        key="log-files",
+        accept_multiple_files=True,
+        help="Logs of Inspect, lm-evaluation-harness, HELM, lighteval, Every Eval Ever and others; tables as JSONL, JSON, "
+        "CSV or Parquet. One file, several, or a zip; results files beside their samples. Nothing is asked again. Larger "
+        f"ones: {command('import FOLDER')}.",
+    )
+    if uploads:
+        with st.container(border=True), shown_problem():
+            offer(upload_folder(uploads))
 
 
 def upload_folder(uploads: list) -> list[str]:
@@ -67,27 +66,68 @@ def upload_folder(uploads: list) -> list[str]:
 
 
 def offer(paths: list[str]) -> None:
-    """What lies in the files, corrected as the command line does, and the button."""
+    """How the files were read, a question where they leave one open, and the button. Corrections
+    are the words that the command line takes."""
     key = Path(paths[0]).name
-    if tables := _tables(tuple(paths)):
-        answers = st.session_state.setdefault(f"table-answers-{key}", [])
-        read_as, questions = open_questions(paths, corrections_of(answers, of_tables=True))
-        for sentence in read_as[:1]:
-            st.markdown(plain(sentence))
+    tables = _tables(tuple(paths))
+    answers: list[Choice] = st.session_state.setdefault(f"table-answers-{key}", [])
+    words = _words_of(answers)
+    if tables:
+        read_as, questions = open_questions(paths, corrections_of(words, of_tables=True))
         if questions:
-            _ask(questions[0], answers, key)
+            for sentence in read_as[:1]:
+                st.markdown(f"**{plain(sentence)}**")
+            _undo(answers)
+            _ask(questions[0], paths, answers, key)
             return
-        log_survey = _survey(tuple(paths), (*answers, *column_words(tables, key), *_control(key)), True)
-    else:
-        base = _survey(tuple(paths), (), False)
-        words = [*corrections(base, key), *_control(key)]
-        log_survey = _survey(tuple(paths), tuple(words), False) if words else base
-    for sentence in log_survey.sentences():
-        st.markdown(plain(sentence))
+    answer, fields, others = st.container(), st.container(horizontal=True, vertical_alignment="bottom"), st.container()
+    has_failed = st.session_state.get(f"failed-{key}", False)
+    fold = st.expander("Correct how it was read", icon=":material/edit:", expanded=has_failed)
+    try:
+        if tables:
+            with fold:
+                words += [*column_words(tables, key, fields), *_control(key)]
+            log_survey = _survey(tuple(paths), tuple(words), True)
+        else:
+            log_survey = _survey(tuple(paths), (), False)
+            with fold:
+                words = [*corrections(log_survey, key, fields), *_control(key)]
+            log_survey = _survey(tuple(paths), tuple(words), False) if words else log_survey
+    except FlipscopeError:
+        if not has_failed:  # what mends it is in the fold
+            st.session_state[f"failed-{key}"] = True
+            st.rerun()
+        raise
+    sentences = log_survey.sentences()
+    with answer:
+        st.markdown(f"**{plain(sentences[0])}**")
+        _undo(answers)
+        _show_rows(log_survey)
+    with fields:
+        _import_button(log_survey)
+    with others, st.expander("All that was recognised", icon=":material/fact_check:"):
+        for sentence in sentences[1:]:
+            st.markdown(plain(sentence))
+
+
+def _show_rows(log_survey: Survey) -> None:
+    """The first rows as they were read, and those that were not."""
     if log_survey.refusals:
         with st.popover(f"Rows that were refused: {log_survey.n_refused:,}", icon=":material/warning:"):
             show_table("refused-logs", [{"why": sentence} for sentence in log_survey.refusals])
-    show_table("first-of-log", [preview_row(one) for one in log_survey.first])
+    _preview([preview_row(record) for record in log_survey.first[:N_SHOWN]])
+
+
+def _preview(rows: list[dict]) -> None:
+    """Rows without the columns in which none of them has anything."""
+    if not rows:
+        st.caption("No row would be read.")
+        return
+    filled = [name for name in rows[0] if any(row.get(name) not in ("", None) for row in rows)]
+    st.dataframe([{name: row.get(name) for name in filled} for row in rows], hide_index=True)
+
+
+def _import_button(log_survey: Survey) -> None:
     if st.button("Import as a study", type="primary", key="log-import", icon=":material/download_done:"):
         if study_id := run_import(lambda *progress: store_survey(log_survey, session.store(), *progress)):
             state, message = import_state(session.store(), study_id)
@@ -97,14 +137,48 @@ def offer(paths: list[str]) -> None:
                 st.switch_page("audit/page.py", query_params={"study": study_id})
 
 
-def _ask(question: Question, answers: list[str], key: str) -> None:
-    """Both readings of a table with their scores, a button each. Nothing is read before one is pressed."""
+def _words_of(answers: Sequence[Choice]) -> list[str]:
+    words: list[str] = []
+    for choice in answers:
+        words.extend(choice.words)
+    return words
+
+
+def _undo(answers: list[Choice]) -> None:
+    """Say what was answered last, and take it back."""
+    if not answers:
+        return
+    with st.container(horizontal=True, vertical_alignment="center"):
+        st.caption(plain(f"Your answer: {answers[-1].says}"), width="content")
+        st.button("Undo this answer", key="undo-answer", icon=":material/undo:", type="tertiary", on_click=answers.pop)
+
+
+def _ask(question: Question, paths: list[str], answers: list[Choice], key: str) -> None:
+    """Both readings of a table, each with its score, its first rows and a button. Nothing is
+    imported before one is pressed."""
     st.markdown(plain(question.seen))
+    st.caption("Choose one. The first rows, as each reading takes them:")
     for number, (place, choice) in enumerate(zip(st.columns(2), question.choices, strict=True), start=1):
-        scored = "" if choice.score != choice.score else f" Score: {choice.score:.3g}."
-        if place.button(plain(f"{choice.says}{scored}"), key=f"table-reading-{number}-{key}", width="stretch"):
-            answers.extend(choice.words)
-            st.rerun()
+        with place:
+            scored = "" if choice.score != choice.score else f" Score: {choice.score_text}."
+            st.button(
+                plain(f"{choice.says}{scored}"),
+                key=f"table-reading-{number}-{key}",
+                width="stretch",
+                on_click=answers.append,
+                args=(choice,),
+            )
+            try:
+                words = (*_words_of(answers), *choice.words)
+                _preview(_first_rows(tuple(paths), words))
+            except FlipscopeError as error:  # this reading leaves another question open
+                st.caption(plain(error))
+
+
+@session.computed("Reading the first rows")
+@st.cache_data(show_spinner=False, max_entries=8)
+def _first_rows(paths: tuple[str, ...], words: tuple[str, ...]) -> list[dict]:
+    return first_rows(paths, corrections_of(words, of_tables=True), N_SHOWN)
 
 
 def _control(key: str) -> list[str]:
@@ -159,26 +233,24 @@ PROMPT_HELP = "The name of the prompt that these outputs answer. Write base for 
 SAMPLE_HELP = "The number of the first sample, from 0. Write rows if each row is a further sample of its prompt."
 
 
-def corrections(log_survey: Survey, key: str) -> list[str]:
-    """The words that `--map` would take, from the fields on the page."""
+def corrections(log_survey: Survey, key: str, in_sight: DeltaGenerator) -> list[str]:
+    """The words that `--map` would take, from the fields on the page; the name stays `in_sight`."""
     words = []
-    left, right = st.columns(2)
-    name = left.text_input("Name of the study", log_survey.name, key=f"log-name-{key}")
+    name = in_sight.text_input("Name of the study", log_survey.name, key=f"log-name-{key}")
     words += [f"name={name}"] if name != log_survey.name else []
-    leave = right.multiselect("Extractors to ignore", list(log_survey.readouts), key=f"log-leave-{key}")
+    leave = st.multiselect("Extractors to ignore", list(log_survey.readouts), key=f"log-leave-{key}")
     words += [f"leave={','.join(leave)}"] if leave else []
-    with st.popover("Correct a guess", icon=":material/edit:"):
-        for model in log_survey.models:
-            alias = st.text_input(f"Model {plain(model)}", model, key=f"log-model-{key}-{model}")
-            words += [f"model={alias}" if model == UNNAMED else f"model:{model}={alias}"] if alias != model else []
-        for task, kind in log_survey.kinds.items():
-            selection = st.selectbox(f"Kind of {plain(task)}", KINDS[:3], KINDS[:3].index(kind), key=f"log-kind-{key}-{task}")
-            words += [f"kind:{task}={selection}"] if selection != kind else []
-            words += _of_task(log_survey, task, key)
-        words += _of_axes(log_survey, key)
-        words += _of_files(log_survey, key)
-        join = st.selectbox("Rows are one item by", JOINS, None, key=f"log-join-{key}", placeholder="hash, id or text")
-        words += [f"join={join}"] if join else []
+    for model in log_survey.models:
+        alias = st.text_input(f"Model {plain(model)}", model, key=f"log-model-{key}-{model}")
+        words += [f"model={alias}" if model == UNNAMED else f"model:{model}={alias}"] if alias != model else []
+    for task, kind in log_survey.kinds.items():
+        selection = st.selectbox(f"Kind of {plain(task)}", KINDS[:3], KINDS[:3].index(kind), key=f"log-kind-{key}-{task}")
+        words += [f"kind:{task}={selection}"] if selection != kind else []
+        words += _of_task(log_survey, task, key)
+    words += _of_axes(log_survey, key)
+    words += _of_files(log_survey, key)
+    join = st.selectbox("Rows are one item by", JOINS, None, key=f"log-join-{key}", placeholder="hash, id or text")
+    words += [f"join={join}"] if join else []
     return words
 
 
@@ -262,8 +334,9 @@ FIELDS = {  # column -> what it is called, and what stands in it
 PATHS = "A column inside of another can be typed: doc.options, resps[0][0]."
 
 
-def column_words(tables: Sequence[Source], key: str) -> list[str]:
-    """The words that `--map` would take, from the fields on the page; of several tables, guessed from the first."""
+def column_words(tables: Sequence[Source], key: str, in_sight: DeltaGenerator) -> list[str]:
+    """The words that `--map` would take, from the fields on the page; of several tables, guessed from the first. The names of model
+    and study stay `in_sight`."""
     table = tables[0]
     first = first_guess(table)
     st.caption("Guessed from the first rows; correct what is wrong.")
@@ -275,10 +348,9 @@ def column_words(tables: Sequence[Source], key: str) -> list[str]:
     )
     columns = columns_of(answers_in(str(table.path), first), nested)
     recording = recorded_fields(recorded_columns(replace(first, nested=nested), columns, key), columns, key)
-    left, right = st.columns(2)
     names = dict.fromkeys(one.model for one in names_of_tables(tables).values() if one.model)
     if not recording.models:
-        model = left.text_input(
+        model = in_sight.text_input(
             "Model",
             "" if names else recording.model,
             key=f"recorded-model-{key}",
@@ -287,7 +359,7 @@ def column_words(tables: Sequence[Source], key: str) -> list[str]:
         )
         recording = replace(recording, model=model or NO_MODEL_NAME)
     default = f"{first.dataset}, recorded"
-    title = right.text_input("Name of the study", default, key=f"recorded-name-{key}")
+    title = in_sight.text_input("Name of the study", default, key=f"recorded-name-{key}")
     return [*words_between(first, recording), *([f"name={title}"] if title not in ("", default) else [])]
 
 

@@ -16,7 +16,6 @@ def on_disk(folder):
 
 def send(page, tunnel, path):
     page.goto(f"http://localhost:{tunnel.port}/studies")
-    page.get_by_text("Import recorded outputs").first.click()
     page.locator("input[type=file]").first.set_input_files(str(path))
 
 

@@ -56,7 +56,6 @@ def browser():
 def drop(page, address, *files):
     """Drop files on Studies, import them as a study and wait for its audit."""
     page.goto(f"{address}/studies")
-    page.get_by_text("Import recorded outputs").first.click()
     page.locator("input[type=file]").first.set_input_files([str(file) for file in files])
     page.get_by_role("button", name="Import as a study").click()
     page.get_by_role("button", name="Ask again").wait_for()

@@ -35,15 +35,14 @@ class Choice:
     score: float = nan
 
     @property
+    def score_text(self) -> str:
+        """The score as a percentage where it is a share."""
+        return f"{self.score:.1%}" if 0 <= self.score <= 1 else f"{self.score:.3g}"
+
+    @property
     def text(self) -> str:
         """The reading in one line, its score first where it has one."""
-        scored = (
-            ""
-            if self.score != self.score
-            else f" Score: {self.score:.1%}."
-            if 0 <= self.score <= 1
-            else f" Score: {self.score:.3g}."
-        )
+        scored = "" if self.score != self.score else f" Score: {self.score_text}."
         return f"{self.says}{scored} --map {' '.join(self.words)}"
 
 
