@@ -7,7 +7,7 @@ import streamlit as st
 from flipcore.annotation.paraphrases import ratings
 from flipcore.annotation.paraphrases.verdicts import CHECKS, VOTES, keeps, settling_row
 from flipcore.charts.interval_rows import interval_rows
-from flipcore.stats.base.estimate import number_text
+from flipcore.stats.base.estimate import percent_text
 from flipcore.stats.base.retention import RULES
 from flipcore.store.queries import review
 from flipcore.store.queries.review import EVERY, sources_of_pairs, verdicts_of
@@ -25,6 +25,7 @@ def show() -> None:
             "Nobody has judged a pair yet. Agreement can be measured once two people have judged the same pairs.",
             icon=":material/group:",
         )
+        _offer_same_pairs()
         return
     only = _source(verdicts)
     verdicts = verdicts_of(session.store(), only)
@@ -37,17 +38,27 @@ def show() -> None:
         st.warning(plain(text), icon=":material/warning:")
     if beside:
         st.caption(plain(beside))
+    if ratings.is_too_few(by_check[ratings.OVERALL]):
+        _offer_same_pairs()
     if any(one.alpha.n_items for one in by_check.values()):
         _coefficients(by_check)
-    else:
-        st.info(
-            "Agreement needs two people on the same pairs: let a second one judge under Review, where a share of the pairs "
-            "goes to everybody.",
-            icon=":material/group_add:",
-        )
     if by_people:
         _retention(by_people)
     _settling(ratings.disagreements(by_people))
+
+
+def _offer_same_pairs() -> None:
+    st.button(
+        "Give two reviewers the same pairs",
+        key="same-pairs",
+        icon=":material/group_add:",
+        help="Opens Review with every pair shared: each judges under their own name, and none sees what the other said.",
+        on_click=_share_pairs,
+    )
+
+
+def _share_pairs() -> None:
+    st.session_state["part"], st.session_state["shared"] = "Review", 100
 
 
 def _coefficients(by_check: dict[str, ratings.CheckAgreement]) -> None:
@@ -59,7 +70,7 @@ def _coefficients(by_check: dict[str, ratings.CheckAgreement]) -> None:
             {
                 "asked": ratings.RATED[check].capitalize(),
                 "pairs judged by two or more": one.alpha.n_items,
-                "raw agreement": number_text(one.alpha.raw),
+                "raw agreement": percent_text(one.alpha.raw),
                 "Krippendorff's alpha": one.alpha.estimate.text(),
                 "Fleiss' kappa": one.fleiss.estimate.text(),
                 "on pairs": one.fleiss.n_items,
@@ -82,7 +93,7 @@ def _coefficients(by_check: dict[str, ratings.CheckAgreement]) -> None:
                         "and": b,
                         "asked": ratings.RATED[check],
                         "pairs": one.n_items,
-                        "raw agreement": number_text(one.raw),
+                        "raw agreement": percent_text(one.raw),
                         "Cohen's kappa": one.estimate.text(),
                     }
                     for check, whole in by_check.items()
@@ -115,7 +126,7 @@ def _retention(verdicts: Sequence[Mapping]) -> None:
             {
                 "rule": rule + (" (counts)" if rule == RULES[0] else ""),
                 "checks": ", ".join(ratings.RATED[check] for check in checks),
-                "kept": share.text(3),
+                "kept": share.text_percent(),
                 "of pairs": share.n,
             }
             for rule in RULES

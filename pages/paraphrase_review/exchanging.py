@@ -14,7 +14,7 @@ from flipcore.core.records import Item
 from flipcore.core.study import ModelUse
 from flipcore.core.wordings import TYPOS
 from flipcore.datasets import LOADERS
-from flipcore.stats.base.estimate import number_text
+from flipcore.stats.base.estimate import percent_text
 from flipcore.store.connection import default_path
 from flipcore.store.queries import review
 from flipcore.text.counts import count_of
@@ -121,7 +121,7 @@ def _show_proposals(proposals: list[proposing.Proposal]) -> None:
                 "why not": one.error or " ".join(why for _, passed, why in one.checks if not passed),
                 "proposal": one.text,
                 "original": one.original,
-                "words in common": number_text(one.overlap),
+                "words in common": percent_text(one.overlap),
             }
             for one in proposals
         ],

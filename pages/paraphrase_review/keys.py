@@ -12,7 +12,7 @@ from flipcore.reports.study import with_and_without
 from flipcore.store.queries import review
 from flipcore.text.counts import count_of
 from pages.common import gates, session
-from pages.common.differences import marked_span
+from pages.common.differences import marked_spans
 from pages.common.showing import how_to_read, offer_file, plain, show_table
 from pages.paraphrase_review.outputs import answer_row, how_far, reviewed_study, way_out, who_form
 
@@ -72,7 +72,7 @@ def _results(study_id: str, of: list[key_review.Suspect]) -> None:
     )
     rate = key_review.rate_of_disputed(reviews)
     if rate.has_interval:
-        st.markdown(plain(f"Of the items drawn at random {rate.text()} are disputed ({rate.n:,} items)."))
+        st.markdown(plain(f"Of the items drawn at random {rate.text_percent()} are disputed ({rate.n:,} items)."))
     if rows := key_review.errata(of, reviews):
         st.subheader("Errata", anchor=False)
         show_table("errata", rows)
@@ -122,7 +122,7 @@ def _question(item: Item, name: str, by_choice: bool) -> None:
             st.toast(plain(error), icon=":material/error:")
 
     st.markdown("## What is the right answer?")
-    marked_span(item.question, None, key=f"key-{item.item_id}")
+    marked_spans(item.question, (), key=f"key-{item.item_id}")
     order = list(range(len(item.options)))
     with answer_row(item, LETTERS[: len(order)], order, f"key-{item.item_id}", lambda answer: keep(key_review.ANSWER, answer)):
         for verdict, key, title in ((key_review.AMBIGUOUS, "a", "Ambiguous"), (key_review.UNANSWERABLE, "u", "Unanswerable")):

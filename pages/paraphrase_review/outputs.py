@@ -23,7 +23,7 @@ from flipcore.store.queries import judges
 from flipcore.text.answers import answer_text
 from flipcore.text.counts import count_of
 from pages.common import gates, session
-from pages.common.differences import marked_span
+from pages.common.differences import marked_spans
 from pages.common.header import show_badges
 from pages.common.identity import name_field
 from pages.common.links import study_choice
@@ -182,10 +182,10 @@ def _text(text: dict, name: str, order: str) -> None:
     left, right = st.columns([2, 3])
     with left:
         st.caption("The question was")
-        marked_span(text["question"], None, key=f"asked-{text['call_id']}")
+        marked_spans(text["question"], (), key=f"asked-{text['call_id']}")
     with right.container(border=True):
         st.caption("The output. Which answer does it settle on? Do not solve the question, do not correct the text.")
-        marked_span(text["text"] or " ", None, key=f"read-{text['call_id']}")
+        marked_spans(text["text"] or " ", (), key=f"read-{text['call_id']}")
     with answer_row(item, text["labels"], text["option_order"], text["call_id"], partial(_keep, text, name, order)):
         st.button(
             "No single answer",

@@ -18,11 +18,13 @@ from flipcore.stats.base.agreement import (
     krippendorff_agreement,
 )
 from flipcore.stats.base.estimate import Estimate, percent_text
+from flipcore.stats.base.proportions import wilson
 from flipcore.stats.base.retention import passes, retention_estimate
 
+FEWEST_SHARED = 20  # pairs judged by two people, below which nothing is said of agreement
 OVERALL = "kept"
 RATED = {
-    OVERALL: "all that was asked is kept",
+    OVERALL: "pair accepted",
     "meaning": "meaning",
     "difficulty": "difficulty",
     "solution_path": "solution path",
@@ -94,15 +96,24 @@ class CheckAgreement:
         return tuple(sentences)
 
 
+def is_too_few(check_agreement: CheckAgreement) -> bool:
+    """Tell whether too few pairs were judged by two people to say how far they agree."""
+    return check_agreement.alpha.n_items < FEWEST_SHARED
+
+
 def agreement_sentence(check_agreement: CheckAgreement) -> str:
     """Sentence on how far those who judged the same pairs agree about keeping them."""
     if not check_agreement.alpha.n_items:
         return "No pair has been judged by two people yet, so agreement is not measured."
+    n, raw = check_agreement.alpha.n_items, check_agreement.alpha.raw
+    # Shares of a pair vary less than yes and no, so with three reviewers this is a little wide.
+    low, high = wilson(raw * n, n)
     sentence = (
-        f"On {check_agreement.alpha.n_items:,} pair{'s' * (check_agreement.alpha.n_items > 1)} "
-        f"judged by two or more, {percent_text(check_agreement.alpha.raw)} of the judgements "
-        "agree about keeping the pair"
+        f"On {n:,} pair{'s' * (n > 1)} judged by two or more, {percent_text(raw)} of the "
+        f"judgements agree about keeping the pair [{100 * low:.0f}, {100 * high:.0f}]"
     )
+    if is_too_few(check_agreement):
+        return f"{sentence}. Too few: {FEWEST_SHARED} pairs judged by both say something."
     if math.isnan(check_agreement.alpha.estimate.value):
         return f"{sentence}. All say the same one thing, so agreement beyond chance is undefined."
     return (
