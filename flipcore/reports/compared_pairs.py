@@ -30,6 +30,18 @@ def _samples(variant: SeenVariant, extractor: str) -> list[SampleView]:
     return [one for one in variant.readings if one.extractor == extractor]
 
 
+def by_other_extractors(variant: SeenVariant, shown: SampleView) -> list[SampleView]:
+    """What the other extractors took from the same sample: those that differ first, then those that agree, then numbers."""
+    others = [view for view in variant.readings if view.sample == shown.sample and view.extractor != shown.extractor]
+
+    def place(view: SampleView) -> int:
+        if view.answer is None and view.value is not None:
+            return 2
+        return int(view.answer == shown.answer)
+
+    return sorted(others, key=place)
+
+
 def flips(pair: tuple[Side, Side]) -> bool:
     """Does any sample on the right get another answer than one on the left? Absent readouts and answers that were cut
     off are in no pair, nor are variants for which another answer is, or may be, right."""

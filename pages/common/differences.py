@@ -1,6 +1,6 @@
 """Texts with what differs marked by word. Text is data: it reaches the browser as text and never as HTML or Markdown."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import asdict
 
 import streamlit as st
@@ -29,10 +29,13 @@ def differences(original: str, changed: str, *, key: str, as_losses: bool = Fals
     _text(data={"runs": runs, "colours": _palette()}, key=key)
 
 
-def marked_span(text: str, span: tuple[int, int] | None, *, key: str) -> None:
-    """`text` with the characters of `span` highlighted."""
-    low, high = span if span else (0, 0)
-    runs = [["same", text[:low]], ["span", text[low:high]], ["same", text[high:]]]
+def marked_spans(text: str, spans: Iterable[tuple[int, int] | None], *, key: str) -> None:
+    """`text` with the characters of the spans highlighted; where they overlap, as one."""
+    runs, end = [], 0
+    for low, high in sorted(span for span in spans if span):
+        runs += [["same", text[end:low]], ["span", text[max(low, end) : high]]]
+        end = max(end, high)
+    runs.append(["same", text[end:]])
     _text(data={"runs": [run for run in runs if run[1]], "colours": _palette()}, key=key)
 
 

@@ -8,14 +8,14 @@ import streamlit as st
 from flipcore.core.records import IDENTITY, WRITTEN_ANSWER
 from flipcore.extractors import EXTRACTORS, VALUES, title_of
 from flipcore.reports.browser_data.steps import Steps
-from flipcore.reports.compared_pairs import Side, flips, has_both, sides, why_no_flip
+from flipcore.reports.compared_pairs import Side, by_other_extractors, flips, has_both, sides, why_no_flip
 from flipcore.reports.trajectories import Turn, trials, turns_of
 from flipcore.stats.base.estimate import number_text
 from flipcore.store.queries.inspection import Inspection, SampleView, SeenVariant, inspection
 from flipcore.text.answers import answer_text
 from flipcore.text.counts import count_of
 from pages.common import session
-from pages.common.differences import differences, marked_span, share_bars
+from pages.common.differences import differences, marked_spans, share_bars
 from pages.common.flip_verdicts import flip_verdict_bar
 from pages.common.showing import plain, show_table
 from pages.components import component
@@ -208,6 +208,7 @@ def _body(turn: Turn) -> None:
 
 # One side of the inspector: what came back and what was read from it, and below it the prompt with what differs.
 
+MOST_WORDS = 80  # letters of the words that another extractor took
 MANY, MANY_PX = 3, 520  # more samples than this scroll in a window of their own
 
 
@@ -224,7 +225,7 @@ def side(
     with st.container(height=MANY_PX if len(samples) > MANY else "content", border=False):
         for one in samples:
             with st.container(border=True):
-                _reading(view, one, f"{key}-{one.sample}")
+                _reading(view, one, by_other_extractors(variant, one), f"{key}-{one.sample}")
     with st.container(border=True):
         st.caption("The prompt")
         if variant.system:
@@ -265,8 +266,9 @@ def _read(view: Inspection, one: SampleView) -> str:
     return f"read as **{plain(answer_text(view.item, one.answer))}**"
 
 
-def _reading(view: Inspection, one: SampleView, key: str) -> None:
-    """One sample: the answer as its text, the completion with the matched span, probabilities, the raw exchange."""
+def _reading(view: Inspection, one: SampleView, others: list[SampleView], key: str) -> None:
+    """One sample: the answer as its text, the output with the words that each extractor took, what the others took,
+    probabilities, the raw exchange."""
     status_text = {
         "ok": _read(view, one),
         "unreadable": "**no answer could be read**",
@@ -285,7 +287,9 @@ def _reading(view: Inspection, one: SampleView, key: str) -> None:
         with st.expander(one.reasoning_title, icon=":material/psychology:"):
             st.code(one.reasoning, language=None, wrap_lines=True)
     if one.text:
-        marked_span(one.text, one.span, key=f"text-{key}")
+        same_text = [other.span for other in others if other.text == one.text]
+        marked_spans(one.text, [one.span, *same_text], key=f"text-{key}")
+    _by_others(view, one, others)
     if one.probabilities:
         share_bars(
             [
@@ -300,6 +304,22 @@ def _reading(view: Inspection, one: SampleView, key: str) -> None:
     if folded.open:  # a click on the map does not wait for what nobody looks at
         with folded:
             _raw(one)
+
+
+def _by_others(view: Inspection, one: SampleView, others: list[SampleView]) -> None:
+    """A line per other extractor: what it took, from which words, and whether it differs."""
+    lines = []
+    for other in others:
+        if other.answer is None and other.value is None:
+            taken = f"no answer ({plain(other.reason or other.status)})"
+        else:
+            taken = _read(view, other).removeprefix("read as ")
+        differs = " – differs" if other.value is None and other.answer != one.answer else ""
+        low, high = other.span or (0, 0)
+        words = f", from “{plain(' '.join(other.text[low:high].split())[:MOST_WORDS])}”" if low < high else ""
+        lines.append(f"- {plain(_title(other.extractor))}: {taken}{words}{differs}")
+    if lines:
+        st.markdown("\n".join(lines))
 
 
 def _raw(one: SampleView) -> None:
