@@ -16,7 +16,7 @@ from flipcore.reports.browser_data.steps import Steps
 from flipcore.reports.read_by_people import cost_words, leading, people_on_flips
 from flipcore.reports.study import table as rows_of_cells
 from flipcore.reports.worked_examples import flips_example
-from flipcore.stats.base.estimate import number_text, p_text
+from flipcore.stats.base.estimate import number_text, p_text, percent_text
 from flipcore.stats.flips import decomposition, surface
 from flipcore.stats.flips.coded_answers import CodedAnswers
 from flipcore.stats.flips.decomposition import Decomposition
@@ -144,12 +144,12 @@ def each_readout(study_id: str, model: str, mode: str, policy: str) -> None:
                 {
                     "axis": one.axis.replace("_", " "),
                     "readout": title_of(one.extractor),
-                    "T": one.T.text(),
-                    "T at least": number_text(one.lowest),
-                    "T at most": number_text(one.highest),
-                    "pooled over pairs": number_text(one.micro),
-                    "items that flip at all": one.any_flip.text(),
-                    "modal agreement": number_text(one.modal_agreement),
+                    "T": one.T.text_percent(),
+                    "T at least": percent_text(one.lowest),
+                    "T at most": percent_text(one.highest),
+                    "pooled over pairs": percent_text(one.micro),
+                    "items that flip at all": one.any_flip.text_percent(),
+                    "modal agreement": percent_text(one.modal_agreement),
                     "entropy, bits": number_text(one.entropy_bits),
                     "beyond the noise floor": p_text(p),
                     "items": one.n_items,
