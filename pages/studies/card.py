@@ -24,37 +24,37 @@ def card(row: dict, running: bool) -> None:
         return
     study_id = row["study_id"]
     with st.container(border=True, key=f"card-{study_id}"):
-        left, right = st.columns([3, 1], vertical_alignment="center")
+        left, right = st.columns([5, 2], vertical_alignment="center")
         with left.container(gap="xxsmall"):
-            st.markdown(f"**{plain(row['name'])}**")
-            with screen.room(f"summary-{study_id}", 50, 150):
+            with st.container(horizontal=True, vertical_alignment="center", gap="small"):
+                st.markdown(f"**{plain(row['name'])}**", width="content")
+                st.caption(plain(_facts(row)), width="content")
+            with screen.room(f"summary-{study_id}", 50, 100):
                 _summary(study_id)
         with right.container(gap="xxsmall"):
-            with st.container(gap="xxsmall"):
-                if running:
-                    live(study_id)
-                else:
-                    state(row)
+            if running:
+                live(study_id)
+            else:
+                state(row)
             _actions(row, running)
 
 
 @st.fragment(parallel=True)
 def _summary(study_id: str) -> None:
-    """What the study says, its first sentence in large type; no other card waits for it. Of a running study as of the last tenth of
+    """What the study says in a sentence or two, the others on hover; no other row waits for it. Of a running study as of the last tenth of
     its calls. What qualifies a sentence stands on its page."""
     first, *others = leading_sentences(study_id) or [""]
-    st.markdown(plain(first))
+    st.markdown(plain(first), help=plain(" ".join(others[MOST_SENTENCES - 1 :])) or None)
     for text in others[: MOST_SENTENCES - 1]:
         st.caption(plain(text))
 
 
-MOST_SENTENCES = 3  # of a study's own on Studies: its pages say the rest
+MOST_SENTENCES = 2  # of a study's own on Studies: its pages say the rest
 
 
 def _actions(row: dict, running: bool) -> None:
     study_id = row["study_id"]
-    with st.container(horizontal=True, vertical_alignment="center"):
-        st.page_link(OPENS.path, label="Open", icon=":material/arrow_forward:", query_params=OPENS.link_to(study_id))
+    with st.container(horizontal=True, vertical_alignment="center", horizontal_alignment="right"):
         if running:
             # a callback is called before anything is drawn, so that no redrawing of the page can swallow the click
             st.button("Cancel", key=f"cancel-{study_id}", icon=":material/stop:", on_click=_cancel, args=(study_id,))
@@ -68,6 +68,7 @@ def _actions(row: dict, running: bool) -> None:
             with shown_problem():
                 session.registry().start(session.declared(study_id))
                 st.rerun()
+        st.page_link(OPENS.path, label="Open", icon=":material/arrow_forward:", query_params=OPENS.link_to(study_id))
         with st.popover("Menu", icon=":material/more_vert:", type="tertiary", key=f"menu-{study_id}"):
             _menu(row, running)
 
@@ -82,6 +83,7 @@ OPENS = BY_FOLDER["score"]
 
 def _menu(row: dict, running: bool) -> None:
     study_id = row["study_id"]
+    st.caption(plain(_calls(row)))
     for one in PAGES:
         if one.on_card and one is not OPENS and one.on_card(session.declared(study_id)):
             st.page_link(one.path, label=one.title, icon=one.icon, query_params=one.link_to(study_id))
@@ -143,7 +145,6 @@ def state(row: dict) -> None:
         st.markdown(f"**{STATES.get(now, now)}**", width="content")
         show_badges(badges(row))
     _progress(row)
-    _facts(row)
 
 
 def _progress(row: dict) -> None:
@@ -156,14 +157,17 @@ def _progress(row: dict) -> None:
     show_progress(progress)
 
 
-def _facts(row: dict) -> None:
+def _facts(row: dict) -> str:
+    """Models, items and failed calls in a line."""
+    failed = f" · {int(row['n_failed']):,} failed" if row["n_failed"] else ""
+    return f"{', '.join(row['models'])} · {items_text(session.store(), row)}{failed}"
+
+
+def _calls(row: dict) -> str:
+    """How many calls were made or taken from the store, and what they cost."""
     unknown = row["cost_usd"] is None or row["cost_usd"] != row["cost_usd"]
     cost = "" if not row["n_calls_done"] else " · price unknown" if unknown else f" · {dollars(row['cost_usd'])}"
-    failed = f" · {int(row['n_failed']):,} failed" if row["n_failed"] else ""
-    st.caption(
-        f"{', '.join(plain(model) for model in row['models'])} · {items_text(session.store(), row)} · "
-        f"{calls_text(int(row['n_calls_done']), int(row['n_reused']))}{failed}{cost}"
-    )
+    return f"{calls_text(int(row['n_calls_done']), int(row['n_reused']))}{cost}"
 
 
 # What changes a stored study: its budget, and deleting it.

@@ -11,6 +11,7 @@ from flipcore.runs.background import MOST_RUNNING, Turn
 from pages.common import session
 from pages.common.header import page_header
 from pages.common.showing import how_to_read, plain, saved_upload, shown_problem
+from pages.common.tab_title import draw_again
 from pages.studies import card, import_outputs, questions
 
 # The studies that wait for their turn: in which order, whose they are, and what can be done about it.
@@ -86,8 +87,16 @@ def merge_button() -> None:
                     st.markdown(plain(sentence))
 
 
-page_header("studies", choose=False)
+@st.fragment(run_every=4.0)
+def _watch(study_ids: tuple[str, ...]) -> None:
+    """Draw the page again when a study has come or gone, as when `run` hands one over."""
+    if tuple(session.all_studies()["study_id"]) != study_ids:
+        draw_again()
 
+
+page_header("studies", choose=False)
+st.markdown("**Flipscope** shows how much of a benchmark score to trust, and opens the outputs behind every number.")
+import_outputs.section()
 with st.container(horizontal=True, vertical_alignment="center"):
     st.page_link("new_study/page.py", label="New study", icon=":material/add_circle:")
     merge_button()
@@ -95,15 +104,16 @@ with st.container(horizontal=True, vertical_alignment="center"):
         "Find", key="find", bind="query-params", placeholder="name or model", label_visibility="collapsed", width=260
     )
 look = questions.places(session.all_studies().to_dict("records"))
-import_outputs.section()
 show_queue()
 
 
 # what runs is read before the rows: a study that ends between the two is drawn again, not called stopped
 running = set(session.registry().running())
 rows = session.all_studies().to_dict("records")
+with st.container():
+    _watch(tuple(row["study_id"] for row in rows))
 hits = [row for row in rows if matches(row, words)]
-with st.container(key="cards"):
+with st.container(key="cards", gap="xsmall"):
     if not rows:
         st.info("Nothing has been measured yet. Declare a study to begin.", icon=":material/science:")
     elif not hits:
@@ -112,7 +122,7 @@ with st.container(key="cards"):
         card.card(row, row["study_id"] in running)
 how_to_read(
     "Each row is one study: its answer first, what qualifies it on the page behind **Open**. A headline says whether what flips is "
-    "mostly the reader (under the compared extractor alone) or the model (under both). Intervals are 95%; items are resampled. "
+    "mostly the extractor (under the compared extractor alone) or the model (under both). Intervals are 95%; items are resampled. "
     "*Partial* studies are unbiased, because items are asked in random order."
 )
 questions.answers(look, rows, running)
