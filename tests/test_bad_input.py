@@ -16,7 +16,7 @@ from flipcore.core.errors import BadInput, FlipscopeError
 from flipcore.core.study import ItemSource, ModelUse, Part, Study
 from flipcore.datasets import load_report
 from flipcore.datasets.reading.rows import MAX_UPLOAD_MB
-from flipcore.datasets.recorded.columns import guessed
+from flipcore.datasets.recorded.by_structure import guessed
 from flipcore.runs import runner
 from flipcore.runs.log_import import store_logs
 from flipcore.runs.plan import plan

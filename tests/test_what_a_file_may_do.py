@@ -13,7 +13,7 @@ from flipcore.core import folders
 from flipcore.core.errors import BadInput, FlipscopeError
 from flipcore.core.study import ItemSource, ModelUse, Part, Study
 from flipcore.datasets import load_report
-from flipcore.datasets.recorded.columns import guessed
+from flipcore.datasets.recorded.by_structure import guessed
 from flipcore.models import open_backend
 from flipcore.runs import inbox, runner
 from flipcore.runs.background import Registry

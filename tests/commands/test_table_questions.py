@@ -73,3 +73,31 @@ def test_runs_and_the_one_system_of_a_table_are_what_the_first_line_says(tmp_pat
     said = capsys.readouterr().out
     assert said.startswith("Read as 30 questions (frage) × 2 runs (lauf); scores: punkte")
     assert "m-9: 77% right" in said and "no column tells apart" not in said
+
+
+def several_letters(n=40):
+    """Right answers of one or several letters; every fourth answer lacks one, and the order is another one."""
+    for i in range(n):
+        letters = sorted({"ABCD"[i % 4], "ABCD"[(i + 1 + i // 20) % 4]})
+        said = letters[:1] if i % 4 == 0 else letters[::-1]
+        yield {"id": i, "question": f"Which of these hold in case {i}?", "answer": ",".join(letters), "prediction": said}
+
+
+def test_several_right_letters_are_compared_as_a_set(tmp_path, capsys):
+    path = tmp_path / "several.jsonl"
+    path.write_text("".join(json.dumps(row) + "\n" for row in several_letters()), encoding="utf-8")
+    assert command.main(["audit", str(path)]) == 0
+    said = capsys.readouterr().out
+    assert "output: prediction, read as several letters" in said and ": 75% right" in said
+
+
+def test_minus_one_beside_zeros_and_ones_is_asked(tmp_path, capsys):
+    path = tmp_path / "thirds.csv"
+    path.write_text("id,score\n" + "".join(f"{i},{i % 3 - 1}\n" for i in range(60)), encoding="utf-8")
+    assert command.main(["audit", str(path)]) == 4
+    said = capsys.readouterr().out
+    assert "score is -1 in 20 rows and from 0 to 1 in all others" in said
+    assert "Score: 50.0%. --map missing=-1" in said and "Score: 0.0%. --map missing=" in said
+    assert command.main(["audit", str(path), "--map", "missing=-1"]) == 0
+    said = capsys.readouterr().out
+    assert "left out: 20 rows of 60 with score -1, which is no grade" in said and "Accuracy 50% [" in said

@@ -181,6 +181,7 @@ def _document(path: Path) -> Iterator[Row]:
             _below_header(values)
             or _by_outcome(values)
             or _by_column(values)
+            or _by_lists(values)
             or _by_name(values)
             or _by_id(values)
             or _inside(values)
@@ -228,6 +229,15 @@ def _by_column(values: dict[str, Any]) -> list[dict[str, Any]]:
     return [{name: one[key] for name, one in columns.items()} for key in first] if is_table and len(first) > 1 else []
 
 
+def _by_lists(values: dict[str, Any]) -> list[dict[str, Any]]:
+    """The rows of an object of lists as long as each other, beside their means."""
+    lists = {name: column for name, column in values.items() if isinstance(column, list) and len(column) >= _LEAST_ITEMS}
+    are_plain = not any(isinstance(cell, (list, dict)) for column in lists.values() for cell in column)
+    if len(lists) < 2 or not are_plain or len({len(column) for column in lists.values()}) > 1:
+        return []
+    return [dict(zip(lists, cells, strict=True)) for cells in zip(*lists.values(), strict=True)]
+
+
 def _by_name(values: dict[str, Any]) -> list[dict[str, Any]]:
     """The rows of an object of lists of rows, a list a task or, of one row each, an item; or of objects that hold a value an item, all
     of the same items. None where it holds neither."""
@@ -253,7 +263,7 @@ def _share_keys(entries: dict, largest: dict) -> bool:
 
 
 def _inside(values: dict[str, Any]) -> list[dict[str, Any]]:
-    """The longest list of objects inside of an object's objects: the test cases of DeepEval."""
+    """The longest list of objects in an object, or inside of its objects: the test cases of DeepEval."""
     longest: list[dict[str, Any]] = []
     waiting = [(values, 0)]
     while waiting:
@@ -261,8 +271,9 @@ def _inside(values: dict[str, Any]) -> list[dict[str, Any]]:
         for value in inner.values():
             if isinstance(value, dict) and depth < _DEEPEST:
                 waiting.append((value, depth + 1))
-            elif depth and _are_rows(value) and len(value) > max(_FEWEST_ROWS - 1, len(longest)):
-                longest = value
+            elif _are_rows(value):
+                fewest = _FEWEST_ROWS if depth else _LEAST_ITEMS
+                longest = value if len(value) >= max(fewest, len(longest) + 1) else longest
     return longest
 
 

@@ -1,8 +1,8 @@
 """A reading of a table by its structure as a `Recording`, the words by which its rows become records.
 
-A table that both ways read alike keeps the words, and so the ids, that it always had. Where they
-differ the reading by structure decides: items, models and conditions, graders, the output and the
-right answer.
+The reading decides what each column is. Here its columns are put into the words of a recording:
+which text is what the model was sent and which the question alone, whether options are shown in
+the prompt, and which cells are outputs and which only what was read of one.
 """
 
 from collections.abc import Mapping, Sequence
@@ -11,12 +11,48 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-from flipcore.datasets.recorded.recording import Recording
+from flipcore.core.errors import BadInput
+from flipcore.datasets.recorded.columns import (
+    FIRST,
+    NO_MODEL_NAME,
+    answers_form,
+    apart,
+    are_roles,
+    columns_of,
+    find_marker,
+    find_options,
+    find_pattern,
+    inspect_recording,
+    is_order,
+    is_written,
+    letters_among,
+    lists_as_many,
+    looked_at,
+    score_fields,
+    shows_options,
+    variants_in,
+)
+from flipcore.datasets.recorded.fields import OF_SAMPLE, Field, value_at
+from flipcore.datasets.recorded.recording import SETS, Recording
 from flipcore.datasets.tables.coding import Coding
+from flipcore.datasets.tables.own_columns import OF_MODEL
 from flipcore.datasets.tables.reading import TableReading, read_table
-from flipcore.datasets.tables.stems import names
+from flipcore.datasets.tables.stems import names, words_of
 
-_READ_FROM_CELLS = (Coding.LABEL, Coding.SAME_VALUE, Coding.LETTER_OR_TEXT)
+LONGEST_PATH = 300  # characters; what is longer is the figure itself
+MOST_OF_NAME = 60  # characters of a task's name
+# Ids of tables that were imported before there was a reading: their items keep the key.
+_KEPT_IDS = "item item_id question_id example_id doc_id task_id id key idx".split()
+# Columns of the documented format of tables, which mean what they are called.
+_DECLARED = {
+    "variant": ("variant", "variant_id"),
+    "axes": ("axis", "perturbation_type"),
+    "role": ("role", "item_role"),
+    "harmless": ("harmless",),
+    "finish": ("finish_reason", "stop_reason", "finishReason", "stopReason"),
+    "order": ("permutation", "option_order", "order"),
+}
+_SUBJECTS = ("category", "categories", "subject", "topic", "domain", "thema", "fach", "kategorie", "materia")
 
 
 def read_by_structure(path: str | Path, words: Mapping[str, str]) -> TableReading:
@@ -25,101 +61,261 @@ def read_by_structure(path: str | Path, words: Mapping[str, str]) -> TableReadin
     return _read(str(path), state.st_mtime_ns, state.st_size, tuple(sorted(words.items())))
 
 
-@lru_cache(16)
+@lru_cache(8_192)  # several thousand small files are each asked for more than once
 def _read(path: str, _changed: int, _size: int, words: tuple[tuple[str, str], ...]) -> TableReading:
     return read_table(path, dict(words))
 
 
-def named_roles(reading: TableReading, guess: Mapping[str, str], columns: Sequence[str]) -> dict[str, str]:
-    """The prompt, the output and the right answer by structure, where the names alone say less."""
-    roles = reading.roles
-    named: dict[str, str] = {}
-    if not (guess["prompt"] or guess["question"]) and roles.prompts:
-        named["prompt"] = roles.prompts[0]
-    if roles.target and roles.target != guess["target"] and (roles.agreements or not guess["target"]):
-        named["target"] = roles.target
-    elif not roles.target and guess["target"] == roles.output:
-        named["target"] = ""
-    is_said = roles.output and (reading.coding not in _READ_FROM_CELLS or not roles.target)
-    if not guess["text"] and is_said and not names(roles.output, "readout"):
-        named["text"] = roles.output
-    return {key: name for key, name in named.items() if not name or name in columns or "." in name}
+def guessed(path: str, words: Mapping[str, str] | None = None) -> Recording:
+    """Return the recording of a table as it was read; everything can be corrected by `words`.
+
+    Raises BadInput for a table of something else than outputs and scores.
+    """
+    rows = looked_at(path)
+    reading = read_by_structure(path, words or {})
+    if reading.refusal:
+        raise BadInput(reading.refusal)
+    return inspect_recording(path, rows) or recording_of(reading, rows, Path(path).stem)
 
 
-def cell_readout(reading: TableReading, guess: Mapping[str, str], read: Sequence[str]) -> str:
-    """The column of bare answers that nothing else reads, "" for none."""
-    output = reading.roles.output
-    is_read = output in read or output in (guess["text"], guess["target"], guess["prompt"])
-    return "" if is_read or not reading.roles.target else output
-
-
-def graders_of(reading: TableReading, before: str, taken: Sequence[str]) -> str:
-    """The columns of scores, with the one that names found first, and people's last."""
-    found = [name for name in reading.roles.graders if name not in taken]
-    if not found:
-        return before
-    if before and sum(name.endswith(f".{before}") for name in found) > 1:
-        return before  # an object per model holds this score of each
-    inside = [name for name in found if before and name.startswith(f"{before}.")]
-    if len(inside) == 1:
-        found[found.index(inside[0])] = before  # an object of one score is read as it
-    if before in found:
-        found.remove(before)
-        found.insert(0, before)
-    people = [name for name in found if name in reading.roles.people]
-    return ",".join([name for name in found if name not in people] + people)
-
-
-def with_structure(recording: Recording, reading: TableReading) -> Recording:
-    """The recording with the items, models, runs and sentinels of the reading."""
-    if recording.nested:
+def recording_of(reading: TableReading, table: Sequence[Mapping[str, Any]], dataset: str) -> Recording:
+    """Put a reading into the words of a recording; `table` are the file's first rows."""
+    shape, roles = reading.shape, reading.roles
+    rows = apart(table, shape.models, shape.lists)
+    nested = shape.versions[0].rstrip("0123456789") if shape.versions else ""
+    variants = variants_in(rows, nested, reading.columns)
+    columns = [name for name in columns_of(variants) if not (nested and name.startswith(nested))]
+    declared = {key: next((name for name in named if name in columns), "") for key, named in _DECLARED.items()}
+    declared["order"] = declared["order"] if is_order(variants, declared["order"]) else ""
+    declared["role"] = declared["role"] if are_roles(variants, declared["role"]) else ""
+    prompt, question = _asked(reading, variants)
+    text = _text(reading, variants)
+    target = "" if reading.has_long_key or roles.target == text else roles.target
+    if reading.coding is Coding.LETTERS and target:
+        return _of_sets(reading, dataset, rows, variants, prompt=prompt)
+    options = find_options(variants, columns, prompt=prompt, target=target, listed=roles.options)
+    target = "" if options and lists_as_many(variants, target, options) else target
+    pattern = "" if options else find_pattern(variants, prompt)
+    fields = _fields(reading, variants, columns, text=text, target=target)
+    task = _task(variants, columns, prompt=prompt, taken={prompt, question, text, target, declared["axes"]})
+    answered = [target] if target else [field.column for field in fields if field.extractor != FIRST]
+    answers = ""
+    if not (options or pattern):
+        letters = "" if nested or not target else letters_among(_cells(variants, target), reading.letters)
+        answers = letters or answers_form(variants, answered)
+    if reading.has_long_key:
+        answers = "text"
+    is_turned = pattern or declared["order"] or shows_options(variants, options, prompt)
+    recording = Recording(
+        dataset,
+        NO_MODEL_NAME,
+        prompt=prompt,
+        fields=fields,
+        nested=nested,
+        options=options,
+        option_pattern=pattern,
+        question=question,
+        text=text,
+        text_after=find_marker(variants, text),
+        axis="option_order" if is_turned else "recorded",
+        target=target,
+        answers=answers,
+        tasks=task,
+        model_columns=",".join(shape.models),
+        sample_columns=",".join(shape.lists),
+        sample=OF_SAMPLE if shape.lists else "",
+        **declared,
+    )
+    recording = _with_models(recording, reading, rows)
+    if nested:
         return recording
-    changes: dict[str, Any] = {}
-    item = _item(recording, reading)
-    if item != recording.item:
-        changes["item"] = item
-    models = [name for name in reading.grid.conditions if name not in (recording.variant, recording.axes, recording.tasks)]
-    if models and recording.models and not set(models) & {recording.models, recording.sample}:
-        models.insert(0, recording.models)  # one model under several settings
-    if models and not reading.shape.models and ",".join(models) != recording.models:
-        changes["models"] = ",".join(models)
-    if reading.model_column and not (models or recording.models or recording.model_columns):
-        changes["models"] = reading.model_column
-    if reading.has_long_key and recording.target == reading.roles.target:
-        changes |= {"target": "", "answers": "text"}
-    if reading.grid.regrade and not recording.scorer and len(recording.scores) == 1:
-        changes |= {"scorer": reading.grid.regrade, "sample": ""}
-    if reading.grid.run and not recording.sample and reading.grid.run != recording.variant:
-        changes["sample"] = reading.grid.run
-    contexts = [name for name in reading.grid.content if name in reading.roles.contexts]
-    if contexts and recording.prompt and "," not in recording.prompt:
-        changes["prompt"] = ",".join([*contexts, recording.prompt])
-    figures = [name for name in reading.grid.items if names(name, "context") and name not in reading.roles.contexts]
-    if figures and recording.prompt and len(reading.grid.items) > 1:
-        changes["question"] = ",".join([recording.question or recording.prompt, *figures])
-    if reading.roles.sentinel:
-        changes["missing"] = ",".join(f"{value:g}" for value in dict(reading.roles.sentinel).values())
+    return _with_graders(recording, reading, variants)
+
+
+def _of_sets(
+    reading: TableReading,
+    dataset: str,
+    rows: Sequence[Mapping[str, Any]],
+    variants: Sequence[Mapping[str, Any]],
+    *,
+    prompt: str,
+) -> Recording:
+    """The recording of a table whose right answers are several letters each, compared as sets."""
+    roles, shape = reading.roles, reading.shape
+    recording = Recording(
+        dataset,
+        NO_MODEL_NAME,
+        prompt=prompt,
+        fields=(Field(roles.output, roles.output),),
+        axis="recorded",
+        target=roles.target,
+        answers=SETS,
+        model_columns=",".join(shape.models),
+        sample_columns=",".join(shape.lists),
+        sample=OF_SAMPLE if shape.lists else "",
+    )
+    return _with_graders(_with_models(recording, reading, rows), reading, variants)
+
+
+def _with_models(recording: Recording, reading: TableReading, rows: Sequence[Mapping[str, Any]]) -> Recording:
+    models = _models(reading, (recording.tasks, recording.axes))
+    return replace(recording, models=models, model=_first(rows, models)) if models else recording
+
+
+def _with_graders(recording: Recording, reading: TableReading, variants: Sequence[Mapping[str, Any]]) -> Recording:
+    """Add the columns of scores, people's last, and items, variants and runs."""
+    roles = reading.roles
+    taken = {recording.text, recording.target, recording.tasks, *(field.column for field in recording.fields)}
+    people = [_bare(name) for name in roles.people if name not in taken]
+    scores = [_bare(name) for name in (*roles.scores, *roles.judges) if name not in taken]
+    recording = replace(recording, score=",".join([*scores, *people]))
+    return _with_grid(recording, reading, variants, people=people if scores else [])
+
+
+def _with_grid(
+    recording: Recording, reading: TableReading, variants: Sequence[Mapping[str, Any]], *, people: Sequence[str]
+) -> Recording:
+    """Add items, variants, runs, graders and sentinels."""
+    grid, roles = reading.grid, reading.roles
+    changes: dict[str, Any] = {"item": _item(recording, reading)}
+    if grid.variants and not recording.variant and grid.variants[0] != recording.order:
+        changes["variant"] = grid.variants[0]
+    if grid.run and not recording.sample:
+        changes["sample"] = grid.run
+    if grid.regrade and len(recording.scores) == 1:
+        changes |= {"scorer": grid.regrade, "sample": ""}
+    if grid.scorer and len(recording.scores) == 1:
+        changes["scorer"] = grid.scorer
+    if recording.score and not recording.prompt:
+        changes |= {"answers": "text", "question": ""}
+        changes["category"] = next((name for name in grid.clusters if words_of(name)[-1] in _SUBJECTS), "")
+    # a subject groups questions that were not made from one another
+    sources = [name for name in grid.clusters if not any(word in _SUBJECTS for word in words_of(name))]
+    changes["cluster"] = next((name for name in sources if name != recording.tasks), "")
+    figures = [name for name in roles.contexts if names(name, "figure") and _is_path(variants, name)]
+    figures += [name for name in grid.items if names(name, "context") and name not in roles.contexts]
+    if figures and recording.prompt:
+        asked = (recording.question or recording.prompt).split(",")
+        changes["question"] = ",".join(dict.fromkeys([*asked, *figures]))
+    if roles.sentinel:
+        changes["missing"] = ",".join(f"{value:g}" for value in dict(roles.sentinel).values())
     if reading.n_copies:
         changes["copies"] = "out"
-    people = [name for name in reading.roles.people if name in recording.scores]
-    if people and len(people) < len(recording.scores):
+    if people:
         changes["people"] = ",".join(people)
-    if reading.coding is Coding.LETTER_OR_TEXT:
-        letters = sorted(letter for letter in reading.letters)
-        changes["answers"] = f"A-{letters[-1]}" if letters else recording.answers
-    return replace(recording, **changes) if changes else recording
+    if reading.coding is Coding.LETTER_OR_TEXT and reading.letters:
+        changes["answers"] = f"A-{max(reading.letters)}"
+    return replace(recording, **changes)
+
+
+def _cells(variants: Sequence[Mapping[str, Any]], name: str) -> list[Any]:
+    return [value_at(values, name) for values in variants] if name else []
+
+
+def _texts(variants: Sequence[Mapping[str, Any]], name: str) -> list[str]:
+    return [cell for cell in _cells(variants, name) if isinstance(cell, str) and cell.strip()]
+
+
+def _asked(reading: TableReading, variants: Sequence[Mapping[str, Any]]) -> tuple[str, str]:
+    """(what the model was sent, the question alone): a prompt that holds another one is the whole of it."""
+    roles, grid = reading.roles, reading.grid
+    prompts = [name for name in roles.prompts if _texts(variants, name)]
+    if not prompts:
+        return "", ""
+    first = prompts[0]
+    for other in prompts[1:]:
+        if _holds(variants, other, first):
+            return other, first
+        if _holds(variants, first, other):
+            return first, other
+    # an instruction and its input, a question and the text that it is asked of
+    parts = [name for name in grid.content if name in (*prompts, *roles.contexts) and not names(name, "figure")]
+    parts = [name for name in parts if name == first or _texts(variants, name)]
+    return ",".join(dict.fromkeys([first, *parts])), ""
+
+
+def _holds(variants: Sequence[Mapping[str, Any]], whole: str, part: str) -> bool:
+    """Whether the text of one column stands inside of the longer text of another, in most rows."""
+    pairs = [(value_at(values, whole), value_at(values, part)) for values in variants]
+    texts = [(text, inner) for text, inner in pairs if isinstance(text, str) and isinstance(inner, str)]
+    n_inside = sum(len(inner) < len(text) and inner.strip() in text for text, inner in texts)
+    return bool(texts) and 2 * n_inside > len(texts)
+
+
+def _is_path(variants: Sequence[Mapping[str, Any]], name: str) -> bool:
+    """Whether a column names figures: short texts without blanks."""
+    texts = _texts(variants, name)
+    return bool(texts) and all(len(text) < LONGEST_PATH and not any(c.isspace() for c in text) for text in texts)
+
+
+def _text(reading: TableReading, variants: Sequence[Mapping[str, Any]]) -> str:
+    """The column of what the model wrote; "" where the output is a bare answer that a program read."""
+    output = reading.roles.output
+    if not output or not _texts(variants, output):
+        return ""
+    is_bare = names(output, "readout") or reading.coding in (Coding.LETTER_OR_TEXT, Coding.SAME_VALUE)
+    return output if not is_bare or is_written(variants, output) else ""
+
+
+def _fields(
+    reading: TableReading, variants: Sequence[Mapping[str, Any]], columns: Sequence[str], *, text: str, target: str
+) -> tuple[Field, ...]:
+    """Scores of options, and bare answers that were read of the output."""
+    graded = {name.partition(".")[0] for name in reading.roles.graders if "." in name}
+    scored = score_fields(variants, [name for name in columns if name != text and name not in graded])
+    bare = []
+    for name in (reading.roles.output, *reading.roles.readouts):
+        is_bare = names(name, "readout") or names(name, "answer") or name == reading.roles.output
+        if name and is_bare and name not in (text, target) and not is_written(variants, name):
+            bare.append(Field(name, name))
+    return (*scored, *bare)
+
+
+def _task(variants: Sequence[Mapping[str, Any]], columns: Sequence[str], *, prompt: str, taken: set[str]) -> str:
+    """The column that names the row's task: a few short names, each of several questions."""
+    for name in columns:
+        if not (names(name, "task") and name not in taken):
+            continue
+        cells = _cells(variants, name)
+        is_named = all(isinstance(cell, str) and 0 < len(cell) <= MOST_OF_NAME for cell in cells)
+        first = prompt.partition(",")[0]
+        n_questions = len({str(value_at(values, first)) for values in variants}) if prompt else len(variants)
+        if is_named and 2 * len(set(cells)) <= n_questions:
+            return name
+    return ""
+
+
+def _models(reading: TableReading, taken: Sequence[str]) -> str:
+    """The columns that name who answered."""
+    if reading.shape.models:
+        return OF_MODEL
+    conditions = [name for name in reading.grid.conditions if name not in (*reading.grid.variants, *taken)]
+    return ",".join(conditions) or reading.model_column
+
+
+def _first(rows: Sequence[Mapping[str, Any]], models: str) -> str:
+    return str(value_at(rows[0], models.partition(",")[0]) or NO_MODEL_NAME)
+
+
+def _bare(name: str) -> str:
+    """A score's path, without the name that an object of one score repeats: correct.correct is correct."""
+    *outer, last = name.split(".")
+    return ".".join(outer) if outer and outer[-1] == last else name
 
 
 def _item(recording: Recording, reading: TableReading) -> str:
-    """The words for the item: as before, if the rows come to the same items by them."""
+    """The words for the item: those that earlier imports used, if the rows come to the same items by them."""
+    grid = reading.grid
+    if grid.open_item[0]:
+        return grid.open_item[1]  # the first of both readings, until the question is answered
     # questions of several tasks stand apart by their task already
-    items = tuple(name for name in reading.grid.items if name != recording.tasks) or reading.grid.items
-    before = recording.item
-    if reading.grid.open_item[0]:
-        return reading.grid.open_item[1]  # the first of both readings, until the question is answered
-    if not items or before in reading.alike or set(before.split(",")) == set(items):
-        return before
-    if not before and recording.prompt and reading.n_items == reading.n_rows and not reading.shape:
-        return before
+    items = tuple(name for name in grid.items if name != recording.tasks) or grid.items
+    kept = {"_".join(words_of(name)): name for name in sorted(reading.alike, reverse=True)}
+    named = next((kept[name] for name in _KEPT_IDS if name in kept), "")
+    if named or not items:
+        return named
+    has_kept = any("_".join(words_of(name)) in _KEPT_IDS for name in reading.columns)
+    if recording.prompt and reading.n_items == reading.n_rows and not (reading.shape or has_kept):
+        return ""  # each row is an item, known by its number
     single = next((name for name in (recording.question, recording.prompt, *items) if name in reading.alike), "")
     return single or ",".join(items)

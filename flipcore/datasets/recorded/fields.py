@@ -15,6 +15,7 @@ from flipcore.datasets.reading.rows import Row
 from flipcore.datasets.recorded.log_records import LogReadout, number_of, prompt_from, right_of
 from flipcore.datasets.tables.coding import score_of_cell
 from flipcore.datasets.tables.own_columns import OF_MODEL, OF_SAMPLE, bare_column, own_key
+from flipcore.datasets.tables.stems import names
 from flipcore.text.answers import number_at_end, text_target
 from flipcore.text.prompts import labels_of
 
@@ -61,12 +62,6 @@ def scorer_readout(name: str, value: Any) -> LogReadout:
     return LogReadout(name, None, right_of(score), score)
 
 
-BY_PROGRAM = tuple(  # columns in which a program wrote what it read of each text, and nothing where it read none
-    "parsed_answer extracted_answer predicted_answer pred_answer parsed_pred pred_indexs model_answer model_prediction pred "
-    "prediction parsed executed".split()
-)
-
-
 def readout_of(
     field: Field,
     values: Mapping,
@@ -80,7 +75,8 @@ def readout_of(
     there is absent, and an empty one unreadable where a program read an answer. Its column holds options in this `form`. Raises
     BadInput for scores of no option."""
     value = values.get(field.column)
-    if is_answered and field.column in values and field.column in BY_PROGRAM and (value is None or value != value):
+    # a program wrote what it read of each text, and nothing where it read none
+    if is_answered and field.column in values and names(field.column, "readout") and (value is None or value != value):
         return LogReadout(field.extractor, unreadable=True, reason=f"The log's own reading, {field.column}, found no answer.")
     if value is None or value == {} or value != value:
         return LogReadout(field.extractor, reason=f"The record has no field {field.column!r}.")
@@ -259,7 +255,8 @@ def right_answer(value: Any, prompt_options: Sequence[str], own: Sequence[int], 
     places = [str(place) for place in range(len(prompt_options) + 1)]
     ways = {"text": (list(prompt_options), text), "letter": (list(labels), bare_label(text)), "index": (places[:-1], text)}
     ways |= {"index1": (places[1:], text)} if form == "index1" else {}
-    for names, name in (ways[one] for one in sorted(ways, key=lambda one: one != form)):
-        if name in names:  # two options may have one text: both are right then
-            return "\n".join(str(place) for place, one in zip(own, names, strict=True) if one == name)
+    for way in sorted(ways, key=lambda way: way != form):
+        choices, choice = ways[way]
+        if choice in choices:  # two options may have one text: both are right then
+            return "\n".join(str(place) for place, one in zip(own, choices, strict=True) if one == choice)
     raise BadInput(f"has the right answer {text[:40]!r}, which names none of the options shown")

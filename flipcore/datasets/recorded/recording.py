@@ -6,6 +6,8 @@ from dataclasses import dataclass
 from flipcore.datasets.recorded.fields import Field
 from flipcore.text.prompts import labels_of
 
+SETS = "letters"  # of `answers`: several letters each, compared as sets
+
 
 @dataclass(frozen=True)
 class Recording:
@@ -22,7 +24,8 @@ class Recording:
     each of `model_columns`, with commas between, holds what the model of that name said; each of `sample_columns` holds a list with an
     entry a sample (see `fields.rows_apart`);
     `axes`, `role`, `harmless` and `sample` name columns that say them row by row. `answers` is the kind of all items ("text", "number",
-    "choice") where it does not follow from the options, or their letters ("A-E") where no row shows them. A column may be a path:
+    "choice") where it does not follow from the options, their letters ("A-E") where no row shows them, or "letters" where a right answer is
+    several of them. A column may be a path:
     doc.options, resps[0][0].
 
     `score` is what a scorer gave the row, and `scorer` the column that names it; or one column a scorer, with commas between. A table of
@@ -86,6 +89,8 @@ class Recording:
 
     @property
     def kind(self) -> str:
+        if self.answers == SETS:
+            return "text"
         return "choice" if self.letters else self.answers or ("choice" if self.options or self.option_pattern else "number")
 
     @property

@@ -12,8 +12,11 @@ from typing import Any
 from flipcore.core.errors import BadInput
 from flipcore.datasets.reading.log_files import Source
 from flipcore.datasets.reading.rows import SUFFIXES, read_rows
-from flipcore.datasets.recorded.columns import ITEMS, OUTPUTS, QUESTIONS, columns_of, looked_at, models_named
+from flipcore.datasets.recorded.by_structure import read_by_structure
+from flipcore.datasets.recorded.columns import columns_of, looked_at
 from flipcore.datasets.recorded.grouping import MOST_MB
+from flipcore.datasets.tables.roles import PROMPT, part_of
+from flipcore.datasets.tables.stems import last_names
 
 LEAST_ALIKE = 0.9  # of the rows of two tables that ask the same
 MOST_BY_CHANCE = 0.7  # of the rows of two columns that tell something: a kind of question is nearly constant
@@ -145,8 +148,10 @@ def _asking_alike(sources: Iterable[Source]) -> list[list[_Table]]:
     holders: dict[int, list[int]] = defaultdict(list)  # hash of a cell -> the sets whose first table holds it
     for source in sources:
         try:
-            table = _Table(source, models_named(str(source.path)))
-            rows = [{name: one for name, one in row.items() if name not in OUTPUTS} for row in looked_at(str(source.path))]
+            reading = read_by_structure(source.path, {})
+            table = _Table(source, reading.named_models)
+            said = {reading.roles.output, *reading.roles.readouts}
+            rows = [{name: cell for name, cell in row.items() if name not in said} for row in looked_at(str(source.path))]
         except (BadInput, OSError):
             continue  # its reader says why
         likely = Counter(at for cell in _cells(rows[:_N_TRIED]) for at in holders.get(cell, ()))
@@ -164,7 +169,7 @@ def _cells(rows: Sequence[Mapping[str, Any]]) -> set[int]:
     """What finds tables that may ask the same: long texts, and the cells of the first row."""
     texts = {hash(text) for row in rows for value in row.values() if len(text := str(value)) > LONG}
     first = rows[0] if rows else {}
-    told = {hash((name, str(first[name]))) for name in columns_of(rows[:1]) if name not in ITEMS}
+    told = {hash((name, str(first[name]))) for name in columns_of(rows[:1]) if not last_names(name, "id")}
     return texts | told | {hash(("id", cell)) for cell in _bare_ids(rows[:_N_TRIED])}
 
 
@@ -172,7 +177,7 @@ def _bare_ids(rows: Sequence[Mapping[str, Any]]) -> set[str]:
     """The ids of a table without texts, where they name their items and do not only count them."""
     if any(len(str(value)) > LONG for row in rows for value in row.values()):
         return set()
-    column = next((name for name in columns_of(rows[:1]) if name in ITEMS), "")
+    column = next((name for name in columns_of(rows[:1]) if last_names(name, "id")), "")
     cells = {str(row.get(column)) for row in rows} if column else set()
     return set() if all(cell.isdecimal() for cell in cells) else cells
 
@@ -187,7 +192,9 @@ def ask_alike(first: Sequence[Mapping[str, Any]], other: Sequence[Mapping[str, A
         pairs = [(str(a.get(name)), str(b.get(name))) for a, b in zip(first, other, strict=False)]
         texts, others = ({str(row.get(name)) for row in rows} for rows in (first, other))
         in_order = _by_chance(pairs) <= MOST_BY_CHANCE and sum(a == b for a, b in pairs) >= LEAST_ALIKE * len(pairs)
-        if in_order and (name in QUESTIONS or (name not in ITEMS and len(pairs) >= LEAST_ROWS and not _counts(pairs))):
+        if in_order and (
+            part_of(name) == PROMPT or (not last_names(name, "id") and len(pairs) >= LEAST_ROWS and not _counts(pairs))
+        ):
             return True
         if min(map(len, texts)) > LONG and len(texts & others) >= LEAST_ALIKE * min(len(texts), len(others)):
             return True

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
+from flipcore.datasets.reading.columns import options_in
 from flipcore.datasets.tables.stems import is_word
 from flipcore.text.answers import canonical_number, normalised_text, number_at_end
 
@@ -16,6 +17,11 @@ _LETTER = re.compile(r"\s*[(\[*]*([A-Z])[)\].:*]*\s*")
 _SAID = re.compile(
     r"(?:answer|option|choice|antwort|r[ée]ponse|respuesta|risposta|resposta|答案|正解|정답)"
     r"[^A-Za-z0-9\n]{0,3}(?:is|ist|est|es|é|è|:|：|选)?[\s:：*(\[$\\{]*(?:boxed\{)?([A-Z])(?![A-Za-z])",
+    re.IGNORECASE,
+)
+_SEVERAL_SAID = re.compile(
+    r"(?:answers?|options?|choices?|antwort(?:en)?|respuestas?|答案|正解|정답)[^A-Za-z0-9\n]{0,3}(?:is|are|ist|sind|es|son|是|为)?"
+    r"[\s:：*(\[$\\{]*(?:boxed\{)?((?:[A-J][)\]}*]*(?:\s*[,;/&+]\s*|\s+and\s+|、|和)?[(\[*]*)+)(?![A-Za-z])",
     re.IGNORECASE,
 )
 _NUMBERS = re.compile(r"-?\d[\d,]*(?:\.\d+)?(?:\s*/\s*\d+)?")
@@ -122,12 +128,15 @@ def is_right(coding: Coding, output: str, key: str, options: Sequence[str] = ())
 
 
 def letters_of(text: str) -> frozenset[str]:
-    """The set of letters in an answer of several: "A, C", "AC", ["A", "C"]."""
+    """The set of letters in an answer of several: "A, C", "AC", ["A", "C"], "The answers are A and C."."""
     joined = " ".join(entries_of(text))
-    alone = re.sub(r"[\s,;/&+]|and", "", joined)
-    if re.fullmatch(r"[A-J]+", alone) and len(set(alone)) == len(alone):
-        return frozenset(alone)
-    return frozenset(re.findall(r"\b([A-J])\b", joined))
+    said = _SEVERAL_SAID.findall(joined)
+    for answer in (joined, *said[-1:]):
+        alone = re.sub(r"[\s,;/&+.()\[\]*\"']|and|和", "", answer)
+        if re.fullmatch(r"[A-J]+", alone) and len(set(alone)) == len(alone):
+            return frozenset(alone)
+    # words beside the letters: "A is an article" names none
+    return frozenset(re.findall(r"\b([A-J])\b", joined)) if len(joined) <= LONGEST_KEY else frozenset()
 
 
 def _same(left: str, right: str) -> bool:
@@ -154,7 +163,7 @@ def agreement(
 
 def _options_in(row: Mapping[str, str | None], options: Sequence[str]) -> list[str]:
     if len(options) == 1:
-        return entries_of(row.get(options[0]))
+        return list(options_in(row, options[0]))
     return [str(row[name]) for name in options if row.get(name) is not None]
 
 

@@ -12,6 +12,7 @@ from flipcore.datasets.tables.stems import last_names, names, words_of
 EVEN = 0.7  # of the rows stand in cells of the commonest size, if a column is a condition
 RAISES = 1.005  # distinct prompts, from which on a context is part of the question
 FINER = 1.1  # ids per distinct prompt, up to which repeats are repeats
+NAMED_RUN = 0.85  # of the rows are told apart by a column that is called a run; the others repeat it
 MOST_LEVELS = 200  # of a condition
 LEAST_ITEMS = 5
 MIN_OUTPUT = 8  # characters: shorter outputs are alike by chance
@@ -28,7 +29,7 @@ class Grid:
     run: str = ""
     regrade: str = ""  # the column that counts several grades of one output
     clusters: tuple[str, ...] = ()
-    tasks: str = ""
+    scorer: str = ""  # the column that names the scorer, where rows hold one score each
     open_item: tuple[str, str] = ("", "")
     open_condition: str = ""
     is_rerun: bool = False
@@ -38,7 +39,7 @@ class Grid:
     @property
     def told_by(self) -> tuple[str, ...]:
         """The columns that tell rows apart."""
-        return tuple(filter(None, (*self.items, *self.conditions, *self.variants, self.run)))
+        return tuple(filter(None, (*self.items, *self.conditions, *self.variants, self.scorer, self.run)))
 
 
 def find_grid(profile: Profile, roles: Roles) -> Grid:
@@ -47,7 +48,7 @@ def find_grid(profile: Profile, roles: Roles) -> Grid:
         return Grid(items=(OF_ROW,), variants=(OF_VERSION,))
     grid = Grid(content=_content(profile, roles))
     grid = _with_items(profile, roles, grid)
-    grid = _with_conditions(profile, roles, grid)
+    grid = _with_scorer(profile, roles, _with_conditions(profile, roles, grid))
     grid = _with_regrades(profile, roles, _with_runs(profile, roles, grid))
     return replace(grid, clusters=_clusters(profile, roles, grid))
 
@@ -56,12 +57,32 @@ def _content(profile: Profile, roles: Roles) -> tuple[str, ...]:
     """Prompt, key, options, and every context that raises the number of distinct questions."""
     if not roles.prompts:
         return ()
-    content = [roles.prompts[0]]
+    content = [roles.prompts[0], *_told_by_text(profile, roles)]
     more = [*roles.prompts[1:], *([roles.target] if roles.target else []), *roles.options, *roles.contexts]
+    named = _named_conditions(profile, roles)
     for name in more:
-        if profile.n_distinct([*content, name]) > RAISES * profile.n_distinct(content):
+        raises = profile.n_distinct([*content, name]) > RAISES * profile.n_distinct(content)
+        if raises and not _is_of_system(profile, content, named, name):
             content.append(name)
     return tuple(content)
+
+
+def _is_of_system(profile: Profile, content: Sequence[str], named: Sequence[str], name: str) -> bool:
+    """Whether each system has its own text in a column: the passage that it found, the key as it writes it."""
+    n_content, n_asked = profile.n_distinct(content), profile.n_distinct([*content, *named])
+    is_even = bool(named) and n_asked > FINER * n_content and profile.follows([*content, *named], name)
+    return is_even and profile.n_distinct([*content, name]) > FINER * n_content
+
+
+def _told_by_text(profile: Profile, roles: Roles) -> list[str]:
+    """The text that a question is asked of, where its right answer follows from both alone."""
+    if not roles.target:
+        return []
+    asked = [roles.prompts[0], *(name for name in profile.names if names(name, "task") and name not in roles.taken)]
+    if profile.n_distinct([*asked, roles.target]) <= FINER * profile.n_distinct(asked):
+        return []
+    telling = [name for name in roles.contexts if profile.follows([*asked, name], roles.target)]
+    return telling[:1]
 
 
 def _ids(profile: Profile, roles: Roles) -> list[str]:
@@ -82,7 +103,7 @@ def _ids(profile: Profile, roles: Roles) -> list[str]:
             continue
         if names(last, "run") and column.n_distinct < LEAST_ITEMS:
             continue
-        if column.is_numeric and not column.is_integer:
+        if (column.is_numeric and not column.is_integer) or column.is_list or column.is_object:
             continue
         if any(profile.are_same(name, other) for other in fitting):
             continue
@@ -114,6 +135,8 @@ def _with_items(profile: Profile, roles: Roles, grid: Grid) -> Grid:
         # prompts that hold what each model said differ by model; the question has one id
         if _crosses(profile, [name], named[0]) and profile.follows([*_told(profile, name, named)], content[0]):
             return replace(grid, items=(name,))
+    if n_content >= profile.n_rows:
+        return replace(grid, items=content)
     for name in ids:
         crossed = _settings_that_cross(profile, roles, name, content)
         is_one_question = not roles.target or profile.follows([name], roles.target)
@@ -174,6 +197,7 @@ def _smallest_set(profile: Profile, roles: Roles, name: str, content: Sequence[s
         and other != name
         and 2 <= profile[other].n_distinct
         and profile[other].mean_length <= 60
+        and not (profile[other].is_list or profile[other].is_object)
         and not names(other, "condition")
         and not names(other, "run")
         and (not profile[other].is_numeric or profile[other].is_integer)
@@ -296,9 +320,22 @@ def _with_conditions(profile: Profile, roles: Roles, grid: Grid) -> Grid:
     return replace(grid, conditions=tuple(chosen), variants=tuple(variants))
 
 
+def _with_scorer(profile: Profile, roles: Roles, grid: Grid) -> Grid:
+    """The column that names the scorer, where each row holds the score of one."""
+    told = list(grid.told_by)
+    if not grid.items or len(roles.graders) != 1 or _is_told(profile, told):
+        return grid
+    for name in profile.names:
+        column = profile[name]
+        is_name = names(_last(name), "scorer") and not column.is_numeric and 2 <= column.n_distinct <= MOST_LEVELS
+        if is_name and name not in (*told, *roles.taken) and _crosses(profile, told, name):
+            return replace(grid, scorer=name)
+    return grid
+
+
 def _with_runs(profile: Profile, roles: Roles, grid: Grid) -> Grid:
     """Runs by name or by counting; then what is even and has no name; then what nothing tells apart."""
-    told = [*grid.items, *grid.conditions, *grid.variants]
+    told = list(grid.told_by)
     if not grid.items or _is_told(profile, told):
         return grid
     free = [
@@ -319,7 +356,7 @@ def _with_runs(profile: Profile, roles: Roles, grid: Grid) -> Grid:
             return replace(grid, items=(*grid.items, name))
     for name in free:
         is_run = names(_last(name), "run") or "order" in words_of(name)
-        if is_run and profile.n_distinct([*told, name]) >= 0.99 * profile.n_rows:
+        if is_run and profile.n_distinct([*told, name]) >= NAMED_RUN * profile.n_rows:
             return replace(grid, run=name)
     for name in free:
         if profile.n_distinct([*told, name]) < 0.99 * profile.n_rows or not _crosses(profile, told, name):

@@ -16,7 +16,7 @@ from flipcore.datasets.tables.grid import LEAST_ITEMS, Grid, find_grid
 from flipcore.datasets.tables.load import Table, load
 from flipcore.datasets.tables.people import labelled_by
 from flipcore.datasets.tables.profile import Profile, profile
-from flipcore.datasets.tables.roles import LOOKED_AT, Roles, find_roles
+from flipcore.datasets.tables.roles import LOOKED_AT, Roles, find_roles, lone_negatives
 from flipcore.datasets.tables.shape import Shape, find_shape, reshape
 from flipcore.datasets.tables.stems import names, stems, words_of
 from flipcore.text.counts import count_of
@@ -95,7 +95,8 @@ class TableReading:
     n_copies: int = 0
     alike: frozenset[str] = frozenset()  # columns that part the rows as the items do
     letters: frozenset[str] = frozenset()  # of a key that is letters, or a letter and a text
-    n_models: int = 0  # that a column names
+    columns: tuple[str, ...] = ()  # those that hold anything, objects as paths
+    named_models: frozenset[str] = frozenset()  # by the rows themselves
     labelled: Mapping[str, tuple[tuple[int, int], ...]] = field(default_factory=dict)  # see `people.labelled_by`
 
     @property
@@ -127,7 +128,8 @@ def read_table(path: str | Path, words: Mapping[str, str] | None = None) -> Tabl
 def read_loaded(table: Table, file: str, words: Mapping[str, str]) -> TableReading:
     """Read a table that is loaded already."""
     found = profile(table)
-    shape = _shape(found, words)
+    pair = _pair_of_models(found)
+    shape = Shape() if pair else _shape(found, words)
     if shape:
         found = profile(reshape(table, shape))
     roles = _as_said(_of_each_model(find_roles(found), found, table.names), words, found)
@@ -139,7 +141,7 @@ def read_loaded(table: Table, file: str, words: Mapping[str, str]) -> TableReadi
         grid = replace(grid, n_repeated=0, is_rerun=False)
     roles = _without_item_facts(found, roles, grid)
     reading = TableReading(file, found.n_rows, shape, roles, grid, scores={}, missing={}, n_copies=n_copies)
-    refusal = _refusal(found, reading, words)
+    refusal = _refusal(found, reading, words, pair)
     if refusal:
         return replace(reading, refusal=refusal)
     reading = _counted(found, reading)
@@ -195,6 +197,10 @@ def _as_said(roles: Roles, words: Mapping[str, str], found: Profile) -> Roles:
         scores = tuple(name for name in roles.scores if name not in people)
         judges = tuple(name for name in roles.judges if name not in people)
         roles = replace(roles, people=people, scores=scores, judges=judges)
+    if "missing" in words:
+        missing = {float(value) for value in _listed(words["missing"])}
+        negatives = lone_negatives(found, roles)
+        roles = replace(roles, sentinel=tuple(pair for pair in negatives if pair[1] in missing))
     if "text" in words:
         roles = replace(roles, output=words["text"] if words["text"] in found.columns else "", agreements=())
     if "target" in words:
@@ -227,12 +233,11 @@ def _without_item_facts(found: Profile, roles: Roles, grid: Grid) -> Roles:
 # Step 4: what is no table of outputs or scores.
 
 
-def _refusal(found: Profile, reading: TableReading, words: Mapping[str, str]) -> str:
+def _refusal(found: Profile, reading: TableReading, words: Mapping[str, str], pair: tuple[str, str] | None) -> str:
     roles, grid = reading.roles, reading.grid
     columns = f" The columns are {', '.join(name[:40] for name in found.names[:12])}{' …' if len(found.names) > 12 else ''}."
     if words.get("score") or words.get("text"):
         return ""
-    pair = _pair_of_models(found)
     if pair and not roles.scores:
         return (
             f"Each row compares two outputs ({pair[0]} and {pair[1]}) and names a winner; a comparison is no score of "
@@ -285,7 +290,8 @@ def _counted(found: Profile, reading: TableReading) -> TableReading:
     n_items = found.n_distinct(grid.items) if grid.items else found.n_rows
     conditions = tuple(name for name in grid.conditions if name not in grid.items)
     n_conditions = found.n_distinct(conditions) if conditions else 1
-    n_told = found.n_distinct([*grid.items, *conditions, *grid.variants]) if grid.items else found.n_rows
+    apart = [*grid.items, *conditions, *grid.variants, *filter(None, [grid.scorer])]
+    n_told = found.n_distinct(apart) if grid.items else found.n_rows
     n_runs = 1
     if grid.run or grid.is_rerun:
         n_runs = max(1, round(found.n_rows / max(1, n_told)))
@@ -301,7 +307,8 @@ def _counted(found: Profile, reading: TableReading) -> TableReading:
         coding=coding,
         model=model,
         model_column=named[0] if model else "",
-        n_models=max((found[name].n_distinct for name in found.names if names(name.rpartition(".")[2], "model")), default=0),
+        columns=found.names,
+        named_models=_named_models(found, reading, conditions or tuple(named[:1])),
         labelled=labelled_by(found, roles),
         alike=_alike(found, reading, n_items),
         letters=_letters(found, reading, coding),
@@ -316,6 +323,14 @@ def _names_one_model(found: Profile, name: str) -> bool:
         return False
     is_word = " " not in column.values[0].strip()  # a text there is a system prompt
     return names(last, "model") or (last.lower() == "system" and is_word)
+
+
+def _named_models(found: Profile, reading: TableReading, columns: Sequence[str]) -> frozenset[str]:
+    """Who answered, as the rows of a table without a column per model say it."""
+    if not columns or reading.shape.models:
+        return frozenset()
+    label = f"concat_ws(', ', {', '.join(found.table.sql(name) for name in columns)})"
+    return frozenset(row[0] for row in found.table.rows(f"SELECT DISTINCT {label} FROM {found.table.relation} LIMIT 1000"))
 
 
 def _alike(found: Profile, reading: TableReading, n_items: int) -> frozenset[str]:
@@ -454,6 +469,7 @@ def _questions(found: Profile, reading: TableReading) -> list[Question]:
     asked = [
         _ask_score(found, reading),
         _ask_percentages(found, reading),
+        _ask_negative(found, reading),
         _ask_output(found, reading),
         _ask_condition(found, reading),
         _ask_failed(found, reading),
@@ -543,6 +559,24 @@ def _ask_percentages(found: Profile, reading: TableReading) -> Question | None:
     return None
 
 
+def _ask_negative(found: Profile, reading: TableReading) -> Question | None:
+    """A -1 beside scores from 0 to 1: no grade, or the lower end of the scale."""
+    table = found.table
+    for name, value in lone_negatives(found, reading.roles):
+        if (found[name].most or 0) > 1:
+            continue
+        number = f"TRY_CAST({table.sql(name)} AS DOUBLE)"
+        query = f"SELECT count(*) FILTER ({number} = {value}), avg({number}), avg({number}) FILTER ({number} <> {value})"
+        n_negative, mean, mean_without = table.rows(f"{query} FROM {table.relation}")[0]
+        return Question(
+            "negative",
+            f"{name} is {value:g} in {count_of(n_negative, 'row')} and from 0 to 1 in all others.",
+            Choice(f"{value:g} is no grade; those rows count nowhere.", (f"missing={value:g}",), float(mean_without)),
+            Choice(f"{value:g} is a grade, the lowest of the scale.", ("missing=",), float(mean)),
+        )
+    return None
+
+
 def _mean(found: Profile, name: str) -> float:
     value = found.table.rows(f"SELECT avg({score_sql(found.table.sql(name))}) FROM {found.table.relation}")[0][0]
     return nan if value is None else float(value)
@@ -559,6 +593,7 @@ def _ask_output(found: Profile, reading: TableReading) -> Question | None:
         if 2 <= found[name].n_distinct <= 60
         and not found[name].is_text
         and name not in (*roles.prompts, *roles.options, *reading.grid.told_by)
+        and not (names(name, "configuration") or names(name, "about"))
     ]
     for i, name in enumerate(labels):
         for other in labels[i + 1 :]:

@@ -8,14 +8,16 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from flipcore.datasets.reading.columns import option_columns
+from flipcore.datasets.reading.columns import option_columns, options_in
 from flipcore.datasets.tables.coding import Agreement, Coding, agreement, codings_of, entries_of, score_of_cell
 from flipcore.datasets.tables.profile import Column, Profile
 from flipcore.datasets.tables.stems import is_word, last_names, names, words_of
 
 BETTER, TOO_GOOD = 0.2, 0.995  # agreement that makes another column the output; a copy of the key
+ANSWERS_READ = 0.05  # of the rows hold the right answer in a column of answers
 LOOKED_AT = 5_000  # rows whose outputs are compared with right answers
 _SENTINELS = (-1.0, -9.0, -99.0, -100.0, -999.0)
+_GRADES = frozenset("CPIN")  # correct, partly, incorrect, no answer
 _KEY_WORDS = frozenset({"answer", "answers", "ans", "label", "labels", "antwort", "reponse", "respuesta"})
 _NO_SCORES = ("condition", "cluster", "variant", "setting")
 _FIRST_PROMPTS = ("question", "prompt", "input", "problem", "query")
@@ -66,6 +68,8 @@ def part_of(name: str) -> str:
     ):
         return ""
     ending = (words_of(last) or ("",))[-1]
+    if ending in ("score", "scores", "rating", "grade") and len(words) > 1:
+        return ""  # llm_answer_score grades an answer
     # `response_model` names who answered, and is no response
     if len(ending) < 2 or ending.isdigit() or ending in ("model", "models"):
         return ""
@@ -78,7 +82,8 @@ def part_of(name: str) -> str:
     if has["answer"] and has["prompt"] and not names(last, "prompt"):
         return TARGET
     if has["prompt"]:
-        return "" if has["target"] else PROMPT
+        # a system prompt is a setting, and asks nothing
+        return "" if has["target"] or "system" in words else PROMPT
     if has["answer"]:
         if has["target"]:
             return TARGET
@@ -124,6 +129,9 @@ def _swap(profile: Profile, parts: dict[str, list[str]]) -> dict[str, list[str]]
     others = [name for name in outputs if name not in actual]
     if actual and any("predict" in word for name in others for word in words_of(name)) and not targets:
         return parts | {OUTPUT: others, TARGET: actual}
+    if len(others) > 1 and "text" in others and not parts[PROMPT]:
+        # beside a prediction, text is what was classified
+        return parts | {OUTPUT: [name for name in others if name != "text"], PROMPT: ["text"]}
     weak = [name for name in targets if set(words_of(name)) <= _KEY_WORDS]
     strong = [name for name in targets if name not in weak]
     if not outputs and strong and weak:
@@ -149,7 +157,7 @@ def _options(profile: Profile, targets: Sequence[str]) -> tuple[str, ...]:
         if (
             names(name, "options")
             and not names(name, "target")
-            and (column.is_list or column.is_object or column.share(column.n_lists) > 0.5)
+            and (column.is_list or column.is_object or column.share(column.n_lists) > 0.5 or _is_separated(profile, name))
         ):
             return (name,)
     for several in option_columns(list(profile.names)):
@@ -157,6 +165,12 @@ def _options(profile: Profile, targets: Sequence[str]) -> tuple[str, ...]:
             return tuple(several)
     dotted = [name for name in profile.names if re.fullmatch(r"(options|choices)\.\w{1,2}", name)]
     return tuple(dotted)
+
+
+def _is_separated(profile: Profile, name: str) -> bool:
+    """Whether each text of a column lists several entries: red|blue|green."""
+    cells = [row[name] for row in profile.table.frame([name], most=50) if row[name]]
+    return bool(cells) and all(len(options_in({"": cell}, "")) > 1 for cell in cells)
 
 
 def _prompts(profile: Profile, candidates: Sequence[str], options: Sequence[str]) -> tuple[str, ...]:
@@ -190,7 +204,7 @@ def _with_output_and_target(profile: Profile, roles: Roles, parts: dict[str, lis
     # beside a whole text a column that is only called label says what people read in it
     is_read_by_people = whole and all(set(words_of(name)) <= {"label", "labels"} for name in targets)
     if is_read_by_people and profile[ordered[0]].share(profile[ordered[0]].n_sentences) > 0.5:
-        return replace(roles, output=ordered[0], readouts=tuple(ordered[1:]))
+        return replace(roles, output=ordered[0], readouts=(*ordered[1:], *targets))
     best = _choose(profile, roles, ordered, targets)
     output, target, agreements = best
     left = tuple(name for name in ordered if name != output)
@@ -198,12 +212,26 @@ def _with_output_and_target(profile: Profile, roles: Roles, parts: dict[str, lis
 
 
 def _lists_options(profile: Profile, name: str, options: Sequence[str]) -> bool:
-    """Whether a column named like the key is a list as long as the options: it holds scores of them."""
-    if len(options) != 1 or not profile[name].is_list:
+    """Whether a column named like the key has as many entries as the options: it lists or scores them."""
+    if not profile[name].is_list:
         return False
-    rows = profile.table.frame([name, options[0]], most=200)
-    alike = [len(entries_of(row[name])) == len(entries_of(row[options[0]])) for row in rows if row[name] and row[options[0]]]
-    return bool(alike) and sum(alike) > 0.9 * len(alike) and len(entries_of(rows[0][name])) > 1
+    others = options if len(options) == 1 else [other for other in profile.names if _holds_several(profile, other, name)]
+    for other in others:
+        rows = profile.table.frame([name, other], most=200)
+        sizes = [(len(entries_of(row[name])), _n_entries(row[other])) for row in rows if row[name] and row[other]]
+        n_alike = sum(size == n_options > 1 for size, n_options in sizes)
+        if n_alike > 0.9 * len(sizes):
+            return True
+    return False
+
+
+def _holds_several(profile: Profile, name: str, key: str) -> bool:
+    return name != key and profile[name].is_object
+
+
+def _n_entries(cell: str | None) -> int:
+    """How many entries a list or an object in a cell has."""
+    return len(options_in({"": cell}, ""))
 
 
 def _choose(
@@ -239,6 +267,11 @@ def _is_score(column: Column) -> bool:
     return column.is_verdict or column.is_ratio or column.is_numeric or _are_grades(column)
 
 
+def _is_graded(column: Column, name: str) -> bool:
+    """Whether a column that is called a score holds numbers, and now and then something else."""
+    return last_names(name, "score") and column.share(column.n_numbers) > 0.5
+
+
 def _are_grades(column: Column) -> bool:
     values = column.values
     return bool(values) and all(score_of_cell(value) is not None for value in values)
@@ -254,10 +287,13 @@ def _with_graders(profile: Profile, roles: Roles) -> Roles:
     for name in profile.names:
         column = profile[name]
         last = name.rpartition(".")[2]
-        if name in roles.taken or column.is_list or column.is_object or not _is_score(column) or column.is_letter:
+        if name in roles.taken or column.is_list or column.is_object or not (_is_score(column) or _is_graded(column, last)):
+            continue
+        if column.is_letter and not (names(last, "score") and set(column.values) <= _GRADES):
             continue
         if (
             column.is_integer
+            and (column.least or 0) in (0, 1)
             and column.n_distinct == column.n_rows >= 5
             and (column.most or 0) - (column.least or 0) + 1 == column.n_rows
         ):
@@ -269,13 +305,17 @@ def _with_graders(profile: Profile, roles: Roles) -> Roles:
         is_scored = names(last, "score") or (names(name, "score") and "." in name) or _is_named_entry(name)
         is_setting = names(last, "configuration") or names(last, "about") or names(last, "id") or names(last, "run")
         if names(last, "people") and not names(last, "about") and not names(last, "id"):
-            people.append(name)
+            if _reads_answers(profile, roles, name):
+                roles = replace(roles, readouts=(*roles.readouts, name))
+            else:
+                people.append(name)
         elif names(last, "judge") and not is_setting and _may_grade(column):
             judges.append(name)
         elif is_scored and not (is_setting and not _ends_in_score(last)):
             scores.append(name)
         elif (
             column.is_verdict
+            and column.n_distinct > 1  # a model may be called c or n
             and names(last, "model")
             and (roles.output or roles.prompts)
             and column.n_numbers < column.n_filled
@@ -300,12 +340,20 @@ def _with_graders(profile: Profile, roles: Roles) -> Roles:
 _WHO = {"annotator", "worker", "rater", "reviewer", "turker", "coder", "labeler", "labeller"}
 
 
+def _reads_answers(profile: Profile, roles: Roles, name: str) -> bool:
+    """Whether people wrote which answer they read, and no grade: the right answers stand there now and then."""
+    if not roles.target or not roles.output or profile[name].is_verdict:
+        return False
+    return profile.share_equal(name, roles.target) >= ANSWERS_READ
+
+
 def _is_named_entry(name: str) -> bool:
     return bool(re.search(r"\[[^\]]*\]\.\w+$", name))
 
 
 def _ends_in_score(name: str) -> bool:
-    return last_names(name, "score") and not names(words_of(name)[-1], "configuration")
+    is_of_tokens = {"token", "tokens"} & set(words_of(name))
+    return last_names(name, "score") and not is_of_tokens and not names(words_of(name)[-1], "configuration")
 
 
 def _may_grade(column: Column) -> bool:
@@ -330,6 +378,8 @@ def _without_weak(profile: Profile, scores: Sequence[str]) -> list[str]:
         words = words_of(name.rpartition(".")[2])
         scored = [word for word in words if names(word, "score")]
         is_weak = bool(scored) and all(word in weak for word in scored)
+        if profile[name].is_constant and scored and scored[0] in ("success", "successful"):
+            continue  # every call succeeded
         if not is_weak or profile[name].is_verdict or _is_named_entry(name):
             kept.append(name)
     return kept
@@ -357,10 +407,15 @@ def _stands_where_right(profile: Profile, roles: Roles, name: str) -> bool:
 
 def _sentinels(profile: Profile, roles: Roles) -> tuple[tuple[str, float], ...]:
     """One negative value in less than half of a scale that reaches above 1 is no grade."""
+    return tuple((name, value) for name, value in lone_negatives(profile, roles) if (profile[name].most or 0) > 1)
+
+
+def lone_negatives(profile: Profile, roles: Roles) -> tuple[tuple[str, float], ...]:
+    """The scores of which one negative value, such as -1, stands in less than half of the rows."""
     found = []
     for name in roles.graders:
         column = profile[name]
-        if not column.is_numeric or column.least not in _SENTINELS or (column.most or 0) <= 1:
+        if not column.is_numeric or column.least not in _SENTINELS or set(column.values) <= {"-1", "1", "-1.0", "1.0"}:
             continue
         sql = profile.table.sql(name)
         query = (

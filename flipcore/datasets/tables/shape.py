@@ -65,7 +65,8 @@ def _lists(profile: Profile) -> tuple[str, ...]:
     candidates = [
         name
         for name in profile.names
-        if profile[name].is_list and not any(names(name, kind) for kind in ("options", "context", "target", "prompt", "about"))
+        if profile[name].is_list
+        and not any(names(name, kind) for kind in ("options", "context", "target", "prompt", "about", "part"))
     ]
     if not candidates:
         return ()
@@ -100,10 +101,25 @@ def _holds_samples(profile: Profile, name: str, n_beside: int) -> bool:
         f"FROM {profile.table.relation} WHERE {sql} IS NOT NULL"
     )
     longest, n_invalid, shortest, n_nested = profile.table.rows(query)[0]
-    if names(name, "judge") or n_invalid or n_nested or not longest or longest < 2 or shortest == 0:
+    if names(name, "judge") or n_invalid or n_nested or not longest or shortest == 0:
+        return False
+    if longest == 1 and not any(names(name, kind) for kind in ("output", "score")):
+        return False
+    if _are_sets_of_letters(profile, name):
         return False
     is_named = names(name, "output") or names(name, "score") or (n_beside > 1 and len(words_of(name)[0]) <= 2)
     return is_named
+
+
+def _are_sets_of_letters(profile: Profile, name: str) -> bool:
+    """Whether lists hold single letters, none twice: one answer of several letters, and no samples."""
+    sql = profile.table.sql(name)
+    letters = f"CAST(from_json({sql}, '[\"VARCHAR\"]') AS VARCHAR[])"
+    query = (
+        f"SELECT bool_and(regexp_full_match({sql}, '\\[\\s*(\"[A-J]\"[,\\s]*)+\\]')) AND "
+        f"bool_and(len(list_distinct({letters})) = len({letters})) FROM {profile.table.relation} WHERE {sql} IS NOT NULL"
+    )
+    return bool(profile.table.rows(query)[0][0])
 
 
 def _is_stem(stem: str) -> bool:
@@ -198,9 +214,15 @@ def _are_outputs(profile: Profile, stems: Sequence[str], affix: str) -> bool:
         return False
     if affix:
         is_named = names(affix, "output") or last_names(affix, "answer")
-        return is_named and not all(p.is_verdict for p in profiles)
+        are_grades = all(p.is_verdict for p in profiles) or all(p.is_numeric for p in profiles)
+        return is_named and not (are_grades and not _has_number_as_key(profile))
     # A bare name holds outputs if it holds texts, or if the scores beside it are named after it.
     return all(not p.is_verdict or p.is_letter for p in profiles) and any(p.n_numbers < p.n_filled for p in profiles)
+
+
+def _has_number_as_key(profile: Profile) -> bool:
+    """Whether a right answer is a number, as an output may be then."""
+    return any(part_of(name) == TARGET and profile[name].n_numbers for name in profile.names)
 
 
 def _column_of(profile: Profile, stem: str, affix: str) -> str:
@@ -239,8 +261,14 @@ def _texts_beside_key(profile: Profile, keys: Sequence[str]) -> tuple[str, ...]:
         return ()
     free = []
     for name in profile.names:
-        is_of_role = part_of(name) or any(names(name, kind) for kind in (*_NO_MODELS, "context", "options", "score", "prompt"))
-        if name not in keys and not is_of_role and profile[name].is_filled and not profile[name].is_numeric:
+        kinds = [*_NO_MODELS, "context", "options", "score", "prompt"]
+        if names(name, "model"):
+            kinds.remove("judge")  # gpt-4o judges as often as it answers
+        is_of_role = part_of(name) or any(names(name, kind) for kind in kinds)
+        column = profile[name]
+        # a name of a system in few different cells says who answered, and is no answer
+        is_said = column.is_filled and not column.is_numeric and 4 * column.n_distinct > column.n_filled
+        if name not in keys and not is_of_role and is_said:
             free.append(name)
     are_systems = any(names(name, "condition") or names(name, "model") for name in free)
     return tuple(free) if len(free) > 1 and are_systems and not any(profile[name].is_constant for name in free) else ()

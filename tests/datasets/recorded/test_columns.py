@@ -7,18 +7,10 @@ import pytest
 
 from flipcore.core.errors import BadInput
 from flipcore.core.study import REMARKS
-from flipcore.datasets.recorded.column_words import OUTPUT, PROMPT, TARGET, part_of
-from flipcore.datasets.recorded.columns import (
-    Recording,
-    columns_of,
-    corrected,
-    guessed,
-    looked_at,
-    mapping_of,
-    scored_field,
-    unused,
-)
+from flipcore.datasets.recorded.by_structure import guessed
+from flipcore.datasets.recorded.columns import Recording, columns_of, corrected, looked_at, mapping_of, scored_field, unused
 from flipcore.datasets.recorded.fields import Field
+from flipcore.datasets.tables.roles import OUTPUT, PROMPT, TARGET, part_of
 from flipcore.extractors import mathematics
 from flipcore.reports.audit import LESS_SURE, audit
 from flipcore.runs.log_import import store_logs, study_of
@@ -820,7 +812,7 @@ def test_the_words_of_names_that_nobody_agreed_on_say_what_a_column_holds(tmp_pa
         ("output.model", ""),
         ("human_answer", ""),
         ("final_answer", ""),  # a model's as often as the key's
-        ("qwen_answer", ""),
+        ("qwen_answer", OUTPUT),
         ("system_output", OUTPUT),
         ("expected_response", TARGET),
         ("answer_en", TARGET),

@@ -274,3 +274,93 @@ def test_the_sentence_says_which_rows_count_nowhere(tmp_path):
     assert reading.n_items == 60
     assert "1 row that repeats another word for word" in sentence(reading)
     assert reading.notes[0] == "Left out: 1 row that repeats another word for word."
+
+
+def test_two_replies_and_a_winner_are_refused_though_their_names_part_them(tmp_path):
+    rows = [
+        {"prompt_id": i, "prompt_text": f"Write letter {i}.", "response_A": f"Dear {i},", "response_B": f"Hello {i},"}
+        | {"flipped": bool(i % 2), "ground_truth_winner": "AB"[i % 2]}
+        for i in range(20)
+    ]
+    reading = table(tmp_path, rows)
+    assert "Each row compares two outputs (response_A and response_B)" in reading.refusal and not reading.questions
+
+
+def test_a_list_is_no_id_and_a_score_of_an_answer_is_no_answer(tmp_path):
+    rows = [
+        {
+            "question": f"What is part {i % 19}?",
+            "ground_truth": f"Part {i} turns around its own axis, as all of the others do.",
+            "generated_answer": f"It turns, says page {i}.",
+            "expected_chunk_id": i // 3,
+            "retrieved_chunk_ids": [i, i + 1, 90],
+            "llm_answer_score": i % 5 / 4,
+        }
+        for i in range(20)
+    ]
+    reading = table(tmp_path, rows)
+    assert reading.roles.output == "generated_answer" and reading.roles.scores == ("llm_answer_score",)
+    assert "retrieved_chunk_ids" not in reading.grid.items and reading.n_items == 20
+
+
+def test_columns_of_grades_under_one_word_are_no_models(tmp_path):
+    labels = ("factual_accuracy", "hallucination", "completeness", "bias")
+    rows = [
+        {"record_id": f"g{i}", "user_input": f"Where is order {i}?", "agent_output": f"Order {i} is on its way to you."}
+        | {f"label_{name}": 1 + (i + k) % 5 for k, name in enumerate(labels)}
+        for i in range(16)
+    ]
+    reading = table(tmp_path, rows)
+    assert not reading.shape and reading.n_items == 16
+    assert set(reading.roles.scores) == {"label_factual_accuracy", "label_hallucination"}
+
+
+def test_a_passage_that_each_retriever_found_is_no_part_of_the_question(tmp_path):
+    rows = [
+        {"Retriever": retriever, "Query": f"What is part {i}?", "Expected Text": f"{retriever} text of part {i}, in full."}
+        | {"Found Title": f"Title {i % 40}", "Recall@5": float((i + k) % 3 == 0)}
+        for i in range(60)
+        for k, retriever in enumerate(("Vector", "BM25"))
+    ]
+    reading = table(tmp_path, rows)
+    assert (reading.n_items, reading.arms) == (60, ("Vector", "BM25")) and not reading.shape
+
+
+def test_text_beside_a_label_and_a_prediction_is_what_was_classified(tmp_path):
+    rows = [
+        {"text": f"The bread of shop {i} was as good as ever.", "label": "ab"[i % 2], "pred": "ab"[i % 3 % 2], "in_tok": 20 + i}
+        for i in range(30)
+    ]
+    reading = table(tmp_path, rows)
+    assert (reading.roles.prompts, reading.roles.output, reading.roles.target) == (("text",), "pred", "label")
+    assert reading.scores["", MATCH] == 0.5
+
+
+def test_that_every_call_succeeded_is_no_score(tmp_path):
+    rows = [{"id": i, "prompt": f"Say {i}.", "response": f"Number {i}.", "metadata": {"success": True}} for i in range(12)]
+    reading = table(tmp_path, rows)
+    assert reading.roles.graders == () and not reading.scores
+
+
+def test_steps_of_an_agent_are_no_runs(tmp_path):
+    rows = [
+        {
+            "question_id": f"q{i}",
+            "actual_answer": f"It is number {i}.",
+            "actual_steps": [{"name": "search", "status": "success"}, {"name": "read", "status": "error"}],
+        }
+        for i in range(12)
+    ]
+    reading = table(tmp_path, rows)
+    assert not reading.shape and (reading.n_items, reading.n_runs) == (12, 1)
+
+
+def test_a_document_of_rows_and_one_of_lists_are_tables(tmp_path):
+    queries = [{"query_id": f"q{i}", "question": f"What is {i}?", "num_found": i % 4, "num_searches": i % 3} for i in range(30)]
+    (tmp_path / "trial.json").write_text(json.dumps({"metadata": {"mode": "search"}, "queries": queries}))
+    reading = read_table(tmp_path / "trial.json")
+    assert reading.n_items == 30 and not reading.questions  # counts are no labels
+    columns = {"mean": 0.5, "recall_scores": [i % 2 for i in range(30)], "query_times": [i / 7 for i in range(30)]}
+    (tmp_path / "metrics.json").write_text(json.dumps(columns))
+    reading = read_table(tmp_path / "metrics.json")
+    assert reading.n_rows == 30 and reading.scores == {("", "recall_scores"): 0.5}

@@ -19,35 +19,33 @@ from flipcore.datasets.reading.checks import checked
 from flipcore.datasets.reading.columns import guess_columns, options_in, target_form
 from flipcore.datasets.reading.log_files import Source
 from flipcore.datasets.reading.rows import SUFFIXES
-from flipcore.datasets.recorded.by_structure import read_by_structure
+from flipcore.datasets.recorded.by_structure import guessed, read_by_structure
 from flipcore.datasets.recorded.columns import (
-    ITEMS,
     KEYS,
-    OUTPUTS,
     SCORER,
     Recording,
     answers_in,
     columns_of,
     corrected,
-    guessed,
-    holders_of_scores,
     is_of_inspect,
     mapping_of,
     objects_in_lists,
     options_in_prompt,
     unused,
-    variants_of,
+    variants_in,
 )
 from flipcore.datasets.recorded.fields import Field, readout_of, right_answer, score_of, scorer_readout
 from flipcore.datasets.recorded.formats.reader import Reader
 from flipcore.datasets.recorded.grouping import Key, Refusal, VariantRow, batches
 from flipcore.datasets.recorded.log_answers import unique_options
 from flipcore.datasets.recorded.log_records import LogAbout, LogReadout, LogRecord, Rejection
+from flipcore.datasets.recorded.recording import SETS
 from flipcore.datasets.recorded.table_names import TableName
-from flipcore.datasets.tables.coding import entries_of, letter_in
+from flipcore.datasets.tables.coding import entries_of, letter_in, letters_of
 from flipcore.datasets.tables.load import as_cell
 from flipcore.datasets.tables.reading import TableReading
 from flipcore.datasets.tables.sentence import sentence
+from flipcore.datasets.tables.stems import last_names
 from flipcore.text.answers import number_at_end
 
 TABLE = "table"
@@ -104,7 +102,7 @@ def table_reader(source: Source, corrections: Mapping[str, str], name: TableName
     rows = answers_in(str(source.path), recording)
     reading = read_by_structure(str(source.path), said)
     try:
-        reader = reader_of(_readable(recording, rows), rows, reading)
+        reader = reader_of(_readable(recording, rows, reading), rows, reading)
     except BadInput as error:
         if not reading.questions:
             raise
@@ -129,7 +127,8 @@ def _under(condition: str, records: Callable, source: Source, beside: Sequence[S
 def reader_of(recording: Recording, rows: Sequence[Mapping[str, Any]] = (), reading: TableReading | None = None) -> Reader:
     """What reads a table of which everything is declared; its first `rows` tell how options are named."""
     forms = _forms(recording, rows) if recording.kind == "choice" else {}
-    if recording.kind == "number" and sum(_is_in_words(one.get(recording.target)) for one in variants_of(rows, recording)) > 1:
+    variants = variants_in(rows, recording.nested, recording.columns)
+    if recording.kind == "number" and sum(_is_in_words(values.get(recording.target)) for values in variants) > 1:
         forms = {recording.target: WORDS}  # a single one is a slip, and refused
     return Reader(
         TABLE, "Tables of outputs", may_be_table, partial(_records, recording, forms), partial(_about, recording, reading)
@@ -147,7 +146,7 @@ def _forms(recording: Recording, rows: Sequence[Mapping[str, Any]]) -> dict[str,
     places: list[tuple[int, int]] = []
     for column in filter(None, (recording.target, *(one.column for one in recording.fields))):
         cells: list[dict[str, Any]] = []
-        for values in variants_of(rows, recording):
+        for values in variants_in(rows, recording.nested, recording.columns):
             with suppress(BadInput, KeyError, TypeError, ValueError):
                 cells.append({"options": list(table.options_shown(values)), "answer": values.get(column)})
         is_text = all(str(one["answer"]).strip() in one["options"] for one in cells)
@@ -165,9 +164,9 @@ def _forms(recording: Recording, rows: Sequence[Mapping[str, Any]]) -> dict[str,
     )
 
 
-def _readable(recording: Recording, rows: Sequence[Mapping[str, Any]]) -> Recording:
+def _readable(recording: Recording, rows: Sequence[Mapping[str, Any]], reading: TableReading) -> Recording:
     """The recording itself. Raises BadInput where the first `rows` cannot be read by it."""
-    columns, scores = columns_of(rows), holders_of_scores(rows)
+    columns, scores = columns_of(rows), reading.roles.unnamed_scores
     there = f" The columns are {', '.join(one[:40] for one in columns[:12])}{' …' if len(columns) > 12 else ''}."
     is_read = bool(recording.fields or recording.text or recording.score)
     if not is_read and (inside := objects_in_lists(rows)):
@@ -175,7 +174,7 @@ def _readable(recording: Recording, rows: Sequence[Mapping[str, Any]]) -> Record
             f"No column holds an output or a score, and {inside[0]} holds a list of objects in each row, which is not read. "
             f"Write each of them as a row of its own, with columns prompt, response and target.{there}"
         )
-    if not is_read and _are_items(rows):
+    if not is_read and not reading.roles.output and _are_items(rows):
         raise BadInput(
             f"The table holds questions with right answers or options, and no outputs: those are items.{there} Upload it under New study, "
             "as your own file. If a column does hold outputs, name it: --map text=COLUMN, or --map read:NAME=COLUMN for bare answers."
@@ -190,7 +189,7 @@ def _readable(recording: Recording, rows: Sequence[Mapping[str, Any]]) -> Record
     if not (recording.prompt or recording.item or is_answered):
         raise BadInput(f"No column tells which item a score belongs to.{there} Say which one does: --map item=COLUMN.")
     lists = recording.option_columns
-    if len(lists) == 1 and not any(lists[0] in values for values in variants_of(rows, recording)):
+    if len(lists) == 1 and not any(lists[0] in values for values in variants_in(rows, recording.nested, recording.columns)):
         raise BadInput(
             f"There is no column {lists[0]!r} of options.{there} For another one: --map options=COLUMN; for none: --map options=."
         )
@@ -210,9 +209,9 @@ def _readable(recording: Recording, rows: Sequence[Mapping[str, Any]]) -> Record
 
 
 def _are_items(rows: Sequence[Mapping[str, Any]]) -> bool:
-    """Whether New study would know the question, and what is right or to choose from, and no column is called like an output."""
+    """Whether New study would know the question, and what is right or to choose from."""
     mapping = guess_columns(rows)
-    return OUTPUTS.isdisjoint(columns_of(rows)) and "question" in mapping and bool({"options", "target"} & {*mapping})
+    return "question" in mapping and bool({"options", "target"} & {*mapping})
 
 
 def _about(recording: Recording, reading: TableReading | None, source: Source, beside: Sequence[Source]) -> LogAbout:
@@ -258,7 +257,7 @@ def _percent_notes(column: str, values: Sequence[Any]) -> list[str]:
 
 def _doubts(recording: Recording, rows: Sequence[Mapping[str, Any]], others: Sequence[str]) -> Iterator[tuple[str, str]]:
     """Columns that could be read two ways: another score, another item."""
-    second = "" if is_of_inspect(rows) else next((one for one in ITEMS if one in others), "")
+    second = "" if is_of_inspect(rows) else next((name for name in others if last_names(name, "id")), "")
     if second and recording.item and not recording.prompt:
         n, n_other = (len({str(row.get(one)) for row in rows}) for one in (recording.item, second))
         if n != n_other:
@@ -288,6 +287,9 @@ class _Rows:
         return Rejection(f"Line {line} of {self.file} {why}")
 
     def group(self, key: Key, variants: Sequence[VariantRow]) -> Iterator[LogRecord | Rejection]:
+        """The records of one item and model, the base first."""
+        if self.recording.answers == SETS:
+            variants = [_as_sets(row, self.recording) for row in variants]
         base, prompt = variants[0], self.recording.prompt
         if not (prompt or self.recording.item):  # nothing tells that two models' rows are of one item
             key = key._replace(item=f"{key.item} of {key.model}")
@@ -542,6 +544,14 @@ class _Rows:
         if [item.options[place] for place in order] != list(prompt_options):
             raise BadInput(f"says the order {list(order)}, but the prompt shows another")
         return order
+
+
+def _as_sets(row: VariantRow, recording: Recording) -> VariantRow:
+    """The row with several letters in order, "A, C" for C and A; an answer that names none as it is."""
+    cells = dict(row.values)
+    for column in (recording.target, *(field.column for field in recording.fields)):
+        cells[column] = ", ".join(sorted(letters_of(as_cell(cells.get(column)) or ""))) or cells.get(column)
+    return replace(row, values=cells)
 
 
 def _letter_of(right: Any) -> Any:
