@@ -135,13 +135,13 @@ def _with_items(profile: Profile, roles: Roles, grid: Grid) -> Grid:
         # prompts that hold what each model said differ by model; the question has one id
         if _crosses(profile, [name], named[0]) and profile.follows([*_told(profile, name, named)], content[0]):
             return replace(grid, items=(name,))
-    if n_content >= profile.n_rows:
-        return replace(grid, items=content)
     for name in ids:
         crossed = _settings_that_cross(profile, roles, name, content)
         is_one_question = not roles.target or profile.follows([name], roles.target)
         if crossed and (is_one_question or names(crossed, "variant")):
             return replace(grid, items=(name,), variants=(crossed,))
+    if n_content >= profile.n_rows:
+        return replace(grid, items=content)
     for name in ids:
         found = _smallest_set(profile, roles, name, content)
         if found:

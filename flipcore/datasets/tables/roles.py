@@ -91,7 +91,8 @@ def part_of(name: str) -> str:
             return OUTPUT
         is_key = all(word in _KEY_WORDS or len(word) == 2 for word in words)
         return OUTPUT if has["model"] else TARGET if is_key else ""
-    if has["target"] and all(names(word, "target") or word in ("ground", "standard") for word in words):
+    # reference_en is a reference
+    if has["target"] and all(names(word, "target") or word in ("ground", "standard") or len(word) == 2 for word in words):
         return "" if words <= {"right", "true"} else TARGET
     return ""
 
@@ -125,6 +126,12 @@ def _is_grade(column: Column, keys: set[str]) -> bool:
 def _swap(profile: Profile, parts: dict[str, list[str]]) -> dict[str, list[str]]:
     """Names that mean the other side beside another column: actual, answer."""
     outputs, targets = list(parts[OUTPUT]), list(parts[TARGET])
+    if outputs and not targets:
+        # `true` beside a prediction is the class, beside a text it is a grade
+        said = {value for name in outputs for value in profile[name].values}
+        targets = [name for name in profile.names if set(words_of(name)) <= {"true", "right"}]
+        targets = [name for name in targets if said and len(said & set(profile[name].values)) > 1]
+        parts = parts | {TARGET: targets}
     actual = [name for name in outputs if "actual" in words_of(name)]
     others = [name for name in outputs if name not in actual]
     if actual and any("predict" in word for name in others for word in words_of(name)) and not targets:

@@ -364,3 +364,10 @@ def test_a_document_of_rows_and_one_of_lists_are_tables(tmp_path):
     (tmp_path / "metrics.json").write_text(json.dumps(columns))
     reading = read_table(tmp_path / "metrics.json")
     assert reading.n_rows == 30 and reading.scores == {("", "recall_scores"): 0.5}
+
+
+def test_true_beside_a_prediction_of_the_same_classes_is_right(tmp_path):
+    document = {"predicted": [i % 4 for i in range(40)], "true": [i % 4 if i % 5 else (i + 1) % 4 for i in range(40)]}
+    (tmp_path / "mc.json").write_text(json.dumps(document))
+    reading = read_table(tmp_path / "mc.json")
+    assert (reading.roles.output, reading.roles.target) == ("predicted", "true") and reading.scores["", MATCH] == 0.8

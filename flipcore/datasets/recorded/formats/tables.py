@@ -44,6 +44,7 @@ from flipcore.datasets.recorded.table_names import TableName
 from flipcore.datasets.tables.coding import entries_of, letter_in, letters_of
 from flipcore.datasets.tables.load import as_cell
 from flipcore.datasets.tables.reading import TableReading
+from flipcore.datasets.tables.roles import OUTPUT, part_of
 from flipcore.datasets.tables.sentence import sentence
 from flipcore.datasets.tables.stems import last_names
 from flipcore.text.answers import number_at_end
@@ -174,7 +175,8 @@ def _readable(recording: Recording, rows: Sequence[Mapping[str, Any]], reading: 
             f"No column holds an output or a score, and {inside[0]} holds a list of objects in each row, which is not read. "
             f"Write each of them as a row of its own, with columns prompt, response and target.{there}"
         )
-    if not is_read and not reading.roles.output and _are_items(rows):
+    has_output = any(part_of(name) == OUTPUT for name in reading.columns)
+    if not is_read and not has_output and _are_items(rows):
         raise BadInput(
             f"The table holds questions with right answers or options, and no outputs: those are items.{there} Upload it under New study, "
             "as your own file. If a column does hold outputs, name it: --map text=COLUMN, or --map read:NAME=COLUMN for bare answers."
