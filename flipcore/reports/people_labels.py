@@ -2,7 +2,7 @@
 
 Labels correct a score if they are a random part of the outputs. Every other column of the table is
 held against whether a row has a label (chi-square, Holm over the columns); where one of them tells,
-the labels were chosen, and no corrected score is claimed.
+the labels were chosen: then no corrected score is claimed, and a range says what they leave open.
 """
 
 from collections.abc import Mapping, Sequence
@@ -13,9 +13,10 @@ import pandas as pd
 
 from flipcore.runs.log_survey import ReadScores, Survey
 from flipcore.stats.audit.labelled import columns_that_tell
-from flipcore.stats.score.corrected import Corrected
+from flipcore.stats.score.corrected import corrected
 
 LEAST_LABELS = 20
+MOST_ODDS = 2.0  # how much likelier to be right, by odds, chosen rows may be than the others
 
 
 @dataclass(frozen=True)
@@ -33,11 +34,12 @@ def people_labels(survey: Survey, read: ReadScores) -> list[PeopleLabels]:
     if not people or not read.is_whole:
         return []
     frame = pd.DataFrame(read.rows, columns=[*_KEYS, "role", "family", "subject", "grader", "score", "is_right"])
+    frame["unit"] = frame["family"].where(frame["family"] != "", frame["number"].astype(str))
     frame["value"] = frame["score"].fillna(frame["is_right"].astype(float))
     judges = [grader for grader in frame["grader"].drop_duplicates() if grader not in people]
     if not judges:
         return []
-    wide = frame.pivot_table("value", [*_KEYS], "grader", aggfunc="first", dropna=False, observed=True)
+    wide = frame.pivot_table("value", [*_KEYS, "unit"], "grader", aggfunc="first", dropna=False, observed=True)
     wide = wide[wide[judges[0]].notna()]
     chosen = columns_that_tell(labelled)
     return [_of_model(str(model), part, judges[0], people[0], chosen) for model, part in wide.groupby("model", observed=True)]
@@ -67,13 +69,44 @@ def _of_model(model: str, part: pd.DataFrame, judge: str, people: str, chosen: S
         return PeopleLabels(model, f"{begins}; people say {labels.mean():.1%} ({people}, every row).", float(labels.mean()))
     unlabelled = [value for value in (0.0, 1.0) if (reader == value).any() and np.isnan(labels[reader == value]).all()]
     if unlabelled:
-        return PeopleLabels(
-            model,
-            f"{begins}. No row that {judge} calls {'right' if unlabelled[0] else 'wrong'} has a label: no corrected score.",
-        )
+        verdict = "right" if unlabelled[0] else "wrong"
+        return PeopleLabels(model, f"{begins}. No row that {judge} calls {verdict} has a label: {_open(reader, labels)}")
     if chosen:
         why = f"The labels of {people} are no random part: {', '.join(chosen[:3])} tells which rows have one"
-        return PeopleLabels(model, f"{begins}. {why}. No corrected score; label rows drawn at random.")
-    found = Corrected(reader, labels, np.arange(len(part))).estimate
+        return PeopleLabels(model, f"{begins}. {why}: {_open(reader, labels)}")
+    # rows of one passage or template are labelled and judged alike
+    found = corrected(reader, labels, part.index.get_level_values("unit").to_numpy()).estimate
     words = f"corrected by {n_labels:,} of people's labels ({people}): {found.value:.1%} [{found.low:.1%}, {found.high:.1%}]"
     return PeopleLabels(model, f"{begins}; {words}.", found.value)
+
+
+def _open(reader: np.ndarray, labels: np.ndarray) -> str:
+    """What chosen labels leave open: the scores that people may give all rows, and what to do."""
+    low, high = score_range(reader, labels)
+    return (
+        f"no corrected score. People would say from {low:.0%} to {high:.0%} if rows without a label are from half to twice "
+        "as likely to be right, by odds, as those with one; label rows drawn at random."
+    )
+
+
+def score_range(reader: np.ndarray, labels: np.ndarray) -> tuple[float, float]:
+    """Return the least and the greatest share that people would call right, by the odds of the rows without a label.
+
+    A verdict of which no row has a label may be anything from all wrong to all right.
+    """
+    low = high = float(np.nansum(labels))
+    for verdict in (0.0, 1.0):
+        here = reader == verdict
+        n_open = int((here & np.isnan(labels)).sum())
+        there = labels[here & ~np.isnan(labels)]
+        if not there.size:
+            high += n_open
+            continue
+        share = there.mean()
+        low += n_open * _with_odds(share, 1 / MOST_ODDS)
+        high += n_open * _with_odds(share, MOST_ODDS)
+    return low / labels.size, high / labels.size
+
+
+def _with_odds(share: float, factor: float) -> float:
+    return share * factor / (1 - share + share * factor)

@@ -2,10 +2,12 @@
 
 import json
 import random
+import re
 
+import numpy as np
 import pytest
 
-from flipcore.reports.people_labels import people_labels
+from flipcore.reports.people_labels import people_labels, score_range
 from flipcore.runs.log_survey import ReadScores, survey
 
 pytestmark = pytest.mark.usefixtures("allowed_folders")
@@ -43,11 +45,41 @@ def test_random_labels_correct_the_judge_and_cover_the_truth(tmp_path):
 def test_labels_of_passed_rows_alone_correct_nothing(tmp_path):
     (labels,) = labels_of(tmp_path, lambda i, judge, draw: judge and draw.random() < 0.4)
     assert labels.corrected is None and "No row that judge_passed calls wrong has a label" in labels.sentence
+    assert "from 67% to 91%" in labels.sentence  # of those called wrong none or all may be right
 
 
 def test_labels_of_one_topic_are_no_random_part(tmp_path):
     (labels,) = labels_of(tmp_path, lambda i, judge, draw: draw.random() < (0.4 if i % 2 else 0.1))
     assert labels.corrected is None and "no random part: topic" in labels.sentence
+
+
+def test_rows_of_one_passage_are_labelled_together(tmp_path):
+    """Twenty rows of a passage are right or wrong together: the interval is that of 75 passages, not of 1,500 rows."""
+    draw = random.Random(5)
+    rights = [draw.random() < TRUTH for _ in range(75)]
+    widths = {}
+    for column in ("passage_id", "remark"):
+        rows = []
+        for i in range(1_500):
+            is_right = rights[i // 20]
+            judge = is_right or draw.random() < 0.45
+            row = {"id": f"q{i}", "model": "m", "response": f"Answer number {i}, in words.", column: f"p{i // 20}"}
+            label = is_right if draw.random() < 0.3 else None
+            rows.append(row | {"judge_passed": int(judge), "human_passed": label})
+        path = tmp_path / f"{column}.jsonl"
+        path.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+        read = ReadScores({})
+        (labels,) = people_labels(survey([path], scores=read), read)
+        low, high = re.search(r"\[([\d.]+)%, ([\d.]+)%\]", labels.sentence).groups()
+        widths[column] = float(high) - float(low)
+    assert widths["passage_id"] > 2 * widths["remark"]
+
+
+def test_a_range_says_what_chosen_labels_leave_open():
+    """Ten rows called right, four of them labelled and three of these right; the others at odds of 3/2 to 6."""
+    reader = np.array([1.0] * 10)
+    labels = np.array([1.0, 1.0, 1.0, 0.0] + [np.nan] * 6)
+    assert score_range(reader, labels) == pytest.approx(((3 + 6 * 0.6) / 10, (3 + 6 * 6 / 7) / 10))
 
 
 def test_several_grades_of_one_output_are_graders_and_no_reruns(tmp_path):
