@@ -150,7 +150,13 @@ def _undo(answers: list[Choice]) -> None:
         return
     with st.container(horizontal=True, vertical_alignment="center"):
         st.caption(plain(f"Your answer: {answers[-1].says}"), width="content")
-        st.button("Undo this answer", key="undo-answer", icon=":material/undo:", type="tertiary", on_click=answers.pop)
+        st.button(
+            "Undo this answer",
+            key="undo-answer",
+            icon=":material/undo:",
+            type="tertiary",
+            on_click=lambda: answers.pop() and None,
+        )
 
 
 def _ask(question: Question, paths: list[str], answers: list[Choice], key: str) -> None:

@@ -379,7 +379,9 @@ def test_a_published_score_counts_families_not_their_items():
         for k in range(4)
     ]
     items = pd.DataFrame({"item_id": [row[2] for row in rows]})
-    items = items.assign(question=items["item_id"], options=None, meta=None, family=items["item_id"].str.split("-").str[0], published=None)
+    items = items.assign(
+        question=items["item_id"], options=None, meta=None, family=items["item_id"].str.split("-").str[0], published=None
+    )
     (bare,) = memory_tests(pd.DataFrame(rows, columns=COLUMNS), STUDY)["m"]
     (score,) = memory_tests(pd.DataFrame(rows, columns=COLUMNS), STUDY, items)["m"]
     assert bare.decision == "memory" and bare.numbers["p"] < 0.002

@@ -69,9 +69,7 @@ def readme(t, g, n=26):
 def test_flipbenchs_four_rows_come_out_of_the_whole_path(t, g, printed):
     found = decomposition(readme(t, g), kind="percentile", n_boot=2000)
     assert (found.T.text().split()[0], found.G.text().split()[0]) == printed[:2]
-    assert (
-        found.A.text() == f"{printed[2]} (about 91%)"
-    )  # a difference of 26 items; the percentile bootstrap is short there
+    assert found.A.text() == f"{printed[2]} (about 91%)"  # a difference of 26 items; the percentile bootstrap is short there
 
 
 def test_the_paired_p_is_students():
