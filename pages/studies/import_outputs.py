@@ -155,7 +155,8 @@ def _undo(answers: list[Choice]) -> None:
             key="undo-answer",
             icon=":material/undo:",
             type="tertiary",
-            on_click=lambda: answers.pop() and None,
+            on_click=answers.__delitem__,
+            args=(-1,),
         )
 
 
