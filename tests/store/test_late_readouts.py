@@ -19,6 +19,7 @@ from flipcore.store.connection import Store
 from flipcore.store.merge import merge
 from flipcore.store.queries import locks, studies
 from flipcore.store.queries.decisions import LOCKED, keep_decision
+from tests.stores import copy_of, store_with
 
 STUDY = Study(
     name="half set aside",
@@ -29,6 +30,20 @@ STUDY = Study(
     confirmatory_share=0.5,
 )
 S, PAGE = STUDY.study_id, "decomposition"
+
+
+@pytest.fixture(scope="module")
+def finished(tmp_path_factory):
+    """The closed file of the study, run to its end once for all tests here."""
+    return store_with(tmp_path_factory.mktemp("finished"), STUDY)
+
+
+@pytest.fixture
+def ran(finished, tmp_path):
+    """A copy of it, open."""
+    opened = Store.open(copy_of(finished, tmp_path))
+    yield opened
+    opened.close()
 
 
 def under(store, lock):
@@ -46,14 +61,13 @@ def some_fail(monkeypatch, every=3):
     monkeypatch.setattr(Simulated, "complete", faulty)
 
 
-def test_a_lock_is_refused_while_calls_are_outstanding(store):
-    runner.run(STUDY, store)
+def test_a_lock_is_refused_while_calls_are_outstanding(ran):
     for state in ("planned", "running", "cancelled", "over_budget", "failed"):
         sql = "UPDATE studies SET state = $state, n_calls = 180 WHERE study_id = $s"
-        store.writer.transact(lambda c, sql=sql, state=state: c.execute(sql, {"state": state, "s": S})).result(10)
+        ran.writer.transact(lambda c, sql=sql, state=state: c.execute(sql, {"state": state, "s": S})).result(10)
         with pytest.raises(BadInput, match="has not ended .*of its 180 planned calls.*Resume it to its end, then lock"):
-            locks.keep_lock(store, S, PAGE, {}, "Ada")
-    assert locks.locks(store, S) == []
+            locks.keep_lock(ran, S, PAGE, {}, "Ada")
+    assert locks.locks(ran, S) == []
 
 
 def test_failed_calls_that_are_asked_again_after_the_lock_stand_apart(store, monkeypatch):
@@ -71,57 +85,51 @@ def test_failed_calls_that_are_asked_again_after_the_lock_stand_apart(store, mon
     assert problems(store) == []
 
 
-def test_another_reading_after_the_lock_stands_apart(store):
-    runner.run(STUDY, store)
-    lock = locks.keep_lock(store, S, PAGE, {}, "Ada")
-    before = under(store, lock)
-    reread(store, S, "pattern", {"expression": r"([A-D])"})
-    assert under(store, lock) == before and "came after the lock" in locked(store, S, PAGE).detail
-    assert studies.readouts(store, S)["extractor"].nunique() == 2
+def test_another_reading_after_the_lock_stands_apart(ran):
+    lock = locks.keep_lock(ran, S, PAGE, {}, "Ada")
+    before = under(ran, lock)
+    reread(ran, S, "pattern", {"expression": r"([A-D])"})
+    assert under(ran, lock) == before and "came after the lock" in locked(ran, S, PAGE).detail
+    assert studies.readouts(ran, S)["extractor"].nunique() == 2
 
 
-def test_what_a_merge_brings_after_the_lock_stands_apart(store, monkeypatch, tmp_path):
+def test_what_a_merge_brings_after_the_lock_stands_apart(store, finished, monkeypatch):
     with monkeypatch.context() as patch:
         some_fail(patch)
         runner.run(STUDY, store)
-    there = Store.open(tmp_path / "there.duckdb")
-    runner.run(STUDY, there)
-    there.close()
     lock = locks.keep_lock(store, S, PAGE, {}, "Ada")
     before = under(store, lock)
-    report = merge([tmp_path / "there.duckdb"], store)
+    report = merge([finished], store)
     assert under(store, lock) == before and "came after the lock" in locked(store, S, PAGE).detail
     assert report.replaced > 0
 
 
-def test_a_file_that_gets_lock_and_readouts_together_shows_the_same(store, tmp_path):
-    runner.run(STUDY, store)
-    lock = locks.keep_lock(store, S, PAGE, {}, "Ada")
-    before = under(store, lock)
-    store.close()
+def test_a_file_that_gets_lock_and_readouts_together_shows_the_same(ran, tmp_path):
+    lock = locks.keep_lock(ran, S, PAGE, {}, "Ada")
+    before = under(ran, lock)
+    ran.close()
     other = Store.open(tmp_path / "other.duckdb")
     merge([tmp_path / "flips.duckdb"], other)
     assert under(other, lock) == before and problems(other) == []
     other.close()
 
 
-def test_readouts_that_are_not_those_of_the_lock_are_refused_and_said_by_verify(store, tmp_path, capsys, monkeypatch):
-    runner.run(STUDY, store)
-    lock = locks.keep_lock(store, S, PAGE, {}, "Ada")
-    row = locks.locks(store, S)[0]
+def test_readouts_that_are_not_those_of_the_lock_are_refused_and_said_by_verify(ran, tmp_path, capsys, monkeypatch):
+    lock = locks.keep_lock(ran, S, PAGE, {}, "Ada")
+    row = locks.locks(ran, S)[0]
     file = tmp_path / "lock.json"
     file.write_text(json.dumps({name: row[name] for name in MANIFEST}), encoding="utf-8")
-    assert locks.differences(store, row) == []
-    keep_decision(store, S, PAGE, LOCKED, "We go on.", {}, "Ada")
-    assert entries(store)[0].is_current
+    assert locks.differences(ran, row) == []
+    keep_decision(ran, S, PAGE, LOCKED, "We go on.", {}, "Ada")
+    assert entries(ran)[0].is_current
     sql = "UPDATE readouts SET answer = '0' WHERE item_id IN (SELECT item_id FROM study_items WHERE confirmatory)"
-    store.writer.transact(lambda c: c.execute(sql)).result(10)
+    ran.writer.transact(lambda c: c.execute(sql)).result(10)
     with pytest.raises(BadInput, match="not those that it was stored over"):
-        studies.readouts(store, S, lock=lock)
-    assert [one for one in problems(store) if "another state of the readouts" in one]
-    entry = entries(store)[0]
+        studies.readouts(ran, S, lock=lock)
+    assert [one for one in problems(ran) if "another state of the readouts" in one]
+    entry = entries(ran)[0]
     assert entry.sentence == "We go on." and entry.is_changed and "not those that it was stored over" in entry.since
-    monkeypatch.setattr("flipcore.commands.verify.open_store", lambda: _Open(store))
+    monkeypatch.setattr("flipcore.commands.verify.open_store", lambda: _Open(ran))
     assert verify.act(_Options([str(file)])) == 1
     assert "another state of the readouts" in capsys.readouterr().out
 
@@ -145,10 +153,9 @@ class _Options:
 @pytest.mark.parametrize(
     ("text", "why"), [("{", "no JSON"), ("[]", "no manifest"), (None, "cannot be read"), ("other", "was changed")]
 )
-def test_a_manifest_that_is_none_or_was_changed_is_refused(store, tmp_path, text, why):
-    runner.run(STUDY, store)
-    locks.keep_lock(store, S, PAGE, {"level": 0.95}, "Ada")
-    row = locks.locks(store, S)[0]
+def test_a_manifest_that_is_none_or_was_changed_is_refused(ran, tmp_path, text, why):
+    locks.keep_lock(ran, S, PAGE, {"level": 0.95}, "Ada")
+    row = locks.locks(ran, S)[0]
     if text == "other":
         text = json.dumps({**{name: row[name] for name in MANIFEST}, "settings": row["settings"] | {"level": 0.8}})
     if text is not None:
@@ -157,10 +164,9 @@ def test_a_manifest_that_is_none_or_was_changed_is_refused(store, tmp_path, text
         verify.act(_Options([str(tmp_path / "lock.json")]))
 
 
-def test_a_lock_of_another_database_is_named(store, tmp_path):
-    runner.run(STUDY, store)
-    locks.keep_lock(store, S, PAGE, {}, "Ada")
-    (row,) = locks.locks(store, S)
+def test_a_lock_of_another_database_is_named(ran, tmp_path):
+    locks.keep_lock(ran, S, PAGE, {}, "Ada")
+    (row,) = locks.locks(ran, S)
     other = Store.open(tmp_path / "other.duckdb")
     assert "is not in this file" in problems(other, [row])[0]
     other.close()
