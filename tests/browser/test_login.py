@@ -6,7 +6,6 @@ from flipcore.access.acting import access_file
 from tests.annotation.paraphrases.pairs import made_pairs, stored
 from tests.browser.serving import ROOT, browser_page, dashboard, free_port
 
-provider = pytest.importorskip("oidc_provider_mock", reason="oidc-provider-mock is the provider of this test")
 # the provider in this process uses what its own libraries call old
 pytestmark = [
     pytest.mark.browser,
@@ -46,6 +45,7 @@ def address(tmp_path, monkeypatch):
     store = Store.open(tmp_path / "flips.duckdb")
     stored(store, made_pairs(3))
     store.close()
+    provider = pytest.importorskip("oidc_provider_mock", reason="oidc-provider-mock is the provider of this test")
     users = [provider.User(sub=sub, claims=claims) for sub, claims in PEOPLE.items()]
     with provider.run_server_in_thread(user_claims=users) as server:
         port, secrets = free_port(), tmp_path / ".streamlit" / "secrets.toml"

@@ -219,11 +219,12 @@ def _headline(world: World, n: int) -> Simulation:
 def _misses_its_plan(n: int, n_cells: int, times: float = 1.0, asserts: bool = False) -> Simulation:
     """Whether a difference that a plan says is found four times in five is missed (found, with `asserts`), in the world that the plan
     assumes or where it is `times` as large; the other cells of the family show nothing."""
-    difference = times * detectable_difference(n, n_cells)
-    fewer = against(difference)
-    world = parts(difference + fewer, 0.0, fewer)
 
     def simulate(rng: np.random.Generator, runs: int) -> tuple[int, int]:
+        # Planned here and not beside the list of cells, which every collection of tests reads.
+        difference = times * detectable_difference(n, n_cells)
+        fewer = against(difference)
+        world = parts(difference + fewer, 0.0, fewer)
         answers, missed = world(rng, n * runs), 0
         for run in range(runs):
             (cell,) = in_words(part(answers, run, n))

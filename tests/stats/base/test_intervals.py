@@ -4,9 +4,9 @@ import math
 
 import numpy as np
 import pytest
-import statsmodels.api as sm
 from scipy import stats
 from scipy.stats import binomtest
+from statsmodels.regression.linear_model import OLS
 from statsmodels.stats.proportion import confint_proportions_2indep, proportion_confint
 
 from flipcore.core.errors import BadInput
@@ -83,7 +83,7 @@ def test_clustered_errors_are_millers_and_statsmodels_with_cr1():
     x = rng.normal(size=60) + clusters / 5
     found = intervals.cluster_clt(x, clusters)
     assert found["se"] == pytest.approx(naive.cluster_se(x.tolist(), clusters.tolist()))
-    fit = sm.OLS(x, np.ones(60)).fit(cov_type="cluster", cov_kwds={"groups": clusters}, use_t=True)
+    fit = OLS(x, np.ones(60)).fit(cov_type="cluster", cov_kwds={"groups": clusters}, use_t=True)
     # statsmodels multiplies by G/(G-1) * (N-1)/(N-1) for one regressor: exactly CR1
     assert found["se_cr1"] == pytest.approx(fit.bse[0])
     assert (found["lo"], found["hi"]) == pytest.approx(tuple(fit.conf_int()[0]))
