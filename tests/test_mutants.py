@@ -1,8 +1,11 @@
 """The changes that `tests.mutants` makes: one thing each, and nothing where nobody could see it."""
 
 import ast
+import signal
 import subprocess
 from collections import Counter
+
+import pytest
 
 from tests import mutants
 
@@ -47,13 +50,15 @@ def test_a_test_that_does_not_end_is_neither_noticed_nor_survived(tmp_path, monk
     def run(command, **_):
         if command[-1] == "sleeps":
             raise subprocess.TimeoutExpired(command, 1)
-        return subprocess.CompletedProcess(command, 1 if command[-1] == "fails" else 0)
+        codes = {"fails": 1, "computes": -signal.SIGKILL}
+        return subprocess.CompletedProcess(command, codes.get(command[-1], 0))
 
     monkeypatch.setattr(mutants.subprocess, "run", run)
-    for name in ("sleeps", "fails", "passes"):
+    for name in ("sleeps", "computes", "fails", "passes"):
         (tmp_path / name).touch()
     for tests, outcome in (
         ([["sleeps"], ["passes"]], mutants.NOT_FINISHED),
+        ([["computes"], ["passes"]], mutants.NOT_FINISHED),
         ([["sleeps"], ["fails"]], mutants.NOTICED),
         ([["passes"]], mutants.SURVIVED),
     ):
@@ -61,3 +66,12 @@ def test_a_test_that_does_not_end_is_neither_noticed_nor_survived(tmp_path, monk
         assert mutants.outcome_of(change, "stats", tmp_path) == outcome
     head = mutants.row("stats", 4, [], [change], 1)[0]
     assert head == "| stats | 4 | 0 | 1 | 3 of 3 | 1.00 | 1 |"
+
+
+@pytest.mark.slow
+def test_processor_time_ends_tests_and_a_busy_machine_does_not(tmp_path, monkeypatch):
+    (tmp_path / "test_busy.py").write_text("def test_busy():\n    while True:\n        pass\n")
+    (tmp_path / "test_waits.py").write_text("import time\n\n\ndef test_waits():\n    time.sleep(4)\n")
+    monkeypatch.setattr(mutants, "CPU_SECONDS", 3)
+    assert mutants._tested(tmp_path, ["test_busy.py"]) == mutants.NOT_FINISHED
+    assert mutants._tested(tmp_path, ["test_waits.py"]) == mutants.SURVIVED
