@@ -46,7 +46,9 @@ from flipcore.store.connection import Store
 from flipcore.store.queries import holdout, studies
 from flipcore.store.queries import scores as queries
 from flipcore.store.queries.audit import endings, reported
+from flipcore.store.queries.locks import sight
 from flipcore.store.queries.pairs import control_pairs
+from flipcore.store.queries.readout_rows import all_and_harmless, as_texts
 from flipcore.text.counts import count_of
 from flipcore.text.templates import repeated_templates
 
@@ -268,7 +270,8 @@ class WholeStudy:
 
 def whole_study(store: Store, study_id: str, reference: str | None = None) -> WholeStudy:
     """Everything that may be said of a study now; `reference` as in `study_report`. What is set aside stays unseen."""
-    frame, everything = (studies.readouts(store, study_id, everything=one) for one in (False, True))
+    everything, frame = all_and_harmless(store, study_id, sight(store, study_id, None), "standing")
+    everything = as_texts(everything)
     study, items = studies.declared(store, study_id), studies.study_items(store, study_id)
     warning = repeated_templates(*made_from(items))
     gates, pairs = reasons(store, study_id), control_pairs(store, study_id)

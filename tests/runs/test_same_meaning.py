@@ -19,7 +19,6 @@ from flipcore.models import declared_cards
 from flipcore.models.cards import ModelCard
 from flipcore.reports.exports.document import report
 from flipcore.reports.read_by_people import reader_errors
-from flipcore.reports.whole_study import whole_study
 from flipcore.runs import runner
 from flipcore.runs.log_import import store_logs
 from flipcore.runs.log_survey import survey
@@ -43,7 +42,7 @@ CITIES = dict(
 )
 QUESTION = "What is the capital of {}?"
 PLANTED = list(CITIES)[:5]  # of these the fickle model changes its mind where the question is set out in another way
-N_FEW = 10  # cities, where nothing needs all twenty
+N_FEW = 7  # cities, where nothing needs more: comparisons grow with each
 SAID = (
     *("{}", "It is {}.", "That must be {}, as every pupil knows.", "{} has that honour", "Beyond any doubt: {}", "{} it is"),
     *("Most atlases name {} here", "People govern from {}", "You are looking for {}", "The seat of government lies in {}"),
@@ -124,9 +123,9 @@ def declared(folder, *, with_key=True, n_cities=N_FEW, **changes):
     return Study(**parts | changes)
 
 
-def parts_of(store, study, model):
+def parts_of(view, model):
     """T, G and A of the reader, which is its own reference."""
-    frame = StudyView(store, study.study_id).decomposition(model).frame
+    frame = view.decomposition(model).frame
     return frame[frame["extractor"] == "same_meaning"].set_index("quantity")["value"].loc[["T", "G", "A"]].tolist()
 
 
@@ -141,9 +140,10 @@ def test_a_model_that_says_the_right_thing_in_ten_ways_never_flips(tmp_path, sto
     assert {world.n_said[key] for key in world.n_said} == {10} and 0 < len(world.judged) < at_most
     frame = studies.readouts(store, study.study_id, everything=True)
     assert set(frame["status"]) == {"ok"}
-    assert parts_of(store, study, "right") == [0.0, 0.0, 0.0]
-    assert parts_of(store, study, "fickle") == pytest.approx([5 / N_FEW, 5 / N_FEW, 0.0])
-    said = StudyView(store, study.study_id).text()
+    view = StudyView(store, study.study_id)
+    assert parts_of(view, "right") == [0.0, 0.0, 0.0]
+    assert parts_of(view, "fickle") == pytest.approx([5 / N_FEW, 5 / N_FEW, 0.0])
+    said = view.text()
     if with_key:
         right = frame.groupby("model", observed=True)["is_correct"].mean()
         assert right["right"] == 1.0 and right["fickle"] == pytest.approx(1 - 5 / N_FEW / 2)
@@ -151,7 +151,7 @@ def test_a_model_that_says_the_right_thing_in_ten_ways_never_flips(tmp_path, sto
     else:
         assert frame["is_correct"].isna().all() and "Score" not in said
         with pytest.raises(BadInput, match="no score"):
-            StudyView(store, study.study_id).score()
+            view.score()
 
 
 @pytest.mark.parametrize("at", [1, 25])
@@ -171,7 +171,7 @@ def test_an_interrupt_among_the_comparisons_loses_none_and_buys_none_twice(tmp_p
     assert budgets.spent_usd(store, study.study_id) == pytest.approx(25e-6 * len(world.judged))
     n = len(world.judged)
     assert runner.run(study, store).state == "done" and len(world.judged) == n
-    assert parts_of(store, study, "fickle") == pytest.approx([5 / N_FEW, 5 / N_FEW, 0.0])
+    assert parts_of(StudyView(store, study.study_id), "fickle") == pytest.approx([5 / N_FEW, 5 / N_FEW, 0.0])
 
 
 def test_what_comparisons_cost_at_most_is_said_before_any_is_bought(tmp_path, store, world):
@@ -192,7 +192,7 @@ def test_peoples_labels_open_its_gate_and_say_its_error_by_model(tmp_path, store
     monkeypatch.setattr(
         world, "verdict_of", lambda prompt: "same" if any(one in prompt for one in lax) else World.verdict_of(prompt)
     )
-    study = declared(tmp_path, n_cities=len(CITIES))
+    study = declared(tmp_path, n_cities=10)  # 200 outputs: the gate opens from 100 labels
     runner.run(study, store)
     assert "nobody has labelled" in gates.reasons(store, study.study_id)["same_meaning"]
     n_compared, n_turned = judges.both_ways(store, study.study_id, "same_meaning")
@@ -200,8 +200,8 @@ def test_peoples_labels_open_its_gate_and_say_its_error_by_model(tmp_path, store
     judges.keep_labels(store, list(labels(store, study)))
     errors = {one.model: one for one in reader_errors(labelled_readouts(store, study.study_id))}
     assert {model: (one.n, one.error.value) for model, one in errors.items()} == {
-        "right": (200, 0.0),
-        "fickle": (200, 15 / 200),
+        "right": (100, 0.0),
+        "fickle": (100, 15 / 100),
     }
     assert errors["fickle"].kinds["wrong counted right"] == 15
     assert gates.reasons(store, study.study_id) == {}
@@ -212,7 +212,8 @@ def test_no_way_out_claims_anything_by_a_reader_whose_gate_is_closed(tmp_path, s
     monkeypatch.setattr(world, "verdict_of", lambda prompt: "same")
     study = declared(tmp_path, models=TWO_SAMPLES)
     runner.run(study, store)
-    view, whole = StudyView(store, study.study_id), whole_study(store, study.study_id)
+    view = StudyView(store, study.study_id)
+    whole = view.whole
     results = [view.score(), view.ranking(), *(view.decomposition(model) for model in ("right", "fickle"))]
     assert not any(one.is_made for result in results for one in result.claims)
     assert not any(result.frame["is_claimed"].any() for result in results)
