@@ -35,9 +35,10 @@ def run_of(folder, name, n_right, n=200, scorer="choice"):
     return str(made.inspect_eval(folder / f"{name}.eval", samples, made.inspect_header(n_right / n, n)))
 
 
-@pytest.mark.parametrize(("n_new", "code", "word"), [(150, 0, "PASS"), (100, 1, "FAIL"), (148, 2, "UNDECIDED")])
+@pytest.mark.parametrize(("n_new", "code", "word"), [(110, 0, "PASS"), (70, 1, "FAIL"), (109, 2, "UNDECIDED")])
 def test_the_verdict_is_the_exit_code(folder, capsys, n_new, code, word):
-    old, new = run_of(folder, "old", 150), run_of(folder, "new", n_new)
+    # .98 ** 149 < .05: fewer equal items pass by no margin of 2 points
+    old, new = run_of(folder, "old", 110, n=149), run_of(folder, "new", n_new, n=149)
     outs = [f"--{name}={folder / name}" for name in ("json", "markdown", "junit")]
     assert command.main(["check", old, new, "--margin", "2pp", *outs]) == code
     said = capsys.readouterr()[0]
@@ -50,8 +51,8 @@ def test_the_verdict_is_the_exit_code(folder, capsys, n_new, code, word):
 
 
 def test_errors_end_with_three_whatever_they_are(folder, capsys):
-    old = run_of(folder, "old", 150)
-    other = run_of(folder, "other", 150)
+    old = run_of(folder, "old", 20, n=30)
+    other = run_of(folder, "other", 20, n=30)
     for words in (
         [old],
         [old, other],
@@ -69,8 +70,8 @@ def test_errors_end_with_three_whatever_they_are(folder, capsys):
 
 
 def test_a_file_of_settings_gives_what_the_options_leave_open(folder, capsys):
-    old, new = run_of(folder, "old", 150), run_of(folder, "new", 140)
-    (folder / "gate.toml").write_text('margin = "20pp"\n')
+    old, new = run_of(folder, "old", 45, n=60), run_of(folder, "new", 35, n=60)
+    (folder / "gate.toml").write_text('margin = "40pp"\n')
     assert command.main(["check", old, new, "--config", "gate.toml"]) == 0
     assert command.main(["check", old, new, "--config", "gate.toml", "--margin", "1pp"]) == 1
     (folder / "gate.toml").write_text('margins = "20pp"\n')
@@ -91,7 +92,7 @@ def table_of(folder, name, scores, **more):
 
 
 def test_two_tables_are_runs_of_one_task_whatever_their_files_are_called(folder, capsys):
-    old, new = (table_of(folder, f"{name}.csv", [int(i >= n) for i in range(200)]) for name, n in (("old", 20), ("new", 60)))
+    old, new = (table_of(folder, f"{name}.csv", [int(i >= n) for i in range(150)]) for name, n in (("old", 15), ("new", 45)))
     assert command.main(["check", old, new, "--margin", "2pp"]) == 1
     assert "new: FAIL, 20.0 points lower [" in capsys.readouterr()[0]
     assert command.main(["check", old, old, "--margin", "2pp"]) == 0
@@ -101,10 +102,10 @@ def test_two_tables_are_runs_of_one_task_whatever_their_files_are_called(folder,
 
 
 def test_columns_are_mapped_in_both_runs(folder, capsys):
-    old, new = (table_of(folder, f"{name}.csv", [1] * 200, note=7) for name in ("old", "new"))
+    old, new = (table_of(folder, f"{name}.csv", [1] * 60, note=7) for name in ("old", "new"))
     assert command.main(["check", old, new, "--margin", "2pp"]) == 3
     assert "--map score=COLUMN" in capsys.readouterr()[1]
-    assert command.main(["check", old, new, "--margin", "2pp", "--map", "score=xyz"]) == 0
+    assert command.main(["check", old, new, "--margin", "5pp", "--map", "score=xyz"]) == 0
 
 
 def step_of_workflow():
@@ -167,8 +168,8 @@ def scores_of(n, n_right):
 
 
 def test_a_loss_within_the_margin_is_no_fail_and_said_to_be_shown(folder):
-    old = scores_of(1_000, 700)
-    code, check = check_tasks(folder, {"woods": old}, {"woods": moved(old, 100, 60)})
+    old = scores_of(400, 280)
+    code, check = check_tasks(folder, {"woods": old}, {"woods": moved(old, 30, 15)})
     assert code == 2 and "Some loss is shown." in check["headline"]
 
 
@@ -182,7 +183,7 @@ def test_a_few_unchanged_grades_pass_on_no_scale(folder):
 
 
 def test_a_missing_task_is_undecided_by_its_name(folder, capsys):
-    old = {"woods": scores_of(300, 200), "lakes": scores_of(300, 200)}
+    old = {"woods": scores_of(60, 40), "lakes": scores_of(60, 40)}
     code, check = check_tasks(folder, old, {"woods": old["woods"]})
     assert code == 2 and "lakes" in check["headline"] and check["missing_tasks"] == ["lakes"]
     assert "loss is shown" not in check["headline"]  # of a mean that lacks a task nothing is known
@@ -191,40 +192,40 @@ def test_a_missing_task_is_undecided_by_its_name(folder, capsys):
 
 @pytest.mark.parametrize("absent", ["rows", "calls"])
 def test_a_third_that_is_missing_never_passes(folder, absent):
-    old = scores_of(300, 200)
-    new = old[100:] if absent == "rows" else [None] * 100 + old[100:]
+    old = scores_of(120, 80)
+    new = old[40:] if absent == "rows" else [None] * 40 + old[40:]
     new_by_item = {"woods": new}
     if absent == "rows":
         files = [table_of_tasks(folder, "old", {"woods": old}), str(folder / "new.csv")]
-        rows = [f"woods,q{i},{score}" for i, score in enumerate(old) if i >= 100]
+        rows = [f"woods,q{i},{score}" for i, score in enumerate(old) if i >= 40]
         (folder / "new.csv").write_text("\n".join(["task,item,score", *rows]) + "\n")
         code = command.main(["check", *files, "--margin", "5pp", "--json", str(folder / "check.json")])
         check = json.loads((folder / "check.json").read_text())
     else:
         code, check = check_tasks(folder, {"woods": old}, new_by_item)
-    assert code == 2 and "100 items lack scores in one run" in check["headline"], check
+    assert code == 2 and "40 items lack scores in one run" in check["headline"], check
     assert any("left out it would be PASS" in note for note in check["notes"])
 
 
 def test_five_tasks_without_a_loss_pass_together_and_fail_together(folder):
-    old = scores_of(200, 140)
+    old = scores_of(80, 56)
     tasks = ("woods", "lakes", "hills", "roads", "towns")
-    code, check = check_tasks(folder, dict.fromkeys(tasks, old), dict.fromkeys(tasks, moved(old, 30, 30)))
+    code, check = check_tasks(folder, dict.fromkeys(tasks, old), dict.fromkeys(tasks, moved(old, 6, 6)))
     assert code == 0 and "on the mean of 5 tasks" in check["headline"]
-    code, check = check_tasks(folder, dict.fromkeys(tasks, old), dict.fromkeys(tasks, moved(old, 40, 20)))
+    code, check = check_tasks(folder, dict.fromkeys(tasks, old), dict.fromkeys(tasks, moved(old, 18, 2)))
     assert code == 1 and "on the mean of 5 tasks" in check["headline"]
 
 
 def test_one_task_that_loses_far_more_fails_all_by_its_name(folder):
-    old = scores_of(200, 140)
+    old = scores_of(80, 56)
     new = dict.fromkeys(("lakes", "hills", "roads", "towns"), old)
-    code, check = check_tasks(folder, {"woods": old, **new}, {"woods": moved(old, 60, 0), **new})
+    code, check = check_tasks(folder, {"woods": old, **new}, {"woods": moved(old, 18, 0), **new})
     assert code == 1 and "on woods" in check["headline"]
     assert [one["outcome"] for one in check["tasks"]].count("FAIL") == 1
 
 
 def test_one_shared_item_is_a_sentence_without_limits(folder, capsys):
-    old = {"woods": [1], "lakes": scores_of(200, 150)}
+    old = {"woods": [1], "lakes": scores_of(60, 45)}
     code, check = check_tasks(folder, old, old)
     said = capsys.readouterr()[0] + (folder / "check.md").read_text() + json.dumps(check, ensure_ascii=False)
     assert code == 2 and "1 shared item is too few to judge by" in said
