@@ -12,10 +12,14 @@ import pytest
 from tests.models.server import Server
 from tests.outside import clone
 from tests.outside.pages import ROOT, Command, commands_of, page_names, words_of_commands
-from tests.outside.user import IS_WHOLE, User
+from tests.outside.user import INSTALL_SECONDS, IS_WHOLE, User
 
 SECONDS = 900
 START_SECONDS = 120
+
+# The first of these tests installs the clone's environment, which is no part of the limit of a test
+# alone: where the cores were busy, pip took longer than the five minutes of a slow test.
+pytestmark = pytest.mark.timeout(INSTALL_SECONDS + SECONDS)
 
 # Commands that are not run here, by their beginning, and why.
 NOT_RUN = {
