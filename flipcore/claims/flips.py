@@ -5,7 +5,7 @@ under the reference extractor alone (A-), some under both: G is no part of T, an
 floor comes first wherever a floor was measured, and without one nothing is said to be genuine.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -150,6 +150,22 @@ def verdicts(
         own, own_read = (_turned(one, p[pair]), _turned(one, p_read[pair])) if pair in p else (test.p, test.p_read)
         out[one.axis, one.extractor] = _verdict(one, test, own, own_read)
     return out
+
+
+UNCHECKED = (
+    "No output was checked by people, so a misreading that both extractors share counts as the model's change. "
+    "Label outputs under Review, Outputs."
+)
+
+
+def unchecked_words(claims: Iterable[Claim], n_labelled: int) -> str:
+    """Return the warning beside a claim that the model changed its answer, where nobody labelled an output; else "".
+
+    With a constant model and two extractors that misread it alike the claim is true by definition
+    and false in the world.
+    """
+    is_claimed = any(claim.is_made and claim.outcome == GENUINE for claim in claims)
+    return UNCHECKED if is_claimed and not n_labelled else ""
 
 
 def p_of(p: np.ndarray, outcome: str) -> float:

@@ -6,10 +6,7 @@ then unknown, which is not the same as small.
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from functools import partial
-
-import numpy as np
 
 from flipcore.claims.claim import Assertion, Claim, description
 from flipcore.stats.base.estimate import MIN_N, Estimate, number_text, percent_text
@@ -85,15 +82,20 @@ NOT_ADDING = Assertion(
     "all ways of asking of one score, Bonferroni",
     ("changes add up", "changes add up, nearly always right", "changes add up, questions in families"),
 )
-_SHORT = ", about 91%"
-SHORT_QUESTIONS = replace(QUESTIONS, name=QUESTIONS.name + _SHORT, error_rate=SHORT_RATE, worlds=_SHORT_WORLDS[-1:])
-SHORT_WHOLE = replace(WHOLE, name=WHOLE.name + _SHORT, error_rate=SHORT_RATE, worlds=_SHORT_WORLDS)
-SHORT_ELSEWHERE = replace(ELSEWHERE, name=ELSEWHERE.name + _SHORT, error_rate=SHORT_RATE, worlds=_SHORT_WORLDS)
-SHORT_HIGHER = replace(
-    HIGHER,
-    name=HIGHER.name + _SHORT,
-    error_rate=SHORT_RATE,
-    worlds=(
+SHORT_QUESTIONS = Assertion(
+    "score over other questions, about 91%", QUESTIONS.asserts, SHORT_RATE, 2, "each score", _SHORT_WORLDS[-1:]
+)
+SHORT_WHOLE = Assertion(
+    "score over other questions and wordings, about 91%", WHOLE.asserts, SHORT_RATE, 2, "each score", _SHORT_WORLDS
+)
+SHORT_ELSEWHERE = Assertion("another wording's score, about 91%", ELSEWHERE.asserts, SHORT_RATE, 2, "each score", _SHORT_WORLDS)
+SHORT_HIGHER = Assertion(
+    "one model scores higher in any wording, about 91%",
+    HIGHER.asserts,
+    SHORT_RATE,
+    2,
+    "all pairs of models, Bonferroni",
+    (
         "equal models, few prompts",
         "equal models, few prompts that suit one or the other",
         "equal models on questions in clusters",
@@ -259,13 +261,12 @@ def least_leads(n_prompts: int, level: float) -> int:
 
     All of them up to six, else by a sign test at the same level, and never more than all but one.
     """
-    from scipy.special import bdtrc
-
     if n_prompts <= ALL_LEAD:
         return n_prompts
-    counts = np.arange(n_prompts + 1)
-    chances = bdtrc(counts - 1.0, n_prompts, 0.5)  # of so many leads or more among equal models
-    needed = int(counts[1:][chances[1:] <= (1 - level) / 2][0]) if chances[-1] <= (1 - level) / 2 else n_prompts
+    needed, chance = n_prompts + 1, 0.0  # of so many leads or more among equal models
+    while needed > 0 and chance + math.comb(n_prompts, needed - 1) / 2**n_prompts <= (1 - level) / 2:
+        needed -= 1
+        chance += math.comb(n_prompts, needed) / 2**n_prompts
     return min(needed, n_prompts - 1)
 
 

@@ -149,6 +149,8 @@ def study_report(
             continue
         cells[model] = decompositions(answers, reference_name, **settings)
         claimed[model] = flips.cell_claims(cells[model], closed_gates, heat)
+        n_labelled = len(pairs.rows) if pairs else 0
+        notes[model] += filter(None, [flips.unchecked_words((*claimed[model], *headlines[model].claims), n_labelled)])
         if pairs and pairs.rows:
             people[model] = people_on_flips(model, cells[model], part, pairs, closed_gates or {})
     return Report(headlines, cells, closed_gates=closed_gates or {}, claims=claimed, notes=notes, people=people)

@@ -5,6 +5,7 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from flipcore.charts.flips import matrix
+from flipcore.claims.flips import unchecked_words
 from flipcore.core.records import WRITTEN_ANSWER
 from flipcore.extractors import title_of
 from flipcore.reports.browser_data.flip_map import flip_table
@@ -145,6 +146,11 @@ def show(study_id: str, line: DeltaGenerator) -> None:
     answer = map_data.answer(study_id, view.model, view.field, view.faithful, one_axis)
     st.markdown(f"## {plain(answer.text)}")
     st.caption(plain(answer.detail))
+    if unchecked := unchecked_words([answer], map_data.n_labelled_pairs(study_id)):
+        st.caption(plain(unchecked))
+        st.page_link(
+            "paraphrase_review/page.py", label="Label outputs", icon=":material/label:", query_params={"part": "Outputs"}
+        )
     for warning in map_data.label_warnings(study_id, view.model):
         st.warning(plain(warning), icon=":material/label_off:")
     flipmap = drawn_map(view)

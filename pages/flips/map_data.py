@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 import pandas as pd
 
+from flipcore.annotation.judge_labels import labelled_pairs
 from flipcore.claims.claim import Claim
 from flipcore.core.records import FIRST_TOKEN, digest
 from flipcore.core.version import __version__
@@ -14,6 +15,7 @@ from flipcore.reports.browser_data.steps import Steps
 from flipcore.reports.flips import surface_claim
 from flipcore.stats.flips import label_mass, map_cells, surface
 from flipcore.stats.flips.surface import Cells, Choices
+from flipcore.store.queries import judges
 from pages.common import gates, session
 from pages.common import headline as shared
 from pages.common.headline import headline
@@ -86,6 +88,16 @@ def choices(study_id: str) -> Choices:
 
 
 @session.cached(max_entries=32)
+def n_labelled_pairs(study_id: str) -> int:
+    """How many pairs of outputs people labelled on both sides."""
+    return _n_labelled_pairs(study_id, judges.n_label_rows(session.store()))
+
+
+@session.cached(max_entries=16)
+def _n_labelled_pairs(study_id: str, n_labels: int) -> int:
+    return len(labelled_pairs(session.store(), study_id).rows)
+
+
 def label_warnings(study_id: str, model: str) -> list[str]:
     """Where labels cannot be read as first tokens at all."""
     return label_mass.unreadable_labels(of_model(study_id, model))

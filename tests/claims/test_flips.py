@@ -10,6 +10,7 @@ from flipcore.claims import flips
 from flipcore.claims.flip_predictions import prediction
 from flipcore.claims.plans import equality_plan, gap_plan
 from flipcore.reports.flips import surface_claim
+from flipcore.reports.study import study_report
 from flipcore.stats.base.estimate import Estimate
 from flipcore.stats.flips.coded_answers import coded_answers
 from flipcore.stats.flips.decomposition import decompositions
@@ -40,6 +41,18 @@ def test_a_cell_reads_as_the_design_says():
 def test_the_p_counts_an_unseen_item_against_the_verdict():
     found = cells(readme(15, 2))[0]
     assert 0.003 < only(readme(15, 2)).numbers["p"] < 0.02 and found.p_more < 0.003
+
+
+def test_changes_of_the_model_that_nobody_checked_say_so():
+    """Two extractors that misread a constant model alike show changes that it never made."""
+    same = [["0", "1"]] * 20 + [["0", "0"]] * 20
+    frame = asked_twice(readouts({E: same, REF: same}))
+    claim = only(frame)
+    assert flips.unchecked_words([claim], 0) == flips.UNCHECKED
+    assert flips.unchecked_words([claim], 30) == ""
+    assert flips.unchecked_words([only(readme(15, 2))], 0) == ""  # of the extractor that flips alone
+    [notes] = study_report(frame.assign(model="m", is_correct=None, role="benchmark"), REF).notes.values()
+    assert notes[-1] == flips.UNCHECKED
 
 
 def asked_twice(rows):
