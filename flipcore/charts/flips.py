@@ -58,13 +58,13 @@ def decomposition_bars(cells: Sequence, title_of: Callable[[str], str], c: Colou
             customdata=[as_text(_text(cell, i)) for cell in cells],
             hovertemplate=f"{name} %{{customdata}}<extra></extra>",
         )
-    own_floors = [(cell.W.value, cell.W.text()) for cell in cells]
+    own_floors = [(cell.W.value, cell.W.text_percent()) for cell in cells]
     # The reference's total begins above the part that flips under the compared extractor alone, and
     # so does its floor.
     above = []
     for cell in cells:
         start = math.nan if cell.is_reference else parts(cell)[0] + cell.W_ref.value
-        above.append((start, cell.W_ref.text()))
+        above.append((start, cell.W_ref.text_percent()))
     for name, floors in ((COMPARED_FLOOR, own_floors), (REFERENCE_FLOOR, above)):
         figure.add_scatter(
             x=axes,
@@ -84,9 +84,9 @@ def decomposition_bars(cells: Sequence, title_of: Callable[[str], str], c: Colou
         c,
         height=420,
         says=caption(words, [cell.T for cell in cells]),
-        y_title="share of variant pairs that flip",
+        y_title="variant pairs that flip",
     )
-    figure.update_yaxes(rangemode="tozero")
+    figure.update_yaxes(rangemode="tozero", tickformat=".0%")
     return figure
 
 
@@ -116,8 +116,8 @@ def markers(c: Colours) -> dict[str, dict]:
 
 def _text(cell, i: int) -> str:
     if cell.is_reference and i == 1:
-        return cell.T.text()
-    return (cell.A_plus, cell.both, cell.A_minus)[i].text()
+        return cell.T.text_percent()
+    return (cell.A_plus, cell.both, cell.A_minus)[i].text_percent()
 
 
 def split_bar(cell, c: Colours) -> Figure:
@@ -131,7 +131,7 @@ def split_bar(cell, c: Colours) -> Figure:
             orientation="h",
             name=name,
             marker=marker,
-            hovertemplate=f"{name} {share:.2f}<extra></extra>",
+            hovertemplate=f"{name} {share:.0%}<extra></extra>",
         )
     floors = (("compared", 0.0, cell.W.value), ("reference", parts(cell)[0], cell.W_ref.value))
     # A floor that was not measured is NaN, which equals nothing.
@@ -146,7 +146,7 @@ def split_bar(cell, c: Colours) -> Figure:
             marker=floor_marker(c, "ns", size=18, width=3)
             if name == "compared"
             else floor_marker(c),
-            hovertemplate=f"noise floor, {name} {floor:.2f}<extra></extra>",
+            hovertemplate=f"noise floor, {name} {floor:.0%}<extra></extra>",
         )
     figure.update_layout(barmode="stack", bargap=0.35)
     words = (
@@ -154,9 +154,9 @@ def split_bar(cell, c: Colours) -> Figure:
         f"alone; {FLOORS}."
     )
     laid_out(
-        figure, c, height=156, x_title="share of pairs that flip", says=caption(words, [cell.T])
+        figure, c, height=156, x_title="pairs that flip", says=caption(words, [cell.T])
     )
-    figure.update_xaxes(range=[0, 1], tickvals=[0, 0.25, 0.5, 0.75, 1])
+    figure.update_xaxes(range=[0, 1], tickvals=[0, 0.25, 0.5, 0.75, 1], tickformat=".0%")
     return figure
 
 

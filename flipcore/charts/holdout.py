@@ -43,8 +43,9 @@ def pair_likeness(edges: np.ndarray, target: np.ndarray, retro: np.ndarray, c: C
         height=340,
         says=words,
         x_title="cosine of two entries of one set",
-        y_title="share of pairs",
+        y_title="pairs",
     )
+    figure.update_yaxes(tickformat=".0%")
     figure.update_xaxes(
         range=[edges[bins[0]], edges[min(len(edges) - 1, bins[-1] + 1)]] if len(bins) else None
     )

@@ -44,7 +44,7 @@ def inflation_figure(rows: Sequence[Inflated], c: Colours) -> Figure:
         says=caption(words, [row.inflation for row in rows]),
     )
     if has_accuracies:
-        figure.update_xaxes(title_text="accuracy", range=[0, 1.02], row=1, col=1)
+        figure.update_xaxes(title_text="accuracy", range=[0, 1.02], tickformat=".0%", row=1, col=1)
     figure.update_xaxes(title_text="inflation, points", row=1, col=2 if has_accuracies else 1)
     figure.update_yaxes(ticksuffix="  ", range=[-0.6, len(by_size) - 0.2])
     return figure
@@ -74,7 +74,7 @@ def _accuracies(figure, rows: Sequence[Inflated], names: list[str], c: Colours) 
             row=1,
             col=1,
             marker={"color": colour, "size": 12, "symbol": symbol},
-            hovertemplate=f"{name} %{{x:.3f}}<extra>%{{y}}</extra>",
+            hovertemplate=f"{name} %{{x:.1%}}<extra>%{{y}}</extra>",
         )
 
 
