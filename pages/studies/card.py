@@ -17,8 +17,9 @@ from pages.common.tab_title import draw_again
 from pages.navigation import BY_FOLDER, PAGES
 
 
-def card(row: dict, running: bool) -> None:
-    """`running` was read before the row, so that one that ended meanwhile is drawn again."""
+def card(row: dict, running: bool, *, is_answered: bool = False) -> None:
+    """`running` was read before the row, so that one that ended meanwhile is drawn again. What `is_answered` above already is not
+    said again."""
     if row["problem"]:
         unreadable(row)
         return
@@ -29,8 +30,9 @@ def card(row: dict, running: bool) -> None:
             with st.container(horizontal=True, vertical_alignment="center", gap="small"):
                 st.markdown(f"**{plain(row['name'])}**", width="content")
                 st.caption(plain(_facts(row)), width="content")
-            with screen.room(f"summary-{study_id}", 50, 100):
-                _summary(study_id)
+            if not (is_answered and row["state"] == "done"):
+                with screen.room(f"summary-{study_id}", 50, 100):
+                    _summary(study_id)
         with right.container(gap="xxsmall"):
             if running:
                 live(study_id)
@@ -41,15 +43,10 @@ def card(row: dict, running: bool) -> None:
 
 @st.fragment(parallel=True)
 def _summary(study_id: str) -> None:
-    """What the study says in a sentence or two, the others on hover; no other row waits for it. Of a running study as of the last tenth of
+    """What the study says in a sentence, the others on hover; no other row waits for it. Of a running study as of the last tenth of
     its calls. What qualifies a sentence stands on its page."""
     first, *others = leading_sentences(study_id) or [""]
-    st.markdown(plain(first), help=plain(" ".join(others[MOST_SENTENCES - 1 :])) or None)
-    for text in others[: MOST_SENTENCES - 1]:
-        st.caption(plain(text))
-
-
-MOST_SENTENCES = 2  # of a study's own on Studies: its pages say the rest
+    st.markdown(plain(first), help=plain(" ".join(others)) or None)
 
 
 def _actions(row: dict, running: bool) -> None:

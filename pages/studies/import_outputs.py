@@ -47,12 +47,12 @@ N_SHOWN = 3  # rows of a file that are shown before it is imported
 def section() -> None:
     """The drop zone, and below it how the dropped files were read."""
     uploads = st.file_uploader(
-        f"Drop a log or a table of outputs, {UPLOAD_LIMIT}",
+        "Drop a log or a table of outputs",
         key="log-files",
         accept_multiple_files=True,
         help="Logs of Inspect, lm-evaluation-harness, HELM, lighteval, Every Eval Ever and others; tables as JSONL, JSON, "
-        "CSV or Parquet. One file, several, or a zip; results files beside their samples. Nothing is asked again. Larger "
-        f"ones: {command('import FOLDER')}.",
+        "CSV or Parquet. One file, several, or a zip; results files beside their samples. Nothing is asked again. Each "
+        f"{UPLOAD_LIMIT}, or: {command('import FOLDER')}.",
     )
     if uploads:
         with st.container(border=True), shown_problem():

@@ -95,7 +95,7 @@ def _watch(study_ids: tuple[str, ...]) -> None:
 
 
 page_header("studies", choose=False)
-st.markdown("**Flipscope** shows how much of a benchmark score to trust, and opens the outputs behind every number.")
+st.markdown("**Flipscope** shows how much of a benchmark score to trust.")
 import_outputs.section()
 with st.container(horizontal=True, vertical_alignment="center"):
     st.page_link("new_study/page.py", label="New study", icon=":material/add_circle:")
@@ -119,10 +119,11 @@ with st.container(key="cards", gap="xsmall"):
     elif not hits:
         st.info(f"None of the {len(rows):,} studies has that in its name or models.", icon=":material/search_off:")
     for row in hits:
-        card.card(row, row["study_id"] in running)
+        card.card(row, row["study_id"] in running, is_answered=row["study_id"] in look and questions.are_open())
 how_to_read(
     "Each row is one study: its answer first, what qualifies it on the page behind **Open**. A headline says whether what flips is "
     "mostly the extractor (under the compared extractor alone) or the model (under both). Intervals are 95%; items are resampled. "
-    "*Partial* studies are unbiased, because items are asked in random order."
+    "*Partial* studies are unbiased, because items are asked in random order. Most answers of the demo were recorded; the others are "
+    "asked on this machine."
 )
 questions.answers(look, rows, running)

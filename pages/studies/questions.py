@@ -11,11 +11,10 @@ from flipcore.charts.inflation import Inflated, inflation_figure
 from flipcore.charts.memory import slopes
 from flipcore.charts.theme import colours
 from flipcore.core.errors import FlipscopeError
-from flipcore.core.paths import POCKET_ANSWERS
 from flipcore.core.records import WRITTEN_ANSWER
 from flipcore.core.work import Work
 from flipcore.reports.flips import flip_to_open
-from flipcore.reports.holdout import HoldoutReport, holdout_report, inflation_of
+from flipcore.reports.holdout import HoldoutReport, holdout_report
 from flipcore.reports.memory import REWRITING, break_to_open
 from flipcore.runs.demo import demo_studies
 from flipcore.runs.progress import QUEUED
@@ -42,15 +41,21 @@ def places(rows: list[dict]) -> dict[str, DeltaGenerator]:
     there: dict[str, DeltaGenerator] = {}
     if len(ids) < 3 or not set(ids[-3:]) <= {row["study_id"] for row in rows}:
         return there
-    with place, st.expander("Three questions, answered by the demo", expanded=len(rows) <= len(ids), key="first-look"):
+    cards = place.expander(
+        "Three questions, answered by the demo", expanded=len(rows) <= len(ids), key="first-look", on_change="rerun"
+    )
+    with cards:
         titles = ("Does the answer flip?", "Is it memory?", "Is the holdout fair?")
         for study_id, column, title in zip(reversed(ids[-3:]), st.columns(3, border=True), titles, strict=True):
             with column, screen.room(f"answer-{study_id}", 400, 350):
-                st.markdown(f"#### {title}")
+                st.subheader(title, anchor=False)
                 there[study_id] = st.container()
-        if POCKET_ANSWERS.is_file():
-            st.caption("Most answers of the pocket model were recorded for this demo. The others are asked on this machine.")
     return there
+
+
+def are_open() -> bool:
+    """Tell whether the cards are unfolded, so that their answers are in sight."""
+    return bool(st.session_state.get("first-look"))
 
 
 def answers(there: dict[str, DeltaGenerator], rows: list[dict], running: Collection[str]) -> None:
@@ -100,20 +105,17 @@ def _memory(study_id: str) -> None:
     _picture(slopes(drop.benchmark, drop.control, ("benchmark", "control"), colours(st.context.theme.type)), "memory")
     if there := _break_to_open(study_id):
         _link("memorization/page.py", {"study": study_id, "tab": PARTS["gap"]} | there)
-    st.caption("The picture is one of the detectors: accuracy on problems as they were published, and with other numbers.")
 
 
 def _holdout(study_id: str) -> None:
-    """The verdict of the four tests, and the inflation that would follow from a fair holdout."""
+    """The verdict of the four tests, and a picture of the inflation that would follow from a fair holdout."""
     sets = sets_of(f"study:{study_id}", session.study_row(study_id)["name"])
     if sets:
         _verdict(study_id)
     conditions = holdout_cached.all_conditions(sets, False, boosted=False)[:1] if sets else []
     if sets and conditions:
-        _, claim = inflation_of(conditions, holdout_cached.closed_gates(sets, conditions, confirmatory=False))
         rows = [Inflated(one.model, *one.accuracies, one.inflation()) for one in conditions]
         _picture(inflation_figure(rows, colours(st.context.theme.type)), "holdout")
-        st.caption(plain(f"If the holdout is fair: {claim.text}"))
     st.page_link(
         "holdout/page.py",
         label="Read both sets side by side",

@@ -13,7 +13,7 @@ pytestmark = [pytest.mark.browser, pytest.mark.slow, pytest.mark.usefixtures("al
 MOST_S, LEAST_WORDS, REDRAWN_S = 420, 60, 30
 ANSWERS = {
     "Does the answer flip?": re.compile("of answers change|changes answers"),
-    "Is it memory?": re.compile("The picture is one of the detectors"),
+    "Is it memory?": re.compile("The model remembers|Memory shown|Undecided|None shown|No memory"),
     "Is the holdout fair?": re.compile("All 4|The sets c|Undecided: "),
 }
 

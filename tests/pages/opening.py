@@ -44,9 +44,13 @@ def quiet(patch, path: Path | None = None) -> None:
 
 
 def words(app: AppTest) -> str:
-    """Everything that is said, without Markdown's escapes."""
+    """Everything that is said, what stands on hover behind it, without Markdown's escapes."""
     kinds = ("markdown", "info", "error", "warning", "success", "caption", "title", "subheader", "text")
-    return " ".join(str(block.value) for kind in kinds for block in getattr(app, kind)).replace("\\", "")
+    said = []
+    for kind in kinds:
+        for block in getattr(app, kind):
+            said += [str(block.value), getattr(block.proto, "help", "")]
+    return " ".join(filter(None, said)).replace("\\", "")
 
 
 def few_permutations(patch) -> None:

@@ -114,7 +114,7 @@ def test_the_three_questions_stand_there_while_the_demo_runs(monkeypatch):
             answers(places(rows), rows, {"memory"})
 
     app = AppTest.from_function(script).run()
-    assert not app.exception and [str(one.value) for one in app.markdown].count("#### Is it memory?") == 1
+    assert not app.exception and [str(one.value) for one in app.subheader].count("Is it memory?") == 1
     assert "The answer of flips." in words(app) and "The answer comes here." in words(app) and "Press Resume" in words(app)
 
 
