@@ -6,7 +6,7 @@ from dataclasses import asdict
 import streamlit as st
 
 from flipcore.charts.theme import colours
-from flipcore.stats.base.estimate import number_text
+from flipcore.stats.base.estimate import percent_text
 from flipcore.text.differences import ends_of, word_differences
 from pages.components import component
 
@@ -41,5 +41,5 @@ def marked_spans(text: str, spans: Iterable[tuple[int, int] | None], *, key: str
 
 def share_bars(bars: Sequence[tuple[str, float, bool]], *, key: str) -> None:
     """Small bars of (label, share, is chosen) on a scale from 0 to 1."""
-    rows = [[label, share, number_text(share), is_chosen] for label, share, is_chosen in bars]
+    rows = [[label, share, percent_text(share), is_chosen] for label, share, is_chosen in bars]
     _bars(data={"bars": rows, "colours": _palette()}, key=key)

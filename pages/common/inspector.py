@@ -299,7 +299,7 @@ def _reading(view: Inspection, one: SampleView, others: list[SampleView], key: s
             key=f"bars-{key}",
         )
     if one.label_mass is not None:
-        st.caption(f"Label mass {one.label_mass:.2f}: the share of first-token probability that lies on any label.")
+        st.caption(f"Label mass {one.label_mass:.0%}: the share of first-token probability that lies on any label.")
     folded = st.expander("Raw request and reply", icon=":material/data_object:", key=f"raw-{key}", on_change="rerun")
     if folded.open:  # a click on the map does not wait for what nobody looks at
         with folded:

@@ -110,7 +110,6 @@ def test_from_nothing_to_a_ranking_of_three_models_without_a_mouse(page):
             add_model(page, name, server.url)
         go_to(page, "Studies")
         go_to(page, "New study")
-        press(page, "3 Models – pocket")
         tab_to(page, "Models", "INPUT")
         for name in ("lab-a", "lab-b"):
             page.keyboard.type(name)

@@ -166,11 +166,11 @@ def _groups(cells: Cells, rows: MapRows, families: Mapping[str, str], signed: bo
 def _told(estimate: Estimate, signed: bool) -> list:
     """[value, low, high, the value as text, its interval and n as text]; what is missing is None."""
     numbers = [None if math.isnan(one) else round(one, 4) for one in (estimate.value, estimate.low, estimate.high)]
-    scaled = (
-        replace(estimate, value=100 * estimate.value, low=100 * estimate.low, high=100 * estimate.high) if signed else estimate
-    )
-    text = number_text(scaled.value, 0, sign=True) if signed else number_text(scaled.value)
-    interval = scaled.text(0 if signed else 2).partition(" ")[2]
+    if signed:
+        points = replace(estimate, value=100 * estimate.value, low=100 * estimate.low, high=100 * estimate.high)
+        text, interval = number_text(points.value, 0, sign=True), points.text(0).partition(" ")[2]
+    else:
+        text, _, interval = estimate.text_percent().partition(" ")
     return [*numbers, text, f"{interval} n {estimate.n:,}".strip()]
 
 

@@ -10,7 +10,7 @@ from flipcore.claims.ranking import Contest, best_claim, pair_claim, place
 from flipcore.core.records import digest
 from flipcore.reports.browser_data.levels import LEVELS
 from flipcore.reports.ranking import RankingReport, accuracy, by_rank
-from flipcore.stats.base.estimate import number_text
+from flipcore.stats.base.estimate import percent_text
 from flipcore.stats.ranking.order import rank_limits
 from flipcore.stats.ranking.ways import Way
 
@@ -58,7 +58,7 @@ def _way(contest: Contest, i: int, models: Sequence[int]) -> dict[str, Any]:
         "is_own": i == contest.own,
         "items": int(contest.order.n[i]),
         "claimed": bool(contest.claimed[i]),
-        "accuracy": [number_text(one.value) for one in estimates],
-        "interval": [one.text() for one in estimates],
+        "accuracy": [percent_text(one.value) for one in estimates],
+        "interval": [one.text_percent() for one in estimates],
         "ranks": [None if np.isnan(ranks[i, m]) else int(ranks[i, m]) for m in models],
     }
