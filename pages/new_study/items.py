@@ -16,14 +16,15 @@ from flipcore.runs.demo import demo_study
 from flipcore.store.queries import holdout
 from flipcore.text.answers import answer_text
 from flipcore.text.counts import count_of
-from pages.common import session
+from pages.common import screen, session
 from pages.common.showing import UPLOAD_LIMIT, plain, saved_upload, show_table
 
 
 def own_file(sources: list[ItemSource]) -> None:
     """A place to drop a file of questions, which takes the place of the sample; below it the first
     questions, however they came."""
-    upload = st.file_uploader("Drop a file with your questions", type=TABLES, key="own-file")
+    with screen.room("own-file", 100, 150):
+        upload = st.file_uploader("Drop a file with your questions", type=TABLES, key="own-file")
     if upload is not None and st.session_state.get("own-file-id") != upload.file_id:
         sources[:] = [ItemSource("file", path=str(saved_upload(upload)))]
         st.session_state["own-file-id"] = upload.file_id
@@ -44,7 +45,8 @@ def own_file(sources: list[ItemSource]) -> None:
     is_sample = sources == list(demo_study().items)
     loaded = "The sample is loaded" if is_sample else count_of(len(report.items), "question")
     st.caption(f"{loaded}. The first:")
-    _first(shown_items(source)[:3], "shown", height=143)
+    with screen.room("first-items", 200, 200):
+        _first(shown_items(source)[:3], "shown", height=143)
 
 
 def items_step(sources: list[ItemSource], roles: Sequence[str] = ROLES) -> list[ItemSource]:

@@ -84,19 +84,6 @@ for note in st.session_state.get("draft-notes", {}).get(st.query_params.get("fro
     st.caption(plain(note))
 steps, side = st.columns([5, 2], gap="medium")
 
-with side:
-    before_start = st.container(border=True, key="before-start")
-with before_start:
-    st.subheader("Before you start", anchor=False)
-    # Streamlit's own limit keeps the name before instead, and says so in small print at most
-    entered = st.text_input("Name", base.name or f"Study of {datetime.datetime.now():%Y-%m-%d %H:%M}", key="study-name")
-    name = entered[:MOST_LETTERS].strip()
-    if len(entered) > MOST_LETTERS:
-        st.info(
-            f"A name has at most {MOST_LETTERS} characters; these {len(entered):,} are cut there.",
-            icon=":material/content_cut:",
-        )
-
 with steps:
     st.subheader("1 Your questions", anchor=False)
     sources = st.session_state["draft-sources"]
@@ -125,6 +112,20 @@ with steps:
     if sources:
         with st.expander("See what will be asked", icon=":material/visibility:"):
             preview(replace(base, items=tuple(sources), **settings))
+    toml = st.expander("The study as TOML", icon=":material/code:")
+# drawn after the steps, below which it stands on a phone: nothing then moves down
+with side:
+    before_start = st.container(border=True, key="before-start")
+with before_start:
+    st.subheader("Before you start", anchor=False)
+    # Streamlit's own limit keeps the name before instead, and says so in small print at most
+    entered = st.text_input("Name", base.name or f"Study of {datetime.datetime.now():%Y-%m-%d %H:%M}", key="study-name")
+    name = entered[:MOST_LETTERS].strip()
+    if len(entered) > MOST_LETTERS:
+        st.info(
+            f"A name has at most {MOST_LETTERS} characters; these {len(entered):,} are cut there.",
+            icon=":material/content_cut:",
+        )
 
 study = problem = None
 if sources and settings.get("axes") and settings.get("extractors") and models:
@@ -133,7 +134,7 @@ if sources and settings.get("axes") and settings.get("extractors") and models:
     base = replace(base, reference_model=reference_model)
     study = replace(study, detectors=family(base, *names), reference_model=reference_model, reference_models=reference_models)
 
-with steps, st.expander("The study as TOML", icon=":material/code:"):
+with toml:
     if st.toggle("Edit it here", key="edit-toml") and study is not None:
         text = st.text_area("Study", study.to_toml(), height=420, key="toml", label_visibility="collapsed")
         try:
