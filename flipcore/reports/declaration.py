@@ -3,9 +3,11 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from flipcore.claims.flips import plan_sentence
 from flipcore.core.study import ItemSource, ModelUse, Part, Study
 from flipcore.datasets import LOADERS
 from flipcore.extractors import EXTRACTORS, VALUES
+from flipcore.stats.base.estimate import MIN_N
 from flipcore.store.connection import Store
 from flipcore.store.queries.locks import n_set_aside
 from flipcore.text.counts import count_of
@@ -53,6 +55,15 @@ def n_readings(study: Study, kind: str) -> int:
         for part in study.extractors
         if part.name in EXTRACTORS and part.name not in VALUES
     )
+
+
+def design_sentence(n_items: int, n_read_twice: int, n_cells: int) -> tuple[str, str]:
+    """Return what a design finds four times in five, and what that rests on; `n_read_twice` of its
+    items are read in two ways, in `n_cells` combinations of axis and extractor."""
+    if n_items < MIN_N:
+        return f"Below {MIN_N} items there is no interval. Take more.", ""
+    found, comma, conditions = plan_sentence(n_read_twice, n_cells).partition(", if ")
+    return found + "." * bool(comma), conditions
 
 
 def duration_text(seconds: float | None) -> str:

@@ -4,8 +4,11 @@ from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 
 from flipcore.axes import AXES
+from flipcore.core.contracts import Extractor
+from flipcore.core.errors import FlipscopeError
 from flipcore.core.study import Study
 from flipcore.extractors import EXTRACTORS
+from flipcore.models import model_cards, open_backend
 
 ANSWERS = ("first_token", "regex", "cloze", "text_match", "unit_tests")
 LOSSES = ("answer_loss", "question_loss", "min_k", "rouge_l", "ncd")
@@ -63,3 +66,18 @@ def parts_of(purposes: Iterable[Purpose]) -> set[str]:
     for purpose in purposes:
         names.update(purpose.axes, purpose.extractors)
     return names
+
+
+def why_unread(extractor: Extractor, models: Iterable[str]) -> str:
+    """Return why none of the models can be read by an extractor; "" where one can."""
+    reasons = []
+    for name in models:
+        try:
+            backend = open_backend(name, model_cards())
+        except FlipscopeError:  # said where the model is chosen
+            return ""
+        missing = [ability for ability in extractor.abilities if ability not in backend.abilities]
+        if not missing:
+            return ""
+        reasons.append(f"{name}: {backend.why_not(missing[0])}")
+    return reasons[0] if reasons else ""

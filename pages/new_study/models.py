@@ -5,7 +5,6 @@ from dataclasses import replace
 import streamlit as st
 
 from flipcore.core import bounds
-from flipcore.core.contracts import Extractor
 from flipcore.core.errors import FlipscopeError
 from flipcore.core.records import EFFORTS
 from flipcore.core.study import ModelUse, Part
@@ -49,21 +48,6 @@ def with_callable(models: list[ModelUse]) -> list[ModelUse]:
 def models_step(models: list[ModelUse], extractors: tuple[Part, ...]) -> list[ModelUse]:
     """The models, each with its sampling and a sentence for what it cannot do."""
     return [_settings(model, extractors) for model in models]
-
-
-def lacking(extractor: Extractor, models: list[ModelUse]) -> str:
-    """Why none of the models can be read by an extractor; "" where one can."""
-    reasons = []
-    for model in models:
-        try:
-            backend = open_backend(model.name, model_cards())
-        except FlipscopeError:  # said beside the model
-            return ""
-        missing = [ability for ability in extractor.abilities if ability not in backend.abilities]
-        if not missing:
-            return ""
-        reasons.append(f"{model.name}: {backend.why_not(missing[0])}")
-    return reasons[0] if reasons else ""
 
 
 def reference(selected: str, models: list[ModelUse], extractors: tuple[Part, ...]) -> str:

@@ -7,13 +7,12 @@ import streamlit as st
 
 from flipcore.axes import combined
 from flipcore.claims.claim import Claim
-from flipcore.claims.flips import plan_sentence
 from flipcore.claims.plans import equality_design, equality_plan, gap_design, gap_plan
 from flipcore.core.bounds import MOST_BUDGET_USD
 from flipcore.core.records import IDENTITY
 from flipcore.core.study import OTHER_CONTROL, Study
 from flipcore.core.wordings import COMBINED
-from flipcore.reports.declaration import duration_text, n_readings
+from flipcore.reports.declaration import design_sentence, duration_text, n_readings
 from flipcore.reports.score import plan_sentences
 from flipcore.runs.cluster.ray_cluster import why_not
 from flipcore.runs.cluster.where import HERE, offered_places
@@ -51,8 +50,8 @@ def price_panel(study: Study) -> None:
         n_cells = sum(part.name != IDENTITY for part in study.axes) * (max(readings, default=1) - 1)
         n_by_role = Counter(item_plan.role for item_plan in open_items)
         # in sight what the design finds; what that rests on is one click away
-        found, comma, conditions = can_find(len(open_items), sum(n > 1 for n in readings), n_cells).partition(", if ")
-        st.caption(found + "." * bool(comma))
+        found, conditions = design_sentence(len(open_items), sum(n > 1 for n in readings), n_cells)
+        st.caption(found)
         with st.expander("Pilot, sample size, where it runs", icon=":material/calculate:"):
             place = where()
             _pilot(study, len(study_plan.items))
@@ -193,14 +192,6 @@ def _assumptions() -> Components:
 # How many items does a claim need, and what is the smallest effect that this design can detect?
 
 MEMORY, HOLDOUT = (("benchmark",), ("control", "non_member")), (("target",), ("retro",))
-
-
-def can_find(n_items: int, n_read_twice: int, n_cells: int) -> str:
-    """What this design finds four times in five, by the pages' own rules. `n_read_twice` items
-    are read in two ways, in `n_cells` combinations of axis and extractor."""
-    if n_items < 10:
-        return "Below 10 items there is no interval. Take more."
-    return plan_sentence(n_read_twice, n_cells)
 
 
 def detectable(n_by_role: Counter[str], control: str = OTHER_CONTROL) -> None:

@@ -18,7 +18,7 @@ from flipcore.models import model_cards
 from flipcore.protocols import PROTOCOLS
 from flipcore.reports.declaration import in_order
 from flipcore.reports.plugins import about, groups, plugin_problems
-from flipcore.reports.purposes import PURPOSES, Purpose, is_asked, parts_of
+from flipcore.reports.purposes import PURPOSES, Purpose, is_asked, parts_of, why_unread
 from flipcore.runs.plan import is_set_aside, plan
 from flipcore.text.own_prompts import FIELDS, FILTERS
 from flipcore.text.prompt_presets import PRESETS, resolved
@@ -27,7 +27,6 @@ from pages.common import session
 from pages.common.differences import differences
 from pages.common.showing import plain, shown_problem
 from pages.new_study.items import items_of, shown_items
-from pages.new_study.models import lacking
 
 
 def kinds_of(sources: list[ItemSource]) -> set[str]:
@@ -77,7 +76,9 @@ def parts_step(
         kept = {part.name for part in before} if is_copy else set()
         able = {}
         for name in names:
-            able[name] = "" if registry is AXES or name in kept else lacking(EXTRACTORS[name], models)
+            able[name] = (
+                "" if registry is AXES or name in kept else why_unread(EXTRACTORS[name], [model.name for model in models])
+            )
         parts[registry.noun] += _parts(label, registry, able, before, kinds=kinds, wanted=wanted)
     axes, extractors = in_order(parts[AXES.noun], base.axes), in_order(parts[EXTRACTORS.noun], base.extractors)
     for problem in plugin_problems():

@@ -80,7 +80,7 @@ OPENS = BY_FOLDER["score"]
 
 def _menu(row: dict, running: bool) -> None:
     study_id = row["study_id"]
-    st.caption(plain(_calls(row)))
+    _calls(row)
     for one in PAGES:
         if one.on_card and one is not OPENS and one.on_card(session.declared(study_id)):
             st.page_link(one.path, label=one.title, icon=one.icon, query_params=one.link_to(study_id))
@@ -160,11 +160,11 @@ def _facts(row: dict) -> str:
     return f"{', '.join(row['models'])} · {items_text(session.store(), row)}{failed}"
 
 
-def _calls(row: dict) -> str:
+def _calls(row: dict) -> None:
     """How many calls were made or taken from the store, and what they cost."""
     unknown = row["cost_usd"] is None or row["cost_usd"] != row["cost_usd"]
     cost = "" if not row["n_calls_done"] else " · price unknown" if unknown else f" · {dollars(row['cost_usd'])}"
-    return f"{calls_text(int(row['n_calls_done']), int(row['n_reused']))}{cost}"
+    st.caption(plain(f"{calls_text(int(row['n_calls_done']), int(row['n_reused']))}{cost}"))
 
 
 # What changes a stored study: its budget, and deleting it.

@@ -3,6 +3,7 @@
 import threading
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -71,7 +72,7 @@ def offer(paths: list[str]) -> None:
     key = Path(paths[0]).name
     tables = _tables(tuple(paths))
     answers: list[Choice] = st.session_state.setdefault(f"table-answers-{key}", [])
-    words = _words_of(answers)
+    words = list(chain.from_iterable(choice.words for choice in answers))
     if tables:
         read_as, questions = open_questions(paths, corrections_of(words, of_tables=True))
         if questions:
@@ -137,13 +138,6 @@ def _import_button(log_survey: Survey) -> None:
                 st.switch_page("audit/page.py", query_params={"study": study_id})
 
 
-def _words_of(answers: Sequence[Choice]) -> list[str]:
-    words: list[str] = []
-    for choice in answers:
-        words.extend(choice.words)
-    return words
-
-
 def _undo(answers: list[Choice]) -> None:
     """Say what was answered last, and take it back."""
     if not answers:
@@ -176,7 +170,7 @@ def _ask(question: Question, paths: list[str], answers: list[Choice], key: str) 
                 args=(choice,),
             )
             try:
-                words = (*_words_of(answers), *choice.words)
+                words = tuple(chain.from_iterable(answer.words for answer in (*answers, choice)))
                 _preview(_first_rows(tuple(paths), words))
             except FlipscopeError as error:  # this reading leaves another question open
                 st.caption(plain(error))

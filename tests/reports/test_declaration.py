@@ -4,6 +4,7 @@ import pytest
 
 from flipcore.core.study import ItemSource, ModelUse, Part, Study
 from flipcore.reports.declaration import (
+    design_sentence,
     duration_text,
     filter_text,
     in_order,
@@ -31,6 +32,12 @@ def test_axes_and_extractors_are_counted_or_what_is_to_be_chosen_is_said():
 def test_settings_of_models_are_said_once_where_they_are_alike():
     models = [ModelUse("a"), ModelUse("b"), ModelUse("c", temperature=0.7, n_samples=2, max_tokens=1_000)]
     assert models_summary(models) == ("temperature 0, 1 sample, token limit 256; temperature 0.7, 2 samples, token limit 1,000")
+
+
+def test_a_design_says_what_it_finds_before_what_that_rests_on():
+    found, conditions = design_sentence(40, 40, n_cells=6)
+    assert found.endswith("four times in five.") and conditions.startswith("10% of pairs flip")
+    assert design_sentence(9, 9, n_cells=1) == ("Below 10 items there is no interval. Take more.", "")
 
 
 def test_only_extractors_that_read_an_answer_of_this_kind_count():
