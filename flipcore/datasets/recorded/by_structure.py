@@ -178,7 +178,7 @@ def _with_grid(
     """Add items, variants, runs, graders and sentinels."""
     grid, roles = reading.grid, reading.roles
     changes: dict[str, Any] = {"item": _item(recording, reading)}
-    if grid.variants and not recording.variant and grid.variants[0] != recording.order:
+    if grid.variants and not recording.variant and grid.variants[0] not in (recording.order, recording.options):
         changes["variant"] = grid.variants[0]
     if grid.run and not recording.sample:
         changes["sample"] = grid.run

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
 
+from flipcore.datasets.tables.coding import entries_of
 from flipcore.datasets.tables.profile import Profile
 from flipcore.datasets.tables.roles import Roles
 from flipcore.datasets.tables.shape import OF_ROW, OF_VERSION
@@ -140,6 +141,10 @@ def _with_items(profile: Profile, roles: Roles, grid: Grid) -> Grid:
         is_one_question = not roles.target or profile.follows([name], roles.target)
         if crossed and (is_one_question or names(crossed, "variant")):
             return replace(grid, items=(name,), variants=(crossed,))
+    for name in ids:
+        turned = _options_turned(profile, roles, name)
+        if turned:
+            return replace(grid, items=(name,), variants=(turned,))
     if n_content >= profile.n_rows:
         return replace(grid, items=content)
     for name in ids:
@@ -184,6 +189,22 @@ def _settings_that_cross(profile: Profile, roles: Roles, name: str, content: Seq
             continue
         is_named = names(other, "variant") or names(other, "setting")
         if is_named and profile.follows([name, other], content[0]) and _crosses(profile, [name], other):
+            return other
+    return ""
+
+
+def _options_turned(profile: Profile, roles: Roles, name: str) -> str:
+    """A column that lists the same options for each id in other orders, once per row: its prompts are variants."""
+    if not _is_even(profile, [name]):
+        return ""
+    for other in profile.names:
+        is_list = profile[other].is_list and other not in (name, roles.target, roles.output)
+        if not is_list or not _is_told(profile, [name, other]):
+            continue
+        entries: dict[str | None, set[tuple[str, ...]]] = {}
+        for row in profile.table.frame([name, other], most=500):
+            entries.setdefault(row[name], set()).add(tuple(sorted(entries_of(row[other]))))
+        if all(len(several) == 1 and len(next(iter(several))) > 1 for several in entries.values()):
             return other
     return ""
 

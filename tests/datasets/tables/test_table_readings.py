@@ -371,3 +371,13 @@ def test_true_beside_a_prediction_of_the_same_classes_is_right(tmp_path):
     (tmp_path / "mc.json").write_text(json.dumps(document))
     reading = read_table(tmp_path / "mc.json")
     assert (reading.roles.output, reading.roles.target) == ("predicted", "true") and reading.scores["", MATCH] == 0.8
+
+
+def test_the_same_options_in_another_order_are_versions_of_one_id(tmp_path):
+    rows = [
+        {"id": i, "prompt": f"Which is {i}?\nA. {a}\nB. {b}", "shown": [a, b], "gold": "oak", "text": "The answer is A."}
+        for i in range(12)
+        for a, b in (("oak", "tin"), ("tin", "oak"))
+    ]
+    reading = table(tmp_path, rows)
+    assert (reading.n_items, reading.grid.items, reading.grid.variants) == (12, ("id",), ("shown",))
