@@ -153,9 +153,7 @@ def split_bar(cell, c: Colours) -> Figure:
         "Pairs that flip under the compared extractor alone, under both, under the reference "
         f"alone; {FLOORS}."
     )
-    laid_out(
-        figure, c, height=156, x_title="pairs that flip", says=caption(words, [cell.T])
-    )
+    laid_out(figure, c, height=156, x_title="pairs that flip", says=caption(words, [cell.T]))
     figure.update_xaxes(range=[0, 1], tickvals=[0, 0.25, 0.5, 0.75, 1], tickformat=".0%")
     return figure
 

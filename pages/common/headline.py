@@ -94,7 +94,9 @@ def leading_sentences(study_id: str) -> list[str]:
     of_wordings = report.whole_claims if report else ()  # of any other model the accuracy says "questions only"
     first, accuracies = ranking_headline(study_id)
     memory = memory_headline(study_id) if len(session.roles(study_id)) > 1 else ""
-    score = [claim.text for claim in of_wordings[:1]] or [summary.score.text] * bool(summary.score)
+    score = [claim.text for claim in of_wordings[:1]]
+    if not score and summary.score:
+        score = [summary.score.text]
     others = [claim.text for claim in summary.claims if claim != summary.score]
     own = [accuracies] if first else score
     every = (first, memory[:1].upper() + memory[1:], *own, *others, harness_headline(study_id))
