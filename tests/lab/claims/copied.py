@@ -113,28 +113,6 @@ def twin_sets(share: int, rng: Rng, n: int = 100, draws: int = 99) -> HoldoutTes
     return semantic_test(units[:n], units[n:], WIDE, m=99, seed=seed, copies=near)
 
 
-def twin_texts(share: int, rng: Rng, n: int = 60, draws: int = 99) -> HoldoutTest:
-    """The same of the templated problems: twins and copies have new numbers in the words of an entry."""
-    entries, copies = pool(TEMPLATED)
-    order = rng.permutation(len(entries))
-    n_pairs, k = int(n * TWINS / 2), round(share * n / 100)
-    base = order[: n - n_pairs]
-    target = np.concatenate([base, base[:n_pairs] + len(entries)])
-    copied = target[rng.permutation(len(target))[:k]] % len(entries)
-    others = order[n - n_pairs : 2 * n - n_pairs - k]
-    texts = [(*entries, *copies)[i] for i in target.tolist()]
-    texts += [_edited((*entries, *copies)[i], rng) for i in copied.tolist()] + [entries[i] for i in others.tolist()]
-    units = unit_vectors(EMBEDDINGS[0].vectors(texts))
-    labels, seed = np.repeat([0, 1], n), int(rng.integers(2**31))
-    return semantic_test(units[:n], units[n:], WIDE, m=99, seed=seed, copies=_neighbours(units, texts, labels, seed, draws))
-
-
-def _edited(text: str, rng: Rng) -> str:
-    """A light edit: one word in ten becomes another of its own."""
-    words = text.split()
-    return " ".join(words[rng.integers(len(words))] if rng.random() < EDITED else word for word in words)
-
-
 def passes_fewer(
     draw: Callable[[Rng], HoldoutTest], percent: float, say: Callable[[HoldoutTest], Claim] = outcome_claim
 ) -> Simulation:
