@@ -57,12 +57,6 @@ class Agreement:
         """The share of right outputs; NaN without any."""
         return self.n_right / self.n if self.n else math.nan
 
-    def differs_from(self, other: "Agreement") -> bool:
-        """Whether two codings give scores more than two standard errors apart."""
-        middle = (self.share + other.share) / 2
-        error = math.sqrt(max(middle * (1 - middle), 1e-9) / max(1, self.n))
-        return abs(self.share - other.share) > 2 * error
-
 
 def entries_of(cell: str | None) -> list[str]:
     """The entries of a list in a cell, JSON or Python; a plain text is one entry."""

@@ -112,7 +112,6 @@ class TableReading:
 
 
 MATCH = "match"  # the grader that compares output and key here
-USED_BY_WORDS = ("prompt", "text", "target", "item", "models", "sample", "score", "options", "people")
 
 
 def read_table(path: str | Path, words: Mapping[str, str] | None = None) -> TableReading:

@@ -214,8 +214,9 @@ def _are_outputs(profile: Profile, stems: Sequence[str], affix: str) -> bool:
         return False
     if affix:
         is_named = names(affix, "output") or last_names(affix, "answer")
-        are_grades = all(p.is_verdict for p in profiles) or all(p.is_numeric for p in profiles)
-        return is_named and not (are_grades and not _has_number_as_key(profile))
+        if not is_named or all(p.is_verdict for p in profiles):
+            return False
+        return not all(p.is_numeric for p in profiles) or _has_number_as_key(profile)
     # A bare name holds outputs if it holds texts, or if the scores beside it are named after it.
     return all(not p.is_verdict or p.is_letter for p in profiles) and any(p.n_numbers < p.n_filled for p in profiles)
 

@@ -381,3 +381,16 @@ def test_the_same_options_in_another_order_are_versions_of_one_id(tmp_path):
     ]
     reading = table(tmp_path, rows)
     assert (reading.n_items, reading.grid.items, reading.grid.variants) == (12, ("id",), ("shown",))
+
+
+def test_votes_of_several_models_beside_a_numbered_key_are_no_models(tmp_path):
+    rows = []
+    for i in range(24):
+        row = {"question": f"Which is {i}?", "choices": ["oak", "tin", "ash"], "groundtruth_answer": i % 3}
+        row |= {"a_small-1": "ABC"[i % 3], "a_large-2": "ABC"[(i + i % 2) % 3]}
+        for k in (3, 5, 7):
+            row |= {f"majority_llm_pred_top_{k}": "ABC"[i % 3], f"gt_majority_agreement_top_{k}": bool(i % 2)}
+            row |= {f"gt_ratio_agreement_top_{k}": bool(i % 3), f"entropy_top_{k}": i / 30}
+        rows.append(row)
+    reading = table(tmp_path, rows)
+    assert not any(name.startswith("gt_") for name in reading.shape.models) and "a_small-1" in reading.shape.models
