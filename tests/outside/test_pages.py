@@ -177,7 +177,7 @@ def test_the_notebook_runs_from_top_to_bottom(page, reader):
     done = run(reader, ".venv/bin/python notebook.py")
     assert done.code == 0, done
     assert (reader.folder / "decomposition.html").is_file()
-    assert "0.75" in done.out  # thirty of forty are right
+    assert "75% right" in done.out and "0.75" in done.out  # thirty of forty are right
 
 
 def test_every_command_that_is_not_run_here_is_still_on_a_page():
