@@ -53,7 +53,10 @@ def test_a_point_on_the_map_is_read_with_its_neighbours(page, address):
     # the picture is drawn anew when the tests are done: whichever is there is brought into sight
     page.evaluate("document.querySelector('.st-key-entry-map .nsewdrag').scrollIntoView({ block: 'center' })")
     click_point(
-        page, ".st-key-entry-map", lambda: page.evaluate(_POINT), page.get_by_text(re.compile("^(Target|Retro) entry")).first
+        page,
+        ".st-key-entry-map",
+        lambda: page.evaluate(_POINT),
+        page.get_by_text(re.compile("^(Benchmark|Holdout) entry")).first,
     )
     # points lie on one another: the click may take an entry of either set
     for said in (r"^(Benchmark|Holdout) entry", r"Nearest in the (benchmark|holdout)", r"Nearest in its own set"):

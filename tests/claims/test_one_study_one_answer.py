@@ -99,7 +99,7 @@ def test_no_two_sentences_of_one_study_contradict_each_other_or_their_interval(s
     assert {place for place, claims in there.items() if not claims} <= {"report/page.py"}
     every = set().union(*there.values())
     assert len(every) > 15 and contradictions(every) == []
-    flips = {place: {one for one in claims if "flip under" in one[2]} for place, claims in there.items()}
+    flips = {place: {one for one in claims if "of pairs flip" in one[2]} for place, claims in there.items()}
     elsewhere = {place: without_model(claims) - without_model(flips["stats"]) for place, claims in flips.items()}
     assert flips["board"] and not any(elsewhere.values()), elsewhere
 

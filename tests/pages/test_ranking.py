@@ -1,5 +1,7 @@
 """Ranking: the board, the outputs behind a way, the lock, and what a closed gate withholds."""
 
+import re
+
 import pytest
 from streamlit.testing.v1 import AppTest
 
@@ -61,7 +63,8 @@ def test_the_studys_card_names_every_model_with_its_accuracy(path):
     app = new_app().run()
     said = words(app)
     assert not app.exception and f"Accuracy, questions only, on {OPEN} benchmark items: simulated-" in said
-    assert all(said.count(f"simulated-{name} 0.") == 1 for name in ("artifact-prone", "clean", "noisy"))
+    for name in ("artifact-prone", "clean", "noisy"):
+        assert len(re.findall(rf"simulated-{name} [\d.]+% \[", said)) == 1
 
 
 def test_what_was_set_aside_is_ranked_under_a_lock_and_not_before(path):
