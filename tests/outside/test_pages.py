@@ -192,7 +192,8 @@ HELP = dict(re.findall(r"^### `([a-z ]+)`\n\n```text\n(.*?)\n```", REFERENCE, re
 
 def help_of(user: User, *words: str) -> str:
     """What `--help` prints on a terminal of 120 columns."""
-    done = user.run("env", "COLUMNS=120", str(user.command), *words, "--help")
+    python = str(user.command.parent / "python")  # the reference has the words of `python -m flipcore`
+    done = user.run("env", "COLUMNS=120", python, "-m", "flipcore", *words, "--help")
     assert done.code == 0, done
     return done.out
 
