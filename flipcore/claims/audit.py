@@ -77,7 +77,7 @@ GRADES_DIFFER = Assertion(
     "one model's answers to all items like these are graded higher than another's",
     0.05,
     2,
-    "all pairs of models under one readout, Holm",
+    "all pairs of models under one extractor, Holm",
     ("equal graded models", "equal graded models, grades near the top", "equal graded models on clusters"),
 )
 ASSERTIONS = (READOUTS_DIFFER, GROUPS_DIFFER, GRADES_DIFFER)

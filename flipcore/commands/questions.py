@@ -86,11 +86,11 @@ def _as_json(survey: Survey) -> str:
 
 
 def _plain(question: Question) -> dict:
-    readings = []
+    choices = []
     for choice in question.choices:
         score = None if choice.score != choice.score else choice.score
-        readings.append({"says": choice.says, "score": score, "map": list(choice.words)})
-    return {"about": question.about, "seen": question.seen, "readings": readings}
+        choices.append({"says": choice.says, "score": score, "map": list(choice.words)})
+    return {"about": question.about, "seen": question.seen, "choices": choices}
 
 
 def _keystroke() -> int:

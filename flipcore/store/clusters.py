@@ -1,4 +1,4 @@
-"""Which items of a study count as one cluster, in SQL: the one place where clusters are made.
+"""Clusters of a study's items, in SQL: the one place where clusters are made.
 
 Items share a cluster where they were made from one item, template or passage (`source_id`), and
 where they ask the same question under several ids: the model's answers to it are no independent

@@ -46,8 +46,8 @@ def test_a_program_reads_the_questions_as_json(capsys):
     said = json.loads(capsys.readouterr().out)
     (question,) = said["questions"]
     assert said["read_as"][0].startswith("Read as 20 questions (idx) × 5 runs") and question["about"] == "score"
-    assert [one["map"] for one in question["readings"]] == [["score=r"], ["score="]]
-    assert [one["score"] for one in question["readings"]] == [0.25, None]
+    assert [one["map"] for one in question["choices"]] == [["score=r"], ["score="]]
+    assert [one["score"] for one in question["choices"]] == [0.25, None]
 
 
 def test_one_key_answers_in_a_terminal(monkeypatch, capsys):

@@ -44,7 +44,7 @@ def test_no_comment_or_docstring_points_to_a_document_that_is_not_here():
     pointers = [
         f"{path.relative_to(ROOT)}: {name}"
         for path, text in texts.items()
-        for name in re.findall(r"\b(\w+\.md)\b(?! of )", text)
+        for name in re.findall(r"\b([\w-]+\.md)\b(?! of )", text)
         if name not in known
     ]
     assert pointers == []

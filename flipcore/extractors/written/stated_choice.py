@@ -281,10 +281,10 @@ class ChoiceText:
         label = spots[-1]
         if self.patterns.several.search(head[: label.start()]):
             return _no_choice("The answer names several labels at once.")
-        others = {other[1] for other in spots[:-1] if self._is_other(other, label, text)}
-        if others:
+        rivals = {spot[1] for spot in spots[:-1] if self._is_other(spot, label, text)}
+        if rivals:
             return _no_choice(
-                f"The answer ends in {label[1]}, names {', '.join(sorted(others))} too, "
+                f"The answer ends in {label[1]}, names {', '.join(sorted(rivals))} too, "
                 "and states neither."
             )
         before = _folded(head[: label.start()])
@@ -296,14 +296,14 @@ class ChoiceText:
         worded = any(before.endswith(_folded(option)) for option in self.options)
         return self._group(label, text) if worded or not label.group(1).isdigit() else None
 
-    def _is_other(self, other: re.Match, last: re.Match, text: str) -> bool:
+    def _is_other(self, earlier: re.Match, last: re.Match, text: str) -> bool:
         """Tell whether a label before the last one is another answer: no article, no number, and
         not denied."""
-        word = other[1]
-        is_article = word in ("A", "I", "a", "i") and re.match(r"\s+[a-z]", text[other.end() :])
+        word = earlier[1]
+        is_article = word in ("A", "I", "a", "i") and re.match(r"\s+[a-z]", text[earlier.end() :])
         if word == last[1] or word.isdigit() or is_article or self._position(word) is None:
             return False
-        return not self._is_denied(other, text)
+        return not self._is_denied(earlier, text)
 
     def _words(self, text):
         """The only option whose words occur in a short answer; one inside a longer one that occurs
