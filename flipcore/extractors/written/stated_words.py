@@ -112,12 +112,16 @@ def _is_in_another_order(words: str, right: str, question: str) -> bool:
     """
     said = without_lead(words, question).strip(" .\n\"'“”")
     capitalised = re.findall(r"[^\W\d_][\w'’.-]*", said)
-    own, parts = plain_answer(said).split(), plain_answer(right).split()
-    if not 2 <= len(parts) <= 4 or len(own) != len(parts) or len(capitalised) != len(own):
+    said_parts, parts = plain_answer(said).split(), plain_answer(right).split()
+    if (
+        not 2 <= len(parts) <= 4
+        or len(said_parts) != len(parts)
+        or len(capitalised) != len(said_parts)
+    ):
         return False
     if not all(word[:1].isupper() for word in capitalised):
         return False
-    return own in ([parts[-1], *parts[:-1]], [*parts[1:], parts[0]])
+    return said_parts in ([parts[-1], *parts[:-1]], [*parts[1:], parts[0]])
 
 
 def _only_number(words: str, right: Sequence[str], question: str) -> str | None:
