@@ -6,7 +6,7 @@ from dataclasses import replace
 import streamlit as st
 
 from flipcore.core.errors import FlipscopeError
-from flipcore.core.records import ROLES, Item
+from flipcore.core.records import ROLES, Item, role_name
 from flipcore.core.study import ItemSource
 from flipcore.datasets import LOADERS, load_report, rows_of
 from flipcore.datasets.loading import few_valued
@@ -56,7 +56,8 @@ def items_step(sources: list[ItemSource], roles: Sequence[str] = ROLES) -> list[
             number = count_of(source.n, "item") if source.n else "all items"
             of = f" in {', '.join(source.categories)}" if source.categories else ""
             of += "".join(f" where {name} is {filter_text(value)}" for name, value in source.where.items())
-            st.markdown(f"**{number}** of {plain(source_title(source))}{plain(of)} as **{source.role}**, seed {source.seed}")
+            role = role_name(source.role)
+            st.markdown(f"**{number}** of {plain(source_title(source))}{plain(of)} as **{role}**, seed {source.seed}")
             if st.button("Remove", key=f"remove-{position}", icon=":material/close:", type="tertiary"):
                 sources.pop(position)
                 st.rerun()

@@ -212,6 +212,9 @@ def test_a_study_on_the_two_sets_is_declared_from_the_page(page, address):
     page.get_by_role("link", name="Ask models about these sets").click()
     page.get_by_text("Before you start").wait_for()
     settled(page)
-    for role in ("target", "retro"):
+    page.get_by_text("Other sources and filters").click()
+    for role in ("benchmark", "holdout"):
         page.get_by_text(f"as {role}, seed").wait_for()
-    assert "Examples before the question" in text_of(page) and no_fault(page)
+    page.get_by_text("Axes and extractors").first.click()
+    page.get_by_text("Examples before the question").first.wait_for()
+    assert no_fault(page)
