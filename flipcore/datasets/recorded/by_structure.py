@@ -280,7 +280,8 @@ def _task(variants: Sequence[Mapping[str, Any]], columns: Sequence[str], *, prom
         is_named = all(isinstance(cell, str) and 0 < len(cell) <= MOST_OF_NAME for cell in cells)
         first = prompt.partition(",")[0]
         n_questions = len({str(value_at(values, first)) for values in variants}) if prompt else len(variants)
-        if is_named and 2 * len(set(cells)) <= n_questions:
+        is_count = is_named and all(cell.replace(".", "", 1).isdigit() for cell in cells)
+        if is_named and not is_count and 2 * len(set(cells)) <= n_questions:
             return name
     return ""
 
