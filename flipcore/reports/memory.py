@@ -184,6 +184,12 @@ class MemoryTest:
         return Estimate(share, min(share, test.share_least), share, 0.95, "one-sided", test.n, None)
 
     @property
+    def is_share(self) -> bool:
+        """Whether `effect` is the share of a set beyond the controls' mark, and no gap."""
+        found = self.measurement
+        return bool(found and not (found.gap or found.score) and found.set_test and found.set_test.n)
+
+    @property
     def chance(self) -> float:
         """Where the effect would lie had nothing been memorized."""
         test = self.measurement.set_test if self.measurement else None

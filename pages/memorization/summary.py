@@ -61,8 +61,10 @@ def _mark(one: MemoryTest) -> DetectorMark:
         if claim.outcome == UNDECIDED
         else NONE_SHOWN
     )
-    title, is_share = detector_title(one.detector), one.effect.method == "one-sided"
-    return DetectorMark(title, one.items, one.decision, symbol, one.sentence, one.effect, chance=one.chance, is_share=is_share)
+    title = detector_title(one.detector)
+    return DetectorMark(
+        title, one.items, one.decision, symbol, one.sentence, one.effect, chance=one.chance, is_share=one.is_share
+    )
 
 
 def _row(one: MemoryTest, has_kinds: bool) -> dict[str, str]:
