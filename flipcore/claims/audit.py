@@ -340,7 +340,7 @@ def _graded_claim(one: ReadoutPair, p: float, n_tests: int) -> Claim:
     else:
         differ = f"{one.model}: undecided whether {one.first} and {one.second} differ on {among}"
         sentence = f"{differ}: {gap.text()} ({higher} − {lower}), {p_text(p)}."
-    detail = _grade_words(one.of_first, one.of_second, (one.first, one.second), (one.low, one.high))
+    detail = _grade_words(one, f"under {one.first}", f"under {one.second}")
     if n_tests > 1:
         detail += f" p corrected for {n_tests} checks of this log (false-discovery rate)."
     detail += "" if one.families is None else f" {CLUSTERS_LIKE_SEEN}"
@@ -348,10 +348,10 @@ def _graded_claim(one: ReadoutPair, p: float, n_tests: int) -> Claim:
     return Claim(READOUTS_DIFFER, outcome, sentence, asserted, detail, "", {"difference": gap, "p": p})
 
 
-def _grade_words(first: np.ndarray, second: np.ndarray, names: tuple[str, str], scale: tuple[float, float]) -> str:
-    """How many items either grades higher, and on which scale."""
-    n_first, n_second = int((first > second).sum()), int((second > first).sum())
-    return f"Higher under {names[0]}: {n_first:,}; under {names[1]}: {n_second:,}. Grades from {scale[0]:g} to {scale[1]:g}."
+def _grade_words(pair: ReadoutPair | GradedPair, first: str, second: str) -> str:
+    """How many items either grades higher, called `first` and `second` here, and on which scale."""
+    n_first, n_second = int((pair.of_first > pair.of_second).sum()), int((pair.of_second > pair.of_first).sum())
+    return f"Higher {first}: {n_first:,}; {second}: {n_second:,}. Grades from {pair.low:g} to {pair.high:g}."
 
 
 Place = tuple[str, float, pd.Index]  # first readout, share of runs called otherwise, their items
@@ -487,8 +487,7 @@ def graded_pair_claims(pairs: Sequence[GradedPair], what: str) -> list[Claim]:
             sentence = (
                 f"Undecided whether {ahead} or {behind} is graded higher by {what}: {gap.text()} on {among}, {p_text(p)}."
             )
-        detail = _grade_words(pair.of_first, pair.of_second, (pair.first, pair.second), (pair.low, pair.high))
-        detail = detail.replace("under", "of")
+        detail = _grade_words(pair, f"of {pair.first}", f"of {pair.second}")
         if len(pairs) > 1:
             detail += f" p corrected for {len(pairs)} pairs of models (Holm)."
         detail += "" if pair.clusters is None else f" {CLUSTERS_LIKE_SEEN}"

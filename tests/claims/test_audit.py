@@ -220,12 +220,12 @@ def test_the_model_that_is_ahead_on_the_same_items_is_named_first():
     assert two_models([True, True, False], [None, None, True]) == []  # one item alone compares no models
 
 
-def graded_log(n=60, lead=1.0, scales=None):
+def graded_log(n=60, lead=1.0, scales=None, first="one"):
     """Two models, each graded from 0 to 5 by two readouts; the first is graded `lead` higher, by the second readout half of it."""
     readouts, items, calls = frame_of(n)
     base = np.arange(n) % 4
     parts = []
-    for model, more in (("one", lead), ("two", 0.0)):
+    for model, more in ((first, lead), ("two", 0.0)):
         for extractor, weight in (("grade", 1.0), ("rubric", 0.5)):
             value = base + weight * more * (np.arange(n) % 2)
             graded = readouts.assign(model=model, extractor=extractor, value=value, is_correct=None, answer=None)
@@ -243,6 +243,12 @@ def test_models_and_readouts_with_grades_are_compared_on_their_scale():
     of_readouts = [one.claim for one in findings(log) if one.about == "readouts"]
     assert [claim.sentence.split(":")[0] for claim in of_readouts] == ["one"]  # they agree on the other model
     assert "grade grades higher than rubric on the same 60 items: 0.50 [" in of_readouts[0].sentence
+
+
+def test_a_models_name_stands_in_the_detail_as_it_is():
+    log = graded_log(lead=2.0, first="thunder")
+    (claim, _) = [one.claim for one in grades_differ(log, scored(log.frame))]
+    assert claim.detail.startswith("Higher of thunder: 30; of two: 0.")
 
 
 def test_grades_on_two_scales_are_compared_by_nobody_and_no_check_says_so():
