@@ -294,18 +294,28 @@ def readout_claims(pairs: Sequence[ReadoutPair], others: Sequence[float] = ()) -
     return [_readout_claim(one, p, len(pairs) + len(others)) for one, p in zip(pairs, adjusted, strict=True)]
 
 
+def _alpha_of(p: float, adjusted: float, n_tests: int, rate: float) -> float:
+    """The one-sided level of the limits that agree with an adjusted p: they exclude 0 exactly where it is `rate` or less."""
+    return rate * (p / adjusted if 0 < adjusted < 1 else 1 / n_tests) / 2
+
+
+def _negated(difference: Estimate) -> Estimate:
+    """The difference taken the other way round."""
+    return replace(difference, value=-difference.value, low=-difference.high, high=-difference.low)
+
+
 def _readout_claim(one: ReadoutPair, p: float, n_tests: int) -> Claim:
     if one.is_graded:
         return _graded_claim(one, p, n_tests)
     rate, scores = READOUTS_DIFFER.error_rate, paired_scores(one.of_first, one.of_second, one.families)
-    alpha = rate * (one.p / p if 0 < p < 1 else 1 / n_tests) / 2
+    alpha = _alpha_of(one.p, p, n_tests, rate)
     difference = one.of_second - one.of_first
     low, high = guarded_limits(difference, difference, SIGNED, alpha, one.families)
     gap = replace(scores.difference, low=low, high=high, level=1 - 2 * alpha, method="guarded t", coverage=None, note="")
     asserted = p <= rate
     higher, lower, sign = (one.first, one.second, -1) if gap.value < 0 else (one.second, one.first, 1)
-    gap = gap if sign > 0 else replace(gap, value=-gap.value, low=-gap.high, high=-gap.low)
-    among = f"{scores.n_items:,} item{'s' * (scores.n_items != 1)}"
+    gap = gap if sign > 0 else _negated(gap)
+    among = count_of(scores.n_items, "item")
     if asserted:
         sentence = f"{one.model}: {higher} scores higher than {lower} on the same {among}: {gap.text_points()}, {p_text(p)}."
     else:
@@ -313,11 +323,7 @@ def _readout_claim(one: ReadoutPair, p: float, n_tests: int) -> Claim:
         sentence = f"{differ}: {gap.text_points()} ({higher} − {lower}), {p_text(p)}."
     partly = f"; otherwise in some samples: {scores.n_partly:,}" if scores.n_partly else ""
     only = f"Right only under {one.first}: {scores.first_only:,}; only under {one.second}: {scores.second_only:,}{partly}."
-    unpaired = (
-        scores.unpaired
-        if sign > 0
-        else replace(scores.unpaired, value=-scores.unpaired.value, low=-scores.unpaired.high, high=-scores.unpaired.low)
-    )
+    unpaired = scores.unpaired if sign > 0 else _negated(scores.unpaired)
     family = f" p corrected for {n_tests} checks of this log (false-discovery rate)." if n_tests > 1 else ""
     assumed = "" if one.families is None else f" {CLUSTERS_LIKE_SEEN}"
     detail = f"{only} Unpaired, as harnesses print it: {unpaired.text_points()}.{family}{assumed}"
@@ -329,12 +335,12 @@ def _readout_claim(one: ReadoutPair, p: float, n_tests: int) -> Claim:
 def _graded_claim(one: ReadoutPair, p: float, n_tests: int) -> Claim:
     """The same of two readouts that give grades, in the scale's own units."""
     rate = READOUTS_DIFFER.error_rate
-    alpha = rate * (one.p / p if 0 < p < 1 else 1 / n_tests) / 2
+    alpha = _alpha_of(one.p, p, n_tests, rate)
     gap = grade_gap(one.of_first, one.of_second, one.families, alpha=alpha, low=one.low, high=one.high)
     asserted = p <= rate
     higher, lower = (one.second, one.first) if gap.value >= 0 else (one.first, one.second)
-    gap = gap if gap.value >= 0 else replace(gap, value=-gap.value, low=-gap.high, high=-gap.low)
-    among = f"{one.differences.size:,} item{'s' * (one.differences.size != 1)}"
+    gap = gap if gap.value >= 0 else _negated(gap)
+    among = count_of(one.differences.size, "item")
     if asserted:
         sentence = f"{one.model}: {higher} grades higher than {lower} on the same {among}: {gap.text()}, {p_text(p)}."
     else:
@@ -422,7 +428,7 @@ def models_differ(log: AuditInput, frame: pd.DataFrame) -> Iterator[Finding]:
 
 def _leading_role(base: pd.DataFrame) -> str:
     """The role of the items that models are compared on: no controls where others are scored."""
-    return str(min(base["role"].unique(), key=lambda one: one in CONTROL_ROLES, default=""))
+    return str(min(base["role"].unique(), key=lambda role: role in CONTROL_ROLES, default=""))
 
 
 def grades_differ(log: AuditInput, frame: pd.DataFrame) -> Iterator[Finding]:
@@ -433,21 +439,22 @@ def grades_differ(log: AuditInput, frame: pd.DataFrame) -> Iterator[Finding]:
     base = base[(base["low"] != UNIT[0]) | (base["high"] != UNIT[1])]
     for (reader, task), part in base.groupby(["extractor", "task"], sort=False, observed=True):
         means = part.pivot_table(index="item_id", columns="model", values="score", aggfunc="mean", sort=False, observed=True)
-        models, scale = [str(name) for name in means.columns][:MOST_READOUTS], (part["low"].iloc[0], part["high"].iloc[0])
+        models = [str(name) for name in means.columns][:MOST_READOUTS]
+        low, high = part["low"].iloc[0], part["high"].iloc[0]
         pairs = []
         for first, second in combinations(models, 2):
             both = means[[first, second]].dropna()
             if len(both) > 1:
                 families = _templates(log, both.index)
                 numbers = None if families is None else family_numbers(families)
-                columns = both[first].to_numpy(dtype=float), both[second].to_numpy(dtype=float)
-                pairs.append((GradedPair(first, second, *columns, *scale, numbers), both.index))
+                of_first, of_second = (both[name].to_numpy(dtype=float) for name in (first, second))
+                pairs.append((GradedPair(first, second, of_first, of_second, low, high, numbers), both.index))
         what = spoken_name(str(reader)) + (f" on {task}" if base["task"].nunique() > 1 else "")
         claims = graded_pair_claims([pair for pair, _ in pairs], what)
         for claim, (pair, items) in zip(claims, pairs, strict=True):
-            apart = items[pair.of_first != pair.of_second]
-            if len(apart):
-                listed = tuple(map(str, apart))[:N_LISTED]
+            differing = items[pair.of_first != pair.of_second]
+            if len(differing):
+                listed = tuple(map(str, differing))[:N_LISTED]
                 yield Finding("two logs", claim, 30 + 10 * claim.asserted, listed, pair.first, extractor=str(reader))
 
 
@@ -475,10 +482,10 @@ def graded_pair_claims(pairs: Sequence[GradedPair], what: str) -> list[Claim]:
     claims = []
     for pair, p in zip(pairs, adjusted, strict=True):
         rate = GRADES_DIFFER.error_rate
-        alpha = rate * (pair.p / p if 0 < p < 1 else 1 / len(pairs)) / 2
+        alpha = _alpha_of(pair.p, p, len(pairs), rate)
         gap = grade_gap(pair.of_second, pair.of_first, pair.clusters, alpha=alpha, low=pair.low, high=pair.high)
         ahead, behind = (pair.first, pair.second) if gap.value >= 0 else (pair.second, pair.first)
-        gap = gap if gap.value >= 0 else replace(gap, value=-gap.value, low=-gap.high, high=-gap.low)
+        gap = gap if gap.value >= 0 else _negated(gap)
         among = count_of(pair.of_first.size, "item")
         asserted = bool(p <= rate)
         if asserted:
