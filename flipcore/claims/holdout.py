@@ -121,7 +121,7 @@ def most_copies(tests: Iterable[HoldoutTest]) -> int | None:
     """The percentage of the holdout entries that may still be close copies, which sameness on average leaves open; None: nobody
     asked. A close copy lies nearest to its own original."""
     tests = list(tests)
-    if any(one.has_many_twins for one in tests):
+    if any(test.has_many_twins for test in tests):
         return None
     shares = [one.copied_at_most for one in tests if not math.isnan(one.copied_at_most)]
     return math.ceil(100 * max(shares)) if shares else None

@@ -162,11 +162,11 @@ def n_more_items(one: Contest, j: int, k: int, level: float = LEVEL) -> float:
     """
     values, groups = one.order.scores.values[one.own], one.order.scores.groups
     differences = values[:, j] - values[:, k]
-    there = ~np.isnan(differences)
-    n, clusters = int(there.sum()), np.arange(len(differences)) if groups is None else groups
+    is_known = ~np.isnan(differences)
+    n, clusters = int(is_known.sum()), np.arange(len(differences)) if groups is None else groups
     if n < MIN_N:
         return math.inf
-    mean = clustered_mean(differences[there], clusters[there], bounds=None)
+    mean = clustered_mean(differences[is_known], clusters[is_known], bounds=None)
     if not mean.value or not mean.se > 0:
         return math.inf
     # Holm's first step: as if no other pair were separated

@@ -96,13 +96,13 @@ def score_range(reader: np.ndarray, labels: np.ndarray) -> tuple[float, float]:
     """
     low = high = float(np.nansum(labels))
     for verdict in (0.0, 1.0):
-        here = reader == verdict
-        n_open = int((here & np.isnan(labels)).sum())
-        there = labels[here & ~np.isnan(labels)]
-        if not there.size:
+        has_verdict = reader == verdict
+        n_open = int((has_verdict & np.isnan(labels)).sum())
+        given = labels[has_verdict & ~np.isnan(labels)]
+        if not given.size:
             high += n_open
             continue
-        share = there.mean()
+        share = given.mean()
         low += n_open * _with_odds(share, 1 / MOST_ODDS)
         high += n_open * _with_odds(share, MOST_ODDS)
     return low / labels.size, high / labels.size

@@ -181,9 +181,9 @@ def _listed(word: str) -> tuple[str, ...]:
 
 def _of_each_model(roles: Roles, found: Profile, before: Sequence[str]) -> Roles:
     """The roles of a table whose rows came apart: what each model has of its own is no part of a question."""
-    own = [name for name in roles.contexts if name not in before]
+    of_models = [name for name in roles.contexts if name not in before]
     contexts = tuple(name for name in roles.contexts if name in before)
-    return replace(roles, contexts=contexts, output=roles.output or next(iter(own), ""))
+    return replace(roles, contexts=contexts, output=roles.output or next(iter(of_models), ""))
 
 
 def _as_said(roles: Roles, words: Mapping[str, str], found: Profile) -> Roles:
@@ -289,8 +289,8 @@ def _counted(found: Profile, reading: TableReading) -> TableReading:
     n_items = found.n_distinct(grid.items) if grid.items else found.n_rows
     conditions = tuple(name for name in grid.conditions if name not in grid.items)
     n_conditions = found.n_distinct(conditions) if conditions else 1
-    apart = [*grid.items, *conditions, *grid.variants, *filter(None, [grid.scorer])]
-    n_told = found.n_distinct(apart) if grid.items else found.n_rows
+    told_by = [*grid.items, *conditions, *grid.variants, *filter(None, [grid.scorer])]
+    n_told = found.n_distinct(told_by) if grid.items else found.n_rows
     n_runs = 1
     if grid.run or grid.is_rerun:
         n_runs = max(1, round(found.n_rows / max(1, n_told)))
@@ -436,7 +436,7 @@ def _left_out(found: Profile, reading: TableReading, n_broken: int) -> tuple[str
 def _notes(found: Profile, reading: TableReading) -> tuple[str, ...]:
     """What was seen on the way that a reader should know."""
     roles, grid = reading.roles, reading.grid
-    notes = [f"Left out: {one}." for one in reading.left_out]
+    notes = [f"Left out: {rows}." for rows in reading.left_out]
     if reading.has_long_key:
         notes.append(f"{roles.target} holds long texts, which no output repeats word for word; they make no score.")
     for name, n_missing in reading.missing.items():

@@ -58,7 +58,7 @@ def _way(contest: Contest, i: int, models: Sequence[int]) -> dict[str, Any]:
         "is_own": i == contest.own,
         "items": int(contest.order.n[i]),
         "claimed": bool(contest.claimed[i]),
-        "accuracy": [percent_text(one.value) for one in estimates],
-        "interval": [one.text_percent() for one in estimates],
+        "accuracy": [percent_text(estimate.value) for estimate in estimates],
+        "interval": [estimate.text_percent() for estimate in estimates],
         "ranks": [None if np.isnan(ranks[i, m]) else int(ranks[i, m]) for m in models],
     }

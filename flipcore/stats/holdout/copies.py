@@ -201,8 +201,8 @@ def neighbours_beside_twins(
         return near
     # A twin on the other side stays a neighbour: it may be a copy.
     names = np.unique(np.column_stack([clusters, labels]), axis=0, return_inverse=True)[1].ravel()
-    beside = _nearest_of(blocks, sources, names)
-    return with_twins_clustered(near, cross_neighbours(beside, labels, names, seed, m), n_twins)
+    no_twins = _nearest_of(blocks, sources, names)
+    return with_twins_clustered(near, cross_neighbours(no_twins, labels, names, seed, m), n_twins)
 
 
 def _nearest_of(blocks: Blocks, *clusters: np.ndarray) -> np.ndarray:

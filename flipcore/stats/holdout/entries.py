@@ -39,9 +39,10 @@ def origins(target: Sequence[Item], retro: Sequence[Item]) -> dict[str, str]:
             key = item_key(item)
             if key is None:
                 continue
-            first, own = (_root(one, above) for one in (first_of.setdefault(key, item.item_id), item.item_id))
-            if first != own:
-                above[own] = first
+            first = _root(first_of.setdefault(key, item.item_id), above)
+            root = _root(item.item_id, above)
+            if root != first:
+                above[root] = first
     return above
 
 

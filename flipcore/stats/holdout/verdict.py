@@ -234,7 +234,7 @@ def semantic_test(
         too_few=fewest_text(min(len(T), len(R)), "entries in one set"),
         blind=COPIES if has_copies else "",
         copied_at_most=max((one.at_most for one in copies if not math.isnan(one.at_most)), default=math.nan),
-        has_many_twins=any(one.has_many_twins for one in copies),
+        has_many_twins=any(neighbours.has_many_twins for neighbours in copies),
     ).against_margin(margin)
 
 
