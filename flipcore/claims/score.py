@@ -230,9 +230,9 @@ def elsewhere_claim(model: str, bar: ErrorBar, why_not: str = "") -> Claim:
     """What somebody would report who words the same questions in another way, once."""
     if not bar.elsewhere.has_interval:
         return description("")
-    at = level_text(bar, "elsewhere")
+    level = level_text(bar, "elsewhere")
     limits = limits_text(bar.elsewhere, bar.cells.is_binary)
-    sentence = f"{model}: another prompt would score between {limits.replace(' to ', ' and ')} on these questions ({at})."
+    sentence = f"{model}: another prompt would score between {limits.replace(' to ', ' and ')} on these questions ({level})."
     assertion = SHORT_ELSEWHERE if bar.is_short("elsewhere") else ELSEWHERE
     return Claim(assertion, WHOLE_BAR, sentence, True, "", "", {"elsewhere": bar.elsewhere}).not_claimed(why_not)
 
@@ -240,8 +240,10 @@ def elsewhere_claim(model: str, bar: ErrorBar, why_not: str = "") -> Claim:
 def level_text(bar: ErrorBar, name: str) -> str:
     """Return the level of an interval: "95%", or what such intervals held in simulation, "about 91%"."""
     coverage = bar.estimate(name).coverage
-    if coverage is not None:
-        return f"about {percent_text(coverage)}"
+    return _declared_level(bar) if coverage is None else f"about {percent_text(coverage)}"
+
+
+def _declared_level(bar: ErrorBar) -> str:
     return percent_text(bar.level, 1 if bar.level > 0.989 else 0)
 
 
@@ -319,13 +321,13 @@ def detail(bar: ErrorBar) -> str:
     """What the sentence rests on, in small type: the design and the half-widths, whose limits the sentence prints."""
     half = bar.half_widths
     names = {"questions": "questions", "wordings": "questions and prompts", "reruns": "reruns alone"}
-    at, parts = percent_text(bar.level, 1 if bar.level > 0.989 else 0), []
+    declared, parts = _declared_level(bar), []
     for key, name in names.items():
         if not math.isnan(half[key]):
             level = level_text(bar, key)
-            measured = "" if level == at else f" ({level})"
+            measured = "" if level == declared else f" ({level})"
             parts.append(f"{name} {half_text(half[key], bar.cells.is_binary)}{measured}")
-    return f"{design_text(bar)}. {at} half-widths: {', '.join(parts)}." if parts else f"{design_text(bar)}."
+    return f"{design_text(bar)}. {declared} half-widths: {', '.join(parts)}." if parts else f"{design_text(bar)}."
 
 
 _PART_NAMES = {

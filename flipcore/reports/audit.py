@@ -155,8 +155,11 @@ def audit(store: Store, study_id: str) -> Audit:
 
 def _scales(study: Study) -> dict[tuple[str, str], tuple[float, float]]:
     """The scale of each task and scorer whose scores are grades."""
-    graded = [scorer for scorer in study.scorers if "low" in scorer and "high" in scorer]
-    return {(str(one["task"]), str(one["scorer"])): (float(one["low"]), float(one["high"])) for one in graded}
+    return {
+        (str(scorer["task"]), str(scorer["scorer"])): (float(scorer["low"]), float(scorer["high"]))
+        for scorer in study.scorers
+        if "low" in scorer and "high" in scorer
+    }
 
 
 def _spread(frame: pd.DataFrame) -> str:
@@ -219,10 +222,10 @@ def _scored_alike(frame: pd.DataFrame) -> pd.DataFrame:
     were asked in every way that `LEAST_SHARED` of the items were. A rotation of five options is none of a question with four."""
     if frame.empty:
         return frame
-    has_score = frame["is_correct"].notna() | frame["value"].notna()
-    is_alike = pd.Series(False, index=frame.index)
     if frame["variant"].nunique() < 2:  # of one prompt there is nothing to compare
         return frame.assign(is_correct=None, value=np.nan)
+    has_score = frame["is_correct"].notna() | frame["value"].notna()
+    is_alike = pd.Series(False, index=frame.index)
     for _, part in frame[has_score].groupby(["model", "extractor", "axis"], observed=True):
         there = part.groupby(["item_id", "variant"], observed=True).size().unstack(fill_value=0) > 0
         there = there[there.sum(axis=1) > 1]

@@ -159,7 +159,7 @@ def _of_sets(
 
 def _with_models(recording: Recording, reading: TableReading, rows: Sequence[Mapping[str, Any]]) -> Recording:
     models = _models(reading, (recording.tasks, recording.axes))
-    return replace(recording, models=models, model=_first(rows, models)) if models else recording
+    return replace(recording, models=models, model=_first_model(rows, models)) if models else recording
 
 
 def _with_graders(recording: Recording, reading: TableReading, variants: Sequence[Mapping[str, Any]]) -> Recording:
@@ -273,13 +273,13 @@ def _fields(
 
 def _task(variants: Sequence[Mapping[str, Any]], columns: Sequence[str], *, prompt: str, taken: set[str]) -> str:
     """The column that names the row's task: a few short names, each of several questions."""
+    first = prompt.partition(",")[0]
+    n_questions = len({str(value_at(values, first)) for values in variants}) if prompt else len(variants)
     for name in columns:
-        if not (names(name, "task") and name not in taken):
+        if name in taken or not names(name, "task"):
             continue
         cells = _cells(variants, name)
         is_named = all(isinstance(cell, str) and 0 < len(cell) <= MOST_OF_NAME for cell in cells)
-        first = prompt.partition(",")[0]
-        n_questions = len({str(value_at(values, first)) for values in variants}) if prompt else len(variants)
         is_count = is_named and all(cell.replace(".", "", 1).isdigit() for cell in cells)
         if is_named and not is_count and 2 * len(set(cells)) <= n_questions:
             return name
@@ -294,7 +294,7 @@ def _models(reading: TableReading, taken: Sequence[str]) -> str:
     return ",".join(conditions) or reading.model_column
 
 
-def _first(rows: Sequence[Mapping[str, Any]], models: str) -> str:
+def _first_model(rows: Sequence[Mapping[str, Any]], models: str) -> str:
     return str(value_at(rows[0], models.partition(",")[0]) or NO_MODEL_NAME)
 
 

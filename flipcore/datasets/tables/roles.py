@@ -177,7 +177,7 @@ def _options(profile: Profile, targets: Sequence[str]) -> tuple[str, ...]:
 def _is_separated(profile: Profile, name: str) -> bool:
     """Whether each text of a column lists several entries: red|blue|green."""
     cells = [row[name] for row in profile.table.frame([name], most=50) if row[name]]
-    return bool(cells) and all(len(options_in({"": cell}, "")) > 1 for cell in cells)
+    return bool(cells) and all(_n_entries(cell) > 1 for cell in cells)
 
 
 def _prompts(profile: Profile, candidates: Sequence[str], options: Sequence[str]) -> tuple[str, ...]:
@@ -222,7 +222,8 @@ def _lists_options(profile: Profile, name: str, options: Sequence[str]) -> bool:
     """Whether a column named like the key has as many entries as the options: it lists or scores them."""
     if not profile[name].is_list:
         return False
-    others = options if len(options) == 1 else [other for other in profile.names if _holds_several(profile, other, name)]
+    objects = [other for other in profile.names if other != name and profile[other].is_object]
+    others = options if len(options) == 1 else objects
     for other in others:
         rows = profile.table.frame([name, other], most=200)
         sizes = [(len(entries_of(row[name])), _n_entries(row[other])) for row in rows if row[name] and row[other]]
@@ -230,10 +231,6 @@ def _lists_options(profile: Profile, name: str, options: Sequence[str]) -> bool:
         if n_alike > 0.9 * len(sizes):
             return True
     return False
-
-
-def _holds_several(profile: Profile, name: str, key: str) -> bool:
-    return name != key and profile[name].is_object
 
 
 def _n_entries(cell: str | None) -> int:

@@ -92,8 +92,7 @@ def short_answer(
         words = _SENTENCE.split(words.strip(), maxsplit=1)[0]
         if len(words.split()) > most_words:
             return None, f"The answer has more than {most_words} words and states no short answer."
-    named = next((name for name in right if _is_in_another_order(words, name, question)), None)
-    if named is not None:
+    if any(_is_in_another_order(words, name, question) for name in right):
         return right[0], ""
     names = [_is_named(words, name, question=question) for name in right]
     if True in names:
