@@ -1,4 +1,5 @@
-"""From a log to an experiment: the items of a stored study as a file, and a draft that asks its models about them again."""
+"""From a log to an experiment: the items of a stored study as a file, and a draft that asks its
+models about them again."""
 
 import json
 from collections.abc import Collection
@@ -30,31 +31,48 @@ class Draft:
 
 
 def asked_again(store: Store, study_id: str, item_ids: Collection[str] | None = None) -> Draft:
-    """The open items of a study (of `item_ids` where they are given), each in its role, kept among the uploads, and a draft with
-    its models and two axes to begin with.
+    """The open items of a study (of `item_ids` where they are given), each in its role, kept among
+    the uploads, and a draft with its models and two axes to begin with.
 
-    A model is found by its own name, or by the name that its server knows. Raises BadInput where no item of the
-    study can be asked in another way, AccessDenied for whoever may bring in no file."""
+    A model is found by its own name, or by the name that its server knows. Raises BadInput where no
+    item of the study can be asked in another way, AccessDenied for whoever may bring in no file."""
     study = studies.declared(store, study_id)
     items = studies.study_items(store, study_id)
     items = items[~items["confirmatory"].astype(bool)]
     if item_ids is not None:
         items = items[items["item_id"].isin(list(item_ids))]
-    usable = items[items["kind"].isin(ASKABLE) & items["target"].notna() & ~items["target"].astype(str).str.contains("\n")]
+    usable = items[
+        items["kind"].isin(ASKABLE)
+        & items["target"].notna()
+        & ~items["target"].astype(str).str.contains("\n")
+    ]
     if usable.empty:
         raise BadInput(
-            "No item of this study has options or a number as its one right answer, so none can be asked in another way."
+            "No item of this study has options or a number as its one right answer, so none can be"
+            " asked in another way."
         )
-    notes = [
-        f"{len(items) - len(usable):,} of {len(items):,} items are left out: their right answer is text, several, or missing."
-    ]
-    sources = [_source(part, str(role), str(kind)) for (role, kind), part in usable.groupby(["role", "kind"], sort=False)]
+    notes = []
+    if n_left_out := len(items) - len(usable):
+        notes.append(
+            f"{n_left_out:,} of {len(items):,} items are left out: their right answer is text,"
+            " several, or missing."
+        )
+    sources = []
+    for (role, kind), part in usable.groupby(["role", "kind"], sort=False):
+        sources.append(_source(part, str(role), str(kind)))
     models, missing = _models(study)
-    axes = (Part(IDENTITY), *([Part("option_order")] if (usable["kind"] == "choice").any() else []), Part("prompt_format"))
+    axes = [Part(IDENTITY), Part("prompt_format")]
+    if (usable["kind"] == "choice").any():
+        axes.insert(1, Part("option_order"))
     draft = Study(
-        f"{study.name}, asked again", tuple(sources), axes, (Part(WRITTEN_ANSWER),), tuple(models), budget_usd=study.budget_usd
+        name=f"{study.name}, asked again",
+        items=tuple(sources),
+        axes=tuple(axes),
+        extractors=(Part(WRITTEN_ANSWER),),
+        models=tuple(models),
+        budget_usd=study.budget_usd,
     )
-    return Draft(draft, tuple(notes[len(usable) == len(items) :] + missing))
+    return Draft(draft, tuple(notes + missing))
 
 
 def _models(study: Study) -> tuple[list[ModelUse], list[str]]:
@@ -63,32 +81,52 @@ def _models(study: Study) -> tuple[list[ModelUse], list[str]]:
     by_served = {card.model: name for name, card in cards.items() if card.model}
     uses, missing = [], []
     for use in study.models:
-        name = use.name if use.name in cards else by_served.get(use.name) or by_served.get(use.name.rpartition("/")[2])
+        name = (
+            use.name
+            if use.name in cards
+            else by_served.get(use.name) or by_served.get(use.name.rpartition("/")[2])
+        )
         if name is None:
-            missing.append(f"{use.name} is not among your models; add it under Models, or choose another.")
+            missing.append(
+                f"{use.name} is not among your models; add it under Models, or choose another."
+            )
         else:
-            uses.append(ModelUse(name, use.temperature, use.n_samples, use.seed, use.max_tokens, use.top_p, use.stop))
+            uses.append(
+                ModelUse(
+                    name,
+                    use.temperature,
+                    use.n_samples,
+                    seed=use.seed,
+                    max_tokens=use.max_tokens,
+                    top_p=use.top_p,
+                    stop=use.stop,
+                )
+            )
     return uses or list(demo_study().models[:1]), missing
 
 
 def _source(items: pd.DataFrame, role: str, kind: str) -> ItemSource:
     """Items of one role and kind as a JSONL file."""
-    lines = [_line(row, kind) for row in items.to_dict("records")]
-    text = "".join(json.dumps(line, ensure_ascii=False) + "\n" for line in lines)
+    text = ""
+    for row in items.to_dict("records"):
+        line = {
+            "key": row["item_id"],
+            "question": row["question"],
+            "target": row["target"],
+            "category": row["category"] or "-",
+        }
+        if kind == "choice":
+            line |= {"options": list(row["options"]), "target": int(row["target"])}
+        text += json.dumps(line, ensure_ascii=False) + "\n"
     path = keep_upload("asked-again.jsonl", text.encode())
     columns = _COLUMNS | ({"options": "options", "target_as": "index"} if kind == "choice" else {})
     return ItemSource("file", role, path=str(path), columns=columns)
 
 
-def _line(row: dict, kind: str) -> dict:
-    own = {"key": row["item_id"], "question": row["question"], "target": row["target"], "category": row["category"] or "-"}
-    return own | ({"options": list(row["options"]), "target": int(row["target"])} if kind == "choice" else {})
-
-
 def narrowed(store: Store, study_id: str, item_ids: Collection[str]) -> Draft:
-    """The study with `item_ids` alone, each in its role, and everything else as declared; of recorded outputs what
-    `asked_again` makes of these items. What the study set aside is never taken. Raises BadInput where no
-    item is left."""
+    """The study with `item_ids` alone, each in its role, and everything else as declared; of
+    recorded outputs what `asked_again` makes of these items. What the study set aside is never
+    taken. Raises BadInput where no item is left."""
     study = studies.declared(store, study_id)
     if study.is_recorded:
         return asked_again(store, study_id, item_ids)
@@ -96,17 +134,25 @@ def narrowed(store: Store, study_id: str, item_ids: Collection[str]) -> Draft:
     open_ids = set(members.loc[~members["confirmatory"].astype(bool), "item_id"]) & set(item_ids)
     sources, n = [], 0
     for source in study.items:
-        own = [item.item_id for item in load_report(source).items if item.item_id in open_ids]
-        if own:
-            sources.append(replace(source, n=0, where={ITEM_ID: own}))
-            n += len(own)
+        source_ids = [
+            item.item_id for item in load_report(source).items if item.item_id in open_ids
+        ]
+        if source_ids:
+            sources.append(replace(source, n=0, where={ITEM_ID: source_ids}))
+            n += len(source_ids)
     if not sources:
         raise BadInput(
-            "None of the selected items can be read from the study's sources any more; their files may have changed."
+            "None of the selected items can be read from the study's sources any more; their files"
+            " may have changed."
         )
     name = f"{study.name}, {n:,} selected {'item' if n == 1 else 'items'}"
-    notes = ["These items were selected on the flip map for how they flipped: their rates say nothing about the others."]
+    notes = [
+        "These items were selected on the flip map for how they flipped: their rates say nothing"
+        " about the others."
+    ]
     # pairs whose other half is not asked are none
     control = OTHER_CONTROL if study.control == PAIRED_CONTROL else study.control
-    narrow = replace(study, name=name[:120], items=tuple(sources), confirmatory_share=0.0, control=control)
+    narrow = replace(
+        study, name=name[:120], items=tuple(sources), confirmatory_share=0.0, control=control
+    )
     return Draft(narrow, tuple(notes))

@@ -1,4 +1,4 @@
-"""What a plan will cost before it starts, and the cap at which spending stops."""
+"""Costs of a plan before it starts, and the cap at which spending stops."""
 
 import math
 from collections.abc import Iterable, Mapping
@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from flipcore.core.records import Call, Completion
 from flipcore.models.cards import ModelCard
 
-CHARS_PER_TOKEN = 4  # English in common tokenizers; other scripts take more, so a projection is an estimate
+# English in common tokenizers; other scripts take more, so a projection is an estimate.
+CHARS_PER_TOKEN = 4
 TEMPLATE_TOKENS = 64  # what a chat template may add to a prompt
 # Calls a second before anything was measured; a pilot replaces the guess.
 TYPICAL_RATE = {"simulated": 3000.0, "pocket": 60.0, "callable": 200.0}
@@ -15,9 +16,10 @@ TYPICAL_RATE = {"simulated": 3000.0, "pocket": 60.0, "callable": 200.0}
 
 @dataclass(frozen=True)
 class Projection:
-    """`n_tokens_out` is an upper bound (every generation as long as allowed), `n_tokens_in` and `cost_usd` are estimates, unless
-    `is_measured`. A cost of None means that a price is unknown. `n_more` calls may follow behind blank first tokens; their tokens
-    and price are counted in. `notes` are what a pilot saw besides."""
+    """`n_tokens_out` is an upper bound (every generation as long as allowed), `n_tokens_in` and
+    `cost_usd` are estimates, unless `is_measured`. A cost of None means that a price is unknown.
+    `n_more` calls may follow behind blank first tokens; their tokens and price are counted in.
+    `notes` are what a pilot saw besides."""
 
     n_calls: int
     n_tokens_in: int
@@ -28,44 +30,50 @@ class Projection:
     notes: tuple[str, ...] = ()
     n_more: int = 0
 
-    def __add__(self, other: "Projection") -> "Projection":
-        cost = None if self.cost_usd is None or other.cost_usd is None else self.cost_usd + other.cost_usd
+    def __add__(self, addend: "Projection") -> "Projection":
+        cost = (
+            None
+            if self.cost_usd is None or addend.cost_usd is None
+            else self.cost_usd + addend.cost_usd
+        )
         return Projection(
-            self.n_calls + other.n_calls,
-            self.n_tokens_in + other.n_tokens_in,
-            self.n_tokens_out + other.n_tokens_out,
-            cost,
-            self.seconds + other.seconds,
-            self.is_measured and other.is_measured,
-            n_more=self.n_more + other.n_more,
+            n_calls=self.n_calls + addend.n_calls,
+            n_tokens_in=self.n_tokens_in + addend.n_tokens_in,
+            n_tokens_out=self.n_tokens_out + addend.n_tokens_out,
+            cost_usd=cost,
+            seconds=self.seconds + addend.seconds,
+            is_measured=self.is_measured and addend.is_measured,
+            n_more=self.n_more + addend.n_more,
         )
 
     def scaled(self, factor: float) -> "Projection":
         return Projection(
-            round(self.n_calls * factor),
-            round(self.n_tokens_in * factor),
-            round(self.n_tokens_out * factor),
-            None if self.cost_usd is None else self.cost_usd * factor,
-            self.seconds * factor,
-            self.is_measured,
+            n_calls=round(self.n_calls * factor),
+            n_tokens_in=round(self.n_tokens_in * factor),
+            n_tokens_out=round(self.n_tokens_out * factor),
+            cost_usd=None if self.cost_usd is None else self.cost_usd * factor,
+            seconds=self.seconds * factor,
+            is_measured=self.is_measured,
             n_more=round(self.n_more * factor),
         )
 
     @property
     def calls(self) -> str:
-        more = f" and up to {self.n_more:,} more where the first token is blank" if self.n_more else ""
+        more = (
+            f" and up to {self.n_more:,} more where the first token is blank" if self.n_more else ""
+        )
         return f"{self.n_calls:,} calls{more}"
 
     def sentence(self) -> str:
         cost = "an unknown price" if self.cost_usd is None else dollars(self.cost_usd)
         about, most = ("", "") if self.is_measured else ("about ", "at most ")
         return (
-            f"{self.calls}, {about}{self.n_tokens_in:,} tokens in and {most}"
-            f"{self.n_tokens_out:,} out, {'' if self.cost_usd is None else about}{cost}, about {self.seconds:,.0f} s"
+            f"{self.calls}, {about}{self.n_tokens_in:,} tokens in and {most}{self.n_tokens_out:,}"
+            f" out, {'' if self.cost_usd is None else about}{cost}, about {self.seconds:,.0f} s"
         )
 
 
-NOTHING = Projection(0, 0, 0, 0.0, 0.0, True)
+NOTHING = Projection(0, 0, 0, cost_usd=0.0, seconds=0.0, is_measured=True)
 
 
 def dollars(usd: float) -> str:
@@ -77,25 +85,32 @@ def dollars(usd: float) -> str:
 
 
 def call_price(call: Call, card: ModelCard | None) -> float | None:
-    """What one call is estimated to cost with an answer as long as allowed, in US dollars; None where the price is unknown."""
+    """Return the estimated price of a call in US dollars, with an answer as long as allowed; None
+    where it is unknown."""
     r = call.request
-    return _price(card, (len(r.system) + len(r.prompt) + len(r.continuation)) / CHARS_PER_TOKEN, r.max_tokens)
+    return _price(
+        card, (len(r.system) + len(r.prompt) + len(r.continuation)) / CHARS_PER_TOKEN, r.max_tokens
+    )
 
 
 def call_bound(call: Call, card: ModelCard | None) -> float | None:
-    """The most that one call can cost in any script and tokenizer: a token holds at least one byte of the text."""
+    """The most that one call can cost in any script and tokenizer: a token holds at least one byte
+    of the text."""
     return _price(card, _most_tokens_in(call), max(call.request.max_tokens, 1))
 
 
 def lost_price(call: Call, card: ModelCard | None) -> float:
-    """What one attempt without an answer may have been billed: its input, at most; nobody knows how much of an answer was
-    written."""
+    """Return what one attempt without an answer may have been billed: its input, at most; nobody
+    knows how much of an answer was written."""
     return _price(card, _most_tokens_in(call), 0) or 0.0
 
 
 def _most_tokens_in(call: Call) -> int:
     r = call.request
-    return len(f"{r.system}{r.prompt}{r.continuation}".encode("utf-8", "surrogatepass")) + TEMPLATE_TOKENS
+    return (
+        len(f"{r.system}{r.prompt}{r.continuation}".encode("utf-8", "surrogatepass"))
+        + TEMPLATE_TOKENS
+    )
 
 
 def _price(card: ModelCard | None, n_in: float, n_out: float) -> float | None:
@@ -121,44 +136,57 @@ def projected(calls: Iterable[Call], card: ModelCard | None) -> Projection:
 
 
 def rate(card: ModelCard | None) -> float:
-    """Calls a second to expect before any was made."""
+    """Call a second to expect before any was made."""
     if card is None:
         return TYPICAL_RATE["callable"]
     return TYPICAL_RATE.get(card.backend, card.n_in_flight / 2)
 
 
 def usage(completions: Iterable[Completion], seconds: float) -> Projection:
-    """What a pilot used, as a Projection to be scaled up."""
-    rows = list(completions)
-    costs = [row.cost_usd for row in rows]
-    return Projection(
-        len(rows),
-        sum(row.n_tokens_in or 0 for row in rows),
-        sum(row.n_tokens_out or 0 for row in rows),
-        None if None in costs else sum(cost for cost in costs if cost is not None),
-        seconds,
-        True,
-    )
+    """Return what a pilot used, as a Projection to be scaled up."""
+    n_calls = n_in = n_out = 0
+    cost: float | None = 0.0
+    for completion in completions:
+        n_calls += 1
+        n_in += completion.n_tokens_in or 0
+        n_out += completion.n_tokens_out or 0
+        cost = None if cost is None or completion.cost_usd is None else cost + completion.cost_usd
+    return Projection(n_calls, n_in, n_out, cost, seconds, is_measured=True)
 
 
 def refusal(
-    projection: Projection, budget_usd: float | None, cards: Mapping[str, ModelCard | None], spent_usd: float = 0.0
+    projection: Projection,
+    budget_usd: float | None,
+    cards: Mapping[str, ModelCard | None],
+    spent_usd: float = 0.0,
 ) -> str:
-    """Why a study may not start, with its projection; empty when it may. `projection` is of the calls that are not stored
-    yet, `spent_usd` what the study's earlier runs cost."""
+    """Return why a study may not start, with its projection; empty when it may. `projection` is of
+    the calls that are not stored yet, `spent_usd` what the study's earlier runs cost."""
     paid = [name for name, card in cards.items() if card and (card.price_in or card.price_out)]
-    unknown = [name for name, card in cards.items() if card and (card.price_in is None or card.price_out is None)]
+    unknown = [
+        name
+        for name, card in cards.items()
+        if card and (card.price_in is None or card.price_out is None)
+    ]
     if unknown:
         return (
-            f"The price of {unknown[0]} is unknown, so no budget can be kept. Say what it costs: edit it under Models. Nothing was "
-            "asked."
+            f"The price of {unknown[0]} is unknown, so no budget can be kept. Say what it costs:"
+            " edit it under Models. Nothing was asked."
         )
     if paid and budget_usd is None and projection.n_calls:
-        return f"{paid[0]} costs money and the study has no budget. Projection: {projection.sentence()}. Nothing was asked."
-    if budget_usd is not None and projection.cost_usd and projection.cost_usd + spent_usd > budget_usd:
+        return (
+            f"{paid[0]} costs money and the study has no budget. Projection:"
+            f" {projection.sentence()}. Nothing was asked."
+        )
+    if (
+        budget_usd is not None
+        and projection.cost_usd
+        and projection.cost_usd + spent_usd > budget_usd
+    ):
         spent = f" It has spent {dollars(spent_usd)} so far." if spent_usd else ""
         return (
-            f"The study would cost more than its budget of {dollars(budget_usd)}.{spent} Projection: "
-            f"{projection.sentence()}. Take fewer items, variants or samples, or raise the budget. Nothing was asked."
+            f"The study would cost more than its budget of {dollars(budget_usd)}.{spent}"
+            f" Projection: {projection.sentence()}. Take fewer items, variants or samples, or raise"
+            " the budget. Nothing was asked."
         )
     return ""

@@ -1,4 +1,5 @@
-"""Handing a study to the process that holds the database: a file in data/inbox/, put there in one step."""
+"""Handing a study to the process that holds the database: a file in data/inbox/, put there in one
+step."""
 
 import os
 import time
@@ -12,7 +13,8 @@ from flipcore.store.connection import default_path
 
 
 def inbox_path() -> Path:
-    """Beside the database, so that two dashboards with two databases do not take each other's studies."""
+    """Beside the database, so that two dashboards with two databases do not take each other's
+    studies."""
     return default_path().parent / "inbox"
 
 

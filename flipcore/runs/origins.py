@@ -1,4 +1,4 @@
-"""Which packages a study's plug-ins come from, as they are installed where the study is declared."""
+"""Packages that a study's plug-ins come from, as installed where the study is declared."""
 
 from typing import Any
 
@@ -12,19 +12,22 @@ from flipcore.store import rows
 
 
 def origins(study: Study) -> list[dict[str, str]]:
-    """One row for each plug-in of the study that is not Flipscope's own: kind, name, package, version."""
+    """One row for each plug-in of the study that is not Flipscope's own: kind, name, package,
+    version."""
     uses: list[tuple[Registry, list[str]]] = [
         (LOADERS, [source.dataset for source in study.items]),
         (AXES, [part.name for part in study.axes]),
         (EXTRACTORS, [part.name for part in study.extractors]),
         (BACKENDS, _backends(study)),
     ]
-    return [
-        {"kind": registry.noun, "name": name, "package": origin.package, "version": origin.version}
-        for registry, names in uses
-        for name in dict.fromkeys(names)
-        if (origin := registry.origin(name)) != SHIPPED
-    ]
+    rows_of_plugins = []
+    for registry, names in uses:
+        for name in dict.fromkeys(names):
+            origin = registry.origin(name)
+            if origin != SHIPPED:
+                row = {"kind": registry.noun, "name": name}
+                rows_of_plugins.append(row | {"package": origin.package, "version": origin.version})
+    return rows_of_plugins
 
 
 def _backends(study: Study) -> list[str]:
@@ -37,5 +40,6 @@ def _backends(study: Study) -> list[str]:
 
 
 def study_row(study: Study, state: str, message: str = "", **columns: Any) -> dict:
-    """A row of `studies` that names the packages of the study's plug-ins; `columns` as of `store.rows.study_row`."""
+    """A row of `studies` that names the packages of the study's plug-ins; `columns` as of
+    `store.rows.study_row`."""
     return rows.study_row(study, state, message, plugins=origins(study), **columns)

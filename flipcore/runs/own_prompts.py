@@ -1,7 +1,8 @@
-"""A study's own prompt put in the place of its layout: which examples stand before an item, and every variant in those words.
+"""A study's own prompt put in the place of its layout: which examples stand before an item, and
+every variant in those words.
 
-An item that this study or an earlier one set aside is nobody's example, no item is its own, and none of another role in the study is,
-wherever the examples come from.
+An item that this study or an earlier one set aside is nobody's example, no item is its own, and
+none of another role in the study is, wherever the examples come from.
 """
 
 from collections import Counter
@@ -29,7 +30,8 @@ _ITEM_PARTS = ("stem", "options", "cue")
 
 @dataclass(frozen=True)
 class _Pool:
-    """`items` as they are stored, and of them those that may be shown, each with its place in `items`, in the order of the study."""
+    """`items` as they are stored, and of them those that may be shown, each with its place in
+    `items`, in the order of the study."""
 
     items: tuple[Item, ...]
     usable: tuple[tuple[Item, int], ...]
@@ -40,53 +42,66 @@ class _Pool:
 
     @cached_property
     def counts(self) -> Counter[str]:
-        return Counter(one.item_id for one, _ in self.usable)
+        return Counter(item.item_id for item, _ in self.usable)
 
     @cached_property
     def _rank(self) -> dict[str, int]:
-        return {one.item_id: rank for rank, (one, _) in enumerate(self.usable)}
+        return {item.item_id: rank for rank, (item, _) in enumerate(self.usable)}
 
     @cached_property
     def _usable_items(self) -> list[Item]:
-        return [one for one, _ in self.usable]
+        return [item for item, _ in self.usable]
 
     def without(self, item: Item) -> Sequence[Item]:
         """All that may be shown but the item itself."""
         n = self.counts[item.item_id]
         if n > 1:
-            return [one for one in self._usable_items if one.item_id != item.item_id]
+            return [item for item in self._usable_items if item.item_id != item.item_id]
         rank = self._rank.get(item.item_id, len(self.usable))
         return self._usable_items[:rank] + self._usable_items[rank + 1 :]
 
 
 @dataclass(frozen=True)
 class PromptPlan:
-    """`pools` are by (role, kind), or one under ("", "") where the examples come from a split; `hidden` items are never shown."""
+    """`pools` are by (role, kind), or one under ("", "") where the examples come from a split;
+    `hidden` items are never shown."""
 
-    own: OwnPrompt
+    prompt: OwnPrompt
     layout: str
     seed: int
     pools: Mapping[tuple[str, str], tuple[Item, ...]]
     roles: Mapping[str, str]
     hidden: frozenset[str]
-    _pools: dict[tuple[str, str, str], _Pool] = field(default_factory=dict, compare=False, repr=False)
-    _draws: dict[tuple[str, int], list[int]] = field(default_factory=dict, compare=False, repr=False)
+    _pools: dict[tuple[str, str, str], _Pool] = field(
+        default_factory=dict, compare=False, repr=False
+    )
+    _draws: dict[tuple[str, int], list[int]] = field(
+        default_factory=dict, compare=False, repr=False
+    )
 
     @property
     def material(self) -> dict[str, Any]:
-        """What axes are told of it."""
-        return {"n_examples": self.own.n_examples, "has_system": bool(self.own.system)}
+        """The facts about it that axes are told."""
+        return {"n_examples": self.prompt.n_examples, "has_system": bool(self.prompt.system)}
 
     def examples(self, item: Item, how: str = "") -> list[Item]:
-        """What stands before the item, in order. Raises BadInput where there are too few. `how` is "" or what the axis of their
-        order and choice asks for: "order-1" the same ones shuffled, "choice-1" others as far as there are any."""
-        pool, n = self._pool(item), self.own.n_examples
+        """Return the examples that stand before the item, in order. Raises BadInput where there are
+        too few. `how` is "" or what the axis of their order and choice asks for: "order-1" the same
+        ones shuffled, "choice-1" others as far as there are any.
+        """
+        pool, n = self._pool(item), self.prompt.n_examples
         n_usable = len(pool.usable) - pool.counts[item.item_id]
         if n_usable < n:
-            where = f" of the category {item.category!r}" if self.own.same_category else ""
-            raise BadInput(f"{n} examples{where} were asked for, and {n_usable} may be shown. Ask for fewer.")
+            where = f" of the category {item.category!r}" if self.prompt.same_category else ""
+            raise BadInput(
+                f"{n} examples{where} were asked for, and {n_usable} may be shown. Ask for fewer."
+            )
         if how.startswith("choice"):
-            usable = pool.without(item) if self.own.pick != LM_EVAL else list(self._in_order(pool, item))
+            usable = (
+                pool.without(item)
+                if self.prompt.pick != LM_EVAL
+                else list(self._in_order(pool, item))
+            )
             return [usable[i] for i in self._draw(how, n_usable)[:n]]
         first = list(islice(self._in_order(pool, item), n))
         if how.startswith("order"):
@@ -97,26 +112,39 @@ class PromptPlan:
     def _in_order(self, pool: _Pool, item: Item) -> Iterator[Item]:
         """Everything that may stand before the item, those first that do."""
         front: Sequence[int] = ()
-        if self.own.pick == LM_EVAL and self.own.n_examples:
-            front = nth_sample(LM_EVAL_SEED, len(pool.items), self.own.n_examples, _row(item))
-            yield from (pool.items[i] for i in front if i in pool.places and pool.items[i].item_id != item.item_id)
-        again = set(front)
-        yield from (one for one, i in pool.usable if i not in again and one.item_id != item.item_id)
+        if self.prompt.pick == LM_EVAL and self.prompt.n_examples:
+            front = nth_sample(LM_EVAL_SEED, len(pool.items), self.prompt.n_examples, _row(item))
+            yield from (
+                pool.items[i]
+                for i in front
+                if i in pool.places and pool.items[i].item_id != item.item_id
+            )
+        shown = set(front)
+        for example, row in pool.usable:
+            if row not in shown and example.item_id != item.item_id:
+                yield example
 
     def _pool(self, item: Item) -> _Pool:
-        """What may be shown before items of this one's role, kind and category, looked up once for all of them."""
+        """Return what may be shown before items of this one's role, kind and category, looked up
+        once."""
         role = self.roles.get(item.item_id, "")
-        key = (role, item.kind, item.category if self.own.same_category else "")
+        key = (role, item.kind, item.category if self.prompt.same_category else "")
         if key not in self._pools:
             items = self.pools.get(("", ""), self.pools.get((role, item.kind), ()))
-            if self.own.same_category:
-                items = tuple(one for one in items if one.category == item.category)
-            is_usable = [
-                one.item_id not in self.hidden and one.target is not None and self.roles.get(one.item_id, role) == role
-                for one in items
-            ]
-            order = self._draw("examples", len(items)) if self.own.pick == BY_SEED else range(len(items))
-            self._pools[key] = _Pool(items, tuple((items[i], i) for i in order if is_usable[i]))
+            if self.prompt.same_category:
+                items = tuple(example for example in items if example.category == item.category)
+            order = (
+                self._draw("examples", len(items))
+                if self.prompt.pick == BY_SEED
+                else range(len(items))
+            )
+            usable = []
+            for row in order:
+                example = items[row]
+                may_show = example.item_id not in self.hidden and example.target is not None
+                if may_show and self.roles.get(example.item_id, role) == role:
+                    usable.append((example, row))
+            self._pools[key] = _Pool(items, tuple(usable))
         return self._pools[key]
 
     def _draw(self, how: str, n: int) -> list[int]:
@@ -127,46 +155,62 @@ class PromptPlan:
         return self._draws[how, n]
 
     def applied(self, variants: Sequence[Variant], item: Item) -> list[Variant]:
-        """The variants of one axis in the study's own words; those that ask for a continuation stay as they are."""
+        """The variants of one axis in the study's own words; those that ask for a continuation stay
+        as they are."""
         if item.kind == "completion" and not item.solution:
             return list(variants)
-        return collapsed([self._worded(one, item) for one in variants])
+        return collapsed([self._worded(variant, item) for variant in variants])
 
     def _worded(self, variant: Variant, item: Item) -> Variant:
         parts = dict(variant.prompt.parts)
         if variant.layout == CONTINUATION or "stem" not in parts:
             return variant
-        lead, _, end = LAYOUTS[variant.layout].stem.partition("{}") if variant.layout in LAYOUTS else ("", "", "")
+        lead, _, end = (
+            LAYOUTS[variant.layout].stem.partition("{}")
+            if variant.layout in LAYOUTS
+            else ("", "", "")
+        )
         question = parts["stem"].removeprefix(lead).removesuffix(end)
         view = ItemView(item, question, variant.order, variant.labels)
-        before = rendered(self.own.before, view.fields(), "The text before the examples")
-        own_system = str(variant.params.get("system", self.own.system))
-        in_system = self.own.before_as_system or self.own.as_turns
+        before = rendered(self.prompt.before, view.fields(), "The text before the examples")
+        own_system = str(variant.params.get("system", self.prompt.system))
+        in_system = self.prompt.before_as_system or self.prompt.as_turns
         system = "\n\n".join(filter(None, (own_system, before if in_system else "")))
-        examples = [_as_example(one) for one in self.examples(item, str(variant.params.get("examples", "")))]
+        examples = [
+            _as_example(example)
+            for example in self.examples(item, str(variant.params.get("examples", "")))
+        ]
         middle = self._question(variant, view)
-        extra = [(name, f"{text.strip()}\n\n") for name, text in variant.prompt.parts if name not in _ITEM_PARTS]
-        every = (*self._front("" if in_system else before, examples), *extra, *middle)
-        return replace(variant, prompt=Prompt(every, system), layout=OWN)
+        extra = [
+            (name, f"{text.strip()}\n\n")
+            for name, text in variant.prompt.parts
+            if name not in _ITEM_PARTS
+        ]
+        front = self._front("" if in_system else before, examples)
+        return replace(variant, prompt=Prompt((*front, *extra, *middle), system), layout=OWN)
 
     def _front(self, before: str, examples: Sequence[ItemView]) -> tuple[tuple[str, str], ...]:
-        """What stands before the question: one part, or the turns of a conversation."""
-        template = self.own.example or f"{self.own.template} {{{{ answer }}}}"
-        if self.own.as_turns:
-            turns = [turn for one in examples for turn in example_turns(one, self.own.template, template)]
+        """Return what stands before the question: one part, or the turns of a conversation."""
+        template = self.prompt.example or f"{self.prompt.template} {{{{ answer }}}}"
+        if self.prompt.as_turns:
+            turns: list[str] = []
+            for example in examples:
+                turns += example_turns(example, self.prompt.template, template)
             return tuple(zip(cycle(EXAMPLE_TURNS), turns, strict=False))
-        front = before + examples_text(examples, template, self.own.between)
+        front = before + examples_text(examples, template, self.prompt.between)
         return (("examples", front),) if front else ()
 
     def _question(self, variant: Variant, view: ItemView) -> tuple[tuple[str, str], ...]:
-        """The template filled; a variant of another layout, or with the question behind the options, keeps its own words behind
-        the same examples."""
+        """The template filled; a variant of another layout, or with the question behind the
+        options, keeps its own words behind the same examples."""
         names = [name for name, _ in variant.prompt.parts]
-        if variant.layout != self.layout or ("options" in names and names.index("options") < names.index("stem")):
+        if variant.layout != self.layout or (
+            "options" in names and names.index("options") < names.index("stem")
+        ):
             return tuple(pair for pair in variant.prompt.parts if pair[0] in _ITEM_PARTS)
-        text = rendered(self.own.template, view.fields())
-        lead, question, rest = text.partition(view.question)
-        return tuple(pair for pair in (("lead", lead), ("stem", question), ("cue", rest)) if pair[1])
+        text = rendered(self.prompt.template, view.fields())
+        lead, question, cue = text.partition(view.question)
+        return tuple(pair for pair in (("lead", lead), ("stem", question), ("cue", cue)) if pair[1])
 
 
 def _as_example(item: Item) -> ItemView:
@@ -179,40 +223,51 @@ def _row(item: Item) -> int:
     key = item.item_id.partition("/")[2].partition("@")[0]
     if not key.isdecimal():
         raise BadInput(
-            f"lm-eval's examples follow from an item's row in its split, and {item.item_id} holds none. Choose pick = first."
+            f"lm-eval's examples follow from an item's row in its split, and {item.item_id} holds"
+            " none. Choose pick = first."
         )
     return int(key)
 
 
-def prompt_plan(study: Study, items: Sequence[tuple[Item, str]], hidden: frozenset[str]) -> PromptPlan | None:
-    """None where the study has no prompt of its own. `hidden` items were set aside, by this study or an earlier one."""
+def prompt_plan(
+    study: Study, items: Sequence[tuple[Item, str]], hidden: frozenset[str]
+) -> PromptPlan | None:
+    """None where the study has no prompt of its own. `hidden` items were set aside, by this study
+    or an earlier one."""
     if study.prompt is None:
         return None
     if study.protocol.name == rotation.PROTOCOL.name:
-        raise BadInput("The rotation protocol writes prompts of its own. Take single_shot, or leave the own prompt out.")
-    own = resolved(study.prompt)
-    if own.as_turns and own.n_examples:
+        raise BadInput(
+            "The rotation protocol writes prompts of its own. Take single_shot, or leave the own"
+            " prompt out."
+        )
+    own_prompt = resolved(study.prompt)
+    if own_prompt.as_turns and own_prompt.n_examples:
         _check_chat(study)
     pools: dict[tuple[str, str], tuple[Item, ...]] = {}
-    if own.examples_from is not None and own.n_examples:
+    if own_prompt.examples_from is not None and own_prompt.n_examples:
         from flipcore.datasets import load_report
 
-        pools[("", "")] = tuple(load_report(own.examples_from).items)
+        pools[("", "")] = tuple(load_report(own_prompt.examples_from).items)
     else:
         by_kind: dict[tuple[str, str], list[Item]] = {}
         for item, role in items:
             by_kind.setdefault((role, item.kind), []).append(item)
         pools = {key: tuple(members) for key, members in by_kind.items()}
-    return PromptPlan(own, study.layout, study.seed, pools, {item.item_id: role for item, role in items}, hidden)
+    roles = {item.item_id: role for item, role in items}
+    return PromptPlan(own_prompt, study.layout, study.seed, pools=pools, roles=roles, hidden=hidden)
 
 
 def _check_chat(study: Study) -> None:
-    """Raises BadInput for a model that is not asked by turns: its examples would run together."""
+    """Raise BadInput for a model that is not asked by turns: its examples would run together."""
     cards = model_cards()
     for use in study.models:
         card = cards.get(use.name)
-        if card is None or (card.backend != "simulated" and (card.backend, card.api) != ("openai_compatible", "chat")):
+        if card is None or (
+            card.backend != "simulated"
+            and (card.backend, card.api) != ("openai_compatible", "chat")
+        ):
             raise BadInput(
-                f"Examples as turns of a conversation need a model that a server is asked for by chat, and {use.name} is not. "
-                "Set as_turns = false, or choose another model."
+                "Examples as turns of a conversation need a model that a server is asked for by"
+                f" chat, and {use.name} is not. Set as_turns = false, or choose another model."
             )

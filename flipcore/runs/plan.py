@@ -1,14 +1,23 @@
-"""From a declared study to what will be asked: items with their roles, variants by axis, and what it will cost; and what is
-declared, as rows."""
+"""From a declared study to what will be asked: items with their roles, variants by axis, and what
+it will cost; and what is declared, as rows."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cached_property, partial
 
 from flipcore import axes, extractors, protocols
 from flipcore.axes import AXES
 from flipcore.core import bounds, randomness
-from flipcore.core.contracts import Ask, Axis, Backend, CallProtocol, Extractor, History, Material, Paraphrase
+from flipcore.core.contracts import (
+    Ask,
+    Axis,
+    Backend,
+    CallProtocol,
+    Extractor,
+    History,
+    Material,
+    Paraphrase,
+)
 from flipcore.core.errors import BadInput
 from flipcore.core.records import BASE, SANDBOX, Call, Item, Variant, digest
 from flipcore.core.study import ModelUse, Study
@@ -39,15 +48,17 @@ class ItemPlan:
 
 @dataclass(frozen=True)
 class PlanInputs:
-    """All that a plan is made from, before an item is varied: items with their roles in the order in which they will be asked,
-    plug-ins with their parameters, and what axes are handed. `hidden` items are set aside by this study or an earlier one."""
+    """All that a plan is made from, before an item is varied: items with their roles in the order
+    in which they will be asked, plug-ins with their parameters, and what axes are handed. `hidden`
+    items are set aside by this study or an earlier one.
+    """
 
     study: Study
     items: tuple[tuple[Item, str], ...]
     axes: tuple[Axis, ...]
     extractors: tuple[Extractor, ...]
     protocol: CallProtocol
-    own: own_prompts.PromptPlan | None
+    own_prompt: own_prompts.PromptPlan | None
     material: Material
     hidden: frozenset[str]
     notes: tuple[str, ...] = ()
@@ -56,8 +67,8 @@ class PlanInputs:
 
 @dataclass(frozen=True)
 class Plan:
-    """Everything that is decided before the first call; `items` are in the order in which they will be asked. `warnings` are
-    those of the `notes` that say what will be missing."""
+    """Everything that is decided before the first call; `items` are in the order in which they will
+    be asked. `warnings` are those of the `notes` that say what will be missing."""
 
     study: Study
     items: tuple[ItemPlan, ...]
@@ -67,34 +78,56 @@ class Plan:
     warnings: tuple[str, ...] = field(default=())
 
     def prepare(self, backend: Backend) -> None:
-        """Tells a model that cannot read what the prompts mean, and which items stand in which role."""
-        own = self.protocol.variants  # prompts of a protocol, behind those of the axes
-        variants = [
-            one for item_plan in self.items for one in (*own(item_plan.item, item_plan.variants[0].layout), *item_plan.variants)
-        ]
-        backend.prepare(
-            [item_plan.item for item_plan in self.items],
-            variants,
-            {item_plan.item.item_id: item_plan.role for item_plan in self.items},
-        )
+        """Tell a model that cannot read what the prompts mean, and which items stand in which
+        role."""
+        items, variants, roles = [], [], {}
+        for item_plan in self.items:
+            items.append(item_plan.item)
+            roles[item_plan.item.item_id] = item_plan.role
+            # A protocol may have prompts of its own.
+            variants += self.protocol.variants(item_plan.item, item_plan.variants[0].layout)
+            variants += item_plan.variants
+        backend.prepare(items, variants, roles)
 
-    def history(self, item_plan: ItemPlan, use: ModelUse, backend: Backend, completions, judge: Backend | None) -> History:
+    def history(
+        self,
+        item_plan: ItemPlan,
+        use: ModelUse,
+        backend: Backend,
+        completions,
+        judge: Backend | None,
+    ) -> History:
         ask = Ask(
-            use.temperature, use.top_p, use.max_tokens, use.seed, use.stop, self.study.judge, use.effort, use.reasoning_budget
+            temperature=use.temperature,
+            top_p=use.top_p,
+            max_tokens=use.max_tokens,
+            seed=use.seed,
+            stop=use.stop,
+            judge=self.study.judge,
+            effort=use.effort,
+            reasoning_budget=use.reasoning_budget,
         )
         return History(
-            item_plan.item, item_plan.variants, self.extractors, backend, ask, use.n_samples, completions, judge, self.sandbox
+            item=item_plan.item,
+            variants=item_plan.variants,
+            extractors=self.extractors,
+            backend=backend,
+            ask=ask,
+            n_samples=use.n_samples,
+            completions=completions,
+            judge=judge,
+            sandbox=self.sandbox,
         )
 
     @cached_property
     def sandbox(self) -> Backend | None:
-        """Where code is run, if an extractor asks for it."""
+        """The backend that runs code, if an extractor asks for it."""
         return open_backend(SANDBOX, {}) if self.n_programs else None
 
     @property
     def n_programs(self) -> int:
-        """How many programs are run of one written answer."""
-        return sum(one.needs_sandbox for one in self.extractors)
+        """The number of programs that are run of one written answer."""
+        return sum(extractor.needs_sandbox for extractor in self.extractors)
 
 
 def material(store) -> Material:
@@ -103,13 +136,16 @@ def material(store) -> Material:
     if store is not None:
         for row in planning.paraphrases(store):
             by_item.setdefault(row["item_id"], []).append(
-                Paraphrase(row["pair_id"], row["paraphrase"], row["state"], row["generator"], row["change"])
+                Paraphrase(
+                    row["pair_id"], row["paraphrase"], row["state"], row["generator"], row["change"]
+                )
             )
     return Material(by_item)
 
 
 def parts(study: Study) -> tuple[list[Axis], tuple[Extractor, ...], CallProtocol]:
-    """The study's axes, extractors and protocol; raises BadInput for a name or parameter that is none, its layout too."""
+    """The study's axes, extractors and protocol; raises BadInput for a name or parameter that is
+    none, its layout too."""
     layout_by_name(study.layout)
     return (
         [axes.axis_of(part.name, part.params) for part in study.axes],
@@ -119,11 +155,12 @@ def parts(study: Study) -> tuple[list[Axis], tuple[Extractor, ...], CallProtocol
 
 
 def plan_inputs(study: Study, store=None) -> PlanInputs:
-    """Loads and orders. Raises BadInput for what the study names and nothing offers."""
+    """Load and order what a plan is made from. Raises BadInput for what the study names and nothing
+    offers."""
     if study.is_recorded:
         raise BadInput(
-            f"{study.name!r} was imported: recorded outputs cannot be asked again. Open it under Studies, or "
-            "declare a new study on the same items."
+            f"{study.name!r} was imported: recorded outputs cannot be asked again. Open it under"
+            " Studies, or declare a new study on the same items."
         )
     study.checked()
     chosen_axes, chosen_extractors, protocol = parts(study)
@@ -131,29 +168,30 @@ def plan_inputs(study: Study, store=None) -> PlanInputs:
     order = randomness.generator(study.seed, "order").permutation(len(items))
     items = [items[i] for i in order]
     hidden = _hidden(study, items, store)
-    own = own_prompts.prompt_plan(study, items, hidden)
+    own_prompt = own_prompts.prompt_plan(study, items, hidden)
     axis_material = replace(
         material(store),
         examples=_examples(items, hidden),
-        axes={one.name: one for one in chosen_axes},
-        **(own.material if own else {}),
+        axes={axis.name: axis for axis in chosen_axes},
+        **(own_prompt.material if own_prompt else {}),
     )
     return PlanInputs(
-        study,
-        tuple(items),
-        tuple(chosen_axes),
-        chosen_extractors,
-        protocol,
-        own,
-        axis_material,
-        hidden,
-        tuple(notes),
-        tuple(warnings),
+        study=study,
+        items=tuple(items),
+        axes=tuple(chosen_axes),
+        extractors=chosen_extractors,
+        protocol=protocol,
+        own_prompt=own_prompt,
+        material=axis_material,
+        hidden=hidden,
+        notes=tuple(notes),
+        warnings=tuple(warnings),
     )
 
 
 def plan(study: Study, store=None, items_limit: int | None = None, only: str | None = None) -> Plan:
-    """Loads, varies and orders; with `only` that item alone, varied as it is among the others.
+    """Load, vary and order the study's items; with `only` that item alone, varied as it is among
+    the others.
 
     Raises BadInput for what the study names and nothing offers."""
     return plan_of(plan_inputs(study, store), items_limit, only)
@@ -163,59 +201,97 @@ def plan_of(inputs: PlanInputs, items_limit: int | None = None, only: str | None
     """The plan of what was loaded; raises BadInput where no axis applies to any item."""
     study, notes, warnings = inputs.study, list(inputs.notes), list(inputs.warnings)
     item_plans, refusals, n_variants = [], [], 0
-    selection = [one for one in inputs.items if only in (None, one[0].item_id)]
+    selection = [(item, role) for item, role in inputs.items if only in (None, item.item_id)]
     for item, role in selection[:items_limit]:
+        variants: list[Variant] = []
         try:
-            variants = tuple(
-                variant
-                for axis in inputs.axes
-                if item.kind in axis.applies_to
-                for variant in _varied(axis, item, study, inputs.material, inputs.own)
-            )
+            for axis in inputs.axes:
+                if item.kind in axis.applies_to:
+                    variants += _varied(axis, item, study, inputs.material, inputs.own_prompt)
         except BadInput as error:
             refusals.append(str(error))
             continue
         n_variants += len(variants) * len(study.models)
         if n_variants > bounds.MOST_VARIANTS:
             raise BadInput(
-                f"The study asks more than {bounds.MOST_VARIANTS:,} variants of its items. Take fewer items, variants or models."
+                f"The study asks more than {bounds.MOST_VARIANTS:,} variants of its items. Take"
+                " fewer items, variants or models."
             )
         if variants:
-            item_plans.append(ItemPlan(item, role, is_set_aside(study, item), variants))
+            is_confirmatory = is_set_aside(study, item)
+            item_plans.append(
+                ItemPlan(item, role, confirmatory=is_confirmatory, variants=tuple(variants))
+            )
     if not item_plans:
-        raise BadInput(refusals[0] if refusals else "None of the study's axes applies to any of its items.")
-    warnings += [f"Items that are left out: {len(refusals):,}. The first: {refusals[0]}"] if refusals else []
-    for note, is_warning in (*_option_notes(item_plans), *_paraphrase_notes(study, item_plans), *_comparison_notes(study)):
+        raise BadInput(
+            refusals[0] if refusals else "None of the study's axes applies to any of its items."
+        )
+    if refusals:
+        warnings.append(f"Items that are left out: {len(refusals):,}. The first: {refusals[0]}")
+    for note, is_warning in (
+        *_option_notes(item_plans),
+        *_paraphrase_notes(study, item_plans),
+        *_comparison_notes(study),
+    ):
         (warnings if is_warning else notes).append(note)
-    return Plan(study, tuple(item_plans), inputs.extractors, inputs.protocol, (*notes, *warnings), tuple(warnings))
+    return Plan(
+        study=study,
+        items=tuple(item_plans),
+        extractors=inputs.extractors,
+        protocol=inputs.protocol,
+        notes=(*notes, *warnings),
+        warnings=tuple(warnings),
+    )
 
 
-def _varied(axis: Axis, item: Item, study: Study, axis_material: Material, own: own_prompts.PromptPlan | None) -> list[Variant]:
-    """The variants of an item under one axis. Those of a change that is not harmless say so wherever they are stored."""
+def _varied(
+    axis: Axis,
+    item: Item,
+    study: Study,
+    axis_material: Material,
+    own_prompt: own_prompts.PromptPlan | None,
+) -> list[Variant]:
+    """The variants of an item under one axis. Those of a change that is not harmless say so
+    wherever they are stored."""
     rng = randomness.generator(study.seed, item.item_id, axis.name)
     try:
         variants = axis.variants(item, study.layout, rng, axis_material)
-        variants = own.applied(variants, item) if own else variants
+        variants = own_prompt.applied(variants, item) if own_prompt else variants
     except BadInput:
         raise
     except Exception as error:  # the axis of a package may raise anything
         raise BadInput(AXES.failure(axis.name, error)) from error
     if axis.harmless:
         return variants
-    return [one if one.key == BASE else replace(one, params={**one.params, "harmless": False}) for one in variants]
+    marked = []
+    for variant in variants:
+        params = {**variant.params, "harmless": False}
+        marked.append(variant if variant.key == BASE else replace(variant, params=params))
+    return marked
 
 
 def _hidden(study: Study, items: Sequence[tuple[Item, str]], store) -> frozenset[str]:
-    """Items that this study sets aside, or an earlier one did, and those that ask the same under another id."""
-    earlier = planning.questions_set_aside_before(store, study.study_id) if store is not None else set()
-    plain = lambda item: " ".join(item.question.lower().split())  # noqa: E731
-    questions = {" ".join(text.lower().split()) for text in earlier} | {plain(i) for i, _ in items if is_set_aside(study, i)}
-    return frozenset(item.item_id for item, _ in items if plain(item) in questions)
+    """Items that this study sets aside, or an earlier one did, and those that ask the same under
+    another id."""
+    questions = (
+        set() if store is None else planning.questions_set_aside_before(store, study.study_id)
+    )
+    questions |= {item.question for item, _ in items if is_set_aside(study, item)}
+    hidden = {_plain(question) for question in questions}
+    return frozenset(item.item_id for item, _ in items if _plain(item.question) in hidden)
 
 
-def _examples(items: Sequence[tuple[Item, str]], unseen: frozenset[str]) -> dict[str, tuple[Item, ...]]:
-    """Item id -> the first items of its own role and kind: what an axis may show before it. Never an item of another role, or
-    the target would teach what the retro set is asked; never one that was set aside, or the prompts of open items would show it."""
+def _plain(question: str) -> str:
+    return " ".join(question.lower().split())
+
+
+def _examples(
+    items: Sequence[tuple[Item, str]], unseen: frozenset[str]
+) -> dict[str, tuple[Item, ...]]:
+    """Item id -> the first items of its own role and kind: what an axis may show before it. Never
+    an item of another role, or the target would teach what the retro set is asked; never one that
+    was set aside, or the prompts of open items would show it.
+    """
     first: dict[tuple[str, str], list[Item]] = {}
     for item, role in items:
         if item.target is not None and item.item_id not in unseen:
@@ -236,13 +312,14 @@ def _items(study: Study) -> tuple[list[tuple[Item, str]], list[str], list[str]]:
         notes += list(report.notes)
         if report.refusals:
             warnings.append(
-                f"Rows of {source.dataset} that were refused: {len(report.refusals):,}. The first: {report.refusals[0][1]}"
+                f"Rows of {source.dataset} that were refused: {len(report.refusals):,}. The first:"
+                f" {report.refusals[0][1]}"
             )
         for item in report.items:
             if item.item_id in by_id and by_id[item.item_id][1] != source.role:
                 raise BadInput(
-                    f"{item.item_id} is named as {by_id[item.item_id][1]} and as {source.role}; an item can have "
-                    "one role in a study."
+                    f"{item.item_id} is named as {by_id[item.item_id][1]} and as {source.role}; an"
+                    " item can have one role in a study."
                 )
             by_id[item.item_id] = (item, source.role)
     if not by_id:
@@ -251,155 +328,201 @@ def _items(study: Study) -> tuple[list[tuple[Item, str]], list[str], list[str]]:
 
 
 def is_set_aside(study: Study, item: Item) -> bool:
-    """Set aside by a hash of the item, so that adding items moves none between the two parts."""
-    return int(digest(study.seed, "confirmatory", item.item_id)[:8], 16) / 16**8 < study.confirmatory_share
+    """Return whether an item is set aside, by a hash of it, so that adding items moves none between
+    the two parts."""
+    return (
+        int(digest(study.seed, "confirmatory", item.item_id)[:8], 16) / 16**8
+        < study.confirmatory_share
+    )
 
 
 def _comparison_notes(study: Study) -> list[tuple[str, bool]]:
     """(sentence, whether it says that something will be missing), as the other notes."""
-    together = [extractors.title_of(part.name) for part in study.extractors if extractors.EXTRACTORS[part.name].reads_together]
-    text = "{} compares answers in pairs, both ways round: the calls are an upper bound, as if no two answers were alike."
+    together = [
+        extractors.title_of(part.name)
+        for part in study.extractors
+        if extractors.EXTRACTORS[part.name].reads_together
+    ]
+    text = (
+        "{} compares answers in pairs, both ways round: the calls are an upper bound, as if no two"
+        " answers were alike."
+    )
     return [(text.format(name), False) for name in together]
 
 
 def _option_notes(item_plans: Sequence[ItemPlan]) -> list[tuple[str, bool]]:
-    """What is not reordered or relabelled because an option names others; said, and no fault of the study."""
+    """Return notes on items that are not reordered or relabelled because an option names others."""
     notes = []
     for axis, verb in (("option_order", "reordered"), ("label_set", "relabelled")):
-        n = sum(any(v.axis == axis and v.params.get("refusal") == "refers" for v in one.variants) for one in item_plans)
+        n = _count_items(item_plans, partial(_is_refused_for_others, axis=axis))
         if n:
-            notes.append(
-                (f"{n:,} of {len(item_plans):,} items are not {verb}: one of their options names other options.", False)
+            note = (
+                f"{n:,} of {len(item_plans):,} items are not {verb}: one of their options names"
+                " other options."
             )
-    n_kept = sum(any("kept_last" in v.params for v in one.variants) for one in item_plans)
+            notes.append((note, False))
+    n_kept = _count_items(item_plans, lambda variant: "kept_last" in variant.params)
     if n_kept:
+        keep = count_of(n_kept, "item keeps", "items keep")
         notes.append(
-            (
-                f"{count_of(n_kept, 'item keeps', 'items keep')} an option such as “none of the above” last while the others move.",
-                False,
-            )
+            (f"{keep} an option such as “none of the above” last while the others move.", False)
         )
     return notes
 
 
+def _is_refused_for_others(variant: Variant, axis: str) -> bool:
+    return variant.axis == axis and variant.params.get("refusal") == "refers"
+
+
+def _is_version(variant: Variant, axis: str) -> bool:
+    return variant.axis == axis and variant.key != BASE
+
+
+def _count_items(item_plans: Sequence[ItemPlan], has: Callable[[Variant], bool]) -> int:
+    """Count the items with a variant of which this holds."""
+    return sum(any(map(has, item_plan.variants)) for item_plan in item_plans)
+
+
 def _paraphrase_notes(study: Study, item_plans: Sequence[ItemPlan]) -> list[tuple[str, bool]]:
     notes = []
-    for axis, what in ((PARAPHRASE, "paraphrase"), (LANGUAGE, "translation")):
+    for axis, noun in ((PARAPHRASE, "paraphrase"), (LANGUAGE, "translation")):
         if all(part.name != axis for part in study.axes):
             continue
-        n_reworded = sum(any(v.axis == axis and v.key != BASE for v in one.variants) for one in item_plans)
+        n_reworded = _count_items(item_plans, partial(_is_version, axis=axis))
         if n_reworded:
-            notes.append((f"{n_reworded:,} of {len(item_plans):,} items have a {what} that may be asked.", False))
+            notes.append(
+                (
+                    f"{n_reworded:,} of {len(item_plans):,} items have a {noun} that may be asked.",
+                    False,
+                )
+            )
         else:
-            text = f"No item has an accepted {what}: the {axis} axis will be empty. Propose and review some first."
-            notes.append((text, True))
+            note = (
+                f"No item has an accepted {noun}: the {axis} axis will be empty. Propose and review"
+                " some first."
+            )
+            notes.append((note, True))
     return notes
 
 
 def projection(study_plan: Plan) -> cost.Projection:
-    """An upper bound on calls, tokens and price, from the calls of each data set's first items scaled up to all of it. An
-    adaptive protocol says the most that it can ask; a judge is shown what the extractors read, never a protocol's own votes."""
+    """An upper bound on calls, tokens and price, from the calls of each data set's first items
+    scaled up to all of it. An adaptive protocol says the most that it can ask; a judge is shown
+    what the extractors read, never a protocol's own votes.
+    """
     sets: dict[str, list[ItemPlan]] = {}
     for item_plan in study_plan.items:
         sets.setdefault(item_plan.item.dataset, []).append(item_plan)
     judge = open_backend(study_plan.study.judge, model_cards()) if study_plan.study.judge else None
-    parts = (
-        _projected(study_plan, items[:COUNTED_ITEMS], judge).scaled(len(items) / min(len(items), COUNTED_ITEMS))
-        for items in sets.values()
-    )
-    return sum(parts, cost.NOTHING)
+    total = cost.NOTHING
+    for item_plans in sets.values():
+        counted = item_plans[:COUNTED_ITEMS]
+        total += _projected(study_plan, counted, judge).scaled(len(item_plans) / len(counted))
+    return total
 
 
 def _projected(study_plan: Plan, head: Sequence[ItemPlan], judge) -> cost.Projection:
-    """What the study's models and its judge are asked of these items, at most."""
+    """Project what the study's models and its judge are asked of these items, at most."""
     cards, read = model_cards(), protocols.PROTOCOLS["single_shot"]
     total = cost.NOTHING
     for use in study_plan.study.models:
         backend = open_backend(use.name, cards)
-        most = study_plan.protocol.most_calls
         histories = [study_plan.history(item_plan, use, backend, {}, judge) for item_plan in head]
-        calls = [call for one in histories for call in most(one)]
+        calls: list[Call] = []
+        for history in histories:
+            calls += study_plan.protocol.most_calls(history)
         total = total + priced(calls, backend, cards.get(use.name))
-        for one in histories if judge else ():
-            requests = [call.request for call in read.next_calls(one) if call.request.kind == "generate"]
-            readers = [reader for reader in one.extractors if one.item.kind in reader.applies_to]
-            questions = (Call("", "", request) for reader in readers for request in reader.judge_requests(one.item, requests))
+        for history in histories if judge else ():
+            requests = [
+                call.request for call in read.next_calls(history) if call.request.kind == "generate"
+            ]
+            questions: list[Call] = []
+            for reader in history.extractors:
+                if history.item.kind in reader.applies_to:
+                    asked = reader.judge_requests(history.item, requests)
+                    questions += [Call("", "", request) for request in asked]
             total = total + cost.projected(questions, cards.get(study_plan.study.judge or ""))
         n_programs = study_plan.n_programs * sum(call.request.kind == "generate" for call in calls)
-        total = total + cost.Projection(n_programs, 0, 0, 0.0, n_programs / PROGRAMS_A_SECOND)
+        total = total + cost.Projection(
+            n_programs, 0, 0, cost_usd=0.0, seconds=n_programs / PROGRAMS_A_SECOND
+        )
     return total
 
 
 def priced(calls: Sequence[Call], backend: Backend, card: ModelCard | None) -> cost.Projection:
-    """The projection of calls with the second ones that first-token readings make where a blank comes first, at most one behind each."""
-    behind = [
-        replace(call, request=replace(call.request, continuation=" "))
-        for call in calls
-        if call.request.kind == "first_token" and not call.request.continuation and "score" in backend.abilities
-    ]
+    """The projection of calls with the second ones that first-token readings make where a blank
+    comes first, at most one behind each."""
+    behind = []
+    for call in calls if "score" in backend.abilities else ():
+        if call.request.kind == "first_token" and not call.request.continuation:
+            behind.append(replace(call, request=replace(call.request, continuation=" ")))
     more = cost.projected(behind, card)
     return cost.projected(calls, card) + replace(more, n_calls=0, seconds=0.0, n_more=more.n_calls)
 
 
 def remaining(
-    study_plan: Plan, store: Store, is_ended: Callable[[ItemPlan, str], bool] = lambda item_plan, model: False
+    study_plan: Plan,
+    store: Store,
+    is_ended: Callable[[ItemPlan, str], bool] = lambda item_plan, model: False,
 ) -> cost.Projection:
-    """The projection of the calls that are not stored yet. Where nothing is, that is the whole; else every item is looked at,
-    because stored calls are those of the first items. `is_ended` says of an item and a model that nothing is missing, so that its
-    calls need not be made up to be looked for; with a judge they are, to know how many it may be shown."""
-    study_id, cards, whole = study_plan.study.study_id, model_cards(), projection(study_plan)
+    """The projection of the calls that are not stored yet. Where nothing is, that is the whole;
+    else every item is looked at, because stored calls are those of the first items. `is_ended` says
+    of an item and a model that nothing is missing, so that its calls need not be made up to be
+    looked for; with a judge they are, to know how many it may be shown.
+    """
+    study_id, cards, all_calls = study_plan.study.study_id, model_cards(), projection(study_plan)
     if not studies.n_answers_of(store, [use.name for use in study_plan.study.models]):
-        return whole
+        return all_calls
     judge = open_backend(study_plan.study.judge, cards) if study_plan.study.judge else None
     total, first = cost.NOTHING, cost.NOTHING
-    most = study_plan.protocol.most_calls
     for use in study_plan.study.models:
         backend = open_backend(use.name, cards)
         study_plan.prepare(backend)
-        calls = {
-            call.call_id: call
-            for item_plan in study_plan.items
-            if judge is not None or not is_ended(item_plan, use.name)
-            for call in most(study_plan.history(item_plan, use, backend, {}, judge))
-        }
+        calls: dict[str, Call] = {}
+        for item_plan in study_plan.items:
+            if judge is None and is_ended(item_plan, use.name):
+                continue
+            history = study_plan.history(item_plan, use, backend, {}, judge)
+            calls |= {call.call_id: call for call in study_plan.protocol.most_calls(history)}
         stored_ids = studies.stored_ids(store, list(calls)) if calls else set()
         first = first + priced(list(calls.values()), backend, cards.get(use.name))
-        total = total + priced([call for key, call in calls.items() if key not in stored_ids], backend, cards.get(use.name))
+        missing = [call for call_id, call in calls.items() if call_id not in stored_ids]
+        total = total + priced(missing, backend, cards.get(use.name))
     if judge is None:
         return total
-    # what a judge will be shown is not there yet, so its calls are known by their number alone
-    n_judged = max(1, whole.n_calls - first.n_calls)
-    remaining_share = max(0.0, 1 - studies.n_stored_of(store, study_id, study_plan.study.judge or "") / n_judged)
+    # What a judge will be shown is not there yet, so its calls are known by their number alone.
+    judge_name = study_plan.study.judge or ""
+    n_judged = max(1, all_calls.n_calls - first.n_calls)
+    judge_usd = None
+    if all_calls.cost_usd is not None and first.cost_usd is not None:
+        judge_usd = max(0.0, all_calls.cost_usd - first.cost_usd)
     judge_calls = cost.Projection(
-        n_judged,
-        max(0, whole.n_tokens_in - first.n_tokens_in),
-        max(0, whole.n_tokens_out - first.n_tokens_out),
-        None if whole.cost_usd is None or first.cost_usd is None else max(0.0, whole.cost_usd - first.cost_usd),
-        n_judged / cost.rate(cards.get(study_plan.study.judge or "")),
+        n_calls=n_judged,
+        n_tokens_in=max(0, all_calls.n_tokens_in - first.n_tokens_in),
+        n_tokens_out=max(0, all_calls.n_tokens_out - first.n_tokens_out),
+        cost_usd=judge_usd,
+        seconds=n_judged / cost.rate(cards.get(judge_name)),
     )
-    return total + judge_calls.scaled(remaining_share)
+    n_stored = studies.n_stored_of(store, study_id, judge_name)
+    return total + judge_calls.scaled(max(0.0, 1 - n_stored / n_judged))
 
 
 def declared_rows(study_plan: Plan) -> list:
-    """Items, memberships and variants of a plan, by table: stored before its first call, and before prompts go out to another harness."""
+    """Items, memberships and variants of a plan, by table: stored before its first call, and before
+    prompts go out to another harness."""
     study_id = study_plan.study.study_id
-    variants = {v.variant_id: v for item_plan in study_plan.items for v in item_plan.variants}
-    members = [
-        {
-            "study_id": study_id,
-            "item_id": item_plan.item.item_id,
-            "role": item_plan.role,
-            "position": i,
-            "confirmatory": item_plan.confirmatory,
-        }
-        for i, item_plan in enumerate(study_plan.items)
-    ]
+    items, members, study_variants = [], [], []
+    variants: dict[str, Variant] = {}
+    for position, item_plan in enumerate(study_plan.items):
+        items.append(rows.item_row(item_plan.item))
+        member = {"study_id": study_id, "item_id": item_plan.item.item_id, "role": item_plan.role}
+        members.append(member | {"position": position, "confirmatory": item_plan.confirmatory})
+        study_variants += rows.study_variant_rows(study_id, item_plan.variants)
+        # One prompt under several axes is one variant.
+        variants |= {variant.variant_id: variant for variant in item_plan.variants}
     return [
-        ("items", [rows.item_row(item_plan.item) for item_plan in study_plan.items]),
+        ("items", items),
         ("study_items", members),
-        ("variants", [rows.variant_row(v) for v in variants.values()]),
-        (
-            "study_variants",
-            [row for item_plan in study_plan.items for row in rows.study_variant_rows(study_id, item_plan.variants)],
-        ),
+        ("variants", [rows.variant_row(variant) for variant in variants.values()]),
+        ("study_variants", study_variants),
     ]

@@ -1,6 +1,8 @@
-"""Stored outputs read again by another extractor or a pattern, without a call, or by a judge: new readouts beside the old ones.
+"""Stored outputs read again by another extractor or a pattern, without a call, or by a judge: new
+readouts beside the old ones.
 
-Each re-reading is a version of its own ("pattern v1", "regex v2"), so nothing that was shown before changes.
+Each re-reading is a version of its own ("pattern v1", "regex v2"), so nothing that was shown before
+changes.
 """
 
 import asyncio
@@ -9,14 +11,25 @@ import re
 import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import groupby, islice
+from itertools import chain, groupby, islice
 from typing import Any
 
 from flipcore.access.acting import Permission, require
 from flipcore.core.contracts import Backend, Extractor
 from flipcore.core.errors import BadInput, OverBudget
 from flipcore.core.folders import allowed
-from flipcore.core.records import BASE, Call, Completion, Item, Prompt, Reading, Readout, Request, Variant, correctness
+from flipcore.core.records import (
+    BASE,
+    Call,
+    Completion,
+    Item,
+    Prompt,
+    Reading,
+    Readout,
+    Request,
+    Variant,
+    correctness,
+)
 from flipcore.core.version import __version__
 from flipcore.extractors import EXTRACTORS, VALUES, extractor_of
 from flipcore.extractors.judge import judged_reading
@@ -31,50 +44,68 @@ from flipcore.store import rows
 from flipcore.store.connection import Store
 from flipcore.store.queries import budgets, planning, studies
 from flipcore.store.queries.judges import JUDGE
-from flipcore.store.rows import completion_of
 from flipcore.text.counts import count_of
 
 _BATCH = 2_000
-CAN_REREAD = tuple(name for name, one in EXTRACTORS.items() if one.reads_text_alone and name not in VALUES)
+CAN_REREAD = tuple(
+    name
+    for name, extractor in EXTRACTORS.items()
+    if extractor.reads_text_alone and name not in VALUES
+)
 
 
-def reread(store: Store, study_id: str, extractor: str, params: Mapping[str, Any] | None = None) -> str:
-    """Reads every stored answer of the study and returns the name of the new readouts. The same extractor with the same
-    parameters gives the same version again.
+def reread(
+    store: Store, study_id: str, extractor: str, params: Mapping[str, Any] | None = None
+) -> str:
+    """Read every stored answer of the study and returns the name of the new readouts. The same
+    extractor with the same parameters gives the same version again.
 
-    Raises BadInput for an extractor that needs more than written answers, and for a study that holds none that it can read."""
+    Raises BadInput for an extractor that needs more than written answers, and for a study that
+    holds none that it can read.
+    """
     require(Permission.RUN)
     studies.declared(store, study_id)
     if extractor not in CAN_REREAD:
-        raise BadInput(f"{extractor!r} cannot read stored answers; choose one of {', '.join(CAN_REREAD)}.")
+        raise BadInput(
+            f"{extractor!r} cannot read stored answers; choose one of {', '.join(CAN_REREAD)}."
+        )
     reader = extractor_of(extractor, params)
     name, versions = version_of(store, study_id, extractor, dict(params or {}))
     if not _keep(store, study_id, _readouts(store, study_id, reader, name)):
         kinds = " or ".join(sorted(reader.applies_to))
-        raise BadInput(f"This study holds no written answer to a {kinds} item, so {extractor} has nothing to read.")
+        raise BadInput(
+            f"This study holds no written answer to a {kinds} item, so {extractor} has nothing to"
+            " read."
+        )
     _keep_mark(store, study_id, versions)
     return name
 
 
 def params_of(extractor: str, words: Sequence[str]) -> dict[str, Any]:
-    """KEY=VALUE words as parameters, in the type that the extractor's own have: a list is separated by commas.
+    """KEY=VALUE words as parameters, in the type that the extractor's own have: a list is separated
+    by commas.
 
     Raises BadInput for a word without a sign, or a number that is none."""
     params: dict[str, Any] = {}
     for word in words:
         key, sign, value = word.partition("=")
         if not sign:
-            raise BadInput(f"{word!r} sets nothing; write KEY=VALUE, for example expression=answer: (.+)")
+            raise BadInput(
+                f"{word!r} sets nothing; write KEY=VALUE, for example expression=answer: (.+)"
+            )
         default = getattr(EXTRACTORS.get(extractor), key, "")
         try:
-            params[key] = tuple(value.split(",")) if isinstance(default, tuple) else type(default)(value)
+            params[key] = (
+                tuple(value.split(",")) if isinstance(default, tuple) else type(default)(value)
+            )
         except (TypeError, ValueError):
             raise BadInput(f"{key} is {value!r}; it must be of the kind of {default!r}.") from None
     return params
 
 
 def versions_of(store: Store, study_id: str) -> dict[str, dict[str, Any]]:
-    """Name -> extractor, parameters and Flipscope's version of each re-reading of a study, in order."""
+    """Name -> extractor, parameters and Flipscope's version of each re-reading of a study, in
+    order."""
     text = store.rows("SELECT value FROM store_info WHERE key = $key", key=_key(study_id))
     return json.loads(text[0][0]) if text else {}
 
@@ -84,9 +115,14 @@ def _key(study_id: str) -> str:
 
 
 def keep_version(
-    store: Store, study_id: str, name: str, extractor: str, params: dict[str, Any], readouts: Sequence[Readout]
+    store: Store,
+    study_id: str,
+    name: str,
+    extractor: str,
+    params: dict[str, Any],
+    readouts: Sequence[Readout],
 ) -> None:
-    """Stores all readouts of a re-reading, and that it was made."""
+    """Store all readouts of a re-reading, and that it was made."""
     versions = version_of(store, study_id, extractor, params)[1]
     _keep(store, study_id, readouts)
     _keep_mark(store, study_id, versions)
@@ -98,14 +134,19 @@ def _keep_mark(store: Store, study_id: str, versions: Mapping[str, Any]) -> None
     store.touch([study_id])
 
 
-def version_of(store: Store, study_id: str, extractor: str, params: dict[str, Any]) -> tuple[str, dict[str, dict[str, Any]]]:
+def version_of(
+    store: Store, study_id: str, extractor: str, params: dict[str, Any]
+) -> tuple[str, dict[str, dict[str, Any]]]:
     """The name of this re-reading, which may have been made before, and all versions with it."""
     versions, names = versions_of(store, study_id), studies.axes_and_extractors(store, study_id)[1]
-    declared = json.loads(json.dumps({"extractor": extractor, "params": params, "version": __version__}))
-    for name, one in versions.items():
-        if one == declared:
+    declared = json.loads(
+        json.dumps({"extractor": extractor, "params": params, "version": __version__})
+    )
+    for name, version in versions.items():
+        if version == declared:
             return name, versions
-    number = 1 + (extractor in names) + sum(one["extractor"] == extractor for one in versions.values())
+    n_versions = sum(version["extractor"] == extractor for version in versions.values())
+    number = 1 + (extractor in names) + n_versions
     while (name := f"{extractor} v{number}") in names:
         number += 1
     return name, versions | {name: declared}
@@ -122,56 +163,75 @@ class Answer:
     sample: int
     completion: Completion
 
-    def readout(self, name: str, reading: Reading, is_correct: bool | None, sources: Sequence[str]) -> Readout:
-        """What `name` reads in it."""
+    def readout(
+        self, name: str, reading: Reading, *, is_correct: bool | None, sources: Sequence[str]
+    ) -> Readout:
+        """Return what `name` reads in it."""
         place = (self.model, self.item.item_id, self.variant.axis, self.variant_id, self.sample)
         return Readout(*place, name, reading, is_correct, tuple(sources))
 
 
 def stored_answers(store: Store, study_id: str, kinds: Sequence[str]) -> Iterator[Answer]:
-    """Every stored answer of the study to an item of one of these kinds and to a prompt that asks for an answer."""
+    """Every stored answer of the study to an item of one of these kinds and to a prompt that asks
+    for an answer."""
     for row in planning.written_answers(store, study_id, sorted(kinds)):
-        item = Item(row["item_id"], row["dataset"], row["kind"], row["question"], tuple(row["options"]), row["item_target"])
-        variant = Variant(
-            row["item_id"],
-            row["axis"],
-            BASE,
-            Prompt(tuple((part, text) for part, text in json.loads(row["parts"])), row["system"]),
-            row["target"],
-            tuple(row["option_order"]),
-            tuple(row["labels"]),
-            row["layout"],
+        item = Item(
+            item_id=row["item_id"],
+            dataset=row["dataset"],
+            kind=row["kind"],
+            question=row["question"],
+            options=tuple(row["options"]),
+            target=row["item_target"],
         )
-        yield Answer(row["model"], item, variant, row["variant_id"], row["sample"], rows.completion_of(row))
+        parts = tuple((part, text) for part, text in json.loads(row["parts"]))
+        variant = Variant(
+            item_id=row["item_id"],
+            axis=row["axis"],
+            key=BASE,
+            prompt=Prompt(parts, row["system"]),
+            target=row["target"],
+            order=tuple(row["option_order"]),
+            labels=tuple(row["labels"]),
+            layout=row["layout"],
+        )
+        completion = rows.completion_of(row)
+        yield Answer(row["model"], item, variant, row["variant_id"], row["sample"], completion)
 
 
 def _readouts(store: Store, study_id: str, reader: Extractor, name: str) -> Iterator[Readout]:
     for answer in stored_answers(store, study_id, sorted(reader.applies_to)):
         reading = reader.read(answer.item, answer.variant, [answer.completion])
         is_correct = correctness(reading, answer.variant.target)
-        yield answer.readout(name, reading, is_correct, [answer.completion.call_id])
+        yield answer.readout(
+            name, reading, is_correct=is_correct, sources=[answer.completion.call_id]
+        )
 
 
 def _keep(store: Store, study_id: str, readouts: Iterable[Readout]) -> int:
-    """How many there were; a batch of them in memory at once."""
+    """Store readouts and count them; a batch of them in memory at once."""
     left, n = iter(readouts), 0
     while batch := list(islice(left, _BATCH)):
         readout_rows, source_rows = rows.readout_rows(study_id, batch)
-        store.writer.add_together([("readouts", readout_rows), ("readout_sources", source_rows)]).result()
+        store.writer.add_together(
+            [("readouts", readout_rows), ("readout_sources", source_rows)]
+        ).result()
         n += len(batch)
     return n
 
 
-# Stored outputs read again by a judge, with a prompt of the user's own or by sameness of meaning: priced before the first call, capped,
-# resumable. The judge's replies are completions like any other, children of the answers that they read. Its readouts are a version of
-# their own ("judge v1"), written once every answer has its reply, so that no part of a study is shown for the whole.
+# Stored outputs read again by a judge, with a prompt of the user's own or by sameness of meaning:
+# priced before the first call, capped, resumable. The judge's replies are completions like any
+# other, children of the answers that they read. Its readouts are a version of their own ("judge
+# v1"), written once every answer has its reply, so that no part of a study is shown for the whole.
 
 KINDS = ("choice", "number", "text")
-TOGETHER = tuple(name for name, one in EXTRACTORS.items() if one.reads_together)  # which compare the answers to an item
+# Extractors that compare the answers to an item.
+TOGETHER = tuple(name for name, extractor in EXTRACTORS.items() if extractor.reads_together)
 MAX_TOKENS = 32
 AT_MOST = "as if no two answers meant the same, at most "
 MOST_CHARS = 20_000  # of a prompt: a longer one is a file, pasted by mistake
-EXAMPLE = """You read out which answer a text gives. You do not solve the question and do not correct the text.
+EXAMPLE = """You read out which answer a text gives. You do not solve the question and do not \
+correct the text.
 
 Question:
 {question}
@@ -183,7 +243,8 @@ The text to read, between the marks:
 {text}
 >>>
 
-Reply with one line, "Final: " and the label, number or words that the text settles on, or "Final: none".
+Reply with one line, "Final: " and the label, number or words that the text settles on, or \
+"Final: none".
 """
 _FIELD = re.compile(r"\{(question|options|text)\}")
 _BLOCK = 256
@@ -191,7 +252,7 @@ _BLOCK = 256
 
 @dataclass(frozen=True)
 class JudgeProgress:
-    """How far a judge is, in answers."""
+    """The progress of a judge, in answers."""
 
     n_done: int
     n_all: int
@@ -199,22 +260,31 @@ class JudgeProgress:
 
 @dataclass(frozen=True)
 class JudgeRun:
-    """`name` is the new readout, "" where it stopped before its end; `sentence` says what happened and what to do."""
+    """`name` is the new readout, "" where it stopped before its end; `sentence` says what happened
+    and what to do."""
 
     name: str
     sentence: str
 
 
 def checked_prompt(prompt: str) -> str:
-    """The prompt itself. Raises BadInput where the text that is read, or the line that is wanted, does not occur in it."""
+    """The prompt itself. Raises BadInput where the text that is read, or the line that is wanted,
+    does not occur in it."""
     if len(prompt) > MOST_CHARS:
-        raise BadInput(f"The judge's prompt has {len(prompt):,} characters; at most {MOST_CHARS:,} are sent. Shorten it.")
+        raise BadInput(
+            f"The judge's prompt has {len(prompt):,} characters; at most {MOST_CHARS:,} are sent."
+            " Shorten it."
+        )
     if "{text}" not in prompt:
         raise BadInput(
-            "The judge's prompt must hold {text}, where the stored answer goes; {question} and {options} are optional."
+            "The judge's prompt must hold {text}, where the stored answer goes; {question} and"
+            " {options} are optional."
         )
     if "Final:" not in prompt:
-        raise BadInput('The judge\'s prompt must ask for one line that begins with "Final:"; nothing else of a reply is read.')
+        raise BadInput(
+            'The judge\'s prompt must ask for one line that begins with "Final:"; nothing else of a'
+            " reply is read."
+        )
     return prompt
 
 
@@ -224,24 +294,32 @@ def prompt_in(path: str) -> str:
         return allowed(path).read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError):
         raise BadInput(
-            f"{path!r} is no text file that can be read; give a file in UTF-8 that holds the judge's prompt."
+            f"{path!r} is no text file that can be read; give a file in UTF-8 that holds the"
+            " judge's prompt."
         ) from None
 
 
-def priced(store: Store, study_id: str, judge: str, prompt: str = EXAMPLE, *, extractor: str = JUDGE) -> Projection:
-    """What the calls that are not answered yet cost at most; of an extractor that compares answers, as if no two meant the same."""
-    backend, card, way = open_backend(judge, model_cards()), model_cards().get(judge), _way(judge, prompt, extractor)
+def priced(
+    store: Store, study_id: str, judge: str, prompt: str = EXAMPLE, *, extractor: str = JUDGE
+) -> Projection:
+    """Return what the calls that are not answered yet cost at most; of an extractor that compares
+    answers, as if no two meant the same."""
+    backend, card, way = (
+        open_backend(judge, model_cards()),
+        model_cards().get(judge),
+        _way(judge, prompt, extractor),
+    )
     total = NOTHING
     for block in _blocks(store, study_id, way.kinds):
         replies: dict[str, Completion] = {}
         while True:
-            read = way.read(block, backend, replies)
-            open_calls = {call.call_id: call for *_, calls in read for call in calls if call.call_id not in replies}
-            here = planning.completions(store, list(open_calls)) if open_calls else []
-            if not here:
+            judgements = way.read(block, backend, replies)
+            open_calls = _open_calls(judgements, replies)
+            stored_rows = planning.completions(store, list(open_calls)) if open_calls else []
+            if not stored_rows:
                 break
-            replies |= {row["call_id"]: completion_of(row) for row in here}
-        total += projected(way.most(read, open_calls), card)
+            replies |= {row["call_id"]: rows.completion_of(row) for row in stored_rows}
+        total += projected(way.most(judgements, open_calls), card)
     return total
 
 
@@ -257,28 +335,50 @@ def judge_again(
     cancel: threading.Event | None = None,
     may_send_retro: bool = False,
 ) -> JudgeRun:
-    """Asks the judge about every stored answer of the study: by the prompt, or as an `extractor` that reads an item's answers together
-    does. `budget_usd` sets the study's budget from now on. Raises OverBudget
-    before the first call when the rest would pass the budget, BadInput for a prompt or model that cannot judge, and where items of
-    a retro set would be sent unasked."""
+    """Ask the judge about every stored answer of the study: by the prompt, or as an `extractor`
+    that reads an item's answers together does. `budget_usd` sets the study's budget from now on.
+    Raises OverBudget before the first call when the rest would pass the budget, BadInput for a
+    prompt or model that cannot judge, and where items of a retro set would be sent unasked."""
     require(Permission.RUN)
     study = studies.declared(store, study_id)
     if budget_usd is not None:
         budgets.set_budget(store, study_id, budget_usd)
     cap, spent = budgets.budget_usd(store, study), budgets.spent_usd(store, study_id)
     cards = model_cards()
-    reason = refusal(priced(store, study_id, judge, prompt, extractor=extractor), cap, {judge: cards.get(judge)}, spent)
+    reason = refusal(
+        priced(store, study_id, judge, prompt, extractor=extractor),
+        cap,
+        {judge: cards.get(judge)},
+        spent,
+    )
     if reason:
         raise OverBudget(reason)
     if judge not in {use.name for use in study.models}:
-        retro_ids = under_embargo(store, [row["item_id"] for row in planning.members(store, study_id)])  # set aside or not
-        check_embargo(retro_ids, judge, may_send=may_send_retro, how="Tick the box for retro items (--send-retro) to allow it.")
+        # Set aside or not.
+        retro_ids = under_embargo(
+            store, [row["item_id"] for row in planning.members(store, study_id)]
+        )
+        check_embargo(
+            retro_ids,
+            judge,
+            may_send=may_send_retro,
+            how="Tick the box for retro items (--send-retro) to allow it.",
+        )
     asking = Asking(store, study_id, [judge], cards, cap, spent, of_study=True, cancel=cancel)
     way = _way(judge, prompt, extractor)
-    return asyncio.run(_Judging(store, study_id, way, asking).go(on_progress or (lambda progress: None)))
+    return asyncio.run(
+        _Judging(store, study_id, way, asking).go(on_progress or (lambda progress: None))
+    )
 
 
-Judgements = list[tuple[Answer, Reading, list[Call]]]  # what is read in an answer, and the judge's calls that it takes
+# What is read in an answer, and the judge's calls that it takes.
+Judgements = list[tuple[Answer, Reading, list[Call]]]
+
+
+def _open_calls(judgements: Judgements, replies: Mapping[str, Completion]) -> dict[str, Call]:
+    """Return the calls that a judge has not replied to, by id."""
+    calls = chain.from_iterable(calls for *_, calls in judgements)
+    return {call.call_id: call for call in calls if call.call_id not in replies}
 
 
 class _OwnPrompt:
@@ -290,7 +390,9 @@ class _OwnPrompt:
         self.judge, self.prompt = judge, prompt
         self.params = {"model": judge, "prompt": prompt}
 
-    def read(self, block: Sequence[Answer], backend: Backend, replies: Mapping[str, Completion]) -> Judgements:
+    def read(
+        self, block: Sequence[Answer], backend: Backend, replies: Mapping[str, Completion]
+    ) -> Judgements:
         """With the replies so far."""
         return [self._read(answer, backend, replies) for answer in block]
 
@@ -298,15 +400,20 @@ class _OwnPrompt:
         """The calls that are still to be made, at most."""
         return list(open_calls.values())
 
-    def _read(self, answer: Answer, backend: Backend, replies: Mapping[str, Completion]) -> tuple[Answer, Reading, list[Call]]:
-        """No call for an answer that is missing, cut off or empty. A text under several axes is judged once."""
+    def _read(
+        self, answer: Answer, backend: Backend, replies: Mapping[str, Completion]
+    ) -> tuple[Answer, Reading, list[Call]]:
+        """No call for an answer that is missing, cut off or empty. A text under several axes is
+        judged once."""
         nothing = no_answer([answer.completion])
         if nothing is None and not answer.completion.text.strip():
             nothing = unreadable("The answer is empty, so there was nothing to judge.")
         if nothing:
             return answer, nothing, []
         request = Request("generate", filled(self.prompt, answer), max_tokens=MAX_TOKENS)
-        call = Call(backend.name, backend.revision, request, answer.sample, answer.completion.call_id)
+        call = Call(
+            backend.name, backend.revision, request, answer.sample, answer.completion.call_id
+        )
         came = [replies[call.call_id]] if call.call_id in replies else []
         reading = failure(came)
         if reading is None and unfinished(came[0]):
@@ -322,45 +429,55 @@ class _Together:
         self.reader = extractor_of(extractor)
         self.kinds = tuple(sorted(self.reader.applies_to))
 
-    def read(self, block: Sequence[Answer], backend: Backend, replies: Mapping[str, Completion]) -> Judgements:
+    def read(
+        self, block: Sequence[Answer], backend: Backend, replies: Mapping[str, Completion]
+    ) -> Judgements:
         """With the replies so far."""
         judgements: Judgements = []
-        for _, answers in groupby(block, _place):
-            several = list(answers)
-            read = read_by_judge(
-                self.reader, several[0].item, [(one.variant, one.completion) for one in several], backend, replies
-            )
-            judgements += [(answer, *rest) for answer, rest in zip(several, read, strict=True)]
+        for _, group in groupby(block, _place):
+            answers = list(group)
+            texts = [(answer.variant, answer.completion) for answer in answers]
+            read = read_by_judge(self.reader, answers[0].item, texts, backend, replies)
+            for answer, (reading, calls) in zip(answers, read, strict=True):
+                judgements.append((answer, reading, calls))
         return judgements
 
     def most(self, read: Judgements, open_calls: Mapping[str, Call]) -> list[Call]:
-        """Every comparison of the texts of an item of which one is still to be made, less those that were."""
+        """Every comparison of the texts of an item of which one is still to be made, less those
+        that were."""
         calls: list[Call] = []
-        for _, judgements in groupby(read, lambda one: _place(one[0])):
-            several = list(judgements)
-            call_ids = {call.call_id for *_, of_one in several for call in of_one}
+        for _, group in groupby(read, lambda judgement: _place(judgement[0])):
+            judgements = list(group)
+            call_ids = _open_calls(judgements, {}).keys()
             if call_ids & open_calls.keys():
-                texts = {answer.completion.text for answer, *_ in several}
-                requests = [Request("generate", "", max_tokens=len(text) // CHARS_PER_TOKEN) for text in texts]
-                every = self.reader.judge_requests(several[0][0].item, requests)
-                calls += [Call(self.judge, "", one) for one in every[len(call_ids - open_calls.keys()) :]]
+                texts = {answer.completion.text for answer, *_ in judgements}
+                requests = [
+                    Request("generate", "", max_tokens=len(text) // CHARS_PER_TOKEN)
+                    for text in texts
+                ]
+                comparisons = self.reader.judge_requests(judgements[0][0].item, requests)
+                n_made = len(call_ids - open_calls.keys())
+                calls += [Call(self.judge, "", request) for request in comparisons[n_made:]]
         return calls
 
 
 def _way(judge: str, prompt: str, extractor: str) -> _OwnPrompt | _Together:
-    """Raises BadInput for a prompt that cannot be one, and for an extractor that needs no judge."""
+    """Raise BadInput for a prompt that cannot be one, and for an extractor that needs no judge."""
     if extractor == JUDGE:
         return _OwnPrompt(judge, checked_prompt(prompt))
     if extractor not in TOGETHER:
         names = ", ".join(TOGETHER)
         raise BadInput(
-            f"No judge reads stored answers as {extractor!r}: leave it out for a prompt of your own, or name {names}."
+            f"No judge reads stored answers as {extractor!r}: leave it out for a prompt of your"
+            f" own, or name {names}."
         )
     return _Together(judge, extractor)
 
 
 class _Judging:
-    def __init__(self, store: Store, study_id: str, way: _OwnPrompt | _Together, asking: Asking) -> None:
+    def __init__(
+        self, store: Store, study_id: str, way: _OwnPrompt | _Together, asking: Asking
+    ) -> None:
         self.store, self.study_id, self.way, self.asking = store, study_id, way, asking
 
     async def go(self, on_progress: Callable[[JudgeProgress], None]) -> JudgeRun:
@@ -374,39 +491,53 @@ class _Judging:
                 judgements = await self._judgements(block)
                 if self.asking.stopped():
                     break
-                readouts += [_readout(name, *one) for one in judgements]
+                for answer, reading, calls in judgements:
+                    sources = [answer.completion.call_id, *(call.call_id for call in calls)]
+                    is_correct = correctness(reading, answer.variant.target)
+                    readouts.append(
+                        answer.readout(name, reading, is_correct=is_correct, sources=sources)
+                    )
                 n_done += len(block)
                 on_progress(JudgeProgress(n_done, n_all))
         if self.asking.ending:
             return JudgeRun("", self._stopped(n_done, n_all))
         if not n_all:
-            of = "" if way.kinds == KINDS else f" to a {' or '.join(way.kinds)} item"
-            raise BadInput(f"This study holds no written answer{of}, so there is nothing to judge.")
+            kinds = "" if way.kinds == KINDS else f" to a {' or '.join(way.kinds)} item"
+            raise BadInput(
+                f"This study holds no written answer{kinds}, so there is nothing to judge."
+            )
         keep_version(self.store, self.study_id, name, way.extractor, way.params, readouts)
         n_failed = self.asking.progress.n_failed
-        failed = f" {count_of(n_failed, 'call')} failed; the same again asks only those." if n_failed else ""
-        return JudgeRun(name, f"{judge} judged {n_all:,} answers; stored as the readout {name!r}.{failed}")
+        failed = (
+            f" {count_of(n_failed, 'call')} failed; the same again asks only those."
+            if n_failed
+            else ""
+        )
+        return JudgeRun(
+            name, f"{judge} judged {n_all:,} answers; stored as the readout {name!r}.{failed}"
+        )
 
     async def _judgements(self, block: Sequence[Answer]) -> Judgements:
-        """What the judge makes of a block, once it has replied to all that it takes; of one that stops, what it makes so far."""
+        """Return what the judge makes of a block, once it has replied to all calls, or has
+        stopped."""
         replies: dict[str, Completion] = {}
         while True:
             judgements = self.way.read(block, self.asking.backends[self.way.judge], replies)
-            open_calls = {call.call_id: call for *_, calls in judgements for call in calls if call.call_id not in replies}
+            open_calls = _open_calls(judgements, replies)
             if not open_calls or self.asking.stopped():
                 return judgements
             replies |= await self.asking.replies(list(open_calls.values()))
 
     def _stopped(self, n_done: int, n_all: int) -> str:
-        why = {OVER_BUDGET: "its budget is used up", CANCELLED: "you stopped it"}.get(self.asking.ending)
-        if why is None:
+        reason = {OVER_BUDGET: "its budget is used up", CANCELLED: "you stopped it"}.get(
+            self.asking.ending
+        )
+        if reason is None:
             return f"The judge read {n_done:,} of {n_all:,} answers. {self.asking.why}"
-        return f"The judge read {n_done:,} of {n_all:,} answers before {why}. The same again asks only the missing ones."
-
-
-def _readout(name: str, answer: Answer, reading: Reading, calls: Sequence[Call]) -> Readout:
-    sources = [answer.completion.call_id, *(call.call_id for call in calls)]
-    return answer.readout(name, reading, correctness(reading, answer.variant.target), sources)
+        return (
+            f"The judge read {n_done:,} of {n_all:,} answers before {reason}. The same again asks"
+            " only the missing ones."
+        )
 
 
 def _place(answer: Answer) -> tuple[str, str]:
@@ -426,8 +557,16 @@ def _blocks(store: Store, study_id: str, kinds: Sequence[str]) -> Iterator[list[
 
 
 def filled(prompt: str, answer: Answer) -> str:
-    """The user's prompt with question, options and text put in, all at once: a field that stands in a text stays as it is."""
+    """The user's prompt with question, options and text put in, all at once: a field that stands in
+    a text stays as it is."""
     item, variant = answer.item, answer.variant
-    options = [f"{label}. {item.options[i]}" for label, i in zip(variant.labels, variant.order, strict=True)]
-    fields = {"question": asked_question(item, variant), "options": "\n".join(options), "text": answer.completion.text}
+    options = [
+        f"{label}. {item.options[i]}"
+        for label, i in zip(variant.labels, variant.order, strict=True)
+    ]
+    fields = {
+        "question": asked_question(item, variant),
+        "options": "\n".join(options),
+        "text": answer.completion.text,
+    }
     return _FIELD.sub(lambda match: fields[match[1]], prompt)

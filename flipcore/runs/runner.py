@@ -1,4 +1,5 @@
-"""Makes the missing calls of a study: bounded, resumable, capped. What is stored is never asked again."""
+"""Makes the missing calls of a study: bounded, resumable, capped. What is stored is never asked
+again."""
 
 import asyncio
 import hashlib
@@ -7,6 +8,7 @@ import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import cache
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -23,8 +25,25 @@ from flipcore.runs.cluster.states import missing_workers
 from flipcore.runs.cost import refusal
 from flipcore.runs.embargo import check_judge
 from flipcore.runs.origins import origins, study_row
-from flipcore.runs.plan import ItemPlan, Plan, PlanInputs, declared_rows, plan_inputs, plan_of, projection, remaining
-from flipcore.runs.progress import DONE, FAILED, INCOMPLETE, OVER_BUDGET, Pace, Progress, end_message
+from flipcore.runs.plan import (
+    ItemPlan,
+    Plan,
+    PlanInputs,
+    declared_rows,
+    plan_inputs,
+    plan_of,
+    projection,
+    remaining,
+)
+from flipcore.runs.progress import (
+    DONE,
+    FAILED,
+    INCOMPLETE,
+    OVER_BUDGET,
+    Pace,
+    Progress,
+    end_message,
+)
 from flipcore.runs.truncation import CutCount, UnreadableCount
 from flipcore.store import rows
 from flipcore.store.archives import check_here
@@ -32,8 +51,9 @@ from flipcore.store.connection import Store
 from flipcore.store.queries import budgets, planning
 from flipcore.store.queries.planning import ItemRun
 
-# Which items of a study were asked to their end, so that a resumed run passes them over without asking each of them again what
-# comes next. A study in which that is so of every item is known to be done before its items are varied.
+# Which items of a study were asked to their end, so that a resumed run passes them over without
+# asking each of them again what comes next. A study in which that is so of every item is known to
+# be done before its items are varied.
 
 
 UNKNOWN = ""  # no hash: nothing is passed over
@@ -41,40 +61,64 @@ _CODE = Path(__file__).resolve().parents[1]
 
 
 class ItemRuns:
-    """Of one study and its models, read once when a run begins. `n_ends` counts the items that came to their end, now or before."""
+    """The items of a study that were asked to their end, read once when a run begins. `n_ends`
+    counts the items that came to their end, now or before."""
 
-    def __init__(self, inputs: PlanInputs, cards: Mapping[str, ModelCard], store: Store, is_whole: bool) -> None:
+    def __init__(
+        self, inputs: PlanInputs, cards: Mapping[str, ModelCard], store: Store, *, is_whole: bool
+    ) -> None:
         """`is_whole`: the run is to store all items of the study, not the first ones alone."""
-        names = [use.name for use in inputs.study.models] + ([inputs.study.judge] if inputs.study.judge else [])
-        names += [SANDBOX] if any(one.needs_sandbox for one in inputs.extractors) else []
-        self._inputs, self._store, self.study_id, self._is_whole = inputs, store, inputs.study.study_id, is_whole
-        self._of_study = self._of_items = study_hash(inputs.study, [open_backend(name, cards) for name in dict.fromkeys(names)])
+        names = [use.name for use in inputs.study.models]
+        if inputs.study.judge:
+            names.append(inputs.study.judge)
+        if any(extractor.needs_sandbox for extractor in inputs.extractors):
+            names.append(SANDBOX)
+        self._inputs, self._store, self.study_id, self._is_whole = (
+            inputs,
+            store,
+            inputs.study.study_id,
+            is_whole,
+        )
+        backends = [open_backend(name, cards) for name in dict.fromkeys(names)]
+        self._of_study = self._of_items = study_hash(inputs.study, backends)
         is_known = self._of_study != UNKNOWN
-        self._ends: dict[tuple[str, str], ItemRun] = planning.item_runs(store, self.study_id) if is_known else {}
+        self._ends: dict[tuple[str, str], ItemRun] = (
+            planning.item_runs(store, self.study_id) if is_known else {}
+        )
         self.n_ends = 0
 
     def prepare(self, backends: Iterable[Backend]) -> None:
-        """Once models know what will be asked: it may have changed their revision."""
+        """Hash again, once models know what will be asked: it may have changed their revision."""
         self._of_items = study_hash(self._inputs.study, list(backends))
 
     def of(self, item_plan: ItemPlan, model: str) -> ItemRun | None:
-        """How an item ended that need not be asked again; None where it must be looked at."""
+        """Return how an item ended that need not be asked again; None where it must be looked
+        at."""
         if not self.is_ended(item_plan, model):
             return None
         self.n_ends += 1
         return self._ends[model, item_plan.item.item_id]
 
     def is_ended(self, item_plan: ItemPlan, model: str) -> bool:
-        """Whether an item was asked to its end, as it is planned now, and nothing of that is missing."""
+        """Return whether an item was asked to its end, as it is planned now, and nothing of that is
+        missing."""
         run = self._ends.get((model, item_plan.item.item_id))
         return run is not None and run.plan_hash == item_hash(self._of_items, item_plan, model)
 
     def rows(
-        self, item_plan: ItemPlan, model: str, completions: Mapping[str, Completion], readouts: list[Readout], cut: CutCount
+        self,
+        item_plan: ItemPlan,
+        model: str,
+        completions: Mapping[str, Completion],
+        readouts: list[Readout],
+        cut: CutCount,
     ) -> list[dict]:
-        """What is stored of an item that has just come to its end: nothing where a call of it failed. `cut` counted it alone."""
+        """Return what is stored of an item that has just come to its end: nothing where a call of
+        it failed. `cut` counted it alone."""
         plan_hash = item_hash(self._of_items, item_plan, model)
-        if plan_hash == UNKNOWN or any(one.status != "ok" for one in completions.values()):
+        if plan_hash == UNKNOWN or any(
+            completion.status != "ok" for completion in completions.values()
+        ):
             return []
         self.n_ends += 1
         counts = {
@@ -87,18 +131,23 @@ class ItemRuns:
         return [place | {"plan_hash": plan_hash} | counts]
 
     def whole_hash(self, state: str) -> str:
-        """Of what the study was planned from and how its items ended; `UNKNOWN` where it did not end done, or where other items
-        than this plan's are stored too."""
+        """Return a hash of what the study was planned from and how its items ended; `UNKNOWN` where
+        it did not end done, or where other items than this plan's are stored too."""
         return self._whole_hash(self.n_ends) if state == DONE else UNKNOWN
 
     def _whole_hash(self, n_ends: int) -> str:
         of_inputs = inputs_hash(self._inputs, self._of_study) if self._is_whole else UNKNOWN
         n_stored, fingerprint = planning.item_runs_print(self._store, self.study_id)
-        return digest(of_inputs, fingerprint) if of_inputs != UNKNOWN and n_stored == n_ends else UNKNOWN
+        return (
+            digest(of_inputs, fingerprint)
+            if of_inputs != UNKNOWN and n_stored == n_ends
+            else UNKNOWN
+        )
 
     def progress(self, on_progress: Callable[[Progress], None] | None = None) -> Progress | None:
-        """How a study stands that ended done and whose plan would be the same again, told to `on_progress`; None of any other. Raises
-        BadInput for an archived study that would be asked more."""
+        """Return, and tell `on_progress`, how a study ended that is done and whose plan would be
+        the same; None of any other. Raises BadInput for an archived study that would be asked
+        more."""
         end = self._end(on_progress)
         if end is None and self._is_whole:
             check_here(self._store.archives, self.study_id)
@@ -112,7 +161,9 @@ class ItemRuns:
         for use in self._inputs.study.models:
             runs = [run for (model, _), run in self._ends.items() if model == use.name]
             cut.add_counts(use, sum(run.n_answers for run in runs), sum(run.n_cut for run in runs))
-        end = Progress(n_calls, n_calls, 0, n_calls, state=DONE, message=message, cut=cut.sentence())
+        end = Progress(
+            n_calls, n_calls, 0, n_calls, state=DONE, message=message, cut=cut.sentence()
+        )
         if on_progress:
             on_progress(end)
         return end
@@ -120,46 +171,70 @@ class ItemRuns:
 
 @cache
 def code_hash() -> str:
-    """Of this package's Python and of the words that it reads, as they are on the disk when it is first asked for."""
-    files = sorted(path for path in _CODE.rglob("*") if path.suffix in (".py", ".toml", ".txt", ".yaml"))
-    return _hash(line for path in files for line in (str(path.relative_to(_CODE)), path.read_bytes()))
+    """Hash this package's Python and the words that it reads, as they are on the disk when first
+    asked for."""
+    parts: list[str | bytes] = []
+    for path in sorted(_CODE.rglob("*")):
+        if path.suffix in (".py", ".toml", ".txt", ".yaml"):
+            parts += [str(path.relative_to(_CODE)), path.read_bytes()]
+    return _hash(parts)
 
 
 def study_hash(study: Study, backends: Sequence[Backend]) -> str:
-    """Of the declaration, the models and the code; `UNKNOWN` where a plug-in is another package's. `backends` hold a judge too."""
+    """Hash the declaration, the models and the code; `UNKNOWN` where a plug-in is another
+    package's. `backends` hold a judge too."""
     if origins(study):
         return UNKNOWN
-    facts = [[one.name, one.revision, sorted(one.abilities), sorted(one.takes), one.simulated] for one in backends]
+    facts = [
+        [
+            backend.name,
+            backend.revision,
+            sorted(backend.abilities),
+            sorted(backend.takes),
+            backend.simulated,
+        ]
+        for backend in backends
+    ]
     return digest(__version__, code_hash(), study.to_toml(), facts)
 
 
 def inputs_hash(inputs: PlanInputs, of_study: str) -> str:
-    """Of all that a plan is made from, in the order in which it is asked; `of_study` is its `study_hash`."""
+    """Hash all that a plan is made from, in the order in which it is asked; `of_study` is its
+    `study_hash`."""
     if of_study == UNKNOWN:
         return UNKNOWN
-    own, paraphrases = inputs.own, inputs.material.paraphrases
-    parts: list[Any] = [of_study, sorted(inputs.hidden), inputs.material.n_examples, inputs.material.has_system]
-    if own is not None:
-        parts += [own.own, own.layout, own.seed, own.pools.get(("", ""), ())]
+    own_prompt, paraphrases = inputs.own_prompt, inputs.material.paraphrases
+    parts: list[Any] = [
+        of_study,
+        sorted(inputs.hidden),
+        inputs.material.n_examples,
+        inputs.material.has_system,
+    ]
+    if own_prompt is not None:
+        examples = own_prompt.pools.get(("", ""), ())
+        parts += [own_prompt.prompt, own_prompt.layout, own_prompt.seed, examples]
     for item, role in inputs.items:
         parts += [item, role, paraphrases.get(item.item_id, ())]
     return _hash(map(repr, parts))
 
 
 def item_hash(of_study: str, item_plan: ItemPlan, model: str) -> str:
-    """Of what one item will be asked of one model; `UNKNOWN` where the study has none."""
+    """Hash what one model will be asked of one item; `UNKNOWN` where the study has none."""
     if of_study == UNKNOWN:
         return UNKNOWN
-    ways = [(one.axis, one.key, one.variant_id, one.compared_with, one.target, one.params) for one in item_plan.variants]
-    return digest(of_study, model, item_plan.item.item_id, item_plan.item.solution, ways)
+    asked = [
+        (v.axis, v.key, v.variant_id, v.compared_with, v.target, v.params)
+        for v in item_plan.variants
+    ]
+    return digest(of_study, model, item_plan.item.item_id, item_plan.item.solution, asked)
 
 
 def _hash(parts: Iterable[str | bytes]) -> str:
-    whole = hashlib.sha256()
+    sha = hashlib.sha256()
     for part in parts:
-        whole.update(part if isinstance(part, bytes) else part.encode("utf-8", "surrogatepass"))
-        whole.update(b"\0")
-    return whole.hexdigest()[:20]
+        sha.update(part if isinstance(part, bytes) else part.encode("utf-8", "surrogatepass"))
+        sha.update(b"\0")
+    return sha.hexdigest()[:20]
 
 
 def run(
@@ -172,25 +247,30 @@ def run(
     record: bool = True,
     place: Place | None = None,
 ) -> Progress:
-    """Runs a study to its end, its cap or its cancellation: how far it came. Raises OverBudget before the first call when what is
-    missing would pass the cap. A pilot (`record=False`) stores only completions and their price. `place` is where calls are
-    answered, this process by default; whoever opened it closes it."""
+    """Run a study to its end, its cap or its cancellation: how far it came. Raises OverBudget
+    before the first call when what is missing would pass the cap. A pilot (`record=False`) stores
+    only completions and their price. `place` is where calls are answered, this process by default;
+    whoever opened it closes it."""
     require(Permission.RUN)
     inputs, cards = plan_inputs(study, store), model_cards()
-    runs = ItemRuns(inputs, cards, store, record and items_limit is None)
+    runs = ItemRuns(inputs, cards, store, is_whole=record and items_limit is None)
     if end := runs.progress(on_progress):
         return end
     study_plan = check_judge(plan_of(inputs, items_limit), store)
     cap, spent = budgets.budget_usd(store, study), budgets.spent_usd(store, study.study_id)
-    others = (study.judge, SANDBOX if study_plan.n_programs else None)
-    cards_of_models = {name: cards.get(name) for name in (*(use.name for use in study.models), *others) if name}
+    names = [use.name for use in study.models]
+    if study.judge:
+        names.append(study.judge)
+    if study_plan.n_programs:
+        names.append(SANDBOX)
+    cards_of_models = {name: cards.get(name) for name in names}
     is_paid = any(card and (card.price_in or card.price_out) for card in cards_of_models.values())
     expected = remaining(study_plan, store, runs.is_ended) if is_paid else projection(study_plan)
     if reason := refusal(expected, cap, cards_of_models, spent):
         if record:
             store.writer.add("studies", [study_row(study, OVER_BUDGET, reason)]).result()
         raise OverBudget(reason)
-    run = _Run(study_plan, store, runs, on_progress, record)
+    run = _Run(study_plan, store, runs, on_progress, record=record)
     run.asking = Asking(
         store,
         study.study_id,
@@ -202,7 +282,7 @@ def run(
         cancel=cancel,
         place=place,
         on_report=run.report,
-        again="Resume makes only the missing calls.",
+        resume_hint="Resume makes only the missing calls.",
     )
     run.asking.progress.n_calls = projection(study_plan).n_calls
     return asyncio.run(run.go())
@@ -211,8 +291,16 @@ def run(
 class _Run:
     asking: Asking
 
-    def __init__(self, study_plan: Plan, store: Store, runs: ItemRuns, on_progress, record: bool) -> None:
-        self.plan, self.store, self.runs, self.on_progress, self.record = study_plan, store, runs, on_progress, record
+    def __init__(
+        self, study_plan: Plan, store: Store, runs: ItemRuns, on_progress, *, record: bool
+    ) -> None:
+        self.plan, self.store, self.runs, self.on_progress, self.record = (
+            study_plan,
+            store,
+            runs,
+            on_progress,
+            record,
+        )
         self.study, self.study_id = study_plan.study, study_plan.study.study_id
         self.pace, self.cut, self.unreadable = Pace(), CutCount(), UnreadableCount()
 
@@ -227,7 +315,7 @@ class _Run:
         return self.asking.progress
 
     async def _begin(self) -> None:
-        """Stores what will be asked, and tells models that need it what the prompts mean."""
+        """Store what will be asked, and tells models that need it what the prompts mean."""
         for backend in self.asking.backends.values():
             self.plan.prepare(backend)
         self.runs.prepare(self.asking.backends.values())
@@ -239,7 +327,7 @@ class _Run:
         await self.asking.storing.safe()
 
     async def _all_items(self) -> None:
-        jobs = ((item_plan, use) for item_plan in self.plan.items for use in self.study.models)
+        jobs = product(self.plan.items, self.study.models)
         n_calls = self.asking.progress.n_calls / len(self.plan.items)
         n_open = self.asking.place.n_open(self.study.models, self.asking.cards, n_calls)
         await self.asking.each(jobs, self._item_or_none, n_open)
@@ -263,24 +351,38 @@ class _Run:
                 break
             completions |= await self.asking.replies(calls)
         if completions:
-            self._read(item_plan, use, completions, at_end)
+            self._read(item_plan, use, completions, at_end=at_end)
         await self.asking.storing.room()
 
-    def _history(self, item_plan: ItemPlan, use: ModelUse, completions: dict[str, Completion]) -> History:
+    def _history(
+        self, item_plan: ItemPlan, use: ModelUse, completions: dict[str, Completion]
+    ) -> History:
         backends = self.asking.backends
         judge = backends.get(self.study.judge) if self.study.judge else None
         return self.plan.history(item_plan, use, backends[use.name], completions, judge)
 
-    def _read(self, item_plan: ItemPlan, use: ModelUse, completions: dict[str, Completion], at_end: bool) -> None:
-        """The item's readouts: counted where they were cut off, and stored, and that it came to its end. A pilot counts what is unreadable
-        in the place of storing it."""
-        read, cut = self.plan.protocol.readouts(self._history(item_plan, use, completions)), CutCount()
+    def _read(
+        self,
+        item_plan: ItemPlan,
+        use: ModelUse,
+        completions: dict[str, Completion],
+        *,
+        at_end: bool,
+    ) -> None:
+        """The item's readouts: counted where they were cut off, and stored, and that it came to its
+        end. A pilot counts what is unreadable in the place of storing it."""
+        read, cut = (
+            self.plan.protocol.readouts(self._history(item_plan, use, completions)),
+            CutCount(),
+        )
         cut.add(use, self.plan.extractors, read)
         self.cut.add_counts(use, cut.n_answers.total(), cut.n_cut.total())
         if self.record:
             ends = self.runs.rows(item_plan, use.name, completions, read, cut) if at_end else []
             readouts, sources = rows.readout_rows(self.study_id, read)
-            self.asking.storing.add([("readouts", readouts), ("readout_sources", sources), ("item_runs", ends)])
+            self.asking.storing.add(
+                [("readouts", readouts), ("readout_sources", sources), ("item_runs", ends)]
+            )
         else:
             self.unreadable.add(use.name, self.plan.extractors, read)
 
@@ -292,17 +394,26 @@ class _Run:
     def _measure(self) -> None:
         p = self.asking.progress
         self.pace.measure(p, time.monotonic())
-        waiting = " The run is stopping: calls that are on their way come in." if self.asking.ending else ""
-        p.trouble = " ".join(one.trouble for one in self.asking.backends.values()).strip() + waiting
+        waiting = (
+            " The run is stopping: calls that are on their way come in."
+            if self.asking.ending
+            else ""
+        )
+        p.trouble = (
+            " ".join(backend.trouble for backend in self.asking.backends.values()).strip() + waiting
+        )
         p.workers = self.asking.place.workers()
 
     def _finish(self) -> None:
-        """Measures, says how it ended, and stores that; a state that cannot be stored is a failure of its own."""
+        """Measures, says how it ended, and stores that; a state that cannot be stored is a failure
+        of its own."""
         self._measure()
         p, spending = self.asking.progress, self.asking.spending
         p.state = self.asking.ending or (INCOMPLETE if p.n_failed else DONE)
         p.eta_s, p.trouble = None, ""
-        sentence = p.message or end_message(p, spending.cap_usd, spending.spent_usd, self.asking.first_error)
+        sentence = p.message or end_message(
+            p, spending.cap_usd, spending.spent_usd, self.asking.first_error
+        )
         p.cut, p.unreadable = self.cut.sentence(), tuple(self.unreadable.sentences())
         parts = [sentence, p.cut, self.asking.other_models_sentence(), missing_workers(p.workers)]
         p.message = " ".join(filter(None, [*parts, *self.plan.warnings]))

@@ -196,13 +196,13 @@ def test_a_python_stream_is_reproduced_call_by_call():
 def naive_examples(plan, item, how):
     """What stands before an item, as it is defined: everything that may be shown, in order, and of it the first or a draw."""
     pool = plan.pools.get(("", ""), plan.pools.get((plan.roles.get(item.item_id, ""), item.kind), ()))
-    pool = [one for one in pool if not plan.own.same_category or one.category == item.category]
-    size, n = len(pool), plan.own.n_examples
+    pool = [one for one in pool if not plan.prompt.same_category or one.category == item.category]
+    size, n = len(pool), plan.prompt.n_examples
     front = {
         "first": lambda: range(size),
         "drawn": lambda: generator(plan.seed, "examples").permutation(size),
         "lm_eval": lambda: nth_sample(1234, size, n, int(item.item_id.split("/")[1])),
-    }[plan.own.pick]()
+    }[plan.prompt.pick]()
     role = plan.roles[item.item_id]
     usable = [
         pool[i]

@@ -1,22 +1,33 @@
-"""Which place a run was given: this machine, or a cluster by its address."""
+"""The place that a run was given: this machine, or a cluster by its address."""
 
 import os
 from collections.abc import Mapping
+from itertools import chain
 
 from flipcore.core.contracts import Backend
 from flipcore.core.errors import AccessDenied
 from flipcore.models import ModelCard, open_backend
 from flipcore.runs.cluster import ray_cluster
 from flipcore.runs.cluster.driver import Driver
-from flipcore.runs.cluster.place import Cluster, Place, SharedSlots, Slot, ThisProcess, WorkerSlot, worker_slots
+from flipcore.runs.cluster.place import (
+    Cluster,
+    Place,
+    SharedSlots,
+    Slot,
+    ThisProcess,
+    WorkerSlot,
+    worker_slots,
+)
 from flipcore.runs.cluster.states import WorkerState
 
 HERE = ""  # this process
-VARIABLE = "FLIPSCOPE_CLUSTERS"  # addresses that a dashboard may run studies at, separated by commas
+# Addresses that a dashboard may run studies at, separated by commas.
+VARIABLE = "FLIPSCOPE_CLUSTERS"
 
 
 class ClusterPlace(Place):
-    """A run's part of a cluster: its models are spread over workers of their own, which end with it."""
+    """A run's part of a cluster: its models are spread over workers of their own, which end with
+    it."""
 
     def __init__(self, cluster: Cluster) -> None:
         self._cluster = cluster
@@ -25,7 +36,9 @@ class ClusterPlace(Place):
 
     def open(self, name: str, cards: Mapping[str, ModelCard]) -> Backend:
         card = cards.get(name)
-        rooms = self._worker_slots[name] = worker_slots(card, self._cluster.machines(), name, self._cluster.address)
+        rooms = self._worker_slots[name] = worker_slots(
+            card, self._cluster.machines(), name, self._cluster.address
+        )
 
         def start(setup):
             return self._cluster.start(setup, rooms, len(self._drivers))
@@ -35,7 +48,7 @@ class ClusterPlace(Place):
         return self._drivers[name]
 
     def n_in_flight(self, name: str, cards: Mapping[str, ModelCard]) -> int:
-        return sum(one.n_at_once for one in self._worker_slots[name])
+        return sum(slot.n_at_once for slot in self._worker_slots[name])
 
     def slots(self, name: str, cards: Mapping[str, ModelCard]) -> Slot:
         """Those of the server, whatever else on this cluster asks it."""
@@ -45,34 +58,39 @@ class ClusterPlace(Place):
         return SharedSlots(card, self.n_in_flight(name, cards), self._cluster.renew)
 
     def workers(self) -> tuple[WorkerState, ...]:
-        return tuple(state for one in self._drivers.values() for state in one.workers())
+        return tuple(chain.from_iterable(driver.workers() for driver in self._drivers.values()))
 
     def close(self) -> None:
         self._cluster.close()
 
 
 def place_of(on: str) -> Place:
-    """The place of that name: "" is this process, everything else a cluster that is connected to. Raises FlipscopeError with a
-    sentence where it cannot be."""
+    """The place of that name: "" is this process, everything else a cluster that is connected to.
+    Raises FlipscopeError with a sentence where it cannot be."""
     return ClusterPlace(ray_cluster.RayCluster(on)) if on else ThisProcess()
 
 
 def offered_places() -> dict[str, str]:
-    """What a dashboard offers: place -> words for people. Addresses come from the environment of its admin alone, because a
-    process trusts the cluster that it is connected to."""
+    """Return the places that a dashboard offers, with their words for people. Addresses come from
+    the environment of its admin alone, because a process trusts the cluster that it is connected
+    to."""
     places = {HERE: "This machine"}
     if not ray_cluster.why_not():
+        ray_address = os.environ.get("RAY_ADDRESS")
         places[ray_cluster.LOCAL] = (
-            f"Ray at {os.environ['RAY_ADDRESS']}" if os.environ.get("RAY_ADDRESS") else "Ray on this machine"
+            f"Ray at {ray_address}" if ray_address else "Ray on this machine"
         )
-        for address in filter(None, (one.strip() for one in os.environ.get(VARIABLE, "").split(","))):
-            places[address] = f"Ray at {address}"
+        for address in map(str.strip, os.environ.get(VARIABLE, "").split(",")):
+            if address:
+                places[address] = f"Ray at {address}"
     return places
 
 
 def check_offered(on: str) -> None:
-    """Raises AccessDenied for a cluster that this dashboard does not offer."""
+    """Raise AccessDenied for a cluster that this dashboard does not offer."""
     if on in offered_places():
         return
-    reason = ray_cluster.why_not() or f"Let its admin add the address to {VARIABLE} and start it again."
+    reason = (
+        ray_cluster.why_not() or f"Let its admin add the address to {VARIABLE} and start it again."
+    )
     raise AccessDenied(f"This dashboard does not run studies at {on[:80]!r}. {reason}")

@@ -1,1 +1,2 @@
-"""A study's prompts for somebody else's harness, and what that harness wrote back as the same study."""
+"""A study's prompts for somebody else's harness, and what that harness wrote back as the same
+study."""

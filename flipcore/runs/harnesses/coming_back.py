@@ -1,8 +1,10 @@
-"""What another harness wrote for planned prompts becomes that study: its items, variants and readouts, as if asked from here."""
+"""Answers of another harness to planned prompts, which become that study: its items, variants and
+readouts, as if asked from here."""
 
 import threading
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
+from itertools import chain
 
 from flipcore.core.command_line import command
 from flipcore.core.errors import BadInput
@@ -30,20 +32,23 @@ def store_survey(
     on_progress: Callable[[ImportProgress], None] | None = None,
     stop: threading.Event | None = None,
 ) -> str:
-    """Stores what was surveyed: answers to planned prompts as the study that planned them, anything else as one of its own."""
+    """Store what was surveyed: answers to planned prompts as the study that planned them, anything
+    else as one of its own."""
     if not survey.marks:
         return store_logs(survey, store, on_progress, stop)
     if len(survey.marks) > 1 or sum(survey.marks.values()) < survey.n_records:
         raise BadInput(
-            f"The files hold answers to planned prompts of {len(survey.marks)} studies"
-            f"{' and other outputs' * (sum(survey.marks.values()) < survey.n_records)}. Import them one at a time."
+            f"The files hold answers to planned prompts of {len(survey.marks)}"
+            f" studies{' and other outputs' * (sum(survey.marks.values()) < survey.n_records)}."
+            " Import them one at a time."
         )
     (study_id,) = survey.marks
     study = studies.study(store, study_id)
     if study is None:
         raise BadInput(
-            f"These are answers to prompts of the study {study_id}, which is not in this database. Run "
-            f"`{command('variants study.toml')}` with the study.toml that was written beside the prompts, then import again."
+            f"These are answers to prompts of the study {study_id}, which is not in this database."
+            f" Run `{command('variants study.toml')}` with the study.toml that was written beside"
+            " the prompts, then import again."
         )
     return _store(survey, store, study, on_progress)
 
@@ -60,54 +65,64 @@ class _Answers:
     n_left_out: int = 0
 
     def leave_out(self, places: Iterable[tuple[str, str]]) -> None:
-        """Drops the answers to what an earlier log answered: what was set aside comes in a log of its own, once it is opened."""
+        """Drop the answers to what an earlier log answered: what was set aside comes in a log of
+        its own, once it is opened."""
         dropped = [self.completions.pop(place) for place in places if place in self.completions]
         self.n_left_out = len(dropped)
-        kept_calls = {key for several in self.completions.values() for key in several}
-        self.calls = {key: one for key, one in self.calls.items() if key in kept_calls}
-        self.first = {key: one for key, one in self.first.items() if key in kept_calls}
+        kept_ids = set(chain.from_iterable(self.completions.values()))
+        self.calls = {call_id: self.calls[call_id] for call_id in self.calls if call_id in kept_ids}
+        self.first = {call_id: self.first[call_id] for call_id in self.first if call_id in kept_ids}
 
 
-def _store(survey: Survey, store: Store, study: Study, on_progress: Callable[[ImportProgress], None] | None) -> str:
+def _store(
+    survey: Survey, store: Store, study: Study, on_progress: Callable[[ImportProgress], None] | None
+) -> str:
     study_plan, study_id = planned_of(study, store), study.study_id
     revision = f"{_RECORDED}{digest(sorted(file.revision for file in survey.files))[:8]}"
     answers = _answers_of(survey, study_plan, revision, on_progress)
     if not answers.calls:
         raise BadInput(
-            f"None of the answers fits the study {study.name!r}. {answers.misfits[0] if answers.misfits else ''}".strip()
+            f"None of the answers fits the study {study.name!r}."
+            f" {answers.misfits[0] if answers.misfits else ''}".strip()
         )
     models = sorted({model for model, _ in answers.completions})
-    others = other_revisions(store, study_id, models, revision)
-    # asked from here: perhaps of another model of the name
-    was_run = any(not one.startswith(_RECORDED) for one in others.values())
-    if was_run or all(place in others for place in answers.completions):
+    earlier_revisions = other_revisions(store, study_id, models, revision)
+    # Asked from here: perhaps of another model of the name.
+    was_run = any(not earlier.startswith(_RECORDED) for earlier in earlier_revisions.values())
+    if was_run or all(place in earlier_revisions for place in answers.completions):
+        names = ", ".join(sorted({model for model, _ in earlier_revisions}))
         raise BadInput(
-            f"{study.name!r} holds answers of {', '.join(sorted({model for model, _ in others}))} from elsewhere already. Import these "
+            f"{study.name!r} holds answers of {names} from elsewhere already. Import these "
             "into another database (FLIPSCOPE_DB), or delete the study first."
         )
-    answers.leave_out(others)
+    answers.leave_out(earlier_revisions)
     readouts, n_planned = _read(study_plan, answers, models, revision)
     readout_rows, source_rows = rows.readout_rows(study_id, readouts)
     completions = answers.first
-    state, message = _ended(answers, completions, n_planned, *other_calls(store, study_id, models, completions))
-    store.writer.add_together(
-        [
-            *declared_rows(study_plan),
-            (
-                "completions",
-                [rows.completion_row(answers.calls[key], one, simulated=False) for key, one in completions.items()],
-            ),
-            ("study_calls", [{"study_id": study_id, "call_id": key} for key in completions]),
-            ("readouts", readout_rows),
-            ("readout_sources", source_rows),
-            ("studies", [study_row(study, state, message, n_calls=n_planned, ended_at=rows.now())]),
-        ]
-    ).result()
+    n_before, n_failed_before = other_calls(store, study_id, models, completions)
+    state, message = _ended(answers, completions, n_planned, n_before, n_failed_before)
+    completion_rows = []
+    for call_id, completion in completions.items():
+        completion_rows.append(
+            rows.completion_row(answers.calls[call_id], completion, simulated=False)
+        )
+    parts = [
+        *declared_rows(study_plan),
+        ("completions", completion_rows),
+        ("study_calls", [{"study_id": study_id, "call_id": call_id} for call_id in completions]),
+        ("readouts", readout_rows),
+        ("readout_sources", source_rows),
+        ("studies", [study_row(study, state, message, n_calls=n_planned, ended_at=rows.now())]),
+    ]
+    store.writer.add_together(parts).result()
     return study_id
 
 
 def _answers_of(
-    survey: Survey, study_plan: Plan, revision: str, on_progress: Callable[[ImportProgress], None] | None
+    survey: Survey,
+    study_plan: Plan,
+    revision: str,
+    on_progress: Callable[[ImportProgress], None] | None,
 ) -> _Answers:
     """Each answer at the call that it answers."""
     places = _places(study_plan, revision)
@@ -117,19 +132,25 @@ def _answers_of(
         if on_progress and n_seen % _EVERY == 0:
             on_progress(ImportProgress(n_seen, survey.n_records))
         assert record.mark is not None
-        at = record.mark
-        place = places.get((at.model, at.variant_id, at.sample))
-        why = "belongs to no prompt of the study as it is now" if place is None else _misfit(record, place[1])
-        if why or place is None:
-            answers.misfits.append(f"{record.place} {why}.")
+        mark = record.mark
+        place = places.get((mark.model, mark.variant_id, mark.sample))
+        reason = (
+            "belongs to no prompt of the study as it is now"
+            if place is None
+            else _misfit(record, place[1])
+        )
+        if reason or place is None:
+            answers.misfits.append(f"{record.place} {reason}.")
             continue
         item_plan, call = place
-        several = answers.completions.setdefault((at.model, item_plan.item.item_id), {})
+        item_completions = answers.completions.setdefault((mark.model, item_plan.item.item_id), {})
         if call.call_id in answers.calls:  # one request is asked once, whichever items it is of
             answers.n_repeated += 1
-            several.setdefault(call.call_id, answers.first[call.call_id])
+            item_completions.setdefault(call.call_id, answers.first[call.call_id])
             continue
-        several[call.call_id] = answers.first[call.call_id] = recorded_completion(call, record)
+        item_completions[call.call_id] = answers.first[call.call_id] = recorded_completion(
+            call, record
+        )
         answers.calls[call.call_id] = call
     return answers
 
@@ -140,13 +161,15 @@ def _places(study_plan: Plan, revision: str) -> dict[tuple[str, str, int], tuple
     for use in study_plan.study.models:
         backend = Elsewhere(use.name, revision)
         for item_plan in study_plan.items:
-            for (variant_id, sample), call in planned_calls(study_plan, item_plan, use, backend).items():
+            for (variant_id, sample), call in planned_calls(
+                study_plan, item_plan, use, backend
+            ).items():
                 places[use.name, variant_id, sample] = item_plan, call
     return places
 
 
 def _misfit(record: LogRecord, call: Call) -> str:
-    """Why an answer is not one to the prompt that its marks name; "" where it is."""
+    """Return why an answer is not one to the prompt that its marks name; "" where it is."""
     if (
         record.prompt.strip() != prompt_of(call.request.messages)[0].strip()
         or record.system.strip() != call.request.system.strip()
@@ -154,11 +177,15 @@ def _misfit(record: LogRecord, call: Call) -> str:
         return "was asked with another prompt than the planned one"
     temperature = record.sampling.get("temperature")
     if isinstance(temperature, (int, float)) and temperature != call.request.temperature:
-        return f"was sampled at temperature {temperature:g}, planned was {call.request.temperature:g}"
+        return (
+            f"was sampled at temperature {temperature:g}, planned was {call.request.temperature:g}"
+        )
     return ""
 
 
-def _read(study_plan: Plan, answers: _Answers, models: list[str], revision: str) -> tuple[list[Readout], int]:
+def _read(
+    study_plan: Plan, answers: _Answers, models: list[str], revision: str
+) -> tuple[list[Readout], int]:
     """Every readout of the study, absent where nothing came; and how many calls were planned."""
     protocol = study_plan.protocol
     readouts: list[Readout] = []
@@ -167,22 +194,47 @@ def _read(study_plan: Plan, answers: _Answers, models: list[str], revision: str)
         use, backend = use_of(study_plan.study, model), Elsewhere(model, revision)
         for item_plan in study_plan.items:
             n_planned += len(planned_calls(study_plan, item_plan, use, backend))
-            if several := answers.completions.get((model, item_plan.item.item_id)):
-                readouts += protocol.readouts(history_of(study_plan, item_plan, use, backend, several))
+            if completions := answers.completions.get((model, item_plan.item.item_id)):
+                history = history_of(study_plan, item_plan, use, backend, completions)
+                readouts += protocol.readouts(history)
     return readouts, n_planned
 
 
 def _ended(
-    answers: _Answers, completions: dict[str, Completion], n_planned: int, n_before: int, n_failed_before: int
+    answers: _Answers,
+    completions: dict[str, Completion],
+    n_planned: int,
+    n_before: int,
+    n_failed_before: int,
 ) -> tuple[str, str]:
     """`n_before` answers are here of an earlier import, of other items."""
-    n_failed = sum(one.status != "ok" for one in completions.values()) + n_failed_before
+    n_failed = (
+        sum(completion.status != "ok" for completion in completions.values()) + n_failed_before
+    )
     n = len(completions) + n_before
     message = f"Asked by another harness: {n:,} of {n_planned:,} prompts are answered."
     message += f" {n_failed:,} failed." if n_failed else ""
-    if any(one.status == "ok" and not one.finish_reason for one in completions.values()):
-        message += " The log does not say how answers ended, so one that was cut off is read like a whole one."
-    message += f" {answers.n_repeated:,} further answers to the same prompts were left out." if answers.n_repeated else ""
-    message += f" {answers.n_left_out:,} items are answered by an earlier log, which counts." if answers.n_left_out else ""
-    message += f" Refused: {len(answers.misfits):,}. The first: {answers.misfits[0]}" if answers.misfits else ""
+    if any(
+        completion.status == "ok" and not completion.finish_reason
+        for completion in completions.values()
+    ):
+        message += (
+            " The log does not say how answers ended, so one that was cut off is read like a whole"
+            " one."
+        )
+    message += (
+        f" {answers.n_repeated:,} further answers to the same prompts were left out."
+        if answers.n_repeated
+        else ""
+    )
+    message += (
+        f" {answers.n_left_out:,} items are answered by an earlier log, which counts."
+        if answers.n_left_out
+        else ""
+    )
+    message += (
+        f" Refused: {len(answers.misfits):,}. The first: {answers.misfits[0]}"
+        if answers.misfits
+        else ""
+    )
     return "done" if n == n_planned and not n_failed else "incomplete", message

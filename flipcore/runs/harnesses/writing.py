@@ -1,4 +1,5 @@
-"""A study's prompts for another harness: which it can ask, and all of them in a folder, or in a zip for a browser."""
+"""A study's prompts for another harness: which it can ask, and all of them in a folder, or in a zip
+for a browser."""
 
 import io
 import json
@@ -7,6 +8,7 @@ import zipfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from flipcore.access.acting import Permission, require
 from flipcore.core.command_line import command
@@ -21,7 +23,8 @@ from flipcore.store.connection import Store
 from flipcore.store.queries import locks, studies
 from flipcore.text.counts import count_of
 
-# The prompts of a declared study that another harness can ask: each with the names by which its answer is known again.
+# The prompts of a declared study that another harness can ask: each with the names by which its
+# answer is known again.
 
 ONE_TURN = "single_shot"  # the protocol whose prompts are all known beforehand
 
@@ -47,7 +50,8 @@ class Elsewhere(Backend):
 
 @dataclass(frozen=True)
 class PlannedPrompt:
-    """One request of one sample. `right` are the right answers as the prompt names them: labels for a choice, else words."""
+    """One request of one sample. `right` are the right answers as the prompt names them: labels for
+    a choice, else words."""
 
     study_id: str
     model: str
@@ -63,7 +67,7 @@ class PlannedPrompt:
 
     @property
     def marks(self) -> dict[str, str | int]:
-        """What goes into the metadata of the harness, and comes back in its log."""
+        """The marks that go into the metadata of the harness, and come back in its log."""
         return {
             "flipscope_study": self.study_id,
             "flipscope_model": self.model,
@@ -73,12 +77,15 @@ class PlannedPrompt:
 
 
 def use_of(study: Study, model: str = "") -> ModelUse:
-    """The model of the study that is meant. Raises BadInput where the name is wrong, or missing among several."""
-    uses = [use for use in study.models if use.name == model or (not model and len(study.models) == 1)]
+    """The model of the study that is meant. Raises BadInput where the name is wrong, or missing
+    among several."""
+    uses = [
+        use for use in study.models if use.name == model or (not model and len(study.models) == 1)
+    ]
     if not uses:
         names = ", ".join(use.name for use in study.models)
-        why = f"has no model {model!r}" if model else "has several models"
-        raise BadInput(f"The study {why}; choose one of {names} with --model.")
+        reason = f"has no model {model!r}" if model else "has several models"
+        raise BadInput(f"The study {reason}; choose one of {names} with --model.")
     return uses[0]
 
 
@@ -89,56 +96,73 @@ def history_of(
     backend: Elsewhere,
     completions: Mapping[str, Completion] | None = None,
 ) -> History:
-    """What the protocol may look at: the completions of this item so far."""
+    """Return what the protocol may look at: the completions of this item so far."""
     return study_plan.history(item_plan, use, backend, completions or {}, None)
 
 
-def planned_calls(study_plan: Plan, item_plan: ItemPlan, use: ModelUse, backend: Elsewhere) -> dict[tuple[str, int], Call]:
-    """(variant, sample) -> the call whose completion its extractors read. One prompt under several axes is one variant."""
+def planned_calls(
+    study_plan: Plan, item_plan: ItemPlan, use: ModelUse, backend: Elsewhere
+) -> dict[tuple[str, int], Call]:
+    """(variant, sample) -> the call whose completion its extractors read. One prompt under several
+    axes is one variant."""
     by_text: dict[tuple[str, str], Variant] = {}
     for variant in item_plan.variants:
         by_text.setdefault((variant.prompt.text, variant.prompt.system), variant)
     calls = study_plan.protocol.next_calls(history_of(study_plan, item_plan, use, backend))
-    return {
-        (by_text[one.request.prompt, one.request.system].variant_id, one.sample): one
-        for one in calls
-        if one.request.kind == "generate"
-    }
+    planned = {}
+    for call in calls:
+        if call.request.kind == "generate":
+            variant = by_text[call.request.prompt, call.request.system]
+            planned[variant.variant_id, call.sample] = call
+    return planned
 
 
 def planned_of(study: Study, store: Store | None) -> Plan:
-    """The study's plan. Raises BadInput where its prompts follow from earlier answers, or no extractor reads a written answer."""
+    """The study's plan. Raises BadInput where its prompts follow from earlier answers, or no
+    extractor reads a written answer."""
     if study.is_recorded:
         raise BadInput(
-            f"{study.name!r} was imported, so it planned no prompts. Press Ask again on Audit, and write the prompts of that study."
+            f"{study.name!r} was imported, so it planned no prompts. Press Ask again on Audit, and"
+            " write the prompts of that study."
         )
     if study.protocol.name != ONE_TURN:
         raise BadInput(
-            f"The protocol {study.protocol.name} chooses each prompt by the answers before it, so it cannot be written out. "
-            f"Use {ONE_TURN}."
+            f"The protocol {study.protocol.name} chooses each prompt by the answers before it, so"
+            f" it cannot be written out. Use {ONE_TURN}."
         )
     study_plan = plan(study, store)
-    if not any(one.reads_text_alone for one in study_plan.extractors):
-        names = ", ".join(one.name for one in study_plan.extractors)
-        raise BadInput(f"Another harness returns written answers, and {names} read none. Add the extractor regex to the study.")
+    if not any(extractor.reads_text_alone for extractor in study_plan.extractors):
+        names = ", ".join(extractor.name for extractor in study_plan.extractors)
+        raise BadInput(
+            f"Another harness returns written answers, and {names} read none. Add the extractor"
+            " regex to the study."
+        )
     return study_plan
 
 
 def shown_items(study_plan: Plan, store: Store | None) -> list[ItemPlan]:
     """Without the items that are set aside for confirmation, unless the study has a lock."""
     opened = store is not None and bool(locks.locks(store, study_plan.study.study_id))
-    return [one for one in study_plan.items if opened or not one.confirmatory]
+    return [item_plan for item_plan in study_plan.items if opened or not item_plan.confirmatory]
 
 
 def prompts(study_plan: Plan, use: ModelUse, items: list[ItemPlan]) -> Iterator[PlannedPrompt]:
     """Every request of one model, item by item in the plan's order."""
     backend = Elsewhere(use.name)
     for item_plan in items:
-        variants = {one.variant_id: one for one in item_plan.variants}
-        for (variant_id, sample), call in planned_calls(study_plan, item_plan, use, backend).items():
+        variants = {variant.variant_id: variant for variant in item_plan.variants}
+        for (variant_id, sample), call in planned_calls(
+            study_plan, item_plan, use, backend
+        ).items():
             right = _right(variants[variant_id])
             yield PlannedPrompt(
-                study_plan.study.study_id, use.name, item_plan.item.item_id, variant_id, sample, call.request, right
+                study_plan.study.study_id,
+                use.name,
+                item_plan.item.item_id,
+                variant_id,
+                sample,
+                call.request,
+                right,
             )
 
 
@@ -148,7 +172,7 @@ def _right(variant: Variant) -> tuple[str, ...]:
     answers = variant.target.split("\n")
     if not variant.labels:
         return tuple(answers)
-    return tuple(variant.labels[variant.order.index(int(one))] for one in answers)
+    return tuple(variant.labels[variant.order.index(int(answer))] for answer in answers)
 
 
 # Planned prompts as a task of Inspect, of lm-evaluation-harness, or as JSONL for any other.
@@ -156,23 +180,26 @@ def _right(variant: Variant) -> tuple[str, ...]:
 
 DATASET, TASK_NAME = "dataset.jsonl", "flipscope_variants"
 
-_INSPECT, _LM_EVAL = (
-    Path(__file__).with_name(name).read_text(encoding="utf-8") for name in ("inspect_task.txt", "lm_eval_task.yaml")
-)
+_INSPECT = Path(__file__).with_name("inspect_task.txt").read_text(encoding="utf-8")
+_LM_EVAL = Path(__file__).with_name("lm_eval_task.yaml").read_text(encoding="utf-8")
 
 
-def write_inspect(folder: Path, study: Study, use: ModelUse, planned_prompts: Sequence[PlannedPrompt]) -> list[Path]:
+def write_inspect(
+    folder: Path, study: Study, use: ModelUse, planned_prompts: Sequence[PlannedPrompt]
+) -> list[Path]:
     """`flipscope_variants.py` and its data set."""
-    rows = [
-        {
-            "id": one.prompt_id,
-            "input": _messages(one) if one.request.system or one.request.turns else one.request.prompt,
-            "target": list(one.right) or "",
-        }
-        | one.marks
-        for one in planned_prompts
-    ]
-    settings = {"temperature": use.temperature, "top_p": use.top_p, "max_tokens": use.max_tokens, "seed": use.seed}
+    rows = []
+    for prompt in planned_prompts:
+        request = prompt.request
+        messages = _messages(prompt) if request.system or request.turns else request.prompt
+        row = {"id": prompt.prompt_id, "input": messages, "target": list(prompt.right) or ""}
+        rows.append(row | prompt.marks)
+    settings = {
+        "temperature": use.temperature,
+        "top_p": use.top_p,
+        "max_tokens": use.max_tokens,
+        "seed": use.seed,
+    }
     words = [f"{key}={value!r}" for key, value in settings.items()]
     words += [f"stop_seqs={list(use.stop)!r}"] if use.stop else []
     code = _INSPECT.format(
@@ -186,17 +213,25 @@ def write_inspect(folder: Path, study: Study, use: ModelUse, planned_prompts: Se
     return [_lines(folder / DATASET, rows), write(folder / f"{TASK_NAME}.py", code)]
 
 
-def write_lm_eval(folder: Path, study: Study, use: ModelUse, planned_prompts: Sequence[PlannedPrompt]) -> list[Path]:
-    """`flipscope_variants.yaml` and its data set. The harness asks each prompt as it is: no shots, its own seed. BadInput for a
-    prompt of several turns, which the harness would send as one."""
-    if any(one.request.turns for one in planned_prompts):
+def write_lm_eval(
+    folder: Path, study: Study, use: ModelUse, planned_prompts: Sequence[PlannedPrompt]
+) -> list[Path]:
+    """`flipscope_variants.yaml` and its data set. The harness asks each prompt as it is: no shots,
+    its own seed. BadInput for a prompt of several turns, which the harness would send as one."""
+    if any(prompt.request.turns for prompt in planned_prompts):
         raise BadInput(
-            "lm-eval would send each prompt as one message, and this study's examples are turns of their own. Take inspect or jsonl."
+            "lm-eval would send each prompt as one message, and this study's examples are turns of"
+            " their own. Take inspect or jsonl."
         )
-    rows = [
-        {"id": one.prompt_id, "prompt": one.request.prompt, "target": one.right[0] if one.right else "", **one.marks}
-        for one in planned_prompts
-    ]
+    rows = []
+    for prompt in planned_prompts:
+        target = prompt.right[0] if prompt.right else ""
+        row: dict[str, Any] = {
+            "id": prompt.prompt_id,
+            "prompt": prompt.request.prompt,
+            "target": target,
+        }
+        rows.append(row | prompt.marks)
     settings = {
         "until": list(use.stop),
         "max_gen_toks": use.max_tokens,
@@ -205,31 +240,39 @@ def write_lm_eval(folder: Path, study: Study, use: ModelUse, planned_prompts: Se
     }
     settings |= {"top_p": use.top_p} if use.temperature > 0 else {}
     lines = "\n".join(f"  {key}: {json.dumps(value)}" for key, value in settings.items())
-    system = next((one.request.system for one in planned_prompts if one.request.system), "")
-    flag = f" --system_instruction {json.dumps(system)}" * bool(system)
+    systems = [prompt.request.system for prompt in planned_prompts if prompt.request.system]
+    flag = f" --system_instruction {json.dumps(systems[0])}" if systems else ""
     code = _LM_EVAL.format(
-        import_command=command("import"), study_id=study.study_id, task=TASK_NAME, dataset=DATASET, settings=lines, system=flag
+        import_command=command("import"),
+        study_id=study.study_id,
+        task=TASK_NAME,
+        dataset=DATASET,
+        settings=lines,
+        system=flag,
     )
     return [_lines(folder / DATASET, rows), write(folder / f"{TASK_NAME}.yaml", code)]
 
 
-def write_jsonl(folder: Path, study: Study, use: ModelUse, planned_prompts: Sequence[PlannedPrompt]) -> list[Path]:
-    """One prompt a line. Put each answer into `response` (and how it ended into `finish_reason`), and import the file."""
+def write_jsonl(
+    folder: Path, study: Study, use: ModelUse, planned_prompts: Sequence[PlannedPrompt]
+) -> list[Path]:
+    """One prompt a line. Put each answer into `response` (and how it ended into `finish_reason`),
+    and import the file."""
     rows = [
         {
-            "id": one.prompt_id,
-            "messages": _messages(one),
+            "id": prompt.prompt_id,
+            "messages": _messages(prompt),
             "temperature": use.temperature,
             "top_p": use.top_p,
             "max_tokens": use.max_tokens,
             "seed": use.seed,
             "stop": list(use.stop),
-            "right": list(one.right),
-            "metadata": one.marks,
+            "right": list(prompt.right),
+            "metadata": prompt.marks,
             "response": None,
             "finish_reason": None,
         }
-        for one in planned_prompts
+        for prompt in planned_prompts
     ]
     return [_lines(folder / "prompts.jsonl", rows)]
 
@@ -241,9 +284,9 @@ WRITERS: dict[str, Callable[[Path, Study, ModelUse, Sequence[PlannedPrompt]], li
 }
 
 
-def _messages(one: PlannedPrompt) -> list[dict[str, str]]:
-    system = [{"role": "system", "content": one.request.system}] if one.request.system else []
-    return [*system, *one.request.messages]
+def _messages(prompt: PlannedPrompt) -> list[dict[str, str]]:
+    system = [{"role": "system", "content": prompt.request.system}] if prompt.request.system else []
+    return [*system, *prompt.request.messages]
 
 
 def _lines(path: Path, rows: Sequence[dict]) -> Path:
@@ -253,7 +296,9 @@ def _lines(path: Path, rows: Sequence[dict]) -> Path:
 HARNESSES = tuple(WRITERS)
 _HOW = {
     "inspect": f"inspect eval {TASK_NAME}.py --model …",
-    "lm-eval": f"lm_eval --include_path . --tasks {TASK_NAME} --log_samples --output_path out --model …",
+    "lm-eval": (
+        f"lm_eval --include_path . --tasks {TASK_NAME} --log_samples --output_path out --model …"
+    ),
     "jsonl": "put each answer into `response`, and how it ended into `finish_reason`",
 }
 
@@ -267,9 +312,12 @@ class VariantFiles:
     sentence: str
 
 
-def write_variants(store: Store, study: Study, harness: str, folder: str | Path, model: str = "") -> VariantFiles:
-    """The planned prompts of one model of the study, and study.toml. The study is stored as planned where it is not there yet, so
-    that the answers find it. Raises BadInput for a study whose prompts cannot be written out."""
+def write_variants(
+    store: Store, study: Study, harness: str, folder: str | Path, model: str = ""
+) -> VariantFiles:
+    """The planned prompts of one model of the study, and study.toml. The study is stored as planned
+    where it is not there yet, so that the answers find it. Raises BadInput for a study whose
+    prompts cannot be written out."""
     require(Permission.PUBLISH)
     return _files_of(store, study, harness, Path(folder), model)
 
@@ -281,21 +329,35 @@ def _files_of(store: Store, study: Study, harness: str, folder: Path, model: str
     items = shown_items(study_plan, store)
     planned_prompts = list(prompts(study_plan, use, items))
     if not planned_prompts:
-        raise BadInput("Every item of this study is set aside until its settings are locked, so no prompt can be written.")
+        raise BadInput(
+            "Every item of this study is set aside until its settings are locked, so no prompt can"
+            " be written."
+        )
     files = WRITERS[harness](folder, study, use, planned_prompts)
     write(folder / "study.toml", study.to_toml())
     if studies.study(store, study.study_id) is None:
-        row = study_row(study, "planned", f"Its prompts were written for {harness}.", n_calls=len(planned_prompts))
+        row = study_row(
+            study,
+            "planned",
+            f"Its prompts were written for {harness}.",
+            n_calls=len(planned_prompts),
+        )
         store.writer.add_together([*declared_rows(study_plan), ("studies", [row])]).result(60)
     n_hidden = len(study_plan.items) - len(items)
-    sentence = f"{count_of(len(planned_prompts), 'prompt')} on {count_of(len(items), 'item')} for {use.name}."
-    sentence += (
-        f" {count_of(n_hidden, 'item is', 'items are')} set aside until the settings are locked, and left out."
-        if n_hidden
-        else ""
+    sentence = (
+        f"{count_of(len(planned_prompts), 'prompt')} on {count_of(len(items), 'item')} for"
+        f" {use.name}."
     )
-    unread = [one.name for one in study_plan.extractors if not one.reads_text_alone]
-    sentence += f" {', '.join(unread)} will be absent: a harness returns written answers only." if unread else ""
+    if n_hidden:
+        sentence += (
+            f" {count_of(n_hidden, 'item is', 'items are')} set aside until the settings are"
+            " locked, and left out."
+        )
+    unread = [
+        extractor.name for extractor in study_plan.extractors if not extractor.reads_text_alone
+    ]
+    if unread:
+        sentence += f" {', '.join(unread)} will be absent: a harness returns written answers only."
     sentence += f" Next: {_HOW[harness]}; then {command('import')} on what it wrote."
     return VariantFiles((*files, folder / "study.toml"), len(planned_prompts), sentence)
 
