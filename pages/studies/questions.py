@@ -115,6 +115,7 @@ def _holdout(study_id: str) -> None:
     conditions = holdout_cached.all_conditions(sets, False, boosted=False)[:1] if sets else []
     if sets and conditions:
         rows = [Inflated(one.model, *one.accuracies, one.inflation()) for one in conditions]
+        st.caption("If the holdout is fair, the score is inflated by:")
         _picture(inflation_figure(rows, colours(st.context.theme.type)), "holdout")
     st.page_link(
         "holdout/page.py",
