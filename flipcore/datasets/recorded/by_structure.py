@@ -97,7 +97,9 @@ def recording_of(reading: TableReading, table: Sequence[Mapping[str, Any]], data
     target = "" if options and lists_as_many(variants, target, options) else target
     pattern = "" if options else find_pattern(variants, prompt)
     fields = _fields(reading, variants, columns, text=text, target=target)
-    task = _task(variants, columns, prompt=prompt, taken={prompt, question, text, target, declared["axes"]})
+    taken = {prompt, question, text, target, declared["axes"]}
+    n_questions = _n_different(variants, prompt) if prompt else reading.n_items
+    task = _task(variants, columns, n_questions, taken=taken)
     answered = [target] if target else [field.column for field in fields if field.extractor != FIRST]
     answers = ""
     if not (options or pattern):
@@ -271,10 +273,14 @@ def _fields(
     return (*scored, *bare)
 
 
-def _task(variants: Sequence[Mapping[str, Any]], columns: Sequence[str], *, prompt: str, taken: set[str]) -> str:
-    """The column that names the row's task: a few short names, each of several questions."""
+def _n_different(variants: Sequence[Mapping[str, Any]], prompt: str) -> int:
+    """How many prompts differ in the first rows."""
     first = prompt.partition(",")[0]
-    n_questions = len({str(value_at(values, first)) for values in variants}) if prompt else len(variants)
+    return len({str(value_at(values, first)) for values in variants})
+
+
+def _task(variants: Sequence[Mapping[str, Any]], columns: Sequence[str], n_questions: int, *, taken: set[str]) -> str:
+    """The column that names the row's task: a few short names, each of several questions."""
     for name in columns:
         if name in taken or not names(name, "task"):
             continue

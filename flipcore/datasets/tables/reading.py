@@ -14,6 +14,7 @@ from pathlib import Path
 from flipcore.datasets.tables.coding import Agreement, Coding, agreement, entries_of
 from flipcore.datasets.tables.grid import LEAST_ITEMS, Grid, find_grid
 from flipcore.datasets.tables.load import Table, load
+from flipcore.datasets.tables.own_columns import bare_column
 from flipcore.datasets.tables.people import labelled_by
 from flipcore.datasets.tables.profile import Profile, profile
 from flipcore.datasets.tables.roles import LOOKED_AT, Roles, find_roles, lone_negatives
@@ -242,6 +243,14 @@ def _refusal(found: Profile, reading: TableReading, words: Mapping[str, str], pa
             f"Each row compares two outputs ({pair[0]} and {pair[1]}) and names a winner; a comparison is no score of "
             f"either.{columns} Give a table with a score or an output per row, or name the score: --map score=COLUMN."
         )
+    models = [name for name in found.names if names(name, "model") and found[name].n_distinct == found.n_rows > 1]
+    means = roles.graders or [name for name in found.names if found[name].is_numeric and not found[name].is_integer]
+    is_bare = not (roles.output or roles.readouts or roles.prompts or grid.items) or grid.items == tuple(models[:1])
+    if models and means and is_bare and all(found[name].is_numeric for name in means):
+        return (
+            f"Each row holds one value of {models[0]}: a ranking of means, not of questions.{columns} Give the table with a "
+            "row per question and model."
+        )
     has_read = bool(roles.output or roles.readouts or roles.graders)
     if not has_read:
         return ""  # the reader of rows says what is missing
@@ -250,12 +259,6 @@ def _refusal(found: Profile, reading: TableReading, words: Mapping[str, str], pa
         return (
             f"The table has {found.n_rows} row{'' if found.n_rows == 1 else 's'} of bare scores; that is a summary, and no score "
             f"has an error bar from it.{columns} Give the table with a row per question."
-        )
-    models = [name for name in found.names if names(name, "model") and found[name].n_distinct == found.n_rows > 1]
-    if models and not roles.output and not roles.prompts and not grid.items and all(found[n].is_numeric for n in roles.graders):
-        return (
-            f"Each row holds one value of {models[0]}: a ranking of means, not of questions.{columns} Give the table with a "
-            "row per question and model."
         )
     metrics = [
         name for name in found.names if name.lower() in ("metric", "metric_name") and found[name].n_distinct == found.n_rows
@@ -466,7 +469,7 @@ def _notes(found: Profile, reading: TableReading) -> tuple[str, ...]:
 def _questions(found: Profile, reading: TableReading) -> list[Question]:
     """What is open, the question that moves the score first."""
     asked = [
-        _ask_score(found, reading),
+        _ask_systems(found, reading) or _ask_score(found, reading),
         _ask_percentages(found, reading),
         _ask_negative(found, reading),
         _ask_output(found, reading),
@@ -512,6 +515,31 @@ def _ask_condition(found: Profile, reading: TableReading) -> Question | None:
         f"Each item stands in one row per value of {name} ({levels}).",
         Choice(f"{name} names {found[name].n_distinct} systems or settings; each has a score of its own.", (f"models={name}",)),
         Choice(f"{name} is part of the question.", (f"item={item},{name}",), _overall(reading)),
+    )
+
+
+def _ask_systems(found: Profile, reading: TableReading) -> Question | None:
+    """Columns of scores that are called like systems, without any output: systems, or graders of one system."""
+    roles = reading.roles
+    if reading.shape or roles.output or roles.people or roles.scores:
+        return None
+    graded = {*roles.judges, *roles.unnamed_scores}
+    systems = [
+        name
+        for name in found.names
+        if name in graded and "," not in name and (names(name, "model") or names(name, "condition"))
+    ]
+    if len(systems) < 2:
+        return None
+    listed = ",".join(systems)
+    return Question(
+        "systems",
+        f"{', '.join(systems[:4])}{' …' if len(systems) > 4 else ''} hold scores, and no column holds an output.",
+        Choice(
+            f"They are {len(systems)} systems; each has a score of its own.",
+            (f"model_columns={listed}", f"score={bare_column(systems[0])}"),
+        ),
+        Choice(f"They grade one system; {systems[0]} leads.", (f"score={listed}",), _mean(found, systems[0])),
     )
 
 

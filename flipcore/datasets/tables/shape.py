@@ -19,6 +19,8 @@ OF_VERSION, OF_ROW = "version", "row"  # of a row that holds one version of a qu
 _NO_MODELS = ("target", "vote", "people", "judge", "output", "id", "run", "about")
 KEY_VALUES = 0.8  # of a column's rows hold values of the right answers, where it is a model's
 _GENERIC = frozenset("model llm final raw assistant student agent ai bot new old en de fr es zh".split())
+# generic words that part two systems only beside each other: baseline_output, new_output
+_CONTRASTED = frozenset("old new baseline base before after original tuned finetuned control treatment candidate".split())
 _ROLES = ("output", "answer", "target", "prompt", "options", "id", "run", "score", "about", "configuration", "people")
 
 
@@ -125,8 +127,10 @@ def _are_sets_of_letters(profile: Profile, name: str) -> bool:
 def _is_stem(stem: str) -> bool:
     """Whether part of a name may be a model's: no word of a role, no letter, no number."""
     words = words_of(stem)
-    if not words or len(stem) > 60 or all(word.isdigit() for word in words) or all(word in _GENERIC for word in words):
+    if not words or len(stem) > 60 or all(word.isdigit() for word in words):
         return False
+    if all(word in _GENERIC for word in words):
+        return words[0] in _CONTRASTED
     return not all(any(names(word, kind) for kind in _ROLES) or word.isdigit() for word in words) or names(stem, "model")
 
 
@@ -173,6 +177,8 @@ def _models_with_affixes(profile: Profile) -> tuple[str, ...]:
     most = 0
     for (own, _), stems in blocks.items():
         stems = [stem for stem in stems if not names(stem, "people") or names(stem, "model")]
+        if not all(_CONTRASTED & set(words_of(stem)) for stem in stems):
+            stems = [stem for stem in stems if not set(words_of(stem)) <= _GENERIC]
         if len(stems) < 2 or _are_numbered(stems):
             continue
         holds_output = any(_are_outputs(profile, stems, affix) for affix in own)

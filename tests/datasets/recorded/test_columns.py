@@ -892,3 +892,12 @@ def test_rows_that_lack_the_column_of_options_ask_for_a_free_answer(tmp_path, st
     frame = studies.readouts(store, store_logs(looked, store), everything=True)
     assert looked.n_refused == 0 and frame["is_correct"].dropna().all() and frame["item_id"].nunique() == 12
     assert looked.kinds == {"math": "choice", "math without options": "number"}
+
+
+def test_a_task_that_is_the_item_parts_nothing(tmp_path):
+    """A score per task and model gave twelve scores of one item each."""
+    path = tmp_path / "t.csv"
+    cells = [f"task{i},{model},{40 + (7 * i + 11 * k) % 50}%" for i in range(12) for k, model in enumerate("ab")]
+    path.write_text("\n".join(["task,model,accuracy", *cells]), encoding="utf-8")
+    found = guessed(str(path))
+    assert (found.item, found.tasks, found.models) == ("task", "", "model")

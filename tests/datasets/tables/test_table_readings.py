@@ -394,3 +394,39 @@ def test_votes_of_several_models_beside_a_numbered_key_are_no_models(tmp_path):
         rows.append(row)
     reading = table(tmp_path, rows)
     assert not any(name.startswith("gt_") for name in reading.shape.models) and "a_small-1" in reading.shape.models
+
+
+def test_scores_under_names_of_systems_are_asked_about(tmp_path):
+    """Three systems in columns of 0 and 1 gave the first one's score, and the others were "not used"."""
+    path = tmp_path / "wide.csv"
+    cells = [f"What is part {i}?,{int(i % 5 > 0)},{int(i % 3 > 0)},{i % 2}" for i in range(60)]
+    path.write_text("\n".join(["question,gpt-4o,claude-3.5,llama-3", *cells]), encoding="utf-8")
+    (question,) = read_table(path).questions
+    assert question.about == "systems" and "gpt-4o, claude-3.5, llama-3 hold scores" in question.seen
+    for choice, arms in ((question.first, ("gpt-4o", "claude-3.5", "llama-3")), (question.second, ())):
+        answered = read_table(path, dict(word.split("=", 1) for word in choice.words))
+        assert answered.arms == arms and not answered.questions
+    apart = read_table(path, dict(word.split("=", 1) for word in question.first.words))
+    assert [round(apart.scores[arm, "prediction"], 2) for arm in apart.arms] == [0.8, 0.67, 0.5]
+
+
+def test_an_old_and_a_new_output_are_two_systems(tmp_path):
+    """The second of two outputs was left out without a word; a raw and a final one stay readings of one output."""
+    rows = [
+        {"question": f"What is {i} and 1?", "expected": str(i + 1)}
+        | {"baseline_output": f"The answer is {i + 1}.", "new_output": f"The answer is {i + i % 2}."}
+        for i in range(40)
+    ]
+    assert table(tmp_path, rows).shape.models == ("baseline_output", "new_output")
+    rows = [
+        {"raw_output" if k == "baseline_output" else "final_output" if k == "new_output" else k: v for k, v in row.items()}
+        for row in rows
+    ]
+    assert not table(tmp_path, rows).shape
+
+
+def test_a_leaderboard_is_a_ranking_of_means(tmp_path):
+    """It asked for a column of prompts."""
+    cells = [f"model-{i},{50 + i / 3:.2f},{60 + i / 7:.2f}" for i in range(8)]
+    (tmp_path / "t.csv").write_text("\n".join(["Model,Average,MMLU", *cells]), encoding="utf-8")
+    assert "Each row holds one value of Model: a ranking of means" in read_table(tmp_path / "t.csv").refusal

@@ -168,7 +168,8 @@ def _forms(recording: Recording, rows: Sequence[Mapping[str, Any]]) -> dict[str,
 def _readable(recording: Recording, rows: Sequence[Mapping[str, Any]], reading: TableReading) -> Recording:
     """The recording itself. Raises BadInput where the first `rows` cannot be read by it."""
     columns, scores = columns_of(rows), reading.roles.unnamed_scores
-    there = f" The columns are {', '.join(one[:40] for one in columns[:12])}{' …' if len(columns) > 12 else ''}."
+    named = f"{', '.join(name[:40] for name in columns[:12])}{' …' if len(columns) > 12 else ''}"
+    there = f" The columns are {named}." if columns else " Its rows share no columns."
     is_read = bool(recording.fields or recording.text or recording.score)
     if not is_read and (inside := objects_in_lists(rows)):
         raise BadInput(
