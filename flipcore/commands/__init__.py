@@ -11,6 +11,6 @@ from importlib import import_module
 # In the order of the help; `import` is a word of the language, so that its file has a longer name.
 _FILES = (
     "demo run models stats report publish match import_outputs audit check reread variants plugins"
-    " access merge verify archive restore export"
+    " access merge verify backup repair archive restore export"
 )
 COMMANDS = {name.partition("_")[0]: import_module(f"{__name__}.{name}") for name in _FILES.split()}

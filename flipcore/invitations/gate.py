@@ -27,6 +27,7 @@ from flipcore.invitations.links import COOKIE, ENTER, FOREIGN, Entry, enter, per
 from flipcore.invitations.start import (
     ELSEWHERE,
     FAULT,
+    NO_ORIGIN,
     PROXIED,
     PROXY_HEADERS,
     UNNAMED,
@@ -81,6 +82,8 @@ class Gate:
         if not refusal and "origin" in headers and not is_same_origin(headers):
             # before anything looks up by which address this server is known outside
             refusal = ELSEWHERE
+        if not refusal and not is_on and scope["type"] == "websocket" and "origin" not in headers:
+            refusal = NO_ORIGIN
         send = with_headers(send)
         if refusal:
             await PlainTextResponse(refusal, 403)(scope, receive, send)

@@ -43,8 +43,15 @@ FAULT = (
     "This request met a fault of Flipscope's own. The details are in the terminal in which the "
     "dashboard was started."
 )
+NO_ORIGIN = (
+    "Every browser says which page opens a socket, and this request did not: a proxy may have "
+    "taken it out. While access is off it is refused."
+)
 PROXY_HEADERS = frozenset(
-    {"forwarded", "via", "x-forwarded-for", "x-forwarded-host", "x-forwarded-proto", "x-real-ip"}
+    (
+        "forwarded via x-forwarded-for x-forwarded-host x-forwarded-proto x-real-ip "
+        "cf-connecting-ip true-client-ip x-client-ip"
+    ).split()
 )
 
 

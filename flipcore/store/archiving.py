@@ -197,14 +197,16 @@ def back_up(store: Store) -> Path:
         with whole_file(path, over=False) as draft:
             try:
                 counts = store.writer.transact(
-                    partial(_copied, place=archives.text(str(draft))), changes=()
+                    partial(_copied, place=archives.text(str(draft))), changes=(), writes_here=False
                 ).result()
             finally:
-                store.writer.transact(_let_go, changes=()).result(60)
+                store.writer.transact(_let_go, changes=(), writes_here=False).result(60)
             store.writer.transact(
-                partial(_check, place=archives.text(str(draft)), counts=counts), changes=()
+                partial(_check, place=archives.text(str(draft)), counts=counts),
+                changes=(),
+                writes_here=False,
             ).result()
-            store.writer.transact(_let_go, changes=()).result(60)
+            store.writer.transact(_let_go, changes=(), writes_here=False).result(60)
     except FileExistsError as error:
         raise BadInput(f"{path} is there already. Wait a second and try again.") from error
     store.writer.add_together(act_row(person, "backed up the database", path.name)).result(60)

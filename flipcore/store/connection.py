@@ -21,9 +21,10 @@ from flipcore.core.command_line import command
 from flipcore.core.errors import BadInput, NotStored, StoreHeld
 from flipcore.core.paths import DATABASE
 from flipcore.core.whole_files import leftovers
-from flipcore.store import migrations, pack_tables, questions
+from flipcore.store import commits, migrations, pack_tables, questions
 from flipcore.store.archives import Archive, archives, attach, open_folders, problem_at_opening
 from flipcore.store.audit_log import act_row
+from flipcore.store.whole_copy import damaged_log, keep_log
 from flipcore.store.writer import Writer, is_of_disk
 
 _BATCH = 2_000  # rows that are held at once
@@ -49,6 +50,7 @@ class Store:
         self.archives: dict[str, Archive] = {}
         self._there: list[Archive] = []
         self._faults: dict[str, str] = {}  # archived study -> why its files are not read
+        self.lost = ""  # a sentence on commits that the file held once and holds no more
         self.before_closing: list[Callable[[], None]] = []
         self.writer = Writer(self)
         listen(self)
@@ -65,6 +67,7 @@ class Store:
                 " it, and do again what it was for.",
                 ", ".join(map(str, left)),
             )
+        is_fresh = not path.exists()
         try:
             connection = migrations.prepared(lambda: duckdb.connect(str(path)), path)
             pack_tables.prepare(connection)
@@ -75,6 +78,8 @@ class Store:
                     f"{path} could not be opened: {str(error).splitlines()[0]}. Nothing in it was"
                     " changed. Make room on its disk, then open it again."
                 ) from error
+            if damaged := damaged_log(path, error):
+                raise damaged from error
             if isinstance(error, duckdb.IOException):
                 raise _lock_error(path, str(error)) from error
             raise BadInput(
@@ -82,6 +87,12 @@ class Store:
                 " file with FLIPSCOPE_DB, or move this one away."
             ) from error
         store = cls(connection, path)
+        if is_fresh:
+            commits.forget(path)
+        elif lost := commits.shortfall(connection, path):
+            copy = keep_log(path)
+            store.lost = f"{lost} What is left of the log was copied to {copy}." if copy else lost
+            logging.getLogger(__name__).warning(store.lost)
         store.look_for_archives()
         return store
 

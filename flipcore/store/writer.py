@@ -22,7 +22,7 @@ import pyarrow as pa
 from flipcore.access.acting import Permission, require
 from flipcore.access.tables import check_write
 from flipcore.core.errors import NotStored
-from flipcore.store import late_readouts, questions
+from flipcore.store import commits, late_readouts, questions
 from flipcore.store.archives import check_hot
 from flipcore.store.audit_log import act_row, acts_of, chained, keep_outside
 from flipcore.store.pack_tables import SOURCES, drop_marks
@@ -56,6 +56,7 @@ class _Batch:
     future: Future
     action: Callable[[Any], Any] | None = None
     is_told: bool = False  # to the log of acts, by the action
+    is_counted: bool = True  # among the commits of this file
 
     @property
     def n_rows(self) -> int:
@@ -100,13 +101,16 @@ class Writer:
         act: str = "",
         on: str = "",
         changes: Collection[str] | None = None,
+        *,
+        writes_here: bool = True,
     ) -> Future:
         """Queue a function of the connection as one transaction, after all that was queued before;
         the future holds what it returns. Whatever changes the file goes through here or `add`, so
         that nothing collides. `act` and what it was done `on` go to the log of acts with it.
         `changes` names the studies whose readouts or variants it changes, and is to be left out
-        where that is not known. Raises AccessDenied where the person who acts lacks what it
-        `needs`.
+        where that is not known; `writes_here` is False where the action writes to an attached
+        database, which no transaction can do together with this one. Raises AccessDenied where the
+        person who acts lacks what it `needs`.
         """
         rows = act_row(require(needs), act, on)
 
@@ -120,7 +124,8 @@ class Writer:
             return outcome
 
         future: Future = Future()
-        self._queue.put(_Batch([], future, action=whole, is_told=bool(rows)))
+        batch = _Batch([], future, action=whole, is_told=bool(rows), is_counted=writes_here)
+        self._queue.put(batch)
         return future
 
     def n_changes(self, study_id: str) -> int:
@@ -207,7 +212,7 @@ class Writer:
         harms no other. A full disk fails all of them at once, so that nobody waits for it."""
         try:
             check_room(self._store.path)
-            _transaction(connection, lambda transaction: self._write(transaction, batches))
+            self._transaction(connection, lambda transaction: self._write(transaction, batches))
         except Exception as error:
             if len(batches) == 1 or is_of_disk(error):
                 explanation = _explained(error, self._store.path)
@@ -230,7 +235,9 @@ class Writer:
 
     def _act(self, connection, batch: _Batch) -> None:
         try:
-            outcome = _transaction(connection, batch.action) if batch.action else None
+            outcome = None
+            if batch.action:
+                outcome = self._transaction(connection, batch.action, is_counted=batch.is_counted)
             if batch.is_told:
                 keep_outside(connection, self._store.path)
         except Exception as error:
@@ -253,27 +260,32 @@ class Writer:
             changed.update(row["study_id"] for row in by_table.get(table, ()))
         self._change(connection, changed)
 
-
-def _transaction(connection, action: Callable[[Any], Any]) -> Any:
-    """Return what the action returns, committed; a collision with another writer of this process is
-    tried again."""
-    for attempt in range(COLLISIONS):
-        connection.execute("BEGIN")
-        try:
-            outcome = action(connection)
-            connection.execute("COMMIT")
-            return outcome
-        except Exception as error:
-            with suppress(duckdb.Error):  # after a fatal fault there is nothing left to roll back
-                connection.execute("ROLLBACK")
-            if (
-                attempt + 1 == COLLISIONS
-                or not isinstance(error, duckdb.TransactionException)
-                or is_of_disk(error)
-            ):
-                raise
-            time.sleep(INTERVAL_S * (attempt + 1))
-    raise AssertionError("unreachable: the last attempt returns or raises")
+    def _transaction(
+        self, connection, action: Callable[[Any], Any], *, is_counted: bool = True
+    ) -> Any:
+        """Return what the action returns, committed and counted; a collision with another writer of
+        this process is tried again."""
+        for attempt in range(COLLISIONS):
+            connection.execute("BEGIN")
+            try:
+                outcome = action(connection)
+                number = commits.count(connection) if is_counted else None
+                connection.execute("COMMIT")
+            except Exception as error:
+                with suppress(duckdb.Error):  # after a fatal fault nothing is left to roll back
+                    connection.execute("ROLLBACK")
+                if (
+                    attempt + 1 == COLLISIONS
+                    or not isinstance(error, duckdb.TransactionException)
+                    or is_of_disk(error)
+                ):
+                    raise
+                time.sleep(INTERVAL_S * (attempt + 1))
+            else:
+                if number is not None:
+                    commits.keep_beside(self._store.path, number)
+                return outcome
+        raise AssertionError("unreachable: the last attempt returns or raises")
 
 
 def check_room(path: Path) -> None:

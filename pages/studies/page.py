@@ -96,6 +96,8 @@ def _watch(study_ids: tuple[str, ...]) -> None:
 
 page_header("studies", choose=False)
 st.markdown("**Flipscope** shows how much of a benchmark score to trust.")
+if lost := session.store().lost:
+    st.warning(plain(lost), icon=":material/database_off:")
 import_outputs.section()
 with st.container(horizontal=True, vertical_alignment="center"):
     st.page_link("new_study/page.py", label="New study", icon=":material/add_circle:")

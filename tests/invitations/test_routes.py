@@ -117,7 +117,7 @@ def test_without_access_only_this_machine_comes_in(client, tmp_path, monkeypatch
     with pytest.raises(WebSocketDisconnect), far.websocket_connect("ws://192.168.1.7:8501/socket"):
         pass
     # a proxy on this machine hands on what other machines send
-    for header in ("X-Forwarded-For", "Forwarded", "x-real-ip", "Via"):
+    for header in ("X-Forwarded-For", "Forwarded", "x-real-ip", "Via", "CF-Connecting-IP", "True-Client-IP", "X-Client-IP"):
         assert client.get("/who", headers={header: "203.0.113.9"}).text == PROXIED
     with pytest.raises(WebSocketDisconnect), client.websocket_connect(SOCKET, headers={"X-Forwarded-Proto": "https"}):
         pass
@@ -148,8 +148,10 @@ PATHS = ["/who", "/media/x", f"/flips{ENTER}", "/nowhere"]
 @pytest.mark.parametrize("host", OURS)
 def test_this_machine_is_answered_by_its_own_names(alone, host):
     assert alone.get("/who", headers={"Host": host}).text == "|admin"
-    with alone.websocket_connect(SOCKET, headers={"Host": host}) as one:
+    with alone.websocket_connect(SOCKET, headers={"Host": host, "Origin": f"http://{host}"}) as one:
         assert one.receive_text() == ""
+    with pytest.raises(WebSocketDisconnect), alone.websocket_connect(SOCKET, headers={"Host": host}):
+        pass  # no browser opens a socket without saying which page does
 
 
 @pytest.mark.parametrize("host", FOREIGN_HOSTS)

@@ -1,0 +1,31 @@
+"""`python -m flipcore backup FILE`: the whole database as one file, also of an open dashboard."""
+
+import argparse
+from pathlib import Path
+
+from flipcore.store.connection import default_path
+
+HELP = "the whole database as one file, also while a dashboard has it open"
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """The options of `backup`."""
+    parser.add_argument("file", help="a file that does not exist yet, or a folder")
+
+
+def act(options: argparse.Namespace) -> int:
+    """Write the copy, and say up to which commit."""
+    import datetime as dt
+
+    from flipcore.store.whole_copy import copy_whole
+    from flipcore.text.counts import count_of
+
+    path, target = default_path(), Path(options.file)
+    if target.is_dir():
+        target /= f"{path.stem}-{dt.datetime.now():%Y-%m-%d-%H%M%S}{path.suffix}"
+    number = copy_whole(path, target)
+    print(
+        f"{target}: {path} with {count_of(number, 'commit')}. To go back to it, close Flipscope and"
+        f" copy it over {path}, without {path.name}.wal."
+    )
+    return 0

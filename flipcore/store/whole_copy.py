@@ -1,0 +1,189 @@
+"""Copies of a database file and its log that open by themselves: a backup of an open file, and what
+can be read of a damaged one.
+
+DuckDB writes each commit to a log beside the file (`x.duckdb.wal`) and works the log into the file
+now and then (a checkpoint). The file alone is therefore whole as of its last checkpoint, and a log
+that breaks off is whole up to there.
+"""
+
+import datetime as dt
+import os
+import re
+import shutil
+import tempfile
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+import duckdb
+
+from flipcore.core.command_line import command
+from flipcore.core.errors import BadInput
+from flipcore.core.whole_files import copy as copy_file
+from flipcore.core.whole_files import whole_file
+from flipcore.store import commits
+
+_ATTEMPTS = 5  # at a copy between two checkpoints
+_DAMAGED_AT = re.compile(r"at byte position (\d+)")
+
+
+def log_of(path: Path) -> Path:
+    """The log of a database file's last commits."""
+    return path.with_name(f"{path.name}.wal")
+
+
+def damaged_log(path: Path, error: duckdb.Error) -> BadInput | None:
+    """Return what to say of a file whose log cannot be read; None where the log is not at fault."""
+    message = str(error).splitlines()[0]
+    if "WAL" not in message or not log_of(path).is_file():
+        return None
+    place = _DAMAGED_AT.search(message)
+    where = f" at byte {int(place[1]):,}" if place else ""
+    return BadInput(
+        f"{log_of(path)}, the log of the last commits, is damaged{where} of"
+        f" {log_of(path).stat().st_size:,}. {path.name} is whole up to its last checkpoint."
+        f" `{command('repair')}` copies both files, keeps the commits before the damage and says"
+        " how many are missing."
+    )
+
+
+@dataclass(frozen=True)
+class Repaired:
+    """What a repair kept: `n_kept` commits in all, of the log `kept_bytes` of `log_bytes`."""
+
+    copies: tuple[Path, ...]
+    n_kept: int
+    kept_bytes: int
+    log_bytes: int
+    missing: str
+
+    def sentence(self) -> str:
+        """Say what was kept, what is missing and where the copies are."""
+        missing = self.missing or "No commit is known to be missing."
+        return (
+            f"The damaged files were copied to {' and '.join(map(str, self.copies))}. Of the log"
+            f" {self.kept_bytes:,} of {self.log_bytes:,} bytes could be read; the file now holds"
+            f" commit {self.n_kept:,} and all before. {missing}"
+        )
+
+
+def keep_log(path: Path) -> Path | None:
+    """Copy a log that was not read, before DuckDB's next commit empties it; None without one."""
+    log = log_of(path)
+    if not log.is_file():
+        return None
+    return copy_file(log, _copy_name(path, log))
+
+
+def _copy_name(path: Path, file: Path) -> Path:
+    """Where a damaged file is copied to: the folder of backups, by the second."""
+    stamp = dt.datetime.now().strftime("%Y-%m-%d-%H%M%S")
+    return path.parent / "backups" / f"damaged-{stamp}-{file.name}"
+
+
+def repair(path: Path) -> Repaired | None:
+    """Mend a file whose log is damaged, after copying both; None where both can be read.
+
+    Raises BadInput where the file itself is no database, or where another process holds it.
+    """
+    if not path.is_file():
+        raise BadInput(f"There is no database {path}. Name another one with FLIPSCOPE_DB.")
+    log = log_of(path)
+    try:
+        # a log that is read is worked into the file at closing
+        duckdb.connect(str(path), read_only=not log.is_file()).close()
+    except duckdb.Error as error:
+        if "lock" in str(error).lower():
+            raise BadInput(f"{path} is open in another process. Close it, then repair.") from error
+        if damaged_log(path, error) is None:
+            raise BadInput(
+                f"{path} cannot be repaired: {str(error).splitlines()[0]}. Only a damaged log can;"
+                " put back a backup of the file."
+            ) from error
+    else:
+        if not log.is_file():
+            return None
+    # a log that is still there after closing was not read at all
+    copies = tuple(copy_file(file, _copy_name(path, file)) for file in (path, log))
+    log_bytes = log.stat().st_size
+    with whole_file(path) as draft:
+        kept_bytes = _copy_readable(path, log, draft)
+        with closing(duckdb.connect(str(draft))) as connection:
+            n_kept = commits.number(connection)
+            missing = commits.shortfall(connection, path)
+    log.unlink(missing_ok=True)
+    commits.keep_beside(path, n_kept)
+    return Repaired(copies, n_kept, kept_bytes, log_bytes, missing)
+
+
+def _copy_readable(path: Path, log: Path, draft: Path) -> int:
+    """Write the file and as much of its log as can be read to `draft`; the bytes of the log."""
+    end = log.stat().st_size
+    draft_log = log_of(draft)
+    while True:
+        shutil.copyfile(path, draft)
+        with log.open("rb") as source, draft_log.open("wb") as target:
+            target.write(source.read(end))
+        try:
+            with closing(duckdb.connect(str(draft))) as connection:
+                connection.execute("CHECKPOINT")
+        except duckdb.Error as error:
+            place = _DAMAGED_AT.search(str(error))
+            end = int(place[1]) if place and int(place[1]) < end else 0
+            if end:
+                continue
+        was_read = not draft_log.exists()
+        draft_log.unlink(missing_ok=True)
+        if was_read:
+            return end
+        shutil.copyfile(path, draft)
+        return 0
+
+
+def copy_whole(path: Path, target: Path) -> int:
+    """Copy a database to `target`, one file with all commits so far; the number of the last.
+
+    The database may be open in a dashboard: its log only grows between two checkpoints, and a copy
+    during which a checkpoint came is taken again. Raises BadInput where `target` exists, or
+    where no such moment came.
+    """
+    if not path.is_file():
+        raise BadInput(f"There is no database {path}. Name another one with FLIPSCOPE_DB.")
+    if target.exists():
+        raise BadInput(
+            f"{target} exists already, and a backup replaces nothing. Name another file."
+        )
+    for _ in range(_ATTEMPTS):
+        with _copied(path) as copy:
+            if copy is None:
+                continue
+            with closing(duckdb.connect(str(copy))) as connection:
+                connection.execute("CHECKPOINT")
+                number = commits.number(connection)
+            copy_file(copy, target)
+            return number
+    raise BadInput(
+        f"{path} was written to so fast that no copy of one moment could be taken. Back it up again"
+        " when fewer studies run."
+    )
+
+
+@contextmanager
+def _copied(path: Path) -> Iterator[Path | None]:
+    """The file and its log as of one moment, in a folder of their own; None where a checkpoint came
+    between them."""
+    with tempfile.TemporaryDirectory(prefix="flipscope-backup-") as folder:
+        copy = Path(folder) / path.name
+        before = _state(path)
+        shutil.copyfile(path, copy)
+        log = log_of(path)
+        if log.is_file():
+            shutil.copyfile(log, log_of(copy))
+        yield copy if _state(path) == before else None
+
+
+def _state(path: Path) -> tuple[int, int]:
+    """What changes with a checkpoint: the main file, which no commit touches."""
+    state = os.stat(path)
+    return state.st_mtime_ns, state.st_size

@@ -1,0 +1,145 @@
+"""A damaged log of the last commits is named and repaired, and lost commits are said."""
+
+import shutil
+import subprocess
+import sys
+
+import pytest
+
+from flipcore.core.errors import BadInput
+from flipcore.store.connection import Store
+from flipcore.store.whole_copy import copy_whole, log_of, repair
+
+# Commits stand in the log alone, because the process is gone before a checkpoint.
+_KILLED = """
+import os, sys
+from flipcore.store.connection import Store
+store = Store.open(sys.argv[1])
+store.writer.checkpoint()
+for i in range(12):
+    store.writer.add("store_info", [{"key": f"k{i}", "value": "x" * 200}]).result(30)
+os._exit(0)
+"""
+
+
+_COPY = """
+import sys
+from pathlib import Path
+from flipcore.store.whole_copy import copy_whole
+print(copy_whole(*map(Path, sys.argv[1:])))
+"""
+
+
+@pytest.fixture(scope="module")
+def killed(tmp_path_factory):
+    """A folder with a database and a home, as a killed process leaves them."""
+    folder = tmp_path_factory.mktemp("killed")
+    environment = {"FLIPSCOPE_HOME": str(folder / "home"), "PATH": "", "PYTHONPATH": ":".join(sys.path)}
+    subprocess.run([sys.executable, "-c", _KILLED, str(folder / "a.duckdb")], env=environment, check=True, timeout=100)
+    return folder
+
+
+@pytest.fixture
+def path(killed, tmp_path, monkeypatch):
+    """That database at a path of its own."""
+    shutil.copytree(killed, tmp_path, dirs_exist_ok=True)
+    monkeypatch.setenv("FLIPSCOPE_HOME", str(tmp_path / "home"))
+    return tmp_path / "a.duckdb"
+
+
+def kept(store):
+    return store.rows("SELECT count(*) FROM store_info WHERE key LIKE 'k%'")[0][0]
+
+
+def change(path, change_bytes):
+    log = log_of(path)
+    log.write_bytes(change_bytes(bytearray(log.read_bytes())))
+
+
+def flipped(place):
+    def change_bytes(content):
+        content[int(place * len(content))] ^= 1
+        return bytes(content)
+
+    return change_bytes
+
+
+def test_a_whole_log_is_read_and_nothing_is_said(path, caplog):
+    store = Store.open(path)
+    assert kept(store) == 12 and not store.lost and not caplog.text
+    store.close()
+
+
+def test_a_flipped_byte_is_named_and_repaired_up_to_it(path):
+    change(path, flipped(0.6))
+    with pytest.raises(BadInput, match=r"a\.duckdb\.wal, the log .*, is damaged at byte .* repair"):
+        Store.open(path)
+    before = log_of(path).read_bytes()
+    repaired = repair(path)
+    assert 0 < repaired.kept_bytes < repaired.log_bytes == len(before)
+    assert repaired.copies[1].read_bytes() == before
+    store = Store.open(path)
+    n_kept = kept(store)
+    assert 0 < n_kept < 12 and f"misses the last {12 - n_kept} commits of 12" in repaired.sentence()
+    assert not store.lost  # said by the repair, and once
+    store.writer.add("store_info", [{"key": "later", "value": "x"}]).result(30)
+    store.close()
+
+
+def test_a_flipped_head_keeps_what_the_last_checkpoint_held(path):
+    change(path, flipped(0.002))
+    with pytest.raises(BadInput, match="log of the last commits, is damaged"):
+        Store.open(path)
+    assert "misses the last 12 commits of 12" in repair(path).sentence()
+    store = Store.open(path)
+    assert kept(store) == 0
+    store.close()
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [lambda log: bytes(64) + log[64:], lambda log: log[: len(log) // 2], lambda log: b"", None],
+    ids=["no head", "half", "empty", "removed"],
+)
+def test_commits_that_duckdb_leaves_out_without_a_word_are_said_at_opening(path, caplog, damage):
+    log_of(path).unlink() if damage is None else change(path, damage)
+    store = Store.open(path)
+    n_lost = 12 - kept(store)
+    assert n_lost > 0 and f"misses the last {n_lost} commits of 12" in store.lost and store.lost in caplog.text
+    copied = list((path.parent / "backups").glob("damaged-*.wal"))
+    assert bool(copied) == ("copied to" in store.lost)
+    store.writer.add("store_info", [{"key": "later", "value": "x"}]).result(30)
+    store.close()
+    again = Store.open(path)
+    assert not again.lost
+    again.close()
+
+
+def test_a_new_file_where_one_was_deleted_lost_nothing(path, caplog):
+    path.unlink()
+    log_of(path).unlink()
+    store = Store.open(path)
+    assert not store.lost and not caplog.text
+    store.close()
+
+
+def test_nothing_is_repaired_where_all_can_be_read(path):
+    store = Store.open(path)
+    store.close()
+    assert repair(path) is None
+    with pytest.raises(BadInput, match="There is no database"):
+        repair(path.with_name("none.duckdb"))
+
+
+def test_an_open_database_is_backed_up_whole(path, tmp_path):
+    store = Store.open(path)
+    store.writer.add("store_info", [{"key": "k-open", "value": "x"}]).result(30)
+    target = tmp_path / "copy.duckdb"
+    done = subprocess.run([sys.executable, "-c", _COPY, str(path), str(target)], capture_output=True, text=True, timeout=100)
+    store.close()
+    assert done.returncode == 0, done.stderr
+    copy = Store.open(target)
+    assert kept(copy) == 13 and int(done.stdout) == 13
+    copy.close()
+    with pytest.raises(BadInput, match="exists already"):
+        copy_whole(path, target)
