@@ -36,6 +36,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         parser,
         "corrects a guess: of logs model=NAME, model:OLD=NEW, kind:TASK=choice|number|text,"
         " role:TASK=control, control=random|paired|other (what the controls are),"
+        " unpublished_control=yes (they were never published),"
         " target:TASK=index|index1|text|none, axis:OLD=NEW, harmless:AXIS=no,"
         " cluster:TASK=family|subject|none, join=id|text, prompt:FILE=base|NAME,"
         " sample:FILE=NUMBER|rows, format=NAME (table: as a table), leave=READOUT; of tables also"

@@ -15,7 +15,8 @@ from flipcore.datasets.recorded.log_records import LogRecord, Rejection
 from flipcore.datasets.recorded.log_rows import UNNAMED
 
 KEYS = tuple(
-    "model kind role control reference name format leave join cluster scale axis harmless target prompt sample".split()
+    "model kind role control unpublished_control reference name format leave join cluster scale axis harmless target prompt "
+    "sample".split()
 )
 CLUSTERS = ("family", "subject", "none")
 ROWS = "rows"  # each row of a prompt is its next sample, whatever the log says
@@ -105,6 +106,7 @@ def in_order(files: Sequence[_File], corrections: Mapping[str, str], name_of: Ca
 
 def corrections_of(words: Iterable[str], of_tables: bool = False) -> dict[str, str]:
     """`model=…`, `model:OLD=…`, `kind=…`, `kind:TASK=…`, `role=…`, `role:TASK=…`, `control=…` (what the controls are),
+    `unpublished_control=yes` (the controls were never published),
     `reference=MODEL,…` (by whose scores the hardness curve expects those of the others), `name=…`,
     `format=…`, `leave=READOUT,…`, `join=id|text` (all files), `cluster=…`, `cluster:TASK=family|subject|none`, `scale=LOW..HIGH`,
     `scale:SCORER=LOW..HIGH` (the least and the most that a score can be), `axis:OLD=NEW`,
@@ -147,7 +149,7 @@ _NAMES_NONE = {
 def _check_value(word: str, plain: str, key: str, value: str) -> None:
     formats = (*(one.name for one in READERS), TABLE)
     choices = {"kind": KINDS, "role": ROLES, "format": formats, "join": JOINS, "cluster": CLUSTERS, "control": CONTROLS}
-    choices |= {"harmless": ("yes", "no"), "target": tuple(TARGETS)}
+    choices |= {"harmless": ("yes", "no"), "unpublished_control": ("yes", "no"), "target": tuple(TARGETS)}
     if plain in choices and value not in choices[plain]:
         raise BadInput(f"{word!r}: {plain} is one of {', '.join(choices[plain])}.")
     if plain == "scale":

@@ -31,6 +31,7 @@ from flipcore.text.counts import count_of
 
 READ_TEXT, READ_WORDS, READ_MATH, READ_SCORES = OWN_NAMES = WRITTEN_ANSWER, WRITTEN_WORDS, WRITTEN_MATH, "cloze"
 MOST_WORDS = 20
+_OF_STUDY = ("name", "control", "unpublished_control", "reference")  # corrections that are fields of the study itself
 _CLOZE = Cloze(norm="char")
 
 
@@ -56,7 +57,7 @@ def study_of(survey: Survey) -> Study:
         return _study_of_table(survey, parts)
     source = ItemSource(
         RECORDED,
-        columns={key: value for key, value in survey.corrections.items() if key not in ("name", "control", "reference")},
+        columns={key: value for key, value in survey.corrections.items() if key not in _OF_STUDY},
         options={
             "content": [file.revision for file in survey.files],
             "formats": sorted({file.about.format for file in survey.files}),
@@ -77,6 +78,7 @@ def study_of(survey: Survey) -> Study:
         tuple(_use(model, sampling, survey.n_samples) for model, sampling in survey.models.items()),
         protocol=Part(RECORDED),
         control=survey.corrections.get("control", OTHER_CONTROL),
+        unpublished_control=survey.corrections.get("unpublished_control") == "yes",
         reference_models=_references(survey),
     )
 
@@ -149,7 +151,7 @@ def _study_of_table(survey: Survey, parts: Sequence[Part]) -> Study:
     more = {
         key: value
         for key, value in survey.corrections.items()
-        if not is_of_columns(key) and key not in ("name", "format", "control", "reference")
+        if not is_of_columns(key) and key not in ("format", *_OF_STUDY)
     }
     return Study(
         survey.name,
@@ -159,6 +161,7 @@ def _study_of_table(survey: Survey, parts: Sequence[Part]) -> Study:
         tuple(ModelUse(model) for model in survey.models),
         protocol=Part(RECORDED),
         control=survey.corrections.get("control", OTHER_CONTROL),
+        unpublished_control=survey.corrections.get("unpublished_control") == "yes",
         reference_models=_references(survey),
     )
 

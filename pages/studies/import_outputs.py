@@ -183,7 +183,7 @@ def _first_rows(paths: tuple[str, ...], words: tuple[str, ...]) -> list[dict]:
 
 
 def _control(key: str) -> list[str]:
-    """What the controls are, which decides what may be said of memory; the word that `--map` takes."""
+    """What the controls are, which decides what may be said of memory; the words that `--map` takes."""
     control = st.selectbox(
         "The controls are",
         CONTROLS,
@@ -193,7 +193,13 @@ def _control(key: str) -> list[str]:
         help="For Memorization, where items have the roles benchmark and control. Only a random split of the benchmark's own source, or "
         "pairs, allow the word memory.",
     )
-    return [f"control={control}"] if control != OTHER_CONTROL else []
+    words = [f"control={control}"] if control != OTHER_CONTROL else []
+    is_unpublished = st.checkbox(
+        "The controls were never published",
+        key=f"log-unpublished-{key}",
+        help='Private, generated, or newer than the model\'s training. Only such controls bound memory: "No memory beyond 5 points".',
+    )
+    return [*words, "unpublished_control=yes"] if is_unpublished else words
 
 
 @st.cache_data(show_spinner=False, max_entries=4)

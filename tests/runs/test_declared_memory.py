@@ -103,6 +103,42 @@ def test_a_control_that_is_none_of_the_kinds_is_refused(tmp_path, monkeypatch, c
     assert "control is one of random, paired, calibrated, other" in capsys.readouterr().err
 
 
+def all_right(n=150):
+    """Nothing is lost on either side, and neither is answered better as published."""
+    for side in SIDES:
+        for i in range(n):
+            for version in ("published", "reworded"):
+                place = "".join(chr(97 + int(digit)) for digit in str(i))
+                yield {
+                    "id": f"{side}-{i}",
+                    "prompt": f"{version}: what does {side} {place} cost?",
+                    "change": version,
+                    "set": "benchmark" if side == "old" else "control",
+                    "output": "It costs 7.",
+                    "gold": "7",
+                }
+
+
+@pytest.mark.parametrize("word", ["unpublished_control=yes", "unpublished_control=no"])
+def test_controls_of_a_recording_are_declared_never_published_or_bound_no_memory(tmp_path, monkeypatch, word):
+    store, whole = imported(tmp_path, monkeypatch, *REWRITING, "control=random", word, rows=all_right)
+    is_declared = word.endswith("yes")
+    assert whole.study.unpublished_control is is_declared
+    (gap,) = [test for test in whole.report.memory["m"] if test.detector == "drop gap, names changed"]
+    beyond = "No memory beyond 5 points, against a control that was never published"
+    assert (beyond in gap.sentence) is is_declared
+    assert is_declared or "the control may have been published too" in gap.sentence
+    assert "unpublished_control" not in str(whole.study.items)  # so that a study without it keeps its id
+    store.close()
+
+
+def test_a_declaration_of_controls_is_yes_or_no(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "table.jsonl").write_text(json.dumps(next(rows())) + "\n", encoding="utf-8")
+    assert command.main(["import", "table.jsonl", "--map", "unpublished_control=2024"]) != 0
+    assert "unpublished_control is one of yes, no" in capsys.readouterr().err
+
+
 def test_reference_models_of_a_recording_are_declared_by_name(tmp_path, monkeypatch, capsys):
     """The pairs of scores are exact; six models are the curve, and one that is not among the models is refused."""
     right = {"m": (27, 15), **{f"r{k}": (10 + 3 * k, 6 + 3 * k) for k in range(6)}}
