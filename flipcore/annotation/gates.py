@@ -14,6 +14,7 @@ from flipcore.annotation.judge_labels import (
     labelled_readouts,
     meaning_report,
 )
+from flipcore.annotation.paraphrases.effect import SourceGate
 from flipcore.core.wordings import COMBINED, LANGUAGE, NOUNS, PARAPHRASE, REVIEW_AXES, TYPOS
 from flipcore.extractors import needs_judge, reads_together
 from flipcore.stats.base.gate_rules import paraphrase_gate
@@ -107,17 +108,14 @@ def _wordings(store: Store, study_id: str, axis: str) -> str:
     when all are open. Typos that follow the axis's own rule, and paraphrases that came with their
     items, need no reviewer; those of a recording come from somewhere else. Ways of asking are gated
     like the wordings in them."""
-    gates = [
-        (dataset, generator, paraphrase_gate(n_accepted, n_reviewed, n_chosen=n_chosen))
-        for dataset, generator, n_reviewed, n_accepted, n_chosen in studies.reviewed(
-            store, study_id, axis=axis
-        )
-    ]
-    shut = [
-        f"{_OF[axis]} of {dataset} by {generator}: {gate.sentence()}"
-        for dataset, generator, gate in gates
-        if not gate.is_open
-    ]
+    gates, shut = [], []
+    for row in studies.reviewed(store, study_id, axis=axis):
+        dataset, generator, n_reviewed, n_accepted, n_chosen, n_pairs = row
+        gate = paraphrase_gate(n_accepted, n_reviewed, n_chosen=n_chosen)
+        gates.append(gate)
+        if not gate.is_open:
+            source = SourceGate(dataset, generator, n_pairs=n_pairs, n_split=0, gate=gate)
+            shut.append(f"{_OF[axis]} of {dataset} by {generator}: {source.sentence()}")
     if gates:
         return " ".join(shut)
     if axis == COMBINED and not studies.asks_stored_wordings(store, study_id, axis=axis):

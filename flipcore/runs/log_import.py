@@ -23,6 +23,7 @@ from flipcore.runs.log_corrections import corrected
 from flipcore.runs.log_survey import LATER_FACTS, ReadScores, Survey, require_unchanged
 from flipcore.runs.origins import study_row
 from flipcore.runs.progress import DONE, INCOMPLETE
+from flipcore.stats.base.gate_rules import few_pairs_sentence
 from flipcore.stats.memory.frames import ITEM_ROLES
 from flipcore.store import recorded, rows
 from flipcore.store.connection import Store
@@ -233,6 +234,8 @@ def store_logs(
         )
     if n_paraphrases:
         sentence += f" {count_of(n_paraphrases, 'paraphrase waits', 'paraphrases wait')} for reviewers under Review."
+        few = few_pairs_sentence(n_paraphrases)
+        sentence += f" {few}" if few else ""
     state = INCOMPLETE if astray.n_rows else DONE
     row = study_row(study, state, sentence, n_calls=survey.n_records, ended_at=rows.now())
     store.writer.add("studies", [row]).result()

@@ -12,7 +12,7 @@ from flipcore.core.records import FIRST_TOKEN, IDENTITY, WRITTEN_ANSWER
 from flipcore.core.wordings import NOUNS
 from flipcore.extractors import title_of
 from flipcore.stats.base.estimate import MIN_N
-from flipcore.stats.base.gate_rules import ACCEPTANCE, FEWEST_PAIRS
+from flipcore.stats.base.gate_rules import ACCEPTANCE, FEWEST_PAIRS, few_pairs_sentence
 from flipcore.store.queries import review
 from flipcore.store.queries import studies as queries
 from pages.common import session
@@ -65,6 +65,8 @@ def _gates(gates: list[SourceGate]) -> None:
         names = "; ".join(f"{one.dataset} · {one.generator} ({one.n_pairs:,})" for one in gates if not one.n_reviewed)
         st.markdown(plain(f"No person has reviewed a pair yet of {names}."))
         for one in gates:
+            if not one.n_reviewed and (few := few_pairs_sentence(one.n_pairs)):
+                st.caption(plain(f"{one.dataset} · {one.generator}: {few}"))
             if not one.n_reviewed and one.n_by_models:
                 st.caption(plain(f"{one.dataset} · {one.generator}: {one.models_sentence()}"))
 

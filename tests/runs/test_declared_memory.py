@@ -260,6 +260,22 @@ def test_paraphrases_of_a_recording_come_into_review_and_open_their_gate_as_a_st
     store.close()
 
 
+def test_a_recording_with_too_few_paraphrases_says_beforehand_that_nothing_can_be_claimed(tmp_path, monkeypatch, capsys):
+    def few():
+        return (row for row in rows() if row["id"].endswith("0") and row["id"] < "new-i")
+
+    store, whole = imported(tmp_path, monkeypatch, *REWORDING, "control=random", rows=few)
+    never = "nothing can be claimed, however they are judged; from 50 on it can."
+    message = store.rows("SELECT message FROM studies")[0][0]
+    assert "8 paraphrases wait for reviewers under Review. With 8 pairs " + never in message
+    every = {pair["pair_id"]: pair for pair in review.pairs(store)}
+    order = [place.pair_id for place in queue(review.strata(store), "ann")]
+    review.keep_verdicts(store, [verdict_row(every[pair], "ann", {"meaning": "yes"}) for pair in order])
+    (why,) = reasons(store, whole.study.study_id).values()
+    assert "8 of 8 reviewed pairs were accepted" in why and never in why and "Review 4" not in why
+    store.close()
+
+
 def test_a_recording_that_an_earlier_release_imported_comes_into_review_when_it_is_imported_again(
     tmp_path, monkeypatch, capsys
 ):

@@ -12,7 +12,7 @@ from flipcore.annotation.paraphrases.verdicts import keeps
 from flipcore.core.errors import BadInput
 from flipcore.core.wordings import NOUNS, PARAPHRASE
 from flipcore.stats.base.estimate import MIN_N, percent_text
-from flipcore.stats.base.gate_rules import ParaphraseGate, paraphrase_gate
+from flipcore.stats.base.gate_rules import ParaphraseGate, few_pairs_sentence, paraphrase_gate
 from flipcore.stats.flips.coded_answers import coded_answers
 from flipcore.stats.flips.decomposition import Decomposition, decompositions
 from flipcore.stats.flips.exclusion_bounds import QUANTITIES, Place, extreme_strikes
@@ -63,6 +63,9 @@ class SourceGate:
         n_left, n_more = self.n_pairs - self.n_reviewed, self.gate.n_more
         if self.gate.is_open or n_more is None or n_more <= n_left:
             return self.gate.sentence()
+        if few := few_pairs_sentence(self.n_pairs):
+            judged = f"{self.gate.acceptance_text}. " if self.gate.accepted.n else ""
+            return f"{judged}{few}{self.gate.chosen_text}"
         supply = (
             f"only {n_left:,} are left to review" if n_left else "all of them have been reviewed"
         )

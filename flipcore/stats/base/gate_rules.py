@@ -13,6 +13,7 @@ from flipcore.stats.base.estimate import MIN_N, Estimate, missing, number_text, 
 from flipcore.stats.base.gate_looks import false_openings, holds_at_any_look
 from flipcore.stats.base.intervals import wilson
 from flipcore.stats.base.paired import mcnemar
+from flipcore.text.counts import count_of
 
 ACCEPTANCE, FEWEST_PAIRS = 0.80, 50
 MANY_LOOKS = 500  # pairs, one look each
@@ -132,6 +133,17 @@ def n_more_pairs(n_accepted: int, n_reviewed: int, threshold: float = ACCEPTANCE
         middle = (low + high) // 2
         low, high = (low, middle) if opens(middle) else (middle, high)
     return high
+
+
+def few_pairs_sentence(n_pairs: int) -> str:
+    """Say of a source with `n_pairs` in all that its gate can never open; "" where it can."""
+    needed = n_more_pairs(0, 0) or 0
+    if n_pairs >= needed:
+        return ""
+    return (
+        f"With {count_of(n_pairs, 'pair')} nothing can be claimed, however they are judged; from {needed} on it can. "
+        f"Bring {needed - n_pairs} more in."
+    )
 
 
 @dataclass(frozen=True)

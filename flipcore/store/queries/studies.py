@@ -213,16 +213,18 @@ WITH {PAIR_STATES}, sources AS (SELECT DISTINCT p.dataset, p.generator, p.change
                               WHERE v.study_id = $study_id AND $axis IN ('', v.axis))
 SELECT dataset, generator, count(*) FILTER (in_sample) AS n_reviewed,
        count(*) FILTER (in_sample AND in_favour) AS n_accepted,
-       count(*) FILTER (state <> 'unreviewed' AND NOT in_sample) AS n_chosen
+       count(*) FILTER (state <> 'unreviewed' AND NOT in_sample) AS n_chosen, count(*) AS n_pairs
 FROM standing JOIN sources USING (dataset, generator, change) GROUP BY dataset, generator
     ORDER BY ALL
 """
 
 
-def reviewed(store: Store, study_id: str, axis: str = "") -> list[tuple[str, str, int, int, int]]:
-    """(dataset, generator, reviewed pairs, accepted pairs, pairs that were chosen and do not count)
-    of all that is stored of each source whose wordings the study asked (on that axis, or on any),
-    whether it asked them or not.
+def reviewed(
+    store: Store, study_id: str, axis: str = ""
+) -> list[tuple[str, str, int, int, int, int]]:
+    """(dataset, generator, reviewed pairs, accepted pairs, pairs that were chosen and do not count,
+    all pairs) of all that is stored of each source whose wordings the study asked (on that axis, or
+    on any), whether it asked them or not.
     """
     return store.rows(_REVIEWED, study_id=study_id, axis=axis)
 

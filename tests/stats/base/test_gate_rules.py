@@ -220,3 +220,11 @@ def test_unequal_checks_and_unknown_rules_are_refused():
         retention.retention_pairs([YES], [])
     with pytest.raises(BadInput, match="most"):
         retention.passes(YES, "most")
+
+
+def test_a_source_that_can_never_open_its_gate_says_from_how_many_pairs_on_one_can():
+    said = gate_rules.few_pairs_sentence(15)
+    assert said == "With 15 pairs nothing can be claimed, however they are judged; from 50 on it can. Bring 35 more in."
+    fewest = next(n for n in range(1, 200) if not gate_rules.few_pairs_sentence(n))
+    assert gate_rules.paraphrase_gate(fewest, fewest).is_open
+    assert not gate_rules.paraphrase_gate(fewest - 1, fewest - 1).is_open
