@@ -9,7 +9,8 @@ import numpy as np
 
 from flipcore.charts.theme import Colours, Figure, as_text, laid_out, new_figure
 
-SETS = ("target", "retro")
+# by label: 0 the benchmark, 1 the holdout
+SETS = ("benchmark", "holdout")
 SYMBOLS = ("circle", "diamond-open")  # what lies under a diamond shows through
 N_GROUPS = 6
 MOST_DRAWN = 1_000  # entries that a browser draws itself: a small map needs no WebGL
@@ -38,7 +39,7 @@ def entry_map(
     crossed: Sequence[int] = (),
     lasso: bool = False,
 ) -> Figure:
-    """Points at `places` (n, 2), discs of label 0 (target) and open diamonds of label 1 (retro);
+    """Points at `places` (n, 2), discs of label 0 (benchmark), open diamonds of label 1 (holdout);
     `customdata` is [row].
 
     Rows in `ringed` get a ring, those in `crossed` (excluded by hand) a cross. `lasso`: dragging
@@ -76,8 +77,8 @@ def entry_map(
             points(**mark(places[np.asarray(rows)], _size(len(labels)) + larger, c))
     n_target, n_retro = (int((labels == label).sum()) for label in (0, 1))
     words = (
-        f"Entries of both sets as points, n = {n_target:,} target and {n_retro:,} retro; alike "
-        "entries lie close."
+        f"Entries of both sets as points, n = {n_target:,} benchmark and {n_retro:,} holdout; "
+        "alike entries lie close."
     )
     laid_out(figure, c, height=560, says=words, x_title=axes[0], y_title=axes[1])
     figure.update_layout(

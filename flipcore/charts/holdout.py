@@ -1,4 +1,4 @@
-"""Figures of the Holdout page: likeness, what gives a set away, and versions of a retro set."""
+"""Figures of the Holdout page: likeness, what gives a set away, and versions of a holdout."""
 
 from collections.abc import Mapping, Sequence
 
@@ -34,8 +34,8 @@ def pair_likeness(edges: np.ndarray, target: np.ndarray, retro: np.ndarray, c: C
     bins = np.flatnonzero(target + retro)
     ticks = np.array([0.001, 0.01, 0.05, 0.1, 0.2, 0.4, 0.8])
     words = (
-        f"Share of pairs by cosine, n = {int(target.sum()):,} pairs inside the target and "
-        f"{int(retro.sum()):,} inside retro."
+        f"Share of pairs by cosine, n = {int(target.sum()):,} pairs inside the benchmark and "
+        f"{int(retro.sum()):,} inside the holdout."
     )
     laid_out(
         figure,
@@ -124,12 +124,12 @@ def giveaway_bars(
     *,
     title: str,
 ) -> Figure:
-    """One bar a name with its range, strongest at the top: to the left it speaks for the target, to
-    the right for the retro-holdout. Names are data and shown letter by letter."""
+    """One bar per name with its range, strongest at the top: to the left it speaks for the
+    benchmark, to the right for the holdout. Names are data and shown letter by letter."""
     figure = new_figure()
     for is_positive, side, colour in (
-        (False, "speaks for target", c.target),
-        (True, "speaks for retro", c.retro),
+        (False, "speaks for the benchmark", c.target),
+        (True, "speaks for the holdout", c.retro),
     ):
         rows = [i for i, value in enumerate(values) if (value > 0) == is_positive]
         if rows:

@@ -97,7 +97,7 @@ def difficulty_result(
     """(test, how it was made) by the models that were trained before the target was published, or (None, why there is none).
     `states` says of each model whether it can have seen the target. What an extractor behind a closed gate read does not count."""
     if not conditions:
-        return None, "Not run: no model has answered both sets. Declare a study with these sets as target and retro."
+        return None, "Not run: no model has answered both sets. Declare a study with these sets as benchmark and holdout."
     shut = closed_gates or {}
     withheld = [shut[one.extractor] for one in conditions if one.extractor in shut]
     conditions = [one for one in conditions if one.extractor not in shut]
@@ -130,7 +130,7 @@ def bound_text(test: HoldoutTest) -> str:
 def entry_rows(sets: Comparison, rows: Sequence[int], **more: Sequence) -> list[dict]:
     """Entries as rows of a table, with further columns by name."""
     return [
-        {"set": "retro" if sets.labels[row] else "target", "entry": sets.texts[row]}
+        {"set": "holdout" if sets.labels[row] else "benchmark", "entry": sets.texts[row]}
         | {name.replace("_", " "): values[i] for name, values in more.items()}
         for i, row in enumerate(rows)
     ]

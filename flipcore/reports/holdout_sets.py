@@ -61,9 +61,9 @@ def sets_of_sources(name: str, sources: Sequence[ItemSource]) -> Sets:
     both = [one for one in roles["retro"] if one in roles["target"]]
     if both:
         both_ways = count_of(
-            len(both), "item of the retro source is a target item", "items of the retro source are target items"
+            len(both), "item of the holdout is in the benchmark, too", "items of the holdout are in the benchmark, too"
         )
-        notes.append(f"{both_ways} and left out of retro.")
+        notes.append(f"{both_ways}, and left out of the holdout.")
     retro = written_from([item for one, item in roles["retro"].items() if one not in roles["target"]], roles["target"])
     return Sets.of(name, roles["target"].values(), retro, notes=tuple(notes), sources=() if both else tuple(sources))
 

@@ -22,7 +22,7 @@ from pages.common.opened import store
 
 # Streamlit's own refusal of a larger file is an icon, so the limit stands where a file is chosen
 UPLOAD_LIMIT = f"at most {MAX_UPLOAD_MB} MB (split a larger file)"
-RETRO = "Send items of a retro set, too"  # the label of the box
+RETRO = "Send items of a holdout, too"  # the label of the box
 _SPECIAL = re.compile(r"([\\`*_{}\[\]<>()#+\-.!|~$:])")
 _ADDRESS = re.compile(r"(?i)(https?:|www(?=\.)|@(?=[\w-]+\.))")
 _P_VALUE = re.compile(r"\bp ([=<>]) (?=\.\d)")  # no line ends inside one

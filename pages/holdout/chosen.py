@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import streamlit as st
 
-from flipcore.core.records import IDENTITY, digest
+from flipcore.core.records import IDENTITY, digest, role_name
 from flipcore.core.study import ItemSource, Part
 from flipcore.reports.holdout_sets import Sets, divided_sets, sets_of_sources, sets_of_study
 from flipcore.runs.demo import example_holdout
@@ -134,12 +134,14 @@ def _sets(sets_key: str, name: str, confirmatory: bool) -> Sets | None:
 
 def _own(name: str, confirmatory: bool) -> Sets | None:
     sources = st.session_state.setdefault("holdout-sources", [])
-    lacking = [role for role in ("target", "retro") if role not in {source.role for source in sources}]
-    with st.expander("The two sets: add items as target and as retro", expanded=bool(lacking)):
+    roles = {source.role for source in sources}
+    lacking = [role for role in ("target", "retro") if role not in roles]
+    with st.expander("The two sets: add a benchmark and its holdout", expanded=bool(lacking)):
         items_step(sources, lacking or ("target", "retro"))
     if lacking:
+        names = " and as ".join(role_name(role) for role in lacking)
         st.info(
-            f"Add items as {' and as '.join(lacking)} to compare two sets: the target is the published benchmark, retro is "
+            f"Add items as {names} to compare two sets: the benchmark is what was published, the holdout "
             "what was written to look like it.",
             icon=":material/library_add:",
         )
@@ -148,7 +150,7 @@ def _own(name: str, confirmatory: bool) -> Sets | None:
 
 
 def ask_models(sets: Sets) -> None:
-    """A link to a new study with these two sets as target and retro, and the source's boosts as axes."""
+    """A link to a new study with these two sets as benchmark and holdout, and the source's boosts as axes."""
     if not sets.sources:
         return
     boosted = (Part(IDENTITY), Part("few_shot"), Part("prompt_format", {"layouts": ("helpful",)}))

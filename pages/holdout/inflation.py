@@ -5,7 +5,7 @@ import streamlit as st
 from flipcore.charts.inflation import NAN, Inflated, inflation_figure
 from flipcore.reports.holdout import checked_models, inflation_of, ways
 from flipcore.reports.holdout_sets import Sets, pocket_study
-from flipcore.stats.base.estimate import p_text, without_interval
+from flipcore.stats.base.estimate import p_text, percent_text, without_interval
 from flipcore.stats.holdout.difficulty import BEFORE, Condition
 from pages.common import screen, session
 from pages.common.showing import plain, show_figure, show_table, shown_problem
@@ -76,8 +76,8 @@ def _inflation_table(sets: Sets, conditions: list[Condition], confirmatory: bool
         [
             {
                 "model": row.label,
-                "target": round(row.target, 3),
-                "retro": round(row.retro, 3),
+                "benchmark": percent_text(row.target, 1),
+                "holdout": percent_text(row.retro, 1),
                 "inflation": row.inflation.text_points(),
                 "p": p_text(one.test(1.0).p),
                 "interval": row.inflation.method.replace("_", " "),

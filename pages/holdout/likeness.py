@@ -30,7 +30,7 @@ def embedding_choice(n_entries: int, key: str) -> str | None:
     if embedding.sent_to and embedding.sent_to not in agreed:
         st.warning(
             plain(
-                f"This sends {n_entries:,} entries to {embedding.sent_to}. A retro-holdout that has left this machine "
+                f"This sends {n_entries:,} entries to {embedding.sent_to}. A holdout that has left this machine "
                 "may end up in training data; entries that are stored here already are not sent again."
             ),
             icon=":material/outgoing_mail:",

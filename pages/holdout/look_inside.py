@@ -5,6 +5,7 @@ from typing import Literal
 
 import streamlit as st
 
+from flipcore.charts.entry_map import SETS
 from flipcore.charts.holdout import giveaway_bars, pair_likeness
 from flipcore.claims.likeness import compared_claims, words_claim
 from flipcore.core.records import Item, digest
@@ -74,9 +75,7 @@ def _duplicates(key: str, target: Sequence[Item], retro: Sequence[Item]) -> None
     pair_table(
         [(texts[pair.first], texts[pair.second]) for pair in pairs],
         {
-            "where": [
-                "across" if pair.first < n <= pair.second else "target" if pair.second < n else "retro" for pair in pairs
-            ],
+            "where": ["across" if pair.first < n <= pair.second else SETS[pair.first >= n] for pair in pairs],
             "words in common (%)": [round(100 * pair.similarity, 1) for pair in pairs],
         },
         key="duplicate-pairs",
@@ -117,10 +116,10 @@ def _likeness(target: Sequence[Item], retro: Sequence[Item], store: Store) -> No
     _across(comparison)
     st.markdown("**The ten most alike pairs of each set**")
     selection = _only_selected([item.item_id for item in comparison.items], "alike")
-    for column, name, pairs in zip(st.columns(2), ("target", "retro"), comparison.most_alike(), strict=True):
+    for column, name, pairs in zip(st.columns(2), SETS, comparison.most_alike(), strict=True):
         with column:
             if not pairs:
-                st.info(f"The {name} set has no two entries.")
+                st.info(f"The {name} has no two entries.")
                 continue
             pairs = [pair for pair in pairs if selection is None or set(pair[:2]) & selection]
             if not pairs:
@@ -139,8 +138,8 @@ def _across(comparison: Comparison) -> None:
     st.markdown("**The most alike pairs across the sets**")
     pairs = comparison.alike_across
     st.caption(
-        "By embedding (cosine) and by the words that both have in common, in order. A holdout that copies its target stands here, and no "
-        "test of the whole sets shows one copied entry. Choose a row to see its pair."
+        "By embedding (cosine) and by the words that both have in common, in order. A holdout that copies its benchmark "
+        "shows here, while no test of the whole sets finds one copied entry. Choose a row to see its pair."
     )
     pair_table(
         [(comparison.texts[one.target], comparison.texts[one.retro]) for one in pairs],
@@ -231,8 +230,8 @@ def words(key: str, target: Sequence[Item], retro: Sequence[Item]) -> None:
                     "n-gram": row.text,
                     "benchmark entries": row.entries_target,
                     "holdout entries": row.entries_retro,
-                    "target total": row.total_target,
-                    "retro total": row.total_retro,
+                    "benchmark total": row.total_target,
+                    "holdout total": row.total_retro,
                     "log odds": row.log_odds.text(),
                     "p": row.p,
                     "q": row.q,

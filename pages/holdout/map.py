@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import streamlit as st
 
 from flipcore.annotation.surveys.sheets import file_text, pick_column, picks
-from flipcore.charts.entry_map import Colouring, entry_map
+from flipcore.charts.entry_map import SETS, Colouring, entry_map
 from flipcore.charts.holdout import nearest_histogram
 from flipcore.claims.likeness import compared_claims, map_quality_text
 from flipcore.core.records import Item
@@ -345,7 +345,7 @@ def label_form(comparison: Comparison, rows: Sequence[int]) -> None:
 def label_file(comparison: Comparison) -> None:
     """The labels of these entries as a file: they last as long as the browser's page."""
     rows = [
-        {"item_id": item.item_id, "set": "retro" if is_retro else "target", "label": labels()[item.item_id], "entry": text}
+        {"item_id": item.item_id, "set": SETS[is_retro], "label": labels()[item.item_id], "entry": text}
         for item, is_retro, text in zip(comparison.items, comparison.labels, comparison.texts, strict=True)
         if item.item_id in labels()
     ]

@@ -95,7 +95,7 @@ if whole is not None and sets is not None:
                 inflation.show(sets, mode == "locked")
             elif part == "Guide":
                 st.markdown(
-                    "A retro-holdout is written after a benchmark was published and must look as if it had been drawn with it. "
+                    "A holdout is written after a benchmark was published and must look as if it had been drawn with it. "
                     "Everything else on this page tests that; this is how to get there."
                 )
                 for title, _, text in (step.partition("\n") for step in STEPS):

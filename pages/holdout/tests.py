@@ -63,7 +63,7 @@ def show(sets: Sets, tests: dict, about: dict, missing: dict, confirmatory: bool
 def _difficulty(sets: Sets, confirmatory: bool) -> None:
     st.subheader("Who may be asked whether the sets are equally hard?", anchor=False)
     st.caption(
-        "Only a model whose training ended before the target was published cannot have seen it. Weak models make "
+        "Only a model whose training ended before the benchmark was published cannot have seen it. Weak models make "
         "different sets look equally hard, so the source boosts them: an answer among the first k options, five "
         "examples, a helpful prompt. Every condition that a study measured is listed; the axes “Examples before the "
         "question” and “Prompt format” (Helpful prompt) add them."
@@ -72,7 +72,7 @@ def _difficulty(sets: Sets, confirmatory: bool) -> None:
     if not conditions:
         st.info(
             "No model has answered both sets. Ask the pocket model under Inflation, or declare a study "
-            "with these items as target and retro.",
+            "with these items as benchmark and holdout.",
             icon=":material/science:",
         )
         return
@@ -88,8 +88,8 @@ def _difficulty(sets: Sets, confirmatory: bool) -> None:
                 "read as": condition.extractor.replace("_", " "),
                 "asked as": condition.layout,
                 "boost": condition.boost or "none",
-                "target right": f"{k_t:,} of {n_t:,}",
-                "retro right": f"{k_r:,} of {n_r:,}",
+                "benchmark right": f"{k_t:,} of {n_t:,}",
+                "holdout right": f"{k_r:,} of {n_r:,}",
                 "difference": test.estimate.text_points(),
                 "p": p_text(test.p),
                 "pairs": "source-paired" if condition.pairs else "independent",

@@ -1,4 +1,4 @@
-"""Versions of a retro set: did the last edit help?"""
+"""Versions of a holdout: did the last edit help?"""
 
 import streamlit as st
 
@@ -17,7 +17,7 @@ def show(sets: Sets, tests: dict, view: dict) -> None:
     names = list(dict.fromkeys(row["name"] for row in reversed(versions)))
     if not names:
         st.info(
-            "No version has been kept yet. Keep this one, edit your retro file, load it again and keep that: this tab then "
+            "No version has been kept yet. Keep this one, edit the file of your holdout, load it again and keep that: this tab then "
             "says whether the edit helped.",
             icon=":material/history:",
         )
@@ -46,8 +46,8 @@ def show(sets: Sets, tests: dict, view: dict) -> None:
                 "kept": row["created"],
                 "by": row["author"],
                 "note": row["note"],
-                "target": len(row["target_ids"]),
-                "retro": len(row["retro_ids"]),
+                "benchmark": len(row["target_ids"]),
+                "holdout": len(row["retro_ids"]),
                 **{test: one["state"] for test, one in row["results"].items()},
                 "settings": ", ".join(f"{key} {value}" for key, value in row["settings"].items()),
                 "link": f"?sets=version:{row['version_id']}",
@@ -63,7 +63,7 @@ def _keep(sets: Sets, tests: dict, view: dict, versions: list[dict]) -> None:
             "Name of the series",
             versions[-1]["name"] if versions else "",
             key="version-name",
-            placeholder="what this retro set is called",
+            placeholder="what this holdout is called",
             max_chars=120,
         )
         note = st.text_input("What was changed", key="version-note", max_chars=400)

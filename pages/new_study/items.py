@@ -129,6 +129,12 @@ def _first(items: Sequence[Item], key: str, height: int = 215) -> None:
     )
 
 
+def _role_title(role: str, roles: Sequence[str]) -> str:
+    """Name of a role among `roles`: two of them are benchmarks, told apart where both are there."""
+    is_ambiguous = role == "target" and "benchmark" in roles
+    return "benchmark beside a holdout" if is_ambiguous else role_name(role)
+
+
 def _add(sources: list[ItemSource], roles: Sequence[str]) -> None:
     names = dataset_names()
     dataset = st.selectbox("From", names, format_func=lambda name: LOADERS[name].title, key="add-dataset")
@@ -147,7 +153,11 @@ def _add(sources: list[ItemSource], roles: Sequence[str]) -> None:
     categories = sorted({item.category for item in probe.items if item.category})
     left, middle, right = st.columns(3)
     role = left.selectbox(
-        "As", roles, key=f"add-role-{len(roles)}", help="benchmark and control for memorization, target and retro for a holdout"
+        "As",
+        roles,
+        key=f"add-role-{len(roles)}",
+        format_func=lambda name: _role_title(name, roles),
+        help="Benchmark and control for memory; benchmark and holdout to compare two sets",
     )
     most = len(probe.items)
     first = 0 if dataset in OWN else min(24, most)

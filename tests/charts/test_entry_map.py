@@ -50,7 +50,7 @@ def test_what_a_click_sends_back_is_a_plain_list():
 
 def test_an_unknown_number_has_the_colour_of_what_is_undefined():
     figure = entry_map(PLACES, LABELS, TEXTS, Colouring("known", numbers=np.array([1, np.nan, 3, 4, 5, 6])), LIGHT)
-    unknown = [trace for trace in figure.data if trace.name == "target, unknown"]
+    unknown = [trace for trace in figure.data if trace.name == "benchmark, unknown"]
     assert len(unknown) == 1 and unknown[0].marker.color == LIGHT.undefined and list(unknown[0].customdata) == [[1]]
 
 
@@ -86,7 +86,7 @@ def test_the_pointer_either_clicks_or_draws():
 def test_text_is_shown_letter_by_letter(text, shown):
     assert as_text(text) == shown
     figure = entry_map(PLACES[:2], LABELS[[0, 3]], [text, "plain"], Colouring("set"), LIGHT)
-    assert figure.data[0].hovertext[0] == f"target<br>{shown}" and figure.data[1].hovertext[0] == "retro<br>plain"
+    assert figure.data[0].hovertext[0] == f"benchmark<br>{shown}" and figure.data[1].hovertext[0] == "holdout<br>plain"
 
 
 def test_a_group_named_in_html_is_shown_as_text():
@@ -123,8 +123,8 @@ def test_equal_cosines_still_have_bars():
 def test_bars_to_the_left_speak_for_the_target():
     figure = giveaway_bars(["how", "what"], [-2.0, 1.0], [-2.5, 0.5], [-1.5, 1.5], LIGHT, title="log odds")
     assert [(trace.name, list(trace.x), trace.marker.color) for trace in figure.data] == [
-        ("speaks for target", [-2.0], LIGHT.target),
-        ("speaks for retro", [1.0], LIGHT.retro),
+        ("speaks for the benchmark", [-2.0], LIGHT.target),
+        ("speaks for the holdout", [1.0], LIGHT.retro),
     ]
     assert figure.data[0].error_x.arrayminus == pytest.approx([0.5]) and list(figure.data[1].y) == [1]
 
@@ -134,4 +134,4 @@ def test_the_smaller_set_is_drawn_over_the_larger_and_the_legend_keeps_its_order
         figure = entry_map(np.zeros((10, 2)), np.repeat([0, 1], [10 - n_retro, n_retro]), ["a"] * 10, Colouring("set"), LIGHT)
         sizes = [len(trace.x) for trace in figure.data]
         assert sizes == [7, 3]
-        assert [trace.name for trace in sorted(figure.data, key=lambda trace: trace.legendrank)] == ["target", "retro"]
+        assert [trace.name for trace in sorted(figure.data, key=lambda trace: trace.legendrank)] == ["benchmark", "holdout"]

@@ -68,7 +68,7 @@ def test_a_fresh_store_shows_a_verdict_on_the_shipped_example_in_every_part(path
         app.session_state["part"] = part
         app.run()
         assert not app.exception and not app.error
-        assert "36 benchmark entries, 36 holdout entries. 36 items of the retro source are target items" in words(app)
+        assert "36 benchmark entries, 36 holdout entries. 36 items of the holdout are in the benchmark, too" in words(app)
         assert [said for said in PARTS.values() if said in words(app)] == [said_there]
     assert not any(board.get("waiting") for board in boards[2:])  # each is computed once
 
@@ -114,7 +114,7 @@ def test_the_first_page_asks_whether_a_holdout_is_fair_and_answers_that(path, mo
 
 def test_two_sets_of_ones_own_are_asked_for(path):
     app = shown(sets="own")
-    assert not app.exception and "Add items as target and as retro to compare two sets" in words(app)
+    assert not app.exception and "Add items as benchmark and as holdout to compare two sets" in words(app)
 
 
 def test_sets_that_are_gone_fall_back_to_the_example(path):
@@ -221,13 +221,14 @@ def test_a_set_given_twice_has_no_retro_entries_and_the_page_says_why(path):
     sources = [ItemSource("flipscope_choice", role=role) for role in ("target", "retro")]
     app = opened_page("holdout/page.py", {"holdout-sources": sources}, sets="own")
     assert not app.exception
-    assert "you have 72 benchmark and 0 holdout entries. 72 items of the retro source are target items" in words(app)
+    assert "you have 72 benchmark and 0 holdout entries. 72 items of the holdout are in the benchmark, too" in words(app)
 
 
 def test_the_lacking_set_is_asked_for_first(path):
     app = opened_page("holdout/page.py", {"holdout-sources": [ItemSource("flipscope_choice", role="target")]}, sets="own")
     app.selectbox(key="add-dataset").set_value("flipscope_problems").run()  # one's own file comes first, and asks for the file
-    assert next(one for one in app.selectbox if one.label == "As").value == "retro"
+    role = next(one for one in app.selectbox if one.label == "As")
+    assert role.value == "retro" and role.options == ["holdout"]
 
 
 def test_what_a_study_set_aside_stands_in_no_other_sets_and_in_no_survey(path):

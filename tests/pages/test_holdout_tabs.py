@@ -70,9 +70,9 @@ def test_a_patch_is_listed_and_let_go(store):
     sets = topical("animals", 20), topical("numbers", 20)
     app = shown(MAP, *sets, store, entries_chosen=chosen(*sets, rows=[0, 1, 25]))
     assert "3 entries: 2 benchmark, 1 holdout" in words(app) and list(app.dataframe[0].value["set"]) == [
-        "target",
-        "target",
-        "retro",
+        "benchmark",
+        "benchmark",
+        "holdout",
     ]
     app.button(key="let-go").click().run()
     assert "3 entries" not in words(app) and "Click a point" in words(app)

@@ -40,7 +40,7 @@ def test_a_model_that_may_have_seen_the_target_is_left_out():
 def test_without_a_model_from_before_there_is_a_reason_and_no_test():
     assert difficulty_result([], {}) == (
         None,
-        "Not run: no model has answered both sets. Declare a study with these sets as target and retro.",
+        "Not run: no model has answered both sets. Declare a study with these sets as benchmark and holdout.",
     )
     test, why = difficulty_result(conditions(pd.DataFrame(rows(model="n"))), {"n": STATES["n"]})
     assert (
@@ -96,8 +96,8 @@ def test_a_model_without_a_declared_cut_off_may_have_seen_the_target():
 def test_entries_are_rows_with_their_set_and_axes_say_the_share_of_the_variance():
     sets = planted([0, 10, 90], [12, 80])
     assert entry_rows(sets, [0, 3], mean_cosine=[1, 2]) == [
-        {"set": "target", "entry": sets.texts[0], "mean cosine": 1},
-        {"set": "retro", "entry": sets.texts[3], "mean cosine": 2},
+        {"set": "benchmark", "entry": sets.texts[0], "mean cosine": 1},
+        {"set": "holdout", "entry": sets.texts[3], "mean cosine": 2},
     ]
     places, axes = component_axes(sets)
     assert places.shape == (5, 2) and re.fullmatch(r"component 1: \d+\.\d% of the variance", axes[0])
@@ -124,7 +124,7 @@ def test_an_item_that_stands_in_both_is_target_and_no_holdout():
     sets = sets_of_sources("same", [SOURCES[0], ItemSource("flipscope_choice", role="retro", categories=("logic", "measure"))])
     n = len(sets.target)
     assert {item.category for item in sets.retro} == {"measure"}
-    assert sets.notes == (f"{n:,} items of the retro source are target items and left out of retro.",)
+    assert sets.notes == (f"{n:,} items of the holdout are in the benchmark, too, and left out of the holdout.",)
     assert sets.sources == (), "no study can ask for these sets by their sources"
 
 
