@@ -65,7 +65,8 @@ def act(store: Store, study_id: str, options: argparse.Namespace) -> int:
         return 0 if options.price else EXIT_CODES["incomplete"]
     print(f"Stored as the readout {name!r}; what was read before stays.")
     try:
-        for change in changes(store, study_id, old_readout(store, study_id, name), name):
+        old = old_readout(store, study_id, name)
+        for change in changes(store, study_id, old, name) if old else []:
             print(f"{change.claim.text}\n   {change.claim.detail}")
     except BadInput as error:
         # The readouts are stored, whether or not there are others to compare them with.

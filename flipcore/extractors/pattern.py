@@ -84,12 +84,12 @@ class Pattern(TextReader):
             )
         except (regex.error, ValueError, OverflowError, RecursionError) as error:
             raise BadInput(
-                f"The pattern {self.expression!r} is no regular expression: {error}. Mend it and "
+                f"The pattern {self.expression} is no regular expression: {error}. Mend it and "
                 "try again."
             ) from None
         if self._group() not in {*range(pattern.groups + 1), *pattern.groupindex}:
             raise BadInput(
-                f"The pattern {self.expression!r} has no group {self.group!r}; it has 0 to "
+                f"The pattern {self.expression} has no group {self.group!r}; it has 0 to "
                 f"{pattern.groups}."
             )
         return pattern
@@ -115,7 +115,7 @@ class Pattern(TextReader):
         words, span = hit.group(self._group()), hit.span(self._group())
         answer = _answer(item, variant, words=words)
         if answer is None:
-            return unreadable(f"The pattern found {words[:40]!r}, which is not among the answers.")
+            return unreadable(f"The pattern found “{words[:40]}”, which is not among the answers.")
         return Reading(OK, answer=answer, span=span)
 
 

@@ -32,17 +32,26 @@ class Change:
 
 
 def old_readout(store: Store, study_id: str, name: str) -> str:
-    """The readout that a re-reading is compared with: the extractor's own, else the reference regex, else the study's first."""
-    names = studies.axes_and_extractors(store, study_id)[1]
-    return next((one for one in (name.partition(" v")[0], WRITTEN_ANSWER) if one in names), next(iter(names), ""))
+    """The readout that a re-reading is compared with: the extractor's own, else the reference regex, else the study's first;
+    where the study was only read again, the re-reading before it. "" where there is none: never with itself."""
+    versions = versions_of(store, study_id)
+    first_read = [one for one in studies.axes_and_extractors(store, study_id)[1] if one not in versions]
+    for candidate in (name.partition(" v")[0], WRITTEN_ANSWER):
+        if candidate in first_read:
+            return candidate
+    if first_read:
+        return first_read[0]
+    earlier = list(versions)[: list(versions).index(name)] if name in versions else []
+    return earlier[-1] if earlier else ""
 
 
 def rereadings(store: Store, study_id: str) -> list[Finding]:
     """Each re-reading of a study against what was read before, as findings of its audit."""
     findings = []
     for name in versions_of(store, study_id):
+        old = old_readout(store, study_id, name)
         try:
-            several = changes(store, study_id, old_readout(store, study_id, name), name)
+            several = changes(store, study_id, old, name) if old else []
         except BadInput:
             continue  # every text that both read is set aside
         findings += [

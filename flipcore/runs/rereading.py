@@ -71,14 +71,21 @@ def reread(
         )
     reader = extractor_of(extractor, params)
     name, versions = version_of(store, study_id, extractor, dict(params or {}))
-    if not _keep(store, study_id, _readouts(store, study_id, reader, name)):
+    if extractor not in fitting(store, study_id):
         kinds = " or ".join(sorted(reader.applies_to))
         raise BadInput(
             f"This study holds no written answer to a {kinds} item, so {extractor} has nothing to"
             " read."
         )
+    _keep(store, study_id, _readouts(store, study_id, reader, name))
     _keep_mark(store, study_id, versions)
     return name
+
+
+def fitting(store: Store, study_id: str) -> list[str]:
+    """Return the extractors that have something to read among the study's stored answers."""
+    kinds = planning.written_kinds(store, study_id)
+    return [name for name in CAN_REREAD if EXTRACTORS[name].applies_to & kinds]
 
 
 def params_of(extractor: str, words: Sequence[str]) -> dict[str, Any]:
@@ -143,13 +150,23 @@ def version_of(
         json.dumps({"extractor": extractor, "params": params, "version": __version__})
     )
     for name, version in versions.items():
-        if version == declared:
+        if version == declared or _reads_alike(version, declared):
             return name, versions
     n_versions = sum(version["extractor"] == extractor for version in versions.values())
     number = 1 + (extractor in names) + n_versions
     while (name := f"{extractor} v{number}") in names:
         number += 1
     return name, versions | {name: declared}
+
+
+def _reads_alike(version: Mapping[str, Any], declared: Mapping[str, Any]) -> bool:
+    """Tell whether two versions differ at most in parameters that repeat a default."""
+    if version["extractor"] not in CAN_REREAD or version["version"] != declared["version"]:
+        return False
+    if version["extractor"] != declared["extractor"]:
+        return False
+    readers = [extractor_of(one["extractor"], one["params"]) for one in (version, declared)]
+    return readers[0] == readers[1]
 
 
 @dataclass(frozen=True)

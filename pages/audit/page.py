@@ -36,12 +36,19 @@ def ways_on(study_id: str) -> None:
         st.page_link("studies/page.py", label="All studies", icon=":material/folder_open:")
 
 
+@session.cached(max_entries=8)
+def _fitting(study_id: str) -> list[str]:
+    return rereading.fitting(session.store(), study_id)
+
+
 def _read_again(study_id: str) -> None:
+    """Nothing where no text was stored that an extractor could read."""
+    names = _fitting(study_id)
+    if not names:
+        return
     with st.popover("Read again", icon=":material/find_replace:"):
         st.markdown("Reads the stored texts with another extractor. No model is called, and what was read before stays.")
-        name = st.selectbox(
-            "Extractor", rereading.CAN_REREAD, format_func=lambda one: EXTRACTORS[one].title, key="reread-extractor"
-        )
+        name = st.selectbox("Extractor", names, format_func=lambda one: EXTRACTORS[one].title, key="reread-extractor")
         params = {}
         if name == "pattern":
             params["expression"] = st.text_input("Regular expression", DEFAULT, key="reread-pattern", max_chars=500)

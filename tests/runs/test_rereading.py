@@ -11,7 +11,7 @@ from flipcore.runs import runner
 from flipcore.runs.log_import import store_logs
 from flipcore.runs.log_survey import survey
 from flipcore.runs.plan import plan
-from flipcore.runs.rereading import CAN_REREAD, reread, versions_of
+from flipcore.runs.rereading import CAN_REREAD, fitting, reread, versions_of
 from flipcore.store.connection import Store
 from flipcore.store.queries import studies
 from tests.datasets.recorded import harness_files as written
@@ -126,3 +126,34 @@ def test_the_audit_counts_each_own_text_once_however_many_changes_share_it(store
     assert f"({n_texts:,} of {n_texts:,})" in lost.text
     n_read = int(re.search(r"reads ([\d,]+) of these", lost.detail)[1])
     assert 0 < n_read <= n_texts
+
+
+def table(store, folder, header, rows):
+    path = folder / "table.csv"
+    path.write_text("\n".join([header, *rows]) + "\n", encoding="utf-8")
+    return store_logs(survey([str(path)]), store)
+
+
+def test_a_pattern_is_compared_with_what_the_study_was_read_by_and_never_with_itself(tmp_path, store, monkeypatch):
+    """Of a table without a readout of Flipscope's the first name was the pattern's own."""
+    rows = [f"q{i},Say {i}?,I think it is word{i}.,word{i % 7},word{i}" for i in range(20)]
+    study_id = table(store, tmp_path, "id,question,output,stored,target", rows)
+    name = reread(store, study_id, "pattern", {"expression": r"(word\d+)"})
+    second = reread(store, study_id, "pattern", {"expression": r"is (word\d+)"})
+    # a default that is said, as the page says it, makes no other pattern
+    assert reread(store, study_id, "pattern", {"expression": r"(word\d+)", "group": "1"}) == name
+    first_read = {old_readout(store, study_id, one) for one in (name, second)}
+    assert (name, second) == ("pattern v1", "pattern v2") and not first_read & {name, second}
+    only = ((), (name, second))  # where the rest was never read
+    monkeypatch.setattr("flipcore.reports.rereading.studies.axes_and_extractors", lambda *of_study: only)
+    assert [old_readout(store, study_id, one) for one in (name, second)] == ["", name]
+
+
+def test_only_what_has_a_text_to_read_is_offered(tmp_path, store):
+    study_id = table(store, tmp_path, "item_id,model,score", [f"q{i},m,{i % 2}" for i in range(20)])
+    assert fitting(store, study_id) == []
+    with pytest.raises(BadInput, match="holds no written answer"):
+        reread(store, study_id, "pattern", {"expression": r"(\d+)"})
+    study = tiny_study()
+    runner.run(study, store)
+    assert "regex" in fitting(store, study.study_id)

@@ -142,6 +142,12 @@ def questions_set_aside_before(store: Store, study_id: str) -> set[str]:
     return {question for (question,) in store.rows(_SET_ASIDE_BEFORE, study_id=study_id)}
 
 
+_WRITTEN_KINDS = """
+SELECT DISTINCT q.kind FROM readout_sources l
+JOIN completions c USING (call_id) JOIN items q USING (item_id) JOIN variants v USING (variant_id)
+WHERE l.study_id = $study_id AND c.parent_id IS NULL AND c.request->>'$.kind' = 'generate'
+    AND v.layout <> $continuation AND c.text <> ''
+"""
 _ANSWERS = """
 WITH answers AS (
     SELECT DISTINCT l.model, l.item_id, l.axis, l.variant_id, l.sample, l.call_id
@@ -157,6 +163,12 @@ FROM answers a JOIN completions c USING (call_id) JOIN items q USING (item_id) J
 WHERE q.kind IN (SELECT unnest($kinds)) AND v.layout <> $continuation
 ORDER BY a.model, a.item_id, a.axis, a.variant_id, a.sample
 """
+
+
+def written_kinds(store: Store, study_id: str) -> set[str]:
+    """Kinds of the items to which a study holds answers in words; a table of scores has none."""
+    rows = store.rows(_WRITTEN_KINDS, study_id=study_id, continuation=CONTINUATION)
+    return {kind for (kind,) in rows}
 
 
 def written_answers(store: Store, study_id: str, kinds: list[str]) -> Iterator[dict]:
