@@ -1,5 +1,6 @@
 """The questions of a study answered side by side for several models: flips, memory and inflation."""
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -28,6 +29,11 @@ class FlipPanels:
     rates: Mapping[str, np.ndarray]
     n_items: int
     items_a_row: int
+
+    @property
+    def is_measured(self) -> bool:
+        """Tell whether any flip rate is defined: none is where each question was asked once."""
+        return any(not np.isnan(rates).all() for rates in self.rates.values())
 
 
 def flip_panels(frame: pd.DataFrame, extractor: str) -> FlipPanels:
@@ -62,6 +68,11 @@ class ModelFlips:
     model: str
     cell: Decomposition
     claim: Claim
+
+    @property
+    def is_measured(self) -> bool:
+        """Tell whether its flip rate is defined."""
+        return not math.isnan(self.cell.T.value)
 
 
 def flips_by_model(

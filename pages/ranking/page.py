@@ -33,24 +33,24 @@ from pages.ranking.cached import View
 
 
 def flip_surfaces(view: View, models: Sequence[str]) -> None:
-    """Small multiples of the flip surface, on the same rows and one scale."""
-    names = list(view.readouts()["extractor"].unique())
+    """Small multiples of the flip surface, on the same rows and one scale; nothing where each question was asked once."""
+    names = [name for name in view.readouts()["extractor"].unique() if cached.panels(view, name).is_measured]
+    if not names:
+        return
     st.subheader("Where each model flips", anchor=False)
     extractor = screen.segments("Extractor", names, "panels-of", format_func=title_of)
     panels = cached.panels(view, extractor)
-    if not panels.columns:
-        st.caption("Nothing was changed, so there is no flip rate.")
-        return
     rows = "items, most flips first" if panels.items_a_row == 1 else f"items, {panels.items_a_row} a row, most flips first"
     rates = {model: panels.rates[model] for model in models if model in panels.rates}
     show_figure("panels", lambda c: flip_panels(rates, panels.columns, c, rows))
 
 
 def decomposition(view: View, models: Sequence[str]) -> None:
-    """A row a model and extractor over all axes."""
-    flips = sorted(cached.flips(view), key=lambda one: models.index(one.model))
-    if not flips:
+    """One row per model and extractor over all axes; nothing where no flip rate is defined."""
+    measured = [one for one in cached.flips(view) if one.is_measured]
+    if not measured:
         return
+    flips = sorted(measured, key=lambda one: models.index(one.model))
     st.subheader("What flips, model by model", anchor=False)
     cells = [one.cell for one in flips]
     show_figure("by-model", lambda c: decomposition_bars(cells, title_of, c))

@@ -7,10 +7,12 @@ from streamlit.testing.v1 import AppTest
 
 from flipcore.core.study import ItemSource, ModelUse, Part, Study
 from flipcore.runs import demo
+from flipcore.runs.log_import import store_logs
+from flipcore.runs.log_survey import survey
 from flipcore.store.connection import Store
 from flipcore.store.queries import locks
 from tests.pages.opening import new_app, opened, quiet, words
-from tests.stores import store_with
+from tests.stores import empty_store, store_with
 
 pytestmark = [
     pytest.mark.slow,
@@ -78,3 +80,17 @@ def test_what_was_set_aside_is_ranked_under_a_lock_and_not_before(path):
     app = page(mode="Locked")
     assert set(app.dataframe[0].value["items"]) == {36 - OPEN}
     assert "Only the items that were set aside are counted" in words(app)
+
+
+def test_a_study_asked_once_has_no_empty_panels(tmp_path, monkeypatch):
+    """Both headings stood above a map and a table without a number."""
+    table = tmp_path / "scores.csv"
+    lines = [f"q{i},{model},{int(i % n == 0)}" for model, n in (("m-1", 2), ("m-2", 3)) for i in range(30)]
+    table.write_text("\n".join(["item_id,model,score", *lines]) + "\n", encoding="utf-8")
+    store = empty_store(tmp_path / "flips.duckdb")
+    study_id = store_logs(survey([str(table)]), store)
+    store.close()
+    quiet(monkeypatch, tmp_path / "flips.duckdb")
+    app = opened("ranking/page.py", study=study_id)
+    assert not app.exception and "Every pair on the same items" in words(app)
+    assert "Where each model flips" not in words(app) and "What flips, model by model" not in words(app)
