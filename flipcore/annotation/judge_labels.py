@@ -204,7 +204,7 @@ class JudgeReport:
     @property
     def again(self) -> Estimate:
         """The share of prompts, sent to the judge more than once, that it read differently."""
-        return self.gate.again
+        return self.gate.rerun_changes
 
     @property
     def sentences(self) -> tuple[str, ...]:
@@ -240,7 +240,7 @@ def judge_report(texts: Sequence[Mapping], labels: Sequence[Mapping]) -> JudgeRe
         [agreed[text["call_id"]] for text in labelled],
         [text["judged"] for text in labelled],
         position=position_bias(*places) if asked_both_ways else None,
-        again=_again(texts),
+        rerun_changes=_again(texts),
         has_options=any(text["kind"] == "choice" for text in texts),
         misread=_misread(labelled, agreed),
     )
@@ -262,7 +262,7 @@ def meaning_report(rows: Sequence[Mapping], n_compared: int, n_turned: int) -> J
     gate = judge_gate(
         [row["label"] for row in rows],
         [row["judged"] for row in texts],
-        again=_share(n_turned, n_compared),
+        rerun_changes=_share(n_turned, n_compared),
         has_options=False,
         misread=_misread(texts, agreed),
     )

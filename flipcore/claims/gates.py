@@ -63,7 +63,7 @@ def sources_claim(gates: Sequence[ParaphraseGate]) -> Claim:
 
 def judge_claim(gate: JudgeGate) -> Claim:
     """The sentence of a judge's gate; it asserts something only where the gate is open."""
-    numbers = {"kappa": gate.agreement.estimate, "again": gate.again}
+    numbers = {"kappa": gate.agreement.estimate, "again": gate.rerun_changes}
     if not gate.is_open:
         return description(gate.sentence(), "closed", "", **numbers)
     return Claim(JUDGE_PASSES, "open", gate.sentence(), True, numbers=numbers)

@@ -1,1 +1,1 @@
-"""What every question uses: estimates, intervals, resampling, multiplicity, power, agreement."""
+"""Tools of all questions: estimates, intervals, resampling, multiplicity, power, agreement."""

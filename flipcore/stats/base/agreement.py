@@ -1,12 +1,14 @@
-"""Agreement of raters beyond chance: Cohen's, Fleiss' kappa, Krippendorff's alpha, with intervals over items.
+"""Agreement of raters beyond chance: Cohen's, Fleiss' kappa, Krippendorff's alpha, with intervals
+over items.
 
-Where chance alone would agree always (one category in use) the coefficient is 0/0: NaN, never 1 or 0; the raw agreement
-stands beside it. A missing rating is None (or NaN).
+Where chance alone would agree always (one category in use) the coefficient is 0/0: NaN, never 1 or
+0; the raw agreement stands beside it. A missing rating is None (or NaN).
 """
 
 import math
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
+from itertools import combinations
 from statistics import NormalDist
 
 import numpy as np
@@ -29,6 +31,7 @@ def is_missing(rating: Hashable | None) -> bool:
 
 
 def _paired(a: Sequence, b: Sequence) -> list[tuple]:
+    """Return the pairs of ratings of the items that both raters rated."""
     if len(a) != len(b):
         raise BadInput(f"Two raters must rate the same items: came {len(a)} and {len(b)} ratings.")
     return [(x, y) for x, y in zip(a, b, strict=True) if not is_missing(x) and not is_missing(y)]
@@ -41,23 +44,41 @@ def raw_agreement(a: Sequence, b: Sequence) -> float:
 
 
 def disagreement_weights(n: int, weights: str | None) -> np.ndarray:
-    """(n, n) weights: 0/1 (None), |i - j| (`linear`), (i - j)^2 (`quadratic`)."""
+    """Return (n, n) weights: 0/1 (None), |i - j| (`linear`), (i - j)^2 (`quadratic`)."""
     if weights not in WEIGHTS:
         raise BadInput(f"Weights {weights!r} are not offered: choose None, linear or quadratic.")
     distance = np.abs(np.subtract.outer(np.arange(n), np.arange(n))).astype(float)
-    return {None: (distance > 0).astype(float), "linear": distance, "quadratic": distance**2}[weights]
+    if weights is None:
+        return (distance > 0).astype(float)
+    return distance if weights == "linear" else distance**2
 
 
 def _kappa(table: np.ndarray, weights: np.ndarray) -> float:
+    # The counts that independent raters with the same marginal shares would have.
     expected = np.outer(table.sum(axis=1), table.sum(axis=0)) / max(table.sum(), 1)
     chance = float((weights * expected).sum())
     return 1 - float((weights * table).sum()) / chance if chance > 0 else math.nan
 
 
 def _codes(pairs: list[tuple]) -> tuple[np.ndarray, int]:
-    categories = sorted({rating for pair in pairs for rating in pair}, key=lambda rating: (str(type(rating)), rating))
+    """Return (pairs, 2) numbers of the categories, and how many categories there are."""
+    categories = _categories(pairs)
     code = {category: index for index, category in enumerate(categories)}
-    return np.array([(code[x], code[y]) for x, y in pairs], dtype=int).reshape(-1, 2), len(categories)
+    codes = np.array([(code[x], code[y]) for x, y in pairs], dtype=int).reshape(-1, 2)
+    return codes, len(categories)
+
+
+def _all_ratings(units: Sequence[Sequence]) -> list:
+    """Return the ratings of all units, in order."""
+    ratings: list = []
+    for unit in units:
+        ratings.extend(unit)
+    return ratings
+
+
+def _categories(units: Sequence[Sequence]) -> list:
+    """Return the distinct ratings in order; numbers and texts together sort by type first."""
+    return sorted(set(_all_ratings(units)), key=lambda rating: (str(type(rating)), rating))
 
 
 def _table(codes: np.ndarray, n: int) -> np.ndarray:
@@ -74,50 +95,66 @@ def cohen_kappa(a: Sequence, b: Sequence, weights: str | None = None) -> float:
 
 
 def fleiss_kappa(table: Sequence[Sequence[int]] | np.ndarray) -> float:
-    """Fleiss' kappa; `table[item][category]` counts raters. Every item needs the same number (>= 2) of raters."""
+    """Fleiss' kappa; `table[item][category]` counts raters. Every item needs the same number (>= 2)
+    of raters."""
     if len({len(row) for row in table}) > 1:
-        raise BadInput("Every row of the table counts the same categories: these rows differ in length.")
+        raise BadInput(
+            "Every row of the table counts the same categories: these rows differ in length."
+        )
     counts = np.asarray(table, dtype=float)
     if counts.size == 0:
         return math.nan
     raters = counts.sum(axis=1)
     if len(set(raters.tolist())) > 1:
         raise BadInput(
-            f"Fleiss' kappa needs the same number of raters for every item and got {int(raters.min())} to "
+            "Fleiss' kappa needs the same number of raters for every item and got "
+            f"{int(raters.min())} to "
             f"{int(raters.max())}: use Krippendorff's alpha, which allows gaps."
         )
     n = raters[0]
     if n < 2:
         return math.nan
+    # n (n - 1) ordered pairs of raters per item; a rater is not paired with himself.
     observed = float(((counts**2).sum(axis=1) - n).mean() / (n * (n - 1)))
     chance = float(((counts.sum(axis=0) / counts.sum()) ** 2).sum())
     return (observed - chance) / (1 - chance) if chance < 1 else math.nan
 
 
 def krippendorff_alpha(ratings: Sequence[Sequence], level: str = "nominal") -> float:
-    """Krippendorff's alpha; `ratings[rater][unit]`, None where missing; `level` is nominal or interval.
+    """Krippendorff's alpha; `ratings[rater][unit]`, None where missing; `level` is nominal or
+    interval.
 
     Units with fewer than two ratings are dropped. Expected disagreement 0 (or no unit left): NaN.
     """
     if level not in ("nominal", "interval"):
-        raise BadInput(f"Krippendorff's alpha is offered for nominal and interval ratings, not for {level!r}.")
+        raise BadInput(
+            f"Krippendorff's alpha is offered for nominal and interval ratings, not for {level!r}."
+        )
     return _alpha([unit for unit in _units(ratings) if len(unit) >= 2], level)
 
 
 def _units(ratings: Sequence[Sequence]) -> list[list]:
     if len({len(rater) for rater in ratings}) > 1:
-        raise BadInput(f"Every rater has a place for every unit, None where missing: came {sorted(map(len, ratings))} ratings.")
-    return [[rating for rating in unit if not is_missing(rating)] for unit in zip(*ratings, strict=True)]
+        raise BadInput(
+            "Every rater has a place for every unit, None where missing: came "
+            f"{sorted(map(len, ratings))} ratings."
+        )
+    units = []
+    for unit in zip(*ratings, strict=True):
+        units.append([rating for rating in unit if not is_missing(rating)])
+    return units
 
 
 def _alpha(units: list[list], level: str) -> float:
     counts, categories = _unit_counts(units)
-    return _alpha_of_counts(counts, _distances(categories, level)) if len(categories) > 1 else math.nan
+    if len(categories) < 2:
+        return math.nan
+    return _alpha_of_counts(counts, _distances(categories, level))
 
 
 def _unit_counts(units: list[list]) -> tuple[np.ndarray, list]:
     """(units, categories) ratings of each category, and the categories in order."""
-    categories = sorted({rating for unit in units for rating in unit}, key=lambda rating: (str(type(rating)), rating))
+    categories = _categories(units)
     code = {category: index for index, category in enumerate(categories)}
     counts = np.zeros((len(units), len(categories)))
     for row, unit in enumerate(units):
@@ -134,17 +171,20 @@ def _distances(categories: list, level: str) -> np.ndarray:
 
 
 def _alpha_of_counts(counts: np.ndarray, distance: np.ndarray) -> float:
-    """1 - D_o / D_e from counts (unit, category); every ordered pair within a unit weighs 1 / (ratings - 1)."""
+    """1 - D_o / D_e from counts (unit, category); every ordered pair within a unit weighs 1 /
+    (ratings - 1)."""
     ratings = counts.sum(axis=1)
     within = np.einsum("uc,cd,ud->u", counts, distance, counts) / (ratings - 1)
     totals = counts.sum(axis=0)
+    # Without replacement: a rating is not paired with itself, hence the total less 1.
     expected = float(totals @ distance @ totals) / (totals.sum() - 1)
     return float(1 - within.sum() / expected) if expected > 0 else math.nan
 
 
 @dataclass(frozen=True)
 class Agreement:
-    """A coefficient with its item bootstrap, the raw agreement, and what to distrust about it."""
+    """A coefficient with its item bootstrap, the raw agreement, and warnings of what to
+    distrust."""
 
     estimate: Estimate
     raw: float
@@ -152,49 +192,58 @@ class Agreement:
     warnings: tuple[str, ...]
 
     def sentence(self) -> str:
-        """The agreement in words; says why where there is no coefficient."""
+        """Say the agreement in words; says why where there is no coefficient."""
+        if not self.n_items:
+            return "No item has been rated by two people yet."
         if math.isnan(self.estimate.value):
             return (
-                f"The raters agree on {percent_text(self.raw)} of {self.n_items} items, but kappa is undefined: chance "
-                "alone would agree always."
-                if self.n_items
-                else "No item has been rated by two people yet."
+                f"The raters agree on {percent_text(self.raw)} of {self.n_items} items, but kappa "
+                "is undefined: chance alone would agree always."
             )
         return f"Agreement beyond chance is {self.estimate.text()} on {self.n_items} items."
 
 
 def prevalence_warning(ratings: Sequence) -> str:
-    """A sentence when one category takes 90% or more of `ratings`: kappa is then low at any quality (Feinstein 1990)."""
+    """Return a sentence when one category takes 90% or more of `ratings`: kappa is then low at any
+    quality (Feinstein 1990)."""
     present_ratings = [rating for rating in ratings if not is_missing(rating)]
     if not present_ratings:
         return ""
     top = max(set(present_ratings), key=present_ratings.count)
     share = present_ratings.count(top) / len(present_ratings)
+    # With one answer alone kappa is undefined, which `Agreement.sentence` says.
+    if not PREVALENT <= share < 1:
+        return ""
     return (
-        f"{percent_text(share)} of the ratings are {top!r}: kappa reads low when one answer prevails; "
-        "look at the raw agreement too."
-        if PREVALENT <= share < 1
-        else ""
+        f"{percent_text(share)} of the ratings are {top!r}: kappa reads low when one answer "
+        "prevails; look at the raw agreement too."
     )
 
 
 def identical_raters_warning(a: Sequence, b: Sequence) -> str:
-    """A sentence when two raters never differ on 30 or more items: it may be one file loaded twice."""
+    """Return a sentence when two raters never differ on 30 or more items: it may be one file loaded
+    twice."""
     pairs = _paired(a, b)
     if len(pairs) >= 30 and all(x == y for x, y in pairs) and len({x for x, _ in pairs}) > 1:
-        return f"The two raters agree on all {len(pairs)} items: check that the same ratings were not loaded twice."
+        return (
+            f"The two raters agree on all {len(pairs)} items: check that the same ratings were "
+            "not loaded twice."
+        )
     return ""
 
 
 def log_limits(table: np.ndarray, level: float = 0.95) -> tuple[float, float]:
-    """Limits of the unweighted kappa of a square table of counts, by the delta method on log(1 - kappa).
+    """Limits of the unweighted kappa of a square table of counts, by the delta method on log(1 -
+    kappa).
 
-    The variance is Fleiss, Cohen & Everitt's (1969), here from the influence of each item. On the scale of log(1 - kappa) the
-    lower limit lies above a true kappa of .60 in .004 to .022 of tables (100 to 1,000 items, 2 and 4 answers, prevalence .5 to
-    .9; nominal .025), where the percentile bootstrap gives up to .039. Undefined (NaN) where kappa is 1 or has no variance."""
+    The variance is Fleiss, Cohen & Everitt's (1969), here from the influence of each item. On the
+    scale of log(1 - kappa) the lower limit lies above a true kappa of .60 in .004 to .022 of tables
+    (100 to 1,000 items, 2 and 4 answers, prevalence .5 to .9; nominal .025), where the percentile
+    bootstrap gives up to .039. Undefined (NaN) where kappa is 1 or has no variance."""
     shares = table / table.sum()
     rows, columns = shares.sum(axis=1), shares.sum(axis=0)
     agreed, chance = float(np.trace(shares)), float(rows @ columns)
+    # log(1 - kappa) does not exist at kappa 1, nor kappa where one category takes all.
     if chance >= 1 or agreed >= 1:
         return math.nan, math.nan
     influence = np.eye(len(table)) / (1 - chance)
@@ -203,16 +252,22 @@ def log_limits(table: np.ndarray, level: float = 0.95) -> tuple[float, float]:
     if variance <= SLACK:
         return math.nan, math.nan
     complement = (1 - agreed) / (1 - chance)  # 1 - kappa
-    step = NormalDist().inv_cdf((1 + level) / 2) * math.sqrt(variance / float(table.sum())) / complement
+    step = (
+        NormalDist().inv_cdf((1 + level) / 2)
+        * math.sqrt(variance / float(table.sum()))
+        / complement
+    )
     return max(-1.0, 1 - complement * math.exp(step)), 1 - complement * math.exp(-step)
 
 
 def cohen_log_agreement(a: Sequence, b: Sequence, level: float = 0.95) -> Agreement:
-    """Cohen's kappa with the limits of `log_limits`, which a gate may rest on; no random numbers."""
+    """Cohen's kappa with the limits of `log_limits`, which a gate may rest on; no random
+    numbers."""
     pairs = _paired(a, b)
     codes, n = _codes(pairs)
     value, raw = cohen_kappa(a, b), raw_agreement(a, b)
-    warnings = (prevalence_warning([rating for pair in pairs for rating in pair]), identical_raters_warning(a, b))
+    warnings = prevalence_warning(_all_ratings(pairs)), identical_raters_warning(a, b)
+    # `_bootstrap_estimate` is asked for its two cases without an interval only.
     if math.isnan(value) or len(pairs) < MIN_N:
         estimate = _bootstrap_estimate(value, np.array([]), level, pairs, 0, raw)
     else:
@@ -223,79 +278,117 @@ def cohen_log_agreement(a: Sequence, b: Sequence, level: float = 0.95) -> Agreem
 
 
 def cohen_agreement(
-    a: Sequence, b: Sequence, weights: str | None = None, seed: int = 0, n_boot: int = 2000, level: float = 0.95
+    a: Sequence,
+    b: Sequence,
+    weights: str | None = None,
+    seed: int = 0,
+    n_boot: int = 2000,
+    level: float = 0.95,
 ) -> Agreement:
-    """Cohen's kappa with the limits of `_limited`; weighted, with a percentile bootstrap over items."""
+    """Cohen's kappa with the limits of `_limited`; weighted, with a percentile bootstrap over
+    items."""
     pairs = _paired(a, b)
     value, raw = cohen_kappa(a, b, weights), raw_agreement(a, b)
     codes, n = _codes(pairs)
     cost = disagreement_weights(n, weights)
-    warnings = (prevalence_warning([rating for pair in pairs for rating in pair]), identical_raters_warning(a, b))
+    warnings = prevalence_warning(_all_ratings(pairs)), identical_raters_warning(a, b)
 
-    def coefficient(some: np.ndarray) -> float:
-        return _kappa(_table(some, n), cost)
+    def coefficient(resampled_codes: np.ndarray) -> float:
+        return _kappa(_table(resampled_codes, n), cost)
 
     if weights is None:
         estimate = _limited(coefficient, codes, value, raw, level, pairs)
     else:
-        estimate = _bootstrap_estimate(value, _replicates(coefficient, codes, value, seed, n_boot), level, pairs, seed, raw)
+        estimate = _bootstrap_estimate(
+            value, _replicates(coefficient, codes, value, seed, n_boot), level, pairs, seed, raw
+        )
     return Agreement(estimate, raw, len(pairs), tuple(filter(None, warnings)))
 
 
-def fleiss_agreement(ratings: Sequence[Sequence], seed: int = 0, n_boot: int = 2000, level: float = 0.95) -> Agreement:
-    """Fleiss' kappa of `ratings[rater][unit]` with the limits of `_limited`: of the units that have the same number of ratings
-    (two or more), the largest such group; `n_items` counts it."""
+def fleiss_agreement(
+    ratings: Sequence[Sequence], seed: int = 0, n_boot: int = 2000, level: float = 0.95
+) -> Agreement:
+    """Fleiss' kappa of `ratings[rater][unit]` with the limits of `_limited`: of the units that have
+    the same number of ratings (two or more), the largest such group; `n_items` counts it."""
     rated = _units(ratings)
     sizes = [len(unit) for unit in rated if len(unit) >= 2]
+    # Fleiss' kappa needs equally many raters per unit, so the commonest number is kept; of two
+    # equally common ones the larger.
     most = max(set(sizes), key=lambda size: (sizes.count(size), size), default=0)
     units = [unit for unit in rated if len(unit) == most and most]
     counts, _ = _unit_counts(units)
     value, raw = fleiss_kappa(counts) if units else math.nan, _raw_of_pairs(units)
-    warning = prevalence_warning([rating for unit in units for rating in unit])
-    return Agreement(_limited(fleiss_kappa, counts, value, raw, level, units), raw, len(units), (warning,) if warning else ())
+    warning = prevalence_warning(_all_ratings(units))
+    return Agreement(
+        _limited(fleiss_kappa, counts, value, raw, level, units),
+        raw,
+        len(units),
+        (warning,) if warning else (),
+    )
 
 
 def krippendorff_agreement(
-    ratings: Sequence[Sequence], level_of_measurement: str = "nominal", seed: int = 0, n_boot: int = 2000, level: float = 0.95
+    ratings: Sequence[Sequence],
+    level_of_measurement: str = "nominal",
+    seed: int = 0,
+    n_boot: int = 2000,
+    level: float = 0.95,
 ) -> Agreement:
-    """Krippendorff's alpha, nominal with the limits of `_limited`, else with a percentile bootstrap over units; raw agreement is
-    over all pairs within units."""
+    """Krippendorff's alpha, nominal with the limits of `_limited`, else with a percentile bootstrap
+    over units; raw agreement is over all pairs within units."""
     units = [unit for unit in _units(ratings) if len(unit) >= 2]
     value, raw = _alpha(units, level_of_measurement), _raw_of_pairs(units)
     counts, categories = _unit_counts(units)
     distance = _distances(categories, level_of_measurement)
-    warning = prevalence_warning([rating for unit in units for rating in unit])
+    warning = prevalence_warning(_all_ratings(units))
 
-    def coefficient(some: np.ndarray) -> float:
-        return _alpha_of_counts(some, distance)
+    def coefficient(resampled_counts: np.ndarray) -> float:
+        return _alpha_of_counts(resampled_counts, distance)
 
     if level_of_measurement == "nominal":
         estimate = _limited(coefficient, counts, value, raw, level, units)
     else:
-        estimate = _bootstrap_estimate(value, _replicates(coefficient, counts, value, seed, n_boot), level, units, seed, raw)
+        estimate = _bootstrap_estimate(
+            value, _replicates(coefficient, counts, value, seed, n_boot), level, units, seed, raw
+        )
     return Agreement(estimate, raw, len(units), (warning,) if warning else ())
 
 
 def _raw_of_pairs(units: list[list]) -> float:
     """Share of the pairs of ratings within units that are alike."""
-    pairs = [(x, y) for unit in units for i, x in enumerate(unit) for y in unit[i + 1 :]]
-    return sum(x == y for x, y in pairs) / len(pairs) if pairs else math.nan
+    n_pairs, n_alike = 0, 0
+    for unit in units:
+        for x, y in combinations(unit, 2):
+            n_pairs += 1
+            n_alike += x == y
+    return n_alike / n_pairs if n_pairs else math.nan
 
 
 def _replicates(
-    coefficient: Callable[[np.ndarray], float], rows: np.ndarray, value: float, seed: int, n_boot: int
+    coefficient: Callable[[np.ndarray], float],
+    rows: np.ndarray,
+    value: float,
+    seed: int,
+    n_boot: int,
 ) -> np.ndarray:
     if math.isnan(value) or len(rows) < MIN_N:
         return np.array([])
     rng = generator(seed)
-    return np.array([coefficient(rows[rng.integers(0, len(rows), size=len(rows))]) for _ in range(n_boot)])
+    return np.array(
+        [coefficient(rows[rng.integers(0, len(rows), size=len(rows))]) for _ in range(n_boot)]
+    )
 
 
 def _limited(
-    coefficient: Callable[[np.ndarray], float], rows: np.ndarray, value: float, raw: float, level: float, units: list
+    coefficient: Callable[[np.ndarray], float],
+    rows: np.ndarray,
+    value: float,
+    raw: float,
+    level: float,
+    units: list,
 ) -> Estimate:
-    """The union of the limits of `log_jackknife` and of Wilson's on the raw agreement: neither alone covers where one answer
-    prevails."""
+    """The union of the limits of `log_jackknife` and of Wilson's on the raw agreement: neither
+    alone covers where one answer prevails."""
     if math.isnan(value):
         return missing(len(units), level, "Undefined: chance alone would agree always.")
     if len(units) < MIN_N:
@@ -305,27 +398,45 @@ def _limited(
     if math.isnan(low):
         return by_raw
     return Estimate(
-        value, min(low, by_raw.low), max(high, by_raw.high), level, "jackknife, log(1 - coefficient)", len(units), None
+        value,
+        min(low, by_raw.low),
+        max(high, by_raw.high),
+        level,
+        "jackknife, log(1 - coefficient)",
+        len(units),
+        None,
     )
 
 
-def _bootstrap_estimate(value: float, replicates: np.ndarray, level: float, units: list, seed: int, raw: float) -> Estimate:
+def _bootstrap_estimate(
+    value: float, replicates: np.ndarray, level: float, units: list, seed: int, raw: float
+) -> Estimate:
     if math.isnan(value):
         return missing(len(units), level, "Undefined: chance alone would agree always.")
     if len(units) < MIN_N:
         return without_interval(value, len(units), level)
     replicates = replicates[~np.isnan(replicates)]
-    if np.ptp(replicates) <= SLACK:  # every resample says the same, so the bootstrap would print [1, 1] or [0, 0]
+    if (
+        np.ptp(replicates) <= SLACK
+    ):  # every resample says the same, so the bootstrap would print [1, 1] or [0, 0]
         return _from_raw(value, raw, level, units)
     low, high = percentile_limits(replicates, level)
     return Estimate(value, low, high, level, "percentile", len(units), seed)
 
 
 def _from_raw(value: float, raw: float, level: float, units: list) -> Estimate:
-    """Wilson's limits of the raw agreement, moved to the scale of the coefficient by its own chance agreement."""
-    ratings = [rating for unit in units for rating in unit]
-    chance = (raw - value) / (1 - value) if value < 1 else sum((ratings.count(one) / len(ratings)) ** 2 for one in set(ratings))
-    low, high = (max(-1.0, (limit - chance) / (1 - chance)) for limit in wilson(round(raw * len(units)), len(units), level))
+    """Wilson's limits of the raw agreement, moved to the scale of the coefficient by its own chance
+    agreement."""
+    if value < 1:
+        chance = (raw - value) / (1 - value)
+    else:
+        # A coefficient of 1 does not tell its chance agreement; the shares of the answers do.
+        ratings = _all_ratings(units)
+        chance = sum((ratings.count(rating) / len(ratings)) ** 2 for rating in set(ratings))
+    low, high = (
+        max(-1.0, (limit - chance) / (1 - chance))
+        for limit in wilson(round(raw * len(units)), len(units), level)
+    )
     return Estimate(
         value,
         min(low, value),
@@ -334,22 +445,27 @@ def _from_raw(value: float, raw: float, level: float, units: list) -> Estimate:
         "wilson",
         len(units),
         None,
-        "Every resample gives the same coefficient, so the bounds are Wilson's on the raw agreement.",
+        "Every resample gives the same coefficient, so the bounds are Wilson's on the raw "
+        "agreement.",
     )
 
 
-# Limits of a coefficient of agreement by leaving units out, on the scale of log(1 - coefficient).
-
-
-def log_jackknife(coefficient: Callable[[np.ndarray], float], units: np.ndarray, level: float = 0.95) -> tuple[float, float]:
-    """`units` (n, k), one row a unit; `coefficient` takes such an array. Student's t with n - 1 degrees of freedom on
-    log(1 - coefficient); (NaN, NaN) where leaving out one unit makes the coefficient 1 or undefined, or changes nothing."""
+def log_jackknife(
+    coefficient: Callable[[np.ndarray], float], units: np.ndarray, level: float = 0.95
+) -> tuple[float, float]:
+    """Limits of a coefficient by leaving units out, on the scale of log(1 - coefficient). `units`
+    is (n, k), one row per unit; `coefficient` takes such an array. Student's t with n - 1 degrees
+    of freedom on log(1 - coefficient); (NaN, NaN) where leaving out one unit makes the coefficient
+    1 or undefined, or changes nothing."""
     n = len(units)
     value = coefficient(units)
     if n < 2 or not value < 1:
         return math.nan, math.nan
+    # Units with the same ratings give the same coefficient when left out: compute each kind once.
     _, first, kinds = np.unique(units, axis=0, return_index=True, return_inverse=True)
-    without = np.array([coefficient(np.delete(units, place, axis=0)) for place in first])[kinds.ravel()]
+    without = np.array([coefficient(np.delete(units, place, axis=0)) for place in first])[
+        kinds.ravel()
+    ]
     if not (without < 1).all():
         return math.nan, math.nan
     logs = np.log(1 - without)

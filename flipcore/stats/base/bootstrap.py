@@ -1,4 +1,5 @@
-"""Bootstrap intervals: percentile, BCa and studentised. Degenerate ones come back as [x, x]; the caller falls back."""
+"""Bootstrap intervals: percentile, BCa and studentised. Degenerate ones come back as [x, x]; the
+caller falls back to an interval that has a width."""
 
 import math
 from collections.abc import Callable, Sequence
@@ -12,9 +13,14 @@ NAN = math.nan
 
 
 def boot_percentile(
-    xs: Sequence[float], seed: int = 0, n_boot: int = 2000, level: float = 0.95, stat: Callable | None = None
+    xs: Sequence[float],
+    seed: int = 0,
+    n_boot: int = 2000,
+    level: float = 0.95,
+    stat: Callable | None = None,
 ) -> list[float]:
-    """The sources' interval: percentiles (linear) of `stat` (the mean) over resamples of xs."""
+    """Return the interval of the source documents: percentiles (linear) of `stat` (the mean) over
+    resamples of xs."""
     x = np.asarray(xs, dtype=float)
     if x.size == 0:
         return [NAN, NAN]
@@ -22,14 +28,20 @@ def boot_percentile(
 
 
 def percentile_limits(reps: np.ndarray, level: float) -> list[float]:
-    """The two percentiles of (B,) replicates that leave (1 - level)/2 outside; a NaN replicate makes both NaN."""
+    """Return the two percentiles of (B,) replicates that leave (1 - level)/2 outside; a NaN
+    replicate makes both NaN."""
     return [float(q) for q in np.percentile(reps, [50 * (1 - level), 50 * (1 + level)])]
 
 
 def boot_bca(
-    xs: Sequence[float], seed: int = 0, n_boot: int = 2000, level: float = 0.95, stat: Callable | None = None
+    xs: Sequence[float],
+    seed: int = 0,
+    n_boot: int = 2000,
+    level: float = 0.95,
+    stat: Callable | None = None,
 ) -> list[float]:
-    """BCa (Efron 1987). Degenerate (all equal) -> [x, x]; the caller must fall back."""
+    """Return Efron's BCa interval (1987). Degenerate (all equal) -> [x, x]; the caller must fall
+    back."""
     x = np.asarray(xs, dtype=float)
     if x.size == 0:
         return [NAN, NAN]
@@ -38,16 +50,21 @@ def boot_bca(
     if np.ptp(reps) <= SLACK:
         return [observed, observed]
     if stat is None:
+        # The mean without item i has a closed form, so the common case needs no loop.
         jackknife = (x.sum() - x) / (x.size - 1)
     else:
         jackknife = np.array([float(stat(np.delete(x, i))) for i in range(x.size)])
     return bca_limits(reps, observed, jackknife, level)
 
 
-def bca_limits(reps: np.ndarray, observed: float, jackknife: np.ndarray, level: float) -> list[float]:
-    """BCa limits from (B,) replicates, the observed value and its (n,) leave-one-item-out values.
+def bca_limits(
+    reps: np.ndarray, observed: float, jackknife: np.ndarray, level: float
+) -> list[float]:
+    """Return the BCa limits from (B,) replicates, the observed value and its (n,)
+    leave-one-item-out values.
 
-    z0 from the mid-rank (#< + #=/2)/B, which lattice data need. Where the correction is undefined, NaN.
+    z0 from the mid-rank (#< + #=/2)/B, which lattice data need. Where the correction is undefined,
+    NaN.
     """
     low, high = bca_percentiles(reps, observed, acceleration(jackknife), np.array([level]))
     if np.isnan(low).any():
@@ -55,14 +72,22 @@ def bca_limits(reps: np.ndarray, observed: float, jackknife: np.ndarray, level: 
     return [float(q) for q in np.percentile(reps, [100 * low[0], 100 * high[0]])]
 
 
-def bca_percentiles(reps: np.ndarray, observed: float, accel: float, levels: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Lower and upper shares of the replicates, one pair a level, at which BCa reads its limits."""
+def bca_percentiles(
+    reps: np.ndarray, observed: float, accel: float, levels: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return the lower and upper shares of the replicates, one pair per level, at which BCa reads
+    its limits."""
     from scipy.special import ndtr, ndtri
 
     if reps.size == 0:
         return np.full(levels.shape, NAN), np.full(levels.shape, NAN)
-    below = np.count_nonzero(reps < observed - SLACK) + 0.5 * np.count_nonzero(np.abs(reps - observed) <= SLACK)
+    # Ties count half: on lattice data (means of 0/1) many replicates equal the observed value, and
+    # counting them all on one side would shift both limits.
+    below = np.count_nonzero(reps < observed - SLACK) + 0.5 * np.count_nonzero(
+        np.abs(reps - observed) <= SLACK
+    )
     z0 = float(ndtri(below / reps.size))
+    # All replicates on one side of the observed value: the correction is infinite.
     if not math.isfinite(z0):
         return np.full(levels.shape, NAN), np.full(levels.shape, NAN)
     shifted = [z0 + ndtri(0.5 + side * levels / 2) for side in (-1, 1)]
@@ -71,14 +96,17 @@ def bca_percentiles(reps: np.ndarray, observed: float, accel: float, levels: np.
 
 
 def acceleration(jackknife: np.ndarray) -> float:
-    """Skewness of (n,) jackknife values / 6; 0 where they are all equal."""
+    """Return the skewness of (n,) jackknife values / 6; 0 where they are all equal."""
     d = jackknife.mean() - jackknife
     spread = float((d**2).sum())
     return float((d**3).sum() / (6 * spread**1.5)) if spread > SLACK**2 else 0.0
 
 
-def boot_studentized(xs: Sequence[float], seed: int = 0, n_boot: int = 2000, level: float = 0.95) -> list[float]:
-    """Bootstrap-t for the mean. Replicates without spread are skipped; all equal -> [x, x]; n < 2 -> NaN."""
+def boot_studentized(
+    xs: Sequence[float], seed: int = 0, n_boot: int = 2000, level: float = 0.95
+) -> list[float]:
+    """Return the bootstrap-t interval of the mean. Replicates without spread are skipped; all equal
+    -> [x, x]; n < 2 -> NaN."""
     x = np.asarray(xs, dtype=float)
     if x.size < 2:
         return [NAN, NAN]
@@ -86,14 +114,17 @@ def boot_studentized(xs: Sequence[float], seed: int = 0, n_boot: int = 2000, lev
     ts = []
     for draw in index_draws(x.size, n_boot, generator(seed)):
         rows = x[draw]
+        # t* is undefined where all drawn values are equal.
         rows = rows[np.ptp(rows, axis=1) > 0]
         ts.append((rows.mean(axis=1) - mean) / (rows.std(axis=1, ddof=1) / math.sqrt(x.size)))
     return studentized_limits(np.concatenate(ts), mean, se, level)
 
 
 def studentized_limits(ts: np.ndarray, mean: float, se: float, level: float) -> list[float]:
-    """Mean - t* se at the two percentiles of the (B,) studentised replicates; none usable -> [mean, mean]."""
+    """Return mean - t* se at the two percentiles of the (B,) studentised replicates; none usable ->
+    [mean, mean]."""
     if ts.size == 0:
         return [mean, mean]
     low, high = np.percentile(ts, [50 * (1 - level), 50 * (1 + level)])
+    # The upper percentile of t* gives the lower limit: the pivot is subtracted.
     return [float(mean - high * se), float(mean - low * se)]

@@ -5,22 +5,27 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, replace
 
+# An en dash, not "nan" or 0: what is missing is shown as missing.
 MISSING = "–"
 MIN_N = 10
-SHORT = 0.93  # measured coverage of a 95% interval, four Monte Carlo errors of 2,000 simulated sets below what it promises
+# measured coverage of a 95% interval, four Monte Carlo errors of 2,000 simulated sets below what it
+# promises
+SHORT = 0.93
 NARROW = 0.05  # of an interval: below it a percentage has a decimal
 TOO_SHORT = 0.85  # below it an interval is shown and nothing is claimed
-MIN_FAMILIES, MIN_CLAIM_FAMILIES = 3, 6  # effective families (N²/Σn²) for an interval, and for a claim
+# effective families (N²/Σn²) for an interval, and for a claim
+MIN_FAMILIES, MIN_CLAIM_FAMILIES = (3, 6)
 
 
 @dataclass(frozen=True, slots=True)
 class Estimate:
-    """`value` with the interval [`low`, `high`] at `level`, over `n` items (clusters).
+    """`value` with the interval [`low`, `high`] at `level`, over `n` items or clusters.
 
-    `method` is the interval's name in the menu of `intervals.KINDS`, or "none". `seed` is None where nothing was drawn.
-    NaN is missing. `note` is a sentence for people: why there is no interval, or which fallback stands in. `coverage` is what
-    such intervals held in simulation, None where they were not simulated (`measured_coverage`). `effective` is how many equal
-    families weigh as much as those that the items come in, None where items stand for themselves.
+    `method` is the interval's name in the menu of `intervals.KINDS`, or "none". `seed` is None
+    where nothing was drawn. NaN is missing. `note` is a sentence for people: why there is no
+    interval, or which fallback stands in. `coverage` is what such intervals held in simulation,
+    None where they were not simulated (`measured_coverage`). `effective` is how many equal families
+    weigh as much as those that the items come in, None where items stand for themselves.
     """
 
     value: float
@@ -43,19 +48,25 @@ class Estimate:
         return (self.low > 0 or self.high < 0) if self.has_interval else None
 
     def text(self, digits: int = 2) -> str:
-        """ "0.58 [0.31, 0.69]", "(about 90%)" after an interval that is short; without an interval the value alone; missing is
-        a dash."""
+        """Return "0.58 [0.31, 0.69]", with "(about 90%)" after an interval that is short.
+
+        Without an interval the value stands alone; missing is a dash."""
         if math.isnan(self.value):
             return MISSING
         value = number_text(self.value, digits)
         if not self.has_interval:
             return value
-        return f"{value} [{number_text(self.low, digits)}, {number_text(self.high, digits)}]{self._shortness()}"
+        return (
+            f"{value} [{number_text(self.low, digits)}, "
+            f"{number_text(self.high, digits)}]{self._shortness()}"
+        )
 
     def text_percent(self, digits: int | None = None) -> str:
-        """Return a share in percent: "87% [80, 92]"; "86.4% [85.7, 87.1]" where whole numbers would hide the interval.
+        """Return a share in percent: "87% [80, 92]"; "86.4% [85.7, 87.1]" where whole numbers would
+        hide the interval.
 
-        `digits` are the decimals of all three numbers; None leaves them to the width of the interval."""
+        `digits` are the decimals of all three numbers; None leaves them to the width of the
+        interval."""
         if math.isnan(self.value):
             return MISSING
         shown = self.percent_digits if digits is None else digits
@@ -70,15 +81,23 @@ class Estimate:
         return 1 if self.has_interval and self.high - self.low < NARROW else 0
 
     def text_points(self, digits: int = 1) -> str:
-        """Return a difference of two shares in points, always with its sign: "+16.0 points [+2.3, +28.9]"."""
+        """Return a difference of two shares in points, always with its sign: "+16.0 points [+2.3,
+        +28.9]"."""
         if math.isnan(self.value):
             return MISSING
-        value, low, high = (number_text(100 * x, digits, sign=True) for x in (self.value, self.low, self.high))
-        return f"{value} points [{low}, {high}]{self._shortness()}" if self.has_interval else f"{value} points"
+        value, low, high = (
+            number_text(100 * x, digits, sign=True) for x in (self.value, self.low, self.high)
+        )
+        return (
+            f"{value} points [{low}, {high}]{self._shortness()}"
+            if self.has_interval
+            else f"{value} points"
+        )
 
     @property
     def is_too_short(self) -> bool:
-        """Nothing may be claimed of it: in simulation such intervals held the truth too rarely, or too few families carry it."""
+        """True where nothing may be claimed: in simulation such intervals held the truth too
+        rarely, or too few clusters carry the estimate."""
         is_few = self.effective is not None and self.effective < MIN_CLAIM_FAMILIES
         return is_few or (self.coverage is not None and self.coverage < TOO_SHORT)
 
@@ -87,53 +106,58 @@ class Estimate:
         return f" ({label})" if label else ""
 
     def noted(self, note: str) -> Estimate:
+        """Return a copy with `note` after the notes so far."""
         return replace(self, note=f"{self.note} {note}".strip())
 
 
 def coverage_label(coverage: float | None) -> str:
-    """Return what an interval short of 95% holds: "about 90%"; "" where it holds what it promises or was not simulated."""
+    """Return what an interval short of 95% holds: "about 90%"; "" where it holds what it promises
+    or was not simulated."""
     return "" if coverage is None or coverage >= SHORT else f"about {percent_text(coverage)}"
 
 
 def missing(n: int = 0, level: float = 0.95, note: str = "") -> Estimate:
-    """An estimate of which nothing is known; `note` says why."""
+    """Return an estimate of which nothing is known; `note` says why."""
     return Estimate(math.nan, math.nan, math.nan, level, "none", n, None, note)
 
 
 def without_interval(value: float, n: int, level: float = 0.95, note: str = "") -> Estimate:
-    """A value alone. Below `MIN_N` items the sentence is the house's own."""
+    """Return a value alone. Below `MIN_N` items, `few_items` says why unless `note` does."""
     note = note or (few_items(n) if n < MIN_N else "")
     return Estimate(float(value), math.nan, math.nan, level, "none", n, None, note)
 
 
 def few_items(n: int) -> str:
-    """Why so few items have no interval."""
+    """Say why so few items have no interval."""
     return f"No interval: {n} item{'' if n == 1 else 's'}; at least {MIN_N} items are needed."
 
 
-def number_text(x: float, digits: int = 2, sign: bool = False) -> str:
-    """`x` with a typographic minus, thousands separated, and no negative zero; NaN is a dash."""
+def number_text(x: float, digits: int = 2, *, sign: bool = False) -> str:
+    """Return `x` with a typographic minus, thousands separated, and no negative zero; NaN is a
+    dash."""
     if math.isnan(x):
         return MISSING
     if math.isinf(x):
         return "∞" if x > 0 else "−∞"
-    rounded = round(float(f"{x:.12g}"), digits)  # 38.749999999999996 is 38.75 that came another way
+    # Twelve digits first: 38.749999999999996 is 38.75 that came another way, and rounds as it does.
+    rounded = round(float(f"{x:.12g}"), digits)
     text = f"{abs(rounded):,.{digits}f}"
     return ("−" if rounded < 0 else "+" if sign and rounded > 0 else "") + text
 
 
 def percent_text(share: float, digits: int = 0) -> str:
-    """A share in percent: "5%", "79.5%"; NaN is a dash."""
+    """Return a share in percent: "5%", "79.5%"; NaN is a dash."""
     return MISSING if math.isnan(share) else f"{number_text(100 * share, digits)}%"
 
 
 def p_text(p: float) -> str:
-    """ "p = .012", "p = .43", "p < .001", "p > .99"; NaN is "p –"."""
+    """Return "p = .012", "p = .43", "p < .001" or "p > .99"; NaN is "p –"."""
     if math.isnan(p):
         return f"p {MISSING}"
     if p < 0.001:
         return "p < .001"
     if p > 0.99:
         return "p > .99"
+    # .0995 rounds to .10, which two digits say already.
     digits = 2 if p >= 0.0995 else 3
     return "p = " + f"{p:.{digits}f}".lstrip("0")

@@ -1,12 +1,16 @@
-"""Means of items that share families (one template, one source, one subject): the only clustered variance of the product.
+"""Means of items that share families (one template, one source, one subject): the only clustered
+variance of the product.
 
-Families are of unequal size, and the usual clustered error (Miller's, CR1) with G - 1 degrees of freedom is then far too sure:
-simulated, its 95% interval held the truth in .07-.95. Here the variance is CR2 (Bell & McCaffrey 2002): the square of a family's
-residual sum, over 1 - n_g/N. The degrees of freedom are Satterthwaite's under a correlation of 1 within families, because nobody
-knows the true one and this is the least favourable. A mean in [0, 1] has Wilson's limits on the number of independent items that
-would vary as much. A difference has linear limits; where few items differ, those that would turn it round may not be in the sample, and
-one unseen item is added at either end of what a value can be (simulated: `tests/lab/simulations/coverage.md`). Items that share nothing
-are families of one.
+Families are of unequal size, and the usual clustered error (Miller's, CR1) with G - 1 degrees of
+freedom is then far too sure: in simulation its 95% interval held the truth in .07-.95. Here the
+variance is CR2 (Bell & McCaffrey 2002): the square of a family's residual sum, over 1 - n_g/N. The
+degrees of freedom are Satterthwaite's under a correlation of 1 within families, because nobody
+knows the true one and this is the least favourable. A mean in [0, 1] has Wilson's limits on the
+number of independent items that would vary as much. A difference has linear limits; where few items
+differ, those that would turn it round may not be in the sample, and one unseen item is added at
+either end of what a value can be (simulated: `tests/lab/simulations/coverage.md`). Items that share
+nothing are families of one. Elsewhere a family is called a cluster; the name here is that of the
+column of readouts.
 """
 
 from __future__ import annotations
@@ -22,45 +26,52 @@ from flipcore.core.errors import BadInput
 from flipcore.stats.base.estimate import MIN_FAMILIES, MIN_N, Estimate, missing, without_interval
 
 UNIT = (0.0, 1.0)
-FEW_CARRY = 8  # families that make up a sum, below which a difference has an unseen item at either end
+# families that make up a sum, below which a difference has an unseen item at either end
+FEW_CARRY = 8
 Bounds = tuple[float, float] | None
 
 
 def by_family(values: np.ndarray, families: np.ndarray | None) -> np.ndarray:
-    """(families, k) from (items, k) and each item's family number: mean + (sum - mean * count) / mean count.
+    """Return (families, k) from (items, k) and each item's family number: mean + (sum - mean *
+    count) / mean count.
 
-    The plain mean of the result is the mean over items, so whatever resamples or permutes rows does it with whole families. NaN
-    items are left out of their column; a family without a value is NaN. Without `families` the items stand for themselves."""
+    The plain mean of the result is the mean over items, so whatever resamples or permutes rows does
+    it with whole families. NaN items are left out of their column; a family without a value is NaN.
+    Without `families` the items stand for themselves.
+    """
     if families is None:
         return values
     sums, counts = _sums(values, families)
     total, n_defined = counts.sum(axis=0), (counts > 0).sum(axis=0)
     mean = np.divide(sums.sum(axis=0), total, out=np.full(total.shape, np.nan), where=total > 0)
     size = np.divide(total, n_defined, out=np.ones(total.shape), where=n_defined > 0)
+    # Family totals about the mean, each over the mean family size: this keeps the mean over items,
+    # which plain family means would not where sizes differ.
     return np.where(counts > 0, mean + (sums - mean * counts) / size, np.nan)
 
 
 def family_numbers(families: ArrayLike) -> np.ndarray:
-    """0, 1, 2, … for names or numbers of families, one an item."""
+    """Number families 0, 1, 2, … from their names or numbers, one per item."""
     names = np.asarray(families)
+    # Objects may mix types, which numpy cannot sort; as texts it can.
     return np.unique(names.astype(str) if names.dtype == object else names, return_inverse=True)[1]
 
 
 def _sums(values: np.ndarray, families: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """(families, k) sums and counts of the values that are there."""
-    there = ~np.isnan(values)
+    """Return (families, k) sums and counts of the values that are defined."""
+    is_defined = ~np.isnan(values)
     n_families = int(families.max(initial=-1)) + 1
     sums, counts = np.zeros((2, n_families, values.shape[1]))
-    np.add.at(sums, families, np.where(there, values, 0.0))
-    np.add.at(counts, families, there)
+    np.add.at(sums, families, np.where(is_defined, values, 0.0))
+    np.add.at(counts, families, is_defined)
     return sums, counts
 
 
 @dataclass(frozen=True, eq=False)
 class FamilyMeans:
-    """Means of many columns over the same items. `sums` and `sizes` are (families, k); everything else is (k,): `n` items,
-    `n_families`, `n_effective` = N²/Σn_g² equal families that weigh as much, `df`. NaN where there is nothing; `se` and `df` need
-    two families."""
+    """Means of many columns over the same items. `sums` and `sizes` are (families, k); everything
+    else is (k,): `n` items, `n_families`, `n_effective` = N²/Σn_g² equal families that weigh as
+    much, `df`. NaN where there is nothing; `se` and `df` need two families."""
 
     sums: np.ndarray
     sizes: np.ndarray
@@ -86,22 +97,28 @@ class FamilyMeans:
             ("values", values),
         ):
             object.__setattr__(self, name, value)
+        # CR2: a residual sum varies less than the sum itself, by 1 - n_g/N where items are
+        # independent, because the family is part of the mean.
         squared = (self.weights * (self.sums - values * self.sizes) ** 2).sum(axis=0)
         variance = np.divide(squared, n**2, out=np.full(n.shape, np.nan), where=self.n_families > 1)
         object.__setattr__(self, "se", np.sqrt(variance))
 
     @cached_property
     def weights(self) -> np.ndarray:
-        """(families, k) 1 / (1 - n_g/N), the correction of CR2; 0 for a family that is all there is."""
-        rest = self.n - self.sizes
-        return np.divide(self.n, rest, out=np.zeros(self.sizes.shape), where=rest > 0)
+        """The correction of CR2, (families, k): 1 / (1 - n_g/N), 0 for a family that holds all
+        items."""
+        n_outside = self.n - self.sizes
+        return np.divide(self.n, n_outside, out=np.zeros(self.sizes.shape), where=n_outside > 0)
 
     @cached_property
     def spread(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """What `df` is made of: the covariance of the weighted residual sums over N, for items of one family that are all alike, is
-        diag(first) + U C U' with U (k, families, 2) second and C (k, 2, 2) third."""
+        """The covariance that `df` is made of: that of the weighted residual sums over N, for items
+        of one family that are all alike, is diag(first) + U C U' with U (k, families, 2) second and
+        C (k, 2, 2) third."""
         n = np.where(self.n > 0, self.n, 1.0)
         root, share, square = np.sqrt(self.weights) / n, self.sizes / n, self.sizes**2
+        # Taking out the estimated mean makes the residual sums of different families correlated;
+        # the low rank of that part keeps the cost linear in the number of families.
         core = np.zeros((self.n.size, 2, 2))
         core[:, 0, 0], core[:, 0, 1], core[:, 1, 0] = square.sum(axis=0), -1.0, -1.0
         return root**2 * square, np.stack([(root * share).T, (root * square).T], axis=-1), core
@@ -113,7 +130,7 @@ class FamilyMeans:
 
     @cached_property
     def is_carried_by_few(self) -> np.ndarray:
-        """(k,) Whether fewer than `FEW_CARRY` equal families would make up the sum as much."""
+        """(k,) True where fewer than `FEW_CARRY` equal families would make up the sum as much."""
         squares, fourth = (self.sums**2).sum(axis=0), (self.sums**4).sum(axis=0)
         return squares**2 < FEW_CARRY * np.where(fourth > 0, fourth, 1.0)
 
@@ -127,19 +144,28 @@ class FamilyMeans:
         """(2, levels, k): Wilson's for values in [0, 1], else linear ones, cut at the bounds."""
         t = _t_quantiles(0.5 + np.asarray(levels, dtype=float)[:, None] / 2, self.df)
         if bounds == UNIT:
-            largest = _largest_upper(self.sums, self.sizes, self.weights, self.n, self.n_effective, t)
-            smallest = 1 - _largest_upper(self.sizes - self.sums, self.sizes, self.weights, self.n, self.n_effective, t)
+            # The lower limit of a share is 1 less the upper limit of its complement.
+            largest = _largest_upper(
+                self.sums, self.sizes, self.weights, self.n, self.n_effective, t
+            )
+            smallest = 1 - _largest_upper(
+                self.sizes - self.sums, self.sizes, self.weights, self.n, self.n_effective, t
+            )
             return np.array([np.minimum(smallest, self.values), np.maximum(largest, self.values)])
         limits = np.array([self.values - t * self.se, self.values + t * self.se])
         if bounds is None:
             return limits
         if is_signed(bounds):
-            ends = [mean + math.copysign(1, end) * t * se for end in bounds for mean, se in [self._with_unseen(end)]]
+            ends = []
+            for end in bounds:
+                mean, se = self._with_unseen(end)
+                ends.append(mean + math.copysign(1, end) * t * se)
             limits = np.where(self.is_carried_by_few, ends, limits)
         return np.clip(limits, *bounds)
 
     def _with_unseen(self, end: float) -> tuple[np.ndarray, np.ndarray]:
-        """(k,) mean and standard error with so much of an item at this end of what a value can be that the sum moves by one."""
+        """(k,) mean and standard error with so much of an item at this end of what a value can be
+        that the sum moves by one."""
         weight = 1 / abs(end)
         n = np.maximum(self.n, 1.0) + weight
         mean = (self.sums.sum(axis=0) + math.copysign(1, end)) / n
@@ -148,45 +174,63 @@ class FamilyMeans:
 
 
 def is_signed(bounds: Bounds) -> bool:
-    """Whether a value can be on either side of 0, as a difference can."""
+    """Return True where a value can be on either side of 0, as a difference can."""
     return bounds is not None and bounds[0] < 0 < bounds[1]
 
 
 def satterthwaite(diagonal: np.ndarray, factors: np.ndarray, core: np.ndarray) -> np.ndarray:
-    """(k,) tr(A)²/tr(A²) of A = diag(diagonal) + U C U', without ever making A; `diagonal` is (families, k)."""
+    """(k,) tr(A)²/tr(A²) of A = diag(diagonal) + U C U', without ever making A; `diagonal` is
+    (families, k)."""
     inner = core @ (factors.transpose(0, 2, 1) @ factors)
-    own = ((factors @ core) * factors).sum(axis=2).T
+    own_diagonal = ((factors @ core) * factors).sum(axis=2).T
     trace = diagonal.sum(axis=0) + np.trace(inner, axis1=1, axis2=2)
-    square = (diagonal**2 + 2 * diagonal * own).sum(axis=0) + np.trace(inner @ inner, axis1=1, axis2=2)
+    square = (diagonal**2 + 2 * diagonal * own_diagonal).sum(axis=0) + np.trace(
+        inner @ inner, axis1=1, axis2=2
+    )
     return np.divide(trace**2, square, out=np.full(trace.shape, np.nan), where=square > 0)
 
 
 def _largest_upper(
-    sums: np.ndarray, sizes: np.ndarray, weights: np.ndarray, n: np.ndarray, n_effective: np.ndarray, t: np.ndarray
+    sums: np.ndarray,
+    sizes: np.ndarray,
+    weights: np.ndarray,
+    n: np.ndarray,
+    n_effective: np.ndarray,
+    t: np.ndarray,
 ) -> np.ndarray:
-    """(levels, k) upper Wilson limits on n_eff = min(N, m (1 - m)/V) items, N²/Σn_g² where all values are 0 or all 1.
+    """(levels, k) upper Wilson limits on n_eff = min(N, m (1 - m)/V) items, N²/Σn_g² where all
+    values are 0 or all 1.
 
-    A variance that is estimated from few events is small by chance, so one event more could lower the limit. The limit taken is the
-    largest of those for the events of the fullest family, of the two fullest, and so on, up to all that there are."""
-    order = np.lexsort((-sizes, -sums.round(12)), axis=0)  # families of one sum by size: no limit depends on the order of rows
+    A variance that is estimated from few events is small by chance, so one event more could lower
+    the limit. The limit taken is the largest of those for the events of the fullest family, of the
+    two fullest, and so on, up to all that there are."""
+    # Families of one sum by size: no limit depends on the order of rows.
+    order = np.lexsort((-sizes, -sums.round(12)), axis=0)
     s, size, weight = (np.take_along_axis(x, order, axis=0) for x in (sums, sizes, weights))
     total = np.where(n > 0, n, 1.0)
     nothing = np.zeros((1, n.size))
     mean, squares, products = (
-        np.vstack([nothing, np.cumsum(x, axis=0)]) for x in (s / total, weight * s**2, weight * s * size)
+        np.vstack([nothing, np.cumsum(x, axis=0)])
+        for x in (s / total, weight * s**2, weight * s * size)
     )
     variance = (squares - 2 * mean * products + mean**2 * (weight * size**2).sum(axis=0)) / total**2
     within = mean * (1 - mean)
     alike = within <= 1e-12
-    items = np.minimum(np.divide(within, variance, out=np.full(within.shape, np.inf), where=variance > 1e-15), n)
+    # A variance of 0 gives infinitely many items; no more than N can vary.
+    items = np.minimum(
+        np.divide(within, variance, out=np.full(within.shape, np.inf), where=variance > 1e-15), n
+    )
+    # All 0 or all 1: no variance can be estimated, so the sizes alone decide.
     items = np.where(alike, n_effective, items)
     items = np.where(items > 0, items, np.nan)
-    return np.array([np.max(_wilson_upper(mean, items, one), axis=0) for one in t])
+    return np.array([np.max(_wilson_upper(mean, items, quantiles), axis=0) for quantiles in t])
 
 
 def _wilson_upper(mean: np.ndarray, n: np.ndarray, t: np.ndarray) -> np.ndarray:
     z = t**2 / n
-    return np.minimum((mean + z / 2 + np.sqrt(np.maximum(mean * (1 - mean), 0.0) * z + z**2 / 4)) / (1 + z), 1.0)
+    return np.minimum(
+        (mean + z / 2 + np.sqrt(np.maximum(mean * (1 - mean), 0.0) * z + z**2 / 4)) / (1 + z), 1.0
+    )
 
 
 def _t_quantiles(shares: np.ndarray, df: np.ndarray) -> np.ndarray:
@@ -197,8 +241,9 @@ def _t_quantiles(shares: np.ndarray, df: np.ndarray) -> np.ndarray:
 
 @dataclass(frozen=True)
 class ClusteredMean:
-    """`value` with `se`, `df` and [`low`, `high`] at `level`, of `n` items in `n_families` families that weigh as much as `n_effective`
-    equal ones. For a difference of two sets the smaller of both numbers of families stands. NaN where undefined."""
+    """`value` with `se`, `df` and [`low`, `high`] at `level`, of `n` items in `n_families` families
+    that weigh as much as `n_effective` equal ones. For a difference of two sets the smaller of both
+    numbers of families stands. NaN where undefined."""
 
     value: float
     se: float
@@ -223,45 +268,70 @@ class ClusteredMean:
     def p(self) -> float:
         """Two-sided p of 0."""
         above = self.p_above()
-        return (
-            min(1.0, 2 * min(above, 1 - above)) if self.se > 0 else (math.nan if math.isnan(self.se) else float(not self.value))
-        )
+        if self.se > 0:
+            return min(1.0, 2 * min(above, 1 - above))
+        # Without any spread the mean is certain: p is 1 at 0 and 0 elsewhere.
+        return math.nan if math.isnan(self.se) else float(not self.value)
 
     def estimate(self) -> Estimate:
-        """As pages show it: without an interval below 10 items or 3 effective families; a claim needs 6 (`Estimate.is_too_short`)."""
+        """Return it as pages show it: without an interval below 10 items or 3 effective families; a
+        claim needs 6 (`Estimate.is_too_short`)."""
         if self.n == 0:
             return missing(level=self.level, note="No value is defined.")
         if self.n < MIN_N:
             return without_interval(self.value, self.n, self.level)
         if self.n_effective < MIN_FAMILIES or math.isnan(self.low):
-            return without_interval(self.value, self.n_families, self.level, few_families(self.n_effective))
+            return without_interval(
+                self.value, self.n_families, self.level, few_families(self.n_effective)
+            )
         if not self.low < self.high:
-            return without_interval(self.value, self.n_families, self.level, "No interval: all values are equal.")
+            return without_interval(
+                self.value, self.n_families, self.level, "No interval: all values are equal."
+            )
         effective = self.n_effective if self.n_families < self.n else None
-        return Estimate(self.value, self.low, self.high, self.level, self.method, self.n_families, None, effective=effective)
+        return Estimate(
+            self.value,
+            self.low,
+            self.high,
+            self.level,
+            self.method,
+            self.n_families,
+            None,
+            effective=effective,
+        )
 
 
 def few_families(n_effective: float) -> str:
-    """Why there is no interval."""
+    """Say why so few families have no interval."""
     return (
-        f"No interval: the items come in families that weigh as much as {n_effective:.1f} equal ones; "
-        f"at least {MIN_FAMILIES} are needed."
+        f"No interval: the items come in families that weigh as much as {n_effective:.1f} equal "
+        f"ones; at least {MIN_FAMILIES} are needed."
     )
 
 
-def clustered_mean(values: ArrayLike, families: ArrayLike, *, level: float = 0.95, bounds: Bounds = UNIT) -> ClusteredMean:
-    """The mean of `values`, one an item (NaN left out), whose `families` are names or numbers. `bounds` are what a value can be:
-    (0, 1) gives Wilson's limits, anything else linear ones, cut there. Raises BadInput for unequal lengths."""
-    means, own = _one_column(values, families), _bounds_of(values, bounds)
-    return _clustered(means, means.limits([level], own)[:, 0, 0], level, str(means.methods(own)[0]))
+def clustered_mean(
+    values: ArrayLike, families: ArrayLike, *, level: float = 0.95, bounds: Bounds = UNIT
+) -> ClusteredMean:
+    """Return the mean of `values`, one per item (NaN left out), whose `families` are names or
+    numbers. `bounds` are what a value can be: (0, 1) gives Wilson's limits, anything else linear
+    ones, cut there. Raises BadInput for unequal lengths."""
+    means, value_bounds = _one_column(values, families), _bounds_of(values, bounds)
+    return _clustered(
+        means,
+        means.limits([level], value_bounds)[:, 0, 0],
+        level,
+        str(means.methods(value_bounds)[0]),
+    )
 
 
 def _one_column(values: ArrayLike, families: ArrayLike) -> FamilyMeans:
     x, names = np.asarray(values, dtype=float), np.asarray(families)
     if names.size != x.size:
-        raise BadInput(f"{x.size} values came with {names.size} names of families; give one name a value.")
-    there = ~np.isnan(x)
-    return FamilyMeans.of(x[there, None], family_numbers(names[there]))
+        raise BadInput(
+            f"{x.size} values came with {names.size} names of families; give one name a value."
+        )
+    is_defined = ~np.isnan(x)
+    return FamilyMeans.of(x[is_defined, None], family_numbers(names[is_defined]))
 
 
 def _bounds_of(values: ArrayLike, bounds: Bounds) -> Bounds:
@@ -296,38 +366,59 @@ def clustered_difference(
     level: float = 0.95,
     bounds: Bounds = UNIT,
 ) -> ClusteredMean:
-    """Mean of `first` less mean of `second`, two sets of other items; a family may have items in both, by its name. Shares get Wilson's
-    limits of each set joined by squares (MOVER) where no family is in both, else and for anything but (0, 1) linear ones."""
+    """Return the mean of `first` less the mean of `second`, two sets of different items; a family
+    may have items in both, by its name. Shares get Wilson's limits of each set joined by squares
+    (MOVER) where no family is in both, else and for anything but (0, 1) linear ones."""
     from flipcore.stats.base.proportions import mover
 
     x, y = np.asarray(first, dtype=float), np.asarray(second, dtype=float)
-    names = [np.asarray(one).astype(str) for one in (first_families, second_families)]
+    names = [np.asarray(families).astype(str) for families in (first_families, second_families)]
     numbers = family_numbers(np.concatenate(names))
     n_families = int(numbers.max(initial=-1)) + 1
-    one, two = (
+    x_means, y_means = (
         FamilyMeans(*_padded(_sums(v[~np.isnan(v), None], part[~np.isnan(v)]), n_families))
         for v, part in ((x, numbers[: x.size]), (y, numbers[x.size :]))
     )
-    value, level_ends = float(one.values[0] - two.values[0]), [level]
-    residuals = [np.sqrt(s.weights) * (s.sums - s.values * s.sizes) / np.maximum(s.n, 1) for s in (one, two)]
-    se = float(np.linalg.norm(residuals[0] - residuals[1])) if min(one.n_families[0], two.n_families[0]) > 1 else math.nan
-    (d1, u1, c1), (d2, u2, c2) = one.spread, two.spread
+    value = float(x_means.values[0] - y_means.values[0])
+    residuals = []
+    for means in (x_means, y_means):
+        residual = means.sums - means.values * means.sizes
+        residuals.append(np.sqrt(means.weights) * residual / np.maximum(means.n, 1))
+    # Subtracted before squaring: a family with items in both sets moves both means together.
+    se = (
+        float(np.linalg.norm(residuals[0] - residuals[1]))
+        if min(x_means.n_families[0], y_means.n_families[0]) > 1
+        else math.nan
+    )
+    (d1, u1, c1), (d2, u2, c2) = x_means.spread, y_means.spread
     core = np.zeros((1, 4, 4))
     core[:, :2, :2], core[:, 2:, 2:] = c1, c2
     df = float(satterthwaite(d1 + d2, np.concatenate([u1, u2], axis=2), core)[0])
-    straddles = bool(((one.sizes > 0) & (two.sizes > 0)).any())
-    own = [_bounds_of(v, bounds) for v in (x, y)]
-    if own == [UNIT, UNIT] and not straddles:
-        ends = [s.limits(level_ends, UNIT)[:, 0, 0].tolist() for s in (one, two)]
-        low, high = mover(float(one.values[0]), ends[0], float(two.values[0]), ends[1])
+    straddles = bool(((x_means.sizes > 0) & (y_means.sizes > 0)).any())
+    set_bounds = [_bounds_of(v, bounds) for v in (x, y)]
+    # MOVER takes the two sets as independent, which a family in both contradicts.
+    if set_bounds == [UNIT, UNIT] and not straddles:
+        x_limits, y_limits = (
+            means.limits([level], UNIT)[:, 0, 0].tolist() for means in (x_means, y_means)
+        )
+        low, high = mover(float(x_means.values[0]), x_limits, float(y_means.values[0]), y_limits)
     else:
         half = float(_t_quantiles(np.array([0.5 + level / 2]), np.array([df]))[0]) * se
         low, high = value - half, value + half
-        if bounds is not None and None not in own:
+        if bounds is not None and None not in set_bounds:
             width = bounds[1] - bounds[0]
             low, high = max(low, -width), min(high, width)
-    few = min(int(one.n_families[0]), int(two.n_families[0])), min(float(one.n_effective[0]), float(two.n_effective[0]))
-    return ClusteredMean(value, se, df, low, high, level, int(one.n[0] + two.n[0]), *few)
+    return ClusteredMean(
+        value,
+        se,
+        df,
+        low,
+        high,
+        level,
+        n=int(x_means.n[0] + y_means.n[0]),
+        n_families=min(int(x_means.n_families[0]), int(y_means.n_families[0])),
+        n_effective=min(float(x_means.n_effective[0]), float(y_means.n_effective[0])),
+    )
 
 
 def _padded(sums: tuple[np.ndarray, np.ndarray], n_families: int) -> list[np.ndarray]:

@@ -1,4 +1,4 @@
-"""Gates: what must be shown before paraphrases or a judge may enter an estimate.
+"""Gates: evidence that is needed before paraphrases or a judge may enter an estimate.
 
 A gate looks at the lower bound, never at the point, and says how much more evidence would open it.
 """
@@ -15,19 +15,24 @@ from flipcore.stats.base.intervals import wilson
 from flipcore.stats.base.paired import mcnemar
 from flipcore.text.counts import count_of
 
+# Wilson's lower bound over 50 pairs reaches .80 from 46 accepted on.
 ACCEPTANCE, FEWEST_PAIRS = 0.80, 50
 MANY_LOOKS = 500  # pairs, one look each
 KAPPA, FEWEST_LABELS = 0.60, 100
-FEWEST_TWICE = 30  # texts of the position test, and prompts of the re-ask test: fewer show nothing either way
-MOST_CHANGED = 0.20  # the most that a judge may contradict itself, upper bound: half of what kappa = 0.60 leaves at even odds
+# texts of the position test, and prompts of the re-ask test: fewer show nothing either way
+FEWEST_TWICE = 30
+# the most that a judge may contradict itself, upper bound: half of what kappa = 0.60 leaves at even
+# odds
+MOST_CHANGED = 0.20
 MOST_MORE = 100_000
 
 
 @dataclass(frozen=True)
 class ParaphraseGate:
-    """Acceptance of the reviewed pairs of one dataset and generator. `n_more` is how many more reviewed pairs would open
-    the gate if they were accepted at the same rate; None if that rate never does. `n_chosen` reviewed pairs were selected by
-    somebody, are no random sample and do not count."""
+    """Acceptance of the reviewed pairs of one dataset and generator. `n_more` is how many more
+    reviewed pairs would open the gate if they were accepted at the same rate; None if that rate
+    never does. `n_chosen` reviewed pairs were selected by somebody, are no random sample and do not
+    count."""
 
     accepted: Estimate
     n_more: int | None
@@ -46,77 +51,113 @@ class ParaphraseGate:
         return self.is_open and holds_at_any_look(round(self.accepted.value * n), n, self.threshold)
 
     def looks_sentence(self) -> str:
-        """Of an open gate: whether reviewing until it opened could have opened it; "" while it is closed."""
+        """Say of an open gate if reviewing until it opened could have opened it; "" while it is
+        closed."""
         if not self.is_open:
             return ""
         if self.holds_at_any_look:
             return "This holds however often the gate was looked at."
         share = percent_text(false_openings(_opens, self.threshold, MANY_LOOKS))
         return (
-            f"This holds if the number of pairs was fixed beforehand: reviewing until it opens passes {share} of sources at exactly "
-            f"{self.threshold:.2f}, within {MANY_LOOKS} pairs."
+            "This holds if the number of pairs was fixed beforehand: reviewing until it opens "
+            f"passes {share} of sources at exactly {self.threshold:.2f}, within {MANY_LOOKS} pairs."
         )
 
     def sentence(self) -> str:
+        """Say if the gate is open, and what would open it."""
         if not self.accepted.n:
             nothing = "No pair drawn at random has" if self.n_chosen else "No pair has"
             return f"{nothing} been reviewed yet; {self.fewest} are needed.{self.chosen_text}"
         if self.is_open:
-            passed = f"{self.acceptance_text}, and the lower bound reaches {self.threshold:.2f}: these paraphrases may be used."
+            passed = (
+                f"{self.acceptance_text}, and the lower bound reaches {self.threshold:.2f}: these "
+                "paraphrases may be used."
+            )
             return f"{passed}{self.chosen_text}"
         n = self.accepted.n
-        if self.n_more is None and n < self.fewest and (n < MIN_N or self.accepted.high >= self.threshold):
-            return f"{self.missing} Too early to tell: {n:,} of {self.fewest} reviewed.{self.chosen_text}"
+        if (
+            self.n_more is None
+            and n < self.fewest
+            # Few pairs that were mostly refused may still come from a good generator.
+            and (n < MIN_N or self.accepted.high >= self.threshold)
+        ):
+            return (
+                f"{self.missing} Too early to tell: {n:,} of {self.fewest} "
+                f"reviewed.{self.chosen_text}"
+            )
         if self.n_more is None:
             return (
-                f"{self.acceptance_text}: at that rate the lower bound never reaches {self.threshold:.2f}. "
-                f"Discard this generator's paraphrases.{self.chosen_text}"
+                f"{self.acceptance_text}: at that rate the lower bound never reaches "
+                f"{self.threshold:.2f}. Discard this generator's paraphrases.{self.chosen_text}"
             )
-        return f"{self.missing} Review {self.n_more:,} more to open the gate if they are accepted at the same rate.{self.chosen_text}"
+        return (
+            f"{self.missing} Review {self.n_more:,} more to open the gate if they are accepted at "
+            f"the same rate.{self.chosen_text}"
+        )
 
     @property
     def chosen_text(self) -> str:
-        """A sentence on reviewed pairs that do not count, with a space before it; "" without any."""
+        """Say how many reviewed pairs do not count, with a space before it; "" without any."""
         if not self.n_chosen:
             return ""
-        n = "1 reviewed pair was" if self.n_chosen == 1 else f"{self.n_chosen:,} reviewed pairs were"
+        n = (
+            "1 reviewed pair was"
+            if self.n_chosen == 1
+            else f"{self.n_chosen:,} reviewed pairs were"
+        )
         return (
-            f" {n} chosen, not drawn at random, or came in by a file. Such pairs count once a reviewer's random order has reached them, or "
-            "once all pairs are reviewed."
+            f" {n} chosen, not drawn at random, or came in by a file. Such pairs count once a "
+            "reviewer's random order has reached them, or once all pairs are reviewed."
         )
 
     @property
     def acceptance_text(self) -> str:
         n = self.accepted.n
         interval = self.accepted.text() if n >= MIN_N else "too few for an interval"
-        return f"{round(self.accepted.value * n):,} of {n:,} reviewed pairs were accepted, {interval}"
+        return (
+            f"{round(self.accepted.value * n):,} of {n:,} reviewed pairs were accepted, {interval}"
+        )
 
     @property
     def missing(self) -> str:
-        """What a closed gate lacks: pairs, a higher bound, or both."""
+        """Say what a closed gate lacks: pairs, a higher bound, or both."""
         few = f"at least {self.fewest} reviewed pairs" if self.accepted.n < self.fewest else ""
-        low = "" if self.accepted.low >= self.threshold else f"a lower bound of {self.threshold:.2f}"
+        low = f"a lower bound of {self.threshold:.2f}" if self.accepted.low < self.threshold else ""
         return f"{self.acceptance_text}; the gate wants {' and '.join(filter(None, (few, low)))}."
 
 
 def paraphrase_gate(
-    n_accepted: int, n_reviewed: int, threshold: float = ACCEPTANCE, fewest: int = FEWEST_PAIRS, *, n_chosen: int = 0
+    n_accepted: int,
+    n_reviewed: int,
+    threshold: float = ACCEPTANCE,
+    fewest: int = FEWEST_PAIRS,
+    *,
+    n_chosen: int = 0,
 ) -> ParaphraseGate:
-    """Wilson's lower bound of acceptance >= `threshold` on at least `fewest` reviewed pairs; `n_chosen` more were selected and
-    are counted nowhere."""
+    """Return the gate that Wilson's lower bound of acceptance opens: `threshold` or more on at
+    least `fewest` reviewed pairs; `n_chosen` more were selected and are counted nowhere."""
     low, high = wilson(n_accepted, n_reviewed)
     rate = n_accepted / n_reviewed if n_reviewed else math.nan
     estimate = Estimate(rate, low, high, 0.95, "wilson", n_reviewed, None)
-    return ParaphraseGate(estimate, n_more_pairs(n_accepted, n_reviewed, threshold, fewest), threshold, fewest, n_chosen)
+    return ParaphraseGate(
+        estimate,
+        n_more_pairs(n_accepted, n_reviewed, threshold, fewest),
+        threshold,
+        fewest,
+        n_chosen,
+    )
 
 
 def _opens(n_accepted: int, n_reviewed: int) -> bool:
-    """The gate's rule at its own threshold, without a sentence."""
+    """Return the gate's decision at its own threshold, without a sentence."""
     return n_reviewed >= FEWEST_PAIRS and wilson(n_accepted, n_reviewed)[0] >= ACCEPTANCE
 
 
-def n_more_pairs(n_accepted: int, n_reviewed: int, threshold: float = ACCEPTANCE, fewest: int = FEWEST_PAIRS) -> int | None:
-    """Fewest further pairs, accepted at the rate so far, that open the gate; 0 if it is open, None if none do.
+def n_more_pairs(
+    n_accepted: int, n_reviewed: int, threshold: float = ACCEPTANCE, fewest: int = FEWEST_PAIRS
+) -> int | None:
+    """Return the fewest further pairs, accepted at the rate so far, that open the gate; 0 if it is
+    open, None if none do.
 
     Without a review the rate is taken as 1, so the answer is `fewest`.
     """
@@ -128,7 +169,8 @@ def n_more_pairs(n_accepted: int, n_reviewed: int, threshold: float = ACCEPTANCE
 
     if not opens(MOST_MORE):
         return None
-    low, high = -1, MOST_MORE  # the bound rises with n at a fixed rate, so bisection finds the first n that opens
+    # the bound rises with n at a fixed rate, so bisection finds the first n that opens
+    low, high = (-1, MOST_MORE)
     while high - low > 1:
         middle = (low + high) // 2
         low, high = (low, middle) if opens(middle) else (middle, high)
@@ -148,8 +190,9 @@ def few_pairs_sentence(n_pairs: int) -> str:
 
 @dataclass(frozen=True)
 class PositionBias:
-    """A judge asked twice, options forwards and backwards. `n_first` (`n_last`) changed answers favour the option listed
-    earlier (later) both times; `flip_rate` is the share of changed answers, an unreadable one being an answer too."""
+    """A judge asked twice, options forwards and backwards. `n_first` (`n_last`) changed answers
+    favour the option listed earlier (later) both times; `flip_rate` is the share of changed
+    answers, an unreadable one being an answer too."""
 
     n_first: int
     n_last: int
@@ -159,23 +202,35 @@ class PositionBias:
     def sentence(self) -> str:
         if not self.flip_rate.n:
             return "The judge has not been asked with the options in both orders."
-        changed = f"Turning the options round changes {self.flip_rate.text()} of the judge's {self.flip_rate.n} readouts"
+        changed = (
+            f"Turning the options round changes {self.flip_rate.text()} of the judge's "
+            f"{self.flip_rate.n} readouts"
+        )
         if self.p >= 0.05:
             return f"{changed}; no favour for a position is shown ({p_text(self.p)})."
-        return f"{changed}, and favours the {'first' if self.n_first > self.n_last else 'last'} option ({p_text(self.p)})."
+        return (
+            f"{changed}, and favours the {'first' if self.n_first > self.n_last else 'last'} "
+            f"option ({p_text(self.p)})."
+        )
 
 
 def position_bias(forwards: Sequence[int | None], backwards: Sequence[int | None]) -> PositionBias:
-    """Exact McNemar test of a judge's readings of the same texts under both option orders.
+    """Test a judge's readouts of the same texts, exactly by McNemar, under both option orders.
 
-    Values are positions in the FORWARDS list, None where unreadable. A pair (i, j) with i < j chose the earlier-listed
-    option both times, one with i > j the later-listed. Raises BadInput for unequal lengths.
+    Values are positions in the FORWARDS list, None where unreadable. A pair (i, j) with i < j chose
+    the earlier-listed option both times, one with i > j the later-listed. Raises BadInput for
+    unequal lengths.
     """
     if len(forwards) != len(backwards):
-        raise BadInput(f"Both orders must cover the same texts: came {len(forwards)} and {len(backwards)}.")
-    both = [(i, j) for i, j in zip(forwards, backwards, strict=True) if i is not None and j is not None]
-    n_first, n_last = sum(i < j for i, j in both), sum(i > j for i, j in both)
+        raise BadInput(
+            f"Both orders must cover the same texts: came {len(forwards)} and {len(backwards)}."
+        )
+    read_pairs = [
+        (i, j) for i, j in zip(forwards, backwards, strict=True) if i is not None and j is not None
+    ]
+    n_first, n_last = sum(i < j for i, j in read_pairs), sum(i > j for i, j in read_pairs)
     n = len(forwards)
+    # An answer that becomes unreadable has changed too, but it favours no position.
     k = sum(i != j for i, j in zip(forwards, backwards, strict=True))
     low, high = wilson(k, n)
     rate = Estimate(k / n if n else math.nan, low, high, 0.95, "wilson", n, None)
@@ -184,14 +239,15 @@ def position_bias(forwards: Sequence[int | None], backwards: Sequence[int | None
 
 @dataclass(frozen=True)
 class JudgeGate:
-    """Three tests of a judge, all needed: agreement with people beyond chance (the lower bound of kappa), the position test
-    (exact McNemar on turned options; `position` None where it was not run, `has_options` False where nothing could be turned)
-    and asking again (`again`, the share of prompts read differently the second time; missing where none was sent twice). `misread` names
-    models whose texts it is shown to read below the threshold."""
+    """Three tests of a judge, all needed: agreement with people beyond chance (the lower bound of
+    kappa), the position test (exact McNemar on turned options; `position` None where it was not
+    run, `has_options` False where nothing could be turned) and asking again (`rerun_changes`, the
+    share of prompts read differently the second time; missing where none was sent twice). `misread`
+    names models whose texts it is shown to read below the threshold."""
 
     agreement: Agreement
     position: PositionBias | None
-    again: Estimate
+    rerun_changes: Estimate
     has_options: bool = True
     threshold: float = KAPPA
     fewest: int = FEWEST_LABELS
@@ -208,44 +264,63 @@ class JudgeGate:
 
     @property
     def reasons(self) -> tuple[str, ...]:
-        """What each test that is not passed lacks, as clauses; empty when the gate is open."""
-        return tuple(
-            filter(None, (self._labels_missing(), self._models_missing(), self._position_missing(), self._again_missing()))
+        """One clause for each test that is not passed, saying what it lacks; empty when the gate is
+        open."""
+        clauses = (
+            self._labels_missing(),
+            self._models_missing(),
+            self._position_missing(),
+            self._reruns_missing(),
         )
+        return tuple(clause for clause in clauses if clause)
 
     def _labels_missing(self) -> str:
         if not self.agreement.n_items:
             return f"nobody has labelled what it read; {self.fewest} labels are needed"
         if self.n_more:
             return f"{self.n_more} more labels are needed"
-        return (
-            "" if self.agreement.estimate.low >= self.threshold else f"the lower bound must reach {number_text(self.threshold)}"
-        )
+        # Written so that a missing (NaN) bound keeps the gate closed.
+        if self.agreement.estimate.low >= self.threshold:
+            return ""
+        return f"the lower bound must reach {number_text(self.threshold)}"
 
     def _models_missing(self) -> str:
-        return f"it reads otherwise than people do the texts of {', '.join(self.misread)}" if self.misread else ""
+        if not self.misread:
+            return ""
+        return f"it reads otherwise than people do the texts of {', '.join(self.misread)}"
 
     def _position_missing(self) -> str:
         if not self.has_options:
             return ""
         n = self.position.flip_rate.n if self.position else 0
         if n < FEWEST_TWICE:
-            return f"the position test needs {FEWEST_TWICE} texts judged with the options backwards too and has {n}"
-        return f"it favours a position ({p_text(self.position.p)})" if self.position and self.position.p < 0.05 else ""
-
-    def _again_missing(self) -> str:
-        if self.again.n < FEWEST_TWICE:
-            return f"the re-ask test needs {FEWEST_TWICE} prompts sent to it twice and has {self.again.n}"
-        if self.again.high <= MOST_CHANGED:
+            return (
+                f"the position test needs {FEWEST_TWICE} texts judged with the options backwards "
+                f"too and has {n}"
+            )
+        if not self.position or not self.position.p < 0.05:
             return ""
-        clause = f"it reads {self.again.text()} of {self.again.n} prompts differently when asked again"
+        return f"it favours a position ({p_text(self.position.p)})"
+
+    def _reruns_missing(self) -> str:
+        changes = self.rerun_changes
+        if changes.n < FEWEST_TWICE:
+            return (
+                f"the re-ask test needs {FEWEST_TWICE} prompts sent to it twice and has {changes.n}"
+            )
+        if changes.high <= MOST_CHANGED:
+            return ""
+        clause = f"it reads {changes.text()} of {changes.n} prompts differently when asked again"
         return f"{clause}, where the upper bound must be {number_text(MOST_CHANGED)} or less"
 
     def sentence(self) -> str:
         n = f"{self.agreement.n_items:,} label{'s' if self.agreement.n_items > 1 else ''}"
         agreement_text = f"kappa {self.agreement.estimate.text()} on {n}"
         if math.isnan(self.agreement.estimate.value):
-            agreement_text = f"people and judge give one and the same answer to all {n}, which says nothing beyond chance"
+            agreement_text = (
+                f"people and judge give one and the same answer to all {n}, which says nothing "
+                "beyond chance"
+            )
         if self.is_open:
             return f"The judge passes: {agreement_text}."
         missing = "; ".join(self.reasons)
@@ -259,13 +334,22 @@ def judge_gate(
     human: Sequence,
     judge: Sequence,
     position: PositionBias | None = None,
-    again: Estimate | None = None,
+    rerun_changes: Estimate | None = None,
     *,
     has_options: bool = True,
     misread: tuple[str, ...] = (),
 ) -> JudgeGate:
-    """Cohen's kappa of `judge` against `human` labels of the same texts, with limits on log(1 - kappa). None (unreadable) is a
-    label of its own here: leaving it out would hide a judge that cannot read."""
-    people, model = (["unreadable" if label is None else label for label in rater] for rater in (human, judge))
+    """Return the gate on Cohen's kappa of `judge` against `human` labels of the same texts, with
+    limits on log(1 - kappa). None (unreadable) is a label of its own here: leaving it out would
+    hide a judge that cannot read."""
+    people, model = (
+        ["unreadable" if label is None else label for label in rater] for rater in (human, judge)
+    )
     agreement = cohen_log_agreement(people, model)
-    return JudgeGate(agreement, position, missing() if again is None else again, has_options, misread=misread)
+    return JudgeGate(
+        agreement,
+        position,
+        missing() if rerun_changes is None else rerun_changes,
+        has_options,
+        misread=misread,
+    )

@@ -1,15 +1,18 @@
-"""A t test of a bounded mean that no unseen item could have turned round: for verdicts on rare events.
+"""A t test of a bounded mean that no unseen item could have turned round: for verdicts on rare
+events.
 
-Where few items differ, those that would weigh against the mean may not be in the sample at all, and the plain t is then far
-too sure: with pairs that flip under one extractor alone in .10 of 26 items and under the other alone in .05, A = G, it says
-"more artifact" in .085 of samples at a nominal .025. So a fraction of an unseen item at the adverse end of what an item's
-value can be is added before the test of either direction: as much as moves the sum by one. Simulated over three-valued
+Where few items differ, those that would weigh against the mean may not be in the sample at all, and
+the plain t is then far too sure: with pairs that flip under one extractor alone in .10 of 26 items
+and under the other alone in .05, A = G, it says "more artifact" in .085 of samples at a nominal
+.025. So a fraction of an unseen item at the adverse end of what an item's value can be is added
+before the test of either direction: as much as moves the sum by one. Simulated over three-valued
 populations with 10 to 1,319 items the one-sided rate is then .031 at most for .025.
 
-Where items share clusters, what was not seen is one item of a cluster of their typical size m = Σn²/N, and the others of that cluster
-follow it with a correlation ρ: its sum is 1 + (m - 1) ρ adverse items. ρ is as large as the data allow (`_largest_correlation`), so
-clusters whose items agree are guarded as whole and independent items as single ones. This assumes clusters like those seen: where
-adverse events come in whole clusters of which none was drawn, the test is too sure.
+Where items share clusters, what was not seen is one item of a cluster of their typical size m =
+Σn²/N, and the others of that cluster follow it with a correlation ρ: its sum is 1 + (m - 1) ρ
+adverse items. ρ is as large as the data allow (`_largest_correlation`), so clusters whose items
+agree are guarded as whole and independent items as single ones. This assumes clusters like those
+seen: where adverse events come in whole clusters of which none was drawn, the test is too sure.
 """
 
 from collections.abc import Sequence
@@ -21,14 +24,15 @@ import numpy as np
 from flipcore.stats.base.estimate import MIN_CLAIM_FAMILIES, MIN_N
 from flipcore.stats.base.families import FamilyMeans
 
-CLUSTERS_LIKE_SEEN = "Assumes clusters like those seen."  # for the small line of a claim by this test
+# for the small line of a claim by this test
+CLUSTERS_LIKE_SEEN = "Assumes clusters like those seen."
 _CORRELATION_LEVEL = 0.05  # one-sided, of the upper limit of a correlation within clusters
 
 
 @dataclass(frozen=True)
 class GuardedT:
-    """One-sided p of a mean above and below 0, and the two-sided one: arrays without the items' axis, NaN below 10 items or 6
-    effective families."""
+    """One-sided p of a mean above and below 0, and the two-sided one: arrays without the items'
+    axis, NaN below 10 items or 6 effective families."""
 
     p_above: np.ndarray
     p_below: np.ndarray
@@ -38,26 +42,37 @@ class GuardedT:
         return np.minimum(1.0, 2 * np.fmin(self.p_above, self.p_below))
 
 
-def guarded_t(values: np.ndarray, bounds: tuple[float, float], families: np.ndarray | None = None) -> GuardedT:
-    """`values` (..., items), NaN left out; `bounds` = (lowest below 0, highest above 0) of what an item's value can be; `families`
-    (items,) numbers."""
+def guarded_t(
+    values: np.ndarray, bounds: tuple[float, float], families: np.ndarray | None = None
+) -> GuardedT:
+    """Test the mean of `values` (..., items), NaN left out; `bounds` = (lowest below 0, highest
+    above 0) of what an item's value can be; `families` (items,) numbers."""
     from scipy.special import stdtr
 
     sums, shape = _sums(values, families), np.shape(values)[:-1]
     sides = []
     df = _degrees_of_freedom(sums)
     for adverse in bounds:
+        # So much of an item that the sum moves by one, whatever the scale.
         mean, se = _with_unseen(sums, adverse, 1 / abs(adverse))
-        p = np.where(np.isnan(df), np.nan, stdtr(np.nan_to_num(df, nan=1.0), np.sign(adverse) * mean / se))
+        # A low adverse end speaks against "above 0", and the statistic's sign follows that end.
+        p = np.where(
+            np.isnan(df), np.nan, stdtr(np.nan_to_num(df, nan=1.0), np.sign(adverse) * mean / se)
+        )
         sides.append(p.reshape(shape))
     return GuardedT(*sides)
 
 
 def guarded_limits(
-    least: np.ndarray, largest: np.ndarray, bounds: tuple[float, float], alpha: float, families: np.ndarray | None = None
+    least: np.ndarray,
+    largest: np.ndarray,
+    bounds: tuple[float, float],
+    alpha: float,
+    families: np.ndarray | None = None,
 ) -> tuple[Any, Any]:
-    """The limits that go with the test: at a one-sided `alpha` the lower one is above 0 exactly where `p_above` of `least` (..., items) is
-    below it, and the upper one below 0 where `p_below` of `largest` is. Arrays have no items' axis; NaN where the test is."""
+    """Return the limits that go with the test: at a one-sided `alpha` the lower one is above 0
+    exactly where `p_above` of `least` (..., items) is below it, and the upper one below 0 where
+    `p_below` of `largest` is. Arrays have no items' axis; NaN where the test is."""
     from scipy.special import stdtrit
 
     out = []
@@ -72,11 +87,12 @@ def guarded_limits(
 
 @dataclass(frozen=True)
 class TaskMean:
-    """The mean over tasks of equal weight, each a mean over its items, and what one unseen item could make of it.
+    """A mean over tasks of equal weight, each a mean over its items, with what one unseen item
+    could make of it.
 
     `means`, `variances` and `degrees` (tasks,) are those of the items seen. `with_unseen` has them
-    with an unseen item, or cluster, at the lower and the upper end of the values: (2, tasks).
-    NaN means too few to test: below 10 items or 6 effective clusters in all, or a task with one.
+    with an unseen item, or cluster, at the lower and the upper end of the values: (2, tasks). NaN
+    means too few to test: below 10 items or 6 effective clusters in all, or a task with one.
     """
 
     means: np.ndarray
@@ -97,6 +113,7 @@ class TaskMean:
         if not self.is_testable:
             return np.nan
         mean, se, df = self._guarded(0)
+        # The least favourable task, over `_guarded`.
         return float(np.max(stdtr(df, (null - mean) / se)))
 
     def p_below(self, null: float) -> float:
@@ -109,12 +126,16 @@ class TaskMean:
         return float(np.max(stdtr(df, (mean - null) / se)))
 
     def limits(self, alpha: float) -> tuple[float, float]:
-        """One-sided limits at `alpha`: `p_above` and `p_below` of what lies outside are below it."""
+        """Return one-sided limits at `alpha`: `p_above` and `p_below` of what lies outside are
+        below it."""
         from scipy.special import stdtrit
 
         if not self.is_testable:
             return np.nan, np.nan
-        (low_mean, low_se, low_df), (high_mean, high_se, high_df) = self._guarded(0), self._guarded(1)
+        (low_mean, low_se, low_df), (high_mean, high_se, high_df) = (
+            self._guarded(0),
+            self._guarded(1),
+        )
         low = np.min(low_mean - stdtrit(low_df, 1 - alpha) * low_se)
         return float(low), float(np.max(high_mean + stdtrit(high_df, 1 - alpha) * high_se))
 
@@ -131,8 +152,13 @@ class TaskMean:
         return means, np.sqrt(variances) / n_tasks, variances**2 / spread
 
 
-def task_mean(tasks: Sequence[tuple[np.ndarray, np.ndarray | None]], bounds: tuple[float, float], unseen: float) -> TaskMean:
-    """The mean over `tasks`, each its values (items,) and its items' cluster numbers or None.
+def task_mean(
+    tasks: Sequence[tuple[np.ndarray, np.ndarray | None]],
+    bounds: tuple[float, float],
+    unseen: float,
+) -> TaskMean:
+    """Return the mean over `tasks`, each its values (items,) and its items' cluster numbers or
+    None.
 
     `bounds` are what a value can be; `unseen` is how many items at an end are added.
     """
@@ -143,8 +169,8 @@ def task_mean(tasks: Sequence[tuple[np.ndarray, np.ndarray | None]], bounds: tup
         sums = _sums(x[None, :], clusters)
         if isinstance(sums, _Clustered):
             seen = sums.means
-            mean, variance, n_effective = float(seen.values[0]), float(seen.se[0]) ** 2, float(seen.n_effective[0])
-            df = float(seen.df[0])
+            mean, variance = float(seen.values[0]), float(seen.se[0]) ** 2
+            n_effective, df = float(seen.n_effective[0]), float(seen.df[0])
         else:
             n_effective, df = float(x.size), x.size - 1.0
             mean = float(x.mean()) if x.size else np.nan
@@ -158,9 +184,19 @@ def task_mean(tasks: Sequence[tuple[np.ndarray, np.ndarray | None]], bounds: tup
             mean_with, se_with = _with_unseen(sums, end, unseen)
             ends[place].append((float(mean_with[0]), float(se_with[0]) ** 2))
     guarded = np.array(ends).reshape(2, len(means), 2)
+    # Tasks weigh the same, so the variance of their mean adds 1/n_effective of each: k²/Σ(1/n).
     n_effective = len(means) ** 2 / max(sum(weights), 1e-9)
-    is_testable = sum(counts) >= MIN_N and n_effective >= MIN_CLAIM_FAMILIES and bool(np.min(degrees) > 0)
-    return TaskMean(np.array(means), np.array(variances), np.array(degrees), guarded[:, :, 0], guarded[:, :, 1], is_testable)
+    is_testable = (
+        sum(counts) >= MIN_N and n_effective >= MIN_CLAIM_FAMILIES and bool(np.min(degrees) > 0)
+    )
+    return TaskMean(
+        np.array(means),
+        np.array(variances),
+        np.array(degrees),
+        guarded[:, :, 0],
+        guarded[:, :, 1],
+        is_testable,
+    )
 
 
 @dataclass(frozen=True)
@@ -186,9 +222,9 @@ def _sums(values: np.ndarray, families: np.ndarray | None) -> _Sums | _Clustered
         columns = x.reshape(-1, x.shape[-1]).T
         means = FamilyMeans.of(columns, families)
         return _Clustered(means, _largest_correlation(columns, families, means))
-    there = ~np.isnan(x)
-    x = np.where(there, x, 0.0)
-    return _Sums(there.sum(axis=-1), x.sum(axis=-1), (x**2).sum(axis=-1))
+    is_defined = ~np.isnan(x)
+    x = np.where(is_defined, x, 0.0)
+    return _Sums(is_defined.sum(axis=-1), x.sum(axis=-1), (x**2).sum(axis=-1))
 
 
 def _largest_correlation(x: np.ndarray, clusters: np.ndarray, means: FamilyMeans) -> np.ndarray:
@@ -231,13 +267,19 @@ def _correlation_limit(means: FamilyMeans, squares: np.ndarray) -> np.ndarray:
     within = np.maximum(squares - explained, 0.0) / np.maximum(df_within, 1.0)
     varies = squares - total > 1e-12 * np.maximum(squares, 1e-300)
     has_both = (df_between > 0) & (df_within > 0)
-    mean_size = (n - (means.sizes**2).sum(axis=0) / np.maximum(n, 1.0)) / np.maximum(df_between, 1.0)
+    # n0 of the one-way ANOVA with groups of unequal size.
+    mean_size = (n - (means.sizes**2).sum(axis=0) / np.maximum(n, 1.0)) / np.maximum(
+        df_between, 1.0
+    )
     quantile = np.ones(n.shape)
     quantile[has_both] = fdtri(df_between[has_both], df_within[has_both], _CORRELATION_LEVEL)
-    ratio = np.divide(between, within * quantile, out=np.full(n.shape, np.inf), where=within * quantile > 0)
+    ratio = np.divide(
+        between, within * quantile, out=np.full(n.shape, np.inf), where=within * quantile > 0
+    )
     is_exact = np.isinf(ratio)  # nothing varies within clusters
     ratio = np.where(is_exact, 1.0, ratio)
     limit = np.clip((ratio - 1) / np.maximum(ratio + mean_size - 1, 1e-300), 0.0, 1.0)
+    # One item in each cluster, or one cluster: nothing can be said, so the worst is assumed.
     limit = np.where(is_exact | ~has_both, 1.0, limit)
     return np.where(varies, limit, np.nan)
 
@@ -251,19 +293,25 @@ def _degrees_of_freedom(rows: _Sums | _Clustered) -> np.ndarray:
     return np.where(is_few, np.nan, means.df)
 
 
-def _with_unseen(rows: _Sums | _Clustered, end: float, weight: float) -> tuple[np.ndarray, np.ndarray]:
-    """Mean and standard error with an unseen item, or cluster, of this weight at this end of the values."""
+def _with_unseen(
+    rows: _Sums | _Clustered, end: float, weight: float
+) -> tuple[np.ndarray, np.ndarray]:
+    """Mean and standard error with an unseen item, or cluster, of this weight at this end of the
+    values."""
     if isinstance(rows, _Sums):
         size = rows.n + weight
         mean = (rows.total + weight * end) / size
+        # Items that all agree leave a variance of rounding errors, perhaps below 0.
         variance = np.maximum((rows.squares + weight * end**2) / size - mean**2, 1e-300)
         return mean, np.sqrt(variance / np.maximum(size - 1, 1e-9))
     means = rows.means
     n = np.maximum(means.n, 1.0)
+    # Σn²/N, the size of the cluster that a random item is in.
     typical = np.divide(n, means.n_effective, out=np.ones(n.shape), where=means.n_effective > 0)
     unseen_sum = end * (1 + (typical - 1) * rows.correlation)
     size = n + weight * typical
     mean = (means.sums.sum(axis=0) + weight * unseen_sum) / size
+    # CR2 as in `families`, with the unseen cluster as a part of the mean.
     squares = ((means.sums - mean * means.sizes) ** 2 / (1 - means.sizes / size)).sum(axis=0)
     unseen = weight * (unseen_sum - mean * typical) ** 2 / (1 - typical / size)
     return mean, np.sqrt(np.maximum(squares + unseen, 1e-300)) / size

@@ -1,7 +1,8 @@
 """The menu of intervals, and `mean_interval`, which chooses from it as a page does.
 
-Menu functions return [low, high] and never guess: no data, or a variance that is not defined, is NaN. `mean_interval`
-returns an Estimate; where an interval has no width it falls back to one that has, and says so.
+Menu functions return [low, high] and never guess: no data, or a variance that is not defined, is
+NaN. `mean_interval` returns an Estimate; where an interval has no width it falls back to one that
+has, and says so.
 """
 
 import math
@@ -63,13 +64,23 @@ __all__ = [
     "z_quantile",
 ]
 
-KINDS = ("default", "percentile", "bca", "studentized", "clt_cluster", "wilson", "bonett_price", "conf_seq")
+KINDS = (
+    "default",
+    "percentile",
+    "bca",
+    "studentized",
+    "clt_cluster",
+    "wilson",
+    "bonett_price",
+    "conf_seq",
+)
 NAN = math.nan
 SIGNED = (-1.0, 1.0)
 
 
-def clt(xs: ArrayLike, level: float = 0.95, t: bool = False) -> dict[str, float]:
-    """Mean, SE = sd / sqrt(n) (Miller, arXiv:2411.00640) and normal limits, or Student's t with n - 1 df. n < 2 -> NaN."""
+def clt(xs: ArrayLike, level: float = 0.95, *, t: bool = False) -> dict[str, float]:
+    """Return the mean, SE = sd / sqrt(n) (Miller, arXiv:2411.00640) and normal limits, or Student's
+    t with n - 1 df. n < 2 -> NaN."""
     x = np.asarray(xs, dtype=float)
     if x.size == 0:
         return dict.fromkeys(("mean", "se", "lo", "hi"), NAN)
@@ -80,8 +91,8 @@ def clt(xs: ArrayLike, level: float = 0.95, t: bool = False) -> dict[str, float]
 
 
 def cluster_clt(xs: ArrayLike, clusters: ArrayLike, level: float = 0.95) -> dict[str, float]:
-    """Mean of rows with Miller's clustered SE (`se`), the same with CR1 = G/(G-1) (`se_cr1`) and t limits of CR1 with G - 1
-    degrees of freedom. One cluster -> NaN."""
+    """Return the mean of rows with Miller's clustered SE (`se`), the same with CR1 = G/(G-1)
+    (`se_cr1`) and t limits of CR1 with G - 1 degrees of freedom. One cluster -> NaN."""
     x = np.asarray(xs, dtype=float)
     if x.size == 0:
         return dict.fromkeys(("mean", "se", "se_cr1", "lo", "hi"), NAN)
@@ -97,10 +108,14 @@ def cluster_clt(xs: ArrayLike, clusters: ArrayLike, level: float = 0.95) -> dict
 
 
 def cluster_sums(x: np.ndarray, clusters: Sequence | np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Sum and number of rows of each cluster, in order of first appearance. Raises BadInput for unequal lengths."""
+    """Return the sum and number of rows of each cluster, in order of first appearance. Raises
+    BadInput for unequal lengths."""
     if len(clusters) != len(x):
-        raise BadInput(f"{len(x)} values came with {len(clusters)} cluster names; give one name a value.")
+        raise BadInput(
+            f"{len(x)} values came with {len(clusters)} cluster names; give one name a value."
+        )
     if isinstance(clusters, np.ndarray) and clusters.ndim == 1 and clusters.dtype.kind in "OUSiu":
+        # A hash table in C; the loop below takes whatever else a name may be, tuples for example.
         code = pd.factorize(clusters, use_na_sentinel=False)[0]
     else:
         codes: dict = {}
@@ -108,10 +123,15 @@ def cluster_sums(x: np.ndarray, clusters: Sequence | np.ndarray) -> tuple[np.nda
     return np.bincount(code, weights=x), np.bincount(code).astype(float)
 
 
-def conf_seq(xs: Sequence[float] | np.ndarray, alpha: float = 0.05, rho: float | None = None, n_opt: int = 100) -> list[float]:
-    """Asymptotic confidence sequence for the mean after len(xs) points (Robbins' normal mixture; Waudby-Smith et al.,
-    arXiv:2103.06476): valid at every look at once. Tightest near n_opt points. Fewer than 2 points -> NaN; the product
-    shows it from `MIN_LOOK` points on."""
+def conf_seq(
+    xs: Sequence[float] | np.ndarray,
+    alpha: float = 0.05,
+    rho: float | None = None,
+    n_opt: int = 100,
+) -> list[float]:
+    """Return the asymptotic confidence sequence for the mean after len(xs) points (Robbins' normal
+    mixture; Waudby-Smith et al., arXiv:2103.06476): valid at every look at once. Tightest near
+    n_opt points. Fewer than 2 points -> NaN; the product shows it from `MIN_LOOK` points on."""
     x = np.asarray(xs, dtype=float)
     if x.size < 2:
         return [NAN, NAN]
@@ -119,9 +139,17 @@ def conf_seq(xs: Sequence[float] | np.ndarray, alpha: float = 0.05, rho: float |
     return [mean - half, mean + half]
 
 
-def conf_seq_half(sd: float, t: int, alpha: float = 0.05, rho: float | None = None, n_opt: int = 100) -> float:
-    """Half-width of the confidence sequence after t points with standard deviation `sd`."""
-    r2 = (-2 * math.log(alpha) + math.log(-2 * math.log(alpha) + 1)) / n_opt if rho is None else rho**2
+def conf_seq_half(
+    sd: float, t: int, alpha: float = 0.05, rho: float | None = None, n_opt: int = 100
+) -> float:
+    """Return the half-width of the confidence sequence after t points with standard deviation
+    `sd`."""
+    # The rho that makes the sequence about tightest at n_opt points, by the paper's own formula.
+    r2 = (
+        (-2 * math.log(alpha) + math.log(-2 * math.log(alpha) + 1)) / n_opt
+        if rho is None
+        else rho**2
+    )
     return sd * math.sqrt((t * r2 + 1) / (t * t * r2) * math.log((t * r2 + 1) / alpha**2))
 
 
@@ -135,24 +163,28 @@ def mean_interval(
     bounds: tuple[float, float] | None = UNIT,
     n_boot: int = N_BOOT,
 ) -> Estimate:
-    """The mean of `values` (rows) with an interval that resamples or sums by cluster; without `clusters` a row is one.
+    """Return the mean of `values` (rows) with an interval that resamples or sums by cluster;
+    without `clusters` a row is one.
 
-    NaN rows are left out (`n` counts the clusters that remain). The default is the interval of `families` for differences and where
-    clusters hold several rows, that of `joint_means` for shares of rows that stand for themselves, else Student's t from 30 on and the
-    studentised bootstrap from 10 to 29; below 10 none.
-    `bounds` are what a value can be, `SIGNED` for paired differences, None for no bounds: the interval stays within them, and
-    where another kind has no width they choose the fallback.
-    Raises BadInput for an unknown kind.
+    NaN rows are left out (`n` counts the clusters that remain). The default is the interval of
+    `families` for differences and where clusters hold several rows, that of `joint_means` for
+    shares of rows that stand for themselves, else Student's t from 30 on and the studentised
+    bootstrap from 10 to 29; below 10 none. `bounds` are what a value can be, `SIGNED` for paired
+    differences, None for no bounds: the interval stays within them, and where another kind has no
+    width they choose the fallback. Raises BadInput for an unknown kind.
     """
     if kind not in KINDS:
         raise BadInput(f"There is no interval kind {kind!r}; choose one of {', '.join(KINDS)}.")
     x = np.asarray(values, dtype=float)
     names = np.arange(x.size) if clusters is None else np.asarray(clusters)
     if names.size != x.size:
-        raise BadInput(f"{x.size} values came with {names.size} cluster names; give one name a value.")
+        raise BadInput(
+            f"{x.size} values came with {names.size} cluster names; give one name a value."
+        )
     names, x = names[~np.isnan(x)], x[~np.isnan(x)]
     if x.size == 0:
         return missing(level=level, note="No value is defined.")
+    # Clusters of several rows, and differences, whose rare events the plain t would not see.
     if kind == "default" and (np.unique(names).size < x.size or is_signed(bounds)):
         return clustered_mean(x, names, level=level, bounds=bounds).estimate()
     if kind == "default" and bounds == UNIT and is_within(x, UNIT):
@@ -161,8 +193,11 @@ def mean_interval(
     value, n = float(x.mean()), sums.size
     if kind == "default" and n < MIN_N:
         return without_interval(value, n, level)
+    # Below 30 items the studentised bootstrap follows skewed values better than Student's t.
     unbounded = "clt_cluster" if n >= CLT_MIN_N else "studentized"
-    low, high, method, note = _limits(unbounded if kind == "default" else kind, sums, sizes, level, seed, n_boot)
+    low, high, method, note = _limits(
+        unbounded if kind == "default" else kind, sums, sizes, level, seed, n_boot
+    )
     if math.isnan(low) or high - low <= SLACK:
         return fallback(x, sums, sizes, level, bounds, method)
     low, high = within(low, high, x, bounds)
@@ -171,13 +206,16 @@ def mean_interval(
 
 
 def is_within(values: np.ndarray, bounds: tuple[float, float]) -> bool:
+    """Return True where no value lies outside `bounds`; NaN is left out."""
     return not (np.nanmin(values) < bounds[0] or np.nanmax(values) > bounds[1])
 
 
-def within(low: float, high: float, values: np.ndarray, bounds: tuple[float, float] | None) -> tuple[float, float]:
-    """The limits cut off at what a value can be: no share is above 1, whatever Student's t says. Values outside `bounds` show
-    that those are not theirs, and nothing is cut."""
+def within(
+    low: float, high: float, values: np.ndarray, bounds: tuple[float, float] | None
+) -> tuple[float, float]:
+    """Cut the limits off at what a value can be: no share is above 1, whatever Student's t says."""
     if bounds is None or not is_within(values, bounds):
+        # Values outside `bounds` show that those are not theirs, and nothing is cut.
         return low, high
     return max(low, bounds[0]), min(high, bounds[1])
 
@@ -185,7 +223,7 @@ def within(low: float, high: float, values: np.ndarray, bounds: tuple[float, flo
 def _limits(
     kind: str, sums: np.ndarray, sizes: np.ndarray, level: float, seed: int, n_boot: int
 ) -> tuple[float, float, str, str]:
-    """Low, high, the kind that they are of, a note."""
+    """Return low, high, the kind that they are of, and a note."""
     if kind in ("wilson", "bonett_price", "conf_seq"):
         low, high = _limits_of_single_values(kind, sums, sizes, level)
         return low, high, kind, ""
@@ -194,7 +232,11 @@ def _limits(
     if kind == "clt_cluster":
         half = t_quantile(0.5 + level / 2, n - 1) * cluster_se(sums, sizes)
         return mean - half, mean + half, kind, ""
-    reps = replicate_sums(np.column_stack([sums, sizes, sums**2, sums * sizes, sizes**2]), n_boot, generator(seed))
+    # Sums, sizes and their products are all that the three bootstrap kinds need: means and squared
+    # residuals follow without a second draw.
+    reps = replicate_sums(
+        np.column_stack([sums, sizes, sums**2, sums * sizes, sizes**2]), n_boot, generator(seed)
+    )
     means = reps[:, 0] / reps[:, 1]
     if np.ptp(means) <= SLACK:
         return mean, mean, kind, ""
@@ -207,20 +249,31 @@ def _limits(
     squares = reps[:, 2] - 2 * means * reps[:, 3] + means**2 * reps[:, 4]
     spread = squares > SLACK * max(1.0, float(np.abs(sums).max()) ** 2)
     skipped = 1 - float(spread.mean())
+    # n/(n - 1) as in `cluster_se`, or t* would be too large by that factor.
     se = np.sqrt(squares[spread] * n / (n - 1)) / reps[spread, 1]
-    note = f"{round(skipped * n_boot):,} of {n_boot:,} resamples had no spread and were skipped." if skipped else ""
-    low, high = studentized_limits((means[spread] - mean) / se, mean, cluster_se(sums, sizes), level)
+    note = (
+        f"{round(skipped * n_boot):,} of {n_boot:,} resamples had no spread and were skipped."
+        if skipped
+        else ""
+    )
+    low, high = studentized_limits(
+        (means[spread] - mean) / se, mean, cluster_se(sums, sizes), level
+    )
     return low, high, kind, note
 
 
-def _limits_of_single_values(kind: str, sums: np.ndarray, sizes: np.ndarray, level: float) -> list[float]:
-    """Kinds that are defined for one value an item only."""
+def _limits_of_single_values(
+    kind: str, sums: np.ndarray, sizes: np.ndarray, level: float
+) -> list[float]:
+    """Return [low, high] of a kind that is defined for one value per item only."""
     allowed = {"wilson": (0, 1), "bonett_price": (-1, 0, 1)}
     if not (sizes == 1).all() or (kind in allowed and not np.isin(sums, allowed[kind]).all()):
-        requirement = f"one of {', '.join(map(str, allowed[kind]))}" if kind in allowed else "one value"
+        requirement = (
+            f"one of {', '.join(map(str, allowed[kind]))}" if kind in allowed else "one value"
+        )
         raise BadInput(
-            f"The interval {kind!r} needs {requirement} for each item, and these values are others. "
-            "Average each item first, or choose 'clt_cluster'."
+            f"The interval {kind!r} needs {requirement} for each item, and these values are "
+            "others. Average each item first, or choose 'clt_cluster'."
         )
     if kind == "wilson":
         return wilson(sums.sum(), sums.size, level)
@@ -230,7 +283,7 @@ def _limits_of_single_values(kind: str, sums: np.ndarray, sizes: np.ndarray, lev
 
 
 def cluster_se(sums: np.ndarray, sizes: np.ndarray) -> float:
-    """CR1 standard error of sum(sums)/sum(sizes) over clusters; one cluster -> NaN."""
+    """Return the CR1 standard error of sum(sums)/sum(sizes) over clusters; one cluster -> NaN."""
     n = sums.size
     if n < 2:
         return NAN
@@ -239,9 +292,14 @@ def cluster_se(sums: np.ndarray, sizes: np.ndarray) -> float:
 
 
 def fallback(
-    x: np.ndarray, sums: np.ndarray, sizes: np.ndarray, level: float, bounds: tuple[float, float] | None, kind: str
+    x: np.ndarray,
+    sums: np.ndarray,
+    sizes: np.ndarray,
+    level: float,
+    bounds: tuple[float, float] | None,
+    kind: str,
 ) -> Estimate:
-    """What stands in for an interval without width, which is never printed."""
+    """Return the estimate that stands in for an interval without width, which is never printed."""
     value, n = float(x.mean()), sums.size
     instead = stand_in(x, sums, sizes, bounds, kind)
     if instead.limits is None:

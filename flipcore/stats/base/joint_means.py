@@ -1,7 +1,7 @@
-"""Means of many columns over the same items, with intervals from one joint item draw a replicate.
+"""Means of many columns over the same items, with intervals from one joint item draw per replicate.
 
-Cells of a study (axis, extractor, quantity) are columns, items are rows, and an item that a cell does not have is NaN. The
-draws are made when a kind of interval first needs them.
+Cells of a study (axis, extractor, quantity) are columns, items are rows, and an item that a cell
+does not have is NaN. The draws are made when a kind of interval first needs them.
 """
 
 from collections.abc import Sequence
@@ -13,7 +13,14 @@ import numpy as np
 from flipcore.core.errors import BadInput
 from flipcore.core.randomness import generator
 from flipcore.stats.base.bootstrap import bca_percentiles
-from flipcore.stats.base.estimate import MIN_FAMILIES, MIN_N, Estimate, few_items, missing, without_interval
+from flipcore.stats.base.estimate import (
+    MIN_FAMILIES,
+    MIN_N,
+    Estimate,
+    few_items,
+    missing,
+    without_interval,
+)
 from flipcore.stats.base.families import UNIT, FamilyMeans, by_family, few_families
 from flipcore.stats.base.measured_coverage import measured_coverage
 from flipcore.stats.base.proportions import stand_in, wilson
@@ -27,8 +34,9 @@ RARE = 0.10  # below it, and above 1 less it, the t and bootstrap intervals of a
 
 @dataclass(frozen=True, eq=False)
 class Intervals:
-    """Of k columns at several levels, (levels, k) each: `low` and `high`, NaN without an interval; `methods` names what each is of, "none"
-    where there is none; `notes` are sentences; `is_stand_in` where the kind itself has no width."""
+    """Intervals of k columns at several levels, (levels, k) each: `low` and `high`, NaN without an
+    interval; `methods` names the kind of each, "none" where there is none; `notes` are sentences;
+    `is_stand_in` where the kind itself has no width."""
 
     low: np.ndarray
     high: np.ndarray
@@ -39,15 +47,16 @@ class Intervals:
 
 @dataclass(frozen=True)
 class JointMeans:
-    """`columns` is (items, k); `families` (items,) numbers what items share, None where each stands for itself. Then families are
-    drawn, `n` counts them, and the default is the interval of `families`, as it is of a difference in any case. Undefined where a column
-    has no item; a standard error needs two."""
+    """Means of `columns` (items, k), each over the items that are not NaN; `families` (items,)
+    numbers what items share, None where each stands for itself. Then families are drawn, `n` counts
+    them, and the default is the interval of `families`, as it is of a difference in any case.
+    Undefined where a column has no item; a standard error needs two."""
 
     columns: np.ndarray
     seed: int = 0
     n_boot: int = N_BOOT
     families: np.ndarray | None = None
-    there: np.ndarray = field(init=False)
+    is_defined: np.ndarray = field(init=False)
     n: np.ndarray = field(init=False)
     values: np.ndarray = field(init=False)
     se: np.ndarray = field(init=False)
@@ -59,17 +68,17 @@ class JointMeans:
         if self.families is not None:
             object.__setattr__(self, "of_families", FamilyMeans.of(self.columns, self.families))
             object.__setattr__(self, "columns", by_family(self.columns, self.families))
-        there = ~np.isnan(self.columns)
-        n = there.sum(axis=0)
-        total = np.where(there, self.columns, 0.0).sum(axis=0)
+        is_defined = ~np.isnan(self.columns)
+        n = is_defined.sum(axis=0)
+        total = np.where(is_defined, self.columns, 0.0).sum(axis=0)
         values = np.divide(total, n, out=np.full(n.shape, np.nan), where=n > 0)
-        squares = (self._centred(there, values) ** 2).sum(axis=0)
+        squares = (self._centred(is_defined, values) ** 2).sum(axis=0)
         se = np.sqrt(np.divide(squares, n * (n - 1.0), out=np.full(n.shape, np.nan), where=n > 1))
-        for name, value in (("there", there), ("n", n), ("values", values), ("se", se)):
+        for name, value in (("is_defined", is_defined), ("n", n), ("values", values), ("se", se)):
             object.__setattr__(self, name, value)
 
-    def _centred(self, there: np.ndarray, values: np.ndarray) -> np.ndarray:
-        return np.where(there, self.columns - np.where(np.isnan(values), 0.0, values), 0.0)
+    def _centred(self, is_defined: np.ndarray, values: np.ndarray) -> np.ndarray:
+        return np.where(is_defined, self.columns - np.where(np.isnan(values), 0.0, values), 0.0)
 
     @cached_property
     def replicates(self) -> np.ndarray:
@@ -79,11 +88,15 @@ class JointMeans:
     @cached_property
     def studentized(self) -> np.ndarray:
         """(n_boot, k) of (mean* - mean)/SE*; NaN where a replicate has no spread."""
-        x = self._centred(self.there, self.values)
+        # Centred first: square - mean² of values far from 0 loses all digits.
+        x = self._centred(self.is_defined, self.values)
         k = x.shape[1]
-        holes = np.where(self.there, 0.0, np.nan)
-        moments = replicate_means(np.hstack([x + holes, x**2 + holes, self.there]), self.n_boot, generator(self.seed))
+        holes = np.where(self.is_defined, 0.0, np.nan)
+        moments = replicate_means(
+            np.hstack([x + holes, x**2 + holes, self.is_defined]), self.n_boot, generator(self.seed)
+        )
         mean, square, n = moments[:, :k], moments[:, k : 2 * k], moments[:, 2 * k :] * len(x)
+        # Divided by n, not n - 1; the factor is made good in the standard error below.
         variance = square - mean**2
         spread = (n > 1) & (variance > SLACK * np.maximum((x**2).max(axis=0, initial=0.0), SLACK))
         return np.divide(
@@ -96,35 +109,48 @@ class JointMeans:
     @cached_property
     def acceleration(self) -> np.ndarray:
         """(k,) jackknife acceleration of each mean."""
-        x = self._centred(self.there, self.values)
+        x = self._centred(self.is_defined, self.values)
         spread = (x**2).sum(axis=0)
-        return np.divide((x**3).sum(axis=0), 6 * spread**1.5, out=np.zeros(x.shape[1]), where=spread > SLACK**2)
+        return np.divide(
+            (x**3).sum(axis=0), 6 * spread**1.5, out=np.zeros(x.shape[1]), where=spread > SLACK**2
+        )
 
-    def limits(self, kind: str, at: Sequence[float]) -> np.ndarray:
-        """(2, levels, k) lower and upper limits of one kind other than "default"; NaN where undefined."""
-        levels = np.asarray(at, dtype=float)
-        sides = np.repeat(np.array([0.5 - levels / 2, 0.5 + levels / 2])[:, :, None], self.n.size, axis=2)
+    def limits(self, kind: str, levels: Sequence[float]) -> np.ndarray:
+        """(2, levels, k) lower and upper limits of one kind other than "default"; NaN where
+        undefined."""
+        shares = np.asarray(levels, dtype=float)
+        sides = np.repeat(
+            np.array([0.5 - shares / 2, 0.5 + shares / 2])[:, :, None], self.n.size, axis=2
+        )
         if kind == "clt_cluster":
             return self.values + t_quantiles(sides, self.n - 1) * self.se
         if kind == "percentile":
             return column_quantiles(self.replicates, sides)
         if kind == "studentized":
+            # Sides turned round: the upper quantile of t* gives the lower limit.
             return self.values - column_quantiles(self.studentized, sides[::-1]) * self.se
         if kind == "bca":
-            shares = [
-                bca_percentiles(reps[~np.isnan(reps)], value, accel, levels)
-                for reps, value, accel in zip(self.replicates.T, self.values, self.acceleration, strict=True)
-            ]
-            return column_quantiles(self.replicates, np.array(shares).transpose(1, 2, 0))
+            percentiles = []
+            for reps, value, accel in zip(
+                self.replicates.T, self.values, self.acceleration, strict=True
+            ):
+                percentiles.append(bca_percentiles(reps[~np.isnan(reps)], value, accel, shares))
+            return column_quantiles(self.replicates, np.array(percentiles).transpose(1, 2, 0))
         raise BadInput(f"There is no joint interval {kind!r}; choose one of {', '.join(KINDS)}.")
 
-    def intervals(self, kind: str, levels: Sequence[float], bounds: Sequence[tuple[float, float]]) -> Intervals:
-        """The interval of each column at each level. One without width gives way to a `stand_in` of `intervals`.
+    def intervals(
+        self, kind: str, levels: Sequence[float], bounds: Sequence[tuple[float, float]]
+    ) -> Intervals:
+        """Return the interval of each column at each level. One without width gives way to a
+        `stand_in` of `intervals`.
 
-        `bounds[j]` is what an item's value in column j can be. Under "default" there is no interval below 10 items.
+        `bounds[j]` are the lowest and highest value that an item can have in column j. Under
+        "default" there is no interval below 10 items.
         """
         if kind not in KINDS:
-            raise BadInput(f"There is no joint interval {kind!r}; choose one of {', '.join(KINDS)}.")
+            raise BadInput(
+                f"There is no joint interval {kind!r}; choose one of {', '.join(KINDS)}."
+            )
         kinds = self._kinds(kind, bounds)
         notes = np.full(kinds.shape, "", dtype=object)
         if kind == "default" and "studentized" in kinds:
@@ -137,115 +163,156 @@ class JointMeans:
         methods = np.tile(kinds, (len(levels), 1))
         notes = np.tile(notes, (len(levels), 1))
         for j in np.flatnonzero(lacking.any(axis=0)).tolist():
-            x = self.columns[self.there[:, j], j]
+            x = self.columns[self.is_defined[:, j], j]
             instead = stand_in(x, x, np.ones(x.size), bounds[j], kinds[j])
-            for at in np.flatnonzero(lacking[:, j]).tolist():
-                low[at, j], high[at, j] = instead.limits(levels[at]) if instead.limits else (np.nan, np.nan)
-                methods[at, j], notes[at, j] = instead.method, f"{instead.note} {notes[at, j]}".strip()
+            for row in np.flatnonzero(lacking[:, j]).tolist():
+                low[row, j], high[row, j] = (
+                    instead.limits(levels[row]) if instead.limits else (np.nan, np.nan)
+                )
+                methods[row, j] = instead.method
+                notes[row, j] = f"{instead.note} {notes[row, j]}".strip()
         return Intervals(low, high, methods, notes, lacking)
 
-    def estimates(self, kind: str, levels: Sequence[float], bounds: Sequence[tuple[float, float]]) -> list[list[Estimate]]:
-        """For each column one Estimate a level: its `intervals` with all that a number travels with."""
-        of = self.intervals(kind, levels, bounds)
-        places = [(int(n), one != UNIT) for n, one in zip(self.n, bounds, strict=True)]
-        covers = {
-            one: None if self.of_families is not None else measured_coverage(kind, one[0], signed=one[1]) for one in {*places}
-        }
-        return [
-            [self._estimate(of, at, j, level, covers[place]) for at, level in enumerate(levels)]
-            for j, place in enumerate(places)
-        ]
+    def estimates(
+        self, kind: str, levels: Sequence[float], bounds: Sequence[tuple[float, float]]
+    ) -> list[list[Estimate]]:
+        """Return a list per column, with one Estimate per level: its `intervals` with all that a
+        number travels with."""
+        intervals = self.intervals(kind, levels, bounds)
+        coverages: dict[tuple[int, bool], float | None] = {}
+        estimates = []
+        for column, (n, column_bounds) in enumerate(zip(self.n.tolist(), bounds, strict=True)):
+            signed = column_bounds != UNIT
+            # Coverage was simulated for items that stand for themselves.
+            if self.of_families is None and (n, signed) not in coverages:
+                coverages[n, signed] = measured_coverage(kind, n, signed=signed)
+            estimates.append(
+                [
+                    self._estimate(intervals, row, column, level, coverages.get((n, signed)))
+                    for row, level in enumerate(levels)
+                ]
+            )
+        return estimates
 
-    def _limits(self, kinds: np.ndarray, levels: Sequence[float], bounds: Sequence[tuple[float, float]]) -> np.ndarray:
+    def _limits(
+        self, kinds: np.ndarray, levels: Sequence[float], bounds: Sequence[tuple[float, float]]
+    ) -> np.ndarray:
         """(2, levels, k) limits of each column's own kind; NaN without one."""
         limits = np.full((2, len(levels), kinds.size), np.nan)
         for kind in {*kinds} - {"none"}:
-            own = np.flatnonzero(kinds == kind)
+            columns = np.flatnonzero(kinds == kind)
             if kind == "wilson":
-                limits[:, :, own] = self._wilson(own, levels)
+                limits[:, :, columns] = self._wilson(columns, levels)
             elif kind in KINDS:
-                limits[:, :, own] = self.limits(kind, levels)[:, :, own]
+                limits[:, :, columns] = self.limits(kind, levels)[:, :, columns]
             else:
-                for one in {bounds[j] for j in own.tolist()}:
-                    alike = [j for j in own.tolist() if bounds[j] == one]
-                    limits[:, :, alike] = self.units.limits(levels, one)[:, :, alike]
+                # What is left are the names of `FamilyMeans.methods`, whose limits go by bounds.
+                for shared_bounds in {bounds[j] for j in columns.tolist()}:
+                    alike = [j for j in columns.tolist() if bounds[j] == shared_bounds]
+                    limits[:, :, alike] = self.units.limits(levels, shared_bounds)[:, :, alike]
         return limits
 
     @cached_property
     def units(self) -> FamilyMeans:
-        """The families, or every item as one of its own."""
-        return self.of_families or FamilyMeans(np.where(self.there, self.columns, 0.0), self.there.astype(float))
+        """The families, or each item as a family of one."""
+        return self.of_families or FamilyMeans(
+            np.where(self.is_defined, self.columns, 0.0), self.is_defined.astype(float)
+        )
 
     def _few(self, j: int) -> str:
-        """Why a column has no interval by default; "" where it has one."""
+        """Say why a column has no interval by default; "" where it has one."""
         families = self.of_families
         n = int(self.n[j] if families is None else families.n[j])
         if n < MIN_N:
             return few_items(n)
-        return few_families(float(families.n_effective[j])) if families and families.n_effective[j] < MIN_FAMILIES else ""
+        if families is None or families.n_effective[j] >= MIN_FAMILIES:
+            return ""
+        return few_families(float(families.n_effective[j]))
 
     def _within(
         self, low: np.ndarray, high: np.ndarray, bounds: Sequence[tuple[float, float]]
     ) -> tuple[np.ndarray, np.ndarray]:
         """`intervals.within` of every column and level."""
-        smallest, largest = (np.where(np.isnan(self.items), hole, self.items) for hole in (np.inf, -np.inf))
+        smallest, largest = (
+            np.where(np.isnan(self.items), hole, self.items) for hole in (np.inf, -np.inf)
+        )
         least, most = np.reshape(bounds, (-1, 2)).T
-        is_own = (smallest.min(axis=0, initial=np.inf) >= least) & (largest.max(axis=0, initial=-np.inf) <= most)
-        return np.where(is_own & (low < least), least, low), np.where(is_own & (high > most), most, high)
+        is_own = (smallest.min(axis=0, initial=np.inf) >= least) & (
+            largest.max(axis=0, initial=-np.inf) <= most
+        )
+        return np.where(is_own & (low < least), least, low), np.where(
+            is_own & (high > most), most, high
+        )
 
     def _kinds(self, kind: str, bounds: Sequence[tuple[float, float]]) -> np.ndarray:
         """(k,) what each column's interval is of; "none" where it has none."""
         if kind != "default":
             return np.where(self.n > 0, kind, "none").astype(object)
-        of_units = {one: self.units.methods(one) for one in {*bounds} if self.of_families is not None or one != UNIT}
-        return np.array(
-            [
-                "none" if self._few(j) else str(of_units[one][j]) if one in of_units else self._kind_of_share(j)
-                for j, one in enumerate(bounds)
-            ],
-            dtype=object,
-        )
+        unit_methods = {}
+        kinds = []
+        for j, column_bounds in enumerate(bounds):
+            if self._few(j):
+                kinds.append("none")
+            elif self.of_families is None and column_bounds == UNIT:
+                kinds.append(self._kind_of_share(j))
+            else:
+                if column_bounds not in unit_methods:
+                    unit_methods[column_bounds] = self.units.methods(column_bounds)
+                kinds.append(str(unit_methods[column_bounds][j]))
+        return np.array(kinds, dtype=object)
 
     def _kind_of_share(self, j: int) -> str:
-        """Wilson's of 0/1 items below 30 and of rare and nearly certain shares; else Student's t from 30 items on, and the studentised
-        bootstrap below."""
-        values = self.columns[self.there[:, j], j]
-        if min(self.values[j], 1 - self.values[j]) < RARE and values.min() >= 0 and values.max() <= 1:
+        """Choose Wilson's of 0/1 items below 30 and of rare and nearly certain shares; else
+        Student's t from 30 items on, and the studentised bootstrap below."""
+        values = self.columns[self.is_defined[:, j], j]
+        if (
+            min(self.values[j], 1 - self.values[j]) < RARE
+            and values.min() >= 0
+            and values.max() <= 1
+        ):
             return "wilson"
         if self.n[j] >= CLT_MIN_N:
             return "clt_cluster"
         return "wilson" if np.isin(values, (0, 1)).all() else "studentized"
 
     def _wilson(self, columns: np.ndarray, levels: Sequence[float]) -> np.ndarray:
-        """(2, levels, columns) Wilson's limits of the sum among n. A share varies less than 0 or 1 would, so of shares they hold at
-        least what they promise. Below `RARE` they stay within the t interval of a mean of `RARE`, which follows: a bound never
-        falls when a flip is added. The same from the other end above 1 - `RARE`."""
+        """(2, levels, columns) Wilson's limits of the sum among n. A share varies less than 0 or 1
+        would, so of shares they hold at least what they promise. Below `RARE` they stay within the
+        t interval of a mean of `RARE`, which follows: a bound never falls when a flip is added. The
+        same from the other end above 1 - `RARE`."""
         sizes, values = self.n[columns], self.values[columns]
-        limits = np.array(
-            [
+        by_level = []
+        for level in levels:
+            # Means of shares may lie outside [0, 1] by rounding, which `wilson` would refuse.
+            by_level.append(
                 [
                     wilson(min(max(value, 0.0), 1.0) * n, n, level)
                     for n, value in zip(sizes.tolist(), values.tolist(), strict=True)
                 ]
-                for level in levels
-            ]
-        ).transpose(2, 0, 1)
+            )
+        limits = np.array(by_level).transpose(2, 0, 1)
         t = t_quantiles(0.5 + np.asarray(levels, dtype=float)[:, None] / 2, sizes - 1)
         half = t * np.sqrt(RARE * (1 - RARE) / (sizes - 1))
         low, high = limits
+        # No bound lies above that of a mean of `RARE`: it could fall when a flip is added.
         rare = np.minimum(low, np.maximum(RARE - half, 0.0)), np.minimum(high, RARE + half)
         sure = np.maximum(low, 1 - RARE - half), np.maximum(high, np.minimum(1 - RARE + half, 1.0))
         many = sizes >= CLT_MIN_N
-        return np.where(many & (values < RARE), rare, np.where(many & (values > 1 - RARE), sure, limits))
+        return np.where(
+            many & (values < RARE), rare, np.where(many & (values > 1 - RARE), sure, limits)
+        )
 
-    def _estimate(self, of: Intervals, at: int, j: int, level: float, coverage: float | None) -> Estimate:
+    def _estimate(
+        self, intervals: Intervals, row: int, j: int, level: float, coverage: float | None
+    ) -> Estimate:
         value, n = float(self.values[j]), int(self.n[j])
         if n == 0:
             return missing(level=level, note="No item defines it.")
-        low, high, method, note = float(of.low[at, j]), float(of.high[at, j]), str(of.methods[at, j]), str(of.notes[at, j])
+        low, high = float(intervals.low[row, j]), float(intervals.high[row, j])
+        method, note = str(intervals.methods[row, j]), str(intervals.notes[row, j])
         if method == "none":
             return without_interval(value, n, level, note or self._few(j))
-        if of.is_stand_in[at, j]:
+        if intervals.is_stand_in[row, j]:
             return Estimate(value, low, high, level, method, n, None, note, coverage)
         effective = None if self.of_families is None else float(self.of_families.n_effective[j])
         seed = self.seed if method in RESAMPLING else None
@@ -253,7 +320,7 @@ class JointMeans:
 
 
 def t_quantiles(shares: np.ndarray, df: np.ndarray) -> np.ndarray:
-    """Student's t at `shares` (..., k) with `df` (k,); NaN below one degree of freedom."""
+    """Return Student's t at `shares` (..., k) with `df` (k,); NaN below one degree of freedom."""
     from scipy.special import stdtrit
 
     return np.where(df < 1, np.nan, stdtrit(np.maximum(df, 1), shares))
@@ -267,30 +334,37 @@ def joint_means(
     n_boot: int = N_BOOT,
     families: np.ndarray | None = None,
 ) -> list[Estimate]:
-    """The mean share of each column of (items, k), NaN where undefined: with the same items in the same order the same limits
-    as a decomposition's, because the draws are."""
+    """Return the mean share of each column of (items, k), NaN where undefined: with the same items
+    in the same order the same limits as a decomposition's, because the draws are."""
     joint = JointMeans(columns, seed, n_boot, families)
     return [column[0] for column in joint.estimates(kind, [level], [UNIT] * columns.shape[1])]
 
 
 def column_quantiles(sample: np.ndarray, shares: np.ndarray) -> np.ndarray:
-    """Linear percentiles of each column of (B, k), NaN left out; `shares` (..., k) differ by column. NaN without values."""
+    """Return the linear percentiles of each column of (B, k), NaN left out; `shares` (..., k)
+    differ by column. NaN without values."""
+    # NaN sorts to the end, so each column's values stand in its first rows.
     ordered = np.sort(sample, axis=0)
     last = (~np.isnan(sample)).sum(axis=0) - 1
-    at = np.clip(shares, 0, 1) * np.maximum(last, 0)
-    low = np.floor(np.nan_to_num(at)).astype(int)
+    position = np.clip(shares, 0, 1) * np.maximum(last, 0)
+    low = np.floor(np.nan_to_num(position)).astype(int)
     columns = np.broadcast_to(np.arange(sample.shape[1]), low.shape)
     below, above = ordered[low, columns], ordered[np.minimum(low + 1, np.maximum(last, 0)), columns]
-    return np.where(last < 0, np.nan, below + (above - below) * (at - low))
+    return np.where(last < 0, np.nan, below + (above - below) * (position - low))
 
 
 def undetermined(skipped: float) -> bool:
-    """Resamples without spread belong at the far ends of the studentised distribution. Where they are more than a tail holds,
-    its quantile is lost: simulated coverage falls to .63-.88 at 10-26 items with few that flip, and BCa keeps .95. The tail is
-    that of 99%, whatever the level: a method that changed with it would make a lower level's interval the wider one."""
+    """Return True where too many resamples have no spread. They belong at the far ends of the
+    studentised distribution. Where they are more than a tail holds, its quantile is lost: simulated
+    coverage falls to .63-.88 at 10-26 items with few that flip, and BCa keeps .95. The tail is that
+    of 99%, whatever the level: a method that changed with it would make a lower level's interval
+    the wider one."""
     return skipped > 0.005
 
 
 def no_spread_note(skipped: float) -> str:
-    """What stands beside an interval whose resamples could not all be studentised; `skipped` is their share."""
-    return f"{100 * skipped:.0f}% of the resamples had no spread to studentise with, so BCa stands in."
+    """Return the note of an interval whose resamples could not all be studentised; `skipped` is
+    their share."""
+    return (
+        f"{100 * skipped:.0f}% of the resamples had no spread to studentise with, so BCa stands in."
+    )

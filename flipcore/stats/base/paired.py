@@ -1,4 +1,5 @@
-"""The same items before and after a change, and drops of two sets: McNemar's test, discordant items, Welch's t.
+"""The same items before and after a change, and drops of two sets: McNemar's test, discordant
+items, Welch's t.
 
 b counts broken items (right -> wrong), c fixed ones (wrong -> right).
 """
@@ -11,19 +12,24 @@ from numpy.typing import ArrayLike
 from flipcore.core.errors import BadInput
 
 SLACK = 1e-12
-FLAT = 1e-14  # a variance below it is rounding: one changed item among 10,000 with ten rewrites leaves 1e-10
+# a variance below it is rounding: one changed item among 10,000 with ten rewrites leaves 1e-10
+FLAT = 1e-14
 
 
 def correctness(values: ArrayLike | str) -> np.ndarray:
-    """0/1 floats, one per item, from numbers, booleans, or a string with one digit an item."""
-    return np.array([float(digit) for digit in values] if isinstance(values, str) else values, dtype=float)
+    """Return 0/1 floats, one per item, from numbers, booleans, or a string with one digit per
+    item."""
+    return np.array(
+        [float(digit) for digit in values] if isinstance(values, str) else values, dtype=float
+    )
 
 
 def mcnemar(b: int, c: int) -> dict[str, float]:
-    """McNemar's p-values for `b` broken and `c` fixed items; no discordant item: all 1.
+    """Return McNemar's p-values for `b` broken and `c` fixed items; no discordant item: all 1.
 
-    exact = min(1, 2 binomial tails); midp; chi2_cc with continuity correction (the source's 2.5e-08 is chi2_cc of
-    b = 33, c = 0; the exact p is 2.3e-10); chi2; one_sided_exact for "more broken than fixed".
+    exact = min(1, 2 binomial tails); midp; chi2_cc with continuity correction (the source's 2.5e-08
+    is chi2_cc of b = 33, c = 0; the exact p is 2.3e-10); chi2; one_sided_exact for "more broken
+    than fixed".
     """
     from scipy.stats import binom, chi2
 
@@ -33,6 +39,7 @@ def mcnemar(b: int, c: int) -> dict[str, float]:
     tail, point = float(binom.cdf(min(b, c), n, 0.5)), float(binom.pmf(min(b, c), n, 0.5))
     return {
         "exact": min(1.0, 2 * tail),
+        # Half the probability of the observed table counts in each tail.
         "midp": min(1.0, 2 * tail - point),
         "chi2_cc": float(chi2.sf(max(abs(b - c) - 1, 0) ** 2 / n, 1)),
         "chi2": float(chi2.sf((b - c) ** 2 / n, 1)),
@@ -41,24 +48,31 @@ def mcnemar(b: int, c: int) -> dict[str, float]:
 
 
 def pairs(o: ArrayLike | str, p: ArrayLike | str) -> tuple[np.ndarray, np.ndarray]:
-    """Correctness before and after, of the items that have both: one the rewrite method could not perturb leaves both."""
+    """Return the correctness before and after of the items that have both; an item that the rewrite
+    method could not perturb is left out of both."""
     before, after = correctness(o), correctness(p)
     if before.shape != after.shape:
-        raise BadInput(f"Before and after must be the same items: came {len(before)} and {len(after)}.")
-    both = ~(np.isnan(before) | np.isnan(after))
-    return before[both], after[both]
+        raise BadInput(
+            f"Before and after must be the same items: came {len(before)} and {len(after)}."
+        )
+    has_both = ~(np.isnan(before) | np.isnan(after))
+    return before[has_both], after[has_both]
 
 
 def discordant(o: ArrayLike | str, p: ArrayLike | str) -> tuple[int, int, int]:
-    """(b, c, n): broken, fixed and all items, of 0/1 correctness before `o` and after `p`."""
+    """Return (b, c, n): broken, fixed and all items, of 0/1 correctness before `o` and after
+    `p`."""
     before, after = pairs(o, p)
-    return int(np.sum((before == 1) & (after == 0))), int(np.sum((before == 0) & (after == 1))), len(before)
+    return (
+        int(np.sum((before == 1) & (after == 0))),
+        int(np.sum((before == 0) & (after == 1))),
+        len(before),
+    )
 
 
 def gap_welch(db: ArrayLike, dc: ArrayLike, level: float = 0.95) -> dict[str, float]:
-    """Welch's two-sided t on drops per item. Fewer than two items in a set: NaN. No variance at all: no interval (NaN),
-    p = 1 if the gap is 0 and p = 0 otherwise.
-    """
+    """Compute Welch's two-sided t on drops per item. Fewer than two items in a set: NaN. No
+    variance at all: no interval (NaN), p = 1 if the gap is 0 and p = 0 otherwise."""
     from scipy.stats import t as student
 
     first, second = np.asarray(db, dtype=float), np.asarray(dc, dtype=float)
@@ -70,7 +84,9 @@ def gap_welch(db: ArrayLike, dc: ArrayLike, level: float = 0.95) -> dict[str, fl
     se = math.sqrt(v1 + v2)
     if v1 + v2 <= FLAT:
         t = 0.0 if abs(gap) <= SLACK else math.copysign(math.inf, gap)
-        return dict(zip(names, (gap, 0.0, t, math.nan, float(t == 0), math.nan, math.nan), strict=True))
+        return dict(
+            zip(names, (gap, 0.0, t, math.nan, float(t == 0), math.nan, math.nan), strict=True)
+        )
     df = float((v1 + v2) ** 2 / (v1**2 / (len(first) - 1) + v2**2 / (len(second) - 1)))
     half = float(student.ppf(0.5 + level / 2, df)) * se
     p = float(2 * student.sf(abs(gap) / se, df))

@@ -1,4 +1,5 @@
-"""How many items a design needs, and the smallest effect that it can see (normal approximations)."""
+"""Number of items that a design needs, and the smallest effect that it can see (normal
+approximations)."""
 
 import math
 
@@ -8,12 +9,12 @@ from flipcore.stats.base.intervals import z_quantile
 SLACK = 1e-9  # a whole number that misses itself by rounding is not rounded up
 
 
-def _z_sum(alpha: float, power: float, two_sided: bool = True) -> float:
+def _z_sum(alpha: float, power: float, *, two_sided: bool = True) -> float:
     return z_quantile(1 - alpha / (2 if two_sided else 1)) + z_quantile(power)
 
 
 def drop_variance(discordant: float, drop: float) -> float:
-    """Variance of one item's drop (-1, 0, 1): P(discordant) - drop^2."""
+    """Return the variance of one item's drop (-1, 0, 1): P(discordant) - drop^2."""
     return discordant - drop**2
 
 
@@ -25,27 +26,32 @@ def n_for_gap(
     drop_c: float,
     alpha: float = 0.05,
     power: float = 0.8,
+    *,
     two_sided: bool = True,
 ) -> float:
-    """Items per set for a drop gap of `gap`; `disc` is the share of items that change, `drop` the net drop.
+    """Return the number of items per set for a drop gap of `gap`; `disc` is the share of items that
+    change, `drop` the net drop.
 
-    A gap of 0 needs infinitely many. Divide by the rewrite method's coverage to get the items to author.
+    A gap of 0 needs infinitely many. Divide by the rewrite method's coverage to get the items to
+    author.
     """
     if gap == 0:
         return math.inf
     variance = drop_variance(disc_b, drop_b) + drop_variance(disc_c, drop_c)
-    return math.ceil(_z_sum(alpha, power, two_sided) ** 2 * variance / gap**2 - SLACK)
+    return math.ceil(_z_sum(alpha, power, two_sided=two_sided) ** 2 * variance / gap**2 - SLACK)
 
 
 def n_to_author(n: float, coverage: float) -> float:
-    """Items to start from so that `n` remain when the rewrite method can perturb a share `coverage` of them."""
+    """Return the number of items to start from so that `n` remain when the rewrite method can
+    perturb a share `coverage` of them."""
     if not 0 < coverage <= 1:
         raise BadInput(f"Coverage came as {coverage}: it is a share above 0 and at most 1.")
     return math.ceil(n / coverage - SLACK) if math.isfinite(n) else math.inf
 
 
 def n_two_prop(p1: float, p2: float, alpha: float = 0.05, power: float = 0.8) -> float:
-    """Items per arm to tell two independent proportions apart (pooled variance under the null; Fleiss 1981)."""
+    """Return the number of items per arm to tell two independent proportions apart (pooled variance
+    under the null; Fleiss 1981)."""
     if p1 == p2:
         return math.inf
     pooled = (p1 + p2) / 2
@@ -55,15 +61,18 @@ def n_two_prop(p1: float, p2: float, alpha: float = 0.05, power: float = 0.8) ->
 
 
 def mde_two_prop(p: float, n1: int, n2: int, alpha: float = 0.05, power: float = 0.8) -> float:
-    """Smallest difference from `p` that two independent proportions of `n1` and `n2` items detect; NaN without items."""
+    """Return the smallest difference from `p` that two independent proportions of `n1` and `n2`
+    items detect; NaN without items."""
     if min(n1, n2) < 1:
         return math.nan
     return _z_sum(alpha, power) * math.sqrt(p * (1 - p) * (1 / n1 + 1 / n2))
 
 
 def n_tost_two_prop(p: float, margin: float, alpha: float = 0.05, power: float = 0.8) -> float:
-    """Items per arm to show |p1 - p2| < margin when both are `p` (two one-sided tests; Chow, Shao & Wang 2008)."""
+    """Return the number of items per arm to show |p1 - p2| < margin when both are `p` (two
+    one-sided tests; Chow, Shao & Wang 2008)."""
     if margin <= 0:
         raise BadInput(f"The margin came as {margin}: equivalence needs a margin above 0.")
+    # With equal shares both one-sided tests must succeed, so the second kind of error is split.
     z = z_quantile(1 - alpha) + z_quantile(1 - (1 - power) / 2)
     return math.ceil(z**2 * 2 * p * (1 - p) / margin**2 - SLACK)

@@ -1,5 +1,5 @@
-"""Closed-form intervals for shares and their differences, and which of them stands in for one without width. Every interval is
-[low, high]; no cases -> NaN."""
+"""Closed-form intervals for shares and their differences, and the one that stands in for an
+interval without width. Every interval is [low, high]; no cases -> NaN."""
 
 import math
 from collections.abc import Callable, Sequence
@@ -15,19 +15,19 @@ MIN_LOOK = 20  # items from which a confidence sequence is shown
 
 
 def z_quantile(p: float) -> float:
-    """Quantile of the standard normal distribution."""
+    """Return the quantile of the standard normal distribution."""
     return NormalDist().inv_cdf(p)
 
 
 def t_quantile(p: float, df: float) -> float:
-    """Quantile of Student's t; NaN for df < 1."""
+    """Return the quantile of Student's t; NaN for df < 1."""
     from scipy.special import stdtrit
 
     return float(stdtrit(df, p)) if df >= 1 else NAN
 
 
 def wilson(k: float, n: float, level: float = 0.95) -> list[float]:
-    """Wilson score interval of k of n; n = 0 -> NaN."""
+    """Return the Wilson score interval of k of n; n = 0 -> NaN."""
     _check_counts(k, n)
     if n == 0:
         return [NAN, NAN]
@@ -35,11 +35,12 @@ def wilson(k: float, n: float, level: float = 0.95) -> list[float]:
     p = k / n
     centre = (p + z * z / (2 * n)) / (1 + z * z / n)
     half = z * math.sqrt(p * (1 - p) / n + z * z / (4 * n * n)) / (1 + z * z / n)
+    # At k = 0 and k = n the limits are exactly 0 and 1; rounding would miss them.
     return [0.0 if k == 0 else max(0.0, centre - half), 1.0 if k == n else min(1.0, centre + half)]
 
 
 def clopper_pearson(k: int, n: int, level: float = 0.95) -> list[float]:
-    """Exact binomial interval of k of n; n = 0 -> NaN."""
+    """Return the exact binomial interval of k of n; n = 0 -> NaN."""
     from scipy.special import betaincinv
 
     _check_counts(k, n)
@@ -53,30 +54,40 @@ def clopper_pearson(k: int, n: int, level: float = 0.95) -> list[float]:
 
 
 def newcombe_diff(k1: float, n1: float, k2: float, n2: float, level: float = 0.95) -> list[float]:
-    """p1 - p2 of independent samples, Newcombe (1998) method 10: Wilson limits combined by squares."""
+    """Return the interval of p1 - p2 of independent samples by Newcombe's (1998) method 10: Wilson
+    limits combined by squares."""
     if n1 == 0 or n2 == 0:
         return [NAN, NAN]
     return mover(k1 / n1, wilson(k1, n1, level), k2 / n2, wilson(k2, n2, level))
 
 
 def mover(d1: float, limits1: Sequence[float], d2: float, limits2: Sequence[float]) -> list[float]:
-    """d1 - d2 of independent estimates from the limits of each (MOVER; Zou & Donner 2008)."""
+    """Return the interval of d1 - d2 of independent estimates from the limits of each (MOVER; Zou &
+    Donner 2008)."""
     (low1, high1), (low2, high2) = limits1, limits2
-    return [d1 - d2 - math.hypot(d1 - low1, high2 - d2), d1 - d2 + math.hypot(high1 - d1, d2 - low2)]
+    return [
+        d1 - d2 - math.hypot(d1 - low1, high2 - d2),
+        d1 - d2 + math.hypot(high1 - d1, d2 - low2),
+    ]
 
 
 def bonett_price(b: float, c: float, n: float, level: float = 0.95) -> list[float]:
-    """Paired difference (b - c)/n with discordant counts b and c of n pairs: adjusted Wald (Bonett & Price 2012)."""
+    """Return the interval of the paired difference (b - c)/n with discordant counts b and c of n
+    pairs: adjusted Wald (Bonett & Price 2012)."""
     _check_counts(b + c, n)
     if n == 0:
         return [NAN, NAN]
+    # One pair is added to each discordant cell, so there is a width even without any change.
     p, q = (b + 1) / (n + 2), (c + 1) / (n + 2)
     half = z_quantile(0.5 + level / 2) * math.sqrt((p + q - (p - q) ** 2) / (n + 2))
     return [max(-1.0, p - q - half), min(1.0, p - q + half)]
 
 
-def hoeffding(mean: float, n: int, level: float = 0.95, bounds: tuple[float, float] = (0.0, 1.0)) -> list[float]:
-    """Mean of n independent values within `bounds`, whatever their distribution; never degenerate."""
+def hoeffding(
+    mean: float, n: int, level: float = 0.95, bounds: tuple[float, float] = (0.0, 1.0)
+) -> list[float]:
+    """Return the interval of the mean of n independent values within `bounds`, whatever their
+    distribution; never degenerate."""
     if n == 0:
         return [NAN, NAN]
     half = (bounds[1] - bounds[0]) * math.sqrt(math.log(2 / (1 - level)) / (2 * n))
@@ -85,37 +96,58 @@ def hoeffding(mean: float, n: int, level: float = 0.95, bounds: tuple[float, flo
 
 def _check_counts(k: float, n: float) -> None:
     if not 0 <= k <= n:
-        raise BadInput(f"{k} of {n} is not a share; the count must lie between 0 and the number of cases.")
+        raise BadInput(
+            f"{k} of {n} is not a share; the count must lie between 0 and the number of cases."
+        )
 
 
 @dataclass(frozen=True)
 class StandIn:
-    """`limits` gives [low, high] at a level; None where nothing stands in, and `note` says why or which kind does."""
+    """An interval in place of one without width. `limits` gives [low, high] at a level, None where
+    nothing stands in; `note` says why, or which kind does."""
 
     method: str
     note: str
     limits: Callable[[float], Sequence[float]] | None = None
 
 
-def stand_in(x: np.ndarray, sums: np.ndarray, sizes: np.ndarray, bounds: tuple[float, float] | None, kind: str) -> StandIn:
-    """The interval that has a width where `kind` has none; the same one at every level."""
+def stand_in(
+    x: np.ndarray,
+    sums: np.ndarray,
+    sizes: np.ndarray,
+    bounds: tuple[float, float] | None,
+    kind: str,
+) -> StandIn:
+    """Return the interval that has a width where `kind` has none; the same one at every level."""
     value, n = float(x.mean()), sums.size
     if kind == "conf_seq":
-        why = f"starts at {MIN_LOOK} items; {n} are in" if n < MIN_LOOK else "needs values that differ; all are equal so far"
-        return StandIn("none", f"No interval: a confidence sequence {why}.")
+        reason = (
+            f"starts at {MIN_LOOK} items; {n} are in"
+            if n < MIN_LOOK
+            else "needs values that differ; all are equal so far"
+        )
+        return StandIn("none", f"No interval: a confidence sequence {reason}.")
     if n < 2 or bounds is None or x.min() < bounds[0] or x.max() > bounds[1]:
         equal = f"{n} equal value{'' if n == 1 else 's'}"
-        return StandIn("none", f"No interval: {equal} without known bounds say nothing about the spread.")
+        return StandIn(
+            "none", f"No interval: {equal} without known bounds say nothing about the spread."
+        )
     note = f"The {kind} interval has no width, so {{}} stands in."
-    if bounds == (0.0, 1.0) and _one_of(sums, sizes, (0, 1)):
+    if bounds == (0.0, 1.0) and _are_single(sums, sizes, (0, 1)):
         k = sums.sum()
         return StandIn("wilson", note.format("Wilson's"), lambda level: wilson(k, n, level))
-    if bounds == (-1.0, 1.0) and _one_of(sums, sizes, (-1, 0, 1)):
+    if bounds == (-1.0, 1.0) and _are_single(sums, sizes, (-1, 0, 1)):
         b, c = (sums == 1).sum(), (sums == -1).sum()
-        return StandIn("bonett_price", note.format("Bonett and Price's"), lambda level: bonett_price(b, c, n, level))
-    return StandIn("hoeffding", note.format("Hoeffding's"), lambda level: hoeffding(value, n, level, bounds))
+        return StandIn(
+            "bonett_price",
+            note.format("Bonett and Price's"),
+            lambda level: bonett_price(b, c, n, level),
+        )
+    return StandIn(
+        "hoeffding", note.format("Hoeffding's"), lambda level: hoeffding(value, n, level, bounds)
+    )
 
 
-def _one_of(sums: np.ndarray, sizes: np.ndarray, allowed: tuple[int, ...]) -> bool:
-    """Every cluster holds one row, and its value is one of `allowed`."""
+def _are_single(sums: np.ndarray, sizes: np.ndarray, allowed: tuple[int, ...]) -> bool:
+    """Return True where each cluster holds one row whose value is one of `allowed`."""
     return bool((sizes == 1).all() and np.isin(sums, allowed).all())

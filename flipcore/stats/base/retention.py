@@ -1,4 +1,5 @@
-"""Retention of an audit: how many of the pairs people looked at were kept, under a rule that is stored with the number."""
+"""Retention of an audit: the share of reviewed pairs that was kept, under a rule that is stored
+with the number."""
 
 import math
 from collections.abc import Sequence
@@ -11,7 +12,8 @@ RULES = ("majority", "unanimous")
 
 
 def passes(votes: Sequence[bool], rule: str = "majority") -> bool:
-    """Whether `votes` keep a pair: more than half (`majority`) or all of them (`unanimous`). No vote keeps nothing."""
+    """Return True where `votes` keep a pair: more than half (`majority`) or all of them
+    (`unanimous`). No vote keeps nothing."""
     if rule not in RULES:
         raise BadInput(f"The rule {rule!r} is not one of {', '.join(RULES)}.")
     n_yes = sum(bool(vote) for vote in votes)
@@ -19,22 +21,42 @@ def passes(votes: Sequence[bool], rule: str = "majority") -> bool:
 
 
 def retention(kept: int, total: int) -> dict[str, float]:
-    """{rate, lo, hi}: share kept with Wilson's interval; nothing audited: NaN."""
+    """Return {rate, lo, hi}: the share kept with Wilson's interval; nothing audited: NaN."""
     low, high = wilson(kept, total)
     return {"rate": kept / total if total else math.nan, "lo": low, "hi": high}
 
 
 def retention_pairs(
-    sem_votes: Sequence[Sequence[bool]], path_votes: Sequence[Sequence[bool]], rule: str = "majority"
+    sem_votes: Sequence[Sequence[bool]],
+    path_votes: Sequence[Sequence[bool]],
+    rule: str = "majority",
 ) -> dict[str, float]:
-    """{kept, total, rate}: a pair is kept iff its votes on meaning AND those on the solution path pass `rule`."""
+    """Return {kept, total, rate}: a pair is kept iff its votes on meaning AND those on the solution
+    path pass `rule`."""
     if len(sem_votes) != len(path_votes):
-        raise BadInput(f"Both checks must cover the same pairs: came {len(sem_votes)} and {len(path_votes)}.")
-    kept = sum(passes(meaning, rule) and passes(path, rule) for meaning, path in zip(sem_votes, path_votes, strict=True))
+        raise BadInput(
+            f"Both checks must cover the same pairs: came {len(sem_votes)} and {len(path_votes)}."
+        )
+    kept = sum(
+        passes(meaning, rule) and passes(path, rule)
+        for meaning, path in zip(sem_votes, path_votes, strict=True)
+    )
     return {"kept": kept, "total": len(sem_votes), "rate": retention(kept, len(sem_votes))["rate"]}
 
 
-def retention_estimate(kept: int, total: int, rule: str = "majority", level: float = 0.95) -> Estimate:
-    """Retention as an Estimate; its note names the rule, because 88.7% means nothing without it."""
+def retention_estimate(
+    kept: int, total: int, rule: str = "majority", level: float = 0.95
+) -> Estimate:
+    """Return retention as an Estimate; its note names the rule, because 88.7% means nothing without
+    it."""
     rate, (low, high) = retention(kept, total)["rate"], wilson(kept, total, level)
-    return Estimate(rate, low, high, level, "wilson", total, None, f"Kept: {rule} of the reviewers on both checks.")
+    return Estimate(
+        rate,
+        low,
+        high,
+        level,
+        "wilson",
+        total,
+        None,
+        f"Kept: {rule} of the reviewers on both checks.",
+    )

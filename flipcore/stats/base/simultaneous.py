@@ -21,28 +21,38 @@ class SequencePath:
 
 
 def bounded_path(
-    values: Sequence[float] | np.ndarray, alpha: float = 0.05, bounds: tuple[float, float] = (0.0, 1.0)
+    values: Sequence[float] | np.ndarray,
+    alpha: float = 0.05,
+    bounds: tuple[float, float] = (0.0, 1.0),
 ) -> SequencePath:
-    """`values` in the order in which items came in, NaN left out. The page may be watched at every step: the limits hold at all of
-    them together, for values within `bounds`, at any number of items and any rate: predictable plug-in empirical Bernstein
+    """Return the confidence sequence of `values`, in the order in which items came in, NaN left
+    out. The page may be watched at every step: the limits hold at all of them together, for values
+    within `bounds`, at any number of items and any rate: predictable plug-in empirical Bernstein
     sequence, running intersection (Waudby-Smith & Ramdas, arXiv:2010.09686, theorem 2). Items must
-    arrive in random order, as the runner asks them. Raises BadInput for a value out of bounds.
-    """
+    arrive in random order, as the runner asks them. Raises BadInput for a value out of bounds."""
     low_bound, width = bounds[0], bounds[1] - bounds[0]
     x = (np.asarray(values, dtype=float) - low_bound) / width
     x = x[~np.isnan(x)]
     if x.size and (x.min() < 0 or x.max() > 1):
         raise BadInput(f"A value lies outside {bounds[0]} to {bounds[1]}; give wider bounds.")
     t = np.arange(1, x.size + 1)
+    # One pseudo-observation of 1/2, so that the first bet has a variance.
     mean = (0.5 + np.cumsum(x)) / (t + 1)
     variance = (0.25 + np.cumsum((x - mean) ** 2)) / (t + 1)
-    mean_before, variance_before = np.r_[0.5, mean[:-1]][: x.size], np.r_[0.25, variance[:-1]][: x.size]
+    # Each bet may use earlier items only: that is what makes the sequence valid.
+    mean_before, variance_before = (
+        np.r_[0.5, mean[:-1]][: x.size],
+        np.r_[0.25, variance[:-1]][: x.size],
+    )
     log_term = math.log(2 / alpha)
     bet = np.minimum(np.sqrt(2 * log_term / (variance_before * t * np.log1p(t))), 0.5)
     total = np.cumsum(bet)
     centre = np.cumsum(bet * x) / total
     half = (log_term + np.cumsum((x - mean_before) ** 2 * (-np.log1p(-bet) - bet))) / total
-    low, high = np.maximum.accumulate(np.maximum(centre - half, 0)), np.minimum.accumulate(np.minimum(centre + half, 1))
+    low, high = (
+        np.maximum.accumulate(np.maximum(centre - half, 0)),
+        np.minimum.accumulate(np.minimum(centre + half, 1)),
+    )
     means = np.cumsum(x) / t
     means, low, high = (low_bound + width * part for part in (means, low, high))
     return SequencePath(t, means, low, high, 1 - alpha)

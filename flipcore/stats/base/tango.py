@@ -1,8 +1,10 @@
-"""Right or wrong twice on the same items: test and interval of the difference by one statistic, so that they never disagree.
+"""Right or wrong twice on the same items: test and interval of the difference by one statistic, so
+that they never disagree.
 
-`b` items went from right to wrong, `c` from wrong to right, of `n`; the difference is the loss (b - c)/n. The statistic is the score
-of Tango (Statistics in Medicine 1998), which at 0 is McNemar's. Up to `MOST_EXACT` items its p is exact: the largest probability over
-how many items change otherwise (Suissa & Shuster 1991); beyond them it is normal. By enumeration at 22 to 150 items and a nominal
+`b` items went from right to wrong, `c` from wrong to right, of `n`; the difference is the loss (b -
+c)/n. The statistic is the score of Tango (Statistics in Medicine 1998), which at 0 is McNemar's. Up
+to `MOST_EXACT` items its p is exact: the largest probability over how many items change otherwise
+(Suissa & Shuster 1991); beyond them it is normal. By enumeration at 22 to 150 items and a nominal
 .05 the normal p is false in up to .071, Bonett and Price's interval in up to .098.
 """
 
@@ -13,34 +15,43 @@ from numpy.typing import ArrayLike
 
 from flipcore.core.errors import BadInput
 
+# The exact tail goes through an n by n table, and then through `N_NUISANCE` shares.
 MOST_EXACT = 300
 N_NUISANCE = 40
 PRECISION = 1e-6
 
 
 def tango_z(b: ArrayLike, c: ArrayLike, n: int, loss: float) -> np.ndarray:
-    """Score statistic of the true loss being `loss`; arrays or numbers."""
+    """Return the score statistic of the true loss being `loss`; arrays or numbers."""
     losses, gains = np.asarray(b, dtype=float), np.asarray(c, dtype=float)
     linear = -losses - gains + (2 * n - losses + gains) * loss
-    gain = (np.sqrt(np.maximum(linear**2 + 8 * n * gains * loss * (1 - loss), 0.0)) - linear) / (4 * n)
+    gain = (np.sqrt(np.maximum(linear**2 + 8 * n * gains * loss * (1 - loss), 0.0)) - linear) / (
+        4 * n
+    )
     variance = n * np.maximum(2 * gain + loss * (1 - loss), 0.0)
     gap = losses - gains - n * loss
+    # Nothing changed and no loss asked: 0/0 says nothing; any other gap is infinitely unlikely.
     flat = variance <= 1e-12
     return np.where(
-        flat, np.where(np.abs(gap) <= 1e-9, 0.0, np.copysign(np.inf, gap)), gap / np.sqrt(np.where(flat, 1, variance))
+        flat,
+        np.where(np.abs(gap) <= 1e-9, 0.0, np.copysign(np.inf, gap)),
+        gap / np.sqrt(np.where(flat, 1, variance)),
     )
 
 
 @lru_cache(maxsize=20_000)
 def p_below(b: int, c: int, n: int, loss: float = 0.0) -> float:
-    """One-sided p of a true loss of `loss` or more. Raises BadInput for more changes than items; no items: NaN."""
+    """Return the one-sided p of a true loss of `loss` or more. Raises BadInput for more changes
+    than items; no items: NaN."""
     if b < 0 or c < 0 or b + c > n:
         raise BadInput(
-            f"{b} items that broke and {c} that mended are not of one set of {n}; together they are at most all of it."
+            f"{b} items that broke and {c} that mended are not of one set of {n}; together they "
+            "are at most all of it."
         )
     if n == 0:
         return float("nan")
     if loss >= 1 or loss <= -1:
+        # No true loss is outside [-1, 1]: such a null is certain or impossible.
         return float(loss <= -1)
     if n > MOST_EXACT:
         from scipy.special import ndtr
@@ -50,44 +61,54 @@ def p_below(b: int, c: int, n: int, loss: float = 0.0) -> float:
 
 
 def _exact_tail(b: int, c: int, n: int, loss: float) -> float:
-    """Largest probability, over the share of items that mend, of a statistic as low as this one. Among k items that change those
-    results count that have at most so many losses, which a binomial tail gives."""
+    """Return the largest probability, over the share of items that mend, of a statistic as low as
+    this one. Among k items that change those results count that have at most so many losses, which
+    a binomial tail gives."""
     from scipy.special import bdtr, gammaln, xlog1py, xlogy
 
     k = np.arange(n + 1)
     losses = k[:, None]
-    is_lower = (losses <= k) & (tango_z(losses, np.maximum(k - losses, 0), n, loss) <= tango_z(b, c, n, loss) + 1e-9)
+    is_lower = (losses <= k) & (
+        tango_z(losses, np.maximum(k - losses, 0), n, loss) <= tango_z(b, c, n, loss) + 1e-9
+    )
     most = is_lower.sum(axis=0) - 1  # the statistic grows with the losses
     lowest, highest = max(0.0, -loss), (1 - loss) / 2
+    # Spaced by squares: near 0 the standard error of a share goes with its root.
     gains = lowest + (highest - lowest) * np.linspace(0, 1, N_NUISANCE) ** 2
-    ways = gammaln(n + 1) - gammaln(k + 1) - gammaln(n - k + 1)
+    log_ways = gammaln(n + 1) - gammaln(k + 1) - gammaln(n - k + 1)
 
     def tail(gains: np.ndarray) -> np.ndarray:
         either = np.clip(2 * gains + loss, 0.0, 1.0)[:, None]
         share = np.divide(gains[:, None] + loss, either, out=np.ones_like(either), where=either > 0)
-        chance = np.exp(ways + xlogy(k, either) + xlog1py(n - k, -either))
-        below = np.where(most < 0, 0.0, bdtr(np.maximum(most, 0), np.maximum(k, 1), np.clip(share, 0, 1)))
+        chance = np.exp(log_ways + xlogy(k, either) + xlog1py(n - k, -either))
+        below = np.where(
+            most < 0, 0.0, bdtr(np.maximum(most, 0), np.maximum(k, 1), np.clip(share, 0, 1))
+        )
         return (chance * np.where(k == 0, most >= 0, below)).sum(axis=1)
 
     coarse = tail(gains)
-    at = int(np.argmax(coarse))
-    fine = np.linspace(gains[max(at - 1, 0)], gains[min(at + 1, N_NUISANCE - 1)], N_NUISANCE // 2)
-    return float(min(1.0, max(coarse[at], tail(fine).max())))
+    peak = int(np.argmax(coarse))
+    # A second, finer grid round the coarse maximum.
+    fine = np.linspace(
+        gains[max(peak - 1, 0)], gains[min(peak + 1, N_NUISANCE - 1)], N_NUISANCE // 2
+    )
+    return float(min(1.0, max(coarse[peak], tail(fine).max())))
 
 
 def p_above(b: int, c: int, n: int, loss: float = 0.0) -> float:
-    """One-sided p of a true loss of `loss` or less."""
+    """Return the one-sided p of a true loss of `loss` or less."""
     return p_below(c, b, n, -loss)
 
 
 def p_two_sided(b: int, c: int, n: int) -> float:
-    """Two-sided p of no loss: twice the smaller side."""
+    """Return the two-sided p of no loss: twice the smaller side."""
     return min(1.0, 2 * min(p_below(b, c, n), p_above(b, c, n))) if n else float("nan")
 
 
 @lru_cache(maxsize=20_000)
 def upper_loss(b: int, c: int, n: int, error: float = 0.05) -> float:
-    """One-sided upper limit of the loss, beyond which `p_below` is at most `error`. Nothing changed: 1 - error^(1/n)."""
+    """Return the one-sided upper limit of the loss, beyond which `p_below` is at most `error`.
+    Nothing changed: 1 - error^(1/n)."""
     from scipy.optimize import brentq
 
     if not n:
@@ -102,10 +123,12 @@ def upper_loss(b: int, c: int, n: int, error: float = 0.05) -> float:
     if excess(low) <= 0 or excess(high) > 0:
         return high if excess(high) > 0 else low
     root = brentq(excess, low, high, xtol=PRECISION)
+    # Rounded outwards by what the root may be off, so that test and limit agree.
     return float(min(root + PRECISION, high))
 
 
 def loss_limits(b: int, c: int, n: int, level: float = 0.95) -> list[float]:
-    """[low, high] of the loss: 0 lies outside where `p_two_sided` is at most 1 - level."""
+    """Return [low, high] of the loss: 0 lies outside where `p_two_sided` is at most 1 - level."""
+    # (1 - 0.95) / 2 is 0.025000000000000022, which would be another entry of the cache.
     error = round((1 - level) / 2, 12)
     return [-upper_loss(c, b, n, error), upper_loss(b, c, n, error)]

@@ -1,9 +1,12 @@
-"""Right or wrong on two sets of other items: test and interval of the difference by one statistic, so that they never disagree.
+"""Right or wrong on two sets of different items: test and interval of the difference by one
+statistic, so that they never disagree.
 
-`k1` of `n1` are right in the first set, `k2` of `n2` in the second; the difference is k1/n1 - k2/n2. The statistic is the score of
-Farrington & Manning (Statistics in Medicine 1990), which at 0 is the pooled z. Where the smaller set has up to `MOST_EXACT` items its p
-is exact: the largest probability over how many are right otherwise (Suissa & Shuster 1985; Barnard's test). By enumeration at 200
-against 30 items that .98 are right of, the normal z passes 1.96 on one side in .047 of equal models, the exact test in .019.
+`k1` of `n1` are right in the first set, `k2` of `n2` in the second; the difference is k1/n1 -
+k2/n2. The statistic is the score of Farrington & Manning (Statistics in Medicine 1990), which at 0
+is the pooled z. Where the smaller set has up to `MOST_EXACT` items its p is exact: the largest
+probability over how many are right otherwise (Suissa & Shuster 1985; Barnard's test). By
+enumeration at 200 against 30 items that .98 are right of, the normal z passes 1.96 on one side in
+.047 of equal models, the exact test in .019.
 """
 
 from functools import lru_cache
@@ -14,7 +17,9 @@ from numpy.typing import ArrayLike
 
 from flipcore.core.errors import BadInput
 
-MOST_EXACT = 1_500  # a quarter of a second for the limits; beyond it the normal z errs by less than a twentieth of the level
+# a quarter of a second for the limits; beyond it the normal z errs by less than a twentieth of the
+# level
+MOST_EXACT = 1_500
 N_NUISANCE = 40
 PRECISION = 5e-5  # of a limit, which is rounded outwards by it
 RARE = 1e-12  # rows of this probability are not gone through, and count as if all of them were in
@@ -37,39 +42,48 @@ class Counts(NamedTuple):
         return Counts(self.k2, self.n2, self.k1, self.n1)
 
     def check(self) -> None:
-        """Raises BadInput for more right than were asked, or nothing asked."""
+        """Raise BadInput for more right than were asked, or nothing asked."""
         if not (0 <= self.k1 <= self.n1 and 0 <= self.k2 <= self.n2 and self.n1 and self.n2):
             raise BadInput(
-                f"{self.k1} right of {self.n1} against {self.k2} of {self.n2}: each set needs items, and no more right."
+                f"{self.k1} right of {self.n1} against {self.k2} of {self.n2}: each set needs "
+                "items, and no more right."
             )
 
 
 def score(k1: ArrayLike, n1: int, k2: ArrayLike, n2: int, difference: float) -> np.ndarray:
-    """Score statistic of the true difference being `difference`; arrays or numbers. 0/0 is 0."""
+    """Return the score statistic of the true difference being `difference`; arrays or numbers. 0/0
+    is 0."""
     p1, p2 = np.asarray(k1, dtype=float) / n1, np.asarray(k2, dtype=float) / n2
     if difference == 0:
         restricted = (p1 * n1 + p2 * n2) / (n1 + n2)
     else:
+        # The closed form of Farrington & Manning: the root of a cubic gives the shares that are
+        # likeliest among those that differ by `difference`.
         ratio, d = n2 / n1, difference
         a = 1 + ratio
         b = -(a + p1 + ratio * p2 + d * (ratio + 2))
         c = d * d + d * (2 * p1 + a) + p1 + ratio * p2
         v = b**3 / (27 * a**3) - b * c / (6 * a * a) - p1 * d * (1 + d) / (2 * a)
-        u = np.where(v < 0, -1.0, 1.0) * np.sqrt(np.maximum(b * b / (9 * a * a) - c / (3 * a), 1e-30))
+        u = np.where(v < 0, -1.0, 1.0) * np.sqrt(
+            np.maximum(b * b / (9 * a * a) - c / (3 * a), 1e-30)
+        )
         turn = (np.pi + np.arccos(np.clip(v / u**3, -1, 1))) / 3
         restricted = np.clip(2 * u * np.cos(turn) - b / (3 * a), max(0.0, d), min(1.0, 1 + d))
-    other = np.clip(restricted - difference, 0, 1)
-    variance = restricted * (1 - restricted) / n1 + other * (1 - other) / n2
+    second_share = np.clip(restricted - difference, 0, 1)
+    variance = restricted * (1 - restricted) / n1 + second_share * (1 - second_share) / n2
     gap = p1 - p2 - difference
     flat = variance <= 1e-14
     return np.where(
-        flat, np.where(np.abs(gap) <= 1e-9, 0.0, np.copysign(np.inf, gap)), gap / np.sqrt(np.where(flat, 1, variance))
+        flat,
+        np.where(np.abs(gap) <= 1e-9, 0.0, np.copysign(np.inf, gap)),
+        gap / np.sqrt(np.where(flat, 1, variance)),
     )
 
 
 @lru_cache(maxsize=50_000)
 def p_above(counts: Counts, difference: float = 0.0) -> float:
-    """One-sided p of a true difference of `difference` or less. Raises BadInput for impossible counts."""
+    """Return the one-sided p of a true difference of `difference` or less. Raises BadInput for
+    impossible counts."""
     counts.check()
     if abs(difference) >= 1:
         return float(difference >= 1)
@@ -82,55 +96,81 @@ def p_above(counts: Counts, difference: float = 0.0) -> float:
 
 
 def tail(statistic: float, n1: int, n2: int, difference: float) -> float:
-    """Largest probability, over the share that is right of the first set, of a statistic as high as this one."""
+    """Return the largest probability, over the share that is right of the first set, of a statistic
+    as high as this one."""
     if n1 <= n2:
-        return _tail(lambda few, many: score(few, n1, many, n2, difference) >= statistic - 1e-9, n1, n2, difference, falls=True)
-    return _tail(lambda few, many: score(many, n1, few, n2, difference) >= statistic - 1e-9, n2, n1, -difference, falls=False)
+        return _tail(
+            lambda k_few, k_many: score(k_few, n1, k_many, n2, difference) >= statistic - 1e-9,
+            n1,
+            n2,
+            difference,
+            falls=True,
+        )
+    return _tail(
+        lambda k_few, k_many: score(k_many, n1, k_few, n2, difference) >= statistic - 1e-9,
+        n2,
+        n1,
+        -difference,
+        falls=False,
+    )
 
 
 def _tail(is_in, n_few: int, n_many: int, difference: float, *, falls: bool) -> float:
-    """The same by rows of the smaller set: in each the results that count are those with few enough right (`falls`), or many enough, of
-    the larger, which a binomial tail gives. `difference` is the smaller set's share less the larger's."""
+    """Return it by rows of the smaller set. In each row the results that count are those with few
+    enough right (`falls`), or many enough, of the larger, which a binomial tail gives. `difference`
+    is the smaller set's share less that of the larger set."""
     from scipy.special import bdtr, gammaln, xlog1py, xlogy
 
     k = np.arange(n_few + 1)
-    low, high = (
-        np.full(k.size, -1),
-        np.full(k.size, n_many + 1),
-    )  # the last that is in, the first that is not; reversed where it rises
+    # the last that is in, the first that is not; reversed where it rises
+    low, high = (np.full(k.size, -1), np.full(k.size, n_many + 1))
+    # Bisection, all rows at once: the statistic is monotone in the larger set's count.
     for _ in range(int(np.ceil(np.log2(n_many + 2))) + 1):
         middle = (low + high) // 2
         inner = np.clip(middle, 0, n_many)
         inside = is_in(k, inner if falls else n_many - inner) & (middle >= 0) & (middle <= n_many)
         open_rows = high - low > 1
-        low, high = np.where(open_rows & inside, middle, low), np.where(open_rows & ~inside, middle, high)
+        low, high = (
+            np.where(open_rows & inside, middle, low),
+            np.where(open_rows & ~inside, middle, high),
+        )
     lowest, highest = max(0.0, difference), min(1.0, 1 + difference)
-    ways = gammaln(n_few + 1) - gammaln(k + 1) - gammaln(n_few - k + 1)
+    log_ways = gammaln(n_few + 1) - gammaln(k + 1) - gammaln(n_few - k + 1)
 
     def chance(shares: np.ndarray) -> np.ndarray:
         p = shares[:, None]
-        other = np.clip(p - difference, 0.0, 1.0)
-        row = np.exp(ways + xlogy(k, p) + xlog1py(n_few - k, -p))
-        rest = np.broadcast_to(np.where(low < n_many, 0.0, 1.0), row.shape).copy()
+        share_of_many = np.clip(p - difference, 0.0, 1.0)
+        row = np.exp(log_ways + xlogy(k, p) + xlog1py(n_few - k, -p))
+        row_tail = np.broadcast_to(np.where(low < n_many, 0.0, 1.0), row.shape).copy()
         counts = (row > RARE) & (low >= 0) & (low < n_many)
-        bdtr(low.astype(float) + np.zeros_like(row), n_many, other if falls else 1 - other, out=rest, where=counts)
-        return (row * rest).sum(axis=1) + RARE * k.size
+        bdtr(
+            low.astype(float) + np.zeros_like(row),
+            n_many,
+            share_of_many if falls else 1 - share_of_many,
+            out=row_tail,
+            where=counts,
+        )
+        return (row * row_tail).sum(axis=1) + RARE * k.size
 
+    # Even steps on the arcsine scale, on which a share has the same standard error everywhere.
     shares = lowest + (highest - lowest) * np.sin(np.linspace(0, np.pi / 2, N_NUISANCE)) ** 2
     coarse = chance(shares)
-    at = int(np.argmax(coarse))
-    fine = np.linspace(shares[max(at - 1, 0)], shares[min(at + 1, N_NUISANCE - 1)], N_NUISANCE // 3)
-    return float(min(1.0, max(coarse[at], chance(fine).max())))
+    peak = int(np.argmax(coarse))
+    fine = np.linspace(
+        shares[max(peak - 1, 0)], shares[min(peak + 1, N_NUISANCE - 1)], N_NUISANCE // 3
+    )
+    return float(min(1.0, max(coarse[peak], chance(fine).max())))
 
 
 def p_two_sided(counts: Counts) -> float:
-    """Two-sided p of no difference: twice the smaller side."""
+    """Return the two-sided p of no difference: twice the smaller side."""
     return min(1.0, 2 * min(p_above(counts), p_above(counts.swapped)))
 
 
 @lru_cache(maxsize=20_000)
 def lower_limit(counts: Counts, error: float = 0.05) -> float:
-    """One-sided lower limit of the difference, below which `p_above` is at most `error`."""
+    """Return the one-sided lower limit of the difference, below which `p_above` is at most
+    `error`."""
     from scipy.optimize import brentq
     from scipy.special import ndtri
 
@@ -140,12 +180,20 @@ def lower_limit(counts: Counts, error: float = 0.05) -> float:
         lowest, highest = (0.0, highest) if p_above(counts) <= error else (lowest, 0.0)
 
     def excess(difference: float) -> float:
+        # On the log scale the root is nearly linear, so few exact tails are computed.
         return np.log(max(p_above(counts, difference), 1e-300) / error)
 
     if excess(highest) <= 0:
         return highest
     z = float(-ndtri(error))
-    guess = brentq(lambda difference: float(np.clip(z - score(*counts, difference), -9, 9)), -1, counts.difference, xtol=1e-3)
+    # The normal limit is near and costs nothing; from there the bracket is widened until the exact
+    # p changes sides.
+    guess = brentq(
+        lambda difference: float(np.clip(z - score(*counts, difference), -9, 9)),
+        -1,
+        counts.difference,
+        xtol=1e-3,
+    )
     step = max(0.1 * (counts.difference - guess), 1e-3)
     low = high = min(max(guess, lowest), highest)
     while excess(low) > 0:
@@ -159,14 +207,16 @@ def lower_limit(counts: Counts, error: float = 0.05) -> float:
 
 
 def difference_limits(counts: Counts, level: float = 0.95) -> list[float]:
-    """[low, high] of the difference: 0 lies outside where `p_two_sided` is at most 1 - level."""
+    """Return [low, high] of the difference: 0 lies outside where `p_two_sided` is at most 1 -
+    level."""
     error = round((1 - level) / 2, 12)
     return [lower_limit(counts, error), -lower_limit(counts.swapped, error)]
 
 
 @lru_cache(maxsize=2_000)
 def critical(n1: int, n2: int, difference: float, error: float) -> float:
-    """The least statistic whose one-sided p is at most `error`, for plans: a result rejects where its score reaches it."""
+    """Return the least statistic whose one-sided p is at most `error`, for plans: a result rejects
+    where its score reaches it."""
     from scipy.special import ndtri
 
     if min(n1, n2) > MOST_EXACT:

@@ -79,7 +79,7 @@ def _beside(n: int, templates: int, paired: bool) -> Draw:
     def draw(rng: Rng) -> HoldoutTest:
         units, seed = embedded(rng, items, n, 0.9, 0.0), int(rng.integers(2**31))
         copies = [cross_neighbours(nearest_by_vector(units, sources), labels, sources, seed, 199)]
-        return semantic_test(units[first[:half]], units[first[half:]], 0.5, paired, 99, seed, copies)
+        return semantic_test(units[first[:half]], units[first[half:]], 0.5, paired=paired, m=99, seed=seed, copies=copies)
 
     return draw
 
@@ -100,7 +100,9 @@ def _told(
     items = entries(n, m, templates, paired)
     groups = np.unique([item.source_id or item.item_id for item in items], return_inverse=True)[1]
     rows, seed = embedded(rng, items, n, rho, shift), int(rng.integers(2**31))
-    return separability(rows, np.repeat([0, 1], [n, m]), nearest_mean, groups, paired, 2, permutations, seed)
+    return separability(
+        rows, np.repeat([0, 1], [n, m]), nearest_mean, groups, paired=paired, n_folds=2, m=permutations, seed=seed
+    )
 
 
 @lru_cache(maxsize=32)
