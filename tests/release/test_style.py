@@ -17,8 +17,12 @@ EMPTY_NAMES = frozenset(
     "known given found made told what why who whom each rest both thing things stuff".split()
 )
 RELATIVE = re.compile(r"\s*(What|Whether|How|Which|Where|Who|Whose|Why|That|Of)\b")
-# Fields whose names stand in stored files.
-STORED = {("flipcore/models/probe_record.py", "at")}
+# Fields whose names stand in stored files, or in tables and exports.
+STORED = {
+    ("flipcore/models/probe_record.py", "at"),
+    ("flipcore/stats/flips/decomposition.py", "both"),
+    ("flipcore/stats/flips/disagreement.py", "both"),
+}
 COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
 DOCUMENTED = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
 

@@ -100,7 +100,7 @@ def _rates(
 ) -> list[np.ndarray]:
     """(items, quantities) of each row."""
     own = [row for row in rows if row[0] != ALL_AXES]
-    cells = {(axis, e): item_rates(answers, axis, e, reference, policy, include_base).values for axis, e in own}
+    cells = {(axis, e): item_rates(answers, axis, e, reference, policy, include_base=include_base).values for axis, e in own}
     return [cells[row] if row in cells else over_axes([cells[axis, row[1]] for axis in pooled]) for row in rows]
 
 

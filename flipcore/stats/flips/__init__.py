@@ -1,1 +1,1 @@
-"""Does the answer flip, and is it the model or the readout?"""
+"""Flips: answers that change, and the part of them that the model or the extractor causes."""

@@ -1,6 +1,7 @@
-"""From the one table of readouts to coded answers: integers that the kernel in `disagreement` compares.
+"""Readouts as coded answers: integers that the kernel in `disagreement` compares.
 
-All cells of a study share one list of items, so their rates stand in one matrix and one item draw serves them all.
+All cells of a study share one list of items, so their rates stand in one matrix and one item draw
+serves them all.
 """
 
 from __future__ import annotations
@@ -22,14 +23,17 @@ NEEDED = [*KEY, "status", "answer"]
 
 @dataclass(frozen=True)
 class CodedAnswers:
-    """Answers of one model. `codes[axis, extractor]` is (items, variants, samples) with `NULL` and `ABSENT`; the cells of
-    an axis are aligned. `base[axis]` marks the base prompt's variants (items, variants). On `identity` every sample is a
-    variant. `texts[code]` is the canonical answer, `n_absent` counts rows without one and without an unreadable one.
+    """Answers of one model. `codes[axis, extractor]` is (items, variants, samples) with `NULL` and
+    `ABSENT`; the cells of an axis are aligned. `base[axis]` marks the base prompt's variants
+    (items, variants). On `identity` every sample is a variant. `texts[code]` is the canonical
+    answer, `n_absent` counts rows without one and without an unreadable one.
 
-    An answer that was cut off or that never came is in no pair, so its code is `ABSENT`; `lost[axis, extractor]` marks where that is so;
-    a cell without such an answer has no entry. `families` (items,) numbers what an item was made from where several items
-    share one, and is then the unit of resampling; None where none do. `null_rates` and `unread` hold what the functions of
-    those names have counted so far: it is the same under every policy."""
+    An answer that was cut off or that never came is in no pair, so its code is `ABSENT`;
+    `lost[axis, extractor]` marks where that is so; a cell without such an answer has no entry.
+    `families` (items,) numbers what an item was made from where several items share one, and is
+    then the unit of resampling; None where no two do. `null_rates` and `unread` hold what the
+    functions of those names have counted so far: it is the same under every policy.
+    """
 
     items: np.ndarray
     axes: tuple[str, ...]
@@ -40,27 +44,33 @@ class CodedAnswers:
     texts: np.ndarray
     lost: Mapping[tuple[str, str], np.ndarray] = field(default_factory=dict)
     families: np.ndarray | None = None
-    null_rates: dict[tuple[str, str], NullRates] = field(default_factory=dict, init=False, repr=False, compare=False)
+    null_rates: dict[tuple[str, str], NullRates] = field(
+        default_factory=dict, init=False, repr=False, compare=False
+    )
     unread: dict = field(default_factory=dict, init=False, repr=False, compare=False)
 
     def is_open(self, axis: str, extractor: str) -> np.ndarray:
-        """(items, variants, samples) where an answer was asked for and none was read: unreadable, cut off or never came."""
+        """Return (items, variants, samples), True where an answer was asked for and none was read:
+        unreadable, cut off or never came."""
         nulls = self.codes[axis, extractor] == NULL
         return nulls | self.lost[axis, extractor] if (axis, extractor) in self.lost else nulls
 
-    def cell(self, axis: str, extractor: str, include_base: bool = True) -> np.ndarray:
-        """Codes of one axis under one extractor, without the base prompt where it is not wanted."""
+    def cell(self, axis: str, extractor: str, *, include_base: bool = True) -> np.ndarray:
+        """Return the codes of one axis under one extractor, with or without the base prompt."""
         codes = self.codes[axis, extractor]
+        # Identity asks nothing but the base prompt.
         if include_base or axis == IDENTITY:
             return codes
         return np.where(self.base[axis][:, :, None], ABSENT, codes)
 
 
 def coded_answers(readouts: pd.DataFrame) -> CodedAnswers:
-    """`readouts` has the columns of `NEEDED`, one row a readout, and optionally `model`.
+    """Code `readouts`, which have the columns of `NEEDED`, one row per readout, and optionally
+    `model`.
 
-    An absent readout, one that was cut off, and a reading that holds a value instead of an answer are missing. An axis or
-    extractor keeps the order of its first row. Raises BadInput for missing columns, several models, or a key that occurs twice.
+    An absent readout, one that was cut off, and a readout that holds a value instead of an answer
+    are missing. An axis or extractor keeps the order of its first row. Raises BadInput for missing
+    columns, several models, or a key that occurs twice.
     """
     _check(readouts)
     frame = readouts
@@ -68,6 +78,7 @@ def coded_answers(readouts: pd.DataFrame) -> CodedAnswers:
     axis, axes = pd.factorize(frame["axis"])
     extractor, extractors = pd.factorize(frame["extractor"])
     variant, variants = pd.factorize(frame["variant"])
+    # Sorted, so that sample 0 comes first whatever the order of rows.
     sample = pd.factorize(frame["sample"], sort=True)[0]
     code, texts = _answer_codes(frame)
     was_cut = (frame["status"] == CUT).to_numpy()
@@ -79,45 +90,81 @@ def coded_answers(readouts: pd.DataFrame) -> CodedAnswers:
     lost: dict[tuple[str, str], np.ndarray] = {}
     for a, name in enumerate(axes):
         rows = np.flatnonzero(axis == a)
-        place, n_places = _places(item[rows], variant[rows], sample[rows] if name == IDENTITY else None)
+        place, n_places = _places(
+            item[rows], variant[rows], sample[rows] if name == IDENTITY else None
+        )
+        # Identity has one prompt, so its samples take the place of variants.
         depth = 1 if name == IDENTITY else int(sample[rows].max()) + 1
         layer = np.zeros(rows.size, dtype=int) if name == IDENTITY else sample[rows]
         base[name] = np.zeros((len(items), n_places), dtype=bool)
         base[name][item[rows], place] = is_base[variant[rows]]
         cells = np.full((len(extractors), len(items), n_places, depth), ABSENT, dtype=np.int32)
         cells[extractor[rows], item[rows], place, layer] = code[rows]
-        missing = np.bincount(extractor[rows], weights=(code[rows] == ABSENT) & ~was_cut[rows], minlength=len(extractors))
+        # Cut answers were given; they are reported by their own count.
+        missing = np.bincount(
+            extractor[rows],
+            weights=(code[rows] == ABSENT) & ~was_cut[rows],
+            minlength=len(extractors),
+        )
         if was_lost[rows].any():
-            lost |= _lost_cells(name, extractors, (extractor[rows], item[rows], place, layer), was_lost[rows], cells.shape)
+            lost |= _lost_cells(
+                name,
+                extractors,
+                (extractor[rows], item[rows], place, layer),
+                was_lost[rows],
+                cells.shape,
+            )
+        # `cells` is filled once for all extractors; each cell is a view of it.
         codes |= {(name, e): cells[k] for k, e in enumerate(extractors)}
         n_absent |= {(name, e): int(missing[k]) for k, e in enumerate(extractors)}
         _refuse_duplicates(frame, rows, (extractor[rows], item[rows], place, layer), cells.shape)
     names = np.asarray(items, dtype=object)
-    return CodedAnswers(names, tuple(axes), tuple(extractors), codes, base, n_absent, texts, lost, families(frame, item))
+    return CodedAnswers(
+        names,
+        tuple(axes),
+        tuple(extractors),
+        codes,
+        base,
+        n_absent,
+        texts,
+        lost,
+        families(frame, item),
+    )
 
 
 def families(frame: pd.DataFrame, item: np.ndarray) -> np.ndarray | None:
-    """(items,) number of each item's family, from the column `family` of the rows and each row's item number; None without
-    the column, or where every item is a family of its own."""
+    """Return (items,) the number of each item's family, from the column `family` of the rows and
+    each row's item number; None without the column, or where each item is a family of its own."""
     if "family" not in frame or not len(frame):
         return None
     code = pd.factorize(frame["family"])[0]
+    # All rows of an item name one family, so its first row is enough.
     _, first = np.unique(item, return_index=True)
-    of_item = code[first]
-    return of_item if np.unique(of_item).size < of_item.size else None
+    item_family = code[first]
+    return item_family if np.unique(item_family).size < item_family.size else None
 
 
-def _lost_cells(axis: str, extractors, at: tuple[np.ndarray, ...], was_lost: np.ndarray, shape: tuple[int, ...]) -> dict:
-    """(axis, extractor) -> where its answers were cut off or never came, of the extractors that have such answers."""
+def _lost_cells(
+    axis: str,
+    extractors,
+    index: tuple[np.ndarray, ...],
+    was_lost: np.ndarray,
+    shape: tuple[int, ...],
+) -> dict:
+    """Map (axis, extractor) to where its answers were cut off or never came, for the extractors
+    that have such answers."""
     marks = np.zeros(shape, dtype=bool)
-    marks[tuple(part[was_lost] for part in at)] = True
+    marks[tuple(part[was_lost] for part in index)] = True
     return {(axis, e): marks[k] for k, e in enumerate(extractors) if marks[k].any()}
 
 
 def _check(frame: pd.DataFrame) -> None:
     lacking = [column for column in NEEDED if column not in frame]
     if lacking:
-        raise BadInput(f"The readouts lack the column(s) {', '.join(lacking)}; flip rates need {', '.join(NEEDED)}.")
+        raise BadInput(
+            f"The readouts lack the column(s) {', '.join(lacking)}; flip rates need "
+            f"{', '.join(NEEDED)}."
+        )
     if "model" in frame and frame["model"].nunique() > 1:
         raise BadInput(
             f"The readouts hold {frame['model'].nunique()} models; flips are counted for one. "
@@ -126,17 +173,24 @@ def _check(frame: pd.DataFrame) -> None:
 
 
 def _answer_codes(frame: pd.DataFrame) -> tuple[np.ndarray, np.ndarray]:
-    """A code a row and the answer of each code."""
-    is_ok, is_unreadable = ((frame["status"] == status).to_numpy(dtype=bool) for status in (OK, UNREADABLE))
+    """Return a code per row, and the answer of each code."""
+    is_ok, is_unreadable = (
+        (frame["status"] == status).to_numpy(dtype=bool) for status in (OK, UNREADABLE)
+    )
     code, texts = pd.factorize(frame["answer"])
+    # A readout without an answer holds a value instead, which cannot flip.
     code = np.where(is_ok & (code >= 0), code, ABSENT)
     return np.where(is_unreadable, NULL, code).astype(np.int32), np.asarray(texts, dtype=object)
 
 
-def _places(item: np.ndarray, variant: np.ndarray, sample: np.ndarray | None) -> tuple[np.ndarray, int]:
-    """The place of each row's variant among its item's own, so that names that occur for one item only cost no space."""
+def _places(
+    item: np.ndarray, variant: np.ndarray, sample: np.ndarray | None
+) -> tuple[np.ndarray, int]:
+    """Return the place of each row's variant among those of its item, so that names that occur for
+    one item only cost no space."""
     within = variant if sample is None else variant * (int(sample.max()) + 1) + sample
     pair = item.astype(np.int64) * (int(within.max()) + 1) + within
+    # Item and variant in one number: one sort instead of one per item.
     distinct, inverse = np.unique(pair, return_inverse=True)
     owner = distinct // (int(within.max()) + 1)
     first = np.searchsorted(owner, owner)
@@ -144,22 +198,26 @@ def _places(item: np.ndarray, variant: np.ndarray, sample: np.ndarray | None) ->
     return place, int(place.max()) + 1
 
 
-def _refuse_duplicates(frame: pd.DataFrame, rows: np.ndarray, at: tuple[np.ndarray, ...], shape: tuple[int, ...]) -> None:
-    slot = np.ravel_multi_index(at, shape)
+def _refuse_duplicates(
+    frame: pd.DataFrame, rows: np.ndarray, index: tuple[np.ndarray, ...], shape: tuple[int, ...]
+) -> None:
+    slot = np.ravel_multi_index(index, shape)
     if np.bincount(slot).max(initial=0) <= 1:
         return
+    # Only now the first place of each is worth its sort.
     _, first, counts = np.unique(slot, return_index=True, return_counts=True)
     twice = frame.iloc[rows[first[counts > 1][0]]][KEY].to_dict()
     raise BadInput(
-        f"{int((counts > 1).sum())} readouts occur twice, the first at {twice}. Repeated answers are further "
-        "samples; give each its own sample number. They are never averaged."
+        f"{int((counts > 1).sum())} readouts occur twice, the first at {twice}. Repeated answers "
+        "are further samples; give each its own sample number. They are never averaged."
     )
 
 
 @dataclass(frozen=True)
 class NullRates:
-    """Unreadable answers of one (axis, extractor): counts over readouts that are there, and the two red flags. Whatever
-    the unreadable answers were, the flip rate of all items lies from `lowest` to `highest` (NaN with several samples)."""
+    """Unreadable answers of one (axis, extractor): counts over readouts that are not absent, and
+    the two red flags. Whatever the unreadable answers were, the flip rate of all items lies from
+    `lowest` to `highest` (NaN with several samples)."""
 
     n_readouts: int
     n_null: int
@@ -173,8 +231,8 @@ class NullRates:
 
 
 def null_rates(answers: CodedAnswers, axis: str, extractor: str) -> NullRates:
-    """Flags a null rate above 5%, and one that differs by more than 2 percentage points between base and perturbed; a flag
-    comes with the true bounds."""
+    """Count the unreadable answers of a cell. Flags a null rate above 5%, and one that differs by
+    more than 2 percentage points between base and perturbed; a flag comes with the true bounds."""
     if (axis, extractor) not in answers.null_rates:
         answers.null_rates[axis, extractor] = _counted_null_rates(answers, axis, extractor)
     return answers.null_rates[axis, extractor]
@@ -182,32 +240,47 @@ def null_rates(answers: CodedAnswers, axis: str, extractor: str) -> NullRates:
 
 def _counted_null_rates(answers: CodedAnswers, axis: str, extractor: str) -> NullRates:
     codes = answers.codes[axis, extractor]
-    of_base = np.broadcast_to(answers.base[axis][:, :, None], codes.shape)
-    n_null, n_there = int((codes == NULL).sum()), int((codes != ABSENT).sum())
-    rate = n_null / n_there if n_there else float("nan")
-    base, perturbed = _null_share(codes[of_base]), _null_share(codes[~of_base])
+    is_base = np.broadcast_to(answers.base[axis][:, :, None], codes.shape)
+    n_null, n_present = int((codes == NULL).sum()), int((codes != ABSENT).sum())
+    rate = n_null / n_present if n_present else float("nan")
+    base, perturbed = _null_share(codes[is_base]), _null_share(codes[~is_base])
     flags = []
     if rate > 0.05:
         flags.append(f"{100 * rate:.1f}% of the answers could not be read (more than 5%).")
     if abs(base - perturbed) > 0.02:
         flags.append(
-            f"Unreadable answers: {100 * base:.1f}% of base prompts, {100 * perturbed:.1f}% of changed ones "
-            "(more than 2 percentage points apart)."
+            f"Unreadable answers: {100 * base:.1f}% of base prompts, {100 * perturbed:.1f}% of "
+            "changed ones (more than 2 percentage points apart)."
         )
     lowest, highest = _flip_rate_bounds(codes)
     if flags and not np.isnan(lowest):
-        flags.append(f"Whatever they were, the flip rate lies between {lowest:.2f} and {highest:.2f}.")
-    return NullRates(n_there, n_null, answers.n_absent[axis, extractor], rate, base, perturbed, lowest, highest, tuple(flags))
+        flags.append(
+            f"Whatever they were, the flip rate lies between {lowest:.2f} and {highest:.2f}."
+        )
+    return NullRates(
+        n_present,
+        n_null,
+        answers.n_absent[axis, extractor],
+        rate,
+        base,
+        perturbed,
+        lowest,
+        highest,
+        tuple(flags),
+    )
 
 
 def _flip_rate_bounds(codes: np.ndarray) -> tuple[float, float]:
+    # Bounds are defined for one sample per variant.
     if codes.shape[2] != 1:
         return float("nan"), float("nan")
     low, high = null_bounds(codes)
     mask = ~np.isnan(low)
-    return (float(low[mask].mean()), float(high[mask].mean())) if mask.any() else (float("nan"), float("nan"))
+    if not mask.any():
+        return float("nan"), float("nan")
+    return float(low[mask].mean()), float(high[mask].mean())
 
 
 def _null_share(codes: np.ndarray) -> float:
-    there = codes != ABSENT
-    return float((codes == NULL).sum() / there.sum()) if there.any() else float("nan")
+    is_present = codes != ABSENT
+    return float((codes == NULL).sum() / is_present.sum()) if is_present.any() else float("nan")

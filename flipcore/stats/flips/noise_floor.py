@@ -1,7 +1,8 @@
-"""The null-flip floor: how often an answer changes when nothing but the sample does.
+"""The null-flip floor: the share of answers that change when nothing but the sample does.
 
-W_i is measured where a variant was asked more than once: on the axis itself, or else by the identity axis, which asks the
-base prompt again. Excess = B - W is 0 in expectation exactly where the perturbation changes nothing.
+W_i is measured where a variant was asked more than once: on the axis itself, or else by the
+identity axis, which asks the base prompt again. Excess = B - W is 0 in expectation exactly where
+the perturbation changes nothing.
 """
 
 from dataclasses import dataclass
@@ -14,46 +15,69 @@ from flipcore.stats.base.resample import MonteCarloP, monte_carlo_p
 from flipcore.stats.flips.coded_answers import CodedAnswers
 from flipcore.stats.flips.disagreement import ABSENT, PairSplit, between, pair_split, within
 
-OWN, FROM_IDENTITY, NOT_MEASURED = "samples of every variant", "re-asking the base prompt", "not measured"
+OWN, FROM_IDENTITY, NOT_MEASURED = (
+    "samples of every variant",
+    "re-asking the base prompt",
+    "not measured",
+)
 
 
 @dataclass(frozen=True)
 class Floor:
-    """`rates` (items,) is W_i, NaN where it was not measured; `source` says what was asked twice."""
+    """`rates` (items,) is W_i, NaN where it was not measured; `source` says what was asked
+    twice."""
 
     rates: np.ndarray
     source: str
 
 
-def item_floor(answers: CodedAnswers, axis: str, extractor: str, policy: str = "own_class") -> Floor:
-    """W_i from the samples of the axis, or where it has one a variant, from identity."""
-    own = within(answers.codes[axis, extractor], policy)
-    if not np.isnan(own).all():
-        return Floor(own, OWN)
-    again = answers.codes.get((IDENTITY, extractor))
-    if again is None:
-        return Floor(own, NOT_MEASURED)
-    rates = between(again, policy).rate
+def item_floor(
+    answers: CodedAnswers, axis: str, extractor: str, policy: str = "own_class"
+) -> Floor:
+    """Return W_i from the samples of the axis, or from identity where the axis has one sample per
+    variant."""
+    rates = within(answers.codes[axis, extractor], policy)
+    if not np.isnan(rates).all():
+        return Floor(rates, OWN)
+    reruns = answers.codes.get((IDENTITY, extractor))
+    if reruns is None:
+        return Floor(rates, NOT_MEASURED)
+    # On identity each sample is coded as a variant of its own.
+    rates = between(reruns, policy).rate
     return Floor(rates, NOT_MEASURED if np.isnan(rates).all() else FROM_IDENTITY)
 
 
-def split_floor(answers: CodedAnswers, axis: str, extractor: str, reference: str, policy: str = "own_class") -> PairSplit:
-    """The same of each part: what reruns of one prompt flip under one extractor alone or under both; NaN where not measured."""
-    own = pair_split(answers.codes[axis, extractor], answers.codes[axis, reference], policy, of_one_prompt=True)
-    if not np.isnan(own.both).all() or any((IDENTITY, name) not in answers.codes for name in (extractor, reference)):
-        return own
-    return pair_split(answers.codes[IDENTITY, extractor], answers.codes[IDENTITY, reference], policy)
+def split_floor(
+    answers: CodedAnswers, axis: str, extractor: str, reference: str, policy: str = "own_class"
+) -> PairSplit:
+    """Return the floor of each part: the flips among reruns of one prompt under one extractor alone
+    or under both; NaN where not measured."""
+    split = pair_split(
+        answers.codes[axis, extractor], answers.codes[axis, reference], policy, of_one_prompt=True
+    )
+    if not np.isnan(split.both).all() or any(
+        (IDENTITY, name) not in answers.codes for name in (extractor, reference)
+    ):
+        return split
+    return pair_split(
+        answers.codes[IDENTITY, extractor], answers.codes[IDENTITY, reference], policy
+    )
 
 
-def excess_test(codes: np.ndarray, seed: int = 0, policy: str = "own_class", m: int = 999, alpha: float = 0.05) -> MonteCarloP:
-    """Does the variant matter? Mean excess against permutations of variant labels over an item's own readouts, one-sided.
+def excess_test(
+    codes: np.ndarray, seed: int = 0, policy: str = "own_class", m: int = 999, alpha: float = 0.05
+) -> MonteCarloP:
+    """Test if the variant matters: the mean excess against permutations of variant labels over the
+    readouts of an item, one-sided.
 
-    Only items that flip at all can move. NaN where no variant has two samples.
+    NaN where no variant has two samples.
     """
     b, w = between(codes, policy).rate, within(codes, policy)
     observed = float(np.nanmean(b - w)) if not np.isnan(b - w).all() else float("nan")
+    # Items that never flip stay at 0 under any permutation: leave them out of the draws.
     moving = codes[(b > 0) | (w > 0)]
     rng = generator(seed, "excess")
+    # The mean is over all items that have an excess, moving or not.
     scale = max(int((~np.isnan(b - w)).sum()), 1)
 
     def draw(k: int) -> np.ndarray:
@@ -67,12 +91,14 @@ def excess_test(codes: np.ndarray, seed: int = 0, policy: str = "own_class", m: 
 
 
 def permuted_readouts(codes: np.ndarray, rng: np.random.Generator) -> np.ndarray:
-    """Each item's readouts in random order over the places where it has one; absent places stay absent."""
+    """Return each item's readouts in random order over the places where it has one; absent places
+    stay absent."""
     n, v, s = codes.shape
     flat = codes.reshape(n, v * s)
     absent = flat == ABSENT
     if not absent.any():
         return rng.permuted(flat, axis=1).reshape(n, v, s)
+    # Random keys below 1 shuffle what is present; the key 2 keeps absent ones last.
     order = np.argsort(np.where(absent, 2.0, rng.random(flat.shape)), axis=1)
     places = np.argsort(absent, axis=1, kind="stable")
     out = np.empty_like(flat)

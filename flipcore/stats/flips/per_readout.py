@@ -1,4 +1,4 @@
-"""Flip metrics of one readout by itself: what the flip surface prints above each axis."""
+"""Flip metrics of one extractor by itself, as the flip surface prints them above each axis."""
 
 import math
 from dataclasses import dataclass
@@ -11,15 +11,23 @@ from flipcore.stats.base.joint_means import joint_means
 from flipcore.stats.base.resample import N_BOOT
 from flipcore.stats.base.simultaneous import SequencePath, bounded_path
 from flipcore.stats.flips.coded_answers import CodedAnswers, NullRates, null_rates
-from flipcore.stats.flips.disagreement import ABSENT, NULL, answer_counts, between, check_policy, null_bounds
+from flipcore.stats.flips.disagreement import (
+    ABSENT,
+    NULL,
+    answer_counts,
+    between,
+    check_policy,
+    null_bounds,
+)
 from flipcore.stats.flips.noise_floor import excess_test
 
 
 @dataclass(frozen=True)
 class FlipSummary:
-    """One axis under one readout, on all items that it defines. `T` is macro, `micro` pools pairs. `lowest` and `highest`
-    are the true bounds of T whatever the unreadable answers were (NaN with several samples). `note` warns where the
-    any-flip rate mixes items with unequal numbers of variants."""
+    """One axis under one extractor, on all items that it defines. `T` is macro, `micro` pools
+    pairs. `lowest` and `highest` are the true bounds of T whatever the unreadable answers were (NaN
+    with several samples). `note` warns where the any-flip rate mixes items with unequal numbers of
+    variants."""
 
     axis: str
     extractor: str
@@ -50,9 +58,9 @@ def flip_summary(
     n_boot: int = N_BOOT,
     n_options: np.ndarray | None = None,
 ) -> FlipSummary:
-    """`n_options` (items,) limits what an unreadable answer can have been; None does not. Raises BadInput for an unknown
-    policy or kind."""
-    codes = answers.cell(axis, extractor, include_base)
+    """Summarise the flips of one cell. `n_options` (items,) limits what an unreadable answer can
+    have been; None does not. Raises BadInput for an unknown policy or kind."""
+    codes = answers.cell(axis, extractor, include_base=include_base)
     counts = between(codes, policy)
     defined = ~np.isnan(counts.rate)
     n_items = int(defined.sum())
@@ -62,14 +70,12 @@ def flip_summary(
     low, high = null_bounds(codes, n_options) if single else (np.array([np.nan]),) * 2
     entropy, modal = item_entropies(codes, policy), item_modal_agreements(codes)
     sizes = np.unique((codes[defined] != ABSENT).sum(axis=(1, 2)))
-    note = (
-        ""
-        if sizes.size <= 1
-        else (
+    note = ""
+    if sizes.size > 1:
+        note = (
             f"Items have {sizes[0]} to {sizes[-1]} readouts, and more variants flip more often: "
             "the any-flip rate compares like with like only at equal numbers."
         )
-    )
     return FlipSummary(
         axis,
         extractor,
@@ -89,7 +95,7 @@ def flip_summary(
 
 
 def item_entropies(codes: np.ndarray, policy: str = "own_class") -> np.ndarray:
-    """(items,) Shannon entropy in bits over all readouts of an item; all NULL -> NaN."""
+    """Return (items,) the Shannon entropy in bits over all readouts of an item; all NULL -> NaN."""
     check_policy(policy)
     flat = codes.reshape(len(codes), -1)
     counts = answer_counts(flat).astype(float)
@@ -97,18 +103,21 @@ def item_entropies(codes: np.ndarray, policy: str = "own_class") -> np.ndarray:
     n_null[counts.sum(axis=1) == 0] = np.nan
     if policy == "own_class":
         counts = np.column_stack([counts, n_null])
+    # Adding 0 times a NaN keeps items without any readable answer undefined.
     v = counts.sum(axis=1) + (n_null if policy == "always_flip" else 0) + 0 * n_null
     shares = counts / np.where(v > 0, v, np.nan)[:, None]
     bits = -(shares * np.log2(np.where(shares > 0, shares, 1))).sum(axis=1)
+    # Under `always_flip` each unreadable answer is a category of its own, of share 1/v.
     return bits + n_null / v * np.log2(v) if policy == "always_flip" else bits + 0.0
 
 
 def item_modal_agreements(codes: np.ndarray) -> np.ndarray:
-    """(items,) share of readouts with the most frequent answer; NULL counts below, never above; all NULL -> NaN."""
+    """Return (items,) the share of readouts with the most frequent answer; NULL counts below, never
+    above; all NULL -> NaN."""
     flat = codes.reshape(len(codes), -1)
     most = answer_counts(flat).max(axis=1, initial=0)
-    there = (flat != ABSENT).sum(axis=1)
-    return np.divide(most, there, out=np.full(len(flat), np.nan), where=most > 0)
+    n_present = (flat != ABSENT).sum(axis=1)
+    return np.divide(most, n_present, out=np.full(len(flat), np.nan), where=most > 0)
 
 
 def _mean(x: np.ndarray) -> float:
@@ -120,19 +129,28 @@ def _ratio(a: float, b: float) -> float:
     return float(a / b) if b else float("nan")
 
 
-def alone(answers: CodedAnswers, policy: str = "own_class", n_permutations: int = 499) -> list[tuple[FlipSummary, float]]:
-    """(summary, p of the excess over asking again) of every axis and readout; p is NaN where a variant was asked once."""
+def alone(
+    answers: CodedAnswers, policy: str = "own_class", n_permutations: int = 499
+) -> list[tuple[FlipSummary, float]]:
+    """Return (summary, p of the excess over reruns) of each axis and extractor; p is NaN where a
+    variant was asked once."""
     summaries = []
     for axis in (axis for axis in answers.axes if axis != IDENTITY):
         for extractor in answers.extractors:
-            codes = answers.cell(axis, extractor, True)
-            p = excess_test(codes, policy=policy, m=n_permutations).p if codes.shape[2] > 1 else math.nan
+            codes = answers.cell(axis, extractor)
+            p = math.nan
+            if codes.shape[2] > 1:
+                p = excess_test(codes, policy=policy, m=n_permutations).p
             summaries.append((flip_summary(answers, axis, extractor, policy=policy), p))
     return summaries
 
 
-def arriving(answers: CodedAnswers, axis: str, policy: str = "own_class") -> dict[str, SequencePath]:
-    """Readout -> its mean flip rate after each item, in the order of `answers.items`, with limits valid at any time."""
+def arriving(
+    answers: CodedAnswers, axis: str, policy: str = "own_class"
+) -> dict[str, SequencePath]:
+    """Map each extractor to its mean flip rate after each item, in the order of `answers.items`,
+    with limits valid at any time."""
     return {
-        extractor: bounded_path(between(answers.cell(axis, extractor, True), policy).rate) for extractor in answers.extractors
+        extractor: bounded_path(between(answers.cell(axis, extractor), policy).rate)
+        for extractor in answers.extractors
     }

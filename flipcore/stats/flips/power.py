@@ -1,9 +1,10 @@
-"""What a design can show of artifact: the power of the rule that the page uses, by simulation, in the world that a plan assumes and in
-two that are worse.
+"""Power of a design to show artifact: that of the rule that the page uses, by simulation, in the
+world that a plan assumes and in two that are worse.
 
-All pairs of an item flip together. In the assumed world they flip under both extractors in a tenth of the items, by noise one way
-or the other in a fiftieth each, and under the compared extractor alone in as many as the difference A+ - both asks for. In the
-second world half as many pairs flip under both as under the compared extractor alone; in the third the noise is twice as large.
+All pairs of an item flip together. In the assumed world they flip under both extractors in a tenth
+of the items, by noise one way or the other in a fiftieth each, and under the compared extractor
+alone in as many as the difference A+ - both asks for. In the second world half as many pairs flip
+under both as under the compared extractor alone; in the third the noise is twice as large.
 """
 
 import math
@@ -20,44 +21,60 @@ from flipcore.stats.flips.unread import CONTRASTS
 BOTH, NOISE = 0.10, 0.02
 ASSUMED, HALF_BOTH, TWICE_NOISE = ("assumed", "half as many under both", "twice the noise")
 LARGEST = 1 - 2 * (BOTH + 2 * NOISE)
-TARGET, MARGIN = 0.80, 0.03  # what is promised, and how much more is asked of a simulation of `N_RUNS`
+# what is promised, and how much more is asked of a simulation of `N_RUNS`
+TARGET, MARGIN = (0.80, 0.03)
 N_RUNS, STEP = 4_000, 0.01
-MOST_DRAWN = 1_500  # items; beyond it the rule's power is that of as many, and the difference shrinks with the root
+# items; beyond it the rule's power is that of as many, and the difference shrinks with the root
+MOST_DRAWN = 1_500
 
 
 def against(difference: float, world: str = ASSUMED) -> float:
-    """The share of items whose pairs weigh against artifact; as many and `difference` more weigh for it."""
+    """Return the share of items whose pairs weigh against artifact; as many and `difference` more
+    weigh for it."""
     if world == HALF_BOTH:
         return min(max(difference, BOTH) + NOISE, (1 - difference) / 2)
     return min(BOTH + (2 if world == TWICE_NOISE else 1) * NOISE, (1 - difference) / 2)
 
 
 def power(
-    n: int, difference: float, n_cells: int = 1, level: float = 0.95, world: str = ASSUMED, seed: int = 0, runs: int = N_RUNS
+    n: int,
+    difference: float,
+    n_cells: int = 1,
+    level: float = 0.95,
+    world: str = ASSUMED,
+    seed: int = 0,
+    runs: int = N_RUNS,
 ) -> float:
-    """How often `n` items show A+ - both of `difference` as artifact, among `n_cells` claimed together (Holm's first step over three
-    contrasts each). NaN below 10 items, where nothing is claimed, and for a difference that this world cannot have."""
+    """Return the share of simulated studies in which `n` items show A+ - both of `difference` as
+    artifact, among `n_cells` claimed together (Holm's first step over three contrasts each). NaN
+    below 10 items, where nothing is claimed, and for a difference that this world cannot have."""
     if n < MIN_N or not 0 <= difference <= LARGEST + 1e-9:
         return math.nan
     fewer = against(difference, world)
+    # The seed depends on the design, so that a plan gives the same power each time it is drawn.
     u = generator(seed, "power of flips", n, round(difference, 6), world).random((runs, n))
+    # One pair per item is enough: all pairs of an item flip together.
     values = np.select([u < difference + fewer, u < difference + 2 * fewer], [1.0, -1.0], 0.0)
     return float(np.mean(len(CONTRASTS) * n_cells * guarded_t(values, BOUNDS).p_above <= 1 - level))
 
 
 @lru_cache(maxsize=64)
 def fewest_items(n_cells: int = 1) -> int:
-    """The fewest items with which some difference is found four times in five."""
+    """Return the fewest items with which some difference is found four times in five."""
     low, high = MIN_N - 1, MOST_DRAWN
     while high - low > 1:
         middle = (low + high) // 2
-        low, high = (middle, high) if math.isnan(detectable_difference(middle, n_cells)) else (low, middle)
+        if math.isnan(detectable_difference(middle, n_cells)):
+            low = middle
+        else:
+            high = middle
     return high
 
 
 @lru_cache(maxsize=256)
 def detectable_difference(n: int, n_cells: int = 1, seed: int = 0) -> float:
-    """The smallest A+ - both, in hundredths, that is found four times in five in the assumed world; NaN where none is."""
+    """Return the smallest A+ - both, in hundredths, that is found four times in five in the assumed
+    world; NaN where none is."""
     sample_size = min(n, MOST_DRAWN)
 
     def is_found(steps: int) -> bool:
@@ -69,10 +86,15 @@ def detectable_difference(n: int, n_cells: int = 1, seed: int = 0) -> float:
     while high - low > 1:
         middle = (low + high) // 2
         low, high = (low, middle) if is_found(middle) else (middle, high)
+    # Rounded up, so that the printed difference is found at least as often as promised.
     return math.ceil(100 * high * STEP * math.sqrt(sample_size / n) - 1e-9) / 100
 
 
 def elsewhere(n: int, difference: float, n_cells: int = 1) -> tuple[float, float]:
-    """(least, largest) power for this difference in the two worlds that the plan does not assume."""
-    shares = [power(n, difference, n_cells, world=world, runs=N_RUNS // 2) for world in (HALF_BOTH, TWICE_NOISE)]
+    """Return (least, largest) power for this difference in the two worlds that the plan does not
+    assume."""
+    shares = [
+        power(n, difference, n_cells, world=world, runs=N_RUNS // 2)
+        for world in (HALF_BOTH, TWICE_NOISE)
+    ]
     return min(shares), max(shares)

@@ -15,8 +15,8 @@ from flipcore.stats.flips.disagreement import ABSENT, NULL, between, pair_flips,
 
 @dataclass(frozen=True)
 class Cells:
-    """Rates as (items, columns) arrays, NaN where undefined; `unreadable` is the share of finished answers that were NULL,
-    `cut` the share of all answers that were cut off (None: none was)."""
+    """Rates as (items, columns) arrays, NaN where undefined; `unreadable` is the share of finished
+    answers that were NULL, `cut` the share of all answers that were cut off (None: none was)."""
 
     items: list[str]
     columns: list[str]
@@ -32,8 +32,8 @@ class Cells:
 
 @dataclass(frozen=True)
 class Block:
-    """One model, axis and extractor as codes (items, variants, samples); `keys[j]` names variant column j of the axis. `cut`
-    marks answers that were cut off, which are in no pair."""
+    """One model, axis and extractor as codes (items, variants, samples); `keys[j]` names variant
+    column j of the axis. `cut` marks answers that were cut off, which are in no pair."""
 
     items: np.ndarray
     keys: list[str]
@@ -45,26 +45,38 @@ _READ = ["item_id", "axis", "variant", "position", "sample", "status", "answer"]
 
 
 def block(frame: pd.DataFrame) -> Block:
-    """Readouts of one model, axis and extractor, coded; a variant's column is its position within the item."""
+    """Code the readouts of one model, axis and extractor; a variant's column is its position within
+    the item."""
     item_codes, items = pd.factorize(frame["item_id"], sort=False)
     answer_codes, _ = pd.factorize(frame["answer"])
-    codes = np.where(frame["status"] == "ok", answer_codes, np.where(frame["status"] == "unreadable", NULL, ABSENT))
+    codes = np.where(
+        frame["status"] == "ok",
+        answer_codes,
+        np.where(frame["status"] == "unreadable", NULL, ABSENT),
+    )
     positions, places = np.unique(frame["position"].to_numpy(), return_inverse=True)
-    grid = np.full((len(items), len(positions), int(frame["sample"].max()) + 1 if len(frame) else 0), ABSENT, dtype=np.int64)
+    grid = np.full(
+        (len(items), len(positions), int(frame["sample"].max()) + 1 if len(frame) else 0),
+        ABSENT,
+        dtype=np.int64,
+    )
     grid[item_codes, places, frame["sample"].to_numpy()] = codes
     cut = np.zeros(grid.shape, dtype=bool)
     cut[item_codes, places, frame["sample"].to_numpy()] = frame["status"] == CUT
     names = frame.drop_duplicates("position").set_index("position")["variant"]
-    return Block(np.asarray(items, dtype=object), [str(names[position]) for position in positions], grid, cut)
+    return Block(
+        np.asarray(items, dtype=object), [str(names[position]) for position in positions], grid, cut
+    )
 
 
 def item_rates(codes: np.ndarray, axis: str, policy: str = "own_class") -> np.ndarray:
-    """(items,) T_i between variants; on the identity axis the disagreement of the base prompt's samples."""
+    """Return (items,) T_i between variants; on the identity axis the disagreement of the base
+    prompt's samples."""
     return within(codes, policy) if axis == IDENTITY else between(codes, policy).rate
 
 
 def surface(frame: pd.DataFrame, extractor: str, policy: str = "own_class") -> Cells:
-    """T_i of every item and axis under one extractor. `frame`: readouts of one model."""
+    """Return T_i of each item and axis under one extractor. `frame`: readouts of one model."""
     frame = frame.loc[frame["extractor"] == extractor, _READ]
     items, axes = list(frame["item_id"].unique()), sorted(frame["axis"].unique(), key=_place)
     row = {item: i for i, item in enumerate(items)}
@@ -79,43 +91,57 @@ def surface(frame: pd.DataFrame, extractor: str, policy: str = "own_class") -> C
 
 
 def _place(axis: str) -> tuple[bool, str]:
-    """The noise floor first, then by name: columns do not jump as results come in."""
+    """Sort the noise floor first, then by name: columns do not jump as results come in."""
     return axis != IDENTITY, axis
 
 
 def opened(frame: pd.DataFrame, axis: str, extractor: str, policy: str = "own_class") -> Cells:
-    """One axis opened: for every variant but the base, the share of sample pairs in which it disagrees with the base."""
+    """Open one axis: for each variant but the base, the share of sample pairs in which it disagrees
+    with the base."""
     part = block(frame[(frame["extractor"] == extractor) & (frame["axis"] == axis)])
-    base, others = part.codes[:, :1, :, None], part.codes[:, 1:, None, :]
-    usable, differs = pair_flips(base, others, policy)
+    base, changed = part.codes[:, :1, :, None], part.codes[:, 1:, None, :]
+    usable, differs = pair_flips(base, changed, policy)
     n_sample_pairs = usable.sum(axis=(2, 3))
     rate = np.divide(
-        differs.sum(axis=(2, 3)), n_sample_pairs, out=np.full(n_sample_pairs.shape, np.nan), where=n_sample_pairs > 0
+        differs.sum(axis=(2, 3)),
+        n_sample_pairs,
+        out=np.full(n_sample_pairs.shape, np.nan),
+        where=n_sample_pairs > 0,
     )
     return Cells(
-        list(part.items), part.keys[1:], rate, _unreadable(part.codes[:, 1:], 2), _cut(part.codes[:, 1:], part.cut[:, 1:], 2)
+        list(part.items),
+        part.keys[1:],
+        rate,
+        _unreadable(part.codes[:, 1:], 2),
+        _cut(part.codes[:, 1:], part.cut[:, 1:], 2),
     )
 
 
 def _unreadable(codes: np.ndarray, over) -> np.ndarray:
-    there = (codes != ABSENT).sum(axis=over)
-    return np.divide((codes == NULL).sum(axis=over), there, out=np.zeros(there.shape), where=there > 0)
+    n_present = (codes != ABSENT).sum(axis=over)
+    return np.divide(
+        (codes == NULL).sum(axis=over),
+        n_present,
+        out=np.zeros(n_present.shape),
+        where=n_present > 0,
+    )
 
 
 def _cut(codes: np.ndarray, cut: np.ndarray, over) -> np.ndarray:
-    there = ((codes != ABSENT) | cut).sum(axis=over)
-    return np.divide(cut.sum(axis=over), there, out=np.zeros(there.shape), where=there > 0)
+    n_asked = ((codes != ABSENT) | cut).sum(axis=over)
+    return np.divide(cut.sum(axis=over), n_asked, out=np.zeros(n_asked.shape), where=n_asked > 0)
 
 
 def opened_axes(frame: pd.DataFrame) -> list[str]:
-    """Axes with variants to open: those that changed something. The noise floor has none, nor an axis that is not harmless."""
+    """Return the axes with variants to open: those that changed something. The noise floor has
+    none, nor an axis that is not harmless."""
     changed = (frame["variant"] != BASE) & (frame["axis"] != IDENTITY)
     return list(frame["axis"][changed].unique())
 
 
 @dataclass(frozen=True)
 class Choices:
-    """What readouts offer to choose from, in the order in which they stand there."""
+    """The models, extractors and axes that readouts offer to choose from, in their order there."""
 
     models: list[str]
     extractors: list[str]
@@ -123,27 +149,32 @@ class Choices:
 
 
 def choices(frame: pd.DataFrame) -> Choices:
-    """The models, extractors and axes with variants that a study's readouts hold."""
-    return Choices(list(frame["model"].unique()), list(frame["extractor"].unique()), opened_axes(frame))
+    """Return the models, extractors and axes with variants that a study's readouts hold."""
+    return Choices(
+        list(frame["model"].unique()), list(frame["extractor"].unique()), opened_axes(frame)
+    )
 
 
 def aligned(first: Cells, second: Cells, order: Sequence[str] = ()) -> tuple[Cells, Cells]:
-    """Both on the items and columns that either has; what one lacks is NaN. Items stand in `order` (the study's own, with
-    which every page takes the same draws), or else in the first's."""
-    there = {*first.items, *second.items}
-    items = [item for item in dict.fromkeys([*order, *first.items, *second.items]) if item in there]
+    """Place both on the items and columns that either has; what one lacks is NaN. Items stand in
+    `order` (that of the study, with which all pages take the same draws), or else in the
+    first's."""
+    present = {*first.items, *second.items}
+    items = [
+        item for item in dict.fromkeys([*order, *first.items, *second.items]) if item in present
+    ]
     columns = list(dict.fromkeys([*first.columns, *second.columns]))
     columns = sorted(columns, key=_place) if IDENTITY in columns else columns
     return placed(first, items, columns), placed(second, items, columns)
 
 
 def placed(cells: Cells, items: list[str], columns: list[str]) -> Cells:
-    """The cells among more items and columns; where they have nothing is NaN."""
+    """Place the cells among more items and columns; what they lack is NaN."""
     rate, unreadable, cut = np.full((3, len(items), len(columns)), np.nan)
     rows = _positions(cells.items, items)
     places = [columns.index(column) for column in cells.columns]
-    at = np.ix_(rows, places)
-    rate[at], unreadable[at], cut[at] = cells.rate, cells.unreadable, cells.cut_shares
+    block = np.ix_(rows, places)
+    rate[block], unreadable[block], cut[block] = cells.rate, cells.unreadable, cells.cut_shares
     return Cells(items, columns, rate, np.nan_to_num(unreadable), np.nan_to_num(cut))
 
 
@@ -153,7 +184,8 @@ def _positions(subset: list[str], items: list[str]) -> list[int]:
 
 
 def order_of(first: Cells, second: Cells, by: str, ids: list[str]) -> list[int]:
-    """Row order: most flips in the first or the second readout, largest difference, or the study's own order."""
+    """Return the row order: most flips in the first or the second readout, largest difference, or
+    the order of the study."""
 
     def mean(cells: Cells) -> np.ndarray:
         defined = ~np.isnan(cells.rate)
@@ -166,44 +198,57 @@ def order_of(first: Cells, second: Cells, by: str, ids: list[str]) -> list[int]:
         "difference": mean(first) - mean(second),
         "study": -np.arange(len(ids), dtype=float),
     }[by]
+    # Ids decide between equals, so that rows keep their places as results come in.
     return sorted(range(len(ids)), key=lambda i: (-score[i], ids[i]))
 
 
 def flip_mask(first: Cells, second: Cells) -> np.ndarray:
-    """(items,) True where either readout flips somewhere."""
-    return np.nan_to_num(first.rate).max(axis=1, initial=0) + np.nan_to_num(second.rate).max(axis=1, initial=0) > 0
+    """Return (items,), True where either readout flips somewhere."""
+    return (
+        # An undefined cell is no flip.
+        np.nan_to_num(first.rate).max(axis=1, initial=0)
+        + np.nan_to_num(second.rate).max(axis=1, initial=0)
+        > 0
+    )
 
 
 def column_means(
-    cells: Cells, family_of: Mapping[str, str] | None = None, columns: np.ndarray | None = None, *, signed: bool = False
+    cells: Cells,
+    family_of: Mapping[str, str] | None = None,
+    columns: np.ndarray | None = None,
+    *,
+    signed: bool = False,
 ) -> list[Estimate]:
-    """The mean of every column of the cells, or of `columns` (items, k) over their rows, with its interval: over families where
-    items share one, and over rows where all are of one family. `family_of` (item id -> family) names the study's items in their
-    order; those without a row take part in the draws, so that a mean has one interval on every page. `signed`: paired
+    """Return the mean of each column of the cells, or of `columns` (items, k) over their rows, with
+    its interval: over families where items share one, and over rows where all are of one family.
+    `family_of` (item id -> family) names the study's items in their order; those without a row take
+    part in the draws, so that a mean has the same interval on all pages. `signed`: paired
     differences, from -1 to 1."""
     rates, family_of = cells.rate if columns is None else columns, family_of or {}
     labels = [family_of.get(item, item) for item in cells.items]
     everyone = labels
+    # Items without a row take part in the draws, so that all pages draw alike.
     if set(cells.items) <= family_of.keys() and len(set(cells.items)) == len(cells.items):
-        whole = np.full((len(family_of), rates.shape[1]), np.nan)
-        whole[_positions(cells.items, list(family_of))] = rates
-        rates, everyone = whole, list(family_of.values())
+        study_rates = np.full((len(family_of), rates.shape[1]), np.nan)
+        study_rates[_positions(cells.items, list(family_of))] = rates
+        rates, everyone = study_rates, list(family_of.values())
     k, unit = rates.shape[1], (-1.0, 1.0) if signed else UNIT
     if len(set(everyone)) < len(everyone) and len(set(labels)) > 1:
         code = pd.factorize(np.asarray(everyone, dtype=object))[0]
         means = JointMeans(rates, families=code)
     else:
         means = JointMeans(rates)
-    return [one[0] for one in means.estimates("default", [0.95], [unit] * k)]
+    return [column[0] for column in means.estimates("default", [0.95], [unit] * k)]
 
 
 def row_means(cells: Cells, without: str = IDENTITY) -> np.ndarray:
-    """(items,) mean of an item's defined cells outside the noise-floor axis; NaN without one."""
+    """Return (items,) the mean of an item's defined cells outside the noise-floor axis; NaN without
+    one."""
     values = cells.rate[:, [c for c, column in enumerate(cells.columns) if column != without]]
     n = (~np.isnan(values)).sum(axis=1)
     return np.divide(np.nansum(values, axis=1), n, out=np.full(len(n), np.nan), where=n > 0)
 
 
 def most_flipping(cells: Cells, i: int) -> str:
-    """The column where item i flips most, the first of equals."""
+    """Return the column where item i flips most, the first of equals."""
     return cells.columns[int(np.nan_to_num(cells.rate[i], nan=-1.0).argmax())]
