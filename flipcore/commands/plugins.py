@@ -17,5 +17,5 @@ def act(options: argparse.Namespace) -> int:
     """Print the list, or the tables."""
     from flipcore.reports.plugins import plugin_lines, tables
 
-    print(tables() if options.tables else "\n".join(plugin_lines(options.all)))
+    print(tables() if options.tables else "\n".join(plugin_lines(with_shipped=options.all)))
     return 0

@@ -2,7 +2,7 @@
 
 import re
 from dataclasses import dataclass, replace
-from itertools import count
+from itertools import chain, count
 from typing import Any
 
 import numpy as np
@@ -11,6 +11,7 @@ import pandas as pd
 from flipcore.claims.audit import findings
 from flipcore.claims.audit_checks import Coverage, coverage
 from flipcore.claims.audit_input import OURS, AuditInput, Finding, scored, spoken_name
+from flipcore.claims.claim import Claim
 from flipcore.core.errors import BadInput
 from flipcore.core.records import BASE, IDENTITY
 from flipcore.core.study import Study
@@ -27,25 +28,41 @@ from flipcore.store.queries.readout_rows import all_and_harmless
 from flipcore.text.counts import count_of
 
 LEAST_SHARED = 0.9
-LEAST_SPREAD = 0.005  # of right answers, between two extractors: less is nothing to say in a first line
+# Of right answers, between two extractors: less is nothing to say in a first line.
+LEAST_SPREAD = 0.005
 LEAST_READ = 0.5  # of the items: an extractor that reads fewer speaks of other items
 ALONE = (
-    "Scores are compared on the own prompt. Each p is corrected: of models over all pairs (Holm, as on Ranking), everything else over the "
-    "log (false-discovery rate)."
+    "Scores are compared on the own prompt. Each p is corrected: of models over all pairs (Holm, as"
+    " on Ranking), everything else over the log (false-discovery rate)."
 )
-WRONG, LESS_SURE, UNDECIDED, ASIDE = GRADES = ("Does not hold", "Makes the score less sure", "Undecided", "Worth knowing")
+WRONG, LESS_SURE, UNDECIDED, ASIDE = GRADES = (
+    "Does not hold",
+    "Makes the score less sure",
+    "Undecided",
+    "Worth knowing",
+)
 _LESS_SURE = (  # findings that the score may have, and that it needs to be quoted with
-    *("readouts", "standard error", "keys at one place", "one answer always", "wordings", "repeated items", "re-read"),
+    *(
+        "readouts",
+        "standard error",
+        "keys at one place",
+        "one answer always",
+        "wordings",
+        "repeated items",
+        "re-read",
+    ),
     *("unreadable", "failed", "were cut off", "refusals", "empty answers", "silent cuts"),
     *("cached runs", "averaged runs", "keys alone", "part of the items", "model by its file"),
     *("no score", "two columns", "percentages", "rows alike", "formulas"),
 )
-_ASIDES = ("repeats", "prompts", "two logs", "keys of one model")  # what the rows show, whatever they show
+# What the rows show, whatever they show.
+_ASIDES = ("repeats", "prompts", "two logs", "keys of one model")
 
 
 def grade(one: Finding) -> str:
-    """Whether something does not hold, makes the score less sure, is undecided, or is worth knowing. A test that is undecided
-    contradicts nothing, nor does a reading again that changed no answer."""
+    """Whether something does not hold, makes the score less sure, is undecided, or is worth
+    knowing. A test that is undecided contradicts nothing, nor does a reading again that changed no
+    answer."""
     if one.about in _ASIDES or (one.about == "re-read" and not one.items):
         return ASIDE
     if one.claim.assertion is not None and not one.claim.is_made:
@@ -55,32 +72,39 @@ def grade(one: Finding) -> str:
 
 @dataclass(frozen=True)
 class Audit:
-    """`recognised` in one line, `findings` worst first, `notes` from the import, `coverage`: which checks the log allows. `what` was
-    audited: a "log" or a "study". `spread` says how far extractors disagree, in a sentence; "" where they do not, or there is one."""
+    """`recognised` in one line, `findings` worst first, `notes` from the import, `coverage`: which
+    checks the log allows. `subject` was audited: a "log" or a "study". `spread` says how far
+    extractors disagree, in a sentence; "" where they do not, or there is one.
+    """
 
     recognised: str
     findings: tuple[Finding, ...]
     notes: tuple[str, ...]
     coverage: Coverage
-    what: str = "log"
+    subject: str = "log"
     spread: str = ""
 
     def of(self, *grades: str) -> tuple[Finding, ...]:
         """The findings of these grades, one grade after the other."""
-        graded = self.graded
-        return tuple(one for kind in grades for _, one in graded.get(kind, ()))
+        by_grade = self.graded
+        findings: list[Finding] = []
+        for kind in grades:
+            findings += [finding for _, finding in by_grade.get(kind, ())]
+        return tuple(findings)
 
     @property
     def graded(self) -> dict[str, list[tuple[int, Finding]]]:
-        """Each grade that has findings, the worst grade first -> them, each behind its number among all."""
-        every = [(grade(one), number, one) for number, one in enumerate(self.findings, start=1)]
-        by_grade = {kind: [(number, one) for mine, number, one in every if mine == kind] for kind in GRADES}
-        return {kind: several for kind, several in by_grade.items() if several}
+        """Each grade that has findings, the worst grade first -> them, each behind its number among
+        all."""
+        by_grade: dict[str, list[tuple[int, Finding]]] = {kind: [] for kind in GRADES}
+        for number, finding in enumerate(self.findings, start=1):
+            by_grade[grade(finding)].append((number, finding))
+        return {kind: numbered for kind, numbered in by_grade.items() if numbered}
 
     @property
     def comparisons(self) -> str:
         """What scores are compared on, and what each p is corrected over."""
-        return ALONE if self.what == "log" else _of_study(ALONE)
+        return ALONE if self.subject == "log" else _of_study(ALONE)
 
     @property
     def headline(self) -> str:
@@ -90,32 +114,49 @@ class Audit:
         less = f"{count_of(n_less, 'thing')} {make} the score less sure" if n_less else ""
         if n_wrong:
             hold = "does not hold" if n_wrong == 1 else "do not hold"
-            found = f"{count_of(n_wrong, 'thing')} in this {self.what} {hold}{f', and {less}' if less else ''}."
-            found = f"{found} {self.coverage.sentence}"
+            sentence = (
+                f"{count_of(n_wrong, 'thing')} in this {self.subject}"
+                f" {hold}{f', and {less}' if less else ''}."
+            )
+            sentence = f"{sentence} {self.coverage.sentence}"
         elif self.coverage.n_possible:
-            found = f"{self.coverage.sentence.removesuffix('.')}; none failed{f', but {less}' if less else ''}."
+            sentence = (
+                f"{self.coverage.sentence.removesuffix('.')}; none"
+                f" failed{f', but {less}' if less else ''}."
+            )
         else:
-            found = f"{self.coverage.sentence}{f' {less[:1].upper()}{less[1:]}.' if less else ''}"
-        return f"{found} {self.spread}".rstrip()
+            sentence = (
+                f"{self.coverage.sentence}{f' {less[:1].upper()}{less[1:]}.' if less else ''}"
+            )
+        return f"{sentence} {self.spread}".rstrip()
 
     def text(self) -> str:
         lines, numbers = [self.headline, self.recognised, self.comparisons], count(1)
         for kind in self.graded:
             lines += ["", f"{kind}:"]
-            for one in self.of(kind):
-                lines += [f"{next(numbers)}. {one.claim.text}"] + [f"   {one.claim.detail}"] * bool(one.claim.detail)
-        lines += ["", "Checks that could not be made:"] * bool(self.coverage.lacking)
-        lines += [f"- {one}" for one in self.coverage.lines()]
-        return "\n".join(lines + [""] * bool(self.notes) + [f"Note: {note}" for note in self.notes])
+            for finding in self.of(kind):
+                lines.append(f"{next(numbers)}. {finding.claim.text}")
+                if finding.claim.detail:
+                    lines.append(f"   {finding.claim.detail}")
+        if self.coverage.lacking:
+            lines += ["", "Checks that could not be made:"]
+        lines += [f"- {line}" for line in self.coverage.lines()]
+        if self.notes:
+            lines.append("")
+        return "\n".join([*lines, *(f"Note: {note}" for note in self.notes)])
 
 
 def audit(store: Store, study_id: str) -> Audit:
     """Raises BadInput for a study that is not stored or has no readout yet."""
     study = studies.study(store, study_id)
-    everything, harmless = all_and_harmless(store, study_id, sight(store, study_id, None), "standing")
+    everything, harmless = all_and_harmless(
+        store, study_id, sight(store, study_id, None), "standing"
+    )
     frame = _at_own_prompt(everything)
     if study is None or frame.empty:
-        raise BadInput("This study holds no readout to audit. Import a log, or run the study first.")
+        raise BadInput(
+            "This study holds no readout to audit. Import a log, or run the study first."
+        )
     reported = queries.reported(study)
     if any("file" in score for score in reported):
         frame = _with_files(frame, queries.files_of_outputs(store, study_id))
@@ -135,22 +176,35 @@ def audit(store: Store, study_id: str) -> Audit:
         outputs.named,
         outputs.lengths,
     )
-    formats = ", ".join(name for source in study.items for name in source.options.get("formats", ())) or "study"
-    models, names = list(frame["model"].unique()), [spoken_name(one) for one in frame["extractor"].unique()]
+    formats = list(chain.from_iterable(source.options.get("formats", ()) for source in study.items))
+    models = list(frame["model"].unique())
+    more = f" and {len(models) - 3} more" if len(models) > 3 else ""
+    readers = ", ".join(spoken_name(name) for name in frame["extractor"].unique())
+    n_items = count_of(frame["item_id"].nunique(), "item")
+    n_calls = count_of(int(audit_input.calls["n"].sum()), "call")
     recognised = (
-        f"{formats}: {count_of(frame['item_id'].nunique(), 'item')}, {count_of(int(audit_input.calls['n'].sum()), 'call')}, "
-        f"{', '.join(models[:3])}{f' and {len(models) - 3} more' if len(models) > 3 else ''}; read by {', '.join(names)}."
+        f"{', '.join(formats) or 'study'}: {n_items}, {n_calls}, {', '.join(models[:3])}{more};"
+        f" read by {readers}."
     )
-    several = sorted([*findings(audit_input), *rereadings(store, study_id)], key=lambda one: -one.rank)
+    worst_first = sorted(
+        [*findings(audit_input), *rereadings(store, study_id)], key=lambda finding: -finding.rank
+    )
     covered = coverage(audit_input)
     if not study.is_recorded:
-        several = [
-            replace(one, claim=replace(one.claim, sentence=_of_study(one.claim.sentence), detail=_of_study(one.claim.detail)))
-            for one in several
+        worst_first = [
+            replace(finding, claim=_claim_of_study(finding.claim)) for finding in worst_first
         ]
-        covered = replace(covered, lacking=tuple((title, _of_study(why)) for title, why in covered.lacking))
-    what = "log" if study.is_recorded else "study"
-    return Audit(recognised, tuple(several), tuple(audit_input.notes), covered, what, _spread(frame))
+        covered = replace(
+            covered, lacking=tuple((title, _of_study(reason)) for title, reason in covered.lacking)
+        )
+    return Audit(
+        recognised=recognised,
+        findings=tuple(worst_first),
+        notes=tuple(audit_input.notes),
+        coverage=covered,
+        subject="log" if study.is_recorded else "study",
+        spread=_spread(frame),
+    )
 
 
 def _scales(study: Study) -> dict[tuple[str, str], tuple[float, float]]:
@@ -163,13 +217,18 @@ def _scales(study: Study) -> dict[tuple[str, str], tuple[float, float]]:
 
 
 def _spread(frame: pd.DataFrame) -> str:
-    """Return how far extractors disagree on the share of right answers, of the model and task on which they do so most."""
+    """Return how far extractors disagree on the share of right answers, of the model and task on
+    which they do so most."""
     base = frame[(frame["variant"] == BASE) & (frame["axis"] == IDENTITY)]
     if base["extractor"].nunique() < 2:
         return ""
     base = scored(base)
     base = base[base["score"].isin((0.0, 1.0))]
-    has_read = base[base["answer"].notna() | ~base["extractor"].isin(OURS)].groupby("extractor", observed=True).size()
+    has_read = (
+        base[base["answer"].notna() | ~base["extractor"].isin(OURS)]
+        .groupby("extractor", observed=True)
+        .size()
+    )
     base = base[base["extractor"].isin(has_read[has_read > 0].index)]
     widest, sentence = LEAST_SPREAD, ""
     for key, part in base.groupby(["model", "task"], sort=False, observed=True):
@@ -183,7 +242,10 @@ def _spread(frame: pd.DataFrame) -> str:
         about = f" on {task}" if base["task"].nunique() > 1 else ""
         about += f" of {model}" if base["model"].nunique() > 1 else ""
         about += " at the own prompt" if (frame["variant"] != BASE).any() else ""
-        sentence = f"Extractors disagree{about}: {number_text(100 * shares.min(), 0)} to {percent_text(shares.max())} right."
+        sentence = (
+            f"Extractors disagree{about}: {number_text(100 * shares.min(), 0)} to"
+            f" {percent_text(shares.max())} right."
+        )
     return sentence
 
 
@@ -195,51 +257,72 @@ def _with_files(frame: pd.DataFrame, files: pd.DataFrame) -> pd.DataFrame:
     return frame.assign(file=of_rows["file"].to_numpy())
 
 
+def _claim_of_study(claim: Claim) -> Claim:
+    return replace(claim, sentence=_of_study(claim.sentence), detail=_of_study(claim.detail))
+
+
 def _of_study(words: str) -> str:
     """What is said of a log, of a study that asked for its own answers."""
     return re.sub(r"\b(this|the) log\b", r"\1 study", words)
 
 
-def _at_own_prompt(frame: pd.DataFrame, keeps_versions: bool = False) -> pd.DataFrame:
-    """Each axis of a study has the own prompt as its base, and a table's base stands under the axis of its versions alone. What is said
-    of the own prompt is said of the axis of that name, where each answer to it is there once. The bases of other axes stay as they are,
-    with which versions are compared; of a table they do so only where it `keeps_versions`."""
+def _at_own_prompt(frame: pd.DataFrame, *, keeps_versions: bool = False) -> pd.DataFrame:
+    """Each axis of a study has the own prompt as its base, and a table's base stands under the axis
+    of its versions alone. What is said of the own prompt is said of the axis of that name, where
+    each answer to it is there once. The bases of other axes stay as they are, with which versions
+    are compared; of a table they do so only where it `keeps_versions`."""
     if frame.empty:
         return frame
-    axes, has_own = frame["axis"].cat.categories.union([IDENTITY]), (frame["axis"] == IDENTITY).any()
+    axes, has_own = (
+        frame["axis"].cat.categories.union([IDENTITY]),
+        (frame["axis"] == IDENTITY).any(),
+    )
     frame = frame.assign(axis=frame["axis"].cat.set_categories(axes))
-    own_first = frame[frame["variant"] == BASE].sort_values("axis", key=lambda axis: axis != IDENTITY, kind="stable")
+    own_first = frame[frame["variant"] == BASE].sort_values(
+        "axis", key=lambda axis: axis != IDENTITY, kind="stable"
+    )
     own = own_first.drop_duplicates(["model", "item_id", "sample", "extractor"]).sort_index()
     if keeps_versions or has_own:
         own = own[own["axis"] != IDENTITY]
     else:
         frame = frame[frame["variant"] != BASE]
-    return pd.concat([own.assign(axis=pd.Categorical([IDENTITY] * len(own), axes)), frame], ignore_index=True)
+    return pd.concat(
+        [own.assign(axis=pd.Categorical([IDENTITY] * len(own), axes)), frame], ignore_index=True
+    )
 
 
 def _scored_alike(frame: pd.DataFrame) -> pd.DataFrame:
-    """Readouts without the scores that no other prompt's is compared with: of an axis those stay that stand on one set of items, which
-    were asked in every way that `LEAST_SHARED` of the items were. A rotation of five options is none of a question with four."""
+    """Readouts without the scores that no other prompt's is compared with: of an axis those stay
+    that stand on one set of items, which were asked in every way that `LEAST_SHARED` of the items
+    were. A rotation of five options is none of a question with four.
+    """
     if frame.empty:
         return frame
     if frame["variant"].nunique() < 2:  # of one prompt there is nothing to compare
         return frame.assign(is_correct=None, value=np.nan)
     has_score = frame["is_correct"].notna() | frame["value"].notna()
-    is_alike = pd.Series(False, index=frame.index)
+    is_alike = pd.Series(data=False, index=frame.index)
     for _, part in frame[has_score].groupby(["model", "extractor", "axis"], observed=True):
-        there = part.groupby(["item_id", "variant"], observed=True).size().unstack(fill_value=0) > 0
-        there = there[there.sum(axis=1) > 1]
-        ways = there.columns[there.mean() >= LEAST_SHARED]
-        items = there.index[there[ways].all(axis=1)]
+        was_asked = (
+            part.groupby(["item_id", "variant"], observed=True).size().unstack(fill_value=0) > 0
+        )
+        was_asked = was_asked[was_asked.sum(axis=1) > 1]
+        ways = was_asked.columns[was_asked.mean() >= LEAST_SHARED]
+        items = was_asked.index[was_asked[ways].all(axis=1)]
         is_alike[part.index[part["variant"].isin(ways) & part["item_id"].isin(items)]] = True
-    return frame.assign(is_correct=frame["is_correct"].where(is_alike, None), value=frame["value"].where(is_alike))
+    return frame.assign(
+        is_correct=frame["is_correct"].where(is_alike, None), value=frame["value"].where(is_alike)
+    )
 
 
 # An audit in ten lines, the answer first: the score, what does not hold, and what to do about it.
 
 
 MOST_SCORES, MOST_FINDINGS = 3, 4
-_PLAN = "Run the items and epochs that are missing, and drop what is there twice, before quoting the score."
+_PLAN = (
+    "Run the items and epochs that are missing, and drop what is there twice, before quoting the"
+    " score."
+)
 ADVICE = {  # what a finding is about -> what to do
     **dict.fromkeys(("rows doubled", "rows missing", "epochs missing", "items of no plan"), _PLAN),
     "no score": "Find out why these rows have no score: they count in no mean.",
@@ -257,10 +340,17 @@ ADVICE = {  # what a finding is about -> what to do
     "leaked answers": "Take the answer out of the prompt and ask again.",
     "keys at one place": "Shuffle the options, so that no place is right more often.",
     "one answer always": "Look at what the model writes: it does not answer the question.",
-    "reported score": "Do not quote the reported score: take the one from the rows, and ask for the rows that are missing.",
-    "score against answer": "Look at the answers that contradict their scores, and mend the scorer.",
+    "reported score": (
+        "Do not quote the reported score: take the one from the rows, and ask for the rows that are"
+        " missing."
+    ),
+    "score against answer": (
+        "Look at the answers that contradict their scores, and mend the scorer."
+    ),
     "impossible rate": "Ask how the reported rate was counted: it cannot come from these scores.",
-    "contradicting golds": "Settle the right answers that contradict each other before comparing models.",
+    "contradicting golds": (
+        "Settle the right answers that contradict each other before comparing models."
+    ),
     "reported error": "Do not quote the reported standard error: take the interval from the rows.",
     "cached runs": "Ask again with the cache turned off before quoting the noise floor.",
     "averaged runs": "Keep the score of each run, and import those.",
@@ -268,7 +358,9 @@ ADVICE = {  # what a finding is about -> what to do
     "empty answers": "Find out why these outputs are empty, and ask them again.",
     "silent cuts": "Raise the token limit and ask the cut items again.",
     "keys alone": "Look at these keys first: no answer agrees with them.",
-    "model by its file": "Put the results files beside the sample files, or name the models with --map.",
+    "model by its file": (
+        "Put the results files beside the sample files, or name the models with --map."
+    ),
     "part of the items": "Say beside the score that it is of a part of the items.",
     "SCORE rate": "Quote the share of pairs that agree, not lm-eval's rate.",
     "failed": "Run the calls that failed again; they count as wrong or are left out.",
@@ -290,20 +382,31 @@ class Verdict:
 
     def advice(self) -> list[str]:
         """What to do, the most urgent first, each once."""
-        return list(dict.fromkeys(ADVICE.get(one.about, DEFAULT_ADVICE) for one in self.audit.of(WRONG, LESS_SURE)))
+        return list(
+            dict.fromkeys(
+                ADVICE.get(one.about, DEFAULT_ADVICE) for one in self.audit.of(WRONG, LESS_SURE)
+            )
+        )
 
     def text(self, n_before: int = 0) -> str:
         """Ten lines, with those that were said before."""
-        scores = [*self.score_lines[:MOST_SCORES]]
-        more = len(self.score_lines) - len(scores)
-        scores += [f"… and {count_of(more, 'further model')} (--all)."] * bool(more)
+        lines = [*self.score_lines[:MOST_SCORES]]
+        n_more = len(self.score_lines) - len(lines)
+        if n_more:
+            lines.append(f"… and {count_of(n_more, 'further model')} (--all).")
+        lines.append(self.audit.headline)
         against = self.audit.of(WRONG, LESS_SURE)
-        findings = [f"- {one.claim.text}" for one in against[: max(1, MOST_FINDINGS - n_before)]]
-        rest = len(against) - len(findings)
-        findings += [f"- … and {count_of(rest, 'further finding')} (--all)."] * (rest > 0)
-        others = [f"- {one.claim.text}" for one in self.audit.of(ASIDE, UNDECIDED)[:2]]
-        todo = [f"What to do: {self.advice()[0]}"] if against else others
-        return "\n".join([*scores, self.audit.headline, *findings, *todo, self.audit.recognised])
+        shown = against[: max(1, MOST_FINDINGS - n_before)]
+        lines += [f"- {finding.claim.text}" for finding in shown]
+        if len(against) > len(shown):
+            lines.append(
+                f"- … and {count_of(len(against) - len(shown), 'further finding')} (--all)."
+            )
+        if against:
+            lines.append(f"What to do: {self.advice()[0]}")
+        else:
+            lines += [f"- {finding.claim.text}" for finding in self.audit.of(ASIDE, UNDECIDED)[:2]]
+        return "\n".join([*lines, self.audit.recognised])
 
     def as_dict(self) -> dict[str, Any]:
         return {
@@ -336,12 +439,20 @@ def verdict(whole: WholeStudy, audit: Audit) -> Verdict:
 
 
 def _score_line(whole: WholeStudy, model: str) -> str:
-    """The score with its whole error bar where it has one, and by which scorer; else the headline's sentence."""
+    """The score with its whole error bar where it has one, and by which scorer; else the headline's
+    sentence."""
     bar = whole.score.of(model) if whole.score else None
     if bar and whole.score:
         passes = [note for note in whole.report.notes.get(model, ()) if "pass^" in note]
         detail = f"{bar.claim.detail[:1].lower()}{bar.claim.detail[1:]}"
-        return "\n".join([f"{bar.claim.text} By {title_of(whole.score.reader).lower()}; {detail}".rstrip("; "), *passes])
+        return "\n".join(
+            [
+                f"{bar.claim.text} By {title_of(whole.score.reader).lower()}; {detail}".rstrip(
+                    "; "
+                ),
+                *passes,
+            ]
+        )
     score = whole.report.headlines[model].score
     own = score.text.removeprefix(f"{model}: ") if score else "No score was recorded."
     return f"{model}: {own} {whole.mismatch(model)}".rstrip()

@@ -5,41 +5,51 @@ from typing import Any
 
 MEANINGS = {
     "SIMULATED": (
-        "Every answer comes from a simulated model with planted truth. Run a study on another model to see a real one."
+        "Every answer comes from a simulated model with planted truth. Run a study on another model"
+        " to see a real one."
     ),
     "POCKET": (
         "Answers of the pocket model: real log-probabilities and real memorization of a toy model. "
         "Run a study on another model to remove this."
     ),
     "EXPLORATORY": (
-        "Settings may be changed after seeing the result, so intervals are not confirmatory. Lock the "
-        "settings on a study with a confirmatory share to remove this."
+        "Settings may be changed after seeing the result, so intervals are not confirmatory. Lock"
+        " the settings on a study with a confirmatory share to remove this."
     ),
-    "LOCKED": "Settings were stored before the confirmatory items were read; other settings are refused.",
+    "LOCKED": (
+        "Settings were stored before the confirmatory items were read; other settings are refused."
+    ),
     "PARTIAL": (
-        "The study is still running or was stopped: items are asked in random order, so what is here is "
-        "an unbiased part. Let it finish to remove this."
+        "The study is still running or was stopped: items are asked in random order, so what is"
+        " here is an unbiased part. Let it finish to remove this."
     ),
     "INCOMPLETE": (
-        "Some answers are missing: calls failed, or rows could not be stored. They need not be like the rest. "
-        "Ask or import again to remove this."
+        "Some answers are missing: calls failed, or rows could not be stored. They need not be like"
+        " the rest. Ask or import again to remove this."
     ),
     "OTHER MODEL": (
         "Some replies name another model than the one that was asked: the server may have routed "
         "calls elsewhere. Check the endpoint and the model's name under Models, then ask again."
     ),
-    "UNREVIEWED PARAPHRASES": "Some paraphrases have not been accepted by a reviewer yet. Review them to remove this.",
+    "UNREVIEWED PARAPHRASES": (
+        "Some paraphrases have not been accepted by a reviewer yet. Review them to remove this."
+    ),
     "JUDGE NOT PASSED": (
-        "The judge's agreement with people has not been shown to reach 0.60, or another of its tests is open; "
-        "it is excluded from all conclusions. Label outputs under Review, Outputs, to remove this."
+        "The judge's agreement with people has not been shown to reach 0.60, or another of its"
+        " tests is open; it is excluded from all conclusions. Label outputs under Review, Outputs,"
+        " to remove this."
     ),
 }
 
 
-def badges_of(row: Mapping[str, Any], n_unreviewed: int, judge_is_closed: bool) -> list[tuple[str, str]]:
+def badges_of(
+    row: Mapping[str, Any], n_unreviewed: int, *, judge_is_closed: bool
+) -> list[tuple[str, str]]:
     """(badge, text) pairs that apply to a study as `queries.studies` describes it."""
     # Calls that failed are no random part of all calls, so no share of them is "partial".
-    lacks_answers = row["state"] == "incomplete" or bool(row["state"] == "failed" and row["n_failed"])
+    lacks_answers = row["state"] == "incomplete" or bool(
+        row["state"] == "failed" and row["n_failed"]
+    )
     holds = {
         "SIMULATED": row["simulated"],
         "POCKET": any(model.split("-")[0] == "pocket" for model in row["models"]),

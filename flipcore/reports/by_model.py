@@ -1,8 +1,10 @@
-"""The questions of a study answered side by side for several models: flips, memory and inflation."""
+"""The questions of a study answered side by side for several models: flips, memory and
+inflation."""
 
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -22,8 +24,8 @@ MOST_ROWS = 60  # a panel has no more: several items share one, which is their m
 
 @dataclass(frozen=True, eq=False)
 class FlipPanels:
-    """`rates[model]` (rows, axes) of one extractor on the same rows, those that flip most over all models first; NaN where
-    nothing is to be compared. `items_a_row` items share a row."""
+    """`rates[model]` (rows, axes) of one extractor on the same rows, those that flip most over all
+    models first; NaN where nothing is to be compared. `items_a_row` items share a row."""
 
     columns: tuple[str, ...]
     rates: Mapping[str, np.ndarray]
@@ -41,16 +43,21 @@ def flip_panels(frame: pd.DataFrame, extractor: str) -> FlipPanels:
     items = list(frame["item_id"].unique())
     models = list(dict.fromkeys(frame.loc[frame["extractor"] == extractor, "model"]))
     cells = {model: surface(frame[frame["model"] == model], extractor) for model in models}
-    columns = list(dict.fromkeys(name for one in cells.values() for name in one.columns))
-    whole = np.full((len(models), len(items), len(columns)), np.nan)
-    for m, one in enumerate(cells.values()):
-        rows = [items.index(item) for item in one.items]
-        whole[m][np.ix_(rows, [columns.index(name) for name in one.columns])] = one.rate
-    means = _mean(_mean(whole, 2), 0)
-    whole = whole[:, np.argsort(-np.nan_to_num(means, nan=-1.0), kind="stable")]
-    step = max(1, -(-len(items) // MOST_ROWS))
-    binned = [_mean(whole[:, start : start + step], 1) for start in range(0, len(items), step)]
-    rates = np.stack(binned, axis=1) if binned else whole
+    columns = list(
+        dict.fromkeys(
+            chain.from_iterable(surface_cells.columns for surface_cells in cells.values())
+        )
+    )
+    all_rates = np.full((len(models), len(items), len(columns)), np.nan)
+    for m, surface_cells in enumerate(cells.values()):
+        rows = [items.index(item) for item in surface_cells.items]
+        places = [columns.index(name) for name in surface_cells.columns]
+        all_rates[m][np.ix_(rows, places)] = surface_cells.rate
+    means = _mean(_mean(all_rates, 2), 0)
+    all_rates = all_rates[:, np.argsort(-np.nan_to_num(means, nan=-1.0), kind="stable")]
+    step = max(1, math.ceil(len(items) / MOST_ROWS))
+    binned = [_mean(all_rates[:, start : start + step], 1) for start in range(0, len(items), step)]
+    rates = np.stack(binned, axis=1) if binned else all_rates
     return FlipPanels(tuple(columns), dict(zip(models, rates, strict=True)), len(items), step)
 
 
@@ -58,7 +65,9 @@ def _mean(values: np.ndarray, axis: int) -> np.ndarray:
     """The mean of what is defined; NaN where nothing is."""
     there = ~np.isnan(values)
     n = there.sum(axis=axis)
-    return np.divide(np.where(there, values, 0.0).sum(axis=axis), n, out=np.full(n.shape, np.nan), where=n > 0)
+    return np.divide(
+        np.where(there, values, 0.0).sum(axis=axis), n, out=np.full(n.shape, np.nan), where=n > 0
+    )
 
 
 @dataclass(frozen=True, eq=False)
@@ -81,19 +90,25 @@ def flips_by_model(
     closed_gates: Mapping[str, str] | None = None,
     temperatures: Mapping[str, float] | None = None,
 ) -> list[ModelFlips]:
-    """A row a model and extractor, over all axes whose gate is open; a model that lacks the reference extractor has none."""
+    """A row a model and extractor, over all axes whose gate is open; a model that lacks the
+    reference extractor has none."""
     rows = []
     for model in frame["model"].unique():
         part = frame[frame["model"] == model]
         answers = coded_answers(part)
         if reference not in answers.extractors:
             continue
-        cells = [one for one in decompositions(answers, reference, tests=False) if one.axis not in (closed_gates or {})]
-        heat = (temperatures or {}).get(model)
-        rows += [
-            ModelFlips(model, replace(one, axis=model), surface_claim(part, one.extractor, reference, None, closed_gates, heat))
-            for one in across_axes(cells)
+        cells = [
+            one
+            for one in decompositions(answers, reference, tests=False)
+            if one.axis not in (closed_gates or {})
         ]
+        heat = (temperatures or {}).get(model)
+        for cell in across_axes(cells):
+            claim = surface_claim(
+                part, cell.extractor, reference, closed_gates=closed_gates, temperature=heat
+            )
+            rows.append(ModelFlips(model, replace(cell, axis=model), claim))
     return rows
 
 
@@ -105,9 +120,13 @@ def flip_rows(flips: Sequence[ModelFlips]) -> list[dict[str, Any]]:
             "extractor": title_of(one.cell.extractor),
             "items": one.cell.n_items,
             "T": one.cell.T.text_percent(),
-            "compared alone": "reference" if one.cell.is_reference else one.cell.A_plus.text_percent(),
+            "compared alone": (
+                "reference" if one.cell.is_reference else one.cell.A_plus.text_percent()
+            ),
             "both": one.cell.both.text_percent(),
-            "reference alone": "reference" if one.cell.is_reference else one.cell.A_minus.text_percent(),
+            "reference alone": (
+                "reference" if one.cell.is_reference else one.cell.A_minus.text_percent()
+            ),
             "noise floor": one.cell.W.text_percent(),
             "verdict": one.claim.word,
         }
@@ -117,8 +136,9 @@ def flip_rows(flips: Sequence[ModelFlips]) -> list[dict[str, Any]]:
 
 def memory_rows(memory: Mapping[str, Sequence[MemoryTest]]) -> list[dict[str, Any]]:
     """A row a model and detector with its verdict, for every model that has any."""
-    return [
-        {"model": model, "items": one.items, "detector": one.detector, "verdict": one.claim.word, "in words": one.claim.text}
-        for model, tests in memory.items()
-        for one in tests
-    ]
+    rows = []
+    for model, tests in memory.items():
+        for test in tests:
+            row = {"model": model, "items": test.items, "detector": test.detector}
+            rows.append(row | {"verdict": test.claim.word, "in words": test.claim.text})
+    return rows

@@ -1,9 +1,10 @@
-"""The decision record for people: what was decided from which two outputs, whether the rows behind it changed since, and the record
-as Markdown and CSV."""
+"""The decision record for people: what was decided from which two outputs, whether the rows behind
+it changed since, and the record as Markdown and CSV."""
 
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from typing import Any
 from urllib.parse import parse_qs
 
@@ -22,7 +23,8 @@ UNCHANGED = "Nothing that it rests on has changed since."
 
 @dataclass(frozen=True)
 class Entry:
-    """A decision as the record shows it; `since` says what changed, `is_current` whether nothing did."""
+    """A decision as the record shows it; `since` says what changed, `is_current` whether nothing
+    did."""
 
     decision_id: str
     study_id: str
@@ -65,12 +67,17 @@ class Entry:
         one = self.evidence
         if not one:
             return ""
-        return f"{one['item']}, {str(one['axis']).replace('_', ' ')}, {one['variant']}: {' and '.join(map(str, one['calls']))}"
+        return (
+            f"{one['item']}, {str(one['axis']).replace('_', ' ')}, {one['variant']}:"
+            f" {' and '.join(map(str, one['calls']))}"
+        )
 
     @property
     def settings_text(self) -> str:
         return ", ".join(
-            f"{name.replace('_', ' ')} {value}" for name, value in sorted(self.settings.items()) if value is not None
+            f"{name.replace('_', ' ')} {value}"
+            for name, value in sorted(self.settings.items())
+            if value is not None
         )
 
     @property
@@ -95,11 +102,11 @@ class Entry:
 
 
 def entries(store: Store, *, study_id: str = "", page: str = "", words: str = "") -> list[Entry]:
-    """The record, newest first: of one study or page, with these words somewhere in it, where they are given. A decision is
-    replaced by a later one of the same page and study."""
+    """The record, newest first: of one study or page, with these words somewhere in it, where they
+    are given. A decision is replaced by a later one of the same page and study."""
     states: dict[tuple[str, str | None], dict[str, Any] | BadInput] = {}
     later: set[tuple[str, str]] = set()
-    every = []
+    record = []
     for row in decisions.record(store).to_dict("records"):
         key = (row["study_id"], row["page"])
         if (not study_id or row["study_id"] == study_id) and (not page or row["page"] == page):
@@ -108,16 +115,23 @@ def entries(store: Store, *, study_id: str = "", page: str = "", words: str = ""
             if state not in states:
                 try:
                     states[state] = data_state(store, *state)
-                except BadInput as error:  # a lock that is refused: its decision stays readable, and says why
+                except BadInput as error:
+                    # A lock that is refused: its decision stays readable, and says why.
                     states[state] = error
-            every.append(_entry(row, states[state], key in later))
+            record.append(_entry(row, states[state], is_replaced=key in later))
         later.add(key)
     terms = words.casefold().split()
-    return [one for one in every if all(word in " ".join(one.row().values()).casefold() for word in terms)]
+    matching = []
+    for entry in record:
+        text = " ".join(entry.row().values()).casefold()
+        if all(term in text for term in terms):
+            matching.append(entry)
+    return matching
 
 
 def count_sentence(record: Sequence[Entry]) -> str:
-    """How many decisions there are, of how many the data changed, and of how many that is not known."""
+    """How many decisions there are, of how many the data changed, and of how many that is not
+    known."""
     n_changed = sum(one.is_changed for one in record)
     n_unknown = sum(not one.is_current and not one.is_changed for one in record)
     n_current = len(record) - n_changed - n_unknown
@@ -127,32 +141,38 @@ def count_sentence(record: Sequence[Entry]) -> str:
         (n_unknown, "on data that nobody can compare"),
     )
     many = f"{len(record):,} decision{'s' * (len(record) != 1)}"
-    if len(there := [words for n, words in states if n]) == 1:
-        return f"{many}, {'all ' * (len(record) > 1)}{there[0]}"
-    return f"{many}: {', '.join(f'{n:,} {words}' for n, words in states if n)}"
+    held = [(n, words) for n, words in states if n]
+    if len(held) == 1:
+        return f"{many}, {'all ' * (len(record) > 1)}{held[0][1]}"
+    return f"{many}: {', '.join(f'{n:,} {words}' for n, words in held)}"
 
 
-def _entry(row: Mapping[Any, Any], state: Mapping[str, Any] | BadInput, is_replaced: bool) -> Entry:
-    before, place, evidence, rests_on = (table_of(row[name]) for name in ("came_from", "place", "evidence", "basis"))
+def _entry(
+    row: Mapping[Any, Any], state: Mapping[str, Any] | BadInput, *, is_replaced: bool
+) -> Entry:
+    before, place, evidence, rests_on = (
+        table_of(row[name]) for name in ("came_from", "place", "evidence", "basis")
+    )
     since = str(state) if isinstance(state, BadInput) else changes(rests_on, state)
     verdicts = rests_on.get("verdicts")
+    has_evidence = EVIDENCE <= set(evidence) and isinstance(evidence["calls"], list)
     return Entry(
-        row["decision_id"],
-        row["study_id"],
-        row["study"],
-        row["page"],
-        row["mode"],
-        row["sentence"],
-        row["resolution"] or "",
-        str(before.get("sentence", "")),
-        table_of(row["settings"]),
-        row["reviewer"],
-        row["created_at"],
-        str(place.get("query", "")),
-        evidence if EVIDENCE <= set(evidence) and isinstance(evidence["calls"], list) else {},
-        verdicts if since != UNKNOWN and isinstance(verdicts, dict) else {},
-        since or UNCHANGED,
-        is_replaced,
+        decision_id=row["decision_id"],
+        study_id=row["study_id"],
+        study=row["study"],
+        page=row["page"],
+        mode=row["mode"],
+        sentence=row["sentence"],
+        resolution=row["resolution"] or "",
+        before=str(before.get("sentence", "")),
+        settings=table_of(row["settings"]),
+        reviewer=row["reviewer"],
+        when=row["created_at"],
+        query=str(place.get("query", "")),
+        evidence=evidence if has_evidence else {},
+        verdicts=verdicts if since != UNKNOWN and isinstance(verdicts, dict) else {},
+        since=since or UNCHANGED,
+        is_replaced=is_replaced,
     )
 
 
@@ -163,19 +183,38 @@ def table_of(value: Any) -> dict[str, Any]:
 
 
 def looked_at(store: Store, study_id: str, model: str, query: str) -> dict[str, Any]:
-    """{item, axis, variant, extractor, calls} of the two outputs that the inspector shows for a link; {} where none is open.
-    `calls` are the ids of the first sample's completions, left and right."""
+    """{item, axis, variant, extractor, calls} of the two outputs that the inspector shows for a
+    link; {} where none is open. `calls` are the ids of the first sample's completions, left and
+    right."""
     link = {name: values[-1] for name, values in parse_qs(query.removeprefix("?")).items()}
     item, axis, extractor = link.get("item", ""), link.get("axis", ""), link.get("readout", "")
     model = link.get("of") or model or link.get("model", "")
     view = inspection(store, study_id, model, item, axis) if item and axis and extractor else None
-    if view is None or not any(one.extractor == extractor for variant in view.variants for one in variant.readings):
+    if view is None:
+        return {}
+    readings = chain.from_iterable(variant.readings for variant in view.variants)
+    if not any(reading.extractor == extractor for reading in readings):
         return {}
     pairs = sides(view, extractor)
     variant = link.get("variant", "") if link.get("variant", "") in pairs else next(iter(pairs))
     calls = [
-        source_of(store, study_id, model, item, axis, seen_variant.variant_id, samples[0].sample, extractor)
+        source_of(
+            store,
+            study_id,
+            model,
+            item,
+            axis,
+            seen_variant.variant_id,
+            samples[0].sample,
+            extractor,
+        )
         for seen_variant, samples in pairs[variant]
         if samples
     ]
-    return {"item": item, "axis": axis, "variant": variant, "extractor": extractor, "calls": [one for one in calls if one]}
+    return {
+        "item": item,
+        "axis": axis,
+        "variant": variant,
+        "extractor": extractor,
+        "calls": [one for one in calls if one],
+    }

@@ -18,7 +18,9 @@ OWN = ("file", "text", "hub")
 def items_text(store: Store, row: Mapping[str, Any]) -> str:
     """ "60 items, 23 of them set aside"; of a row of `studies.studies`."""
     n_aside = n_set_aside(store, row["study_id"])
-    return count_of(int(row["n_items"]), "item") + (f", {n_aside:,} of them set aside" if n_aside else "")
+    return count_of(int(row["n_items"]), "item") + (
+        f", {n_aside:,} of them set aside" if n_aside else ""
+    )
 
 
 def items_summary(sources: Sequence[ItemSource]) -> str:
@@ -28,7 +30,9 @@ def items_summary(sources: Sequence[ItemSource]) -> str:
 
 def _source_text(source: ItemSource) -> str:
     title = LOADERS[source.dataset].title if source.dataset in LOADERS else source.dataset
-    return f"{source.n or 'all'} of {title}{'' if source.role == 'benchmark' else f' ({source.role})'}"
+    return (
+        f"{source.n or 'all'} of {title}{'' if source.role == 'benchmark' else f' ({source.role})'}"
+    )
 
 
 def questions_summary(settings: Mapping[str, Any]) -> str:
@@ -40,16 +44,18 @@ def questions_summary(settings: Mapping[str, Any]) -> str:
 
 
 def models_summary(models: Sequence[ModelUse]) -> str:
-    """ "temperature 0.7, 2 samples, token limit 96"; of several models, of those that differ all."""
+    """ "temperature 0.7, 2 samples, token limit 96"; all different settings of several models."""
     settings = {
-        f"temperature {use.temperature:g}, {count_of(use.n_samples, 'sample')}, token limit {use.max_tokens:,}"
+        f"temperature {use.temperature:g}, {count_of(use.n_samples, 'sample')}, token limit"
+        f" {use.max_tokens:,}"
         for use in models
     }
     return "; ".join(sorted(settings))
 
 
 def n_readings(study: Study, kind: str) -> int:
-    """How many of the study's extractors read an answer of that kind: with one alone there is nothing to tell apart."""
+    """How many of the study's extractors read an answer of that kind: with one alone there is
+    nothing to tell apart."""
     return sum(
         kind in EXTRACTORS[part.name].applies_to
         for part in study.extractors
@@ -81,15 +87,21 @@ def source_title(source: ItemSource) -> str:
 
 def filter_text(value) -> str:
     """What a filter keeps; a long list is counted."""
-    return f"one of {len(value):,}" if isinstance(value, (list, tuple)) and len(value) > 6 else str(value)
+    return (
+        f"one of {len(value):,}"
+        if isinstance(value, (list, tuple)) and len(value) > 6
+        else str(value)
+    )
 
 
 def in_order(parts: tuple[Part, ...], before: tuple[Part, ...]) -> tuple[Part, ...]:
-    """The parts in the order of the draft, new ones last; a part whose parameters say the same stays as it was written."""
+    """The parts in the order of the draft, new ones last; a part whose parameters say the same
+    stays as it was written."""
     places = {part.name: place for place, part in enumerate(before)}
     return tuple(sorted(parts, key=lambda part: places.get(part.name, len(places))))
 
 
 def dataset_names() -> list[str]:
-    """Where items may come from: a file of one's own first, other things of one's own next, whatever order plug-ins come in."""
+    """Where items may come from: a file of one's own first, other things of one's own next,
+    whatever order plug-ins come in."""
     return sorted(LOADERS, key=lambda name: OWN.index(name) if name in OWN else len(OWN))

@@ -35,10 +35,11 @@ MOST_SETS = 6  # whose accuracies a line names
 
 @dataclass(frozen=True)
 class Headline:
-    """What a card says of one model: `claims` in order, the flips first. `accuracies` is role (of a log of tasks, task and role) ->
-    accuracy at the base prompt under the reference extractor, of a log its own score: what differs is not pooled. `flips` is the
-    decomposition over all axes of the compared extractor, None before there is anything; T and G are its `total` and `genuine`. `score` is
-    the claim of the accuracies."""
+    """What a card says of one model: `claims` in order, the flips first. `accuracies` is role (of a
+    log of tasks, task and role) -> accuracy at the base prompt under the reference extractor, of a
+    log its own score: what differs is not pooled. `flips` is the decomposition over all axes of the
+    compared extractor, None before there is anything; T and G are its `total` and `genuine`.
+    `score` is the claim of the accuracies."""
 
     claims: tuple[Claim, ...]
     model: str = ""
@@ -59,7 +60,8 @@ class Headline:
         return self.flips.G if self.flips else None
 
 
-Estimates = Callable[[str, str], list[Decomposition]]  # of a model beside a reference, for callers that have counted them
+# Of a model beside a reference, for callers that have counted them.
+Estimates = Callable[[str, str], list[Decomposition]]
 
 
 def headline(
@@ -68,17 +70,27 @@ def headline(
     temperature: float | None = None,
     estimates: Estimates | None = None,
     scores: Sequence[TaskScore] = (),
+    *,
     by_task: bool = False,
     is_begun: bool = False,
 ) -> Headline:
-    """Of the first model of `frame` (readouts): which part of its flips is larger over all axes, under the extractor that holds
-    the largest artifact (Holm over all extractors), and the base prompt's accuracy under the reference extractor, or the `scores` that
-    a log's own scorers gave. `by_task`: of a recording, whose tasks are not pooled into one accuracy. `is_begun`: calls were answered,
-    which are read once their item has all of its answers."""
+    """Of the first model of `frame` (readouts): which part of its flips is larger over all axes,
+    under the extractor that holds the largest artifact (Holm over all extractors), and the base
+    prompt's accuracy under the reference extractor, or the `scores` that a log's own scorers gave.
+    `by_task`: of a recording, whose tasks are not pooled into one accuracy. `is_begun`: calls were
+    answered, which are read once their item has all of its answers."""
     if frame.empty and scores:
         return scores_alone(scores, scores[0].model, n_models)
     if frame.empty:
-        return Headline((description("No item has all of its answers yet." if is_begun else "No answer has come back yet."),))
+        return Headline(
+            (
+                description(
+                    "No item has all of its answers yet."
+                    if is_begun
+                    else "No answer has come back yet."
+                ),
+            )
+        )
     model = frame["model"].iloc[0]
     frame = frame[frame["model"] == model]
     if why := why_nothing_was_read(frame):
@@ -96,10 +108,13 @@ def headline(
     if leading(scores, model):
         accuracies, accuracy_claim = _own_accuracies(scores, model), score_claim(scores, model, of)
     else:
-        sets = _sets(frame[frame["variant"] == BASE], reference, by_task)
-        accuracies = {name: accuracy_of(_answers(part)) for name, part in sets.items()}
-        unread = {name: why for name, part in sets.items() if (why := _why_unread(model, part))}
-        accuracies |= {name: missing(note=f"Not claimed: {why}") for name, why in unread.items()}
+        sets = _sets(frame[frame["variant"] == BASE], reference, by_task=by_task)
+        accuracies, unread = {}, {}
+        for name, part in sets.items():
+            accuracies[name] = accuracy_of(_answers(part))
+            if reason := _why_unread(model, part):
+                unread[name] = reason
+                accuracies[name] = missing(note=f"Not claimed: {reason}")
         accuracy_claim = description(f"{of}{_accuracy_words(sets, accuracies)}.")
         if sets.keys() == unread.keys():
             accuracy_claim = accuracy_claim.not_claimed(" ".join(dict.fromkeys(unread.values())))
@@ -111,9 +126,15 @@ def headline(
         why = UNDEFINED_RATE if axes else "Nothing was changed, so there is no flip rate."
         why = ASKED_ONCE if axes and asked_once(frame) else why
         return Headline((accuracy_claim, description(why)), model, accuracies, score=accuracy_claim)
-    flips = _of_results(claims.headline_of(totals, total.extractor, None, temperature), frame, total.extractor)
+    flips = _of_results(
+        claims.headline_of(totals, total.extractor, None, temperature), frame, total.extractor
+    )
     return Headline(
-        (replace(flips, sentence=f"{of}{flips.sentence}"), accuracy_claim), model, accuracies, total, accuracy_claim
+        (replace(flips, sentence=f"{of}{flips.sentence}"), accuracy_claim),
+        model,
+        accuracies,
+        total,
+        accuracy_claim,
     )
 
 
@@ -124,7 +145,8 @@ def asked_once(frame: pd.DataFrame) -> bool:
 
 
 def why_nothing_was_read(frame: pd.DataFrame) -> str:
-    """Say why no answer could be read, as where all calls failed; "" where one was, and of no rows."""
+    """Say why no answer could be read, as where all calls failed; "" where one was, and of no
+    rows."""
     if frame.empty or (frame["status"] != ABSENT).any():
         return ""
     reference = default_reference(list(frame["extractor"].unique()))
@@ -133,7 +155,9 @@ def why_nothing_was_read(frame: pd.DataFrame) -> str:
 
 def nothing_to_compare(frame: pd.DataFrame) -> str:
     """Say that fewer than two extractors read answers, and why the others read none."""
-    by_name = {str(name): rows for name, rows in frame.groupby("extractor", sort=False, observed=True)}
+    by_name = {
+        str(name): rows for name, rows in frame.groupby("extractor", sort=False, observed=True)
+    }
     without = [name for name, rows in by_name.items() if (rows["status"] == ABSENT).all()]
     if not without:
         return "This study has one extractor, so there is nothing to compare."
@@ -164,38 +188,53 @@ def _own_accuracies(scores: Sequence[TaskScore], model: str) -> dict[str, Estima
     """The scores of a log by task and role; without a name where there is one."""
     first = leading(scores, model)
     tasks = len({one.task for one in first}) > 1
-    return {", ".join(filter(None, (one.task if tasks else "", one.role))): one.mean for one in first}
+    return {
+        ", ".join(filter(None, (one.task if tasks else "", one.role))): one.mean for one in first
+    }
 
 
 def made_from(items: pd.DataFrame) -> tuple[list[str], list[str], list[Sequence[str]]]:
-    """Questions, families and options as `text.templates` takes them, of `items` with dataset, question, family and options. Where each
-    item of a dataset was drawn alone, its wording too, another item of that wording makes it no family: its question stays out."""
-    alone = {name for name in set(items["dataset"]) if name in LOADERS and LOADERS[name].drawn_alone}
-    questions = ["" if dataset in alone else text for dataset, text in zip(items["dataset"], items["question"], strict=True)]
+    """Questions, families and options as `text.templates` takes them, of `items` with dataset,
+    question, family and options. Where each item of a dataset was drawn alone, its wording too,
+    another item of that wording makes it no family: its question stays out.
+    """
+    alone = {
+        name for name in set(items["dataset"]) if name in LOADERS and LOADERS[name].drawn_alone
+    }
+    questions = [
+        "" if dataset in alone else text
+        for dataset, text in zip(items["dataset"], items["question"], strict=True)
+    ]
     return questions, list(items["family"]), list(items["options"])
 
 
 def by_wording(
-    frame: pd.DataFrame, items: pd.DataFrame, temperatures: Mapping[str, float | None], by_task: bool = False
+    frame: pd.DataFrame,
+    items: pd.DataFrame,
+    temperatures: Mapping[str, float | None],
+    *,
+    by_task: bool = False,
 ) -> dict[str, str]:
-    """Model -> what its headline says with each wording as one unit, and its accuracy, where a tenth of the items repeat another's
-    wording: what stands beside intervals over items. Nothing where none do. `items` have item_id and what `made_from` takes;
-    `temperatures` as in `study_report`."""
+    """Model -> what its headline says with each wording as one unit, and its accuracy, where a
+    tenth of the items repeat another's wording: what stands beside intervals over items. Nothing
+    where none do. `items` have item_id and what `made_from` takes; `temperatures` as in
+    `study_report`."""
     parts_of_items = made_from(items)
     if frame.empty or not repeated_templates(*parts_of_items):
         return {}
     units = dict(zip(items["item_id"], wordings(*parts_of_items), strict=True))
-    # a category maps to a category of other values as long as no two items that were asked share their wording
+    # a category maps to a category of other values as long as no two items that were asked share
+    # their wording
     of_units = frame.assign(family=frame["item_id"].astype(object).map(units))
     sentences = {}
-    for model, own in of_units.groupby("model", sort=False, observed=True):
-        one = headline(own, temperature=temperatures.get(str(model)), by_task=by_task)
-        parts = [
-            f"{f'accuracy {role}'.rstrip()} {of.text_percent()}"
-            for role, of in one.accuracies.items()
-            if not math.isnan(of.value)
-        ]
-        parts += [] if one.flips is None else [one.claims[0].text.rstrip(".")]
+    for model, part in of_units.groupby("model", sort=False, observed=True):
+        summary = headline(part, temperature=temperatures.get(str(model)), by_task=by_task)
+        parts = []
+        for role, accuracy in summary.accuracies.items():
+            if not math.isnan(accuracy.value):
+                parts.append(f"{f'accuracy {role}'.rstrip()} {accuracy.text_percent()}")
+        if summary.flips is not None:
+            parts.append(summary.claims[0].text.rstrip("."))
         if parts:
             sentences[str(model)] = f"With each wording as one unit, {model}: {'; '.join(parts)}."
     return sentences
@@ -205,10 +244,11 @@ def _estimates(frame: pd.DataFrame, reference: str) -> list[Decomposition]:
     return decompositions(coded_answers(frame), reference, tests=False)
 
 
-def _sets(base: pd.DataFrame, reference: str, by_task: bool) -> dict[str, pd.DataFrame]:
-    """Role -> rows under the reference extractor, of several tasks "task, role"; one without a name where all items are of one role. Sets
-    in different roles are not pooled, because what differs between them is the question, and no two tasks are, because they
-    are two questions; a task that the reference does not read has its own extractor."""
+def _sets(base: pd.DataFrame, reference: str, *, by_task: bool) -> dict[str, pd.DataFrame]:
+    """Role -> rows under the reference extractor, of several tasks "task, role"; one without a name
+    where all items are of one role. Sets in different roles are not pooled, because what differs
+    between them is the question, and no two tasks are, because they are two questions; a task that
+    the reference does not read has its own extractor."""
     if not by_task:
         return _by_role(base[base["extractor"] == reference])
     tasks = tasks_of(base["item_id"])
@@ -216,8 +256,12 @@ def _sets(base: pd.DataFrame, reference: str, by_task: bool) -> dict[str, pd.Dat
     for task in dict.fromkeys(tasks):
         part = base[tasks == task]
         names = list(part["extractor"].unique())
-        own = part[part["extractor"] == (reference if reference in names else default_reference(names))]
-        sets |= {", ".join(filter(None, (task, role))): rows for role, rows in _by_role(own).items()}
+        own = part[
+            part["extractor"] == (reference if reference in names else default_reference(names))
+        ]
+        sets |= {
+            ", ".join(filter(None, (task, role))): rows for role, rows in _by_role(own).items()
+        }
     return sets if tasks.nunique() > 1 else _by_role(base[base["extractor"] == reference])
 
 
@@ -231,11 +275,15 @@ def _accuracy_words(sets: Mapping[str, pd.DataFrame], accuracies: Mapping[str, E
     if all(part["is_correct"].isna().all() for part in sets.values()):
         return "No right answers are known, so there is no accuracy"
     first = list(accuracies.items())[:MOST_SETS]
-    by_set = [_one_accuracy(role_name(name, sets), one, _answers(sets[name])) for name, one in first]
+    by_set = [
+        _one_accuracy(role_name(name, sets), one, _answers(sets[name])) for name, one in first
+    ]
     more = len(accuracies) - len(by_set)
     rest = [f"{count_of(more, 'further set')} under Every estimate"] if more else []
     only = f", {QUESTIONS_ONLY}" if any(one.has_interval for one in accuracies.values()) else ""
-    is_paired = all(name in sets and not math.isnan(accuracies[name].value) for name in ("target", "retro"))
+    is_paired = all(
+        name in sets and not math.isnan(accuracies[name].value) for name in ("target", "retro")
+    )
     inflation = _inflation_words(pd.concat(sets.values())) if is_paired else ""
     between = "; " if any(", " in name for name in sets) else ", "
     return f"Accuracy {between.join([*by_set, *rest])}{inflation}{only}"
@@ -244,7 +292,11 @@ def _accuracy_words(sets: Mapping[str, pd.DataFrame], accuracies: Mapping[str, E
 def _why_unread(model: str, base: pd.DataFrame) -> str:
     """Why the answers to the own prompt, under one reader, give no accuracy; "" where they do."""
     answers = _answers(base)
-    return why_unread(model, str(answers["extractor"].iloc[0]), unread_share(answers["status"])) if len(answers) else ""
+    return (
+        why_unread(model, str(answers["extractor"].iloc[0]), unread_share(answers["status"]))
+        if len(answers)
+        else ""
+    )
 
 
 def _one_accuracy(role: str, accuracy: Estimate, answers: pd.DataFrame) -> str:
@@ -263,14 +315,25 @@ def _one_accuracy(role: str, accuracy: Estimate, answers: pd.DataFrame) -> str:
 
 
 def _inflation_words(base: pd.DataFrame) -> str:
-    """What target and retro differ by, as the Holdout page has it; empty where one is absent, or an item's samples differ."""
+    """What target and retro differ by, as the Holdout page has it; empty where one is absent, or an
+    item's samples differ."""
     answers = _answers(base)
     answers = answers[answers["role"].isin(("target", "retro"))]
-    if answers["role"].nunique() < 2 or answers.groupby("item_id")["is_correct"].nunique().max() > 1:
+    if (
+        answers["role"].nunique() < 2
+        or answers.groupby("item_id")["is_correct"].nunique().max() > 1
+    ):
         return ""
     family = answers["family"] if "family" in answers else answers["item_id"]
-    own = answers.assign(layout="", source_id=family.where(family != answers["item_id"], None), is_cut=answers["status"] == CUT)
-    return f": {conditions(own, least=1)[0].inflation().text_points()} (inflation if the holdout is fair)"
+    own = answers.assign(
+        layout="",
+        source_id=family.where(family != answers["item_id"], None),
+        is_cut=answers["status"] == CUT,
+    )
+    return (
+        f": {conditions(own, least=1)[0].inflation().text_points()} (inflation if the holdout is"
+        " fair)"
+    )
 
 
 def claimed_headline(
@@ -280,33 +343,59 @@ def claimed_headline(
     temperature: float | None = None,
     estimates: Estimates | None = None,
     scores: Sequence[TaskScore] = (),
+    *,
     by_task: bool = False,
     is_begun: bool = False,
 ) -> Headline:
-    """The headline of what may be claimed: the axes and extractors in `closed_gates` are left out, and named. `estimates` are of
-    all of `frame`."""
-    claimed = frame[~(frame["axis"].isin(closed_gates) & (frame["variant"] != "base") | frame["extractor"].isin(closed_gates))]
+    """The headline of what may be claimed: the axes and extractors in `closed_gates` are left out,
+    and named. `estimates` are of all of `frame`."""
+    claimed = frame[
+        ~(
+            frame["axis"].isin(closed_gates) & (frame["variant"] != "base")
+            | frame["extractor"].isin(closed_gates)
+        )
+    ]
     is_whole = len(claimed) == len(frame)
-    summary = headline(claimed, n_models, temperature, estimates if is_whole else None, scores, by_task, is_begun)
+    summary = headline(
+        claimed,
+        n_models,
+        temperature,
+        estimates if is_whole else None,
+        scores,
+        by_task=by_task,
+        is_begun=is_begun,
+    )
     if is_whole:
         return summary
     left_out = ", ".join(name.replace("_", " ") for name in closed_gates)
     if summary.flips is None:
-        withheld = Claim(claims.WHOSE, claims.UNDEFINED, "").not_claimed(f"too little was reviewed of {left_out}.")
+        withheld = Claim(claims.WHOSE, claims.UNDEFINED, "").not_claimed(
+            f"too little was reviewed of {left_out}."
+        )
         return replace(summary, claims=(withheld, *(summary.claims[:1] if len(claimed) else ())))
-    return replace(summary, claims=(*summary.claims, description(f"Left out, not reviewed enough: {left_out}.")))
+    return replace(
+        summary,
+        claims=(*summary.claims, description(f"Left out, not reviewed enough: {left_out}.")),
+    )
 
 
 def judges(frame: pd.DataFrame) -> list[str]:
     """The readers that judge and take no answer out, so that all their wrong answers are one."""
-    return [str(name) for name, part in frame.groupby("extractor", sort=False, observed=True) if what_differs(part) == "scores"]
+    return [
+        str(name)
+        for name, part in frame.groupby("extractor", sort=False, observed=True)
+        if what_differs(part) == "scores"
+    ]
 
 
 def _of_results(claim: Claim, frame: pd.DataFrame, extractor: str) -> Claim:
-    """The claim in the words for a reader that judges: what flips there is a result, right or wrong, and no answer."""
+    """The claim in the words for a reader that judges: what flips there is a result, right or
+    wrong, and no answer."""
     if not judges(frame[frame["extractor"] == extractor]):
         return claim
-    return replace(claim, sentence=re.sub(r"\b(of|different|changes) answers\b", r"\1 results", claim.sentence))
+    return replace(
+        claim, sentence=re.sub(r"\b(of|different|changes) answers\b", r"\1 results", claim.sentence)
+    )
 
 
 def surface_claim(
@@ -318,8 +407,9 @@ def surface_claim(
     temperature: float | None = None,
     estimates: Sequence[Decomposition] | None = None,
 ) -> Claim:
-    """What the map on Flips answers, of readouts of one model: the cell of the opened axis, or all axes that may be claimed.
-    `estimates` are those of the readouts beside this reference, where they are counted already."""
+    """What the map on Flips answers, of readouts of one model: the cell of the opened axis, or all
+    axes that may be claimed. `estimates` are those of the readouts beside this reference, where
+    they are counted already."""
     estimates = _estimates(frame, reference) if estimates is None else estimates
     closed_gates = closed_gates or {}
     if not estimates:
@@ -327,13 +417,23 @@ def surface_claim(
     if axis is not None:
         cells = claims.cell_claims(estimates, closed_gates, temperature)
         return next(
-            claim for one, claim in zip(estimates, cells, strict=True) if (one.axis, one.extractor) == (axis, extractor)
+            claim
+            for one, claim in zip(estimates, cells, strict=True)
+            if (one.axis, one.extractor) == (axis, extractor)
         )
     open_axes = [one for one in estimates if one.axis not in closed_gates]
     if not open_axes:
-        return Claim(claims.WHOSE, claims.UNDEFINED, "").not_claimed(" ".join(dict.fromkeys(closed_gates.values())))
-    claim = _of_results(claims.headline_of(across_axes(open_axes), extractor, closed_gates, temperature), frame, extractor)
-    left_out = list(dict.fromkeys(one.axis.replace("_", " ") for one in estimates if one.axis in closed_gates))
+        return Claim(claims.WHOSE, claims.UNDEFINED, "").not_claimed(
+            " ".join(dict.fromkeys(closed_gates.values()))
+        )
+    claim = _of_results(
+        claims.headline_of(across_axes(open_axes), extractor, closed_gates, temperature),
+        frame,
+        extractor,
+    )
+    left_out = list(
+        dict.fromkeys(one.axis.replace("_", " ") for one in estimates if one.axis in closed_gates)
+    )
     note = f" Left out, not reviewed enough: {', '.join(left_out)}." if left_out else ""
     return replace(claim, detail=f"{claim.detail}{note}")
 
@@ -343,9 +443,11 @@ def _answers(base: pd.DataFrame) -> pd.DataFrame:
     return base[base["is_correct"].notna()].drop_duplicates(["item_id", "variant_id", "sample"])
 
 
-def flip_to_open(frame: pd.DataFrame, field: str, scorers: Sequence[str] = ()) -> dict[str, str] | None:
-    """{item, axis, readout} of the item of the first model that flips most under the compared extractor `field` and least under
-    the reference; None before there is one. `frame`: readouts."""
+def flip_to_open(
+    frame: pd.DataFrame, field: str, scorers: Sequence[str] = ()
+) -> dict[str, str] | None:
+    """{item, axis, readout} of the item of the first model that flips most under the compared
+    extractor `field` and least under the reference; None before there is one. `frame`: readouts."""
     if frame.empty:
         return None
     frame = frame[frame["model"] == frame["model"].iloc[0]]
@@ -353,7 +455,9 @@ def flip_to_open(frame: pd.DataFrame, field: str, scorers: Sequence[str] = ()) -
     if field not in names:
         return None
     reference = default_reference(names, scorers)
-    first, second = surface.aligned(surface.surface(frame, field), surface.surface(frame, reference))
+    first, second = surface.aligned(
+        surface.surface(frame, field), surface.surface(frame, reference)
+    )
     if set(first.columns) <= {IDENTITY}:
         return None
     row = surface.order_of(first, second, "difference", first.items)[0]

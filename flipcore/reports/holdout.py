@@ -1,4 +1,5 @@
-"""What the models' answers say of two sets: which conditions count, the difficulty test on them, and how it was made."""
+"""What the models' answers say of two sets: which conditions count, the difficulty test on them,
+and how it was made."""
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -30,8 +31,22 @@ from flipcore.stats.holdout.copies import (
     compared_rows,
     neighbours_beside_twins,
 )
-from flipcore.stats.holdout.difficulty import AFTER, BEFORE, TOP_K, Condition, PreRelease, conditions, pre_release
-from flipcore.stats.holdout.entries import entry_text, one_per_source, origins, paired_rows, source_groups
+from flipcore.stats.holdout.difficulty import (
+    AFTER,
+    BEFORE,
+    TOP_K,
+    Condition,
+    PreRelease,
+    conditions,
+    pre_release,
+)
+from flipcore.stats.holdout.entries import (
+    entry_text,
+    one_per_source,
+    origins,
+    paired_rows,
+    source_groups,
+)
 from flipcore.stats.holdout.starting_margin import StartingMargin, starting_margin
 from flipcore.stats.holdout.units import ONE_SIDED, TITLES, axis_text
 from flipcore.stats.holdout.verdict import DIFFICULTY_MARGIN, HoldoutTest, HoldoutVerdict, joined
@@ -48,15 +63,22 @@ def ways(conditions: Sequence[Condition]) -> list[tuple[str, str]]:
     """(extractor, layout) of all conditions, the plainest first."""
     return sorted(
         {(one.extractor, one.layout) for one in conditions},
-        key=lambda way: (way[1] != "plain", PREFERRED.index(way[0]) if way[0] in PREFERRED else len(PREFERRED), way),
+        key=lambda way: (
+            way[1] != "plain",
+            PREFERRED.index(way[0]) if way[0] in PREFERRED else len(PREFERRED),
+            way,
+        ),
     )
 
 
 def inflation_of(
-    conditions: Sequence[Condition], closed_gates: Mapping[str, str], way: tuple[str, str] | None = None
+    conditions: Sequence[Condition],
+    closed_gates: Mapping[str, str],
+    way: tuple[str, str] | None = None,
 ) -> tuple[list[Condition], Claim]:
-    """The conditions of one way of reading and asking, the plainest where none is given, and what may be claimed of them:
-    `closed_gates` (axis or extractor -> why) withholds what a judge read that has not passed."""
+    """The conditions of one way of reading and asking, the plainest where none is given, and what
+    may be claimed of them: `closed_gates` (axis or extractor -> why) withholds what a judge read
+    that has not passed."""
     extractor, layout = way or next(iter(ways(conditions)), ("", ""))
     mine = [one for one in conditions if (one.extractor, one.layout) == (extractor, layout)]
     return mine, inflation_claim(mine).not_claimed(reason(dict(closed_gates), extractor=extractor))
@@ -64,26 +86,37 @@ def inflation_of(
 
 @dataclass(frozen=True, eq=False)
 class Inflation:
-    """How much better the target is answered than the retro set under every `condition`; `selection` are those of the plainest way of
-    reading and asking, of which `claim` speaks."""
+    """How much better the target is answered than the retro set under every `condition`;
+    `selection` are those of the plainest way of reading and asking, of which `claim` speaks."""
 
-    every: Sequence[Condition]
+    conditions: Sequence[Condition]
     selection: Sequence[Condition]
     claim: Claim
 
     def as_dict(self) -> dict[str, Any]:
-        of_models = [
-            {"model": one.model, "extractor": one.extractor, "layout": one.layout, "inflation": plain(one.inflation())}
-            for one in self.every
-        ]
-        return {"sentence": self.claim.text, "detail": self.claim.detail, "is_claimed": self.claim.is_made, "models": of_models}
+        of_models = []
+        for condition in self.conditions:
+            row = {
+                "model": condition.model,
+                "extractor": condition.extractor,
+                "layout": condition.layout,
+            }
+            of_models.append(row | {"inflation": plain(condition.inflation())})
+        return {
+            "sentence": self.claim.text,
+            "detail": self.claim.detail,
+            "is_claimed": self.claim.is_made,
+            "models": of_models,
+        }
 
     def rows(self) -> Iterator[Row]:
         """A row a condition; the claim stands at those of which it speaks."""
-        for one in self.every:
-            where = f"{one.layout}, {title_of(one.extractor).lower()}"
-            claim = self.claim if any(one is other for other in self.selection) else None
-            yield Row(one.model, where, "inflation", one.inflation(), claim, {"model": one.model})
+        for condition in self.conditions:
+            where = f"{condition.layout}, {title_of(condition.extractor).lower()}"
+            is_said = any(condition is selected for selected in self.selection)
+            claim = self.claim if is_said else None
+            place = {"model": condition.model}
+            yield Row(condition.model, where, "inflation", condition.inflation(), claim, place)
 
 
 def inflation(conditions: Sequence[Condition], closed_gates: Mapping[str, str]) -> Inflation:
@@ -92,12 +125,22 @@ def inflation(conditions: Sequence[Condition], closed_gates: Mapping[str, str]) 
 
 
 def difficulty_result(
-    conditions: Sequence[Condition], states: Mapping[str, PreRelease], closed_gates: Mapping[str, str] | None = None
+    conditions: Sequence[Condition],
+    states: Mapping[str, PreRelease],
+    closed_gates: Mapping[str, str] | None = None,
 ) -> tuple[HoldoutTest, str] | tuple[None, str]:
-    """(test, how it was made) by the models that were trained before the target was published, or (None, why there is none).
-    `states` says of each model whether it can have seen the target. What an extractor behind a closed gate read does not count."""
+    """(test, how it was made) by the models that were trained before the target was published, or
+    (None, why there is none). `states` says of each model whether it can have seen the target. What
+    an extractor behind a closed gate read does not count.
+    """
     if not conditions:
-        return None, "Not run: no model has answered both sets. Declare a study with these sets as benchmark and holdout."
+        return (
+            None,
+            (
+                "Not run: no model has answered both sets. Declare a study with these sets as"
+                " benchmark and holdout."
+            ),
+        )
     shut = closed_gates or {}
     withheld = [shut[one.extractor] for one in conditions if one.extractor in shut]
     conditions = [one for one in conditions if one.extractor not in shut]
@@ -105,15 +148,22 @@ def difficulty_result(
         return None, f"Not run: {' '.join(dict.fromkeys(withheld))}"
     blind = [one for one in conditions if states[one.model].state == BEFORE]
     if not blind:
-        return None, "Not run: it needs a model trained before the benchmark was published. " + " ".join(
-            one.sentence for one in states.values()
+        return (
+            None,
+            "Not run: it needs a model trained before the benchmark was published. "
+            + " ".join(one.sentence for one in states.values()),
         )
     test = joined([one.difficulty(DIFFICULTY_MARGIN) for one in blind])
     n_target, n_retro = blind[0].counts[1], blind[0].counts[3]
     n_text = f"n = {n_target:,} + {n_retro:,}"
-    return test, (
-        f"conditions {len(blind):,} ({'; '.join(one.label for one in blind[:3])}{' …' if len(blind) > 3 else ''}); "
-        f"{test.estimate.method.replace('_', ' ')}, corrected for guessing, Holm over conditions, interval 90%; {n_text}"
+    return (
+        test,
+        (
+            f"conditions {len(blind):,}"
+            f" ({'; '.join(one.label for one in blind[:3])}{' …' if len(blind) > 3 else ''});"
+            f" {test.estimate.method.replace('_', ' ')}, corrected for guessing, Holm over"
+            f" conditions, interval 90%; {n_text}"
+        ),
     )
 
 
@@ -123,45 +173,69 @@ def bound_text(test: HoldoutTest) -> str:
     if test.name in ONE_SIDED:
         return f"below {high:.3f} (95%, one-sided)"
     if test.name == "difficulty":
-        return f"[{number_text(100 * low, 1, sign=True)}, {number_text(100 * high, 1, sign=True)}] points (90%)"
+        return (
+            f"[{number_text(100 * low, 1, sign=True)}, {number_text(100 * high, 1, sign=True)}]"
+            " points (90%)"
+        )
     return f"[{axis_text(test, low)}, {axis_text(test, high)}] (90%)"
 
 
 def entry_rows(sets: Comparison, rows: Sequence[int], **more: Sequence) -> list[dict]:
     """Entries as rows of a table, with further columns by name."""
-    return [
-        {"set": "holdout" if sets.labels[row] else "benchmark", "entry": sets.texts[row]}
-        | {name.replace("_", " "): values[i] for name, values in more.items()}
-        for i, row in enumerate(rows)
-    ]
+    table_rows = []
+    for i, row in enumerate(rows):
+        table_row = {
+            "set": "holdout" if sets.labels[row] else "benchmark",
+            "entry": sets.texts[row],
+        }
+        table_rows.append(
+            table_row | {name.replace("_", " "): values[i] for name, values in more.items()}
+        )
+    return table_rows
 
 
 def checked_models(target: Sequence[Item], models: Sequence[str]) -> dict[str, PreRelease]:
-    """Whether each model can have seen the target, by its declared training cut-off; of the pocket model and its own items it is known
-    what was read."""
+    """Whether each model can have seen the target, by its declared training cut-off; of the pocket
+    model and its own items it is known what was read."""
     cards = model_cards()
     published = [item.published for item in target]
-    own = known_reading(target)
-    return {
-        name: own
-        if own and name in cards and cards[name].backend == POCKET
-        else pre_release(name, cards[name].cutoff if name in cards else None, published)
-        for name in models
-    }
+    known = known_reading(target)
+    states = {}
+    for name in models:
+        card = cards.get(name)
+        if known and card and card.backend == POCKET:
+            states[name] = known
+        else:
+            states[name] = pre_release(name, card.cutoff if card else None, published)
+    return states
 
 
 def known_reading(target: Sequence[Item]) -> PreRelease | None:
-    """Of the pocket model, by how often its training held each entry; None where that is not known of all."""
-    doses = [item.meta.get("dose") if item.dataset.startswith(f"{POCKET}_") else None for item in target]
+    """Of the pocket model, by how often its training held each entry; None where that is not known
+    of all."""
+    doses = [
+        item.meta.get("dose") if item.dataset.startswith(f"{POCKET}_") else None for item in target
+    ]
     if not doses or None in doses:
         return None
     if n_read := sum(dose > 0 for dose in doses if dose is not None):
-        return PreRelease(POCKET, AFTER, f"{POCKET}: its training held {n_read:,} of the {len(doses):,} benchmark entries.")
-    return PreRelease(POCKET, BEFORE, f"{POCKET}: its training is known and held none of the {len(doses):,} benchmark entries.")
+        return PreRelease(
+            POCKET,
+            AFTER,
+            f"{POCKET}: its training held {n_read:,} of the {len(doses):,} benchmark entries.",
+        )
+    return PreRelease(
+        POCKET,
+        BEFORE,
+        f"{POCKET}: its training is known and held none of the {len(doses):,} benchmark entries.",
+    )
 
 
-def set_facts(target: Sequence[Item], conditions: Sequence[Condition], has_survey: bool) -> SetFacts:
-    """What the next step on two sets depends on besides their tests; `conditions` are those that were asked."""
+def set_facts(
+    target: Sequence[Item], conditions: Sequence[Condition], *, has_survey: bool
+) -> SetFacts:
+    """What the next step on two sets depends on besides their tests; `conditions` are those that
+    were asked."""
     names = dict.fromkeys(one.model for one in conditions)
     states = checked_models(target, [*names, POCKET])
     return SetFacts(
@@ -175,19 +249,22 @@ def set_facts(target: Sequence[Item], conditions: Sequence[Condition], has_surve
 def component_axes(comparison: Comparison) -> tuple[np.ndarray, tuple[str, ...]]:
     """(n, 2) places on the first two principal components, and what their axes say."""
     where, shares = comparison.principal
-    return where, tuple(f"component {i + 1}: {share:.1%} of the variance" for i, share in enumerate(shares))
+    return where, tuple(
+        f"component {i + 1}: {share:.1%} of the variance" for i, share in enumerate(shares)
+    )
 
 
 def too_few(n_target: int, n_retro: int, notes: Sequence[str]) -> str:
     """What is said of sets that are too small to be compared."""
     return (
-        f"Each set needs at least five entries to be compared; you have {n_target:,} benchmark and {n_retro:,} holdout entries. "
-        f"{' '.join(notes)}"
+        f"Each set needs at least five entries to be compared; you have {n_target:,} benchmark and"
+        f" {n_retro:,} holdout entries. {' '.join(notes)}"
     ).strip()
 
 
-# The four tests of two sets, each with how it was made or why it was not run; pages keep the parts that take long. What a caller holds
-# already (vectors, accuracies, a judge's report) is handed in as a function; without one it is computed.
+# The four tests of two sets, each with how it was made or why it was not run; pages keep the parts
+# that take long. What a caller holds already (vectors, accuracies, a judge's report) is handed in
+# as a function; without one it is computed.
 
 
 START: dict[str, Any] = {
@@ -209,8 +286,9 @@ Result = tuple[HoldoutTest | None, str]
 
 @dataclass(frozen=True)
 class HoldoutReport:
-    """The tests that were run by name, how each was made (`about`), why the others were not run (`missing`), the `view` that holds
-    margins and settings, and the sets in one embedding where there is one."""
+    """The tests that were run by name, how each was made (`about`), why the others were not run
+    (`missing`), the `view` that holds margins and settings, and the sets in one embedding where
+    there is one."""
 
     tests: Mapping[str, HoldoutTest]
     about: Mapping[str, str]
@@ -226,9 +304,11 @@ class HoldoutReport:
     def claims(self) -> tuple[Claim, ...]:
         """The verdict, and what each of the four tests says or why it was not run."""
         outcomes = (
-            outcome_claim(self.tests[name])
-            if name in self.tests
-            else description(f"{TITLES[name]}: {self.missing[name]}", "not run")
+            (
+                outcome_claim(self.tests[name])
+                if name in self.tests
+                else description(f"{TITLES[name]}: {self.missing[name]}", "not run")
+            )
             for name in verdict.TESTS
         )
         return (self.claim, *outcomes)
@@ -251,13 +331,17 @@ class HoldoutReport:
         ]
 
     def text(self) -> list[str]:
-        """The claims and the most alike pairs across the sets, a line each, as the command line prints them."""
+        """The claims and the most alike pairs across the sets, a line each, as the command line
+        prints them."""
         lines = [f"{one.text} {one.detail}".rstrip() for one in self.claims]
-        pairs = [
-            f"  {one['target']} and {one['retro']}: cosine {number_text(one['cosine'])}, words in common "
-            f"{number_text(one['words_in_common'])}" + (" (declared as of one source)" if one["one_source"] else "")
-            for one in self.alike[:MOST_PAIRS]
-        ]
+        pairs = []
+        for pair in self.alike[:MOST_PAIRS]:
+            numbers = (
+                f"cosine {number_text(pair['cosine'])}, words in common"
+                f" {number_text(pair['words_in_common'])}"
+            )
+            source = " (declared as of one source)" if pair["one_source"] else ""
+            pairs.append(f"  {pair['target']} and {pair['retro']}: {numbers}{source}")
         return [*lines, "Most alike across the sets:", *pairs] if pairs else lines
 
     def as_dict(self) -> dict[str, Any]:
@@ -266,25 +350,32 @@ class HoldoutReport:
             "verdict": self.claim.outcome,
             "sentence": self.claim.text,
             "detail": self.claim.detail,
-            "tests": {
-                name: {"outcome": one.word, "sentence": one.text, "about": self.about.get(name, "")}
-                | {key: plain(value) for key, value in one.numbers.items() if key in ("estimate", "p", "margin")}
-                for name, one in claims.items()
-            },
+            "tests": {name: self._test(name, claim) for name, claim in claims.items()},
             "most_alike_across": self.alike,
         }
+
+    def _test(self, name: str, claim: Claim) -> dict[str, Any]:
+        fields = {"outcome": claim.word, "sentence": claim.text, "about": self.about.get(name, "")}
+        for key, value in claim.numbers.items():
+            if key in ("estimate", "p", "margin"):
+                fields[key] = plain(value)
+        return fields
 
     def rows(self) -> Iterator[Row]:
         for name, one in self.tests.items():
             title = TITLES[name].lower()
-            yield Row("", "target and retro", title, one.estimate, outcome_claim(one), {"test": name})
+            yield Row(
+                "", "target and retro", title, one.estimate, outcome_claim(one), {"test": name}
+            )
 
 
 def four_tests(
-    runs: Mapping[str, Callable[[], Result]], view: Mapping[str, Any], waiting: Mapping[str, str] | None = None
+    runs: Mapping[str, Callable[[], Result]],
+    view: Mapping[str, Any],
+    waiting: Mapping[str, str] | None = None,
 ) -> HoldoutReport:
-    """Each test at the margin of `view`, p-values corrected over all that were run; those in `waiting` (name -> sentence) are not
-    run yet. What cannot be run says why."""
+    """Each test at the margin of `view`, p-values corrected over all that were run; those in
+    `waiting` (name -> sentence) are not run yet. What cannot be run says why."""
     tests, about, missing = {}, {}, {}
     for name, run in runs.items():
         try:
@@ -294,14 +385,22 @@ def four_tests(
         if test is None:
             missing[name] = words
         else:
-            tests[name], about[name] = test if view[name] is None else test.against_margin(view[name]), words
+            tests[name], about[name] = (
+                (test if view[name] is None else test.against_margin(view[name])),
+                words,
+            )
     family = {test.name: test for test in verdict.as_family(list(tests.values()))}
-    return HoldoutReport(family, about, missing, {**view, **{name: test.margin for name, test in family.items()}})
+    return HoldoutReport(
+        family, about, missing, {**view, **{name: test.margin for name, test in family.items()}}
+    )
 
 
-def holdout_report(store: Store, study_id: str, view: Mapping[str, Any] | None = None) -> HoldoutReport | None:
-    """The tests of a study's target and retro items that are not set aside, at `view` (default: the settings that the page
-    starts with); None where the study has not both roles or too few entries."""
+def holdout_report(
+    store: Store, study_id: str, view: Mapping[str, Any] | None = None
+) -> HoldoutReport | None:
+    """The tests of a study's target and retro items that are not set aside, at `view` (default: the
+    settings that the page starts with); None where the study has not both roles or too few
+    entries."""
     view = START | dict(view or {})
     sets = sets_of_study(store, study_id)
     if min(len(sets.target), len(sets.retro)) < FEWEST:
@@ -317,52 +416,88 @@ def holdout_report(store: Store, study_id: str, view: Mapping[str, Any] | None =
         {
             "difficulty": lambda: difficulty(store, sets),
             "semantic": lambda: semantic(sets, vectors(), view["seed"]),
-            "prediction": lambda: prediction(sets, view, vectors()[0] if view["classifier"] == "vectors" else None),
+            "prediction": lambda: prediction(
+                sets, view, vectors()[0] if view["classifier"] == "vectors" else None
+            ),
             "odd one out": lambda: odd_one_out(store, sets),
         },
         view,
     )
-    return replace(report, comparison=Comparison((*sets.target, *sets.retro), len(sets.target), *rows[0])) if rows else report
+    return (
+        replace(
+            report, comparison=Comparison((*sets.target, *sets.retro), len(sets.target), *rows[0])
+        )
+        if rows
+        else report
+    )
 
 
 def study_vectors(store: Store, sets: Sets, embedding: str) -> tuple[np.ndarray, str]:
-    """((n, d) unit rows of target + retro, the words beside every figure made of them). Raises BadInput for an embedding that
-    sends entries away: only somebody at the map agrees to that."""
+    """((n, d) unit rows of target + retro, the words beside every figure made of them). Raises
+    BadInput for an embedding that sends entries away: only somebody at the map agrees to that."""
     if away := embeddings.embedding_by_name(embedding).sent_to:
-        raise BadInput(f"this embedding sends the entries to {away}; agree to that under Map, or choose another under View.")
+        raise BadInput(
+            f"this embedding sends the entries to {away}; agree to that under Map, or choose"
+            " another under View."
+        )
     return embeddings.embedded(store, [*sets.target, *sets.retro], embedding)
 
 
 def semantic(sets: Sets, vectors: tuple[np.ndarray, str], seed: int) -> Result:
-    """Semantic similarity of what `study_vectors` gives, one entry a source, at the margin that a part of the target suggests, which the
-    test then leaves out."""
+    """Semantic similarity of what `study_vectors` gives, one entry a source, at the margin that a
+    part of the target suggests, which the test then leaves out."""
     units, words = vectors
     copies = _neighbours_of(sets, units, seed)
     target, retro, left_out = one_per_source(sets.target, sets.retro)
     if left_out:
         ids = {item.item_id for item in (*target, *retro)}
-        units = units[[i for i, item in enumerate((*sets.target, *sets.retro)) if item.item_id in ids]]
+        units = units[
+            [i for i, item in enumerate((*sets.target, *sets.retro)) if item.item_id in ids]
+        ]
     start, rest = suggested_margin(target, units, seed)
     target = tuple(target[i] for i in rest)
-    units = np.concatenate([units[: start.n + len(rest)][rest], units[start.n + len(rest) :]]) if start else units
+    units = (
+        np.concatenate([units[: start.n + len(rest)][rest], units[start.n + len(rest) :]])
+        if start
+        else units
+    )
     n, paired = len(target), paired_rows(target, retro)
     half = 0 if paired is None else len(paired) // 2
-    one, other = (units[:n], units[n:]) if paired is None else (units[paired[:half]], units[paired[half:]])
-    test = verdict.semantic_test(one, other, paired=paired is not None, m=SEMANTIC_DRAWS, seed=seed, copies=copies)
+    one, other = (
+        (units[:n], units[n:]) if paired is None else (units[paired[:half]], units[paired[half:]])
+    )
+    test = verdict.semantic_test(
+        one, other, paired=paired is not None, m=SEMANTIC_DRAWS, seed=seed, copies=copies
+    )
     test = test.against_margin(start.margin if start else None)
-    aside = f" Margin: {start.meaning} of {start.n:,} benchmark entries, which the test leaves out." if start else ""
+    aside = (
+        f" Margin: {start.meaning} of {start.n:,} benchmark entries, which the test leaves out."
+        if start
+        else ""
+    )
     how = "labels swapped within source pairs" if paired is not None else "labels shuffled"
     pairs = zip(("embedding", "runs of five words"), copies, strict=True)
-    shares = [f"by {name} {one.share:.2f} (chance {one.chance:.2f})" for name, one in pairs if not np.isnan(one.share)]
-    return test, (
-        f"{words}; MMD², both sets' mean pairwise cosine, and nearest entries of another source that lie in the other set, "
-        f"{' and '.join(shares) or 'of which there are none'}, Holm; {how}, {SEMANTIC_DRAWS:,} permutations, exact centre; 90% interval; "
-        f"n = {len(one):,} + {len(other):,}; seed {seed}.{aside} {left_out}"
-    ).strip()
+    shares = [
+        f"by {name} {one.share:.2f} (chance {one.chance:.2f})"
+        for name, one in pairs
+        if not np.isnan(one.share)
+    ]
+    return (
+        test,
+        (
+            f"{words}; MMD², both sets' mean pairwise cosine, and nearest entries of another source"
+            f" that lie in the other set, {' and '.join(shares) or 'of which there are none'},"
+            f" Holm; {how}, {SEMANTIC_DRAWS:,} permutations, exact centre; 90% interval; n ="
+            f" {len(one):,} + {len(other):,}; seed {seed}.{aside} {left_out}"
+        ).strip(),
+    )
 
 
-def suggested_margin(target: Sequence[Item], units: np.ndarray, seed: int) -> tuple[StartingMargin | None, list[int]]:
-    """The margin that a random fifth of the target suggests, and the rows of the others; no margin where either would be too few."""
+def suggested_margin(
+    target: Sequence[Item], units: np.ndarray, seed: int
+) -> tuple[StartingMargin | None, list[int]]:
+    """The margin that a random fifth of the target suggests, and the rows of the others; no margin
+    where either would be too few."""
     n = max(MIN_N, len(target) // MARGIN_PART)
     if len(target) < n + MIN_N:
         return None, list(range(len(target)))
@@ -378,35 +513,60 @@ def _neighbours_of(sets: Sets, units: np.ndarray, seed: int) -> list[CrossNeighb
     rows = np.flatnonzero(compared_rows(labels, sources))
     texts = [entry_text(items[i]) for i in rows.tolist()]
     likeness = blocks_of_vectors(units[rows]), blocks_of_words(texts)
-    return [neighbours_beside_twins(blocks, labels[rows], sources[rows], seed, NEIGHBOUR_DRAWS) for blocks in likeness]
+    return [
+        neighbours_beside_twins(blocks, labels[rows], sources[rows], seed, NEIGHBOUR_DRAWS)
+        for blocks in likeness
+    ]
 
 
 def prediction(
-    sets: Sets, view: Mapping[str, Any], rows: np.ndarray | None, watch: Callable[[int, int], None] = lambda step, of: None
+    sets: Sets,
+    view: Mapping[str, Any],
+    rows: np.ndarray | None,
+    watch: Callable[[int, int], None] = lambda step, of: None,
 ) -> Result:
-    """Whether a classifier tells the sets apart, at the classifier, permutations and seed of `view`; `watch(step, of)` may stop it."""
-    told = classifiers.told_apart(sets.target, sets.retro, view["classifier"], rows, view["permutations"], view["seed"], watch)
-    how = "balanced accuracy with Wilson's 95% interval; p and bound from shuffled labels, the source's p from the hits alone"
+    """Whether a classifier tells the sets apart, at the classifier, permutations and seed of
+    `view`; `watch(step, of)` may stop it."""
+    told = classifiers.told_apart(
+        sets.target, sets.retro, view["classifier"], rows, view["permutations"], view["seed"], watch
+    )
+    how = (
+        "balanced accuracy with Wilson's 95% interval; p and bound from shuffled labels, the"
+        " source's p from the hits alone"
+    )
     return verdict.prediction_test(told.cross_validation), f"{how}; {told.described}"
 
 
 def difficulty(store: Store, sets: Sets) -> Result:
     """Similarity of difficulty by all models from before the target."""
-    return difficulty_of(sets, all_conditions(store, sets), lambda study, names: closed_gates(store, study, (), names), store)
+    return difficulty_of(
+        sets,
+        all_conditions(store, sets),
+        lambda study, names: closed_gates(store, study, (), names),
+        store,
+    )
 
 
 def difficulty_of(
-    sets: Sets, candidates: Sequence[Condition], gates_of: Callable[[str, Collection[str]], Mapping[str, str]], store: Store
+    sets: Sets,
+    candidates: Sequence[Condition],
+    gates_of: Callable[[str, Collection[str]], Mapping[str, str]],
+    store: Store,
 ) -> Result:
-    """The same of conditions that are known; `gates_of(study, extractors)` gives the closed ones of these."""
+    """The same of conditions that are known; `gates_of(study, extractors)` gives the closed ones of
+    these."""
     states = checked_models(sets.target, list(dict.fromkeys(one.model for one in candidates)))
     return difficulty_result(candidates, states, shut_gates(store, sets, candidates, gates_of))
 
 
 def shut_gates(
-    store: Store, sets: Sets, candidates: Sequence[Condition], gates_of: Callable[[str, Collection[str]], Mapping[str, str]]
+    store: Store,
+    sets: Sets,
+    candidates: Sequence[Condition],
+    gates_of: Callable[[str, Collection[str]], Mapping[str, str]],
 ) -> dict[str, str]:
-    """Of what the studies of these sets were read by, what may not be claimed: extractor -> what is missing."""
+    """Of what the studies of these sets were read by, what may not be claimed: extractor -> what is
+    missing."""
     names = {one.extractor for one in candidates}
     shut: dict[str, str] = {}
     for study_id in sets.study_ids:
@@ -416,15 +576,22 @@ def shut_gates(
 
 
 def all_conditions(
-    store: Store, sets: Sets, accuracies: Callable[[str], pd.DataFrame] | None = None, boosted: bool = True
+    store: Store,
+    sets: Sets,
+    accuracies: Callable[[str], pd.DataFrame] | None = None,
+    *,
+    boosted: bool = True,
 ) -> list[Condition]:
-    """What the studies of these sets measured; of equal conditions the newest study's. `accuracies` gives a study's answers."""
+    """What the studies of these sets measured; of equal conditions the newest study's. `accuracies`
+    gives a study's answers."""
     known = origins(sets.target, sets.retro)
     sources = {item.item_id: known.get(item.item_id) for item in (*sets.target, *sets.retro)}
     by_label: dict[str, Condition] = {}
     for study_id in sets.study_ids:
         frame = accuracies(study_id) if accuracies else holdout.accuracies(store, study_id)
-        answers = frame[frame["item_id"].isin(sources)].assign(source_id=lambda rows: rows["item_id"].map(sources))
+        answers = frame[frame["item_id"].isin(sources)].assign(
+            source_id=lambda rows: rows["item_id"].map(sources)
+        )
         for one in conditions(answers, TOP_K if boosted else ()):
             by_label.setdefault(one.label, one)
     return list(by_label.values())

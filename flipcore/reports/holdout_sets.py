@@ -1,5 +1,5 @@
-"""Two sets of entries, target and retro, as they are compared: read from their sources, less what must stay hidden, and divided
-into the part that is explored and the part that only a lock opens."""
+"""Two sets of entries, target and retro, as they are compared: read from their sources, less what
+must stay hidden, and divided into the part that is explored and the part that only a lock opens."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
@@ -15,8 +15,9 @@ from flipcore.text.counts import count_of
 
 @dataclass(frozen=True)
 class Sets:
-    """Target and retro as they are compared; `study_ids` are the stored studies that ask them in these roles, `record_id` is
-    what moves, locks and decisions are kept under: a study's id where the sets are its roles."""
+    """Target and retro as they are compared; `study_ids` are the stored studies that ask them in
+    these roles, `record_id` is what moves, locks and decisions are kept under: a study's id where
+    the sets are its roles."""
 
     name: str
     target: tuple[Item, ...]
@@ -31,11 +32,15 @@ class Sets:
     @property
     def sets_id(self) -> str:
         """What both sets hold, whatever they are called."""
-        return digest(sorted(item.item_id for item in self.target), sorted(item.item_id for item in self.retro))
+        return digest(
+            sorted(item.item_id for item in self.target),
+            sorted(item.item_id for item in self.retro),
+        )
 
     @classmethod
     def of(cls, name: str, target: Iterable[Item], retro: Iterable[Item], **rest) -> "Sets":
-        """Whole sets that are no study's roles: what is decided on them is kept under what they hold."""
+        """Whole sets that are no study's roles: what is decided on them is kept under what they
+        hold."""
         sets = cls(name, tuple(target), tuple(retro), "", **rest)
         return replace(sets, record_id=f"sets-{sets.sets_id}")
 
@@ -49,8 +54,8 @@ class Sets:
 
 
 def sets_of_sources(name: str, sources: Sequence[ItemSource]) -> Sets:
-    """Both sets read from their sources. An item that stands in both belongs to the target: it is published, so it is no
-    holdout. Raises BadInput where a source cannot be read."""
+    """Both sets read from their sources. An item that stands in both belongs to the target: it is
+    published, so it is no holdout. Raises BadInput where a source cannot be read."""
     roles: dict[str, dict[str, Item]] = {"target": {}, "retro": {}}
     notes = []
     for source in sources:
@@ -58,19 +63,35 @@ def sets_of_sources(name: str, sources: Sequence[ItemSource]) -> Sets:
             report = load_report(source)
             roles[source.role] |= {item.item_id: item for item in report.items}
             notes += [note for note in report.notes if "refused" in note]
-    both = [one for one in roles["retro"] if one in roles["target"]]
-    if both:
-        both_ways = count_of(
-            len(both), "item of the holdout is in the benchmark, too", "items of the holdout are in the benchmark, too"
+    n_shared = len(roles["retro"].keys() & roles["target"].keys())
+    if n_shared:
+        counted = count_of(
+            n_shared,
+            "item of the holdout is in the benchmark, too",
+            "items of the holdout are in the benchmark, too",
         )
-        notes.append(f"{both_ways}, and left out of the holdout.")
-    retro = written_from([item for one, item in roles["retro"].items() if one not in roles["target"]], roles["target"])
-    return Sets.of(name, roles["target"].values(), retro, notes=tuple(notes), sources=() if both else tuple(sources))
+        notes.append(f"{counted}, and left out of the holdout.")
+    only_retro = [
+        item for item_id, item in roles["retro"].items() if item_id not in roles["target"]
+    ]
+    retro = written_from(only_retro, roles["target"])
+    return Sets.of(
+        name,
+        roles["target"].values(),
+        retro,
+        notes=tuple(notes),
+        sources=() if n_shared else tuple(sources),
+    )
 
 
-def sets_of_study(store: Store, study_id: str, name: str = "", lock: str | None = None, share_aside: float = 0.0) -> Sets:
-    """A study's items in the roles target and retro; those set aside under a `lock`, and then alone."""
-    roles = [tuple(holdout.role_items(store, study_id, role, lock=lock)) for role in ("target", "retro")]
+def sets_of_study(
+    store: Store, study_id: str, name: str = "", lock: str | None = None, share_aside: float = 0.0
+) -> Sets:
+    """A study's items in the roles target and retro; those set aside under a `lock`, and then
+    alone."""
+    roles = [
+        tuple(holdout.role_items(store, study_id, role, lock=lock)) for role in ("target", "retro")
+    ]
     target, retro = roles[0], written_from(roles[1], [item.item_id for item in roles[0]])
     return Sets(name, target, retro, study_id, (study_id,), share_aside)
 
@@ -80,12 +101,15 @@ def pocket_study(sets: Sets) -> Study:
     example = example_holdout()
     if sets.sources == example.items:
         return example
-    return replace(example, name=f"Holdout: {sets.name.removeprefix('Example: ')}", items=sets.sources)
+    return replace(
+        example, name=f"Holdout: {sets.name.removeprefix('Example: ')}", items=sets.sources
+    )
 
 
-def divided_sets(store: Store, sets: Sets, share: float, confirmatory: bool) -> Sets:
-    """Sets that are no study's, with the studies that asked them: the part set aside where `confirmatory`, else the rest. A
-    `share` above 0 is set aside now, for good, where none was before."""
+def divided_sets(store: Store, sets: Sets, share: float, *, confirmatory: bool) -> Sets:
+    """Sets that are no study's, with the studies that asked them: the part set aside where
+    `confirmatory`, else the rest. A `share` above 0 is set aside now, for good, where none was
+    before."""
     sets, aside = _without_hidden(store, sets), holdout.entries_aside(store, sets.record_id)
     if share and not aside:
         target, retro = ([item.item_id for item in items] for items in (sets.target, sets.retro))
@@ -97,19 +121,31 @@ def divided_sets(store: Store, sets: Sets, share: float, confirmatory: bool) -> 
         return tuple(item for item in items if (item.item_id in aside) == confirmatory)
 
     n_all = len(sets.target) + len(sets.retro)
-    subset = replace(sets, target=part(sets.target), retro=part(sets.retro), share_aside=len(aside) / max(n_all, 1))
+    subset = replace(
+        sets,
+        target=part(sets.target),
+        retro=part(sets.retro),
+        share_aside=len(aside) / max(n_all, 1),
+    )
     n_other = n_all - len(subset.target) - len(subset.retro)
     return _with_studies(store, replace(subset, n_aside=0 if confirmatory else n_other))
 
 
 def _without_hidden(store: Store, sets: Sets) -> Sets:
-    """The sets less what a study set aside and no lock has opened: nothing shows that, wherever else it may be read from."""
+    """The sets less what a study set aside and no lock has opened: nothing shows that, wherever
+    else it may be read from."""
     hidden = holdout.hidden_items(store, [item.item_id for item in (*sets.target, *sets.retro)])
     hidden -= holdout.entries_aside(store, sets.record_id)
     if not hidden:
         return sets
-    note = f"{count_of(len(hidden), 'entry is', 'entries are')} left out: a study set them aside, and only its lock opens them."
-    target, retro = (tuple(item for item in items if item.item_id not in hidden) for items in (sets.target, sets.retro))
+    note = (
+        f"{count_of(len(hidden), 'entry is', 'entries are')} left out: a study set them aside, and"
+        " only its lock opens them."
+    )
+    target, retro = (
+        tuple(item for item in items if item.item_id not in hidden)
+        for items in (sets.target, sets.retro)
+    )
     return replace(sets, target=target, retro=retro, notes=(*sets.notes, note))
 
 
@@ -119,8 +155,10 @@ def _with_studies(store: Store, sets: Sets) -> Sets:
 
 
 def written_from(retro: Sequence[Item], target_ids: Iterable[str]) -> tuple[Item, ...]:
-    """The holdout entries with their sources named by item id. A file names a source by that id or by the entry's own key
-    ("17" for gsm8k/17@1c0ffee2); what names no benchmark entry, or several, stays as it is and pairs with nothing."""
+    """The holdout entries with their sources named by item id. A file names a source by that id or
+    by the entry's own key ("17" for gsm8k/17@1c0ffee2); what names no benchmark entry, or several,
+    stays as it is and pairs with nothing.
+    """
     ids_by_name: dict[str, list[str]] = {}
     for item_id in target_ids:
         ids_by_name.setdefault(item_id, []).append(item_id)

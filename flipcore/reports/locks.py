@@ -19,7 +19,9 @@ def locked(store: Store, record_id: str, page: str) -> Claim | None:
     return None if lock is None else claim_of(store, lock, all_locks)
 
 
-def claim_of(store: Store, lock: Mapping[str, Any], all_locks: Sequence[Mapping[str, Any]]) -> Claim:
+def claim_of(
+    store: Store, lock: Mapping[str, Any], all_locks: Sequence[Mapping[str, Any]]
+) -> Claim:
     """What may be said of one lock of a record, with what changed since."""
     is_first = lock_queries.is_before_answers(lock["settings"].get(STATE) or {})
     return locked_claim(
@@ -41,14 +43,19 @@ def keep(
     items: Sequence[str] | None = None,
     study_ids: Sequence[str] = (),
 ) -> str:
-    """Stores the first lock of a page (`queries.locks.keep_lock`) with the gates of the studies that it reads as they stand now; without
-    `study_ids` the record is the one study."""
-    shut = {name: why for one in study_ids or (record_id,) for name, why in reasons(store, one).items()}
-    return lock_queries.keep_lock(store, record_id, page, {**settings, CLOSED_GATES: shut}, reviewer, items)
+    """Stores the first lock of a page (`queries.locks.keep_lock`) with the gates of the studies
+    that it reads as they stand now; without `study_ids` the record is the one study."""
+    shut: dict[str, str] = {}
+    for study_id in study_ids or (record_id,):
+        shut |= reasons(store, study_id)
+    return lock_queries.keep_lock(
+        store, record_id, page, {**settings, CLOSED_GATES: shut}, reviewer, items
+    )
 
 
 def check(store: Store, record_id: str, page: str) -> str:
-    """Why nothing can be read under the lock of this page; "" where its state can be computed again."""
+    """Why nothing can be read under the lock of this page; "" where its state can be computed
+    again."""
     lock = lock_queries.lock_of_page(store, record_id, page)
     try:
         lock_queries.sight(store, record_id, lock["lock_id"] if lock else "")

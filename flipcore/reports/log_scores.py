@@ -1,6 +1,8 @@
-"""What a log's own scorers make of it: a score for each task, by the scorer and the reducer that the log names first.
+"""What a log's own scorers make of it: a score for each task, by the scorer and the reducer that
+the log names first.
 
-Tasks are never pooled. Where the rows do not hold a score (a corpus measure, a reducer of one's own), it is the one that the log reports.
+Tasks are never pooled. Where the rows do not hold a score (a corpus measure, a reducer of one's
+own), it is the one that the log reports.
 """
 
 import math
@@ -26,16 +28,18 @@ from flipcore.store.queries.audit import reported
 from flipcore.text.counts import count_of
 
 MOST_PASSES = 8
-MIXED, FLOOR = "not always alike", "two runs differ"  # the share of items, and of an item's pairs of runs
+# The share of items, and of an item's pairs of runs.
+MIXED, FLOOR = "not always alike", "two runs differ"
 MOST_TASKS = 3  # that a headline names
 
 
 @dataclass(frozen=True)
 class TaskScore:
-    """The score of one model on one task, and in one role where the task's items are in several. `scale` is what a score can be, as
-    declared (`is_declared`) or as the rows show it; `n_epochs` the most that an item has, 0 where the score is as the log reports it. Where
-    items were asked in other ways too (`has_versions`), it is of their own prompt. `absent` is the share of calls that have no score,
-    0 where that does not matter."""
+    """The score of one model on one task, and in one role where the task's items are in several.
+    `scale` is what a score can be, as declared (`is_declared`) or as the rows show it; `n_epochs`
+    the most that an item has, 0 where the score is as the log reports it. Where items were asked in
+    other ways too (`has_versions`), it is of their own prompt. `absent` is the share of calls that
+    have no score, 0 where that does not matter."""
 
     model: str
     task: str
@@ -53,9 +57,15 @@ class TaskScore:
     absent: float = 0.0
 
     def passes_words(self) -> str:
-        """ "airline, reward, of 4 runs an item: pass^1 42.0% [29.1, 56.1], …"; empty where an item ran once, and of grades."""
+        """ "airline, reward, of 4 runs an item: pass^1 42.0% [29.1, 56.1], …"; empty where an item
+        ran once, and of grades."""
         every = [f"{name} {one.text_percent(1)}" for name, one in self.passes]
-        return f"{self.task}, {self.scorer}, of {self.n_epochs} runs an item{self._at}: {', '.join(every)}." if every else ""
+        return (
+            f"{self.task}, {self.scorer}, of {self.n_epochs} runs an item{self._at}:"
+            f" {', '.join(every)}."
+            if every
+            else ""
+        )
 
     @property
     def _at(self) -> str:
@@ -65,11 +75,22 @@ class TaskScore:
         """ "0.42 [0.31, 0.54] of 50 items, by reward (mean of 4 epochs)"."""
         if not self.n_epochs:
             reducer = "" if self.reducer == MEAN else f" ({self.reducer})"
-            return f"{number_text(self.mean.value, 2)} by {self.scorer}{reducer}, as the log reports it: its rows do not give this number"
+            return (
+                f"{number_text(self.mean.value, 2)} by {self.scorer}{reducer}, as the log reports"
+                " it: its rows do not give this number"
+            )
         if math.isnan(self.mean.value):
             return f"not defined by {self.scorer}"
-        families = f" in {count_of(self.mean.n, 'family', 'families')}" if self.mean.n < self.n_items else ""
-        epochs = f" ({self.reducer} of {count_of(self.n_epochs, 'epoch')})" if self.n_epochs > 1 or self.reducer != MEAN else ""
+        families = (
+            f" in {count_of(self.mean.n, 'family', 'families')}"
+            if self.mean.n < self.n_items
+            else ""
+        )
+        epochs = (
+            f" ({self.reducer} of {count_of(self.n_epochs, 'epoch')})"
+            if self.n_epochs > 1 or self.reducer != MEAN
+            else ""
+        )
         low, high = (f"{one:g}" for one in self.scale)
         how = "" if self.is_declared else " seen"
         scale = "" if self.scale == (0.0, 1.0) else f" on a scale{how} from {low} to {high}"
@@ -84,7 +105,8 @@ class TaskScore:
 
 
 def task_scores(store: Store, study_id: str, study: Study) -> list[TaskScore]:
-    """Of each model, task, scorer and reducer, in the log's order; empty where no log's scorer scored."""
+    """Of each model, task, scorer and reducer, in the log's order; empty where no log's scorer
+    scored."""
     if not study.scorers:
         return []
     scorers = [str(one["scorer"]) for one in study.scorers]
@@ -92,7 +114,13 @@ def task_scores(store: Store, study_id: str, study: Study) -> list[TaskScore]:
     others = [part.name for part in study.extractors]
     frame = queries.scores(store, study_id, list(dict.fromkeys([*scorers, *others])))
     frame = queries.with_failed_calls(frame, store, study_id)
-    return list(_scores(frame.assign(task=frame["item_id"].str.partition("/")[0]), study.scorers, reported(study)))
+    return list(
+        _scores(
+            frame.assign(task=frame["item_id"].str.partition("/")[0]),
+            study.scorers,
+            reported(study),
+        )
+    )
 
 
 def scores_of(rows: Sequence[Mapping[str, Any]], study: Study) -> list[TaskScore]:
@@ -101,7 +129,9 @@ def scores_of(rows: Sequence[Mapping[str, Any]], study: Study) -> list[TaskScore
 
 
 def _scores(
-    frame: pd.DataFrame, scorers: Iterable[Mapping[str, Any]], reported_scores: Sequence[Mapping[str, Any]]
+    frame: pd.DataFrame,
+    scorers: Iterable[Mapping[str, Any]],
+    reported_scores: Sequence[Mapping[str, Any]],
 ) -> Iterator[TaskScore]:
     models = list(dict.fromkeys([*frame["model"], *(one["model"] for one in reported_scores)]))
     for one in scorers:
@@ -114,26 +144,48 @@ def _scores(
                 roles = list(part["role"].unique())
                 for role in roles:
                     own = part[part["role"] == role]
-                    asked = asked_of_task[(asked_of_task["model"] == model) & (asked_of_task["role"] == role)]
+                    asked = asked_of_task[
+                        (asked_of_task["model"] == model) & (asked_of_task["role"] == role)
+                    ]
                     yield _score(own, asked, model, str(role) if len(roles) > 1 else "", one)
                 continue
-            own_value = next((row["value"] for row in reported_scores if _is_of(row, model, task, scorer, reducer)), None)
+            own_value = next(
+                (
+                    row["value"]
+                    for row in reported_scores
+                    if _is_of(row, model, task, scorer, reducer)
+                ),
+                None,
+            )
             if own_value is not None:
                 mean = without_interval(float(own_value), 0, 0.95)
-                yield TaskScore(model, task, "", scorer, reducer, mean, 0, 0, _scale(one), is_share=False)
+                yield TaskScore(
+                    model, task, "", scorer, reducer, mean, 0, 0, _scale(one), is_share=False
+                )
 
 
 def _is_of(row: Mapping[str, Any], model: str, task: str, scorer: str, reducer: str) -> bool:
     names = (row["readout"], f"{row['readout']} (log)")
-    return (row["model"], row["task"], row.get("reducer") or MEAN) == (model, task, reducer) and scorer in names
+    return (row["model"], row["task"], row.get("reducer") or MEAN) == (
+        model,
+        task,
+        reducer,
+    ) and scorer in names
 
 
 def _scale(scorer: Mapping[str, Any]) -> tuple[float, float]:
     return float(scorer.get("low", 0.0)), float(scorer.get("high", 1.0))
 
 
-def _score(part: pd.DataFrame, asked: pd.DataFrame, model: str, role: str, one: Mapping[str, Any]) -> TaskScore:
-    task, scorer, reducer, scale = str(one["task"]), str(one["scorer"]), str(one.get("reducer", MEAN)), _scale(one)
+def _score(
+    part: pd.DataFrame, asked: pd.DataFrame, model: str, role: str, one: Mapping[str, Any]
+) -> TaskScore:
+    task, scorer, reducer, scale = (
+        str(one["task"]),
+        str(one["scorer"]),
+        str(one.get("reducer", MEAN)),
+        _scale(one),
+    )
     by_item = item_scores(part["score"], part["item_id"], reducer)
     families = part.groupby("item_id", sort=False)["family"].first().reindex(by_item.index)
     n_epochs = int(part["score"].notna().groupby(part["item_id"]).sum().max())
@@ -144,14 +196,34 @@ def _score(part: pd.DataFrame, asked: pd.DataFrame, model: str, role: str, one: 
     n_items, is_declared = int(by_item.notna().sum()), bool(one.get("is_declared"))
     has_versions = bool(part["has_versions"].any())
     return TaskScore(
-        model, task, role, scorer, reducer, mean, n_items, n_epochs, scale, is_share, is_declared, passes, has_versions, absent
+        model=model,
+        task=task,
+        role=role,
+        scorer=scorer,
+        reducer=reducer,
+        mean=mean,
+        n_items=n_items,
+        n_epochs=n_epochs,
+        scale=scale,
+        is_share=is_share,
+        is_declared=is_declared,
+        passes=passes,
+        has_versions=has_versions,
+        absent=absent,
     )
 
 
 def _bounded(
-    mean: Estimate, part: pd.DataFrame, asked: pd.DataFrame, reducer: str, *, is_share: bool, scale: tuple[float, float]
+    mean: Estimate,
+    part: pd.DataFrame,
+    asked: pd.DataFrame,
+    reducer: str,
+    *,
+    is_share: bool,
+    scale: tuple[float, float],
 ) -> tuple[Estimate, float]:
-    """The mean with limits that allow for calls that failed, and their share; both as they were where that does not matter.
+    """The mean with limits that allow for calls that failed, and their share; both as they were
+    where that does not matter.
 
     A call failed where the scorer's row has no score, or where nothing at all was read of an item.
     """
@@ -179,32 +251,47 @@ def _bounded(
 
 def _grade(by_item: pd.Series, families: pd.Series, scale: tuple[float, float]) -> Estimate:
     """The mean with the limits of a score in one wording."""
-    rows = pd.DataFrame({"item_id": by_item.index, "wording": "", "score": by_item.to_numpy(), "family": families.to_numpy()})
+    rows = pd.DataFrame(
+        {
+            "item_id": by_item.index,
+            "wording": "",
+            "score": by_item.to_numpy(),
+            "family": families.to_numpy(),
+        }
+    )
     cells = score_cells(rows, scale if scale[0] < scale[1] else None)
     return error_bar(cells).by_questions if cells.mean.size else missing()
 
 
-def _passes(part: pd.DataFrame, families: pd.Series, n_epochs: int) -> Iterator[tuple[str, Estimate]]:
-    """pass^k, the chance that k runs of an item are all right, for each k; pass@k, that one of them is, for the most; how many items
-    were not always alike, and how often two runs of one differ."""
+def _passes(
+    part: pd.DataFrame, families: pd.Series, n_epochs: int
+) -> Iterator[tuple[str, Estimate]]:
+    """pass^k, the chance that k runs of an item are all right, for each k; pass@k, that one of them
+    is, for the most; how many items were not always alike, and how often two runs of one differ."""
     for k in range(1, min(n_epochs, MOST_PASSES) + 1):
         by_item = item_scores(part["score"], part["item_id"], f"pass_hat_{k}").dropna()
         yield f"pass^{k}", accuracy(by_item, families.reindex(by_item.index))
     by_item = item_scores(part["score"], part["item_id"], f"pass_at_{k}")
     yield f"pass@{k}", accuracy(by_item, families.reindex(by_item.index))
     by_item = item_scores(part["score"], part["item_id"])
-    yield MIXED, accuracy(((by_item > 0) & (by_item < 1)).astype(float), families.reindex(by_item.index))
+    yield (
+        MIXED,
+        accuracy(((by_item > 0) & (by_item < 1)).astype(float), families.reindex(by_item.index)),
+    )
     right, twice = (item_scores(part["score"], part["item_id"], f"pass_hat_{k}") for k in (1, 2))
     by_item = 2 * (right - twice).dropna()
-    yield FLOOR, mean_interval(by_item, families.reindex(by_item.index))  # as the noise floor of an audit, which it is
+    # As the noise floor of an audit, which it is.
+    yield FLOOR, mean_interval(by_item, families.reindex(by_item.index))
 
 
 def leading(scores: Sequence[TaskScore], model: str) -> list[TaskScore]:
     """The headline of each task (and role) of a model: its first scorer and reducer."""
     first: dict[tuple[str, str], TaskScore] = {}
-    for one in scores:
-        if one.model == model and not any(task == one.task and own.scorer != one.scorer for (task, _), own in first.items()):
-            first.setdefault((one.task, one.role), one)
+    scorer_of: dict[str, str] = {}
+    for score in scores:
+        # Another scorer of the task never leads, not even in a role that the first did not score.
+        if score.model == model and scorer_of.setdefault(score.task, score.scorer) == score.scorer:
+            first.setdefault((score.task, score.role), score)
     return list(first.values())
 
 
@@ -213,13 +300,17 @@ def score_claim(scores: Sequence[TaskScore], model: str, of: str = "") -> Claim:
     first = leading(scores, model)
     several_tasks = len({one.task for one in first}) > 1
     sentences = []
-    for one in first[:MOST_TASKS]:
-        labels = [one.task] * several_tasks + [one.role.replace("_", " ")] * bool(one.role)
+    for score in first[:MOST_TASKS]:
+        labels = [score.task] if several_tasks else []
+        if score.role:
+            labels.append(score.role.replace("_", " "))
         label = f"{', '.join(labels)}: " if labels else ""
-        only = f", {QUESTIONS_ONLY}" if one.mean.has_interval else ""
-        sentences.append(f"{label}{one.name} {one.words()}{only}.")
-        if one.absent:
-            sentences.append(absence_words(one.absent))
-    more = max(0, len(first) - MOST_TASKS)
-    sentences += [f"{count_of(more, 'further task')} under Every estimate."] * bool(more)
+        only = f", {QUESTIONS_ONLY}" if score.mean.has_interval else ""
+        sentences.append(f"{label}{score.name} {score.words()}{only}.")
+        if score.absent:
+            sentences.append(absence_words(score.absent))
+    if len(first) > MOST_TASKS:
+        sentences.append(
+            f"{count_of(len(first) - MOST_TASKS, 'further task')} under Every estimate."
+        )
     return description(f"{of}{' '.join(sentences)}")

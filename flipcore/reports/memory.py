@@ -1,10 +1,12 @@
-"""Every memorization test of a study and its verdict: one family, for page, card, command line and export alike."""
+"""Every memorization test of a study and its verdict: one family, for page, card, command line and
+export alike."""
 
 import json
 import math
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from functools import partial
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -24,7 +26,16 @@ from flipcore.core.paths import POCKET
 from flipcore.core.records import BASE, IDENTITY, WRITTEN_ANSWER
 from flipcore.core.study import DETECTORS as SHIPPED
 from flipcore.core.study import OTHER_CONTROL, RANDOM_CONTROL, Study
-from flipcore.detectors import DETECTORS, Detector, DropGap, Pearl, detectors, detectors_in, measure_of, origin_of
+from flipcore.detectors import (
+    DETECTORS,
+    Detector,
+    DropGap,
+    Pearl,
+    detectors,
+    detectors_in,
+    measure_of,
+    origin_of,
+)
 from flipcore.detectors.detector import Evidence
 from flipcore.detectors.losses import Loss
 from flipcore.models import model_cards
@@ -44,23 +55,36 @@ from flipcore.stats.memory.rewritten import Rewritten
 from flipcore.text.dates import span
 
 OUTSIDE = (
-    "the study does not declare this detector, so it stands outside the family over which the error rate holds. A study that names it "
-    "under detectors, beside the others, counts it."
+    "the study does not declare this detector, so it stands outside the family over which the error"
+    " rate holds. A study that names it under detectors, beside the others, counts it."
 )
-LACKING = "The study declares the detector {name}, and no package here offers it; the others are corrected for it all the same."
+LACKING = (
+    "The study declares the detector {name}, and no package here offers it; the others are"
+    " corrected for it all the same."
+)
 REWRITING = "numeric_resample"  # where to look first for a break
 SHOWN_DETAILS = 1  # of a test's further claims, in the text of the command line
 _TASKS = {axis.name: axis.task for axis in AXES}
-NAMES = {"number": "problems", "choice": "choices", "text": "open questions", "completion": "passages", "code": "functions"}
+NAMES = {
+    "number": "problems",
+    "choice": "choices",
+    "text": "open questions",
+    "completion": "passages",
+    "code": "functions",
+}
+
+
+_HANDED_OVER = tuple(part.name for part in fields(Evidence))
 
 
 @dataclass(frozen=True, eq=False)
 class Measurement:
-    """One detector on the items of one `kind`: a drop gap, a published score or a test of the set, or the `problem` that kept it
-    from any. `detector` is its title, `name` that of the plug-in, `reads` its kind of evidence; `axis` and `measure` are what it
-    was read from; `numbers` are Estimates and counts by name. `withheld` says why nothing is claimed of the set although it was
-    tested, `cut` what cut answers mean for it. `is_outside`: the study does not declare the detector; `is_lacking`: it does, and
-    the detector is not installed here."""
+    """One detector on the items of one `kind`: a drop gap, a published score or a test of the set,
+    or the `problem` that kept it from any. `detector` is its title, `name` that of the plug-in,
+    `reads` its kind of evidence; `axis` and `measure` are what it was read from; `numbers` are
+    Estimates and counts by name. `withheld` says why nothing is claimed of the set although it was
+    tested, `cut` what cut answers mean for it. `is_outside`: the study does not declare the
+    detector; `is_lacking`: it does, and the detector is not installed here."""
 
     kind: str
     detector: str
@@ -84,9 +108,9 @@ class Measurement:
 
     def of(self, evidence: Evidence | None) -> "Measurement":
         """The same with what its detector hands over."""
-        return (
-            self if evidence is None else replace(self, **{one.name: getattr(evidence, one.name) for one in fields(Evidence)})
-        )
+        if evidence is None:
+            return self
+        return replace(self, **{name: getattr(evidence, name) for name in _HANDED_OVER})
 
 
 def pearl_setting(study: Study, model: str, metric: str, axis_name: str = BitFlip.name) -> Setting:
@@ -94,17 +118,30 @@ def pearl_setting(study: Study, model: str, metric: str, axis_name: str = BitFli
     axis = next((part.params for part in study.axes if part.name == axis_name), {})
     params = next((part.params for part in study.extractors if part.name == metric), {})
     levels = tuple(float(x) for x in axis.get("levels_pct", (0.0, 1.0, 2.0, 3.0, 4.0, 5.0)))
-    return Setting(model, _TASKS[axis_name], metric, params.get("compressor", "xz"), levels, int(axis.get("n_samples", 10)))
+    return Setting(
+        model,
+        _TASKS[axis_name],
+        metric,
+        params.get("compressor", "xz"),
+        levels,
+        int(axis.get("n_samples", 10)),
+    )
 
 
 def settings_of(detector: Detector, study: Study, model: str) -> dict[str, Any]:
     """What a detector's analysis needs to know of the study's declaration."""
-    return {"setting": pearl_setting(study, model, detector.measure, detector.axis)} if isinstance(detector, Pearl) else {}
+    return (
+        {"setting": pearl_setting(study, model, detector.measure, detector.axis)}
+        if isinstance(detector, Pearl)
+        else {}
+    )
 
 
-def detector_measurements(frame: pd.DataFrame, members: Members, declared: Collection[str] = SHIPPED) -> list[Measurement]:
-    """Every detector on every kind of item that is compared, in the house's order; what was not asked is left out. `declared` is the
-    family of the study."""
+def detector_measurements(
+    frame: pd.DataFrame, members: Members, declared: Collection[str] = SHIPPED
+) -> list[Measurement]:
+    """Every detector on every kind of item that is compared, in the house's order; what was not
+    asked is left out. `declared` is the family of the study."""
     measurements: list[Measurement] = []
     lacking = [name for name in declared if name not in {one.name for one in detectors()}]
     for kind in kinds_in(frame):
@@ -112,21 +149,33 @@ def detector_measurements(frame: pd.DataFrame, members: Members, declared: Colle
         item_roles, control_roles = frames.roles_of(part)
         if item_roles and control_roles:
             measurements += _of_kind(kind, part, item_roles, control_roles, members, declared)
-            problems = {name: LACKING.format(name=name) for name in lacking}
-            measurements += [
-                Measurement(kind, name, "", "", problem=why, name=name, is_lacking=True) for name, why in problems.items()
-            ]
+            for name in lacking:
+                problem = LACKING.format(name=name)
+                measurements.append(
+                    Measurement(
+                        kind, name, axis="", measure="", problem=problem, name=name, is_lacking=True
+                    )
+                )
     return measurements
 
 
 def kinds_in(frame: pd.DataFrame) -> list[str]:
-    """What is compared as one set each (`frames.compared_sets`): kinds of items in the house's order, or tasks in the recording's."""
+    """What is compared as one set each (`frames.compared_sets`): kinds of items in the house's
+    order, or tasks in the recording's."""
     there = list(dict.fromkeys(frame["kind"]))
-    return [*(kind for kind in NAMES if kind in there), *(kind for kind in there if kind not in NAMES)]
+    return [
+        *(kind for kind in NAMES if kind in there),
+        *(kind for kind in there if kind not in NAMES),
+    ]
 
 
 def _of_kind(
-    kind: str, frame: pd.DataFrame, item_roles: list[str], control_roles: list[str], members: Members, declared: Collection[str]
+    kind: str,
+    frame: pd.DataFrame,
+    item_roles: list[str],
+    control_roles: list[str],
+    members: Members,
+    declared: Collection[str],
 ) -> Iterator[Measurement]:
     for detector in detectors_in(frame):
         try:
@@ -151,9 +200,9 @@ def _of_kind(
 
 @dataclass(frozen=True, eq=False)
 class MemoryTest:
-    """One detector on the items of one kind: its verdict, what more may be said, and its numbers. `adjusted` is its p after Holm
-    over the family of `n_family`; NaN where there is none. `score` is the published score of the same items, beside which a drop
-    gap is read."""
+    """One detector on the items of one kind: its verdict, what more may be said, and its numbers.
+    `adjusted` is its p after Holm over the family of `n_family`; NaN where there is none. `score`
+    is the published score of the same items, beside which a drop gap is read."""
 
     items: str
     detector: str
@@ -171,8 +220,8 @@ class MemoryTest:
 
     @property
     def effect(self) -> Estimate:
-        """How far the items differ from their controls: a gap, or the share of a set beyond the controls' mark down to its one-sided
-        95% lower limit; missing where nothing was tested."""
+        """How far the items differ from their controls: a gap, or the share of a set beyond the
+        controls' mark down to its one-sided 95% lower limit; missing where nothing was tested."""
         one = self.measurement
         decided = (one.gap or one.score) if one else None
         if decided:
@@ -187,7 +236,9 @@ class MemoryTest:
     def is_share(self) -> bool:
         """Whether `effect` is the share of a set beyond the controls' mark, and no gap."""
         found = self.measurement
-        return bool(found and not (found.gap or found.score) and found.set_test and found.set_test.n)
+        return bool(
+            found and not (found.gap or found.score) and found.set_test and found.set_test.n
+        )
 
     @property
     def chance(self) -> float:
@@ -202,11 +253,21 @@ class MemoryTest:
         return " ".join([self.claim.text, *more])
 
     def rows(self, model: str) -> Iterator[Row]:
-        """Its estimates; a test without any has a row of what is missing, with its verdict and n."""
-        place = {"model": model, "items": self.items, "detector": self.detector, "decision": self.decision}
+        """Its estimates; a test without any has a row of what is missing, with its verdict and
+        n."""
+        place = {
+            "model": model,
+            "items": self.items,
+            "detector": self.detector,
+            "decision": self.decision,
+        }
         p = {name: self.numbers.get(name, math.nan) for name in ("p", "p_adjusted")}
         estimates = {name: one for name, one in self.numbers.items() if isinstance(one, Estimate)}
-        of_set = {"test of the set": missing(int(self.numbers.get("n", 0)), note="A test of the whole set.")}
+        of_set = {
+            "test of the set": missing(
+                int(self.numbers.get("n", 0)), note="A test of the whole set."
+            )
+        }
         for name, one in (estimates or of_set).items():
             where = f"{self.items}, {self.detector}"
             yield Row(model, where, name, one, self.claim, place, p=p, is_repeated=not estimates)
@@ -224,8 +285,11 @@ class MemoryTest:
         } | {name: plain(value) for name, value in self.numbers.items()}
 
 
-def members_of(study: Study | None, items: pd.DataFrame | None, pairs: Pairs | None = None, model: str = "") -> Members:
-    """What a study's own declaration and items say of its controls, and which of them are newer than the model's training."""
+def members_of(
+    study: Study | None, items: pd.DataFrame | None, pairs: Pairs | None = None, model: str = ""
+) -> Members:
+    """What a study's own declaration and items say of its controls, and which of them are newer
+    than the model's training."""
     control = study.control if study else OTHER_CONTROL
     declared = study is not None and study.unpublished_control
     if items is None:
@@ -257,59 +321,86 @@ def memory_tests(
     closed_gates: Mapping[str, str] | None = None,
     pairs: Pairs | None = None,
 ) -> dict[str, list[MemoryTest]]:
-    """Of every model of `frame`, everything that the models answered (`queries.readouts(..., everything=True)`). `items` are the
-    study's, `closed_gates` gates that are closed (`gates.reasons`), `pairs` those stored of its items. A model's list is empty
-    where nothing is compared."""
+    """Of every model of `frame`, everything that the models answered (`queries.readouts(...,
+    everything=True)`). `items` are the study's, `closed_gates` gates that are closed
+    (`gates.reasons`), `pairs` those stored of its items. A model's list is empty where nothing is
+    compared."""
     frame = frames.compared_sets(frames.with_reference(frame, study), study)
     by_model = {
-        str(model): detector_measurements(part, members_of(study, items, pairs, str(model)), study.detectors)
+        str(model): detector_measurements(
+            part, members_of(study, items, pairs, str(model)), study.detectors
+        )
         for model, part in frame.groupby("model", sort=False)
     }
     return family_tests(by_model, study.control, closed_gates or {}, MARGIN)
 
 
 def family_tests(
-    by_model: Mapping[str, Sequence[Measurement]], control: str, closed_gates: Mapping[str, str], margin: float = MARGIN
+    by_model: Mapping[str, Sequence[Measurement]],
+    control: str,
+    closed_gates: Mapping[str, str],
+    margin: float = MARGIN,
 ) -> dict[str, list[MemoryTest]]:
-    """All declared detectors of all models as one family by Holm: whoever looks at one model could have looked at another. A closed
-    gate withholds its claims and leaves the family as it is. A detector that is not installed here is a member all the same, with the
-    p that costs the others most."""
-    every = [one for measurements in by_model.values() for one in measurements if not one.is_outside]
-    one_sided = [one for one in every if one.gap is not None or one.score is not None]
-    sets = [one for one in every if one.set_test is not None or one.is_lacking]
-    doubled, single = adjusted([_one_sided_p(one) for one in one_sided], [_set_p(one) for one in sets])
-    p_of = dict(zip(map(id, [*one_sided, *sets]), [*doubled, *single], strict=True))
-    n_family = n_tests(list(p_of.values()))
-
-    def test(one: Measurement, scores: Mapping[str, ScoreGap]) -> MemoryTest:
-        return _test(one, scores.get(one.kind), control, p_of.get(id(one), math.nan), n_family, closed_gates, margin)
-
-    tests, cards = {}, model_cards()
+    """All declared detectors of all models as one family by Holm: whoever looks at one model could
+    have looked at another. A closed gate withholds its claims and leaves the family as it is. A
+    detector that is not installed here is a member all the same, with the p that costs the others
+    most."""
+    one_sided: dict[tuple[str, int], float] = {}
+    sets: dict[tuple[str, int], float] = {}
     for model, measurements in by_model.items():
-        scores = {one.kind: one.score for one in measurements if one.score is not None}
-        tests[model] = [test(one, scores) for one in measurements]
-        if model in cards and cards[model].after_rl:
-            tests[model] = [
-                replace(test, claim=after_rl(test.claim)) if one.reads == Loss.reads else test
-                for one, test in zip(measurements, tests[model], strict=True)
-            ]
+        for i, measurement in enumerate(measurements):
+            if measurement.is_outside:
+                continue
+            if measurement.gap is not None or measurement.score is not None:
+                one_sided[model, i] = _one_sided_p(measurement)
+            if measurement.set_test is not None or measurement.is_lacking:
+                sets[model, i] = _set_p(measurement)
+    doubled, single = adjusted(list(one_sided.values()), list(sets.values()))
+    p_of = dict(zip([*one_sided, *sets], [*doubled, *single], strict=True))
+    n_family = n_tests(list(p_of.values()))
+    tests: dict[str, list[MemoryTest]] = {}
+    cards = model_cards()
+    for model, measurements in by_model.items():
+        scores = {
+            measurement.kind: measurement.score
+            for measurement in measurements
+            if measurement.score is not None
+        }
+        is_after_rl = model in cards and cards[model].after_rl
+        tests[model] = []
+        for i, measurement in enumerate(measurements):
+            p, score = p_of.get((model, i), math.nan), scores.get(measurement.kind)
+            test = _test(measurement, score, control, p, n_family, closed_gates, margin)
+            if is_after_rl and measurement.reads == Loss.reads:
+                test = replace(test, claim=after_rl(test.claim))
+            tests[model].append(test)
     return tests
 
 
 def moved_p(family: Mapping[str, Sequence[MemoryTest]], moved: MemoryTest, p: float) -> float:
-    """Holm's p, over the same `family`, of a detector whose cut-off was moved: `p` is that of the largest excess over all of its
-    cut-offs, and takes the place of its own."""
-    every = [one for tests in family.values() for one in tests if one.measurement and not one.measurement.is_outside]
-    gaps = [
-        _one_sided_p(one.measurement) for one in every if one.measurement and (one.measurement.gap or one.measurement.score)
-    ]
-    sets = [_set_p(one.measurement) for one in every if one.measurement and one.measurement is not moved.measurement]
+    """Holm's p, over the same `family`, of a detector whose cut-off was moved: `p` is that of the
+    largest excess over all of its cut-offs, and takes the place of its own."""
+    gaps, sets = [], []
+    for test in chain.from_iterable(family.values()):
+        measurement = test.measurement
+        if measurement is None or measurement.is_outside:
+            continue
+        if measurement.gap or measurement.score:
+            gaps.append(_one_sided_p(measurement))
+        if measurement is not moved.measurement:
+            sets.append(_set_p(measurement))
     return adjusted(gaps, [p, *sets])[1][0]
 
 
-def with_gap(measurements: Sequence[Measurement], kind: str, operator: str, gap: GapDecision) -> list[Measurement]:
+def with_gap(
+    measurements: Sequence[Measurement], kind: str, operator: str, gap: GapDecision
+) -> list[Measurement]:
     """The family with one drop gap read by another extractor; it comes first."""
-    mine = [one for one in measurements if one.kind == kind and one.gap is not None and one.axis == operator]
+    mine = [
+        one
+        for one in measurements
+        if one.kind == kind and one.gap is not None and one.axis == operator
+    ]
     first = (
         replace(mine[0], gap=gap)
         if mine
@@ -328,7 +419,11 @@ def _set_p(one: Measurement) -> float:
     """NaN where no claim could be made of the set, so that it is no member of the family."""
     if one.is_lacking:
         return 1.0
-    return math.nan if one.set_test is None or set_claim(one.set_test, templated=one.templated).withheld else one.set_test.p
+    return (
+        math.nan
+        if one.set_test is None or set_claim(one.set_test, templated=one.templated).withheld
+        else one.set_test.p
+    )
 
 
 def _test(
@@ -340,20 +435,31 @@ def _test(
     closed_gates: Mapping[str, str],
     margin: float,
 ) -> MemoryTest:
-    items, why = NAMES.get(one.kind, one.kind), OUTSIDE if one.is_outside else closed_gates.get(one.axis, "")
+    items, why = (
+        NAMES.get(one.kind, one.kind),
+        (OUTSIDE if one.is_outside else closed_gates.get(one.axis, "")),
+    )
     p_value = None if math.isnan(p) else p
     claim = gap_claim(one.gap, margin, p_value, n_family, score) if one.gap else None
     claim = score_claim(one.score, p_value, n_family) if one.score else claim
     if claim:
         numbers = {**one.numbers, "p": _one_sided_p(one), "p_adjusted": p}
-        return MemoryTest(items, one.detector, claim.not_claimed(why), (), numbers, one, n_family, score)
+        return MemoryTest(
+            items, one.detector, claim.not_claimed(why), (), numbers, one, n_family, score
+        )
     if one.curve:
         numbers = {**one.numbers, "p": one.curve.p}
-        return MemoryTest(items, one.detector, curve_claim(one.curve).not_claimed(why), (), numbers, one, n_family)
+        return MemoryTest(
+            items, one.detector, curve_claim(one.curve).not_claimed(why), (), numbers, one, n_family
+        )
     if one.set_test is None:
         claim = description(one.problem, "not computed").not_claimed(one.problem)
         return MemoryTest(items, one.detector, claim, (), one.numbers, one, n_family)
-    claim = set_claim(one.set_test, items, control, p_value, n_family, one.templated).not_claimed(one.withheld).not_claimed(why)
+    claim = (
+        set_claim(one.set_test, items, control, p_value, n_family, one.templated)
+        .not_claimed(one.withheld)
+        .not_claimed(why)
+    )
     claim = replace(claim, detail=" ".join(filter(None, (claim.detail, one.cut))))
     least = at_least_claim(one.set_test, claim, items)
     further = (least, *([named_claim(one.n_named, claim, items)] if one.names_items else []))
@@ -374,36 +480,52 @@ def why_no_test(frame: pd.DataFrame) -> str:
     if frame.empty:
         return "No detector was run: no answer has come back yet."
     item_roles, control_roles = frames.roles_of(frame)
-    for roles, what in ((item_roles, "benchmark or target"), (control_roles, "control, non_member or retro")):
+    for roles, what in (
+        (item_roles, "benchmark or target"),
+        (control_roles, "control, non_member or retro"),
+    ):
         if not roles:
-            return f"No detector was run: no item has the role {what}. Declare items with it, or give a column of roles when importing."
+            return (
+                f"No detector was run: no item has the role {what}. Declare items with it, or give"
+                " a column of roles when importing."
+            )
     return _no_rewriting(frame) or (
-        "No detector was run: declare a rewriting axis, losses, question completion or flipped bits, or a control that is a random split "
-        "of the benchmark."
+        "No detector was run: declare a rewriting axis, losses, question completion or flipped"
+        " bits, or a control that is a random split of the benchmark."
     )
 
 
 def _no_rewriting(frame: pd.DataFrame) -> str:
-    """What a log lacks whose items have roles: the name of its rewriting, or the published wording beside it; "" for neither."""
+    """What a log lacks whose items have roles: the name of its rewriting, or the published wording
+    beside it; "" for neither."""
     rewritings = [one.axis for one in detectors() if isinstance(one, DropGap)]
     is_base = frame["variant"] == BASE
     changes = [axis for axis in frame["axis"][~is_base].unique() if axis and axis != IDENTITY]
-    bases = [axis for axis in frame["axis"][is_base].unique() if axis not in (*changes, *rewritings, IDENTITY)]
-    words = [] if set(changes) & set(rewritings) else [f"axis:{axis}=paraphrase" for axis in changes[:1]]
+    bases = [
+        axis
+        for axis in frame["axis"][is_base].unique()
+        if axis not in (*changes, *rewritings, IDENTITY)
+    ]
+    words = (
+        []
+        if set(changes) & set(rewritings)
+        else [f"axis:{axis}=paraphrase" for axis in changes[:1]]
+    )
     words += [f"axis:{axis}=identity" for axis in bases[:1]]
     if not changes or not words:
         return ""
     return (
-        f"No detector was run: a rewriting is compared with the published wording. The study's changes are {', '.join(changes)}; "
-        f"the rewritings that detectors compare are {', '.join(rewritings)}. Say when importing which is which, for example --map "
-        f"{' '.join(words)}, and what the controls are: control=random, paired or other."
+        "No detector was run: a rewriting is compared with the published wording. The study's"
+        f" changes are {', '.join(changes)}; the rewritings that detectors compare are"
+        f" {', '.join(rewritings)}. Say when importing which is which, for example --map"
+        f" {' '.join(words)}, and what the controls are: control=random, paired or other."
     )
 
 
 def summary(tests: Sequence[MemoryTest], frame: pd.DataFrame) -> Claim:
-    """The line above the table: which kinds of evidence see memory, in how many benchmark items of which of the `compared_sets`. A set
-    that no detector was run on, for want of controls, is named apart: nothing was looked for there. Where every test is withheld, so is
-    the line."""
+    """The line above the table: which kinds of evidence see memory, in how many benchmark items of
+    which of the `compared_sets`. A set that no detector was run on, for want of controls, is named
+    apart: nothing was looked for there. Where every test is withheld, so is the line."""
     item_roles, control_roles = frames.roles_of(frame)
     n = frame[frame["role"].isin(item_roles)].groupby("kind")["item_id"].nunique()
     sets = {
@@ -411,8 +533,15 @@ def summary(tests: Sequence[MemoryTest], frame: pd.DataFrame) -> Claim:
         for kind in kinds_in(frame)
         if kind in n.index
     }
-    mine = [one for one in tests if one.items in sets and not (one.measurement and one.measurement.is_outside)]
-    witnesses = [Witness(one.items, one.measurement.reads if one.measurement else one.detector, one.claim) for one in mine]
+    mine = [
+        one
+        for one in tests
+        if one.items in sets and not (one.measurement and one.measurement.is_outside)
+    ]
+    witnesses = [
+        Witness(one.items, one.measurement.reads if one.measurement else one.detector, one.claim)
+        for one in mine
+    ]
     of_memory = [one for one in mine if one.claim.assertion is not SCORE_HIGHER]
     tested = {one.items for one in mine} or set(sets)
     claim = summary_claim(
@@ -424,9 +553,15 @@ def summary(tests: Sequence[MemoryTest], frame: pd.DataFrame) -> Claim:
     if claim.outcome == "none shown" and all(one.claim.withheld for one in of_memory):
         here = " and ".join(size for name, size in sets.items() if name in tested)
         why = of_memory[0].claim.withheld
-        claim = claim.not_claimed(f"memory in the {here} cannot be judged yet. {why[:1].upper()}{why[1:]}")
+        claim = claim.not_claimed(
+            f"memory in the {here} cannot be judged yet. {why[:1].upper()}{why[1:]}"
+        )
     rest = " and ".join(size for name, size in sets.items() if name not in tested)
-    return replace(claim, detail=f"{claim.detail} No detector was run on the {rest}.") if rest else claim
+    return (
+        replace(claim, detail=f"{claim.detail} No detector was run on the {rest}.")
+        if rest
+        else claim
+    )
 
 
 def memory_headline(
@@ -436,36 +571,57 @@ def memory_headline(
     closed_gates: Mapping[str, str] | None = None,
     pairs: Pairs | None = None,
 ) -> Claim | None:
-    """Of the first model: the summary over all its detectors; None where nothing is compared yet."""
+    """Of the first model: the summary over all its detectors; None where nothing is compared
+    yet."""
     if frame.empty:
         return None
     model = str(frame["model"].iloc[0])
     tests = memory_tests(frame, study, items, closed_gates, pairs)[model]
-    return summary(tests, frames.compared_sets(frame[frame["model"] == model], study)) if tests else None
+    return (
+        summary(tests, frames.compared_sets(frame[frame["model"] == model], study))
+        if tests
+        else None
+    )
 
 
 def break_to_open(frame: pd.DataFrame) -> dict[str, str] | None:
-    """{item, axis, readout} of a judged item that is answered right as published and wrong with other numbers; None without."""
-    frame = frame[(frame["extractor"] == WRITTEN_ANSWER) & (frame["model"] == frame["model"].iloc[0])] if len(frame) else frame
+    """{item, axis, readout} of a judged item that is answered right as published and wrong with
+    other numbers; None without."""
+    frame = (
+        frame[(frame["extractor"] == WRITTEN_ANSWER) & (frame["model"] == frame["model"].iloc[0])]
+        if len(frame)
+        else frame
+    )
     if frame.empty or REWRITING not in set(frame["axis"].unique()):
         return None
-    rows = frames.drop_rows(frames.rewritten(frame, REWRITING, WRITTEN_ANSWER, frames.roles_of(frame)[0]))
+    rows = frames.drop_rows(
+        frames.rewritten(frame, REWRITING, WRITTEN_ANSWER, frames.roles_of(frame)[0])
+    )
     breaks = rows[(rows["before"] == 1) & np.isfinite(rows["drop"]) & (rows["drop"] > 0)]
-    return {"item": breaks["item_id"].iloc[0], "axis": REWRITING, "readout": WRITTEN_ANSWER} if len(breaks) else None
+    return (
+        {"item": breaks["item_id"].iloc[0], "axis": REWRITING, "readout": WRITTEN_ANSWER}
+        if len(breaks)
+        else None
+    )
 
 
 def newer_items(items: pd.DataFrame, cutoff: str) -> frozenset[str]:
-    """The items published after all of a training cut-off (ISO: a year, a month or a day). `items` has item_id and published."""
-    end, published = span("training cut-off", cutoff)[1], pd.to_datetime(items["published"], errors="coerce")
+    """The items published after all of a training cut-off (ISO: a year, a month or a day). `items`
+    has item_id and published."""
+    end, published = (
+        span("training cut-off", cutoff)[1],
+        pd.to_datetime(items["published"], errors="coerce"),
+    )
     return frozenset(items["item_id"][[not pd.isna(day) and day.date() > end for day in published]])
 
 
 def fresh_control_warning(
     items: pd.DataFrame, control_ids: Collection[str], doses: Mapping[str, int], cutoff: str | None
 ) -> str:
-    """ "" where at least `FEWEST_CONTROLS` of the controls are known to be unseen: published after the model's training cut-off,
-    or of dose 0 by their own data. Else the warning: on a real model fresh problems showed the same gap between published
-    wording and paraphrase as GSM8K, so without them wording passes for memory.
+    """ "" where at least `FEWEST_CONTROLS` of the controls are known to be unseen: published after
+    the model's training cut-off, or of dose 0 by their own data. Else the warning: on a real model
+    fresh problems showed the same gap between published wording and paraphrase as GSM8K, so without
+    them wording passes for memory.
 
     `items` has item_id and published; `cutoff` is the model's, ISO, or None."""
     newer = newer_items(items, cutoff) if cutoff else ()
@@ -473,14 +629,15 @@ def fresh_control_warning(
     if n >= FEWEST_CONTROLS:
         return ""
     return (
-        f"No fresh control: {n:,} of {len(control_ids):,} controls are known to be newer than the model's training; "
-        f"{FEWEST_CONTROLS} are needed. A paraphrase can cost a model as much on problems that were never published. Add such "
-        "problems as controls, each with its publication date, and the model's training cut-off in data/models.toml."
+        f"No fresh control: {n:,} of {len(control_ids):,} controls are known to be newer than the"
+        f" model's training; {FEWEST_CONTROLS} are needed. A paraphrase can cost a model as much on"
+        " problems that were never published. Add such problems as controls, each with its"
+        " publication date, and the model's training cut-off in data/models.toml."
     )
 
 
-# The product's own decision where the truth is known: how often it says memory of items that were read, and of items that never were.
-# For the model card, the Ground truth tab and the tests alike.
+# The product's own decision where the truth is known: how often it says memory of items that were
+# read, and of items that never were. For the model card, the Ground truth tab and the tests alike.
 
 SCORE = "published score"  # how the name of one begins
 CLEAN_SET = 40  # never-seen items in one set that could be accused
@@ -489,12 +646,17 @@ DROP = "drop"  # how the name of a drop gap begins
 
 
 def record(
-    name: str, never: np.ndarray, fresh: np.ndarray, by_dose: Mapping[int, np.ndarray], tested: Tested = set_test
+    name: str,
+    never: np.ndarray,
+    fresh: np.ndarray,
+    by_dose: Mapping[int, np.ndarray],
+    tested: Tested = set_test,
 ) -> Record:
-    """The decision for one detector: the items of each dose, and sets of `CLEAN_SET` fresh items, against the `never` seen.
-    Scores are large where memory is suspected; NaN leaves. Those of a drop gap, by name, are drops and decided as a gap, those of a
-    published score are right or wrong; all others are decided as a set, by the detector's own test (`tested`). The controls are a random
-    split of what was made alike."""
+    """The decision for one detector: the items of each dose, and sets of `CLEAN_SET` fresh items,
+    against the `never` seen. Scores are large where memory is suspected; NaN leaves. Those of a
+    drop gap, by name, are drops and decided as a gap, those of a published score are right or
+    wrong; all others are decided as a set, by the detector's own test (`tested`). The controls are
+    a random split of what was made alike."""
     decide = decision(name, tested)
     at = []
     for dose, scores in sorted(by_dose.items()):
@@ -506,8 +668,11 @@ def record(
     return Record(name, tuple(at), len(clean), sum(decide(part, never)[0] for part in clean))
 
 
-def decision(name: str, tested: Tested = set_test) -> Callable[[np.ndarray, np.ndarray], tuple[bool, float]]:
-    """How a detector of this name decides on (scores, scores of never-seen items): (whether it says memory, p before Holm)."""
+def decision(
+    name: str, tested: Tested = set_test
+) -> Callable[[np.ndarray, np.ndarray], tuple[bool, float]]:
+    """How a detector of this name decides on (scores, scores of never-seen items): (whether it says
+    memory, p before Holm)."""
     if name.lower().startswith(DROP):
         return gap_decided
     return score_decided if name.lower().startswith(SCORE) else partial(set_decided, tested=tested)
@@ -519,7 +684,9 @@ def score_decided(right: np.ndarray, never: np.ndarray) -> tuple[bool, float]:
     return score_claim(score).is_made, score.p
 
 
-def set_decided(scores: np.ndarray, never: np.ndarray, tested: Tested = set_test) -> tuple[bool, float]:
+def set_decided(
+    scores: np.ndarray, never: np.ndarray, tested: Tested = set_test
+) -> tuple[bool, float]:
     """Whether the set's verdict is memory, and its p before Holm."""
     test = tested(scores, never)
     return set_claim(test, control=RANDOM_CONTROL).is_made, test.p
@@ -533,7 +700,8 @@ def gap_decided(drops: np.ndarray, never: np.ndarray) -> tuple[bool, float]:
 
 
 def _rewritten(name: str, drops: np.ndarray) -> Rewritten:
-    """Items with these drops; whether what stayed was right or wrong decides nothing against a random control."""
+    """Items with these drops; whether what stayed was right or wrong decides nothing against a
+    random control."""
     there = drops[~np.isnan(drops)]
     before = (there >= 0) * 1.0
     return Rewritten.make([f"{name}{i}" for i in range(len(there))], before, before - there)
@@ -542,42 +710,46 @@ def _rewritten(name: str, drops: np.ndarray) -> Rewritten:
 N_IN_SET, N_CONTROLS, N_SETS = 20, 75, 400  # of what `against_doses` draws
 
 AGAINST_DOSES = (
-    f"AUC against dose 0 with its 95% interval, then power: the share of {N_SETS} sets of {N_IN_SET} items of the dose that are called "
-    f"memory against {N_CONTROLS} of dose 0, both drawn anew each time (seed 0). Never read: the same share of sets that no training held, "
-    "with its 95% interval; .05 is promised, .025 for drops and scores. “Published answer to new numbers” and CoDeC were tried and are "
-    "not shipped. The hardness curve asks for the answers of five other models or more; it was tried on one set of problems a dose (the "
-    "card, measured once), so it has no row and makes no verdict. Made by python -m tests.lab.pocket decisions."
+    f"AUC against dose 0 with its 95% interval, then power: the share of {N_SETS} sets of"
+    f" {N_IN_SET} items of the dose that are called memory against {N_CONTROLS} of dose 0, both"
+    " drawn anew each time (seed 0). Never read: the same share of sets that no training held,"
+    " with its 95% interval; .05 is promised, .025 for drops and scores. “Published answer to new"
+    " numbers” and CoDeC were tried and are not shipped. The hardness curve asks for the answers"
+    " of five other models or more; it was tried on one set of problems a dose (the card, measured"
+    " once), so it has no row and makes no verdict. Made by python -m tests.lab.pocket decisions."
 )
 
 
 def shipped_rows(path: Path = POCKET / "doses.json") -> list[dict[str, str]]:
-    """The table of all detectors on the shipped pocket model, as `python -m tests.lab.pocket decisions` left it; empty without one."""
+    """The table of all detectors on the shipped pocket model, as `python -m tests.lab.pocket
+    decisions` left it; empty without one."""
     return json.loads(path.read_text(encoding="utf-8"))["rows"] if path.is_file() else []
 
 
 def record_rows(records: Sequence[Record]) -> list[dict[str, str]]:
-    """One row a detector: its decision at each dose with p, and the sets of never-seen items that it accuses."""
-    return [
-        {
-            "detector": one.detector,
-            **{f"{at.dose:,}×": f"{'memory' if at.is_claimed else 'none shown'} ({p_text(at.p)}, n = {at.n})" for at in one.at},
-            "never-seen sets accused": f"{one.n_accused} of {one.n_clean}",
-        }
-        for one in records
-    ]
+    """One row a detector: its decision at each dose with p, and the sets of never-seen items that
+    it accuses."""
+    rows = []
+    for record in records:
+        row = {"detector": record.detector}
+        for dose in record.at:
+            verdict = "memory" if dose.is_claimed else "none shown"
+            row[f"{dose.dose:,}×"] = f"{verdict} ({p_text(dose.p)}, n = {dose.n})"
+        rows.append(row | {"never-seen sets accused": f"{record.n_accused} of {record.n_clean}"})
+    return rows
 
 
 def detector_rows(truth: GroundTruth) -> list[dict]:
     """One row a detector: what it flags at each dose, and wrongly."""
-    return [
-        {
-            "detector": one.name,
-            "sees from": "–" if one.sees is None else f"{one.sees:,}×",
-            "a group from": "–" if one.shifts is None else f"{one.shifts:,}×",
-            "false positives": share_text(one.false_positives),
-            **{f"flagged at {at.dose:,}×": share_text(at.detected) for at in one.at},
-            "never seen": len(one.never),
-            "fresh": one.false_positives.n,
+    rows = []
+    for detector in truth.detectors:
+        row = {
+            "detector": detector.name,
+            "sees from": "–" if detector.sees is None else f"{detector.sees:,}×",
+            "a group from": "–" if detector.shifts is None else f"{detector.shifts:,}×",
+            "false positives": share_text(detector.false_positives),
         }
-        for one in truth.detectors
-    ]
+        for dose in detector.at:
+            row[f"flagged at {dose.dose:,}×"] = share_text(dose.detected)
+        rows.append(row | {"never seen": len(detector.never), "fresh": detector.false_positives.n})
+    return rows

@@ -21,7 +21,8 @@ MOST_ODDS = 2.0  # how much likelier to be right, by odds, chosen rows may be th
 
 @dataclass(frozen=True)
 class PeopleLabels:
-    """What people's labels say of one model: a sentence, and the corrected score where there is one."""
+    """What people's labels say of one model: a sentence, and the corrected score where there is
+    one."""
 
     model: str
     sentence: str
@@ -29,20 +30,28 @@ class PeopleLabels:
 
 
 def people_labels(survey: Survey, read: ReadScores) -> list[PeopleLabels]:
-    """Return a sentence per model of the tables that hold people's labels beside a judge's column."""
+    """Return a sentence per model of the tables that hold people's labels beside a judge's
+    column."""
     people, labelled = _columns(survey)
     if not people or not read.is_whole:
         return []
-    frame = pd.DataFrame(read.rows, columns=[*_KEYS, "role", "family", "subject", "grader", "score", "is_right"])
+    frame = pd.DataFrame(
+        read.rows, columns=[*_KEYS, "role", "family", "subject", "grader", "score", "is_right"]
+    )
     frame["unit"] = frame["family"].where(frame["family"] != "", frame["number"].astype(str))
     frame["value"] = frame["score"].fillna(frame["is_right"].astype(float))
     judges = [grader for grader in frame["grader"].drop_duplicates() if grader not in people]
     if not judges:
         return []
-    wide = frame.pivot_table("value", [*_KEYS, "unit"], "grader", aggfunc="first", dropna=False, observed=True)
+    wide = frame.pivot_table(
+        "value", [*_KEYS, "unit"], "grader", aggfunc="first", dropna=False, observed=True
+    )
     wide = wide[wide[judges[0]].notna()]
     chosen = columns_that_tell(labelled)
-    return [_of_model(str(model), part, judges[0], people[0], chosen) for model, part in wide.groupby("model", observed=True)]
+    return [
+        _of_model(str(model), part, judges[0], people[0], chosen)
+        for model, part in wide.groupby("model", observed=True)
+    ]
 
 
 _KEYS = ("model", "task", "number")
@@ -56,27 +65,50 @@ def _columns(survey: Survey) -> tuple[list[str], Mapping[str, Sequence[tuple[int
     return [], {}
 
 
-def _of_model(model: str, part: pd.DataFrame, judge: str, people: str, chosen: Sequence[str]) -> PeopleLabels:
+def _of_model(
+    model: str, part: pd.DataFrame, judge: str, people: str, chosen: Sequence[str]
+) -> PeopleLabels:
     reader, labels = part[judge].to_numpy(float), part[people].to_numpy(float)
     n_labels = int((~np.isnan(labels)).sum())
     begins = f"{model}: {reader.mean():.1%} by {judge}"
-    are_verdicts = set(np.unique(reader)) <= {0.0, 1.0} and set(np.unique(labels[~np.isnan(labels)])) <= {0.0, 1.0}
+    are_verdicts = set(np.unique(reader)) <= {0.0, 1.0} and set(
+        np.unique(labels[~np.isnan(labels)])
+    ) <= {0.0, 1.0}
     if n_labels < LEAST_LABELS or not are_verdicts:
         return PeopleLabels(
-            model, f"{begins}; {n_labels:,} of {len(part):,} rows have people's labels ({people}), too few to correct it."
+            model,
+            f"{begins}; {n_labels:,} of {len(part):,} rows have people's labels ({people}), too few"
+            " to correct it.",
         )
     if n_labels == len(part):
-        return PeopleLabels(model, f"{begins}; people say {labels.mean():.1%} ({people}, every row).", float(labels.mean()))
-    unlabelled = [value for value in (0.0, 1.0) if (reader == value).any() and np.isnan(labels[reader == value]).all()]
+        return PeopleLabels(
+            model,
+            f"{begins}; people say {labels.mean():.1%} ({people}, every row).",
+            float(labels.mean()),
+        )
+    unlabelled = [
+        value
+        for value in (0.0, 1.0)
+        if (reader == value).any() and np.isnan(labels[reader == value]).all()
+    ]
     if unlabelled:
         verdict = "right" if unlabelled[0] else "wrong"
-        return PeopleLabels(model, f"{begins}. No row that {judge} calls {verdict} has a label: {_open(reader, labels)}")
+        return PeopleLabels(
+            model,
+            f"{begins}. No row that {judge} calls {verdict} has a label: {_open(reader, labels)}",
+        )
     if chosen:
-        why = f"The labels of {people} are no random part: {', '.join(chosen[:3])} tells which rows have one"
+        why = (
+            f"The labels of {people} are no random part: {', '.join(chosen[:3])} tells which rows"
+            " have one"
+        )
         return PeopleLabels(model, f"{begins}. {why}: {_open(reader, labels)}")
     # rows of one passage or template are labelled and judged alike
     found = corrected(reader, labels, part.index.get_level_values("unit").to_numpy()).estimate
-    words = f"corrected by {n_labels:,} of people's labels ({people}): {found.value:.1%} [{found.low:.1%}, {found.high:.1%}]"
+    words = (
+        f"corrected by {n_labels:,} of people's labels ({people}): {found.value:.1%}"
+        f" [{found.low:.1%}, {found.high:.1%}]"
+    )
     return PeopleLabels(model, f"{begins}; {words}.", found.value)
 
 
@@ -84,13 +116,15 @@ def _open(reader: np.ndarray, labels: np.ndarray) -> str:
     """What chosen labels leave open: the scores that people may give all rows, and what to do."""
     low, high = score_range(reader, labels)
     return (
-        f"no corrected score. People would say from {low:.0%} to {high:.0%} if rows without a label are from half to twice "
-        "as likely to be right, by odds, as those with one; label rows drawn at random."
+        f"no corrected score. People would say from {low:.0%} to {high:.0%} if rows without a label"
+        " are from half to twice as likely to be right, by odds, as those with one; label rows"
+        " drawn at random."
     )
 
 
 def score_range(reader: np.ndarray, labels: np.ndarray) -> tuple[float, float]:
-    """Return the least and the greatest share that people would call right, by the odds of the rows without a label.
+    """Return the least and the greatest share that people would call right, by the odds of the rows
+    without a label.
 
     A verdict of which no row has a label may be anything from all wrong to all right.
     """

@@ -1,4 +1,5 @@
-"""What the sources published, kept as counts and answers, so that what the product says of them is computed, not copied."""
+"""What the sources published, kept as counts and answers, so that what the product says of them is
+computed, not copied."""
 
 from functools import cache
 
@@ -11,11 +12,17 @@ from flipcore.stats.memory.drop_gap_analysis import drop_gap_analysis
 from flipcore.stats.memory.loss_test import SOURCE_LEVEL, excess_fraction
 from flipcore.stats.memory.rewritten import Rewritten
 
-LOSS_FLAGS = {"MATH": (460, 5_000), "TriviaQA": (706, 4_800), "GSM8K": (41, 1_319), "ARC-Challenge": (178, 5_281)}
+LOSS_FLAGS = {
+    "MATH": (460, 5_000),
+    "TriviaQA": (706, 4_800),
+    "GSM8K": (41, 1_319),
+    "ARC-Challenge": (178, 5_281),
+}
 
 
 def loss_rows() -> list[dict[str, object]]:
-    """Source 001's table (flagged at p < .01, uncorrected) with what chance explains of it, shares in percent."""
+    """Source 001's table (flagged at p < .01, uncorrected) with what chance explains of it, shares
+    in percent."""
     rows = []
     for name, (k, n) in LOSS_FLAGS.items():
         excess, (low, high) = excess_fraction(k, n, SOURCE_LEVEL), wilson(k, n)
@@ -40,26 +47,38 @@ def loss_notes() -> str:
     k, n = LOSS_FLAGS["MATH"]
     accuracy_of_rest = (0.528 * n - 0.91 * k) / (n - k)
     return (
-        f"Its numbers do not all agree: without {k:,} flagged items of which 91% were right, 52.8% of {n:,} become "
-        f"{100 * accuracy_of_rest:.1f}%, not the published 49.1%; a correction by Bonferroni is announced and p < .01 reported, and "
-        f"with 1,200 controls no p below {1 / 1201:.4f} exists; and 88.7% of 400 audited pairs is no whole number, and only 400 "
-        "of 16,400 pairs were audited, so failed pairs among the rest cannot have been excluded; controls are called "
-        "exchangeable and centred, and their mean is .04."
+        f"Its numbers do not all agree: without {k:,} flagged items of which 91% were right, 52.8%"
+        f" of {n:,} become {100 * accuracy_of_rest:.1f}%, not the published 49.1%; a correction by"
+        " Bonferroni is announced and p < .01 reported, and with 1,200 controls no p below"
+        f" {1 / 1201:.4f} exists; and 88.7% of 400 audited pairs is no whole number, and only 400"
+        " of 16,400 pairs were audited, so failed pairs among the rest cannot have been excluded;"
+        " controls are called exchangeable and centred, and their mean is .04."
     )
 
 
 # Every point in which the sources' own statements do not fit each other, by source.
 INCONSISTENCIES = {
-    "loss test (001)": "see the note under its table: accuracy after exclusion, the correction, the audited pairs, the "
-    "controls' mean.",
-    "drop gap (000)": "its McNemar p is the χ² with continuity correction; its rule, read literally, is two-sided and flags a "
-    "negative gap; the number of its control items is not given.",
-    "retro-holdout (002)": "the values of its tables are missing from the text, and so is the size of its permutation sample; "
-    "“first top-selected” can be read in two ways; whether its least of five counts attempts or votes is not said.",
-    "PEARL (003)": "it reports about 2% false positives on RefinedWeb at a target below 5%, with α chosen on RefinedWeb "
-    "itself; its compressor is not named.",
-    "flip decomposition (004)": "its reference is fixed to text read by a regular expression, so G is a property of model and "
-    "reference together, not of the model alone.",
+    "loss test (001)": (
+        "see the note under its table: accuracy after exclusion, the correction, the audited pairs,"
+        " the controls' mean."
+    ),
+    "drop gap (000)": (
+        "its McNemar p is the χ² with continuity correction; its rule, read literally, is two-sided"
+        " and flags a negative gap; the number of its control items is not given."
+    ),
+    "retro-holdout (002)": (
+        "the values of its tables are missing from the text, and so is the size of its permutation"
+        " sample; “first top-selected” can be read in two ways; whether its least of five counts"
+        " attempts or votes is not said."
+    ),
+    "PEARL (003)": (
+        "it reports about 2% false positives on RefinedWeb at a target below 5%, with α chosen on"
+        " RefinedWeb itself; its compressor is not named."
+    ),
+    "flip decomposition (004)": (
+        "its reference is fixed to text read by a regular expression, so G is a property of model"
+        " and reference together, not of the model alone."
+    ),
 }
 
 
@@ -68,8 +87,9 @@ def inconsistency_rows() -> list[dict[str, str]]:
     return [{"source": name, "what does not fit": what} for name, what in INCONSISTENCIES.items()]
 
 
-# Source 000's simulated models: what it published of each, the seed of its bootstrap, and one bit an item, 1 for right:
-# benchmark before and after numbers were resampled (127 items), control before and after (139).
+# Source 000's simulated models: what it published of each, the seed of its bootstrap, and one bit
+# an item, 1 for right: benchmark before and after numbers were resampled (127 items), control
+# before and after (139).
 GAP_ANSWERS = {
     "memorized": (
         "0.260 [0.189, 0.331], flagged",
@@ -91,21 +111,22 @@ GAP_ANSWERS = {
 N_BENCHMARK, N_CONTROL = 127, 139
 
 
+def _rewritten(name: str, n: int, before: str, after: str) -> Rewritten:
+    """Return `n` items from their answers before and after, one bit an item in hexadecimal."""
+    bits = [
+        np.array(list(format(int(digits, 16), f"0{n}b")), dtype=float) for digits in (before, after)
+    ]
+    return Rewritten.make([f"{name}{i}" for i in range(n)], bits[0], bits[1][:, None], None)
+
+
 @cache
 def gap_rows() -> list[dict[str, str]]:
-    """Source 000's table, recomputed, a column a model: the gap by its rule and by ours, and McNemar's p of the benchmark
-    alone."""
+    """Source 000's table, recomputed, a column a model: the gap by its rule and by ours, and
+    McNemar's p of the benchmark alone."""
     columns = {}
     for model, (published, seed, *answers) in GAP_ANSWERS.items():
-        bits = [
-            [float(bit) for bit in format(int(hex_digits, 16), f"0{n}b")]
-            for hex_digits, n in zip(answers, (N_BENCHMARK,) * 2 + (N_CONTROL,) * 2, strict=True)
-        ]
-        names = [[f"{role}{i}" for i in range(n)] for role, n in (("b", N_BENCHMARK), ("c", N_CONTROL))]
-        sets = [
-            Rewritten.make(ids, np.array(bits[2 * k]), np.array(bits[2 * k + 1])[:, None], None) for k, ids in enumerate(names)
-        ]
-        benchmark, control = sets
+        benchmark = _rewritten("b", N_BENCHMARK, *answers[:2])
+        control = _rewritten("c", N_CONTROL, *answers[2:])
         analysis = drop_gap_analysis(benchmark, control, seed=seed)
         alone = analysis.benchmark.mcnemar or mcnemar(0, 0)
         columns[model] = {
@@ -120,7 +141,8 @@ def gap_rows() -> list[dict[str, str]]:
             "benchmark alone, exact": f"p = {alone['exact']:.1e}",
         }
     return [
-        {"simulated models": name} | {model: column[name] for model, column in columns.items()} for name in columns["memorized"]
+        {"simulated models": name} | {model: column[name] for model, column in columns.items()}
+        for name in columns["memorized"]
     ]
 
 
@@ -128,9 +150,11 @@ def gap_notes() -> str:
     """The rest of the table, and what a reader of it should know."""
     low, high = wilson(N_BENCHMARK, 150)
     return (
-        "These inputs are SIMULATED: answers of planted models that reproduce the source's table at the seeds shown; nothing "
-        f"was asked of a language model. Coverage {N_BENCHMARK} of 150, {N_BENCHMARK / 150:.3f} [{low:.3f}, {high:.3f}]. "
-        "Sent again unchanged, its models answer alike: drop 0.000, p = 1, n = 150. Its McNemar p of 2.5e-08 is the χ² with "
-        "continuity correction. Read literally, its rule flags a negative gap too; the number of its control items is not "
-        "given. Without its control the brittle model would be convicted."
+        "These inputs are SIMULATED: answers of planted models that reproduce the source's table"
+        f" at the seeds shown; nothing was asked of a language model. Coverage {N_BENCHMARK} of"
+        f" 150, {N_BENCHMARK / 150:.3f} [{low:.3f}, {high:.3f}]. Sent again unchanged, its models"
+        " answer alike: drop 0.000, p = 1, n = 150. Its McNemar p of 2.5e-08 is the χ² with"
+        " continuity correction. Read literally, its rule flags a negative gap too; the number of"
+        " its control items is not given. Without its control the brittle model would be"
+        " convicted."
     )

@@ -42,7 +42,13 @@ PURPOSES = (
         ("identity", "option_order", "label_set", "prompt_format"),
         ANSWERS,
     ),
-    Purpose("score", "Would other prompts change the score?", "Many changes at once.", ("identity", "combined"), ANSWERS),
+    Purpose(
+        "score",
+        "Would other prompts change the score?",
+        "Many changes at once.",
+        ("identity", "combined"),
+        ANSWERS,
+    ),
     Purpose(
         "memory",
         "Does it remember these questions?",

@@ -1,4 +1,5 @@
-"""Several models of a study on one screen: their order under every way of asking and reading, pair by pair, and what is claimed."""
+"""Several models of a study on one screen: their order under every way of asking and reading, pair
+by pair, and what is claimed."""
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
@@ -31,9 +32,10 @@ LEVEL = claims.LEVEL
 
 @dataclass(frozen=True)
 class ModelPair:
-    """Two models at the study's own prompt under the reference extractor. `p` is over all pairs (Holm), `joint` the difference with
-    the limits that agree with it, `claim` over all ways; `paired.p` is McNemar's exact one, or the t test's
-    where an item has several samples or templates repeat."""
+    """Two models at the study's own prompt under the reference extractor. `p` is over all pairs
+    (Holm), `joint` the difference with the limits that agree with it, `claim` over all ways;
+    `paired.p` is McNemar's exact one, or the t test's where an item has several samples or
+    templates repeat."""
 
     first: str
     second: str
@@ -45,8 +47,9 @@ class ModelPair:
 
 @dataclass(frozen=True, eq=False)
 class RankingReport:
-    """What is said of several models; `role` is that of the items that were counted. `claims`: who is first, then a pair each, the first
-    and the second before the others; `notes` what was left out and why."""
+    """What is said of several models; `role` is that of the items that were counted. `claims`: who
+    is first, then a pair each, the first and the second before the others; `notes` what was left
+    out and why."""
 
     contest: Contest
     role: str
@@ -60,7 +63,10 @@ class RankingReport:
         lines += [f"  {one.text} {one.detail}".rstrip() for one in self.claims]
         lines += [f"  {one}" for one in self.notes]
         for row in way_rows(self.contest):
-            ranks = (f"{model} {row[model]} (rank {row[f'rank of {model}']})" for model in self.contest.models)
+            ranks = (
+                f"{model} {row[model]} (rank {row[f'rank of {model}']})"
+                for model in self.contest.models
+            )
             lines.append(f"  {row['way']}: {'; '.join(ranks)}")
         return "\n".join(lines)
 
@@ -69,14 +75,24 @@ class RankingReport:
         for i, way in enumerate(self.contest.order.scores.ways):
             for m, model in enumerate(self.contest.models):
                 of, place = claims.place(way), {"model": model, "way": claims.place(way)}
-                yield Row(model, of, "accuracy under a way", accuracy(self.contest, i, m), place=place)
+                yield Row(
+                    model, of, "accuracy under a way", accuracy(self.contest, i, m), place=place
+                )
         yield from self.pair_rows()
 
     def pair_rows(self) -> Iterator[Row]:
         """How far the first of each pair is ahead at the study's own prompt."""
         for one in self.pairs:
             place, title = {"first": one.first, "second": one.second}, f"lead over {one.second}"
-            yield Row(one.first, "own prompt", "difference", one.paired.difference, one.claim, place, title)
+            yield Row(
+                one.first,
+                "own prompt",
+                "difference",
+                one.paired.difference,
+                one.claim,
+                place,
+                title,
+            )
 
     def as_dict(self) -> dict[str, Any]:
         return {
@@ -95,9 +111,11 @@ def compares_models(study: Study) -> bool:
 
 
 def roles_of(frame: pd.DataFrame) -> list[str]:
-    """The roles of the items, those that are judged before those that they are compared with. Sets in different roles are not pooled:
-    what differs between them is asked."""
-    return sorted(frame["role"].unique(), key=lambda role: role in CONTROL_ROLES) if len(frame) else []
+    """The roles of the items, those that are judged before those that they are compared with. Sets
+    in different roles are not pooled: what differs between them is asked."""
+    return (
+        sorted(frame["role"].unique(), key=lambda role: role in CONTROL_ROLES) if len(frame) else []
+    )
 
 
 def ranking_report(
@@ -108,7 +126,8 @@ def ranking_report(
     level: float = LEVEL,
     scorers: Sequence[str] = (),
 ) -> RankingReport | None:
-    """Of readouts of two models or more; None for fewer. `closed_gates`: axis or extractor -> why it is not claimed."""
+    """Of readouts of two models or more; None for fewer. `closed_gates`: axis or extractor -> why
+    it is not claimed."""
     role = role or next(iter(roles_of(frame)), "")
     part = frame[frame["role"] == role] if len(frame) else frame
     if part.empty or part["model"].nunique() < 2 or not part["is_correct"].notna().any():
@@ -128,7 +147,8 @@ def ranking_report(
 
 
 def by_rank(contest: Contest) -> list[int]:
-    """The models in the order of the study's own prompt under the reference extractor; those without a score there last."""
+    """The models in the order of the study's own prompt under the reference extractor; those
+    without a score there last."""
     means = contest.order.means[contest.own] if contest.own >= 0 else np.zeros(len(contest.models))
     return [int(i) for i in np.argsort(-np.nan_to_num(means, nan=-1.0), kind="stable")]
 
@@ -144,38 +164,50 @@ def _model_pair(contest: Contest, j: int, k: int, level: float) -> ModelPair:
 
 def _notes(contest: Contest) -> list[str]:
     n = int((~contest.claimed).sum())
-    notes = [
-        f"{n} of {count_of(len(contest.claimed), 'way')} {'is' if n == 1 else 'are'} left out of the claims: {why}"
-        for why in contest.left_out.values()
-        if n
-    ]
+    notes = []
+    for reason in contest.left_out.values() if n else ():
+        left_out = f"{n} of {count_of(len(contest.claimed), 'way')} {'is' if n == 1 else 'are'}"
+        notes.append(f"{left_out} left out of the claims: {reason}")
     lost = contest.order.scores.values.shape[1] - contest.order.n
     if (lost > 0).any():
-        notes.append(f"Up to {int(lost.max()):,} items lack an answer of some model under a way and are left out there.")
+        notes.append(
+            f"Up to {int(lost.max()):,} items lack an answer of some model under a way and are left"
+            " out there."
+        )
     return notes
 
 
 def way_rows(contest: Contest) -> list[dict[str, Any]]:
-    """A row a way: each model's accuracy with its interval, its rank and its rank interval over all ways ("1–2")."""
+    """A row a way: each model's accuracy with its interval, its rank and its rank interval over all
+    ways ("1–2")."""
     best, worst = rank_limits(contest.at_all, 1 - LEVEL)
     rows = []
     for i, way in enumerate(contest.order.scores.ways):
-        row: dict[str, Any] = {"way": claims.place(way), "items": int(contest.order.n[i]), "claimed": bool(contest.claimed[i])}
+        row: dict[str, Any] = {
+            "way": claims.place(way),
+            "items": int(contest.order.n[i]),
+            "claimed": bool(contest.claimed[i]),
+        }
         for m, model in enumerate(contest.models):
             row[model] = _or_why(accuracy(contest, i, m))
-            row[f"rank of {model}"] = rank_text(contest.order.ranks[i, m], best[i, m], worst[i, m], bool(contest.claimed[i]))
+            row[f"rank of {model}"] = rank_text(
+                contest.order.ranks[i, m], best[i, m], worst[i, m], is_claimed=row["claimed"]
+            )
         rows.append(row)
     return rows
 
 
 def split_items(contest: Contest, way: int, first: str, second: str) -> list[str]:
-    """Items that one of two models has right and the other wrong under a way, the largest difference of shares first."""
+    """Items that one of two models has right and the other wrong under a way, the largest
+    difference of shares first."""
     j, k = contest.models.index(first), contest.models.index(second)
-    gaps = np.nan_to_num(np.abs(contest.order.scores.values[way][:, j] - contest.order.scores.values[way][:, k]))
+    gaps = np.nan_to_num(
+        np.abs(contest.order.scores.values[way][:, j] - contest.order.scores.values[way][:, k])
+    )
     return [contest.order.scores.items[i] for i in np.argsort(-gaps, kind="stable") if gaps[i] > 0]
 
 
-def rank_text(rank: float, best: int, worst: int, is_claimed: bool) -> str:
+def rank_text(rank: float, best: int, worst: int, *, is_claimed: bool) -> str:
     """ "2 [1, 3]", or the rank alone where no interval is claimed."""
     if np.isnan(rank):
         return "–"
@@ -183,7 +215,8 @@ def rank_text(rank: float, best: int, worst: int, is_claimed: bool) -> str:
 
 
 def accuracy(contest: Contest, way: int, model: int) -> Estimate:
-    """Of a model under a way, over the items that all of its models have; missing where too little was read of it."""
+    """Of a model under a way, over the items that all of its models have; missing where too little
+    was read of it."""
     values, there = contest.order.scores, contest.order.scores.common(way)
     unread = _unread(contest, way, model)
     if is_unread(values.ways[way].extractor, unread):
@@ -192,11 +225,13 @@ def accuracy(contest: Contest, way: int, model: int) -> Estimate:
 
 
 def _unread(contest: Contest, way: int, model: int) -> float:
-    """Share of what a model answered under a way that was not read; NaN where it answered nothing."""
+    """Share of what a model answered under a way that was not read; NaN where it answered
+    nothing."""
     values = contest.order.scores
     answered = ~np.isnan(values.values[way][:, model])
     open_shares = (values.highest - values.lowest)[way][answered, model]
-    return float(np.nan_to_num(open_shares, nan=1.0).mean()) if len(open_shares) else float("nan")  # both NaN: never read
+    # Both NaN: never read.
+    return float(np.nan_to_num(open_shares, nan=1.0).mean()) if len(open_shares) else float("nan")
 
 
 def _or_why(one: Estimate) -> str:
@@ -204,11 +239,15 @@ def _or_why(one: Estimate) -> str:
 
 
 def accuracies_sentence(report: RankingReport) -> str:
-    """Every model with its accuracy at the study's own prompt under the reference extractor, the best first."""
+    """Every model with its accuracy at the study's own prompt under the reference extractor, the
+    best first."""
     contest = report.contest
     if contest.own < 0:
         return ""
-    parts = [f"{contest.models[m]} {_or_why(accuracy(contest, contest.own, m))}" for m in by_rank(contest)]
+    parts = [
+        f"{contest.models[m]} {_or_why(accuracy(contest, contest.own, m))}"
+        for m in by_rank(contest)
+    ]
     of = f"{int(contest.order.n[contest.own]):,} {role_name(report.role)} items"
     return f"Accuracy, {QUESTIONS_ONLY}, on {of}: {'; '.join(parts)}."
 
@@ -227,7 +266,9 @@ def pair_rows(pairs: Sequence[ModelPair]) -> list[dict[str, Any]]:
             "items": one.paired.n_items,
             "p, pair alone": p_text(one.paired.p),
             "p over all pairs": p_text(one.p),
-            "ways first leads": f"{one.claim.numbers.get('ahead', 0)} of {one.claim.numbers.get('ways', 0)}",
+            "ways first leads": (
+                f"{one.claim.numbers.get('ahead', 0)} of {one.claim.numbers.get('ways', 0)}"
+            ),
             "ways second leads": one.claim.numbers.get("behind", 0),
         }
         for one in pairs

@@ -1,5 +1,6 @@
-"""Extractors against people, one model and one extractor at a time: how often the extractor reads otherwise, in which way, and the score
-with that corrected. Pages, command line and notebook show these rows."""
+"""Extractors against people, one model and one extractor at a time: how often the extractor reads
+otherwise, in which way, and the score with that corrected. Pages, command line and notebook show
+these rows."""
 
 import math
 import re
@@ -33,14 +34,17 @@ MORE = 100  # labels
 
 
 def with_limits(one: Estimate) -> str:
-    """An estimate for a table, a dash where labels are too few for limits: a number that so few make invites belief."""
+    """An estimate for a table, a dash where labels are too few for limits: a number that so few
+    make invites belief."""
     return one.text() if one.has_interval else MISSING
 
 
 @dataclass(frozen=True, eq=False)
 class ReaderErrors:
-    """Of one model's labelled outputs under one extractor (rows of `labelled_readouts`); `score` is the score of all its outputs with the
-    labels in it, None where that was not asked for, `units` (outputs,) the names of their questions."""
+    """Of one model's labelled outputs under one extractor (rows of `labelled_readouts`); `score` is
+    the score of all its outputs with the labels in it, None where that was not asked for, `units`
+    (outputs,) the names of their questions.
+    """
 
     model: str
     reader: str
@@ -54,39 +58,62 @@ class ReaderErrors:
 
     @cached_property
     def error(self) -> Estimate:
-        """The share of the labelled outputs that the extractor reads otherwise than people do; an item's outputs are one family."""
-        return accuracy([not one["is_same"] for one in self.rows_read], [one["family"] for one in self.rows_read])
+        """The share of the labelled outputs that the extractor reads otherwise than people do; an
+        item's outputs are one family."""
+        return accuracy(
+            [not one["is_same"] for one in self.rows_read],
+            [one["family"] for one in self.rows_read],
+        )
 
     @cached_property
     def kinds(self) -> dict[str, int]:
-        """In which way it reads otherwise, in outputs; what is right by one and wrong by the other is counted once more below."""
+        """In which way it reads otherwise, in outputs; what is right by one and wrong by the other
+        is counted once more below."""
         other = [one for one in self.rows_read if not one["is_same"]]
-        verdicts = [(one["is_correct"], one["label_is_right"]) for one in self.rows_read if one["label_is_right"] is not None]
+        verdicts = [
+            (one["is_correct"], one["label_is_right"])
+            for one in self.rows_read
+            if one["label_is_right"] is not None
+        ]
         return {
-            "another answer": sum(one["answer"] is not None and one["label"] is not None for one in other),
+            "another answer": sum(
+                one["answer"] is not None and one["label"] is not None for one in other
+            ),
             "no answer read": sum(one["answer"] is None for one in other),
             "people see no answer": sum(one["label"] is None for one in other),
             "right counted wrong": sum(right and not by_reader for by_reader, right in verdicts),
-            "wrong counted right": sum(bool(by_reader) and not right for by_reader, right in verdicts),
+            "wrong counted right": sum(
+                bool(by_reader) and not right for by_reader, right in verdicts
+            ),
         }
 
     @property
     def headline(self) -> str:
         """How often it reads otherwise, in a line."""
-        limits = f" [{percent_text(self.error.low)}, {percent_text(self.error.high)}]" if self.error.has_interval else ""
+        limits = (
+            f" [{percent_text(self.error.low)}, {percent_text(self.error.high)}]"
+            if self.error.has_interval
+            else ""
+        )
         share = f"{percent_text(self.error.value)}{limits} of {count_of(self.n, 'labelled output')}"
         note = "" if limits else self.error.note.rstrip(".")
         few = f"; {note[:1].lower()}{note[1:]}" if note else ""
-        return f"{title_of(self.reader)} reads {share} of {self.model} otherwise than people do{few}"
+        return (
+            f"{title_of(self.reader)} reads {share} of {self.model} otherwise than people do{few}"
+        )
 
     @property
     def sentence(self) -> str:
-        """The score with the labels in it, beside the extractor's; why not where that has no limits; "" without a score."""
+        """The score with the labels in it, beside the extractor's; why not where that has no
+        limits; "" without a score."""
         if self.score is None:
             return ""
         if not self.score.estimate.has_interval:
             n = count_of(self.score.n_labels, "label")
-            return f"{self.model} has {n} by people, too few to correct its score. {self.score.estimate.note}".rstrip()
+            return (
+                f"{self.model} has {n} by people, too few to correct its score."
+                f" {self.score.estimate.note}".rstrip()
+            )
         return corrected_words(self.model, title_of(self.reader).lower(), self.score)
 
     @property
@@ -112,9 +139,17 @@ class ReaderErrors:
 
     def rows(self) -> Iterator[Row]:
         of = {"model": self.model, "reader": self.reader}
-        yield Row(self.model, title_of(self.reader), "read otherwise than people do", self.error, place=of)
+        yield Row(
+            self.model, title_of(self.reader), "read otherwise than people do", self.error, place=of
+        )
         if self.score:
-            yield Row(self.model, title_of(self.reader), "score, corrected by people", self.score.estimate, place=of)
+            yield Row(
+                self.model,
+                title_of(self.reader),
+                "score, corrected by people",
+                self.score.estimate,
+                place=of,
+            )
 
     def as_dict(self) -> dict[str, Any]:
         score = self.score
@@ -132,7 +167,12 @@ class ReaderErrors:
             if score
             else {}
         )
-        return {"reader": self.reader, "n_labels": self.n, "error": plain(self.error), "kinds": self.kinds} | of_score
+        return {
+            "reader": self.reader,
+            "n_labels": self.n,
+            "error": plain(self.error),
+            "kinds": self.kinds,
+        } | of_score
 
 
 def reader_errors(rows: Sequence[Mapping[str, Any]]) -> list[ReaderErrors]:
@@ -146,10 +186,14 @@ def reader_errors(rows: Sequence[Mapping[str, Any]]) -> list[ReaderErrors]:
 def corrected_score(
     model: str, reader: str, outputs: pd.DataFrame, rows: Sequence[Mapping[str, Any]], level: float
 ) -> ReaderErrors | None:
-    """Of `outputs` (item_id, variant_id, sample, score, family) under one model and extractor, the labels among `rows` in them; None
-    without a label, and where scores are not right or wrong."""
+    """Of `outputs` (item_id, variant_id, sample, score, family) under one model and extractor, the
+    labels among `rows` in them; None without a label, and where scores are not right or wrong."""
     there = outputs[outputs["score"].notna()]
-    own = [row for row in rows if (row["model"], row["extractor"]) == (model, reader) and row["label_is_right"] is not None]
+    own = [
+        row
+        for row in rows
+        if (row["model"], row["extractor"]) == (model, reader) and row["label_is_right"] is not None
+    ]
     at = {tuple(row[name] for name in PLACE): row for row in own}
     keys = list(zip(*(there[name] for name in PLACE), strict=True))
     read = tuple(at[key] for key in keys if key in at)
@@ -161,7 +205,8 @@ def corrected_score(
 
 
 def examples(rows: Sequence[Mapping[str, Any]], n: int = 20) -> list[dict[str, Any]]:
-    """Outputs that an extractor reads otherwise than people do, the first of them: what each read, and the end of the text."""
+    """Outputs that an extractor reads otherwise than people do, the first of them: what each read,
+    and the end of the text."""
     return [
         {
             "extractor": title_of(row["extractor"]),
@@ -179,7 +224,11 @@ def examples(rows: Sequence[Mapping[str, Any]], n: int = 20) -> list[dict[str, A
 def cost_words(n_labels: int, n_people: int, seconds: float) -> str:
     """What the labels cost."""
     people = "one person" if n_people == 1 else f"{n_people} people"
-    took = "" if math.isnan(seconds) else f", about {count_of(max(round(n_labels * seconds / 60), 1), 'minute')} of reading"
+    took = (
+        ""
+        if math.isnan(seconds)
+        else f", about {count_of(max(round(n_labels * seconds / 60), 1), 'minute')} of reading"
+    )
     return f"{n_labels:,} label{'s' * (n_labels != 1)} by {people}{took}."
 
 
@@ -188,8 +237,8 @@ def cost_words(n_labels: int, n_people: int, seconds: float) -> str:
 
 @dataclass(frozen=True, eq=False)
 class PeopleOnFlips:
-    """One axis (or all changes) under one extractor: `raw` as extractors read it, `people` with the labels; `why_not` what withholds it
-    from conclusions."""
+    """One axis (or all changes) under one extractor: `raw` as extractors read it, `people` with the
+    labels; `why_not` what withholds it from conclusions."""
 
     model: str
     raw: Decomposition
@@ -203,16 +252,22 @@ class PeopleOnFlips:
 
     @property
     def sentence(self) -> str:
-        """G and A with the labels in them, beside those that extractors give: estimates, and no verdict; without limits that nothing is
-        corrected, and why."""
-        place, pairs = f"{self.place[0].upper()}{self.place[1:]}", count_of(self.people.n_pairs, "labelled pair")
+        """G and A with the labels in them, beside those that extractors give: estimates, and no
+        verdict; without limits that nothing is corrected, and why."""
+        place, pairs = (
+            f"{self.place[0].upper()}{self.place[1:]}",
+            count_of(self.people.n_pairs, "labelled pair"),
+        )
         stated, artifact = self.people.stated, self.people.artifact
         if not stated.has_interval:
             return f"{place}: {pairs}, too few to correct G and A. {stated.note}".rstrip()
         alone = f"{title_of(self.raw.reference).lower()} alone: {number_text(self.raw.G.value)}"
         genuine = f"{place}: by {pairs} {stated.text()} of pairs state another answer; {alone}."
         gate = f"Not claimed: {self.why_not}" if self.why_not else ""
-        return f"{genuine} Artifact: {artifact.text()} instead of {number_text(self.raw.A.value)}. {gate}".rstrip()
+        return (
+            f"{genuine} Artifact: {artifact.text()} instead of {number_text(self.raw.A.value)}."
+            f" {gate}".rstrip()
+        )
 
     @property
     def narrower(self) -> str:
@@ -220,13 +275,22 @@ class PeopleOnFlips:
         one = self.people
         if one.has_normal_limits:
             now, then, best = (number_text(one.half_width(n), 3) for n in (0, MORE, math.inf))
-            return f"{MORE} more pairs: ± {now} becomes ± {then}; no number of labels takes it below ± {best}."
+            return (
+                f"{MORE} more pairs: ± {now} becomes ± {then}; no number of labels takes it below ±"
+                f" {best}."
+            )
         if one.n_pairs < MIN_N:
             return f"Label about {MIN_N - one.n_pairs} more pairs."
         if one.n_more is None:
             missed = percent_text(one.errors.false_wrongs.high)
-            return f"No labelled pair differs from the reference yet: it misses at most {missed} of what it calls no flip."
-        return f"Label about {one.n_more:,} more pairs for an interval by prediction-powered inference."
+            return (
+                f"No labelled pair differs from the reference yet: it misses at most {missed} of"
+                " what it calls no flip."
+            )
+        return (
+            f"Label about {one.n_more:,} more pairs for an interval by prediction-powered"
+            " inference."
+        )
 
     def table_row(self) -> dict[str, Any]:
         one = self.people
@@ -278,84 +342,98 @@ def people_on_flips(
     pairs: Pairs,
     closed_gates: Mapping[str, str],
     level: float = 0.95,
+    *,
     at_once: bool = False,
 ) -> list[PeopleOnFlips]:
-    """Over all changes that may be claimed, then of each cell, where pairs were labelled. `frame` holds the readouts of this model, from
-    which `cells` were made with the base prompt and unreadable answers as a class of their own. `at_once`: every G and A of the list holds
-    together with the others (Bonferroni)."""
-    own = [row for row in pairs.rows if row["model"] == model]
-    if not own or not cells:
+    """Over all changes that may be claimed, then of each cell, where pairs were labelled. `frame`
+    holds the readouts of this model, from which `cells` were made with the base prompt and
+    unreadable answers as a class of their own. `at_once`: every G and A of the list holds together
+    with the others (Bonferroni)."""
+    labelled_rows = [row for row in pairs.rows if row["model"] == model]
+    if not labelled_rows or not cells:
         return []
-    read = _read(frame, {row["item_id"] for row in own})
-    item_at = {name: at for at, name in enumerate(pd.factorize(frame["item_id"])[1])}
-    open_cells = [one for one in cells if one.axis not in closed_gates]
-    axes = {one.axis for one in open_cells}
+    read = _read(frame, {row["item_id"] for row in labelled_rows})
+    item_index = {name: i for i, name in enumerate(pd.factorize(frame["item_id"])[1])}
+    open_cells = [cell for cell in cells if cell.axis not in closed_gates]
+    axes = {cell.axis for cell in open_cells}
     pooled = across_axes(open_cells) if len(axes) > 1 else []
     out = []
-    for cell, of_axes in [*((one, axes) for one in pooled), *((one, {one.axis}) for one in cells)]:
-        there = [row for row in own if row["axis"] in of_axes]
-        both = [_both(row, read, cell) for row in there]
-        usable = [(row, words) for row, words in zip(there, both, strict=True) if words is not None]
+    for cell, of_axes in [
+        *((cell, axes) for cell in pooled),
+        *((cell, {cell.axis}) for cell in cells),
+    ]:
+        flips_by_reader, flips_for_people, items = [], [], []
+        for row in labelled_rows:
+            flips = _flips_under_reference(row, read, cell) if row["axis"] in of_axes else None
+            if flips is not None:
+                flips_by_reader.append(flips)
+                flips_for_people.append(row["flips"])
+                items.append(item_index[row["item_id"]])
         t, g = (cell.item_values[:, list(COLUMNS).index(name)] for name in ("T", "G"))
-        people = flips_by_people(
-            t,
-            g,
-            [words for _, words in usable],
-            [row["flips"] for row, _ in usable],
-            [item_at[row["item_id"]] for row, _ in usable],
-            cell.families if cell.families is not None else np.arange(t.size),
-            level,
-        )
-        why = closed_gates.get(cell.axis) or closed_gates.get(cell.extractor) or closed_gates.get(cell.reference) or ""
+        families = cell.families if cell.families is not None else np.arange(t.size)
+        people = flips_by_people(t, g, flips_by_reader, flips_for_people, items, families, level)
+        reasons = [closed_gates.get(name) for name in (cell.axis, cell.extractor, cell.reference)]
         if people.n_pairs:
-            out.append(PeopleOnFlips(model, cell, people, why))
+            why_not = next(filter(None, reasons), "")
+            out.append(PeopleOnFlips(model, cell, people, why_not))
     if not at_once or not out:
         return out
     together = 1 - (1 - level) / (2 * len(out))
-    return [replace(one, people=replace(one.people, level=together)) for one in out]
+    return [replace(row, people=replace(row.people, level=together)) for row in out]
 
 
 def leading(rows: Sequence[PeopleOnFlips]) -> PeopleOnFlips:
-    """The one that is said first: the first of a compared extractor; of the reference alone its own."""
+    """The one that is said first: the first of a compared extractor; of the reference alone its
+    own."""
     return next((one for one in rows if not one.raw.is_reference), rows[0])
 
 
 def to_say(rows: Sequence[PeopleOnFlips]) -> list[PeopleOnFlips]:
     """Those with limits; where labels are too few for any, the one that is said first alone."""
-    return [one for one in rows if one.people.stated.has_interval] or ([leading(rows)] if rows else [])
+    return [one for one in rows if one.people.stated.has_interval] or (
+        [leading(rows)] if rows else []
+    )
 
 
 def _read(frame: pd.DataFrame, items: set[str]) -> dict[tuple[Any, ...], str | None]:
-    """(item, axis, variant, sample, extractor) -> what was read, None for an unreadable answer; nothing where there is none."""
+    """(item, axis, variant, sample, extractor) -> what was read, None for an unreadable answer;
+    nothing where there is none."""
     part = frame[frame["item_id"].isin(items) & frame["status"].isin((OK, UNREADABLE))]
-    columns = (part[name].astype(object) for name in ("item_id", "axis", "variant", "sample", "extractor", "status", "answer"))
-    return {tuple(key): (answer if status == OK else None) for *key, status, answer in zip(*columns, strict=True)}
+    columns = (
+        part[name].astype(object)
+        for name in ("item_id", "axis", "variant", "sample", "extractor", "status", "answer")
+    )
+    return {
+        tuple(key): answer if status == OK else None
+        for *key, status, answer in zip(*columns, strict=True)
+    }
 
 
-def _both(row: Mapping[str, Any], read: Mapping[tuple[Any, ...], str | None], cell: Decomposition) -> bool | None:
-    """Whether the pair flips under the reference; None where one of its outputs is not there under both extractors."""
-    keys = [
-        [
-            (row["item_id"], row["axis"], variant, sample, name)
-            for variant, sample in zip(row["variants"], row["samples"], strict=True)
-        ]
-        for name in (cell.reference, cell.extractor)
-    ]
-    if not all(key in read for side in keys for key in side):
-        return None
-    one, two = (read[key] for key in keys[0])
-    return one != two
+def _flips_under_reference(
+    row: Mapping[str, Any], read: Mapping[tuple[Any, ...], str | None], cell: Decomposition
+) -> bool | None:
+    """Whether the pair flips under the reference; None where one of its outputs is not there under
+    both extractors."""
+    answers = []
+    for name in (cell.reference, cell.extractor):
+        for variant, sample in zip(row["variants"], row["samples"], strict=True):
+            key = (row["item_id"], row["axis"], variant, sample, name)
+            if key not in read:
+                return None
+            answers.append(read[key])
+    return answers[0] != answers[1]
 
 
-# Judges as instruments: what a second judge reads in the same outputs, and whether a judge that is a contestant favours itself.
+# Judges as instruments: what a second judge reads in the same outputs, and whether a judge that is
+# a contestant favours itself.
 
 OUTPUT = ["model", "item_id", "variant_id", "sample"]
 ALIASES = {"o": "gpt", "chatgpt": "gpt"}  # OpenAI's reasoning models are named by a letter
 
 
 def family_of(model: str) -> str:
-    """The family that a model's name begins with: "gpt" of "openai/gpt-4o", "llama" of "Meta-Llama-3-8B"; of a Python function its own
-    name."""
+    """The family that a model's name begins with: "gpt" of "openai/gpt-4o", "llama" of
+    "Meta-Llama-3-8B"; of a Python function its own name."""
     if ":" in model and "." in model.partition(":")[0]:
         return model
     words = re.findall(r"[a-z]+", model.rpartition("/")[2].lower())
@@ -365,7 +443,8 @@ def family_of(model: str) -> str:
 
 @dataclass(frozen=True, eq=False)
 class TwoJudges:
-    """What two judges read in the same outputs, both texts that they could not read counted: `same` is the share alike."""
+    """What two judges read in the same outputs, both texts that they could not read counted: `same`
+    is the share alike."""
 
     first: str
     second: str
@@ -383,11 +462,12 @@ class TwoJudges:
 
 @dataclass(frozen=True, eq=False)
 class Contestant:
-    """A judge that answers here itself, or whose family does: `own` are those models. `preference` is None without labels of both."""
+    """A judge that answers here itself, or whose family does: `own` are those models. `preference`
+    is None without labels of both."""
 
     judge: str
     reader: str
-    own: tuple[str, ...]
+    own_models: tuple[str, ...]
     preference: SelfPreference | None
     n_own: int = 0
     n_others: int = 0
@@ -395,14 +475,26 @@ class Contestant:
     @property
     def sentence(self) -> str:
         """Who is judge and contestant, and what labels say of it: an estimate, and no verdict."""
-        which = "answers here itself" if self.judge in self.own else f"judges its own family ({', '.join(self.own)})"
+        is_itself = self.judge in self.own_models
+        which = (
+            "answers here itself"
+            if is_itself
+            else f"judges its own family ({', '.join(self.own_models)})"
+        )
         start = f"The judge {self.judge} {which}."
         if self.preference is None:
-            return f"{start} Label outputs of these models and of others to see whether it favours its own."
-        own, others, apart = (one.text_points() for one in (self.preference.own, self.preference.others, self.preference.apart))
+            return (
+                f"{start} Label outputs of these models and of others to see whether it favours its"
+                " own."
+            )
+        own_text, others_text = (
+            self.preference.own.text_points(),
+            self.preference.others.text_points(),
+        )
         return (
-            f"{start} Beside people it scores its own outputs {own} (n = {self.n_own:,}) and others' {others} (n = {self.n_others:,}). "
-            f"Apart: {apart}."
+            f"{start} Beside people it scores its own outputs {own_text} (n = {self.n_own:,}) and"
+            f" others' {others_text} (n = {self.n_others:,}). Apart:"
+            f" {self.preference.apart.text_points()}."
         )
 
 
@@ -420,13 +512,21 @@ class Judges:
     def rows(self) -> Iterator[Row]:
         for pair in self.pairs:
             of = {"first": pair.first, "second": pair.second}
-            yield Row("", f"{pair.first}, {pair.second}", "two judges read alike", pair.same, place=of)
+            yield Row(
+                "", f"{pair.first}, {pair.second}", "two judges read alike", pair.same, place=of
+            )
         for one in self.contestants:
             if one.preference:
                 of = {"judge": one.judge, "reader": one.reader}
                 for name in ("own", "others", "apart"):
                     quantity = f"judge above people, {name}"
-                    yield Row(one.judge, title_of(one.reader), quantity, getattr(one.preference, name), place=of)
+                    yield Row(
+                        one.judge,
+                        title_of(one.reader),
+                        quantity,
+                        getattr(one.preference, name),
+                        place=of,
+                    )
 
     def as_dict(self) -> dict[str, Any]:
         return {
@@ -445,7 +545,7 @@ class Judges:
                 {
                     "judge": one.judge,
                     "reader": one.reader,
-                    "own": list(one.own),
+                    "own": list(one.own_models),
                     "sentence": one.sentence,
                     "above_people": {
                         name: plain(getattr(one.preference, name)) if one.preference else None
@@ -458,29 +558,41 @@ class Judges:
 
 
 def judges_of(
-    frame: pd.DataFrame, labelled: Sequence[Mapping[str, Any]], model_of: Mapping[str, str], models: Sequence[str]
+    frame: pd.DataFrame,
+    labelled: Sequence[Mapping[str, Any]],
+    model_of: Mapping[str, str],
+    models: Sequence[str],
 ) -> Judges:
-    """`frame` are readouts, `labelled` what people read (`judge_labels.labelled_readouts`), `model_of` reader -> the model that reads as
-    it, `models` those that answer."""
-    readers = (
-        [name for name in frame["extractor"].unique() if needs_judge(str(name)) and name != BACKWARDS] if len(frame) else []
-    )
-    pairs = [_two(frame, str(a), str(b)) for a, b in combinations(readers, 2)]
-    contestants = [
-        _contestant(reader, model_of[reader], own, labelled)
-        for reader in map(str, readers)
-        if reader in model_of and (own := _own(model_of[reader], models))
-    ]
-    return Judges(tuple(one for one in pairs if one), tuple(contestants))
+    """`frame` are readouts, `labelled` what people read (`judge_labels.labelled_readouts`),
+    `model_of` reader -> the model that reads as it, `models` those that answer."""
+    readers = []
+    for name in frame["extractor"].unique() if len(frame) else ():
+        if needs_judge(str(name)) and name != BACKWARDS:
+            readers.append(str(name))
+    pairs = [_two(frame, first, second) for first, second in combinations(readers, 2)]
+    contestants = []
+    for reader in readers:
+        own_models = _own_models(model_of[reader], models) if reader in model_of else ()
+        if own_models:
+            contestants.append(_contestant(reader, model_of[reader], own_models, labelled))
+    return Judges(tuple(pair for pair in pairs if pair), tuple(contestants))
 
 
-def _own(judge: str, models: Sequence[str]) -> tuple[str, ...]:
+def _own_models(judge: str, models: Sequence[str]) -> tuple[str, ...]:
     """The judge itself, or without it the models of its family."""
-    return (judge,) if judge in models else tuple(one for one in models if family_of(one) == family_of(judge))
+    return (
+        (judge,)
+        if judge in models
+        else tuple(one for one in models if family_of(one) == family_of(judge))
+    )
 
 
-def _contestant(reader: str, judge: str, own: tuple[str, ...], labelled: Sequence[Mapping[str, Any]]) -> Contestant:
-    rows = [row for row in labelled if row["extractor"] == reader and row["label_is_right"] is not None]
+def _contestant(
+    reader: str, judge: str, own: tuple[str, ...], labelled: Sequence[Mapping[str, Any]]
+) -> Contestant:
+    rows = [
+        row for row in labelled if row["extractor"] == reader and row["label_is_right"] is not None
+    ]
     is_own = [row["model"] in own for row in rows]
     n_own = sum(is_own)
     if not 0 < n_own < len(rows):
@@ -507,6 +619,9 @@ def _two(frame: pd.DataFrame, first: str, second: str) -> TwoJudges | None:
     both = one.merge(two[[*OUTPUT, "answer"]], on=OUTPUT, suffixes=("", "_second"))
     if both.empty:
         return None
-    a, b = (both[name].where(both[name].notna(), "none").tolist() for name in ("answer", "answer_second"))
+    a, b = (
+        both[name].where(both[name].notna(), "none").tolist()
+        for name in ("answer", "answer_second")
+    )
     same = accuracy([x == y for x, y in zip(a, b, strict=True)], both[family].to_numpy())
     return TwoJudges(first, second, same, cohen_log_agreement(a, b), len(both))

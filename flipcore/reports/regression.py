@@ -1,9 +1,11 @@
-"""Two runs compared by the gate: what moved, which items broke, whether the model or the extractor changed, and what decides it."""
+"""Two runs compared by the gate: what moved, which items broke, whether the model or the extractor
+changed, and what decides it."""
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import chain
 from typing import Any
 from xml.sax.saxutils import quoteattr
 
@@ -65,7 +67,8 @@ class TaskTable:
 
 @dataclass(frozen=True, eq=False)
 class TaskCheck:
-    """One task: its loss under the extractor that decides, and under others that read the stored outputs of both runs.
+    """One task: its loss under the extractor that decides, and under others that read the stored
+    outputs of both runs.
 
     `outcome` is a verdict of its own where the check has one task or where this one alone fails,
     else `NO_VERDICT`. `floor` is how often reruns of the old prompt differ in score, NaN where it
@@ -79,7 +82,7 @@ class TaskCheck:
     outcome: str
     worst: Loss
     best: Loss
-    others: Mapping[str, Loss]
+    other_readers: Mapping[str, Loss]
     losers: tuple[str, ...]
     floor: float
     n_old: int
@@ -94,8 +97,9 @@ class TaskCheck:
         if not self.loss.is_judged:
             return f"{self.task}: {verdict}{why_not_judged(self.loss)}."
         return (
-            f"{self.task}: {verdict}{change_text(self.loss)} on {count_of(self.loss.n, 'item')} "
-            f"by {title_of(self.reader).lower()}; margin {amount_text(self.loss.margin, self.loss.scale)}."
+            f"{self.task}: {verdict}{change_text(self.loss)} on {count_of(self.loss.n, 'item')} by"
+            f" {title_of(self.reader).lower()}; margin"
+            f" {amount_text(self.loss.margin, self.loss.scale)}."
         )
 
     def notes(self) -> Iterator[str]:
@@ -104,27 +108,45 @@ class TaskCheck:
         yield f"{count_of(self.loss.n_fell, 'item')} fell, {self.loss.n_rose:,} rose."
         if not math.isnan(self.floor):
             share = number_text(100 * self.floor, 0)
-            yield f"Reruns of the old run differ in {share}% of its items' pairs of runs; the limits hold this noise."
-        for name, other in self.others.items():
-            yield f"The stored outputs of both runs read by {title_of(name).lower()}: {change_text(other)}."
-        if self.outcome == UNDECIDED and not self.n_absent and math.isfinite(need := self.loss.n_to_decide):
+            yield (
+                f"Reruns of the old run differ in {share}% of its items' pairs of runs; the limits"
+                " hold this noise."
+            )
+        for name, loss in self.other_readers.items():
+            yield (
+                f"The stored outputs of both runs read by {title_of(name).lower()}:"
+                f" {change_text(loss)}."
+            )
+        if (
+            self.outcome == UNDECIDED
+            and not self.n_absent
+            and math.isfinite(need := self.loss.n_to_decide)
+        ):
             more = max(0, math.ceil(need) - self.loss.n)
             if more:
-                yield f"About {more:,} more items would decide it four times in five, should the loss stay what it is."
+                yield (
+                    f"About {more:,} more items would decide it four times in five, should the loss"
+                    " stay what it is."
+                )
 
     def _absence(self) -> Iterator[str]:
         if self.n_absent:
             yield (
-                f"{count_of(self.n_absent, 'item lacks a score', 'items lack scores')} in one run: {self.n_old:,} items of the old run "
-                f"and {self.n_new:,} of the new one have one. At their worst: {change_text(self.worst)}; "
-                f"at their best: {change_text(self.best)}."
+                f"{count_of(self.n_absent, 'item lacks a score', 'items lack scores')} in one run:"
+                f" {self.n_old:,} items of the old run and {self.n_new:,} of the new one have one."
+                f" At their worst: {change_text(self.worst)}; at their best:"
+                f" {change_text(self.best)}."
             )
         if self.n_added:
-            yield f"{count_of(self.n_added, 'item is', 'items are')} only in the new run and not compared."
+            yield (
+                f"{count_of(self.n_added, 'item is', 'items are')} only in the new run and not"
+                " compared."
+            )
 
 
-def amount_text(value: float, scale: float, sign: bool = False) -> str:
-    """Points of a score from 0 to 1, "2 points" and "2.5 points", else the number on the score's own scale."""
+def amount_text(value: float, scale: float, *, sign: bool = False) -> str:
+    """Points of a score from 0 to 1, "2 points" and "2.5 points", else the number on the score's
+    own scale."""
     if scale != 1:
         return number_text(value, 2, sign=sign)
     digits = 0 if math.isclose(100 * value, round(100 * value), abs_tol=1e-9) else 1
@@ -133,14 +155,19 @@ def amount_text(value: float, scale: float, sign: bool = False) -> str:
 
 
 def change_text(loss: Loss) -> str:
-    """ "5.0 points lower [1.2, 8.8]" or "higher"; without limits where there are too few items for them."""
+    """ "5.0 points lower [1.2, 8.8]" or "higher"; without limits where there are too few items for
+    them."""
     if math.isnan(loss.value):
         return "no score to compare"
     turn = -1 if loss.value < 0 else 1
     ends = (turn * loss.low, turn * loss.high)
     factor, digits, unit = (100, 1, " points") if loss.scale == 1 else (1, 2, "")
     value = number_text(abs(loss.value) * factor, digits)
-    text = "no change" if float(value.replace(",", "")) == 0 else f"{value}{unit} {'higher' if turn < 0 else 'lower'}"
+    text = (
+        "no change"
+        if float(value.replace(",", "")) == 0
+        else f"{value}{unit} {'higher' if turn < 0 else 'lower'}"
+    )
     if math.isnan(loss.low) or math.isnan(loss.high):
         return text
     low, high = (number_text(factor * end, digits) for end in (min(ends), max(ends)))
@@ -149,7 +176,8 @@ def change_text(loss: Loss) -> str:
 
 @dataclass(frozen=True, eq=False)
 class RegressionCheck:
-    """All tasks together. `missing` are tasks that the new run lacks, `added` those that the old one lacks."""
+    """All tasks together. `missing` are tasks that the new run lacks, `added` those that the old
+    one lacks."""
 
     tasks: tuple[TaskCheck, ...]
     bounds: Bounds
@@ -209,16 +237,27 @@ class RegressionCheck:
     def notes(self) -> Iterator[str]:
         """What holds of the check as a whole."""
         if self.missing:
-            yield f"In the old run only: {', '.join(self.missing)}. Run {'it' if len(self.missing) == 1 else 'them'} to decide."
+            yield (
+                f"In the old run only: {', '.join(self.missing)}. Run"
+                f" {'it' if len(self.missing) == 1 else 'them'} to decide."
+            )
         if self.added:
             yield f"In the new run only, not compared: {', '.join(self.added)}."
         if self.bounds.is_open_by_absence and not self.missing:
-            yield f"With these left out it would be {self.bounds.left_out.outcome}. Ask for the missing scores again to decide."
-        is_open = self.outcome == UNDECIDED and not self.missing and not self.bounds.is_open_by_absence
+            yield (
+                f"With these left out it would be {self.bounds.left_out.outcome}. Ask for the"
+                " missing scores again to decide."
+            )
+        is_open = (
+            self.outcome == UNDECIDED and not self.missing and not self.bounds.is_open_by_absence
+        )
         if len(self.tasks) > 1 and is_open and math.isfinite(need := self._mean.n_to_decide):
             more = max(0, math.ceil(need) - self._mean.n)
             if more:
-                yield f"About {more:,} more items over all tasks would decide it four times in five, should the loss stay what it is."
+                yield (
+                    f"About {more:,} more items over all tasks would decide it four times in five,"
+                    " should the loss stay what it is."
+                )
         if self.verdict.detail:
             yield self.verdict.detail
 
@@ -229,17 +268,30 @@ class RegressionCheck:
         for task in self.tasks:
             lines += [task.sentence, *(f"  {note}" for note in task.notes())]
             if task.losers:
-                lines.append(f"  Fell: {', '.join(task.losers[:8])}{' …' if len(task.losers) > 8 else ''}")
+                lines.append(
+                    f"  Fell: {', '.join(task.losers[:8])}{' …' if len(task.losers) > 8 else ''}"
+                )
         return "\n".join(lines)
 
     def markdown(self) -> str:
         lines = [f"### {_WORD[self.outcome]}", "", self.headline, ""]
         lines += [f"- {note}" for note in self.notes()]
-        lines += ["", f"| task | verdict | items | change | {_LIMITS} of the loss | extractor |", "|---|---|---:|---:|---|---|"]
+        lines += [
+            "",
+            f"| task | verdict | items | change | {_LIMITS} of the loss | extractor |",
+            "|---|---|---:|---:|---|---|",
+        ]
         if len(self.tasks) > 1:
-            lines.append(_row(f"mean of {len(self.tasks)} tasks", self._mean_outcome, self._mean, ""))
-        lines += [_row(task.task, task.outcome, task.loss, title_of(task.reader)) for task in self.tasks]
-        lines += [f"| {_cell(name)} | {_WORD[UNDECIDED]} | 0 | missing from the new run | | |" for name in self.missing]
+            lines.append(
+                _row(f"mean of {len(self.tasks)} tasks", self._mean_outcome, self._mean, "")
+            )
+        lines += [
+            _row(task.task, task.outcome, task.loss, title_of(task.reader)) for task in self.tasks
+        ]
+        lines += [
+            f"| {_cell(name)} | {_WORD[UNDECIDED]} | 0 | missing from the new run | | |"
+            for name in self.missing
+        ]
         for task in self.tasks:
             lines += ["", f"**{task.task}**", "", *(f"- {note}" for note in task.notes())]
             if task.losers:
@@ -255,17 +307,33 @@ class RegressionCheck:
         """
         cases = []
         if self.mean_sentence:
-            cases.append((f"mean of {len(self.tasks)} tasks", self._mean_outcome, self.mean_sentence))
+            cases.append(
+                (f"mean of {len(self.tasks)} tasks", self._mean_outcome, self.mean_sentence)
+            )
         cases += [(task.task, task.outcome, task.sentence) for task in self.tasks]
-        cases += [(name, UNDECIDED, f"{name} is missing from the new run.") for name in self.missing]
+        cases += [
+            (name, UNDECIDED, f"{name} is missing from the new run.") for name in self.missing
+        ]
         lines = []
         for name, outcome, sentence in cases:
             message = quoteattr(sentence)
-            inner = {FAIL: f"<failure message={message}/>", UNDECIDED: f"<skipped message={message}/>"}.get(outcome, "")
-            lines.append(f'  <testcase classname="flipscope" name={quoteattr(name)}>{inner}</testcase>')
-        n_failed, n_open = (sum(outcome == word for _, outcome, _ in cases) for word in (FAIL, UNDECIDED))
-        head = f'<testsuite name="flipscope check" tests="{len(cases)}" failures="{n_failed}" skipped="{n_open}">'
-        return "\n".join(['<?xml version="1.0" encoding="UTF-8"?>', head, *lines, "</testsuite>", ""])
+            inner = {
+                FAIL: f"<failure message={message}/>",
+                UNDECIDED: f"<skipped message={message}/>",
+            }.get(outcome, "")
+            lines.append(
+                f'  <testcase classname="flipscope" name={quoteattr(name)}>{inner}</testcase>'
+            )
+        n_failed, n_open = (
+            sum(outcome == word for _, outcome, _ in cases) for word in (FAIL, UNDECIDED)
+        )
+        head = (
+            f'<testsuite name="flipscope check" tests="{len(cases)}" failures="{n_failed}"'
+            f' skipped="{n_open}">'
+        )
+        return "\n".join(
+            ['<?xml version="1.0" encoding="UTF-8"?>', head, *lines, "</testsuite>", ""]
+        )
 
     def as_dict(self) -> dict[str, Any]:
         return {
@@ -289,7 +357,9 @@ class RegressionCheck:
                     "n_absent": task.n_absent,
                     "fell": list(task.losers),
                     "notes": list(task.notes()),
-                    "other_readers": {name: plain(other.value) for name, other in task.others.items()},
+                    "other_readers": {
+                        name: plain(loss.value) for name, loss in task.other_readers.items()
+                    },
                 }
                 for task in self.tasks
             ],
@@ -314,35 +384,56 @@ def _row(name: str, outcome: str, loss: Loss, reader: str) -> str:
     return "| " + " | ".join(_cell(cell) for cell in cells) + " |"
 
 
-def regression_check(old: Run, new: Run, margin: float, in_points: bool = True) -> RegressionCheck:
+def regression_check(
+    old: Run, new: Run, margin: float, *, in_points: bool = True
+) -> RegressionCheck:
     """Compare two runs; `margin` is in units of the score.
 
     Raises BadInput where the runs share no task, item or extractor, where tasks have different
     scales, and for a margin in percentage points of a score that is no share.
     """
     frames = {_OLD: _scores(old), _NEW: _scores(new)}
-    models = {side: _model(frames[side], run.model, side) for side, run in ((_OLD, old), (_NEW, new))}
+    models = {
+        side: _model(frames[side], run.model, side) for side, run in ((_OLD, old), (_NEW, new))
+    }
     parts = {side: frame[frame["model"] == models[side]] for side, frame in frames.items()}
-    scored = {side: list(dict.fromkeys(part.dropna(subset="score")["task"])) for side, part in parts.items()}
+    scored = {
+        side: list(dict.fromkeys(part.dropna(subset="score")["task"]))
+        for side, part in parts.items()
+    }
     shared = [task for task in scored[_NEW] if task in set(scored[_OLD])]
     if not shared:
         names = [", ".join(scored[side]) or "none" for side in (_OLD, _NEW)]
         raise BadInput(
-            f"The runs share no task: the old one has {names[0]}, the new one {names[1]}. Give two runs of one task."
+            f"The runs share no task: the old one has {names[0]}, the new one {names[1]}. Give two"
+            " runs of one task."
         )
     missing = tuple(task for task in scored[_OLD] if task not in set(shared))
     added = tuple(task for task in scored[_NEW] if task not in set(shared))
-    readings = [_read_task(task, parts, old.study, new.study, margin, in_points) for task in shared]
+    readings = [
+        _read_task(task, parts, old.study, new.study, margin, in_points=in_points)
+        for task in shared
+    ]
     scales = {reading.table.left_out.scale for reading in readings}
     if len(scales) > 1:
-        widths = ", ".join(f"{reading.task} {reading.table.left_out.scale:g}" for reading in readings)
+        widths = ", ".join(
+            f"{reading.task} {reading.table.left_out.scale:g}" for reading in readings
+        )
         raise BadInput(
-            f"The tasks' scores have scales of different width ({widths}), which one margin cannot judge; "
-            "give files of one task each."
+            f"The tasks' scores have scales of different width ({widths}), which one margin cannot"
+            " judge; give files of one task each."
         )
     bounds = bounds_of([reading.table for reading in readings], margin, has_all_tasks=not missing)
     tasks = tuple(_task_check(reading, bounds, place) for place, reading in enumerate(readings))
-    return RegressionCheck(tasks, bounds, margin, models[_OLD] or "the old run", models[_NEW] or "the new run", missing, added)
+    return RegressionCheck(
+        tasks,
+        bounds,
+        margin,
+        models[_OLD] or "the old run",
+        models[_NEW] or "the new run",
+        missing,
+        added,
+    )
 
 
 def bounds_of(tables: Sequence[TaskTable], margin: float, *, has_all_tasks: bool = True) -> Bounds:
@@ -371,7 +462,10 @@ def _model(frame: pd.DataFrame, name: str, side: str) -> str:
     if name and name not in models:
         raise BadInput(f"The {side} run has no model {name!r}; it has {', '.join(models)}.")
     if not name and len(models) > 1:
-        raise BadInput(f"The {side} run has {len(models)} models ({', '.join(models)}); choose one with --{side}-model.")
+        raise BadInput(
+            f"The {side} run has {len(models)} models ({', '.join(models)}); choose one with"
+            f" --{side}-model."
+        )
     return name or models[0]
 
 
@@ -382,7 +476,7 @@ class _Reading:
     task: str
     reader: str
     table: TaskTable
-    others: Mapping[str, TaskScores]
+    other_readers: Mapping[str, TaskScores]
     losers: tuple[str, ...]
     floor: float
     n_old: int
@@ -396,58 +490,80 @@ def _task_check(reading: _Reading, bounds: Bounds, place: int) -> TaskCheck:
         outcome = FAIL
     if len(bounds.left_out.tasks) > 1 and not bounds.left_out.tasks[place].is_judged:
         outcome = UNDECIDED
+    other_losses = {}
+    for name, scores_read in reading.other_readers.items():
+        other_losses[name] = regression.loss_of([scores_read], reading.margin)
     return TaskCheck(
-        reading.task,
-        reading.reader,
-        bounds.left_out.tasks[place],
-        outcome,
-        bounds.worst.tasks[place],
-        bounds.best.tasks[place],
-        {name: regression.loss_of([other], reading.margin) for name, other in reading.others.items()},
-        reading.losers,
-        reading.floor,
-        reading.n_old,
-        reading.n_new,
-        reading.table.n_absent,
-        reading.table.n_added,
+        task=reading.task,
+        reader=reading.reader,
+        loss=bounds.left_out.tasks[place],
+        outcome=outcome,
+        worst=bounds.worst.tasks[place],
+        best=bounds.best.tasks[place],
+        other_readers=other_losses,
+        losers=reading.losers,
+        floor=reading.floor,
+        n_old=reading.n_old,
+        n_new=reading.n_new,
+        n_absent=reading.table.n_absent,
+        n_added=reading.table.n_added,
     )
 
 
 def _read_task(
-    task: str, parts: Mapping[str, pd.DataFrame], old: Study, new: Study, margin: float, in_points: bool
+    task: str,
+    parts: Mapping[str, pd.DataFrame],
+    old: Study,
+    new: Study,
+    margin: float,
+    *,
+    in_points: bool,
 ) -> _Reading:
     asked = {side: part[part["task"] == task] for side, part in parts.items()}
     rows = {side: part.dropna(subset="score") for side, part in asked.items()}
-    both = [name for name in dict.fromkeys(rows[_NEW]["extractor"]) if name in set(rows[_OLD]["extractor"])]
-    if not both:
+    read_old = set(rows[_OLD]["extractor"])
+    shared = [name for name in dict.fromkeys(rows[_NEW]["extractor"]) if name in read_old]
+    if not shared:
         readers = [", ".join(dict.fromkeys(part["extractor"])) for part in rows.values()]
-        raise BadInput(f"{task}: the old run was read by {readers[0]}, the new one by {readers[1]}; no reader read both.")
+        raise BadInput(
+            f"{task}: the old run was read by {readers[0]}, the new one by {readers[1]}; no reader"
+            " read both."
+        )
     scorers = [one for one in new.scorers if one["task"] == task]
-    reader = default_reference(both, [str(one["scorer"]) for one in scorers])
+    reader = default_reference(shared, [str(one["scorer"]) for one in scorers])
     scorer = next((one for one in scorers if one["scorer"] == reader), {})
     reducer = str(scorer.get("reducer", MEAN))
     reducer = reducer if is_known(reducer) else MEAN
     low, high = _scale(reader, task, old, new)
     if in_points and (low, high) != (0.0, 1.0):
         raise BadInput(
-            f"{task}: {reader} gives scores from {low:g} to {high:g}, which have no percentage points; write --margin as a number on it."
+            f"{task}: {reader} gives scores from {low:g} to {high:g}, which have no percentage"
+            " points; write --margin as a number on it."
         )
-    clusters = pd.concat([asked[side] for side in (_NEW, _OLD)]).groupby("item_id")["family"].first().astype(str)
+    clusters = (
+        pd.concat([asked[side] for side in (_NEW, _OLD)])
+        .groupby("item_id")["family"]
+        .first()
+        .astype(str)
+    )
     table = task_table(asked, reader, reducer, ends=(low, high), clusters=clusters)
     by_item = table.by_item
     if by_item.dropna().empty:
-        raise BadInput(f"{task}: the runs share no item; their questions, options or right answers are not the same.")
+        raise BadInput(
+            f"{task}: the runs share no item; their questions, options or right answers are not the"
+            " same."
+        )
     fell = (by_item[_OLD] - by_item[_NEW]).dropna().sort_values(ascending=False, kind="stable")
-    others = {}
-    for name in both:
+    other_readers = {}
+    for name in shared:
         if name != reader and (name in EXTRACTORS or name in new.scorer_names):
-            others[name] = _task_scores(_by_item(rows, name, MEAN), clusters, 1.0)
+            other_readers[name] = _task_scores(_by_item(rows, name, MEAN), clusters, 1.0)
     n_old, n_new = (int(by_item[side].notna().sum()) for side in (_OLD, _NEW))
     return _Reading(
         task,
         reader,
         table,
-        others,
+        other_readers,
         losers=tuple(fell.index[fell > 0])[:N_BROKEN],
         floor=_floor(rows[_OLD], reader),
         n_old=n_old,
@@ -458,8 +574,11 @@ def _read_task(
 
 def _scale(reader: str, task: str, *sides: Study) -> tuple[float, float]:
     """What a score can be, over both runs."""
-    rows = [one for side in sides for one in side.scorers if (one["task"], one["scorer"]) == (task, reader)]
-    lows, highs = ([float(one.get(key, default)) for one in rows] for key, default in (("low", 0.0), ("high", 1.0)))
+    lows, highs = [], []
+    for scorer in chain.from_iterable(study.scorers for study in sides):
+        if (scorer["task"], scorer["scorer"]) == (task, reader):
+            lows.append(float(scorer.get("low", 0.0)))
+            highs.append(float(scorer.get("high", 1.0)))
     return min(lows, default=0.0), max(highs, default=1.0)
 
 
@@ -474,7 +593,9 @@ def _by_item(rows: Mapping[str, pd.DataFrame], reader: str, reducer: str) -> pd.
 
 def _task_scores(by_item: pd.DataFrame, clusters: pd.Series, scale: float) -> TaskScores:
     names = clusters.reindex(by_item.index).to_numpy(dtype=str)
-    return TaskScores(by_item[_OLD].to_numpy(dtype=float), by_item[_NEW].to_numpy(dtype=float), names, scale)
+    return TaskScores(
+        by_item[_OLD].to_numpy(dtype=float), by_item[_NEW].to_numpy(dtype=float), names, scale
+    )
 
 
 def task_table(
@@ -497,18 +618,29 @@ def task_table(
     old_items = set(asked[_OLD]["item_id"])
     compared = [item for item in by_item.index if item in old_items]
     n_added = len(by_item) - len(compared)
-    lacking = {side: _lacking_runs(asked[side], rows[side], reader, compared) for side in (_OLD, _NEW)}
+    lacking = {
+        side: _lacking_runs(asked[side], rows[side], reader, compared) for side in (_OLD, _NEW)
+    }
     is_absent = (lacking[_OLD] > 0) | (lacking[_NEW] > 0)
     if not is_absent.any():
         return TaskTable(by_item, left_out, left_out, left_out, 0, n_added)
     filled = {}
     for name, fills in (("worst", {_OLD: high, _NEW: low}), ("best", {_OLD: low, _NEW: high})):
-        complete = {side: _with_fill(rows[side], reader, lacking[side], fills[side]) for side in (_OLD, _NEW)}
-        filled[name] = _task_scores(_by_item(complete, reader, reducer).reindex(compared), clusters, high - low)
-    return TaskTable(by_item, left_out, filled["worst"], filled["best"], int(is_absent.sum()), n_added)
+        complete = {
+            side: _with_fill(rows[side], reader, lacking[side], fills[side])
+            for side in (_OLD, _NEW)
+        }
+        filled[name] = _task_scores(
+            _by_item(complete, reader, reducer).reindex(compared), clusters, high - low
+        )
+    return TaskTable(
+        by_item, left_out, filled["worst"], filled["best"], int(is_absent.sum()), n_added
+    )
 
 
-def _lacking_runs(asked: pd.DataFrame, rows: pd.DataFrame, reader: str, items: list[str]) -> pd.Series:
+def _lacking_runs(
+    asked: pd.DataFrame, rows: pd.DataFrame, reader: str, items: list[str]
+) -> pd.Series:
     """How many scores each item lacks of those that the run has of most items."""
     n_asked = asked.drop_duplicates(["item_id", "sample"])["item_id"].value_counts()
     n_usual = int(n_asked.mode().max())

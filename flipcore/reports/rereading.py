@@ -1,4 +1,5 @@
-"""What a re-reading changed: two readouts of the same stored texts, side by side. Items that are set aside are in no number."""
+"""What a re-reading changed: two readouts of the same stored texts, side by side. Items that are
+set aside are in no number."""
 
 from dataclasses import dataclass
 
@@ -15,14 +16,15 @@ from flipcore.store.connection import Store
 from flipcore.store.queries import studies
 
 N_LISTED = 200
-_RANK, _RANK_ALIKE = 99.0, 20.0  # what a user has just asked for stands first where it changed something
+# What a user has just asked for stands first where it changed something.
+_RANK, _RANK_ALIKE = 99.0, 20.0
 _TEXT = ["model", "item_id", "axis", "variant_id", "sample"]
 
 
 @dataclass(frozen=True)
 class Change:
-    """One model's texts under both readouts. `items` are those where the answer or its status differs, `share` of the texts
-    with an interval by items."""
+    """One model's texts under both readouts. `items` are those where the answer or its status
+    differs, `share` of the texts with an interval by items."""
 
     model: str
     share: Estimate
@@ -32,16 +34,20 @@ class Change:
 
 
 def old_readout(store: Store, study_id: str, name: str) -> str:
-    """The readout that a re-reading is compared with: the extractor's own, else the reference regex, else the study's first;
-    where the study was only read again, the re-reading before it. "" where there is none: never with itself."""
-    versions = versions_of(store, study_id)
-    first_read = [one for one in studies.axes_and_extractors(store, study_id)[1] if one not in versions]
+    """The readout that a re-reading is compared with, never itself; "" where there is none.
+
+    The extractor's own, else the reference regex, else the study's first; where the study was only
+    read again, the re-reading before it.
+    """
+    versions = list(versions_of(store, study_id))
+    names = studies.axes_and_extractors(store, study_id)[1]
+    first_read = [extractor for extractor in names if extractor not in versions]
     for candidate in (name.partition(" v")[0], WRITTEN_ANSWER):
         if candidate in first_read:
             return candidate
     if first_read:
         return first_read[0]
-    earlier = list(versions)[: list(versions).index(name)] if name in versions else []
+    earlier = versions[: versions.index(name)] if name in versions else []
     return earlier[-1] if earlier else ""
 
 
@@ -51,13 +57,16 @@ def rereadings(store: Store, study_id: str) -> list[Finding]:
     for name in versions_of(store, study_id):
         old = old_readout(store, study_id, name)
         try:
-            several = changes(store, study_id, old, name) if old else []
+            by_model = changes(store, study_id, old, name) if old else []
         except BadInput:
             continue  # every text that both read is set aside
-        findings += [
-            Finding("re-read", one.claim, _RANK if one.items else _RANK_ALIKE, one.items, one.model, one.axis, name)
-            for one in several
-        ]
+        for change in by_model:
+            rank = _RANK if change.items else _RANK_ALIKE
+            findings.append(
+                Finding(
+                    "re-read", change.claim, rank, change.items, change.model, change.axis, name
+                )
+            )
     return findings
 
 
@@ -65,11 +74,16 @@ def changes(store: Store, study_id: str, old: str, new: str) -> list[Change]:
     """One a model. Raises BadInput where the two share no text."""
     frame = studies.readouts(store, study_id, everything=True)
     frame = frame[frame["status"] != "absent"]
-    both = frame[frame["extractor"] == old].merge(frame[frame["extractor"] == new], on=_TEXT, suffixes=("_old", "_new"))
-    both = both.drop_duplicates(["model", "variant_id", "sample"])  # a base that several axes share is one text
+    both = frame[frame["extractor"] == old].merge(
+        frame[frame["extractor"] == new], on=_TEXT, suffixes=("_old", "_new")
+    )
+    # A base that several axes share is one text.
+    both = both.drop_duplicates(["model", "variant_id", "sample"])
     if both.empty:
         raise BadInput(f"No text was read by both {old} and {new}, so there is nothing to compare.")
-    return [_change(str(model), part, old, new) for model, part in both.groupby("model", sort=False)]
+    return [
+        _change(str(model), part, old, new) for model, part in both.groupby("model", sort=False)
+    ]
 
 
 def _change(model: str, part: pd.DataFrame, old: str, new: str) -> Change:
@@ -78,10 +92,14 @@ def _change(model: str, part: pd.DataFrame, old: str, new: str) -> Change:
     share = mean_interval(apart.astype(float).to_numpy(), part["item_id"].to_numpy())
     gained = int(((part["status_old"] != "ok") & (part["status_new"] == "ok")).sum())
     lost = int(((part["status_old"] == "ok") & (part["status_new"] != "ok")).sum())
-    sentence = f"{model}: {new} and {old} read {share.text_percent()} of the texts differently (n = {len(part):,})."
+    sentence = (
+        f"{model}: {new} and {old} read {share.text_percent()} of the texts differently (n ="
+        f" {len(part):,})."
+    )
     if not apart.any():
         sentence = f"{model}: {new} and {old} read all {len(part):,} texts alike."
-    detail = f"Read only by {new}: {gained:,}; only by {old}: {lost:,}. {_scores(part, old, new)}".strip()
+    readings = f"Read only by {new}: {gained:,}; only by {old}: {lost:,}."
+    detail = f"{readings} {_scores(part, old, new)}".strip()
     changed = part[apart]
     items = tuple(dict.fromkeys(changed["item_id"]))[:N_LISTED]
     axis = str(changed["axis"].iloc[0]) if len(changed) else ""
@@ -94,4 +112,7 @@ def _scores(part: pd.DataFrame, old: str, new: str) -> str:
     if base.empty:
         return ""
     was, now = (base[f"is_correct_{side}"].astype(float).mean() for side in ("old", "new"))
-    return f"Score on the base prompts: {percent_text(was, 1)} by {old}, {percent_text(now, 1)} by {new}."
+    return (
+        f"Score on the base prompts: {percent_text(was, 1)} by {old}, {percent_text(now, 1)} by"
+        f" {new}."
+    )

@@ -1,4 +1,5 @@
-"""The numbers of an answer, a row an estimate: JSON, notebook, report and tables are views of these rows."""
+"""The numbers of an answer, a row an estimate: JSON, notebook, report and tables are views of these
+rows."""
 
 import math
 from collections.abc import Mapping
@@ -11,9 +12,10 @@ from flipcore.stats.base.estimate import Estimate
 
 @dataclass(frozen=True, eq=False)
 class Row:
-    """One estimate. `place` names what it is of, by column ("axis": "option_order"); `where` says the same in words, `quantity` is
-    its name there, `title` that of a list over all questions. `claim` is what is said of it, None where nothing is; `p` are p-values
-    by name. `is_repeated` where it says by definition what another row says."""
+    """One estimate. `place` names what it is of, by column ("axis": "option_order"); `where` says
+    the same in words, `quantity` is its name there, `title` that of a list over all questions.
+    `claim` is what is said of it, None where nothing is; `p` are p-values by name. `is_repeated`
+    where it says by definition what another row says."""
 
     model: str
     where: str
@@ -26,7 +28,8 @@ class Row:
     is_repeated: bool = False
 
     def with_claim(self) -> dict[str, Any]:
-        """For a notebook: the place by column, the estimate with a missing number as NaN, and what is said of it."""
+        """For a notebook: the place by column, the estimate with a missing number as NaN, and what
+        is said of it."""
         claim = {"claim": self.claim.text, "is_claimed": self.claim.is_made} if self.claim else {}
         return {**self.place, "quantity": self.quantity, **asdict(self.estimate), **claim, **self.p}
 
@@ -35,16 +38,27 @@ class Row:
         one = plain(self.estimate)
         names = ("value", "low", "high", "level", "method", "n", "seed", "note")
         where = {"model": self.model, "where": self.where, "quantity": self.title or self.quantity}
-        return where | {name: one[name] for name in names} | {"method": self.estimate.method.replace("_", " ")}
+        return (
+            where
+            | {name: one[name] for name in names}
+            | {"method": self.estimate.method.replace("_", " ")}
+        )
 
 
 def claim_fields(claim: Claim) -> dict[str, Any]:
-    """A claim for JSON: what is shown, what qualifies it, its verdict in a word, and whether it asserts anything."""
-    return {"sentence": claim.text, "detail": claim.detail, "outcome": claim.word, "is_claimed": claim.is_made}
+    """A claim for JSON: what is shown, what qualifies it, its verdict in a word, and whether it
+    asserts anything."""
+    return {
+        "sentence": claim.text,
+        "detail": claim.detail,
+        "outcome": claim.word,
+        "is_claimed": claim.is_made,
+    }
 
 
 def plain(value: Any) -> Any:
-    """What JSON has: an estimate by its fields, and None for a number that is missing or not finite."""
+    """What JSON has: an estimate by its fields, and None for a number that is missing or not
+    finite."""
     if isinstance(value, Estimate):
         return {name: plain(part) for name, part in asdict(value).items()}
     if isinstance(value, float):

@@ -1,5 +1,6 @@
-"""A score with its whole error bar, of every model of a study: the sentence, the dots of wordings and readers, whose the uncertainty is,
-and where the next call goes. Cards, pages, command line, notebook and report are views of it."""
+"""A score with its whole error bar, of every model of a study: the sentence, the dots of wordings
+and readers, whose the uncertainty is, and where the next call goes. Cards, pages, command line,
+notebook and report are views of it."""
 
 import math
 import re
@@ -31,19 +32,42 @@ from flipcore.stats.score.absence import absence_matters, absence_words, bounded
 from flipcore.stats.score.additivity import way_gaps
 from flipcore.stats.score.cells import ScoreCells, score_cells
 from flipcore.stats.score.error_bar import Components, ErrorBar, error_bar, shares
-from flipcore.stats.score.next_calls import FEW_DRAWS, Design, at_most, careful_components, gains, half_width, has_few_prompts
+from flipcore.stats.score.next_calls import (
+    FEW_DRAWS,
+    Design,
+    at_most,
+    careful_components,
+    gains,
+    half_width,
+    has_few_prompts,
+)
 from flipcore.stats.score.reducers import MEAN
 from flipcore.text.counts import count_of
 
-Settings = Mapping[tuple[str, str], Mapping[str, str]]  # (item, way of asking) -> axis -> its variant
+# (item, way of asking) -> axis -> its variant.
+Settings = Mapping[tuple[str, str], Mapping[str, str]]
 LEVEL, N_CALLS = 0.95, 100
 OWN = "own prompt"
-COLUMNS = [*("model", "item_id", "axis", "variant_id", "variant", "sample", "extractor", "is_correct", "family", "status")]
+COLUMNS = [
+    *(
+        "model",
+        "item_id",
+        "axis",
+        "variant_id",
+        "variant",
+        "sample",
+        "extractor",
+        "is_correct",
+        "family",
+        "status",
+    )
+]
 MANY_UNREAD = 0.05  # of a model's answers, from which its score says so
 LEAST_SHARED = 0.9  # of the questions of two readers, for one's score to stand beside the other's
 FEWEST_CALLS = 6  # that can be split: three wordings of two questions
 MOST_QUESTIONS = 100_000  # that a budget may be split into
-MEANS = ("", "accuracy", "acc", "exact_match", "mean")  # metrics of a log that are the mean of its scores
+# Metrics of a log that are the mean of its scores.
+MEANS = ("", "accuracy", "acc", "exact_match", "mean")
 INTERVALS = {
     "reruns": "run again",
     "questions": "other questions",
@@ -62,13 +86,16 @@ _DRAWN_AT_RANDOM = re.compile(r"way-(\d+)")
 
 @dataclass(frozen=True, eq=False)
 class ModelScore:
-    """One model under the reference reader. A wording is named by its way ("option_order|rotate-1"). `readers` are the bars of all readers
-    of the same wordings, `changes` that of each axis whose wordings are not among them (the study's own prompt and one change at a
-    time), `own` the score at that prompt where it is none of the wordings, `own_way` its name, `published` what a log says of itself,
-    `why_not` what withholds the claims, `people` each reader against people's labels of the same outputs where there are any, `unread`
-    the share of the answers that state none or were cut off, which count as wrong, `gaps` how far each way of asking is from the sum of
-    its changes where these were asked one at a time, too, `beside` the readers whose scores stand beside this one: they read something,
-    and of the same questions."""
+    """One model under the reference reader. A wording is named by its way
+    ("option_order|rotate-1"). `readers` are the bars of all readers of the same wordings, `changes`
+    that of each axis whose wordings are not among them (the study's own prompt and one change at a
+    time), `own_prompt` the score at that prompt where it is none of the wordings, `own_way` its
+    name, `published` what a log says of itself, `why_not` what withholds the claims, `people` each
+    reader against people's labels of the same outputs where there are any, `unread` the share of
+    the answers that state none or were cut off, which count as wrong, `gaps` how far each way of
+    asking is from the sum of its changes where these were asked one at a time, too,
+    `comparable_readers` those whose scores stand beside this one: they read something, and of the
+    same questions."""
 
     model: str
     reader: str
@@ -76,14 +103,14 @@ class ModelScore:
     readers: Mapping[str, ErrorBar]
     changes: Mapping[str, ErrorBar]
     own_way: str
-    own: Estimate | None = None
+    own_prompt: Estimate | None = None
     published: float | None = None
     why_not: str = ""
     closed_readers: frozenset[str] = frozenset()
     people: tuple[ReaderErrors, ...] = ()
     unread: float = 0.0
     gaps: Mapping[str, Estimate] = field(default_factory=dict)
-    beside: frozenset[str] = frozenset()
+    comparable_readers: frozenset[str] = frozenset()
 
     def at(self, level: float) -> "ModelScore":
         return replace(self, bar=self.bar.at(level))
@@ -98,7 +125,10 @@ class ModelScore:
         axis, key = way.split("|", 1)
         if way == self.own_way:
             return OWN.capitalize()
-        alone = len({one.split("|", 1)[0] for one in self.bar.cells.wordings if one != self.own_way}) == 1
+        alone = (
+            len({one.split("|", 1)[0] for one in self.bar.cells.wordings if one != self.own_way})
+            == 1
+        )
         shown = _DRAWN_AT_RANDOM.sub(r"random prompt \1", key)
         return shown if alone else f"{axis.replace('_', ' ')}: {shown}"
 
@@ -109,12 +139,15 @@ class ModelScore:
     @property
     def other_scores(self) -> list[float]:
         """The scores under the other readers of the same questions that may be claimed."""
-        return [bar.value for name, bar in self.readers.items() if name in self.beside - self.closed_readers]
+        names = self.comparable_readers - self.closed_readers
+        return [bar.value for name, bar in self.readers.items() if name in names]
 
     @cached_property
     def claim(self) -> Claim:
-        own = self.own.value if self.own else None
-        claim = claims.score_claim(self.model, self.bar, self.other_scores, self.why_not, own)
+        at_own_prompt = self.own_prompt.value if self.own_prompt else None
+        claim = claims.score_claim(
+            self.model, self.bar, self.other_scores, self.why_not, at_own_prompt
+        )
         if self.absent:
             claim = replace(claim, sentence=f"{claim.sentence} {absence_words(self.absent)}")
         if self.unread < MANY_UNREAD:
@@ -128,8 +161,11 @@ class ModelScore:
 
     @property
     def additivity(self) -> Claim:
-        """Whether joint changes move the score as single ones do; no sentence where both were not asked."""
-        return claims.additivity_claim(self.model, self.gaps, self.why_not, self.bar.cells.is_binary)
+        """Whether joint changes move the score as single ones do; no sentence where both were not
+        asked."""
+        return claims.additivity_claim(
+            self.model, self.gaps, self.why_not, self.bar.cells.is_binary
+        )
 
     @cached_property
     def shares(self) -> Mapping[str, Estimate]:
@@ -147,11 +183,14 @@ class ModelScore:
         if not self.gains:
             return ""
         few = self.bar.cells.shape[1] if has_few_prompts(self.bar) else 0
-        return claims.next_words(self.half_width_now, self.gains, N_CALLS, self.bar.cells.is_binary, few_prompts=few)
+        return claims.next_words(
+            self.half_width_now, self.gains, N_CALLS, self.bar.cells.is_binary, few_prompts=few
+        )
 
     @property
     def half_width_now(self) -> float:
-        """The half-width over questions and prompts that `gains` narrow: with few prompts that of their upper limit."""
+        """The half-width over questions and prompts that `gains` narrow: with few prompts that of
+        their upper limit."""
         if not (has_few_prompts(self.bar) or self.bar.n_effective < FEW_DRAWS):
             return self.bar.half_width("wordings")
         sizes = (*self.bar.cells.shape, self.bar.cells.mean_runs)
@@ -160,7 +199,10 @@ class ModelScore:
     def wordings(self) -> list[tuple[str, Estimate]]:
         """Each wording by its title, with its own score and interval over other questions."""
         cells = self.bar.cells
-        every = (error_bar(cells.of_wording(i), self.bar.level).by_questions for i in range(cells.shape[1]))
+        every = (
+            error_bar(cells.of_wording(i), self.bar.level).by_questions
+            for i in range(cells.shape[1])
+        )
         return list(zip(map(self.title, cells.wordings), every, strict=True))
 
     def rows(self) -> Iterator[Row]:
@@ -173,13 +215,27 @@ class ModelScore:
                 claim = self.claim
             yield Row(self.model, title_of(self.reader), f"score, {title}", estimate, claim, of)
         for name, share in self.shares.items():
-            yield Row(self.model, title_of(self.reader), f"share of variance: {name}", share, place=of)
+            yield Row(
+                self.model, title_of(self.reader), f"share of variance: {name}", share, place=of
+            )
         for reader, bar in self.readers.items():
             if reader != self.reader:
-                yield Row(self.model, title_of(reader), "score read otherwise", bar.by_questions, place=of | {"reader": reader})
+                yield Row(
+                    self.model,
+                    title_of(reader),
+                    "score read otherwise",
+                    bar.by_questions,
+                    place=of | {"reader": reader},
+                )
         if self.bar.cells.shape[1] > 1:
             for wording, estimate in self.wordings():
-                yield Row(self.model, wording, "score of one wording", estimate, place=of | {"wording": wording})
+                yield Row(
+                    self.model,
+                    wording,
+                    "score of one wording",
+                    estimate,
+                    place=of | {"wording": wording},
+                )
         for at, (way, gap) in enumerate(self.gaps.items()):
             claim, place = None if at else self.additivity, of | {"wording": way}
             yield Row(self.model, way, "score less the sum of its changes", gap, claim, place)
@@ -198,13 +254,19 @@ class ModelScore:
             "n_wordings": bar.cells.shape[1],
             "n_runs": bar.n_runs,
             "intervals": {
-                name: plain(bar.estimate(name)) | {"half_width": plain(bar.half_width(name)), "df": plain(bar.df[name])}
+                name: (
+                    plain(bar.estimate(name))
+                    | {"half_width": plain(bar.half_width(name)), "df": plain(bar.df[name])}
+                )
                 for name in INTERVALS
             },
             "shares": {name: plain(one) for name, one in self.shares.items()},
             "readers": {name: plain(one.by_questions) for name, one in self.readers.items()},
             "wordings": {name: plain(one) for name, one in self.wordings()},
-            "additivity": {"sentence": self.additivity.text, "gaps": {way: plain(gap) for way, gap in self.gaps.items()}},
+            "additivity": {
+                "sentence": self.additivity.text,
+                "gaps": {way: plain(gap) for way, gap in self.gaps.items()},
+            },
             "next_calls": {name: plain(one.half_width) for name, one in self.gains.items()},
             "people": [one.as_dict() for one in self.people],
         }
@@ -212,7 +274,8 @@ class ModelScore:
 
 @dataclass(frozen=True, eq=False)
 class Difference:
-    """Two models on the same questions and wordings, the one with the higher score first; `bar` is of their differences."""
+    """Two models on the same questions and wordings, the one with the higher score first; `bar` is
+    of their differences."""
 
     first: str
     second: str
@@ -221,14 +284,24 @@ class Difference:
 
     def rows(self) -> Iterator[Row]:
         for name in ("questions", "wordings"):
-            claim, of = self.claim if name == "wordings" else None, {"first": self.first, "second": self.second}
-            yield Row(self.first, INTERVALS[name], f"lead over {self.second}", self.bar.estimate(name), claim, of)
+            claim, of = (
+                self.claim if name == "wordings" else None,
+                {"first": self.first, "second": self.second},
+            )
+            yield Row(
+                self.first,
+                INTERVALS[name],
+                f"lead over {self.second}",
+                self.bar.estimate(name),
+                claim,
+                of,
+            )
 
 
 @dataclass(frozen=True, eq=False)
 class RanksByPeople:
-    """Several models with people's labels in their scores: `pairs` of those whose outputs people labelled, the best first, and the
-    claim of `ranks` where there are three or more."""
+    """Several models with people's labels in their scores: `pairs` of those whose outputs people
+    labelled, the best first, and the claim of `ranks` where there are three or more."""
 
     pairs: tuple[PairByPeople, ...] = ()
     ranks: Claim | None = None
@@ -253,8 +326,19 @@ class RanksByPeople:
 
     def rows(self) -> Iterator[Row]:
         for one in self.pairs:
-            place, title = {"first": one.first, "second": one.second}, f"lead over {one.second}, corrected by people"
-            yield Row(one.first, "by people", "difference, corrected by people", one.joint, one.claim, place, title)
+            place, title = (
+                {"first": one.first, "second": one.second},
+                f"lead over {one.second}, corrected by people",
+            )
+            yield Row(
+                one.first,
+                "by people",
+                "difference, corrected by people",
+                one.joint,
+                one.claim,
+                place,
+                title,
+            )
 
     def as_dict(self) -> dict[str, Any]:
         pairs = [
@@ -270,13 +354,22 @@ class RanksByPeople:
             }
             for one in self.pairs
         ]
-        ranks = {"sentence": self.ranks.text, "is_claimed": self.ranks.is_made, **self.ranks.numbers} if self.ranks else None
+        ranks = (
+            {"sentence": self.ranks.text, "is_claimed": self.ranks.is_made, **self.ranks.numbers}
+            if self.ranks
+            else None
+        )
         return {"pairs": pairs, "ranks": ranks}
 
 
 def ranks_of(models: Sequence[ReaderErrors], why_not: str = "") -> RanksByPeople:
-    """Of models whose scores have labels in them, under one extractor; `why_not` withholds what is asserted."""
-    there = [Labelled(one.model, one.score, one.units) for one in models if one.score and one.units is not None]
+    """Of models whose scores have labels in them, under one extractor; `why_not` withholds what is
+    asserted."""
+    there = [
+        Labelled(one.model, one.score, one.units)
+        for one in models
+        if one.score and one.units is not None
+    ]
     if len(there) < 2:
         return RanksByPeople()
     level = there[0].score.level
@@ -286,8 +379,9 @@ def ranks_of(models: Sequence[ReaderErrors], why_not: str = "") -> RanksByPeople
 
 @dataclass(frozen=True, eq=False)
 class ScoreReport:
-    """What is said of the scores of a study's models; `role` is that of the items counted, `random_axes` those whose wordings count as
-    drawn at random, `notes` what was left out and why."""
+    """What is said of the scores of a study's models; `role` is that of the items counted,
+    `random_axes` those whose wordings count as drawn at random, `notes` what was left out and
+    why."""
 
     models: tuple[ModelScore, ...]
     role: str
@@ -302,20 +396,31 @@ class ScoreReport:
 
     @property
     def claims(self) -> tuple[Claim, ...]:
-        """The sentence of each model, what another wording would give, and which of two models scores higher, by people's labels too."""
-        of_models = (claim for one in self.models for claim in (one.claim, one.elsewhere, one.additivity) if claim.text)
-        return (*of_models, *self.ranks, *(one.claim for one in self.differences), *self.by_people.claims)
+        """The sentence of each model, what another wording would give, and which of two models
+        scores higher, by people's labels too."""
+        claims: list[Claim] = []
+        for model_score in self.models:
+            said = (model_score.claim, model_score.elsewhere, model_score.additivity)
+            claims += [claim for claim in said if claim.text]
+        claims += [*self.ranks, *(difference.claim for difference in self.differences)]
+        return (*claims, *self.by_people.claims)
 
     @cached_property
     def by_people(self) -> RanksByPeople:
-        """Every pair of models with people's labels in their scores; empty where outputs of fewer than two were labelled."""
-        own = [(one, next((people for people in one.people if people.reader == one.reader), None)) for one in self.models]
-        return ranks_of([people for _, people in own if people], next((one.why_not for one, _ in own if one.why_not), ""))
+        """Every pair of models with people's labels in their scores; empty where outputs of fewer
+        than two were labelled."""
+        labelled = []
+        for model_score in self.models:
+            labelled += [
+                people for people in model_score.people if people.reader == model_score.reader
+            ][:1]
+        reasons = [model_score.why_not for model_score in self.models if model_score.why_not]
+        return ranks_of(labelled, reasons[0] if reasons else "")
 
     @cached_property
     def ranks(self) -> tuple[Claim, ...]:
-        """Each model's rank over other questions and wordings, from the leads of all pairs; nothing below three models, or where some
-        pair has no answers in common."""
+        """Each model's rank over other questions and wordings, from the leads of all pairs; nothing
+        below three models, or where some pair has no answers in common."""
         names = sorted((one.model for one in self.models), key=lambda model: -self.score_of(model))
         if len(names) < 3 or len(self.differences) < len(names) * (len(names) - 1) // 2:
             return ()
@@ -344,10 +449,18 @@ class ScoreReport:
         lines = [f"Score ({role_name(self.role)} items, {title_of(self.reader).lower()})"]
         for one in self.models:
             lines.append(f"  {one.claim.text} {one.claim.detail}".rstrip())
-            further = (one.elsewhere.text, claims.share_words(one.shares), one.next_sentence, one.additivity.text)
+            further = (
+                one.elsewhere.text,
+                claims.share_words(one.shares),
+                one.next_sentence,
+                one.additivity.text,
+            )
             lines += [f"    {line}" for line in further if line]
             lines += [f"    {people.sentence} {people.narrower}" for people in one.people]
-        lines += [f"  {one.text} {one.detail}".rstrip() for one in (*self.ranks, *(pair.claim for pair in self.differences))]
+        lines += [
+            f"  {one.text} {one.detail}".rstrip()
+            for one in (*self.ranks, *(pair.claim for pair in self.differences))
+        ]
         lines += [f"  {one.text}" for one in self.by_people.claims]
         return "\n".join([*lines, *(f"  {note}" for note in self.notes)])
 
@@ -371,7 +484,10 @@ class ScoreReport:
                     "sentence": one.claim.text,
                     "detail": one.claim.detail,
                     "is_claimed": one.claim.is_made,
-                    **{name: plain(one.bar.estimate(name)) for name in ("questions", "wordings", "elsewhere")},
+                    **{
+                        name: plain(one.bar.estimate(name))
+                        for name in ("questions", "wordings", "elsewhere")
+                    },
                 }
                 for one in self.differences
             ],
@@ -381,9 +497,10 @@ class ScoreReport:
         }
 
 
-def random_axes(axes: Sequence[str], is_recorded: bool) -> tuple[str, ...]:
-    """The axes whose wordings count as drawn at random where nobody chose: ways of asking that the study drew, else those that a
-    recording holds. One change at a time explains a score and draws nothing."""
+def random_axes(axes: Sequence[str], *, is_recorded: bool) -> tuple[str, ...]:
+    """The axes whose wordings count as drawn at random where nobody chose: ways of asking that the
+    study drew, else those that a recording holds. One change at a time explains a score and draws
+    nothing."""
     changes = [one for one in axes if one != IDENTITY]
     if COMBINED in changes:
         return (COMBINED,)
@@ -404,17 +521,23 @@ def score_report(
     labelled: Sequence[Mapping[str, Any]] = (),
     settings: Settings | None = None,
 ) -> ScoreReport | None:
-    """Of readouts (`queries.studies.readouts`); None where nothing was judged right or wrong. `axes` are those whose wordings count as
-    drawn at random (`random_axes`), `closed_gates` axis or extractor -> why it is not claimed, `reported` what logs say of themselves
-    (`queries.audit.reported`), `labelled` what people read (`annotation.judge_labels.labelled_readouts`),
-    `settings` what ways of asking change (`queries.scores.settings`). Of a log with `scorers` of its
-    own (`Study.scorers`) the first is the reader, with its shares or grades where the frame has them (`grades_of`); None where that is no
-    mean, and of a recording with several tasks, which are not pooled. Only what is on the reader's scale is read beside it."""
+    """Of readouts (`queries.studies.readouts`); None where nothing was judged right or wrong.
+    `axes` are those whose wordings count as drawn at random (`random_axes`), `closed_gates` axis or
+    extractor -> why it is not claimed, `reported` what logs say of themselves
+    (`queries.audit.reported`), `labelled` what people read
+    (`annotation.judge_labels.labelled_readouts`), `settings` what ways of asking change
+    (`queries.scores.settings`). Of a log with `scorers` of its own (`Study.scorers`) the first is
+    the reader, with its shares or grades where the frame has them (`grades_of`); None where that is
+    no mean, and of a recording with several tasks, which are not pooled. Only what is on the
+    reader's scale is read beside it.
+    """
     shut = dict(closed_gates or {})
     of_role = role or next(iter(roles_of(frame)), "")
     scales = {str(one["scorer"]): scale_of(one) for one in reversed(scorers)}
     columns = [*COLUMNS, *(["value"] if scales else [])]
-    part = _scored(_where(frame[columns], frame["role"] == of_role), scales) if len(frame) else frame
+    part = (
+        _scored(_where(frame[columns], frame["role"] == of_role), scales) if len(frame) else frame
+    )
     if part.empty or not part["score"].notna().any():
         return None
     if is_recorded and tasks_of(part["item_id"].drop_duplicates()).nunique() > 1:
@@ -423,32 +546,47 @@ def score_report(
     readers = [name for name in part["extractor"].unique() if of_reader.get(name, 0)]
     if scorers and not (reader in readers or _is_one_mean(scorers, readers)):
         return None
-    own_reader = reader if reader and reader in readers else default_reference(readers, [str(one["scorer"]) for one in scorers])
-    there = [str(one) for one in part["axis"].unique()]
-    ways = random_axes(there, is_recorded) if axes is None else tuple(one for one in there if one in set(axes))
-    out = [one for one in ways if one in shut]
-    ways = tuple(one for one in ways if one not in shut)
-    stated = {
-        (row["model"], name): row["value"]
-        for row in reported
-        if row.get("metric", "") in MEANS and (row.get("reducer") or MEAN) == MEAN
-        for name in (row["readout"], f"{row['readout']} (log)")
-    }
-    models = [
-        one
-        for model in part["model"].unique()
-        if (
-            one := _model_score(
-                *(_where(part, part["model"] == model), str(model), own_reader, readers, ways, shut, level, stated, labelled),
-                *(scales, settings or {}),
-            )
+    own_reader = (
+        reader
+        if reader and reader in readers
+        else default_reference(readers, [str(one["scorer"]) for one in scorers])
+    )
+    all_axes = [str(axis) for axis in part["axis"].unique()]
+    ways = random_axes(all_axes, is_recorded=is_recorded)
+    if axes is not None:
+        ways = tuple(axis for axis in all_axes if axis in set(axes))
+    out = [axis for axis in ways if axis in shut]
+    ways = tuple(axis for axis in ways if axis not in shut)
+    stated = {}
+    for row in reported:
+        if row.get("metric", "") in MEANS and (row.get("reducer") or MEAN) == MEAN:
+            for name in (row["readout"], f"{row['readout']} (log)"):
+                stated[row["model"], name] = row["value"]
+    models = []
+    for model in part["model"].unique():
+        model_score = _model_score(
+            _where(part, part["model"] == model),
+            model=str(model),
+            reader=own_reader,
+            readers=readers,
+            axes=ways,
+            shut=shut,
+            level=level,
+            stated=stated,
+            labelled=labelled,
+            scales=scales,
+            settings=settings or {},
         )
-    ]
+        if model_score:
+            models.append(model_score)
     if not models:
         return None
     notes = [f"Left out of the wordings: {shut[one]}" for one in out]
-    notes += _scale_notes(next((one for one in scorers if one["scorer"] == own_reader), {}), readers, models)
-    return ScoreReport(tuple(models), of_role, own_reader, ways, (*notes, *_notes(models, ways, there, is_recorded)))
+    notes += _scale_notes(
+        next((one for one in scorers if one["scorer"] == own_reader), {}), readers, models
+    )
+    notes += _notes(models, ways, all_axes, is_recorded=is_recorded)
+    return ScoreReport(tuple(models), of_role, own_reader, random_axes=ways, notes=tuple(notes))
 
 
 def scale_of(scorer: Mapping[str, Any]) -> tuple[float, float] | None:
@@ -457,22 +595,34 @@ def scale_of(scorer: Mapping[str, Any]) -> tuple[float, float] | None:
     return (low, high) if low < high else None
 
 
-def _scale_notes(scorer: Mapping[str, Any], readers: Sequence[str], models: Sequence[ModelScore]) -> Iterator[str]:
+def _scale_notes(
+    scorer: Mapping[str, Any], readers: Sequence[str], models: Sequence[ModelScore]
+) -> Iterator[str]:
     if "low" in scorer and not scorer.get("is_declared"):
         ends = f"{scorer['low']:g} to {scorer['high']:g}"
-        yield f"The scale is what the rows show, {ends}. If it is wider, import with --map scale:{scorer['scorer']}=LOW..HIGH."
-    others = [title_of(name).lower() for name in readers if not any(name in one.readers for one in models)]
+        yield (
+            f"The scale is what the rows show, {ends}. If it is wider, import with --map"
+            f" scale:{scorer['scorer']}=LOW..HIGH."
+        )
+    others = [
+        title_of(name).lower() for name in readers if not any(name in one.readers for one in models)
+    ]
     if others:
         yield f"On another scale than the score, so not compared with it: {', '.join(others)}."
 
 
 def _is_one_mean(scorers: Sequence[Mapping[str, Any]], readers: Sequence[str]) -> bool:
     first = scorers[0]
-    return first["scorer"] in readers and first.get("reducer") == MEAN and len({one["task"] for one in scorers}) == 1
+    return (
+        first["scorer"] in readers
+        and first.get("reducer") == MEAN
+        and len({one["task"] for one in scorers}) == 1
+    )
 
 
 def _scored(frame: pd.DataFrame, scorers: Collection[str]) -> pd.DataFrame:
-    """The readouts with `score`: 1 and 0 for right and wrong, else the share or grade that one of the `scorers` gave."""
+    """The readouts with `score`: 1 and 0 for right and wrong, else the share or grade that one of
+    the `scorers` gave."""
     right = frame["is_correct"].to_numpy(dtype=object)
     score = np.where(pd.isna(right), np.nan, right == True)  # noqa: E712 -- None is neither
     if scorers:
@@ -482,12 +632,14 @@ def _scored(frame: pd.DataFrame, scorers: Collection[str]) -> pd.DataFrame:
 
 
 def _where(frame: pd.DataFrame, is_there: pd.Series) -> pd.DataFrame:
-    """The rows where it is so; the frame itself where that is everywhere, because ten million rows cost a second to copy."""
+    """The rows where it is so; the frame itself where that is everywhere, because ten million rows
+    cost a second to copy."""
     return frame if is_there.all() else frame[is_there]
 
 
 def _model_score(
     frame: pd.DataFrame,
+    *,
     model: str,
     reader: str,
     readers: Sequence[str],
@@ -499,75 +651,122 @@ def _model_score(
     scales: Mapping[str, tuple[float, float] | None],
     settings: Settings,
 ) -> ModelScore | None:
-    every = {
-        name: one for name in readers if (one := _bar(_where(frame, frame["extractor"] == name), axes, level, scales.get(name)))
-    }
-    if reader not in every:
+    all_bars = {}
+    for name in readers:
+        reader_bar = _bar(_where(frame, frame["extractor"] == name), axes, level, scales.get(name))
+        if reader_bar:
+            all_bars[name] = reader_bar
+    if reader not in all_bars:
         return None
-    kind = every[reader].cells.bounds, every[reader].cells.is_binary
-    bars = {name: one for name, one in every.items() if (one.cells.bounds, one.cells.is_binary) == kind}
+    # Only what is on the reader's scale is read beside it.
+    scale_of_reader = all_bars[reader].cells.bounds, all_bars[reader].cells.is_binary
+    bars: dict[str, ErrorBar] = {}
+    for name, reader_bar in all_bars.items():
+        if (reader_bar.cells.bounds, reader_bar.cells.is_binary) == scale_of_reader:
+            bars[name] = reader_bar
     own_frame = _where(frame, frame["extractor"] == reader)
-    others = [str(one) for one in frame["axis"].unique() if one not in {*axes, IDENTITY, COMBINED, *shut}]
     scale = scales.get(reader)
-    changes = {axis: one for axis in others if (one := _bar(own_frame, (axis,), level, scale)) and one.cells.shape[1] > 1}
+    changes = {}
+    for axis in map(str, frame["axis"].unique()):
+        axis_bar = (
+            _bar(own_frame, (axis,), level, scale)
+            if axis not in {*axes, IDENTITY, COMBINED, *shut}
+            else None
+        )
+        if axis_bar and axis_bar.cells.shape[1] > 1:
+            changes[axis] = axis_bar
     same = own_frame[own_frame["item_id"].isin(bars[reader].cells.questions)]
-    own = _bar(same, (), level, scale) if COMBINED in axes else None
+    own_bar = _bar(same, (), level, scale) if COMBINED in axes else None
     bars[reader] = _bounded_bar(own_frame, axes, level, scale, bars[reader])
     people = (
-        corrected_score(model, name, _outputs(_where(frame, frame["extractor"] == name), axes, bar.cells), labelled, level)
+        corrected_score(
+            model,
+            name,
+            _outputs(_where(frame, frame["extractor"] == name), axes, bar.cells),
+            labelled,
+            level,
+        )
         for name, bar in (bars.items() if labelled else ())
     )
-    statuses = pd.concat([part.loc[part["score"].notna(), "status"] for part in _base_and_rest(same, axes)])
+    statuses = pd.concat(
+        [part.loc[part["score"].notna(), "status"] for part in _base_and_rest(same, axes)]
+    )
     unread = unread_share(statuses)
-    beside = frozenset(name for name, bar in bars.items() if name != reader and _is_beside(frame, name, bar, bars[reader]))
+    comparable_readers = set()
+    for name, bar in bars.items():
+        if name != reader and _is_comparable(frame, name, bar, bars[reader]):
+            comparable_readers.add(name)
+    open_settings = {way: parts for way, parts in settings.items() if not set(parts) & set(shut)}
     return ModelScore(
-        model,
-        reader,
-        bars[reader],
-        bars,
-        changes,
-        f"{frame['axis'].iloc[0]}|{BASE}",
-        own.by_questions if own else None,
-        stated.get((model, reader)),
-        shut.get(reader, "") or why_unread(model, reader, unread),
-        frozenset(name for name in readers if name in shut),
-        tuple(filter(None, people)),
-        unread,
-        _gaps(own_frame, {way: parts for way, parts in settings.items() if not set(parts) & set(shut)}, bars[reader]),
-        beside,
+        model=model,
+        reader=reader,
+        bar=bars[reader],
+        readers=bars,
+        changes=changes,
+        own_way=f"{frame['axis'].iloc[0]}|{BASE}",
+        own_prompt=own_bar.by_questions if own_bar else None,
+        published=stated.get((model, reader)),
+        why_not=shut.get(reader, "") or why_unread(model, reader, unread),
+        closed_readers=frozenset(name for name in readers if name in shut),
+        people=tuple(filter(None, people)),
+        unread=unread,
+        gaps=_gaps(own_frame, open_settings, bars[reader]),
+        comparable_readers=frozenset(comparable_readers),
     )
 
 
-def _is_beside(frame: pd.DataFrame, name: str, bar: ErrorBar, reference: ErrorBar) -> bool:
+def _is_comparable(frame: pd.DataFrame, name: str, bar: ErrorBar, reference: ErrorBar) -> bool:
     """Whether another reader read something, and nine in ten of the questions of both."""
     theirs, own = set(bar.cells.questions), set(reference.cells.questions)
     rows = _where(frame, frame["extractor"] == name)
-    return len(theirs & own) >= LEAST_SHARED * len(theirs | own) and bool((rows["status"] == OK).any())
+    return len(theirs & own) >= LEAST_SHARED * len(theirs | own) and bool(
+        (rows["status"] == OK).any()
+    )
 
 
 def _gaps(frame: pd.DataFrame, settings: Settings, bar: ErrorBar) -> Mapping[str, Estimate]:
-    """Of each way of asking that makes two changes or more, all of which were also asked one at a time."""
+    """Of each way of asking that makes two changes or more, all of which were also asked one at a
+    time."""
     ways = list(dict.fromkeys(way for _, way in settings))
-    there = [(one, {axis: key for axis, key in parts.items() if key != BASE}) for one, parts in settings.items()]
-    several = [(item, way, parts) for (item, way), parts in there if len(parts) > 1]
-    if not several:
+    joint = []
+    axes: set[str] = set()
+    for (item, way), parts in settings.items():
+        changed = {axis: key for axis, key in parts.items() if key != BASE}
+        if len(changed) > 1:
+            joint.append((item, way, changed))
+            axes |= changed.keys()
+    if not joint:
         return {}
-    base, rest = _base_and_rest(frame, [*{axis for *_, parts in several for axis in parts}])
+    base, rest = _base_and_rest(frame, list(axes))
     of_way = frame[frame["axis"] == COMBINED]
-    cell = pd.concat([rest, of_way]).groupby(["item_id", "axis", "variant"], observed=True)["score"].mean().to_dict()
+    cell = (
+        pd.concat([rest, of_way])
+        .groupby(["item_id", "axis", "variant"], observed=True)["score"]
+        .mean()
+        .to_dict()
+    )
     own = base.groupby("item_id", observed=True)["score"].mean().to_dict()
-    items = list(dict.fromkeys(item for item, _, _ in several))
+    items = list(dict.fromkeys(item for item, _, _ in joint))
     gaps = np.full((len(items), len(ways)), math.nan)
-    rows, columns = ({name: at for at, name in enumerate(names)} for names in (items, ways))
-    for item, way, parts in several:
-        moves = [cell.get((item, axis, key), math.nan) - own.get(item, math.nan) for axis, key in parts.items()]
-        gaps[rows[item], columns[way]] = cell.get((item, COMBINED, way), math.nan) - own.get(item, math.nan) - sum(moves)
+    rows, columns = ({name: i for i, name in enumerate(names)} for names in (items, ways))
+    for item, way, parts in joint:
+        moves = [
+            cell.get((item, axis, key), math.nan) - own.get(item, math.nan)
+            for axis, key in parts.items()
+        ]
+        gaps[rows[item], columns[way]] = (
+            cell.get((item, COMBINED, way), math.nan) - own.get(item, math.nan) - sum(moves)
+        )
     family = frame.drop_duplicates("item_id").set_index("item_id")["family"].astype(str).to_dict()
     low, high = bar.cells.bounds
-    return way_gaps(gaps, ways, np.array([family.get(one, one) for one in items]), bar.level, high - low)
+    return way_gaps(
+        gaps, ways, np.array([family.get(one, one) for one in items]), bar.level, high - low
+    )
 
 
-def _bar(frame: pd.DataFrame, axes: Sequence[str], level: float, scale: tuple[float, float] | None) -> ErrorBar | None:
+def _bar(
+    frame: pd.DataFrame, axes: Sequence[str], level: float, scale: tuple[float, float] | None
+) -> ErrorBar | None:
     """Of one model and reader; None where no question was asked in every wording."""
     cells = _cells(frame, axes, scale)
     if not cells.mean.size:
@@ -578,7 +777,8 @@ def _bar(frame: pd.DataFrame, axes: Sequence[str], level: float, scale: tuple[fl
 
 @dataclass(frozen=True, eq=False)
 class _FrugalBar(ErrorBar):
-    """Computes each interval once: of 12,000 questions it takes a hundredth of a second, and a board asks for each at 56 levels."""
+    """Computes each interval once: of 12,000 questions it takes a hundredth of a second, and a
+    board asks for each at 56 levels."""
 
     @cached_property
     def _by_name(self) -> dict[str, Estimate]:
@@ -592,7 +792,8 @@ class _FrugalBar(ErrorBar):
 
 @dataclass(frozen=True, eq=False)
 class _BoundedBar(_FrugalBar):
-    """A bar whose limits hold whatever the absent scores were; `absent` is their share of the calls.
+    """A bar whose limits hold whatever the absent scores were; `absent` is their share of the
+    calls.
 
     `lowest` and `highest` are the bars with absent scores at either end of the scale.
     """
@@ -602,17 +803,25 @@ class _BoundedBar(_FrugalBar):
     absent: float
 
     def at(self, level: float) -> ErrorBar:
-        return replace(self, level=level, lowest=self.lowest.at(level), highest=self.highest.at(level))
+        return replace(
+            self, level=level, lowest=self.lowest.at(level), highest=self.highest.at(level)
+        )
 
     def estimate(self, name: str) -> Estimate:
         estimate = super().estimate(name)
         if name == "reruns":
             return estimate
-        return bounded(estimate, self.lowest.estimate(name), self.highest.estimate(name), self.absent)
+        return bounded(
+            estimate, self.lowest.estimate(name), self.highest.estimate(name), self.absent
+        )
 
 
 def _bounded_bar(
-    frame: pd.DataFrame, axes: Sequence[str], level: float, scale: tuple[float, float] | None, bar: ErrorBar
+    frame: pd.DataFrame,
+    axes: Sequence[str],
+    level: float,
+    scale: tuple[float, float] | None,
+    bar: ErrorBar,
 ) -> ErrorBar:
     """The bar with limits that allow for absent scores, where these matter; else the same bar."""
     is_absent = (frame["score"].isna() & (frame["status"] == ABSENT)).to_numpy()
@@ -624,8 +833,13 @@ def _bounded_bar(
     # A wording that most questions lack is left out of the score, and so are its absent answers.
     is_absent = is_absent & np.isin(ways, bar.cells.wordings)
     counted = pd.concat(_base_and_rest(frame.assign(is_absent=is_absent), axes))
-    share = counted["is_absent"].sum() / max(1, (counted["score"].notna() | counted["is_absent"]).sum())
-    ends = (_bar(frame.assign(score=frame["score"].mask(is_absent, end)), axes, level, scale) for end in bar.cells.bounds)
+    share = counted["is_absent"].sum() / max(
+        1, (counted["score"].notna() | counted["is_absent"]).sum()
+    )
+    ends = (
+        _bar(frame.assign(score=frame["score"].mask(is_absent, end)), axes, level, scale)
+        for end in bar.cells.bounds
+    )
     lowest, highest = ends
     if lowest is None or highest is None:
         return bar
@@ -636,14 +850,22 @@ def _bounded_bar(
     return _BoundedBar(**parts, lowest=lowest, highest=highest, absent=float(share))
 
 
-def _cells(frame: pd.DataFrame, axes: Sequence[str], scale: tuple[float, float] | None) -> ScoreCells:
-    """Questions × wordings: the variants of these axes, and the study's own prompt unless it draws whole ways of asking. What every axis
-    compares with is one prompt, whose samples count once."""
+def _cells(
+    frame: pd.DataFrame, axes: Sequence[str], scale: tuple[float, float] | None
+) -> ScoreCells:
+    """Questions × wordings: the variants of these axes, and the study's own prompt unless it draws
+    whole ways of asking. What every axis compares with is one prompt, whose samples count once."""
     base, rest = _base_and_rest(frame, axes)
     own = f"{frame['axis'].iloc[0]}|{BASE}" if len(frame) else ""
     (axis, axes_here), (key, keys) = (pd.factorize(rest[name]) for name in ("axis", "variant"))
     codes, places = pd.factorize(axis.astype(np.int64) * max(len(keys), 1) + key)
-    ways = [own, *(f"{axes_here[place // len(keys)]}|{keys[place % len(keys)]}" for place in places.tolist())]
+    ways = [
+        own,
+        *(
+            f"{axes_here[place // len(keys)]}|{keys[place % len(keys)]}"
+            for place in places.tolist()
+        ),
+    ]
     at = np.concatenate([np.zeros(len(base), dtype=np.int64), codes + 1])
     wording = pd.Categorical.from_codes(at, dtype=pd.CategoricalDtype(ways))
     columns = ["item_id", "score", "family"]
@@ -652,13 +874,17 @@ def _cells(frame: pd.DataFrame, axes: Sequence[str], scale: tuple[float, float] 
 
 def _base_and_rest(frame: pd.DataFrame, axes: Sequence[str]) -> tuple[pd.DataFrame, pd.DataFrame]:
     is_base = (frame["variant"] == BASE).to_numpy()
-    base = frame[is_base & (COMBINED not in axes)].drop_duplicates(["item_id", "variant_id", "sample"])
+    base = frame[is_base & (COMBINED not in axes)].drop_duplicates(
+        ["item_id", "variant_id", "sample"]
+    )
     return base, frame[~is_base & frame["axis"].isin(axes).to_numpy()]
 
 
 def _outputs(frame: pd.DataFrame, axes: Sequence[str], cells: ScoreCells) -> pd.DataFrame:
     """The outputs that the cells are made of, each once."""
-    rows = pd.concat(_base_and_rest(frame, axes)).drop_duplicates(["item_id", "variant_id", "sample"])
+    rows = pd.concat(_base_and_rest(frame, axes)).drop_duplicates(
+        ["item_id", "variant_id", "sample"]
+    )
     ways = rows["axis"].astype(str) + "|" + rows["variant"].astype(str)
     return rows[rows["item_id"].isin(cells.questions) & ~ways.isin(cells.wordings_left)]
 
@@ -671,9 +897,15 @@ def _differences(models: Sequence[ModelScore]) -> Iterator[Difference]:
             continue
         bar = error_bar(cells, 1 - (1 - first.bar.level) / len(pairs))
         gaps = cells.mean.mean(axis=0)
-        ahead = int((gaps > 1e-12).sum()), int((gaps < -1e-12).sum()), int((abs(gaps) <= 1e-12).sum())
+        ahead = (
+            int((gaps > 1e-12).sum()),
+            int((gaps < -1e-12).sum()),
+            int((abs(gaps) <= 1e-12).sum()),
+        )
         in_points = first.bar.cells.is_binary and second.bar.cells.is_binary
-        why_not = first.why_not or second.why_not or (_turned_by_unread(second, bar) if in_points else "")
+        why_not = (
+            first.why_not or second.why_not or (_turned_by_unread(second, bar) if in_points else "")
+        )
         why_not = why_not or _turned_by_absence(first, second, bar)
         claim = claims.difference_claim(first.model, second.model, bar, ahead, why_not, in_points)
         if claim.text:
@@ -689,14 +921,21 @@ def _turned_by_absence(first: ModelScore, second: ModelScore, bar: ErrorBar) -> 
     most = higher.bar.highest if isinstance(higher.bar, _BoundedBar) else higher.bar
     if error_bar(least.cells.less(most.cells), bar.level).by_wordings.low > 0:
         return ""
-    return f"Calls without a score ({lower.model}: {lower.absent:.0%}, {higher.model}: {higher.absent:.0%}) could make up the lead."
+    return (
+        f"Calls without a score ({lower.model}: {lower.absent:.0%}, {higher.model}:"
+        f" {higher.absent:.0%}) could make up the lead."
+    )
 
 
 def _turned_by_unread(second: ModelScore, bar: ErrorBar) -> str:
-    """Why a lead over this model is not claimed: were its unread answers right, they could make it up."""
+    """Why a lead over this model is not claimed: were its unread answers right, they could make it
+    up."""
     if not bar.by_wordings.excludes_zero() or bar.by_wordings.low > second.unread:
         return ""
-    return f"{percent_text(second.unread, 1)} of {second.model}'s answers are unread, which could make up its lag."
+    return (
+        f"{percent_text(second.unread, 1)} of {second.model}'s answers are unread, which could make"
+        " up its lag."
+    )
 
 
 def behind(one: ModelScore, way: str, reader: str) -> list[str]:
@@ -713,34 +952,48 @@ def behind(one: ModelScore, way: str, reader: str) -> list[str]:
     return sorted(gap, key=lambda item: -gap[item])
 
 
-def _notes(models: Sequence[ModelScore], ways: Sequence[str], axes: Sequence[str], is_recorded: bool) -> Iterator[str]:
+def _notes(
+    models: Sequence[ModelScore], ways: Sequence[str], axes: Sequence[str], *, is_recorded: bool
+) -> Iterator[str]:
     changes = [one.replace("_", " ") for one in axes if one != IDENTITY]
     if not ways and changes:
         yield (
-            f"Changed one at a time ({', '.join(changes)}), which says what moves a score and not how far another way of asking would. "
-            "Ask in ways drawn at random for that."
+            f"Changed one at a time ({', '.join(changes)}), which says what moves a score and not"
+            " how far another way of asking would. Ask in ways drawn at random for that."
         )
     elif is_recorded:
         yield "The recorded wordings are taken as a sample of all that somebody might use."
     elif COMBINED not in ways and len(ways) > 1:
-        yield "Each wording changes one thing: ways that change several at once may lie further apart."
+        yield (
+            "Each wording changes one thing: ways that change several at once may lie further"
+            " apart."
+        )
     left = max((one.bar.cells.n_questions_left for one in models), default=0)
     if left:
         several = "Up to " if len({one.bar.cells.n_questions_left for one in models}) > 1 else ""
-        yield f"{several}{count_of(left, 'question lacks', 'questions lack')} an answer in some wording and are left out."
-    wordings = sorted({one.title(way) for one in models for way in one.bar.cells.wordings_left})
+        yield (
+            f"{several}{count_of(left, 'question lacks', 'questions lack')} an answer in some"
+            " wording and are left out."
+        )
+    wordings: set[str] = set()
+    for model_score in models:
+        wordings.update(map(model_score.title, model_score.bar.cells.wordings_left))
     if wordings:
-        yield f"Asked of less than half of the questions, left out: {', '.join(wordings)}."
+        yield f"Asked of less than half of the questions, left out: {', '.join(sorted(wordings))}."
 
 
 def score_bars(one: ModelScore) -> ScoreBars:
     """What a figure draws of a model."""
-    readers = {title_of(name): bar.value for name, bar in one.readers.items() if name in one.beside}
+    readers = {
+        title_of(name): bar.value
+        for name, bar in one.readers.items()
+        if name in one.comparable_readers
+    }
     many = one.bar.cells.shape[1] > 1
     wordings = {one.title(way): score for way, score in one.bar.cells.by_wording()} if many else {}
-    own = {OWN: one.own.value} if one.own else {}
+    at_own_prompt = {OWN: one.own_prompt.value} if one.own_prompt else {}
     intervals = {title: one.bar.estimate(name) for name, title in INTERVAL_TITLES.items()}
-    return ScoreBars(one.model, one.bar.value, intervals, wordings, readers, own)
+    return ScoreBars(one.model, one.bar.value, intervals, wordings, readers, at_own_prompt)
 
 
 # Rows as a page and a report show them.
@@ -748,28 +1001,38 @@ def score_bars(one: ModelScore) -> ScoreBars:
 
 def score_rows(one: ModelScore) -> list[dict[str, Any]]:
     """A row an interval, from inside out."""
-    rows = (
-        {
+    rows = []
+    for name, title in INTERVAL_TITLES.items():
+        estimate = one.bar.estimate(name)
+        row = {
             "interval over": title,
             "score": estimate.text_percent(1) if one.bar.cells.is_binary else estimate.text(3),
-            "±": claims.half_text(one.bar.half_width(name), one.bar.cells.is_binary).removeprefix("± "),
-            "degrees of freedom": number_text(one.bar.df[name] if estimate.has_interval else math.nan, 1),
+            "±": (
+                claims.half_text(one.bar.half_width(name), one.bar.cells.is_binary).removeprefix(
+                    "± "
+                )
+            ),
+            "degrees of freedom": number_text(
+                one.bar.df[name] if estimate.has_interval else math.nan, 1
+            ),
             "note": estimate.note,
         }
-        for name, title in INTERVAL_TITLES.items()
-        for estimate in [one.bar.estimate(name)]
-    )
-    return _noted(list(rows))
+        rows.append(row)
+    return _noted(rows)
 
 
 def share_rows(one: ModelScore) -> list[dict[str, Any]]:
     """Whose the variance is."""
-    return _noted(
-        [
-            {"part": _PART_TITLES.get(name, name), "share": share.text_percent(), "note": share.note}
-            for name, share in one.shares.items()
-        ]
-    )
+    rows = []
+    for name, share in one.shares.items():
+        rows.append(
+            {
+                "part": _PART_TITLES.get(name, name),
+                "share": share.text_percent(),
+                "note": share.note,
+            }
+        )
+    return _noted(rows)
 
 
 _PART_TITLES = {"wordings": "prompts", "question × wording": "question × prompt"}
@@ -777,7 +1040,11 @@ _PART_TITLES = {"wordings": "prompts", "question × wording": "question × promp
 
 def _noted(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
     """The rows without their notes where none has one."""
-    return rows if any(row["note"] for row in rows) else [{k: v for k, v in row.items() if k != "note"} for row in rows]
+    return (
+        rows
+        if any(row["note"] for row in rows)
+        else [{k: v for k, v in row.items() if k != "note"} for row in rows]
+    )
 
 
 def next_rows(one: ModelScore) -> list[dict[str, Any]]:
@@ -787,54 +1054,77 @@ def next_rows(one: ModelScore) -> list[dict[str, Any]]:
     return [
         {
             f"{N_CALLS} more calls as": titles[name],
-            "± then": claims.half_text(design.half_width, one.bar.cells.is_binary).removeprefix("± "),
-            "narrower by": claims.half_text(max(now - design.half_width, 0), one.bar.cells.is_binary).removeprefix("± "),
+            "± then": (
+                claims.half_text(design.half_width, one.bar.cells.is_binary).removeprefix("± ")
+            ),
+            "narrower by": (
+                claims.half_text(
+                    max(now - design.half_width, 0), one.bar.cells.is_binary
+                ).removeprefix("± ")
+            ),
         }
         for name, design in sorted(one.gains.items(), key=lambda pair: pair[1].half_width)
     ]
 
 
 def best_sentence(one: ModelScore, n_calls: int) -> str:
-    """The best split of a budget from nothing, by this score's components, which are estimates themselves."""
-    best = claims.split_words(one.bar.components, n_calls, MOST_QUESTIONS, one.bar.level, at_most(one.bar))
+    """The best split of a budget from nothing, by this score's components, which are estimates
+    themselves."""
+    best = claims.split_words(
+        one.bar.components, n_calls, MOST_QUESTIONS, one.bar.level, at_most(one.bar)
+    )
     return (
-        f"{best}; here {one.n_calls:,} calls give {claims.half_text(one.bar.half_width('wordings'), one.bar.cells.is_binary)}."
+        f"{best}; here {one.n_calls:,} calls give"
+        f" {claims.half_text(one.bar.half_width('wordings'), one.bar.cells.is_binary)}."
     )
 
 
-def plan_sentences(source: ErrorBar | Components, n_questions: int, n_wordings: int, n_runs: int) -> tuple[str, ...]:
-    """How sure the score of a study will be that varies as an earlier one's, or as somebody assumes, where `N_CALLS` more calls would go,
-    and the best split of its own calls."""
+def plan_sentences(
+    source: ErrorBar | Components, n_questions: int, n_wordings: int, n_runs: int
+) -> tuple[str, ...]:
+    """How sure the score of a study will be that varies as an earlier one's, or as somebody
+    assumes, where `N_CALLS` more calls would go, and the best split of its own calls."""
     n_calls = n_questions * n_wordings * n_runs
-    parts, worst = (source, None) if isinstance(source, Components) else (source.components, at_most(source))
+    parts, worst = (
+        (source, None) if isinstance(source, Components) else (source.components, at_most(source))
+    )
     lines = claims.plan_words(parts, n_questions, n_wordings, n_runs, N_CALLS)
-    return lines if n_calls < FEWEST_CALLS else (*lines, f"{claims.split_words(parts, n_calls, MOST_QUESTIONS, worst=worst)}.")
+    return (
+        lines
+        if n_calls < FEWEST_CALLS
+        else (*lines, f"{claims.split_words(parts, n_calls, MOST_QUESTIONS, worst=worst)}.")
+    )
 
 
 def axis_rows(one: ModelScore) -> list[dict[str, Any]]:
     """A row an axis that was changed by itself: how far its wordings lie apart."""
-    return [
-        {
+    rows = []
+    for axis, bar in one.changes.items():
+        scores, is_share = [score for _, score in bar.cells.by_wording()], bar.cells.is_binary
+        spread = claims.half_text(math.sqrt(bar.components.wordings), is_share)
+        row = {
             "axis": axis.replace("_", " "),
             "prompts": bar.cells.shape[1],
-            "lowest": claims.score_text(min(scores), bar.cells.is_binary),
-            "highest": claims.score_text(max(scores), bar.cells.is_binary),
-            "own prompt": claims.score_text(bar.cells.by_wording()[0][1], bar.cells.is_binary),
-            "spread of prompts (sd)": claims.half_text(math.sqrt(bar.components.wordings), bar.cells.is_binary).removeprefix(
-                "± "
-            ),
+            "lowest": claims.score_text(min(scores), is_share),
+            "highest": claims.score_text(max(scores), is_share),
+            "own prompt": claims.score_text(scores[0], is_share),
+            "spread of prompts (sd)": spread.removeprefix("± "),
         }
-        for axis, bar in one.changes.items()
-        for scores in [[score for _, score in bar.cells.by_wording()]]
-    ]
+        rows.append(row)
+    return rows
 
 
 def wording_rows(one: ModelScore) -> list[dict[str, Any]]:
     """A row a wording, the lowest score first; none of one wording."""
-    rows = sorted(one.wordings(), key=lambda pair: pair[1].value) if one.bar.cells.shape[1] > 1 else []
+    rows = (
+        sorted(one.wordings(), key=lambda pair: pair[1].value) if one.bar.cells.shape[1] > 1 else []
+    )
     share = one.bar.cells.is_binary
     return [
-        {"prompt": title, "score, questions only": estimate.text_percent() if share else estimate.text()}
+        {
+            "prompt": title,
+            "score, questions only": estimate.text_percent() if share else estimate.text(),
+        }
         for title, estimate in rows
     ]
 
@@ -846,17 +1136,20 @@ def reader_rows(one: ModelScore) -> list[dict[str, Any]]:
             "extractor": title_of(name),
             "score": claims.score_text(bar.value, bar.cells.is_binary),
             "questions": f"{len(bar.cells.questions):,}",
-            "other questions": _limits(bar.by_questions, bar.cells.is_binary),
-            "other questions and prompts": _limits(bar.by_wordings, bar.cells.is_binary),
+            "other questions": _limits(bar.by_questions, is_share=bar.cells.is_binary),
+            "other questions and prompts": _limits(bar.by_wordings, is_share=bar.cells.is_binary),
         }
         for name, bar in one.readers.items()
     ]
 
 
-def _limits(estimate: Estimate, is_share: bool) -> str:
+def _limits(estimate: Estimate, *, is_share: bool) -> str:
     return claims.limits_text(estimate, is_share) if estimate.has_interval else MISSING
 
 
 def people_rows(one: ModelScore) -> list[dict[str, Any]]:
     """A row a reader whose outputs people labelled."""
-    return [{name: value for name, value in people.table_row().items() if name != "model"} for people in one.people]
+    return [
+        {name: value for name, value in people.table_row().items() if name != "model"}
+        for people in one.people
+    ]

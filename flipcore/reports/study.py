@@ -18,16 +18,23 @@ from flipcore.reports.memory import MemoryTest
 from flipcore.reports.read_by_people import PeopleOnFlips, people_on_flips, to_say
 from flipcore.reports.rows import Row, claim_fields, plain
 from flipcore.stats.flips.coded_answers import coded_answers
-from flipcore.stats.flips.decomposition import COLUMNS, REFERENCE, Decomposition, decompositions, default_reference
+from flipcore.stats.flips.decomposition import (
+    COLUMNS,
+    REFERENCE,
+    Decomposition,
+    decompositions,
+    default_reference,
+)
 from flipcore.stats.memory.rewritten import HarnessAccuracy
 
 
 @dataclass(frozen=True)
 class Report:
-    """`decompositions[model]` in the order of axes and readouts; `headlines[model]` the sentence above them; `memory[model]` the tests of
-    items against controls, `memory_claims[model]` which kinds of evidence agree, `harness[model]` what rotation adds to a single vote,
-    where there are any, `people[model]` T = G + A with people's labels of pairs in it. `closed_gates` are the axes and extractors that are
-    not claimed, each with what is missing."""
+    """`decompositions[model]` in the order of axes and readouts; `headlines[model]` the sentence
+    above them; `memory[model]` the tests of items against controls, `memory_claims[model]` which
+    kinds of evidence agree, `harness[model]` what rotation adds to a single vote, where there are
+    any, `people[model]` T = G + A with people's labels of pairs in it. `closed_gates` are the axes
+    and extractors that are not claimed, each with what is missing."""
 
     headlines: dict[str, Headline]
     decompositions: dict[str, list[Decomposition]]
@@ -48,16 +55,21 @@ class Report:
                 for claim in self.named_claims(model)
                 if claim.outcome != UNDEFINED or claim.withheld
             ]
-            lines += [f"  {one.sentence} {one.narrower}" for one in to_say(self.people.get(model, []))]
+            lines += [
+                f"  {one.sentence} {one.narrower}" for one in to_say(self.people.get(model, []))
+            ]
             lines += [f"  {note}" for note in self.notes.get(model, ())]
             lines += [f"  {self.harness[model].sentence()}"] if model in self.harness else []
             lines += [f"  {self.memory_claims[model].text}"] if model in self.memory_claims else []
-            lines += [f"  {one.items}, {one.detector}: {one.sentence}" for one in self.memory.get(model, ())]
+            lines += [
+                f"  {one.items}, {one.detector}: {one.sentence}"
+                for one in self.memory.get(model, ())
+            ]
         return "\n".join(lines).strip() or "No answer has come back yet."
 
     def named_claims(self, model: str) -> list[Claim]:
-        """The claims of a model's cells. What is said in the place of a withheld one names its cell; those
-        that are withheld alike are one."""
+        """The claims of a model's cells. What is said in the place of a withheld one names its
+        cell; those that are withheld alike are one."""
         others: list[Claim] = []
         alike: dict[tuple[str, str], list[tuple[str, Claim]]] = {}
         places = [cell_place(one) for one in self.decompositions[model]]
@@ -66,13 +78,21 @@ class Report:
                 alike.setdefault((claim.withheld, claim.detail), []).append((places[i], claim))
             else:
                 others.append(claim)
-        several = ((why, "; ".join(place for place, _ in cells), cells[0][1]) for (why, _), cells in alike.items())
-        return others + [replace(first, withheld=f"{places}. {why}") for why, places, first in several]
+        several = (
+            (why, "; ".join(place for place, _ in cells), cells[0][1])
+            for (why, _), cells in alike.items()
+        )
+        return others + [
+            replace(first, withheld=f"{places}. {why}") for why, places, first in several
+        ]
 
     def rows(self, model: str) -> Iterator[Row]:
-        """Of one model: accuracy at the base prompt, every cell, what rotation adds, every detector of memory."""
+        """Of one model: accuracy at the base prompt, every cell, what rotation adds, every detector
+        of memory."""
         for role, mean in self.headlines[model].accuracies.items():
-            of = ", ".join(filter(None, ("base prompt, reference extractor", role.replace("_", " "))))
+            of = ", ".join(
+                filter(None, ("base prompt, reference extractor", role.replace("_", " ")))
+            )
             yield Row(model, of, "accuracy", mean, place={"model": model, "role": role})
         yield from self.cell_rows(model)
         if harness := self.harness.get(model):
@@ -87,26 +107,35 @@ class Report:
             place = {"model": model, "axis": one.axis, "extractor": one.extractor}
             for name in (*COLUMNS, "share"):
                 is_repeated = one.is_reference and name not in ("T", "W", "excess")
-                yield Row(model, cell_place(one), name, getattr(one, name), claim, place, is_repeated=is_repeated)
+                yield Row(
+                    model,
+                    cell_place(one),
+                    name,
+                    getattr(one, name),
+                    claim,
+                    place,
+                    is_repeated=is_repeated,
+                )
         for people in self.people.get(model, ()):
             yield from people.rows()
 
     def as_dict(self) -> dict:
+        models = {model: self._model(model) for model in self.decompositions}
+        return {"models": models, "closed": dict(self.closed_gates)}
+
+    def _model(self, model: str) -> dict:
+        claims, cells = self.claims.get(model, []), self.decompositions[model]
         return {
-            "models": {
-                model: {
-                    "headline": self.headlines[model].sentence,
-                    "cells": [_cell(one, claim) for one, claim in zip(cells, self.claims.get(model, []), strict=False)],
-                    "people": [one.as_dict() for one in self.people.get(model, ())],
-                    "not_claimed": [claim.withheld for claim in self.claims.get(model, []) if claim.withheld],
-                    "notes": list(self.notes.get(model, ())),
-                    "harness": _harness(self.harness.get(model)),
-                    "memory_headline": self.memory_claims[model].text if model in self.memory_claims else None,
-                    "memory": [one.as_dict() for one in self.memory.get(model, ())],
-                }
-                for model, cells in self.decompositions.items()
-            },
-            "closed": dict(self.closed_gates),
+            "headline": self.headlines[model].sentence,
+            "cells": [_cell(cell, claim) for cell, claim in zip(cells, claims, strict=False)],
+            "people": [row.as_dict() for row in self.people.get(model, ())],
+            "not_claimed": [claim.withheld for claim in claims if claim.withheld],
+            "notes": list(self.notes.get(model, ())),
+            "harness": _harness(self.harness.get(model)),
+            "memory_headline": (
+                self.memory_claims[model].text if model in self.memory_claims else None
+            ),
+            "memory": [test.as_dict() for test in self.memory.get(model, ())],
         }
 
 
@@ -117,15 +146,17 @@ def study_report(
     temperatures: Mapping[str, float] | None = None,
     repeats: Mapping[str, str] | None = None,
     scores: Sequence[TaskScore] = (),
+    *,
     by_task: bool = False,
     pairs: Pairs | None = None,
     **settings,
 ) -> Report:
-    """`frame` holds the readouts of one or more models; `settings` go to `decompositions`. Without a `reference` it is the
-    first scorer of a log (`scores`), the written answer, or else a model's last extractor, and that is said. One that was asked for
-    and that a model lacks is never replaced: nothing of the model is claimed. What is in `closed_gates` is not claimed; `temperatures`
-    are the models' own, `repeats` what is said of each where templates repeat; `by_task` as in `headline`; `pairs` are those that people
-    labelled (`annotation.judge_labels`).
+    """`frame` holds the readouts of one or more models; `settings` go to `decompositions`. Without
+    a `reference` it is the first scorer of a log (`scores`), the written answer, or else a model's
+    last extractor, and that is said. One that was asked for and that a model lacks is never
+    replaced: nothing of the model is claimed. What is in `closed_gates` is not claimed;
+    `temperatures` are the models' own, `repeats` what is said of each where templates repeat;
+    `by_task` as in `headline`; `pairs` are those that people labelled (`annotation.judge_labels`).
     """
     models = list(frame["model"].unique()) if not frame.empty else []
     cells: dict = {}
@@ -137,23 +168,41 @@ def study_report(
         part, heat = frame[frame["model"] == model], (temperatures or {}).get(model)
         answers = coded_answers(part)
         own = [one for one in scores if one.model == model]
-        reference_name = reference or default_reference(answers.extractors, [one.scorer for one in own])
-        headlines[model] = claimed_headline(part, closed_gates or {}, temperature=heat, scores=own, by_task=by_task)
+        reference_name = reference or default_reference(
+            answers.extractors, [one.scorer for one in own]
+        )
+        headlines[model] = claimed_headline(
+            part, closed_gates or {}, temperature=heat, scores=own, by_task=by_task
+        )
         is_usual = reference or reference_name == REFERENCE
-        of_reference = "" if is_usual else f"Reference extractor: {flips.title_of(reference_name).lower()}."
+        of_reference = (
+            "" if is_usual else f"Reference extractor: {flips.title_of(reference_name).lower()}."
+        )
         passes = (one.passes_words() for one in leading(own, model))
         notes[model] = [*filter(None, [of_reference, *passes, (repeats or {}).get(model)])]
         if reference_name not in answers.extractors:
-            cells[model], claimed[model] = [], [flips.lacking_reference(reference_name, answers.extractors)]
+            cells[model], claimed[model] = (
+                [],
+                [flips.lacking_reference(reference_name, answers.extractors)],
+            )
             headlines[model] = replace(headlines[model], claims=(claimed[model][0],))
             continue
         cells[model] = decompositions(answers, reference_name, **settings)
         claimed[model] = flips.cell_claims(cells[model], closed_gates, heat)
         n_labelled = len(pairs.rows) if pairs else 0
-        notes[model] += filter(None, [flips.unchecked_words((*claimed[model], *headlines[model].claims), n_labelled)])
+        notes[model] += filter(
+            None, [flips.unchecked_words((*claimed[model], *headlines[model].claims), n_labelled)]
+        )
         if pairs and pairs.rows:
             people[model] = people_on_flips(model, cells[model], part, pairs, closed_gates or {})
-    return Report(headlines, cells, closed_gates=closed_gates or {}, claims=claimed, notes=notes, people=people)
+    return Report(
+        headlines,
+        cells,
+        closed_gates=closed_gates or {},
+        claims=claimed,
+        notes=notes,
+        people=people,
+    )
 
 
 def cell_place(one: Decomposition) -> str:
@@ -162,7 +211,8 @@ def cell_place(one: Decomposition) -> str:
 
 
 def table(cells: list[Decomposition], temperature: float | None = None) -> pd.DataFrame:
-    """One row a cell with estimates as text, for a page and for download. `temperature`: None where unknown."""
+    """One row a cell with estimates as text, for a page and for download. `temperature`: None where
+    unknown."""
     return pd.DataFrame([_row(one, temperature) for one in cells])
 
 
@@ -200,9 +250,11 @@ def _cell(one: Decomposition, claim: Claim) -> dict:
         "rule": one.rule,
         "p_artifact": plain(one.p_artifact),
         "p_more": plain(one.p_more),
-        "established": None
-        if one.is_reference or claim.outcome == flips.FEW
-        else claim.is_made and claim.outcome in (flips.ARTIFACT, flips.OF_BOTH),
+        "established": (
+            None
+            if one.is_reference or claim.outcome == flips.FEW
+            else claim.is_made and claim.outcome in (flips.ARTIFACT, flips.OF_BOTH)
+        ),
     } | numbers
 
 
@@ -225,8 +277,9 @@ def matches(row: dict, words: str) -> bool:
 def with_and_without(
     frame: pd.DataFrame, disputed: Collection[str], closed_gates: Mapping[str, str] | None = None
 ) -> list[dict]:
-    """A row a number of each model: its accuracy at the base prompt and T of each axis and extractor, of all items and of those that
-    nobody disputes (`frame` as `studies.readouts` gives it). What gates withhold is left out."""
+    """A row a number of each model: its accuracy at the base prompt and T of each axis and
+    extractor, of all items and of those that nobody disputes (`frame` as `studies.readouts` gives
+    it). What gates withhold is left out."""
     shut = set(closed_gates or ())
     both = [study_report(one) for one in (frame, frame[~frame["item_id"].isin(list(disputed))])]
     rows = []
@@ -234,7 +287,11 @@ def with_and_without(
         rest = both[1].headlines.get(model)
         for role, mean in whole.accuracies.items():
             rest_mean = rest.accuracies.get(role) if rest else None
-            rows.append(_both(model, f"accuracy, {role_name(role, whole.accuracies)} items", mean, rest_mean))
+            rows.append(
+                _both(
+                    model, f"accuracy, {role_name(role, whole.accuracies)} items", mean, rest_mean
+                )
+            )
         cells = {(one.axis, one.extractor): one.T for one in both[1].decompositions.get(model, [])}
         rows += [
             _both(model, f"T, {cell_place(one)}", one.T, cells.get((one.axis, one.extractor)))

@@ -27,7 +27,8 @@ class Turn:
 
 @dataclass(frozen=True)
 class Trials:
-    """Two trials of one task; `first_at` and `second_at` are the turns at which their actions part, None where one has no such action."""
+    """Two trials of one task; `first_at` and `second_at` are the turns at which their actions part,
+    None where one has no such action."""
 
     first: tuple[Turn, ...]
     second: tuple[Turn, ...]
@@ -38,57 +39,85 @@ class Trials:
     @property
     def sentence(self) -> str:
         if self.first_at is None and self.second_at is None:
-            return f"Both trials call the same tools: {count_of(self.n_alike, 'call')}. What differs is what was said."
+            return (
+                f"Both trials call the same tools: {count_of(self.n_alike, 'call')}. What differs"
+                " is what was said."
+            )
         none = "no further call" if self.n_alike else "no call"
-        here, there = (
-            none if at is None else "; ".join(turns[at].calls)
-            for turns, at in ((self.first, self.first_at), (self.second, self.second_at))
+        left = none if self.first_at is None else "; ".join(self.first[self.first_at].calls)
+        right = none if self.second_at is None else "; ".join(self.second[self.second_at].calls)
+        alike = (
+            f"{count_of(self.n_alike, 'call')} {'is' if self.n_alike == 1 else 'are'} alike, then"
         )
-        alike = f"{count_of(self.n_alike, 'call')} {'is' if self.n_alike == 1 else 'are'} alike, then"
-        return f"{alike if self.n_alike else 'They differ from the first call on:'} {here} against {there}."
+        return (
+            f"{alike if self.n_alike else 'They differ from the first call on:'} {left} against"
+            f" {right}."
+        )
 
 
 def turns_of(raw_reply: str) -> tuple[Turn, ...]:
-    """The turns of a completion that was stored with its messages (OpenAI's or Inspect's form); none of any other."""
+    """The turns of a completion that was stored with its messages (OpenAI's or Inspect's form);
+    none of any other."""
     try:
         body = json.loads(raw_reply) if raw_reply.startswith("{") else {}
     except (ValueError, RecursionError):  # a server's reply may be nested to any depth
         return ()
     messages = body.get("messages") if isinstance(body, Mapping) else None
-    rows = [one for one in messages if isinstance(one, Mapping)] if isinstance(messages, list) else []
+    rows = (
+        [one for one in messages if isinstance(one, Mapping)] if isinstance(messages, list) else []
+    )
     return tuple(
-        Turn(str(row.get("role") or "?"), as_text(row.get("content") or ""), tuple(_calls(row.get("tool_calls"))))
+        Turn(
+            str(row.get("role") or "?"),
+            as_text(row.get("content") or ""),
+            tuple(_calls(row.get("tool_calls"))),
+        )
         for row in rows
     )
 
 
 def trials(first: Sequence[Turn], second: Sequence[Turn]) -> Trials:
     """Two trials beside each other, held against one another by the tools that they call."""
-    left, right = (
-        [(at, call) for at, turn in enumerate(turns) if turn.role in ACTORS for call in turn.calls] for turns in (first, second)
+    left, right = _calls_of_actors(first), _calls_of_actors(second)
+    n_alike = 0
+    for (_, left_call), (_, right_call) in zip(left, right, strict=False):
+        if left_call != right_call:
+            break
+        n_alike += 1
+    first_at, second_at = (
+        side[n_alike][0] if n_alike < len(side) else None for side in (left, right)
     )
-    n = next((i for i, (a, b) in enumerate(zip(left, right, strict=False)) if a[1] != b[1]), min(len(left), len(right)))
-    at_left, at_right = (side[n][0] if n < len(side) else None for side in (left, right))
-    return Trials(tuple(first), tuple(second), n, at_left, at_right)
+    return Trials(tuple(first), tuple(second), n_alike, first_at, second_at)
+
+
+def _calls_of_actors(turns: Sequence[Turn]) -> list[tuple[int, str]]:
+    """Return each call with the index of its turn."""
+    calls: list[tuple[int, str]] = []
+    for turn_index, turn in enumerate(turns):
+        if turn.role in ACTORS:
+            calls += [(turn_index, call) for call in turn.calls]
+    return calls
 
 
 def _calls(tools: Any) -> Iterator[str]:
-    for one in tools if isinstance(tools, list) else ():
-        function = one.get("function") if isinstance(one, Mapping) else None
-        name, arguments = (
-            (function.get("name"), function.get("arguments"))
-            if isinstance(function, Mapping)
-            else (function, one.get("arguments") if isinstance(one, Mapping) else "")
-        )
+    for tool in tools if isinstance(tools, list) else ():
+        fields: Mapping[str, Any] = tool if isinstance(tool, Mapping) else {"arguments": ""}
+        name, arguments = fields.get("function"), fields.get("arguments")
+        if isinstance(name, Mapping):  # OpenAI's form has both within
+            name, arguments = name.get("name"), name.get("arguments")
         yield f"{name or '?'}({_arguments(arguments)})"
 
 
 def _arguments(arguments: Any) -> str:
-    """As "key=value", in one order: models write the same arguments with other blanks and in another order."""
+    """As "key=value", in one order: models write the same arguments with other blanks and in
+    another order."""
     try:
         value = json.loads(arguments) if isinstance(arguments, str) else arguments
     except ValueError:
         return str(arguments)
     if not isinstance(value, Mapping):
         return "" if value is None else json.dumps(value, ensure_ascii=False)
-    return ", ".join(f"{key}={json.dumps(value[key], ensure_ascii=False, sort_keys=True)}" for key in sorted(value))
+    return ", ".join(
+        f"{key}={json.dumps(value[key], ensure_ascii=False, sort_keys=True)}"
+        for key in sorted(value)
+    )

@@ -1,4 +1,5 @@
-"""Where a reader of ours read less than half of a model's answers: what it did read says more of the reader than of the model."""
+"""Where a reader of ours read less than half of a model's answers: what it did read says more of
+the reader than of the model."""
 
 import pandas as pd
 
@@ -10,13 +11,14 @@ MOST_UNREAD = 0.5  # of a model's answers, above which a reader of ours gives no
 
 
 def unread_share(statuses: pd.Series) -> float:
-    """The share of answers that state none or were cut off, 0 of no answers; a call that failed is no answer."""
+    """The share of answers that state none or were cut off, 0 of no answers; a call that failed is
+    no answer."""
     return float(statuses.isin((UNREADABLE, CUT)).mean()) if len(statuses) else 0.0
 
 
 def is_unread(reader: str, share: float) -> bool:
-    """Whether no score may be given of answers of which `share` was not read. What a log's own scorer read is its score, unless that is
-    nothing."""
+    """Whether no score may be given of answers of which `share` was not read. What a log's own
+    scorer read is its score, unless that is nothing."""
     return share == 1.0 or (share > MOST_UNREAD and reader in EXTRACTORS)
 
 

@@ -1,5 +1,5 @@
-"""Every estimate and claim of a stored study, gates and locks obeyed, from one reading of its readouts: command line, notebook, report,
-tables and dataset are views of it."""
+"""Every estimate and claim of a stored study, gates and locks obeyed, from one reading of its
+readouts: command line, notebook, report, tables and dataset are views of it."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -52,13 +52,14 @@ from flipcore.store.queries.readout_rows import all_and_harmless, as_texts
 from flipcore.text.counts import count_of
 from flipcore.text.templates import repeated_templates
 
-# What was cut off, model by model and extractor by extractor, with accuracy as asked and among finished answers.
+# What was cut off, model by model and extractor by extractor, with accuracy as asked and among
+# finished answers.
 
 
 @dataclass(frozen=True)
 class Truncation:
-    """One model under one extractor. Of the study's own prompt, over the items of `role`, as in Score: `as_asked` counts a cut answer as
-    wrong, `among_finished` leaves it out."""
+    """One model under one extractor. Of the study's own prompt, over the items of `role`, as in
+    Score: `as_asked` counts a cut answer as wrong, `among_finished` leaves it out."""
 
     model: str
     extractor: str
@@ -82,21 +83,36 @@ class Truncation:
             return f"{name}: cut off: not recorded ({self.n_answers:,} answers)."
         part = f"; of {self.n_not_recorded:,} more: not recorded" if self.n_not_recorded else ""
         if not self.n_cut:
-            return f"{name}: none of {self.n_answers - self.n_not_recorded:,} answers was cut off{part}."
+            return (
+                f"{name}: none of {self.n_answers - self.n_not_recorded:,} answers was cut"
+                f" off{part}."
+            )
         n_endings = self.n_answers - self.n_not_recorded
         limit = f" at {count_of(self.max_tokens, 'token')}" if self.max_tokens else ""
         verb = "was" if self.n_cut == 1 else "were"
         share = share_text(self.n_cut, n_endings)
-        sentence = f"{name}: {self.n_cut:,} of {n_endings:,} answers ({share}) {verb} cut off{limit}{part}."
+        sentence = (
+            f"{name}: {self.n_cut:,} of {n_endings:,} answers ({share}) {verb} cut"
+            f" off{limit}{part}."
+        )
         none_ended = self.n_cut == n_endings
-        if np.isnan(self.as_asked.value) or (np.isnan(self.among_finished.value) and not none_ended):
+        if np.isnan(self.as_asked.value) or (
+            np.isnan(self.among_finished.value) and not none_ended
+        ):
             return sentence
-        among = "none finished" if none_ended else f"{self.among_finished.text_percent()} among finished answers"
+        among = (
+            "none finished"
+            if none_ended
+            else f"{self.among_finished.text_percent()} among finished answers"
+        )
         accuracies = f"{self.as_asked.text_percent()} as asked, {among}"
-        return f"{sentence} Accuracy at the own prompt ({role_name(self.role)} items): {accuracies}."
+        return (
+            f"{sentence} Accuracy at the own prompt ({role_name(self.role)} items): {accuracies}."
+        )
 
     def as_dict(self) -> dict:
-        """Plain values for JSON; a missing number is None, and so is the count where nothing was recorded."""
+        """Plain values for JSON; a missing number is None, and so is the count where nothing was
+        recorded."""
         return {name: plain(value) for name, value in vars(self).items()} | {
             "n_cut": self.n_cut if self.is_known else None,
             "sentence": self.sentence(),
@@ -109,23 +125,32 @@ def truncations(endings: pd.DataFrame, frame: pd.DataFrame) -> list[Truncation]:
     call = ["model", "item_id", "variant_id", "sample"]
     cut = frame.loc[frame["status"] == CUT, call].drop_duplicates().assign(is_cut=True)
     for row in endings.to_dict("records"):
-        mine = frame[(frame["model"] == row["model"]) & (frame["extractor"] == row["extractor"]) & (frame["variant"] == BASE)]
+        mine = frame[
+            (frame["model"] == row["model"])
+            & (frame["extractor"] == row["extractor"])
+            & (frame["variant"] == BASE)
+        ]
         role = next(iter(roles_of(mine)), "")
         mine = mine[mine["is_correct"].notna() & (mine["role"] == role)].drop_duplicates(call)
-        finished = mine if row["extractor"] in EXTRACTORS else mine[mine.merge(cut, how="left")["is_cut"].isna().to_numpy()]
+        finished = (
+            mine
+            if row["extractor"] in EXTRACTORS
+            else mine[mine.merge(cut, how="left")["is_cut"].isna().to_numpy()]
+        )
         finished = finished[finished["status"] != CUT]
-        is_told = not row["n_cut"] or len(finished) < len(mine)  # whether a readout tells which were cut off
+        # Whether a readout tells which were cut off.
+        is_told = not row["n_cut"] or len(finished) < len(mine)
         summaries.append(
             Truncation(
-                str(row["model"]),
-                str(row["extractor"]),
-                int(row["n_answers"]),
-                int(row["n_cut"]),
-                int(row["n_not_recorded"]),
-                int(row["max_tokens"] or 0),
-                accuracy_of(mine),
-                accuracy_of(finished) if is_told else missing(),
-                role,
+                model=str(row["model"]),
+                extractor=str(row["extractor"]),
+                n_answers=int(row["n_answers"]),
+                n_cut=int(row["n_cut"]),
+                n_not_recorded=int(row["n_not_recorded"]),
+                max_tokens=int(row["max_tokens"] or 0),
+                as_asked=accuracy_of(mine),
+                among_finished=accuracy_of(finished) if is_told else missing(),
+                role=role,
             )
         )
     return summaries
@@ -136,9 +161,10 @@ NO_ANSWERS = Headline((description("No answer is read that could flip."),))
 
 @dataclass(frozen=True, eq=False)
 class WholeStudy:
-    """What is said of a study, with what it is said from. `frame` are the readouts that its flips are made of, `everything` all that open
-    items answered, `closed_gates` axis or extractor -> why it is not claimed, `pairs` the stored ones of its items, `row` what
-    `queries.studies` says of it, `cut` how many answers were cut off."""
+    """What is said of a study, with what it is said from. `frame` are the readouts that its flips
+    are made of, `everything` all that open items answered, `closed_gates` axis or extractor -> why
+    it is not claimed, `pairs` the stored ones of its items, `row` what `queries.studies` says of
+    it, `cut` how many answers were cut off."""
 
     store: Store
     study_id: str
@@ -157,26 +183,29 @@ class WholeStudy:
 
     @cached_property
     def holdout(self) -> HoldoutReport | None:
-        """The four tests of the study's target and retro items, computed when they are first asked for; None without both sets."""
+        """The four tests of the study's target and retro items, computed when they are first asked
+        for; None without both sets."""
         return holdout_report(self.store, self.study_id)
 
     @cached_property
     def inflation(self) -> Inflation:
         """How much better each model answers the target than the retro set."""
-        return inflation(conditions(holdout.accuracies(self.store, self.study_id)), self.closed_gates)
+        return inflation(
+            conditions(holdout.accuracies(self.store, self.study_id)), self.closed_gates
+        )
 
     @cached_property
     def rows(self) -> tuple[Row, ...]:
-        """Every estimate, in the order of the report; what says by definition what another says is left out."""
-        every = (
-            *(self.score.rows() if self.score else ()),
-            *(row for model in self.models for row in self.report.rows(model)),
-            *(self.ranking.rows() if self.ranking else ()),
-            *(self.holdout.rows() if self.holdout else ()),
-            *self.inflation.rows(),
-            *self.judges.rows(),
-        )
-        return tuple(one for one in every if not one.is_repeated)
+        """Every estimate, in the order of the report; what says by definition what another says is
+        left out."""
+        rows = list(self.score.rows()) if self.score else []
+        for model in self.models:
+            rows += self.report.rows(model)
+        rows += self.ranking.rows() if self.ranking else ()
+        rows += self.holdout.rows() if self.holdout else ()
+        rows += self.inflation.rows()
+        rows += self.judges.rows()
+        return tuple(row for row in rows if not row.is_repeated)
 
     @property
     def claims(self) -> Iterator[Claim]:
@@ -184,14 +213,16 @@ class WholeStudy:
         yield from self.ranking.claims if self.ranking else ()
         for model in self.models:
             yield from (*self.report.headlines[model].claims, *self.report.claims.get(model, ()))
-            yield from (claim for test in self.report.memory.get(model, ()) for claim in (test.claim, *test.further))
+            for test in self.report.memory.get(model, ()):
+                yield from (test.claim, *test.further)
         yield from self.holdout_claims
 
     @property
     def holdout_claims(self) -> tuple[Claim, ...]:
-        """Of two sets: the verdict, each of the four tests, inflation. Nothing of a study without both."""
+        """Of two sets: the verdict, each of the four tests, inflation. Nothing of a study without
+        both."""
         tests = self.holdout.claims if self.holdout else ()
-        return (*tests, self.inflation.claim) if tests or self.inflation.every else ()
+        return (*tests, self.inflation.claim) if tests or self.inflation.conditions else ()
 
     @property
     def models(self) -> list[str]:
@@ -205,8 +236,9 @@ class WholeStudy:
     def badges(self) -> list[tuple[str, str]]:
         """(badge, text) of what qualifies every number here."""
         judge = any(needs_judge(name) for name in self.closed_gates)
-        own = badges_of(self.row, studies.n_unreviewed(self.store, self.study_id), judge)
-        return [*own, ("EXPLORATORY", "EXPLORATORY")]
+        n_unreviewed = studies.n_unreviewed(self.store, self.study_id)
+        pairs = badges_of(self.row, n_unreviewed, judge_is_closed=judge)
+        return [*pairs, ("EXPLORATORY", "EXPLORATORY")]
 
     @property
     def provenance(self) -> str:
@@ -216,7 +248,9 @@ class WholeStudy:
         return f"Study {self.study.name} ({self.study_id}){named}, Flipscope {__version__}"
 
     def answers_of(self, model: str) -> pd.DataFrame:
-        return frames.with_reference(self.everything, self.study)[self.everything["model"].to_numpy() == model]
+        return frames.with_reference(self.everything, self.study)[
+            self.everything["model"].to_numpy() == model
+        ]
 
     def flips_of(self, model: str) -> pd.DataFrame:
         return self.frame[self.frame["model"] == model]
@@ -226,7 +260,8 @@ class WholeStudy:
         return next((use.temperature for use in self.study.models if use.name == model), None)
 
     def mismatch(self, model: str) -> str:
-        """Of recorded answers of which nobody knows what is right: the two readers that disagree most; "" of others."""
+        """Of recorded answers of which nobody knows what is right: the two readers that disagree
+        most; "" of others."""
         frame = self.flips_of(model)
         n_readers = frame.loc[frame["answer"].notna(), "extractor"].nunique()
         if not self.study.is_recorded or frame["is_correct"].notna().any() or n_readers < 2:
@@ -234,34 +269,31 @@ class WholeStudy:
         return disagreements(frame, judges(frame)).sentence(title_of)
 
     def text(self) -> str:
-        apart = [f"{model}: {words}" for model in self.models if (words := self.mismatch(model))]
-        cut = [f"{one.model}, {one.sentence()}" for one in self.cut]
-        plugins = [f"Plug-ins of other packages: {self.plugins}."] if self.plugins else []
-        score, ranking = ([one.text(), ""] if one else [] for one in (self.score, self.ranking))
-        tests = self.holdout.text() if self.holdout else []
-        inflation = [f"{self.inflation.claim.text} {self.inflation.claim.detail}".rstrip()] if self.holdout_claims else []
-        sets = [*tests, *inflation, ""]
-        return "\n".join(
-            [
-                *score,
-                self.report.text(),
-                "",
-                *(sets if len(sets) > 1 else []),
-                *ranking,
-                *apart,
-                *self.judges.sentences,
-                *cut,
-                *unreadable_labels(self.frame),
-                *plugins,
-            ]
-        ).strip()
+        lines = [self.score.text(), ""] if self.score else []
+        lines += [self.report.text(), ""]
+        sets = self.holdout.text() if self.holdout else []
+        if self.holdout_claims:
+            sets.append(f"{self.inflation.claim.text} {self.inflation.claim.detail}".rstrip())
+        if sets:
+            lines += [*sets, ""]
+        if self.ranking:
+            lines += [self.ranking.text(), ""]
+        for model in self.models:
+            if mismatch := self.mismatch(model):
+                lines.append(f"{model}: {mismatch}")
+        lines += self.judges.sentences
+        lines += [f"{truncation.model}, {truncation.sentence()}" for truncation in self.cut]
+        lines += unreadable_labels(self.frame)
+        if self.plugins:
+            lines.append(f"Plug-ins of other packages: {self.plugins}.")
+        return "\n".join(lines).strip()
 
     def as_dict(self) -> dict[str, Any]:
         return self.report.as_dict() | {
             "score": self.score.as_dict() if self.score else None,
             "ranking": self.ranking.as_dict() if self.ranking else None,
             "holdout": self.holdout.as_dict() if self.holdout else None,
-            "inflation": self.inflation.as_dict() if self.inflation.every else None,
+            "inflation": self.inflation.as_dict() if self.inflation.conditions else None,
             "judges": self.judges.as_dict(),
             "cut_off": [one.as_dict() for one in self.cut],
             "plugins": self.plugins,
@@ -269,7 +301,8 @@ class WholeStudy:
 
 
 def whole_study(store: Store, study_id: str, reference: str | None = None) -> WholeStudy:
-    """Everything that may be said of a study now; `reference` as in `study_report`. What is set aside stays unseen."""
+    """Everything that may be said of a study now; `reference` as in `study_report`. What is set
+    aside stays unseen."""
     everything, frame = all_and_harmless(store, study_id, sight(store, study_id, None), "standing")
     everything = as_texts(everything)
     study, items = studies.declared(store, study_id), studies.study_items(store, study_id)
@@ -277,9 +310,19 @@ def whole_study(store: Store, study_id: str, reference: str | None = None) -> Wh
     gates, pairs = reasons(store, study_id), control_pairs(store, study_id)
     scores = task_scores(store, study_id, study)
     heat = {use.name: use.temperature for use in study.models}
-    repeats = {model: f"{warning} {sentence}" for model, sentence in by_wording(frame, items, heat, study.is_recorded).items()}
+    by_units = by_wording(frame, items, heat, by_task=study.is_recorded)
+    repeats = {model: f"{warning} {sentence}" for model, sentence in by_units.items()}
     people = labelled_pairs(store, study_id)
-    report = study_report(frame, reference, gates, heat, repeats, scores, study.is_recorded, people)
+    report = study_report(
+        frame,
+        reference,
+        gates,
+        heat,
+        repeats=repeats,
+        scores=scores,
+        by_task=study.is_recorded,
+        pairs=people,
+    )
     models = list(dict.fromkeys([*report.decompositions, *everything["model"]]))
     by_model = {model: everything[everything["model"] == model] for model in models}
     accuracies = {model: harness_accuracy(part) for model, part in by_model.items()}
@@ -297,55 +340,75 @@ def whole_study(store: Store, study_id: str, reference: str | None = None) -> Wh
         settings=queries.settings(store, study_id),
     )
     memory = memory_tests(everything, study, items, gates, pairs)
-    judges = judges_of(frame, labelled, judge_models(store, study), [use.name for use in study.models])
+    judges = judges_of(
+        frame, labelled, judge_models(store, study), [use.name for use in study.models]
+    )
+    headlines = {model: _beside(score, headline) for model, headline in report.headlines.items()}
+    for model in values_alone:
+        headlines[model] = scores_alone(scores, model) if leading(scores, model) else NO_ANSWERS
+    memory_claims = {}
+    for model, tests in memory.items():
+        if tests:
+            memory_claims[model] = summary(tests, frames.compared_sets(by_model[model], study))
     report = replace(
         report,
-        headlines={model: _beside(score, one) for model, one in report.headlines.items()}
-        | {model: scores_alone(scores, model) if leading(scores, model) else NO_ANSWERS for model in values_alone},
+        headlines=headlines,
         decompositions=report.decompositions | {model: [] for model in values_alone},
         memory={model: [] for model in models} | memory,
-        memory_claims={
-            model: summary(tests, frames.compared_sets(by_model[model], study)) for model, tests in memory.items() if tests
-        },
-        harness={model: one for model, one in accuracies.items() if one},
+        memory_claims=memory_claims,
+        harness={model: accuracy for model, accuracy in accuracies.items() if accuracy},
     )
     rows = studies.studies(store)
     return WholeStudy(
-        store,
-        study_id,
-        study,
-        {str(name): value for name, value in rows[rows["study_id"] == study_id].iloc[0].items()},
-        frame,
-        everything,
-        items,
-        gates,
-        pairs,
-        report,
-        truncations(endings(store, study_id), frame),
-        score,
-        ranking_report(frame, reference, gates, scorers=study.scorer_names),
-        judges,
+        store=store,
+        study_id=study_id,
+        study=study,
+        row={
+            str(name): value for name, value in rows[rows["study_id"] == study_id].iloc[0].items()
+        },
+        frame=frame,
+        everything=everything,
+        items=items,
+        closed_gates=gates,
+        pairs=pairs,
+        report=report,
+        cut=truncations(endings(store, study_id), frame),
+        score=score,
+        ranking=ranking_report(frame, reference, gates, scorers=study.scorer_names),
+        judges=judges,
     )
 
 
 def judge_models(store: Store, study: Study) -> dict[str, str]:
-    """Reader -> the model that reads as it: the study's judge, and those that judged its stored outputs again."""
-    again = {name: one["params"].get("model") for name, one in versions_of(store, study.study_id).items()}
+    """Reader -> the model that reads as it: the study's judge, and those that judged its stored
+    outputs again."""
+    again = {
+        name: one["params"].get("model") for name, one in versions_of(store, study.study_id).items()
+    }
     own = {part.name: study.judge for part in study.extractors if needs_judge(part.name)}
     return {name: str(model) for name, model in {**own, **again}.items() if model}
 
 
 def _beside(score: ScoreReport | None, headline: Headline) -> Headline:
-    """A model that was asked in several wordings has one score, on one set of questions: its accuracy at the own prompt is left to it."""
-    if not score or not any(one.model == headline.model for one in score.models if one.bar.by_wordings.has_interval):
+    """A model that was asked in several wordings has one score, on one set of questions: its
+    accuracy at the own prompt is left to it."""
+    if not score or not any(
+        one.model == headline.model for one in score.models if one.bar.by_wordings.has_interval
+    ):
         return headline
-    return replace(headline, claims=tuple(one for one in headline.claims if one is not headline.score))
+    return replace(
+        headline, claims=tuple(one for one in headline.claims if one is not headline.score)
+    )
 
 
 def study_of(store: Store, query: str) -> str:
     """The id of the one study of that id, or whose name begins so; BadInput lists what there is."""
     rows = studies.studies(store).to_dict("records")
-    study_ids = [row["study_id"] for row in rows if row["study_id"] == query or row["name"].lower().startswith(query.lower())]
+    study_ids = [
+        row["study_id"]
+        for row in rows
+        if row["study_id"] == query or row["name"].lower().startswith(query.lower())
+    ]
     if len(study_ids) != 1:
         listed = [row for row in rows if row["study_id"] in study_ids] if study_ids else rows
         there = "; ".join(f"{row['study_id']} ({row['name']})" for row in listed) or "none yet"
@@ -355,7 +418,8 @@ def study_of(store: Store, query: str) -> str:
 
 
 def imported(path: Path, words: Sequence[str], store: Store) -> str:
-    """The id of the study that files are, stored for a moment; `words` correct a guess, as --map does."""
+    """The id of the study that files are, stored for a moment; `words` correct a guess, as --map
+    does."""
     folders.admit(path if path.is_dir() else path.parent)
     corrections = corrections_of(words, bool(tables_in([path], words)))
     return store_logs(survey([path], corrections), store, is_checked=False)

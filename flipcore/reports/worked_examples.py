@@ -1,4 +1,5 @@
-"""The page's own numbers put into its definitions: one line under "How to read this". It describes and asserts nothing."""
+"""The page's own numbers put into its definitions: one line under "How to read this". It describes
+and asserts nothing."""
 
 from collections.abc import Mapping, Sequence
 
@@ -16,7 +17,8 @@ from flipcore.stats.memory.pearl_analysis import Pearl
 
 
 def flips_example(cells: Sequence[Decomposition]) -> str:
-    """T, G, A and the floor of the cell with the largest artifact; "" where only the reference was read."""
+    """T, G, A and the floor of the cell with the largest artifact; "" where only the reference was
+    read."""
     contested = [one for one in cells if not one.is_reference and not np.isnan(one.A.value)]
     if not contested:
         return ""
@@ -32,7 +34,9 @@ def gap_example(gap: DropGap) -> str:
         f"{number_text(100 * estimate.value, 1, sign=True)} points"
         for estimate in (gap.benchmark.drop, gap.control.drop, gap.gap)
     )
-    return f"The drop is {benchmark} on the benchmark and {control} on the control: gap {difference}."
+    return (
+        f"The drop is {benchmark} on the benchmark and {control} on the control: gap {difference}."
+    )
 
 
 def loss_example(test: LossTest, unit: str = "nats") -> str:
@@ -41,7 +45,10 @@ def loss_example(test: LossTest, unit: str = "nats") -> str:
         return ""
     items, controls = (number_text(float(np.median(d))) for d in (test.d, test.d0))
     unit = f" {unit}" if unit else ""
-    return f"The median D is {items}{unit} for {len(test.d):,} items and {controls} for {len(test.d0):,} controls."
+    return (
+        f"The median D is {items}{unit} for {len(test.d):,} items and {controls} for"
+        f" {len(test.d0):,} controls."
+    )
 
 
 def pearl_example(pearl: Pearl) -> str:
@@ -51,7 +58,10 @@ def pearl_example(pearl: Pearl) -> str:
         return ""
     texts, others = (number_text(float(np.median(x))) for x in (scores, never))
     alpha = number_text(pearl.calibration.alpha)
-    return f"The median sensitivity is {texts} for {len(scores):,} texts and {others} for {len(never):,} non-members; α is {alpha}."
+    return (
+        f"The median sensitivity is {texts} for {len(scores):,} texts and {others} for"
+        f" {len(never):,} non-members; α is {alpha}."
+    )
 
 
 def truth_example(truth: GroundTruth) -> str:
@@ -59,8 +69,8 @@ def truth_example(truth: GroundTruth) -> str:
     one = truth.detectors[0]
     at = one.at[0]
     return (
-        f"{one.name} at dose {at.dose:,}: AUC {number_text(at.auc.value)}, flagged {share_text(at.detected)}, false positives "
-        f"{share_text(one.false_positives)}."
+        f"{one.name} at dose {at.dose:,}: AUC {number_text(at.auc.value)}, flagged"
+        f" {share_text(at.detected)}, false positives {share_text(one.false_positives)}."
     )
 
 
@@ -69,5 +79,9 @@ def holdout_example(tests: Mapping[str, HoldoutTest]) -> str:
     if not tests:
         return ""
     one = next(iter(tests.values()))
-    margin = "no margin is set" if one.margin is None else f"margin {margin_text(one.name, one.margin)}"
-    return f"{TITLES[one.name]}: {estimate_text(one)}; {margin}; could detect {detectable_text(one)}."
+    margin = (
+        "no margin is set" if one.margin is None else f"margin {margin_text(one.name, one.margin)}"
+    )
+    return (
+        f"{TITLES[one.name]}: {estimate_text(one)}; {margin}; could detect {detectable_text(one)}."
+    )

@@ -27,7 +27,7 @@ _sentence = component("copy_sentence")
 def badges(row: dict) -> list[tuple[str, str]]:
     """(badge, text) pairs that apply to a study as `queries.studies` describes it."""
     study_id = row["study_id"]
-    return badges_of(row, _n_unreviewed(study_id), gates.judge_is_closed(study_id))
+    return badges_of(row, _n_unreviewed(study_id), judge_is_closed=gates.judge_is_closed(study_id))
 
 
 @session.cached(max_entries=256)

@@ -36,4 +36,4 @@ def _warning(study_id: str) -> str:
         return ""
     frame, study = session.readouts(study_id), session.declared(study_id)
     heat = {use.name: use.temperature for use in study.models}
-    return " ".join([warning, *by_wording(frame, items, heat, study.is_recorded).values()])
+    return " ".join([warning, *by_wording(frame, items, heat, by_task=study.is_recorded).values()])

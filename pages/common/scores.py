@@ -61,7 +61,7 @@ class Choices:
         readers, axes = (tuple(frame[name].unique()) for name in ("extractor", "axis"))
         axes = tuple(one for one in axes if one != IDENTITY)
         reader = default_reference(readers, study.scorer_names) if readers else ""
-        return cls(readers, tuple(roles_of(frame)), axes, reader, random_axes(axes, study.is_recorded))
+        return cls(readers, tuple(roles_of(frame)), axes, reader, random_axes(axes, is_recorded=study.is_recorded))
 
 
 @session.cached("Adding up the error bar", 16)

@@ -147,7 +147,7 @@ def drawn_map(view: View) -> DrawnMap:
     first, second = pairs[0] if len(pairs) == 1 else tuple(map_cells.stacked(side) for side in zip(*pairs, strict=True))
     model_of_row = [model for model, pair in zip(view.models, pairs, strict=True) for _ in pair[0].items]
     texts, family = questions(view.study_id), families(view.study_id)
-    order = flip_map.map_rows(first, second, view.sort, view.search, view.flips_only, texts)
+    order = flip_map.map_rows(first, second, view.sort, view.search, texts, flips_only=view.flips_only)
     names = _group_names(view, first.items, model_of_row)
     rows = flip_map.in_groups(first, second, order, names, view.sort)
     items, models = ([of_row[i] for i in rows.rows] for of_row in (first.items, model_of_row))

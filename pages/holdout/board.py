@@ -38,7 +38,7 @@ def with_start(sets: Sets | None, view: dict) -> dict:
 def what_next(sets: Sets, tests: dict, view: dict, confirmatory: bool) -> str:
     """The next step, with its cost."""
     has_survey = bool(holdout.surveys(session.store(), sets.sets_id))
-    facts = set_facts(sets.target, cached.all_conditions(sets, confirmatory, boosted=False), has_survey)
+    facts = set_facts(sets.target, cached.all_conditions(sets, confirmatory, boosted=False), has_survey=has_survey)
     return next_step(tests, len(sets.target), len(sets.retro), start_of(sets, view), bool(sets.share_aside), facts).text
 
 

@@ -118,7 +118,7 @@ def all_conditions(sets: Sets, confirmatory: bool, boosted: bool = True) -> list
     def answers(study_id: str):
         return _accuracies(study_id, confirmatory and sets.is_of_study)
 
-    return tests_of_sets.all_conditions(session.store(), sets, answers, boosted)
+    return tests_of_sets.all_conditions(session.store(), sets, answers, boosted=boosted)
 
 
 def closed_gates(sets: Sets, conditions: Sequence[Condition], confirmatory: bool) -> dict[str, str]:

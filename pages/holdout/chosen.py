@@ -32,7 +32,7 @@ def _read(name: str, keys: tuple[str, ...], _sources: list[ItemSource]) -> Sets:
 def divided(sets: Sets, confirmatory: bool) -> Sets:
     """The part of the sets that may be shown, at the share that the page or its link sets aside."""
     share = float(st.session_state.get("aside", share_in_link()) or 0.0)
-    return divided_sets(session.store(), sets, share, confirmatory)
+    return divided_sets(session.store(), sets, share, confirmatory=confirmatory)
 
 
 def share_in_link() -> float:

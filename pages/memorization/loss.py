@@ -33,7 +33,7 @@ def show(view: cached.View, mode: str, settings: dict, controls) -> None:
     start = settings["loss_cutoff"] if isinstance(detector, Loss) else None
     moved, decision = boards.draw(
         "cutoff_line",
-        detector_line(judged_test, test, detector.unit, start, mode == "simultaneous"),
+        detector_line(judged_test, test, detector.unit, start, simultaneous=mode == "simultaneous"),
         key=f"loss-{view}-{measure}-{mode}",
         locked=mode == "locked",
     )

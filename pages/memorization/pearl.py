@@ -51,7 +51,7 @@ def show(view: View, mode: str, settings: dict, controls) -> None:
     start = pearl_cutoff(pearl) if start is None else start
     moved, decision = boards.draw(
         "cutoff_line",
-        detector_line(judged_test, pearl, detector.unit, start, mode == "simultaneous"),
+        detector_line(judged_test, pearl, detector.unit, start, simultaneous=mode == "simultaneous"),
         key=f"alpha-{view}-{axis}-{metric}-{rule}-{fpr}-{mode}",
         locked=mode == "locked",
     )

@@ -68,9 +68,9 @@ def test_where_two_sets_stand_depends_on_dates_and_on_who_was_asked(monkeypatch)
     )
     target = [replace(entry("a", "animals"), published="2022-01-01"), replace(entry("b", "animals"), published="2022-01-01")]
     by_m, by_n = conditions(pd.DataFrame(rows())), conditions(pd.DataFrame(rows(model="n")))
-    assert set_facts(target, by_n, False) == SetFacts(is_dated=True, has_answers=False, is_free=False)
-    assert set_facts(target, by_m, True) == SetFacts(is_dated=True, has_answers=True, is_free=False, has_survey=True)
-    assert not set_facts([replace(target[0], published=None), target[1]], by_m, False).is_dated
+    assert set_facts(target, by_n, has_survey=False) == SetFacts(is_dated=True, has_answers=False, is_free=False)
+    assert set_facts(target, by_m, has_survey=True) == SetFacts(is_dated=True, has_answers=True, is_free=False, has_survey=True)
+    assert not set_facts([replace(target[0], published=None), target[1]], by_m, has_survey=False).is_dated
 
 
 def test_the_plain_layout_and_the_preferred_extractor_come_first():

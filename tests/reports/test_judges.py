@@ -56,7 +56,7 @@ def test_a_judge_of_a_contestants_family_is_named_and_measured_against_people():
     models = ["gpt-4o", "other"]
     found = judges_of(frame(), labelled(10), {"judge": "o1-mini"}, models)
     (one,) = found.contestants
-    assert one.own == ("gpt-4o",) and "judges its own family (gpt-4o)" in one.sentence
+    assert one.own_models == ("gpt-4o",) and "judges its own family (gpt-4o)" in one.sentence
     assert one.preference.own.value == pytest.approx(5 / 30) and one.preference.others.value == 0
     assert "Apart: +16.7 points [" in one.sentence and "(n = 30)" in one.sentence
     assert {row.quantity for row in found.rows()} >= {"two judges read alike", "judge above people, apart"}

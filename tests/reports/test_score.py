@@ -50,7 +50,7 @@ def test_drawn_ways_make_the_score_and_the_own_prompt_stands_beside_it():
     ]
     rest = frame[frame["variant"] != BASE]
     assert one.bar.value == pytest.approx(rest["is_correct"].astype(float).mean())
-    assert one.own.value == pytest.approx(frame[frame["variant"] == BASE]["is_correct"].astype(float).mean())
+    assert one.own_prompt.value == pytest.approx(frame[frame["variant"] == BASE]["is_correct"].astype(float).mean())
     assert one.claim.outcome == "whole error bar" and one.elsewhere.is_made
 
 
@@ -61,7 +61,7 @@ def test_one_change_at_a_time_draws_nothing_unless_somebody_says_so():
     assert report.claims[0].text.endswith("Asked in one wording only.") and len(report.claims) == 1
     assert "drawn at random" in report.notes[0]
     as_drawn = score_report(frame, axes=["option_order"])
-    assert as_drawn.models[0].bar.cells.shape == (40, 6) and as_drawn.models[0].own is None
+    assert as_drawn.models[0].bar.cells.shape == (40, 6) and as_drawn.models[0].own_prompt is None
     assert score_report(frame, is_recorded=True).random_axes == ("option_order",)
 
 
@@ -74,8 +74,11 @@ def test_what_every_axis_compares_with_counts_once():
 
 
 def test_combined_ways_come_first_and_axes_keep_their_order():
-    assert random_axes(["identity", "option_order", "combined"], False) == ("combined",)
-    assert random_axes(["identity", "b", "a"], True) == ("b", "a") and random_axes(["identity", "b"], False) == ()
+    assert random_axes(["identity", "option_order", "combined"], is_recorded=False) == ("combined",)
+    assert (
+        random_axes(["identity", "b", "a"], is_recorded=True) == ("b", "a")
+        and random_axes(["identity", "b"], is_recorded=False) == ()
+    )
 
 
 def test_readers_stand_beside_one_another_and_a_closed_one_is_in_no_sentence():
@@ -197,7 +200,7 @@ def test_text_json_rows_and_tables_hold_one_answer():
     assert len(score_rows(one)) == 4 and len(share_rows(one)) == 4 and len(next_rows(one)) == 3
     bars = score_bars(one)
     assert list(bars.wordings.values()) == [score for _, score in one.bar.cells.by_wording()] and bars.own_prompt == {
-        "own prompt": one.own.value
+        "own prompt": one.own_prompt.value
     }
 
 

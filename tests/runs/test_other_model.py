@@ -25,7 +25,7 @@ def test_replies_of_another_model_are_said_by_the_run_and_stay_on_the_study(stor
         last = ended(study(items, n=4), store)
     assert last.state == "done" and "another model than the one asked: cheap-model" in last.message
     (row,) = queries.studies(store).to_dict("records")
-    assert ("OTHER MODEL", "OTHER MODEL: cheap-model") in badges_of(row, 0, False)
+    assert ("OTHER MODEL", "OTHER MODEL: cheap-model") in badges_of(row, 0, judge_is_closed=False)
 
 
 def test_a_server_that_names_no_model_is_not_accused(store, items, declared):
@@ -33,4 +33,4 @@ def test_a_server_that_names_no_model_is_not_accused(store, items, declared):
         declared(server.url)
         last = ended(study(items, n=4), store)
     (row,) = queries.studies(store).to_dict("records")
-    assert "another model" not in last.message and badges_of(row, 0, False) == []
+    assert "another model" not in last.message and badges_of(row, 0, judge_is_closed=False) == []

@@ -69,7 +69,7 @@ def test_prompts_that_always_fail_fail_alone_and_resume_goes_past_them(store, it
         first = ended(study(items, n=60), store)
         assert first.state == "incomplete" and 0 < first.n_failed <= 7 and first.n_done == 60
         (row,) = queries.studies(store).to_dict("records")
-        assert badges_of(row, 0, False) == [("INCOMPLETE", "INCOMPLETE")]  # and no unbiased part
+        assert badges_of(row, 0, judge_is_closed=False) == [("INCOMPLETE", "INCOMPLETE")]  # and no unbiased part
         again = ended(study(items, n=60), store)  # nothing but poison is left to ask
         assert (again.state, again.n_failed) == ("incomplete", first.n_failed)
         more = ended(study(items, n=100, name="more"), store)

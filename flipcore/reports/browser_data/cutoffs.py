@@ -1,4 +1,5 @@
-"""What a cut-off flags, wherever it is dragged: bands that hold at every position at once, and verdicts on a grid."""
+"""What a cut-off flags, wherever it is dragged: bands that hold at every position at once, and
+verdicts on a grid."""
 
 import base64
 import math
@@ -12,20 +13,28 @@ from flipcore.reports.memory import MemoryTest
 from flipcore.reports.rows import plain
 from flipcore.stats.base.estimate import MIN_N
 from flipcore.stats.memory.drop_gap_analysis import DropGap
-from flipcore.stats.memory.loss_analysis import DEFAULT_RULE, RULES, CutoffCurve, LossTest, cutoff_curve
+from flipcore.stats.memory.loss_analysis import (
+    DEFAULT_RULE,
+    RULES,
+    CutoffCurve,
+    LossTest,
+    cutoff_curve,
+)
 from flipcore.stats.memory.pearl_analysis import AlphaCurve, Pearl
 
 SETS = ("benchmark", "control")
 
 
 def dkw_half_width(n: int, level: float = 0.95, sides: int = 2) -> float:
-    """Half the width of a band around an empirical distribution that holds everywhere at once (Dvoretzky, Kiefer and
-    Wolfowitz, with Massart's constant): sqrt(ln(sides / (1 - level)) / 2n). NaN without values."""
+    """Half the width of a band around an empirical distribution that holds everywhere at once
+    (Dvoretzky, Kiefer and Wolfowitz, with Massart's constant): sqrt(ln(sides / (1 - level)) / 2n).
+    NaN without values."""
     return math.sqrt(math.log(sides / (1 - level)) / (2 * n)) if n else math.nan
 
 
 def excess_low_everywhere(curve: CutoffCurve, n: int, m: int, level: float = 0.95) -> np.ndarray:
-    """Lower bound of the excess that holds at every cut-off at once: each set's one-sided DKW bound at half the error."""
+    """Lower bound of the excess that holds at every cut-off at once: each set's one-sided DKW bound
+    at half the error."""
     slack = dkw_half_width(n, (1 + level) / 2, 1) + dkw_half_width(m, (1 + level) / 2, 1)
     chance = curve.n_controls_flagged / m
     room = np.where(chance < 1, 1 - chance, np.nan)
@@ -35,7 +44,8 @@ def excess_low_everywhere(curve: CutoffCurve, n: int, m: int, level: float = 0.9
 def shares_everywhere(
     curve: AlphaCurve, n_members: int, n_non_members: int, level: float = 0.95
 ) -> tuple[np.ndarray, np.ndarray]:
-    """(false-positive limits, detection limits), each (alphas, 2), that hold at every alpha at once."""
+    """(false-positive limits, detection limits), each (alphas, 2), that hold at every alpha at
+    once."""
     limits = []
     for shares, n in ((curve.fpr, n_non_members), (curve.detection, n_members)):
         half = dkw_half_width(n, level) if n >= MIN_N else math.nan
@@ -44,19 +54,22 @@ def shares_everywhere(
 
 
 def loss_cutoff(test: LossTest, rule: str) -> float:
-    """Where the line stands at first: the smallest D that the rule flags, or just beyond every control."""
+    """Where the line stands at first: the smallest D that the rule flags, or just beyond every
+    control."""
     cutoff = test.cutoff(rule)
     return cutoff if math.isfinite(cutoff) else float(max(test.d0.max(), test.d.max()))
 
 
 def binned(values: np.ndarray, edges: np.ndarray) -> list[float]:
-    """Share of `values` in each bin; what lies outside is in no bin and stays in the denominator."""
+    """Share of `values` in each bin; what lies outside is in no bin and stays in the
+    denominator."""
     counts = np.histogram(values, edges)[0]
     return (counts / max(len(values), 1)).tolist()
 
 
 def edges_of(*groups: np.ndarray, n_bins: int = 60) -> np.ndarray:
-    """Common bin edges over the finite values of all groups; a single value gets a bin of its own around it."""
+    """Common bin edges over the finite values of all groups; a single value gets a bin of its own
+    around it."""
     values = np.concatenate(groups)
     values = values[np.isfinite(values)]
     low, high = (float(values.min()), float(values.max())) if len(values) else (0.0, 1.0)
@@ -73,7 +86,15 @@ def packed(values: Sequence[float] | np.ndarray) -> str:
 
 
 def _line(**parts) -> dict:
-    defaults: dict = {"groups": [], "edges": [], "rows": None, "marks": [], "words": {}, "scale": 1, "mirrored": False}
+    defaults: dict = {
+        "groups": [],
+        "edges": [],
+        "rows": None,
+        "marks": [],
+        "words": {},
+        "scale": 1,
+        "mirrored": False,
+    }
     return defaults | parts
 
 
@@ -82,12 +103,14 @@ def loss_line(
     start: float,
     unit: str,
     names: tuple[str, str],
+    *,
     simultaneous: bool = False,
     withheld: str = "",
     mark: float = math.nan,
 ) -> dict:
-    """The loss test's cut-off over D of the items (up) and of the controls (down). `withheld`: why nothing is claimed of the set,
-    and then no lower bound is printed. `mark` is the controls' that the verdict counts beyond."""
+    """The loss test's cut-off over D of the items (up) and of the controls (down). `withheld`: why
+    nothing is claimed of the set, and then no lower bound is printed. `mark` is the controls' that
+    the verdict counts beyond."""
     curve = cutoff_curve(test.d, test.d0)
     n, m = len(test.d), len(test.d0)
     low = excess_low_everywhere(curve, n, m) if simultaneous else curve.excess_low
@@ -105,8 +128,16 @@ def loss_line(
         edges=edges.tolist(),
         marks=_verdict_mark(mark),
         groups=[
-            {"label": f"{names[0]} (n = {n:,})", "colour": "benchmark", "shares": binned(test.d, edges)},
-            {"label": f"{names[1]} (n = {m:,})", "colour": "control", "shares": binned(test.d0, edges)},
+            {
+                "label": f"{names[0]} (n = {n:,})",
+                "colour": "benchmark",
+                "shares": binned(test.d, edges),
+            },
+            {
+                "label": f"{names[1]} (n = {m:,})",
+                "colour": "control",
+                "shares": binned(test.d0, edges),
+            },
         ],
         tables={
             "flagged": packed(curve.n_flagged),
@@ -116,9 +147,14 @@ def loss_line(
             "low": packed(np.maximum(low, 0.0)),
         },
         lines=[
-            f"{{flagged|int}} of {n:,} items are flagged; chance alone would flag {{expected|num}}.",
-            f"{{controls|int}} of {m:,} controls lie as high. Beyond chance: {{excess|pct}} of the items"
-            f"{dragged_bound(simultaneous, withheld)}.",
+            (
+                f"{{flagged|int}} of {n:,} items are flagged; chance alone would flag"
+                " {expected|num}."
+            ),
+            (
+                f"{{controls|int}} of {m:,} controls lie as high. Beyond chance: {{excess|pct}} of"
+                f" the items{dragged_bound(simultaneous, withheld)}."
+            ),
         ],
     )
 
@@ -128,8 +164,11 @@ def _verdict_mark(mark: float) -> list[dict]:
     return [{"x": mark, "label": "the verdict's mark", "row": 1}] if math.isfinite(mark) else []
 
 
-def alpha_line(pearl: Pearl, start: float, unit: str, simultaneous: bool = False, mark: float = math.nan) -> dict:
-    """PEARL's alpha over sensitivities of judged texts (up) and of non-members (down); `mark` as in `loss_line`."""
+def alpha_line(
+    pearl: Pearl, start: float, unit: str, *, simultaneous: bool = False, mark: float = math.nan
+) -> dict:
+    """PEARL's alpha over sensitivities of judged texts (up) and of non-members (down); `mark` as in
+    `loss_line`."""
     curve = pearl.curve()
     sensitivity = pearl.sensitivity[~np.isnan(pearl.sensitivity)]
     non_members = pearl.non_members[~np.isnan(pearl.non_members)]
@@ -139,7 +178,10 @@ def alpha_line(pearl: Pearl, start: float, unit: str, simultaneous: bool = False
         else (curve.fpr_limits, curve.detection_limits)
     )
     edges = edges_of(sensitivity, non_members)
-    marks = [{"x": pearl.calibration.alpha, "label": f"α by the {pearl.calibration.rule} rule"}, *_verdict_mark(mark)]
+    marks = [
+        {"x": pearl.calibration.alpha, "label": f"α by the {pearl.calibration.rule} rule"},
+        *_verdict_mark(mark),
+    ]
     return _line(
         id=f"alpha-{len(sensitivity)}-{len(non_members)}-{sensitivity.sum():.6g}-{simultaneous}",
         control="alpha",
@@ -153,8 +195,16 @@ def alpha_line(pearl: Pearl, start: float, unit: str, simultaneous: bool = False
         marks=marks,
         positions=packed(np.maximum(curve.alphas, np.finfo("f4").min)),
         groups=[
-            {"label": f"judged (n = {len(sensitivity):,})", "colour": "benchmark", "shares": binned(sensitivity, edges)},
-            {"label": f"non-members (n = {len(non_members):,})", "colour": "control", "shares": binned(non_members, edges)},
+            {
+                "label": f"judged (n = {len(sensitivity):,})",
+                "colour": "benchmark",
+                "shares": binned(sensitivity, edges),
+            },
+            {
+                "label": f"non-members (n = {len(non_members):,})",
+                "colour": "control",
+                "shares": binned(non_members, edges),
+            },
         ],
         tables={
             "k": packed(curve.n_detected),
@@ -167,17 +217,24 @@ def alpha_line(pearl: Pearl, start: float, unit: str, simultaneous: bool = False
             "d1": packed(detection[:, 1]),
         },
         lines=[
-            f"{{k|int}} of {len(sensitivity):,} texts break off more abruptly than α: {{detection|pct}}"
-            f"{_limits_text('d', len(sensitivity))}.",
+            (
+                f"{{k|int}} of {len(sensitivity):,} texts break off more abruptly than α:"
+                f" {{detection|pct}}{_limits_text('d', len(sensitivity))}."
+            ),
             f"{{false|int}} of {len(non_members):,} non-members do too: false positives {{fpr|pct}}"
-            f"{_limits_text('f', len(non_members))}" + (", at any α at once." if simultaneous else "."),
+            f"{_limits_text('f', len(non_members))}"
+            + (", at any α at once." if simultaneous else "."),
         ],
     )
 
 
 def _limits_text(name: str, n: int) -> str:
     """The interval's place in a line of text; below ten texts there is none, and that is said."""
-    return f" [{{{name}0|pct}}, {{{name}1|pct}}]" if n >= MIN_N else f" (no interval: {n} texts, at least {MIN_N} are needed)"
+    return (
+        f" [{{{name}0|pct}}, {{{name}1|pct}}]"
+        if n >= MIN_N
+        else f" (no interval: {n} texts, at least {MIN_N} are needed)"
+    )
 
 
 def detector_line(
@@ -185,29 +242,41 @@ def detector_line(
     analysis: DropGap | LossTest | Pearl,
     unit: str,
     start: float | None = None,
+    *,
     simultaneous: bool = False,
 ) -> dict:
-    """The one line of a detector, for page and report: `test` is its verdict, `unit` that of its score. It starts at the detector's own
-    cut-off where no `start` is given."""
+    """The one line of a detector, for page and report: `test` is its verdict, `unit` that of its
+    score. It starts at the detector's own cut-off where no `start` is given."""
     if test is not None and isinstance(analysis, DropGap):
         return margin_line(analysis, MARGIN if start is None else start, test)
     evidence = test.measurement.set_test if test and test.measurement else None
     mark = evidence.mark if evidence else math.nan
     if isinstance(analysis, Pearl):
-        return alpha_line(analysis, pearl_cutoff(analysis) if start is None else start, unit, simultaneous, mark)
+        position = pearl_cutoff(analysis) if start is None else start
+        return alpha_line(analysis, position, unit, simultaneous=simultaneous, mark=mark)
     if not isinstance(analysis, LossTest):
         raise TypeError(f"no line is drawn from {type(analysis).__name__}")
-    at = loss_cutoff(analysis, DEFAULT_RULE) if start is None else start
-    return loss_line(analysis, at, unit, SETS, simultaneous, test.claim.withheld if test else "", mark)
+    return loss_line(
+        analysis,
+        loss_cutoff(analysis, DEFAULT_RULE) if start is None else start,
+        unit,
+        SETS,
+        simultaneous=simultaneous,
+        withheld=test.claim.withheld if test else "",
+        mark=mark,
+    )
 
 
 def margin_line(drop_gap: DropGap, start: float, verdict: MemoryTest) -> dict:
-    """The margin within which a gap counts as none, over the gap's intervals by every rule. Its sentence at every margin is the
-    verdict's own claim, made here for each position."""
+    """The margin within which a gap counts as none, over the gap's intervals by every rule. Its
+    sentence at every margin is the verdict's own claim, made here for each position."""
     low, high = drop_gap.equivalence_interval
     adjusted = verdict.numbers["p_adjusted"]
     family_p = None if math.isnan(adjusted) else adjusted
-    claims = [gap_claim(drop_gap.decided, margin, family_p, verdict.n_family, verdict.score) for margin in MARGINS.tolist()]
+    claims = [
+        gap_claim(drop_gap.decided, margin, family_p, verdict.n_family, verdict.score)
+        for margin in MARGINS.tolist()
+    ]
     texts = [claim.not_claimed(verdict.claim.withheld).text for claim in claims]
     words = list(dict.fromkeys(texts))
     estimates = [
@@ -216,7 +285,13 @@ def margin_line(drop_gap: DropGap, start: float, verdict: MemoryTest) -> dict:
         ("among items answered right before", drop_gap.cond_gap, "broken"),
     ]
     rows = [
-        {"label": f"{label}: {one.text_points()}", "value": one.value, "low": one.low, "high": one.high, "colour": colour}
+        {
+            "label": f"{label}: {one.text_points()}",
+            "value": one.value,
+            "low": one.low,
+            "high": one.high,
+            "colour": colour,
+        }
         for label, one, colour in estimates
         if one.value == one.value
     ]
@@ -239,15 +314,21 @@ def margin_line(drop_gap: DropGap, start: float, verdict: MemoryTest) -> dict:
         words={"claim": words},
         lines=[
             "{claim|word}",
-            "At this size the gap has no interval that could lie within a margin."
-            if math.isnan(low)
-            else f"The 90% interval that decides the margin is [{100 * low:+.1f}, {100 * high:+.1f}] points.".replace("-", "−"),
+            (
+                "At this size the gap has no interval that could lie within a margin."
+                if math.isnan(low)
+                else (
+                    f"The 90% interval that decides the margin is [{100 * low:+.1f},"
+                    f" {100 * high:+.1f}] points.".replace("-", "−")
+                )
+            ),
         ],
     )
 
 
 def rule_rows(test: LossTest) -> list[dict]:
-    """What each rule flags, with its share, as a table shows it; no smallest D where a rule flags nothing."""
+    """What each rule flags, with its share, as a table shows it; no smallest D where a rule flags
+    nothing."""
     rows = []
     for rule, title in RULES.items():
         rate = test.rate(rule)
@@ -257,13 +338,20 @@ def rule_rows(test: LossTest) -> list[dict]:
                 "flagged": int(test.flagged[rule].sum()),
                 "of": rate.n,
                 "share": rate.text(3),
-                "smallest D flagged": None if test.cutoff(rule) == math.inf else round(test.cutoff(rule), 3),
+                "smallest D flagged": (
+                    None if test.cutoff(rule) == math.inf else round(test.cutoff(rule), 3)
+                ),
             }
         )
     return rows
 
 
 def pearl_cutoff(pearl: Pearl) -> float:
-    """Where alpha's line stands at first: at alpha, or at the largest sensitivity where non-members are too few to set one."""
+    """Where alpha's line stands at first: at alpha, or at the largest sensitivity where non-members
+    are too few to set one."""
     alpha = pearl.calibration.alpha
-    return alpha if alpha < 2 else float(pearl.sensitivity[~np.isnan(pearl.sensitivity)].max(initial=0.0))
+    return (
+        alpha
+        if alpha < 2
+        else float(pearl.sensitivity[~np.isnan(pearl.sensitivity)].max(initial=0.0))
+    )

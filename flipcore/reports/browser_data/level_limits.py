@@ -1,7 +1,9 @@
-"""Everything that the threshold board looks up while a slider is dragged: limits at every level, computed beforehand."""
+"""Everything that the threshold board looks up while a slider is dragged: limits at every level,
+computed beforehand."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import chain, product
 
 import numpy as np
 
@@ -16,15 +18,19 @@ from flipcore.stats.flips.pooled import ALL_AXES, over_axes
 LEADS = ("compared", "reference", "both")
 QUANTITIES = ("T", "G", "A", "A_minus_G", *LEADS)
 KINDS = ("default", "percentile", "bca", "studentized")
-LEVELS = tuple(round(level, 3) for level in (*np.arange(0.5, 0.9901, 0.005), *np.arange(0.991, 0.9991, 0.001)))
+LEVELS = tuple(
+    round(level, 3) for level in (*np.arange(0.5, 0.9901, 0.005), *np.arange(0.991, 0.9991, 0.001))
+)
 
 
 @dataclass(frozen=True)
 class LevelLimits:
-    """`values` is float64 (references, policies, rows, quantities); `low` and `high` are float64 (references, policies,
-    kinds, rows, quantities, levels), NaN where there is no interval; `n` counts items (references, policies, rows).
-    `methods` names what stands in each (references, policies, kinds, rows, quantities): the kind, its default choice, a
-    fallback, or "reference" where A is 0 by definition. `floors` are mean W under e and e* (references, policies, rows, 2)."""
+    """`values` is float64 (references, policies, rows, quantities); `low` and `high` are float64
+    (references, policies, kinds, rows, quantities, levels), NaN where there is no interval; `n`
+    counts items (references, policies, rows). `methods` names what stands in each (references,
+    policies, kinds, rows, quantities): the kind, its default choice, a fallback, or "reference"
+    where A is 0 by definition. `floors` are mean W under e and e* (references, policies, rows, 2).
+    """
 
     rows: tuple[tuple[str, str], ...]
     references: tuple[str, ...]
@@ -53,41 +59,48 @@ def level_limits(
     seed: int = 0,
     n_boot: int = N_BOOT,
 ) -> LevelLimits:
-    """The quantities of every (axis, readout) under each reference and null policy: one joint bootstrap for each of
-    those, the same item draws in all. Where `pooled` names several axes, rows over them follow, one an extractor. Raises
-    BadInput for an unknown name."""
+    """The quantities of every (axis, readout) under each reference and null policy: one joint
+    bootstrap for each of those, the same item draws in all. Where `pooled` names several axes, rows
+    over them follow, one an extractor. Raises BadInput for an unknown name."""
     rows = _rows(answers, pooled)
     shape = (len(references), len(policies), len(kinds), len(rows), len(QUANTITIES))
     low, high = (np.full((*shape, len(levels)), np.nan, dtype="<f8") for _ in range(2))
-    values, floors = (np.full((*shape[:2], len(rows), k), np.nan, dtype="<f8") for k in (len(QUANTITIES), 2))
+    values, floors = (
+        np.full((*shape[:2], len(rows), k), np.nan, dtype="<f8") for k in (len(QUANTITIES), 2)
+    )
     n, methods = np.zeros((*shape[:2], len(rows)), int), np.full(shape, "none", object)
-    limits_of: dict[bytes, list] = {}  # where every answer was read the policies give the same columns, so the same limits
+    # Where every answer was read the policies give the same columns, so the same limits.
+    limits_of: dict[bytes, list] = {}
     for r, reference in enumerate(references):
         for p, policy in enumerate(policies):
-            rates = _rates(answers, rows, reference, policy, include_base, pooled)
+            rates = _rates(answers, rows, reference, policy, pooled, include_base=include_base)
             stated = [stated_names(x) for x in rates]
             columns = np.hstack([x[:, _places(own)] for x, own in zip(rates, stated, strict=True)])
             joint = JointMeans(columns, seed, n_boot, answers.families)
-            bounds = [COLUMNS[name] for own in stated for name in own]
+            bounds = [COLUMNS[name] for name in chain.from_iterable(stated)]
             values[r, p] = joint.values.reshape(len(rows), -1)
             n[r, p] = joint.n.reshape(len(rows), -1)[:, 0]
-            floors[r, p] = JointMeans(np.hstack([x[:, _places(("W", "W_ref"))] for x in rates])).values.reshape(-1, 2)
+            floors[r, p] = JointMeans(
+                np.hstack([x[:, _places(("W", "W_ref"))] for x in rates])
+            ).values.reshape(-1, 2)
             place = joint.columns.tobytes()
             if place not in limits_of:
                 limits_of[place] = [_limits(joint, kind, levels, bounds) for kind in kinds]
             for k, limits in enumerate(limits_of[place]):
                 low[r, p, k], high[r, p, k], methods[r, p, k] = limits
             own = [i for i, (_, e) in enumerate(rows) if e == reference]
-            for array, hole in ((low, np.nan), (high, np.nan), (methods, "reference")):  # A is 0 by definition there
+            # A is 0 by definition there.
+            for array, hole in ((low, np.nan), (high, np.nan), (methods, "reference")):
                 array[r, p, :, own, 2:] = hole
     names = tuple(references), tuple(policies), tuple(kinds), tuple(levels)
     return LevelLimits(rows, *names, values, low, high, floors, n, methods, seed, n_boot)
 
 
 def _rows(answers: CodedAnswers, pooled: Sequence[str]) -> tuple[tuple[str, str], ...]:
-    """(axis, extractor); then (all changes, extractor) where there are several axes to take the mean over."""
+    """(axis, extractor); then (all changes, extractor) where there are several axes to take the
+    mean over."""
     axes = [axis for axis in answers.axes if axis != IDENTITY] + [ALL_AXES] * (len(pooled) > 1)
-    return tuple((axis, e) for axis in axes for e in answers.extractors)
+    return tuple(product(axes, answers.extractors))
 
 
 def _rates(
@@ -95,13 +108,24 @@ def _rates(
     rows: Sequence[tuple[str, str]],
     reference: str,
     policy: str,
-    include_base: bool,
     pooled: Sequence[str],
+    *,
+    include_base: bool,
 ) -> list[np.ndarray]:
     """(items, quantities) of each row."""
-    own = [row for row in rows if row[0] != ALL_AXES]
-    cells = {(axis, e): item_rates(answers, axis, e, reference, policy, include_base=include_base).values for axis, e in own}
-    return [cells[row] if row in cells else over_axes([cells[axis, row[1]] for axis in pooled]) for row in rows]
+    cells: dict[tuple[str, str], np.ndarray] = {}
+    for axis, extractor in rows:
+        if axis != ALL_AXES:
+            cells[axis, extractor] = item_rates(
+                answers, axis, extractor, reference, policy, include_base=include_base
+            ).values
+    rates = []
+    for axis, extractor in rows:
+        over_all = (
+            [cells[pooled_axis, extractor] for pooled_axis in pooled] if axis == ALL_AXES else []
+        )
+        rates.append(over_axes(over_all) if axis == ALL_AXES else cells[axis, extractor])
+    return rates
 
 
 def stated_names(values: np.ndarray) -> tuple[str, ...]:
@@ -119,4 +143,8 @@ def _limits(
     """Limits as (rows, quantities, levels), the methods as (rows, quantities)."""
     of = joint.intervals(kind, levels, bounds)
     shape = (len(bounds) // len(QUANTITIES), len(QUANTITIES))
-    return of.low.T.reshape(*shape, -1), of.high.T.reshape(*shape, -1), of.methods[-1].reshape(shape)
+    return (
+        of.low.T.reshape(*shape, -1),
+        of.high.T.reshape(*shape, -1),
+        of.methods[-1].reshape(shape),
+    )

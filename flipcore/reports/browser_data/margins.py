@@ -1,4 +1,5 @@
-"""The four tests as rows whose margins can be moved: every state and sentence is computed here, the browser looks them up."""
+"""The four tests as rows whose margins can be moved: every state and sentence is computed here, the
+browser looks them up."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -10,25 +11,35 @@ from flipcore.reports.rows import plain
 from flipcore.stats.base.estimate import p_text
 from flipcore.stats.holdout import units, verdict
 
-SIGNS = {verdict.BEYOND: "✗✗", verdict.DIFFERENT: "✗", verdict.WITHIN: "≈", verdict.EQUIVALENT: "✓", verdict.UNDECIDED: "–"}
-_GRIDS = {"difficulty": (1, 40, 100), "prediction": (51, 100, 100), "odd one out": (34, 100, 100)}  # from, to, divided by
+SIGNS = {
+    verdict.BEYOND: "✗✗",
+    verdict.DIFFERENT: "✗",
+    verdict.WITHIN: "≈",
+    verdict.EQUIVALENT: "✓",
+    verdict.UNDECIDED: "–",
+}
+# From, to, divided by.
+_GRIDS = {"difficulty": (1, 40, 100), "prediction": (51, 100, 100), "odd one out": (34, 100, 100)}
 
 
 def margins_of(test: verdict.HoldoutTest) -> list[float | None]:
-    """The margins that the handle can take; MMD² has no natural unit, so its scale follows what the data can show, and where no margin is
-    set there is no handle."""
+    """The margins that the handle can take; MMD² has no natural unit, so its scale follows what the
+    data can show, and where no margin is set there is no handle."""
     if test.name in _GRIDS:
         first, last, by = _GRIDS[test.name]
         return [i / by for i in range(first, last + 1)]
     if test.margin is None:
         return [None]
-    largest = max([abs(x) for x in (*test.bound, test.detectable) if math.isfinite(x)], default=0.01)
+    largest = max(
+        [abs(x) for x in (*test.bound, test.detectable) if math.isfinite(x)], default=0.01
+    )
     step = float(f"{max(largest, 1e-6) / 20:.0e}")
     return [round(step * i, 12) for i in range(1, 41)]
 
 
 def _with(margins: list[float | None], lock_margin: float | None) -> list[float | None]:
-    """The handle's margins with the stored one among them, so that the board never rounds a lock's margin."""
+    """The handle's margins with the stored one among them, so that the board never rounds a lock's
+    margin."""
     numbers: list[float] = [one for one in margins if one is not None]
     if lock_margin is None or any(math.isclose(one, lock_margin) for one in numbers):
         return margins
@@ -42,9 +53,14 @@ def _row(test: verdict.HoldoutTest, margin: float | None, about: str) -> dict:
     states = [one.outcome for one in claims]
     numbers = [one for one in margins if one is not None]
     low, high = test.bound
-    low = test.estimate.low if test.name in units.ONE_SIDED else low  # the bound of a share has no lower end: the interval has
+    # The bound of a share has no lower end: the interval has.
+    low = test.estimate.low if test.name in units.ONE_SIDED else low
     two_sided = test.name == "difficulty"
-    ends = [x for x in (high, test.estimate.value, *numbers[:1], units.NOTHING[test.name], low) if math.isfinite(x)]
+    ends = [
+        x
+        for x in (high, test.estimate.value, *numbers[:1], units.NOTHING[test.name], low)
+        if math.isfinite(x)
+    ]
     top = max(*(one * (0.55 if two_sided else 1.0) for one in numbers[-1:]), *ends)
     axis = [min(-top, *ends) if two_sided else min(units.NOTHING[test.name], *ends), top]
     return {
@@ -54,9 +70,18 @@ def _row(test: verdict.HoldoutTest, margin: float | None, about: str) -> dict:
         "states": states,
         "signs": [SIGNS[state] for state in states],
         "sentences": [one.text for one in claims],
-        "labels": [f"margin {units.margin_text(test.name, one)}" if one is not None else "no margin" for one in margins],
-        "zones": [None if one is None else [-one if two_sided else axis[0], one] for one in margins],
-        "start": 0 if margin is None else min((abs(one - margin), i) for i, one in enumerate(margins) if one is not None)[1],
+        "labels": [
+            f"margin {units.margin_text(test.name, one)}" if one is not None else "no margin"
+            for one in margins
+        ],
+        "zones": [
+            None if one is None else [-one if two_sided else axis[0], one] for one in margins
+        ],
+        "start": (
+            0
+            if margin is None
+            else min((abs(one - margin), i) for i, one in enumerate(margins) if one is not None)[1]
+        ),
         "value": plain(test.estimate.value),
         "bound": [plain(low), plain(high)],
         "two_sided": two_sided,
@@ -78,13 +103,20 @@ def board(
     about: Mapping[str, str],
     missing: Mapping[str, str],
 ) -> dict:
-    """Rows in the order of TESTS, those not run with `missing[name]`; and the overall sentence for every combination of
-    states that the margins can bring about, keyed by the states joined with "|"."""
+    """Rows in the order of TESTS, those not run with `missing[name]`; and the overall sentence for
+    every combination of states that the margins can bring about, keyed by the states joined with
+    "|"."""
     by_name = {test.name: test for test in verdict.as_family(tests)}
     rows: list[dict] = [
-        _row(by_name[name], margins.get(name), about.get(name, ""))
-        if name in by_name
-        else {"name": name, "title": units.TITLES[name], "missing": missing.get(name, "It was not run.")}
+        (
+            _row(by_name[name], margins.get(name), about.get(name, ""))
+            if name in by_name
+            else {
+                "name": name,
+                "title": units.TITLES[name],
+                "missing": missing.get(name, "It was not run."),
+            }
+        )
         for name in verdict.TESTS
     ]
     run: list[dict] = [row for row in rows if "missing" not in row]
@@ -95,7 +127,11 @@ def board(
             for row, state in zip(run, states, strict=True)
         ]
         claim = verdict_claim(verdict.HoldoutVerdict(tuple(combination)))
-        overall["|".join(states)] = {"state": claim.outcome, "sentence": claim.text, "detail": claim.detail}
+        overall["|".join(states)] = {
+            "state": claim.outcome,
+            "sentence": claim.text,
+            "detail": claim.detail,
+        }
     return {"rows": rows, "overall": overall, "id": digest(rows)}
 
 
@@ -109,14 +145,21 @@ def waiting_board(
     about: Mapping[str, str],
     missing: Mapping[str, str],
 ) -> dict:
-    """The board while a test is still running: estimates and intervals of the others, and no verdict, because p-values are
-    corrected over all tests."""
+    """The board while a test is still running: estimates and intervals of the others, and no
+    verdict, because p-values are corrected over all tests."""
     whole, n = board(tests, margins, about, missing), len(tests)
     words = {"states": WAITING, "signs": "…", "sentences": _WAITS}
     rows = [
-        row if "missing" in row else row | {name: [word] * len(row["margins"]) for name, word in words.items()}
+        (
+            row
+            if "missing" in row
+            else row | {name: [word] * len(row["margins"]) for name, word in words.items()}
+        )
         for row in whole["rows"]
     ]
-    ready = f"{n or 'None'} of {len(verdict.TESTS)} tests {'are' if n > 1 else 'is'} ready; the verdict waits for what is still running."
+    ready = (
+        f"{n or 'None'} of {len(verdict.TESTS)} tests {'are' if n > 1 else 'is'} ready; the verdict"
+        " waits for what is still running."
+    )
     overall = {"|".join([WAITING] * n): {"state": WAITING, "sentence": ready, "detail": ""}}
     return {"rows": rows, "overall": overall, "id": digest(rows), "waiting": True}

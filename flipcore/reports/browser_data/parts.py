@@ -1,4 +1,5 @@
-"""The browser parts, for pages and for files that open without a server: markup, style and script."""
+"""The browser parts, for pages and for files that open without a server: markup, style and
+script."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -19,9 +20,12 @@ BOARD = ("numbers.js", "board.js")  # what the parts share that look a board's s
 
 
 def part(name: str, shared: Sequence[str] = BOARD) -> Part:
-    """The part of that name, as "threshold_board": before its own script stand the `shared` ones, because no part can import them. A
-    part may do without a style."""
-    html, css = _text(f"{name}.html"), _text(f"{name}.css") if (COMPONENTS / f"{name}.css").is_file() else ""
+    """The part of that name, as "threshold_board": before its own script stand the `shared` ones,
+    because no part can import them. A part may do without a style."""
+    html, css = (
+        _text(f"{name}.html"),
+        (_text(f"{name}.css") if (COMPONENTS / f"{name}.css").is_file() else ""),
+    )
     return Part(html, css, "\n".join(map(_text, (*shared, f"{name}.js"))))
 
 
@@ -30,9 +34,12 @@ def _text(name: str) -> str:
 
 
 def script_of(js: str) -> str:
-    """A part's module as an expression, its default export, for a file whose script is one block: a module of an HTML file that
-    was opened from a folder may not be imported."""
+    """A part's module as an expression, its default export, for a file whose script is one block: a
+    module of an HTML file that was opened from a folder may not be imported."""
     body, exports = js.replace("export default ", "return "), js.count("export default ")
     if exports != 1 or "import " in js.split("export default ")[0]:
-        raise ValueError(f"A browser part needs one default export and no import; this one has {exports} exports.")
+        raise ValueError(
+            f"A browser part needs one default export and no import; this one has {exports}"
+            " exports."
+        )
     return f"(() => {{\n{body}\n}})()"

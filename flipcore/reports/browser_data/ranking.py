@@ -1,7 +1,8 @@
-"""The ranking's board: what each model's rank may be under every way at every level, and the sentences that belong to it. The
-browser looks them up while the level is dragged."""
+"""The ranking's board: what each model's rank may be under every way at every level, and the
+sentences that belong to it. The browser looks them up while the level is dragged."""
 
 from collections.abc import Sequence
+from itertools import combinations
 from typing import Any
 
 import numpy as np
@@ -23,12 +24,14 @@ def way_id(way: Way) -> str:
 
 
 def board(report: RankingReport, level: float) -> dict[str, Any]:
-    """`levels, start, models, ways, best, worst, headline, pairs`. `best` and `worst` are flat in the order level, way, model;
-    `headline` and each of `pairs` hold their different sentences and which of them stands at each level."""
+    """`levels, start, models, ways, best, worst, headline, pairs`. `best` and `worst` are flat in
+    the order level, way, model; `headline` and each of `pairs` hold their different sentences and
+    which of them stands at each level.
+    """
     contest, models = report.contest, by_rank(report.contest)
     limits = [rank_limits(contest.at_all, 1 - one) for one in LEVELS]
     best, worst = (np.array([pair[side][:, models] for pair in limits]) for side in (0, 1))
-    pairs = [(models[j], models[k]) for j in range(len(models)) for k in range(j + 1, len(models))][:MOST_PAIRS]
+    pairs = list(combinations(models, 2))[:MOST_PAIRS]
     arrays: dict[str, Any] = {
         "levels": list(LEVELS),
         "start": min(range(len(LEVELS)), key=lambda i: abs(LEVELS[i] - level)),
@@ -37,7 +40,9 @@ def board(report: RankingReport, level: float) -> dict[str, Any]:
         "best": best.ravel().tolist(),
         "worst": worst.ravel().tolist(),
         "headline": by_level([best_claim(contest, one).text for one in LEVELS]),
-        "pairs": [by_level([pair_claim(contest, j, k, one).text for one in LEVELS]) for j, k in pairs],
+        "pairs": [
+            by_level([pair_claim(contest, j, k, one).text for one in LEVELS]) for j, k in pairs
+        ],
         "detail": report.claims[0].detail,
     }
     return arrays | {"id": digest(arrays)}

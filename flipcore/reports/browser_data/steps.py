@@ -4,7 +4,8 @@ from collections.abc import Iterable
 
 
 class Steps:
-    """Items that K and J step through, each once; the place of one is looked up, not searched for among 100,000."""
+    """Items that K and J step through, each once; the place of one is looked up, not searched for
+    among 100,000."""
 
     def __init__(self, items: Iterable[str]) -> None:
         self._items = list(dict.fromkeys(items))

@@ -1,14 +1,17 @@
-"""What the threshold board says at each level: outcomes, sentences and the headline, all made by `claims.flips` beforehand.
+"""What the threshold board says at each level: outcomes, sentences and the headline, all made by
+`claims.flips` beforehand.
 
-JavaScript looks an outcome up and puts the leading number with its interval into the sentence that belongs to it, so that the
-headline, the tally and the rows are always of one level.
+JavaScript looks an outcome up and puts the leading number with its interval into the sentence that
+belongs to it, so that the headline, the tally and the rows are always of one level.
 """
 
 from collections.abc import Callable, Mapping, Sequence
+from itertools import product
 
 import numpy as np
 
 from flipcore.claims import flips
+from flipcore.claims.claim import Claim
 from flipcore.reports.browser_data.level_limits import LEADS
 from flipcore.reports.rows import plain
 from flipcore.stats.flips.coded_answers import CodedAnswers
@@ -33,9 +36,10 @@ Limits = Mapping[str, np.ndarray]  # quantity -> (rows, levels)
 
 
 class Wording:
-    """Cells of one reference and policy with their verdicts, ready to be asked at any level; where several axes are `pooled`,
-    rows over all of them follow, from which the headline is taken: it is the claim that the study's card leads with. `every` are the
-    cells that are claimed together where any reference may be chosen after looking."""
+    """Cells of one reference and policy with their verdicts, ready to be asked at any level; where
+    several axes are `pooled`, rows over all of them follow, from which the headline is taken: it is
+    the claim that the study's card leads with. `together` are the cells that are claimed together
+    where any reference may be chosen after looking."""
 
     def __init__(
         self,
@@ -45,19 +49,25 @@ class Wording:
         closed_gates: Mapping[str, str],
         temperature: float | None,
         pooled: Sequence[str] = (),
-        every: Sequence[Decomposition] | None = None,
+        together: Sequence[Decomposition] | None = None,
     ) -> None:
-        own = decompositions(answers, reference, policy=policy, n_boot=N_BOOT, tests=False)
-        pool = [one for one in own if one.axis in pooled] if len(pooled) > 1 else []
-        families = [own, across_axes(pool, n_boot=N_BOOT)]
-        self.n_own, self.cells = len(own), [one for family in families for one in family]
-        self.claims = [claim for family in families for claim in flips.cell_claims(family, closed_gates, temperature, every)]
-        self.verdicts = [one for family in families for one in _verdicts(family, closed_gates, temperature, every)]
-        shut = flips.headline(families[-1] or own, closed_gates, temperature)
+        own_cells = decompositions(answers, reference, policy=policy, n_boot=N_BOOT, tests=False)
+        pool = [cell for cell in own_cells if cell.axis in pooled] if len(pooled) > 1 else []
+        pooled_cells = across_axes(pool, n_boot=N_BOOT)
+        self.n_own = len(own_cells)
+        self.cells: list[Decomposition] = []
+        self.claims: list[Claim] = []
+        self.verdicts: list[flips.Verdict | None] = []
+        for family in (own_cells, pooled_cells):
+            self.cells += family
+            self.claims += flips.cell_claims(family, closed_gates, temperature, together)
+            self.verdicts += _verdicts(family, closed_gates, temperature, together)
+        shut = flips.headline(pooled_cells or own_cells, closed_gates, temperature)
         self.instead = shut.text if not self._leads(self._open()) else ""
 
     def rows(self) -> list[dict]:
-        """For each row its sentences by outcome code, the quantities that they lead with and its three parts."""
+        """For each row its sentences by outcome code, the quantities that they lead with and its
+        three parts."""
         return [self._row(*row) for row in zip(self.cells, self.claims, self.verdicts, strict=True)]
 
     def _row(self, one: Decomposition, claim, verdict: flips.Verdict | None) -> dict:
@@ -67,10 +77,17 @@ class Wording:
         row: dict = {"parts": parts, "detail": claim.detail}
         if verdict is None or claim.withheld:
             code = WITHHELD if claim.withheld else claim.outcome
-            sentence = claim.text.replace(one.T.text_percent(), "{lead}", 1) if code == flips.REFERENCE else claim.text
+            sentence = (
+                claim.text.replace(one.T.text_percent(), "{lead}", 1)
+                if code == flips.REFERENCE
+                else claim.text
+            )
             return row | {"leads": {}, "sentences": {CODES[code]: sentence}}
         return row | {
-            "leads": {CODES[key]: LEADS[THREE.index(name.removesuffix("_excess"))] for key, name in verdict.leads.items()},
+            "leads": {
+                CODES[key]: LEADS[THREE.index(name.removesuffix("_excess"))]
+                for key, name in verdict.leads.items()
+            },
             "sentences": {CODES[key]: text for key, text in verdict.sentences.items()},
         }
 
@@ -86,28 +103,45 @@ class Wording:
         return [one for one in decided if len(self.cells) == self.n_own or one[0] >= self.n_own]
 
     def verdicts_at(self, rule: str, levels: Sequence[float], low: Limits, high: Limits) -> dict:
-        """`outcomes[row]`: one code a level; `headline[level]`: the row that it names (-1: none, `instead` is said);
-        `tally[level]`: its place among `tallies`."""
-        codes = [[CODES[WITHHELD if claim.withheld else claim.outcome]] * len(levels) for claim in self.claims]
+        """`outcomes[row]`: one code a level; `headline[level]`: the row that it names (-1: none,
+        `instead` is said); `tally[level]`: its place among `tallies`."""
+        codes = [
+            [CODES[WITHHELD if claim.withheld else claim.outcome]] * len(levels)
+            for claim in self.claims
+        ]
         leads, tally_at = [], []
         tallies: dict = {}
         for at, level in enumerate(levels):
             outcomes = []
             for row, verdict in self._open():
-                limits = ((low[name][row, at], high[name][row, at]) for name in ("A", "G", "A_minus_G"))
-                outcome = verdict.outcome(level) if rule == PARTS else flips.source_outcome(rule, *limits)
+                limits = (
+                    (low[name][row, at], high[name][row, at]) for name in ("A", "G", "A_minus_G")
+                )
+                outcome = (
+                    verdict.outcome(level) if rule == PARTS else flips.source_outcome(rule, *limits)
+                )
                 codes[row][at] = CODES[outcome]
                 outcomes.append((row, verdict, outcome))
             leads.append(_lead(self._leads(outcomes)))
-            text = flips.tally_of([outcome for row, _, outcome in outcomes if row < self.n_own]).text
+            text = flips.tally_of(
+                [outcome for row, _, outcome in outcomes if row < self.n_own]
+            ).text
             tally_at.append(tallies.setdefault(text, len(tallies)))
-        return {"outcomes": ["".join(row) for row in codes], "headline": leads, "tally": tally_at, "tallies": list(tallies)}
+        return {
+            "outcomes": ["".join(row) for row in codes],
+            "headline": leads,
+            "tally": tally_at,
+            "tallies": list(tallies),
+        }
 
 
 def every_pairing(answers: CodedAnswers, references: Sequence[str]) -> list[Decomposition]:
-    """The cells beside each of these references: what is claimed together where any of them may be chosen after looking."""
-    beside = (decompositions(answers, one, kind="clt_cluster", tests=False) for one in references)
-    return [one for cells in beside for one in cells]
+    """The cells beside each of these references: what is claimed together where any of them may be
+    chosen after looking."""
+    cells: list[Decomposition] = []
+    for reference in references:
+        cells += decompositions(answers, reference, kind="clt_cluster", tests=False)
+    return cells
 
 
 def _verdicts(
@@ -138,5 +172,9 @@ def wordings(
     every: Sequence[Decomposition] | None = None,
 ) -> Callable[[str, str], Wording]:
     """(reference, policy) -> its verdicts, each made once."""
-    of = {(r, p): Wording(answers, r, p, closed_gates, temperature, pooled, every) for r in references for p in policies}
-    return lambda reference, policy: of[reference, policy]
+    made = {}
+    for reference, policy in product(references, policies):
+        made[reference, policy] = Wording(
+            answers, reference, policy, closed_gates, temperature, pooled, every
+        )
+    return lambda reference, policy: made[reference, policy]

@@ -1,4 +1,5 @@
-"""What a reader checks a number with: every estimate, the items' own values, the readouts, and what each column means."""
+"""What a reader checks a number with: every estimate, the items' own values, the readouts, and what
+each column means."""
 
 import json
 import tomllib
@@ -10,7 +11,16 @@ from flipcore.core.command_line import command
 from flipcore.methods.words import TERMS
 from flipcore.reports.exports import parts
 from flipcore.reports.exports.data_tables import Table, data_table
-from flipcore.reports.exports.markup import Markup, data_link, folded, joined, packed, paragraph, section, tag
+from flipcore.reports.exports.markup import (
+    Markup,
+    data_link,
+    folded,
+    joined,
+    packed,
+    paragraph,
+    section,
+    tag,
+)
 from flipcore.reports.study import cell_place
 from flipcore.reports.whole_study import WholeStudy
 from flipcore.stats.flips.decomposition import COLUMNS
@@ -21,7 +31,9 @@ MOST_ROWS = 20_000  # of readouts within the file; a larger study is exported be
 # of each table: column -> meaning
 _COLUMNS = tomllib.loads(Path(__file__).with_name("columns.toml").read_text(encoding="utf-8"))
 READOUTS, ITEMS, COMPLETIONS = (_COLUMNS[name] for name in ("readouts", "items", "completions"))
-VALUES = _COLUMNS["values"] | dict.fromkeys(COLUMNS, "the unit's own value; the mean over units is the estimate of that name")
+VALUES = _COLUMNS["values"] | dict.fromkeys(
+    COLUMNS, "the unit's own value; the mean over units is the estimate of that name"
+)
 
 
 def data_part(c: WholeStudy) -> Markup:
@@ -29,8 +41,8 @@ def data_part(c: WholeStudy) -> Markup:
     every = numbers_table(c)
     files = joined(tag("li", one) for one in _files(c))
     check = (
-        "To check a number: the mean of a column of the items' values is the estimate of that name in the row of its cell. The "
-        "readouts hold every answer that a cell was computed from."
+        "To check a number: the mean of a column of the items' values is the estimate of that name"
+        " in the row of its cell. The readouts hold every answer that a cell was computed from."
     )
     return section(
         "Data",
@@ -51,10 +63,20 @@ def numbers_table(c: WholeStudy) -> Table:
 def tables(c: WholeStudy) -> list[Table]:
     """Every table of results that has rows, in the order of the report."""
     report = c.report
-    flips = [parts.flips_table(c, m, model) for m, model in enumerate(c.models) if report.decompositions[model]]
-    people = [one for m, model in enumerate(c.models) for one in parts.people_tables(c, m, model)]
-    memory = [parts.memory_table(c, m, model) for m, model in enumerate(c.models) if report.memory.get(model)]
-    every = [
+    flips = [
+        parts.flips_table(c, m, model)
+        for m, model in enumerate(c.models)
+        if report.decompositions[model]
+    ]
+    people: list[Table] = []
+    for m, model in enumerate(c.models):
+        people += parts.people_tables(c, m, model)
+    memory = [
+        parts.memory_table(c, m, model)
+        for m, model in enumerate(c.models)
+        if report.memory.get(model)
+    ]
+    all_tables = [
         *parts.score_tables(c),
         *parts.ranking_tables(c),
         *flips,
@@ -65,19 +87,32 @@ def tables(c: WholeStudy) -> list[Table]:
         numbers_table(c),
         parts.decisions_table(c),
     ]
-    return [one for one in every if one.rows]
+    return [table for table in all_tables if table.rows]
 
 
 def sentences(c: WholeStudy) -> list[str]:
-    """Every claim of the study with its numbers, a sentence each, as `stats` prints them; what is withheld says why."""
-    return list(dict.fromkeys(f"{claim.text} {claim.detail}".strip() for claim in c.claims if claim.text))
+    """Every claim of the study with its numbers, a sentence each, as `stats` prints them; what is
+    withheld says why."""
+    return list(
+        dict.fromkeys(f"{claim.text} {claim.detail}".strip() for claim in c.claims if claim.text)
+    )
 
 
 def _files(c: WholeStudy) -> list[Markup]:
     stats = json.dumps(c.as_dict(), indent=2, ensure_ascii=False, allow_nan=False, default=str)
     files = [
-        _file("stats.json", stats, "application/json", "everything that the command “stats --json” prints"),
-        _file("item-values.csv", csv_text(_item_values(c)), "text/csv", "each item's own value in each cell"),
+        _file(
+            "stats.json",
+            stats,
+            "application/json",
+            "everything that the command “stats --json” prints",
+        ),
+        _file(
+            "item-values.csv",
+            csv_text(_item_values(c)),
+            "text/csv",
+            "each item's own value in each cell",
+        ),
     ]
     readouts, items = c.everything[list(READOUTS)], _items(c)
     if len(readouts) > MOST_ROWS:
@@ -96,31 +131,52 @@ def _file(name: str, content: str, kind: str, what: str) -> Markup:
 
 
 def _gzip(name: str, frame: pd.DataFrame, what: str) -> Markup:
-    return joined([data_link(name, name, packed(safe(frame).to_csv(index=False)), "application/gzip"), f": {what}"])
+    return joined(
+        [
+            data_link(name, name, packed(safe(frame).to_csv(index=False)), "application/gzip"),
+            f": {what}",
+        ]
+    )
 
 
 def _items(c: WholeStudy) -> pd.DataFrame:
     items = c.items.copy()
-    items["options"] = [json.dumps(list(options), ensure_ascii=False) for options in items["options"]]
+    items["options"] = [
+        json.dumps(list(options), ensure_ascii=False) for options in items["options"]
+    ]
     return items[list(ITEMS)]
 
 
 def _item_values(c: WholeStudy) -> list[dict[str, object]]:
-    """One row an item and cell, in the order in which the items, or the families that they share, were resampled."""
+    """One row an item and cell, in the order in which the items, or the families that they share,
+    were resampled."""
     rows = []
     for model in c.models:
         ids = list(dict.fromkeys(c.flips_of(model)["item_id"]))
         for one in c.report.decompositions[model]:
             for unit, values in zip(ids, one.item_values.tolist(), strict=True):
-                rows.append({"model": model, "cell": cell_place(one), "unit": unit} | dict(zip(COLUMNS, values, strict=True)))
+                rows.append(
+                    {"model": model, "cell": cell_place(one), "unit": unit}
+                    | dict(zip(COLUMNS, values, strict=True))
+                )
     return rows
 
 
 def _dictionary() -> Markup:
     columns = {"readouts.csv.gz": READOUTS, "items.csv.gz": ITEMS, "item-values.csv": VALUES}
-    rows = [
-        {"file": file, "column": name, "meaning": words} for file, names in columns.items() for name, words in names.items()
-    ]
-    dictionary = Table("dictionary", "Data dictionary", rows, "What each column of the files means.")
-    words = tag("dl", *(joined([tag("dt", term.name), tag("dd", f"{term.meaning} {term.paper}".strip())]) for term in TERMS))
+    rows = []
+    for file, meanings in columns.items():
+        rows += [
+            {"file": file, "column": name, "meaning": words} for name, words in meanings.items()
+        ]
+    dictionary = Table(
+        "dictionary", "Data dictionary", rows, "What each column of the files means."
+    )
+    words = tag(
+        "dl",
+        *(
+            joined([tag("dt", term.name), tag("dd", f"{term.meaning} {term.paper}".strip())])
+            for term in TERMS
+        ),
+    )
     return joined([folded("Data dictionary", data_table(dictionary)), folded("Glossary", words)])

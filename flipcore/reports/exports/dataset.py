@@ -1,8 +1,9 @@
-"""A study as a folder that the Hugging Face hub reads: readouts, items and completions as Parquet, and a card.
+"""A study as a folder that the Hugging Face hub reads: readouts, items and completions as Parquet,
+and a card.
 
-Items whose licence is unknown or forbids changed copies are left out with everything that was read from them, and counted; where any
-example before a question may be such an item, a note stands for the examples. Nobody is
-named. What is set aside stays out, as in every export.
+Items whose licence is unknown or forbids changed copies are left out with everything that was read
+from them, and counted; where any example before a question may be such an item, a note stands for
+the examples. Nobody is named. What is set aside stays out, as in every export.
 """
 
 import io
@@ -36,19 +37,23 @@ TABLES = {"readouts": READOUTS, "items": ITEMS, "completions": COMPLETIONS}
 
 @dataclass(frozen=True)
 class DatasetFolder:
-    """`files` by their path within the folder; `n_left_out` items may not be passed on, of the datasets in `why`."""
+    """`files` by their path within the folder; `n_left_out` items may not be passed on, of the
+    datasets in `unlicensed`."""
 
     files: Mapping[str, bytes]
     n_items: int
     n_left_out: int
-    why: tuple[str, ...]
+    unlicensed: tuple[str, ...]
 
     @property
     def sentence(self) -> str:
         left_out = ""
         if self.n_left_out:
             are = "item is" if self.n_left_out == 1 else "items are"
-            left_out = f" {self.n_left_out:,} {are} left out, because of the licence of {', '.join(self.why)}."
+            left_out = (
+                f" {self.n_left_out:,} {are} left out, because of the licence of"
+                f" {', '.join(self.unlicensed)}."
+            )
         return f"{self.n_items:,} items with their answers.{left_out}"
 
     def zipped(self) -> bytes:
@@ -60,20 +65,29 @@ class DatasetFolder:
         return buffer.getvalue()
 
     def write(self, folder: str | Path) -> Path:
-        """Writes the folder; BadInput where it cannot be written, or where it holds something else already."""
+        """Writes the folder; BadInput where it cannot be written, or where it holds something else
+        already."""
         require(Permission.PUBLISH)
         place = Path(folder)
-        others = [one.name for one in place.iterdir() if one.name not in ("README.md", "data")] if place.is_dir() else []
+        others = (
+            [one.name for one in place.iterdir() if one.name not in ("README.md", "data")]
+            if place.is_dir()
+            else []
+        )
         if others:
-            raise BadInput(f"{place} holds {others[0]} already: choose an empty folder or a new one.")
+            raise BadInput(
+                f"{place} holds {others[0]} already: choose an empty folder or a new one."
+            )
         for path, content in self.files.items():
             write(place / path, content)
         return place
 
 
-def dataset_folder(store: Store, study_id: str, license: str = "", language: str = "en") -> DatasetFolder:
-    """`license` is what the user declares for items whose dataset names none (a file of their own). Raises BadInput where no
-    item may be passed on."""
+def dataset_folder(
+    store: Store, study_id: str, license: str = "", language: str = "en"
+) -> DatasetFolder:
+    """`license` is what the user declares for items whose dataset names none (a file of their own).
+    Raises BadInput where no item may be passed on."""
     check_codes(license or "other", language)
     items = studies.study_items(store, study_id)
     licenses = {name: license_of(name, license) for name in sorted(set(items["dataset"]))}
@@ -82,33 +96,41 @@ def dataset_folder(store: Store, study_id: str, license: str = "", language: str
     why = tuple(name for name in licenses if name not in passed_on)
     if not ids:
         raise BadInput(
-            f"No item may be passed on: nobody has said under which licence {', '.join(why) or 'the items'} may be. "
-            "Name it, as cc-by-4.0, if you may publish them."
+            "No item may be passed on: nobody has said under which licence"
+            f" {', '.join(why) or 'the items'} may be. Name it, as cc-by-4.0, if you may publish"
+            " them."
         )
     store.told("packed a dataset", study_id)
     whole = whole_study(store, study_id)
     study = whole.study
     split = study.prompt.examples_from if study.prompt else None
-    shows_examples = not why and (split is None or may_be_passed_on(license_of(split.dataset, license)))
-    every = _frames(whole, shows_examples)
-    frames = {name: frame[frame["item_id"].isin(ids)] for name, frame in every.items()}
+    shows_examples = not why and (
+        split is None or may_be_passed_on(license_of(split.dataset, license))
+    )
+    frames = {}
+    for name, frame in _frames(whole, shows_examples=shows_examples).items():
+        frames[name] = frame[frame["item_id"].isin(ids)]
     files = {f"data/{name}.parquet": _parquet(frame) for name, frame in frames.items()}
     folder = DatasetFolder(files, len(ids), len(items) - len(ids), why)
-    card = _card(whole, folder, frames, {name: licenses[name] for name in sorted(passed_on)}, language)
-    return DatasetFolder({"README.md": card.encode(), **files}, folder.n_items, folder.n_left_out, folder.why)
+    card = _card(
+        whole, folder, frames, {name: licenses[name] for name in sorted(passed_on)}, language
+    )
+    return replace(folder, files={"README.md": card.encode(), **files})
 
 
-def _frames(whole: WholeStudy, shows_examples: bool) -> dict[str, pd.DataFrame]:
-    completions = exchange.completions(whole.store, whole.study_id)
-    completions["prompt"] = [_prompt(json.loads(parts), shows_examples) for parts in completions["parts"]]
+def _frames(c: WholeStudy, *, shows_examples: bool) -> dict[str, pd.DataFrame]:
+    completions = exchange.completions(c.store, c.study_id)
+    completions["prompt"] = [
+        _prompt(json.loads(parts), shows_examples=shows_examples) for parts in completions["parts"]
+    ]
     return {
-        "readouts": whole.everything[list(READOUTS)],
-        "items": whole.items[list(ITEMS)],
+        "readouts": c.everything[list(READOUTS)],
+        "items": c.items[list(ITEMS)],
         "completions": completions[list(COMPLETIONS)],
     }
 
 
-def _prompt(parts: list[tuple[str, str]], shows_examples: bool) -> str:
+def _prompt(parts: list[tuple[str, str]], *, shows_examples: bool) -> str:
     """What was sent; without the examples where any of them may be of items that are left out."""
     if shows_examples:
         return Prompt(tuple((name, text) for name, text in parts)).transcript
@@ -126,24 +148,32 @@ _CARD = Path(__file__).with_name("card.txt").read_text(encoding="utf-8")
 
 
 def _card(
-    whole: WholeStudy, folder: DatasetFolder, frames: Mapping[str, pd.DataFrame], licenses: Mapping[str, str], language: str
+    whole: WholeStudy,
+    folder: DatasetFolder,
+    frames: Mapping[str, pd.DataFrame],
+    licenses: Mapping[str, str],
+    language: str,
 ) -> str:
     study, roles = whole.study, Counter(frames["items"]["role"])
     counts = [{"table": name, "rows": len(frame)} for name, frame in frames.items()]
-    counts += [{"table": f"items, {role.replace('_', ' ')}", "rows": n} for role, n in sorted(roles.items())]
+    counts += [
+        {"table": f"items, {role.replace('_', ' ')}", "rows": n}
+        for role, n in sorted(roles.items())
+    ]
     names = sorted(set(licenses.values()))
     models = sorted(set(frames["readouts"]["model"]))
     return _CARD.format(
         license=f"license: {names[0]}\n" if len(names) == 1 else "license: other\n",
         language=language,
-        configs="\n".join(_config(name, i == 0) for i, name in enumerate(frames)),
+        configs="\n".join(_config(name, is_default=i == 0) for i, name in enumerate(frames)),
         title=markdown(study.name),
         version=__version__,
         study_id=study.study_id,
         n_items=folder.n_items,
         left_out=f"\n{folder.sentence}\n" if folder.n_left_out else "",
         sentences="\n".join(
-            f"- {markdown(f'{model}: {whole.report.headlines[model].sentence}')}" for model in whole.report.headlines
+            f"- {markdown(f'{model}: {whole.report.headlines[model].sentence}')}"
+            for model in whole.report.headlines
         ),
         counts=markdown_text(counts),
         n_models=len(models),
@@ -151,16 +181,24 @@ def _card(
         n_people=_n_people(whole.store, study),
         licenses=markdown("; ".join(f"{name} {one}" for name, one in licenses.items())),
         columns="\n".join(
-            f"**{name}**\n\n{markdown_text([{'column': one, 'meaning': words} for one, words in columns.items()])}"
-            for name, columns in TABLES.items()
+            f"**{name}**\n\n{_meanings(columns)}" for name, columns in TABLES.items()
         ),
         toml=_without_folders(study).to_toml().strip().replace("```", "` ` `"),
     )
 
 
-def _config(name: str, is_default: bool) -> str:
+def _meanings(columns: Mapping[str, str]) -> str:
+    return markdown_text(
+        [{"column": column, "meaning": words} for column, words in columns.items()]
+    )
+
+
+def _config(name: str, *, is_default: bool) -> str:
     default = "\n  default: true" if is_default else ""
-    return f"- config_name: {name}\n  data_files:\n  - split: train\n    path: data/{name}.parquet{default}"
+    return (
+        f"- config_name: {name}\n  data_files:\n  - split: train\n    path:"
+        f" data/{name}.parquet{default}"
+    )
 
 
 def _without_folders(study: Study) -> Study:
@@ -177,12 +215,18 @@ def _without_folders(study: Study) -> Study:
 
 def _n_people(store: Store, study: Study) -> int:
     """Reviewers of the sources whose paraphrases the study asked."""
-    sources = {(dataset, generator) for dataset, generator, *_ in studies.reviewed(store, study.study_id)}
-    states = studies.paraphrase_states(store)
-    mine = {
-        pair
-        for pair, dataset, generator in zip(states["pair_id"], states["dataset"], states["generator"], strict=True)
-        if (dataset, generator) in sources
+    sources = {
+        (dataset, generator) for dataset, generator, *_ in studies.reviewed(store, study.study_id)
     }
-    rows = [row for row in review.verdicts(store) if row["pair_id"] in mine and row["reviewer_kind"] == "person"]
-    return len({row["reviewer"] for row in rows})
+    states = studies.paraphrase_states(store)
+    pairs = set()
+    for pair, dataset, generator in zip(
+        states["pair_id"], states["dataset"], states["generator"], strict=True
+    ):
+        if (dataset, generator) in sources:
+            pairs.add(pair)
+    reviewers = set()
+    for row in review.verdicts(store):
+        if row["pair_id"] in pairs and row["reviewer_kind"] == "person":
+            reviewers.add(row["reviewer"])
+    return len(reviewers)

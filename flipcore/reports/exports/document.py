@@ -1,4 +1,5 @@
-"""The report as one HTML file: it opens from a folder, asks for nothing, and runs one script of its own and no other."""
+"""The report as one HTML file: it opens from a folder, asks for nothing, and runs one script of its
+own and no other."""
 
 import base64
 import hashlib
@@ -28,10 +29,13 @@ _LONG = 200  # a string of a board that is longer and comes again is written onc
 
 
 def report(store: Store, study_id: str, n_outputs: int = N_OUTPUTS) -> str:
-    """The report of a stored study with `n_outputs` pairs of raw outputs behind each claim. The same study gives the same
-    bytes. Raises BadInput for a number of outputs out of range."""
+    """The report of a stored study with `n_outputs` pairs of raw outputs behind each claim. The
+    same study gives the same bytes. Raises BadInput for a number of outputs out of range."""
     if not 0 <= n_outputs <= MOST_OUTPUTS:
-        raise BadInput(f"The number of outputs behind a claim came as {n_outputs}: it is from 0 to {MOST_OUTPUTS}.")
+        raise BadInput(
+            f"The number of outputs behind a claim came as {n_outputs}: it is from 0 to"
+            f" {MOST_OUTPUTS}."
+        )
     c = whole_study(store, study_id)
     store.told("wrote a report", study_id)
     flips, boards = parts.flips_part(c)
@@ -51,18 +55,22 @@ def report(store: Store, study_id: str, n_outputs: int = N_OUTPUTS) -> str:
         methods_part(c),
         data_part(c),
     ]
-    return _page(c, [one for one in sections if one is not None], boards | bars | lines | order | margins)
+    return _page(
+        c, [one for one in sections if one is not None], boards | bars | lines | order | margins
+    )
 
 
 def _page(c: WholeStudy, sections: Sequence[Markup], boards: dict[str, Any]) -> str:
     names = sorted({one["part"] for one in boards.values()})
-    own_style, own_script = ((_HERE / file).read_text(encoding="utf-8") for file in ("report.css", "report.js"))
+    own_style, own_script = (
+        (_HERE / file).read_text(encoding="utf-8") for file in ("report.css", "report.js")
+    )
     style = "\n".join([_palette(LIGHT, DARK), own_style, *(part(name).css for name in names)])
     scripts = ",\n".join(f"{name}: {script_of(part(name).js)}" for name in names)
     script = f'"use strict";\nconst PARTS = {{\n{scripts}\n}};\n{own_script}'
     policy = (
-        f"default-src 'none'; script-src {_hash(script)}; style-src {_hash(style)}; img-src data:; base-uri 'none'; "
-        "form-action 'none'"
+        f"default-src 'none'; script-src {_hash(script)}; style-src {_hash(style)}; img-src data:;"
+        " base-uri 'none'; form-action 'none'"
     )
     head = joined(
         [
@@ -75,19 +83,32 @@ def _page(c: WholeStudy, sections: Sequence[Markup], boards: dict[str, Any]) -> 
         ],
         "\n",
     )
-    end = tag("footer", paragraph(f"{c.provenance}. This file asks for nothing from the network.", cls="quiet"))
+    end = tag(
+        "footer",
+        paragraph(f"{c.provenance}. This file asks for nothing from the network.", cls="quiet"),
+    )
     body = tag("main", _opening(c), *sections, end)
     data = Markup(f'<script type="application/json" id="boards">{_payload(boards)}</script>')
     page = [head, Markup("</head>\n<body>"), body, data, Markup(f"<script>{script}</script>")]
-    return f'<!DOCTYPE html>\n<html lang="en">\n<head>\n{joined(page, chr(10)).html}\n</body>\n</html>\n'
+    return (
+        "<!DOCTYPE html>\n<html"
+        f' lang="en">\n<head>\n{joined(page, chr(10)).html}\n</body>\n</html>\n'
+    )
 
 
 def _opening(c: WholeStudy) -> Markup:
     badges = [tag("span", text, cls="badge", title=MEANINGS[badge]) for badge, text in c.badges]
     meanings = (tag("li", tag("b", text), f": {MEANINGS[badge]}") for badge, text in c.badges)
     n_items = items_text(c.store, c.row)
-    when = f"declared {parts.moment(c.row['created_at'])}" if c.row["created_at"] is not None else "date unknown"
-    about = f"{', '.join(c.models) or 'no model'} · {n_items} · {when} · study {c.study_id} · Flipscope {__version__}"
+    when = (
+        f"declared {parts.moment(c.row['created_at'])}"
+        if c.row["created_at"] is not None
+        else "date unknown"
+    )
+    about = (
+        f"{', '.join(c.models) or 'no model'} · {n_items} · {when} · study {c.study_id} · Flipscope"
+        f" {__version__}"
+    )
     return tag(
         "header",
         tag("h1", c.study.name),
@@ -99,25 +120,38 @@ def _opening(c: WholeStudy) -> Markup:
 
 
 def _says(c: WholeStudy) -> list[Markup]:
-    """What the score says of the models whose wordings were measured (that of any other says "questions only"), who is first, and the four
-    tests together; of each model what its detectors of memory say, its flips, and how many answers were cut off."""
-    first = [paragraph(one.text, cls="headline") for one in (c.score.whole_claims if c.score else ())]
+    """What the score says of the models whose wordings were measured (that of any other says
+    "questions only"), who is first, and the four tests together; of each model what its detectors
+    of memory say, its flips, and how many answers were cut off.
+    """
+    first = [
+        paragraph(one.text, cls="headline") for one in (c.score.whole_claims if c.score else ())
+    ]
     first += [paragraph(c.ranking.claims[0].text, cls="headline")] if c.ranking else []
     first += [claimed(c.holdout.claim, cls="headline")] if c.holdout and c.holdout.claim else []
-    lines = [line for model in c.models for line in (*parts.opening_memory(c, model), *parts.opening_flips(c, model))]
-    lines += [] if lines else [paragraph("No answer has come back yet.")]
-    return [*first, *lines, *(paragraph(f"{one.model}, {one.sentence()}", cls="quiet") for one in c.cut)]
+    lines: list[Markup] = []
+    for model in c.models:
+        lines += [*parts.opening_memory(c, model), *parts.opening_flips(c, model)]
+    if not lines:
+        lines.append(paragraph("No answer has come back yet."))
+    lines += [
+        paragraph(f"{truncation.model}, {truncation.sentence()}", cls="quiet")
+        for truncation in c.cut
+    ]
+    return [*first, *lines]
 
 
 def _palette(light: Colours, dark: Colours) -> str:
     """The colours as properties: light, dark where the reader's system is, light on paper."""
 
     def properties(c: Colours) -> str:
-        return " ".join(f"--{name}: {value};" for name, value in asdict(c).items() if isinstance(value, str))
+        return " ".join(
+            f"--{name}: {value};" for name, value in asdict(c).items() if isinstance(value, str)
+        )
 
     return (
-        f":root {{ color-scheme: light; {properties(light)} }}\n"
-        f"@media screen and (prefers-color-scheme: dark) {{ :root {{ color-scheme: dark; {properties(dark)} }} }}"
+        f":root {{ color-scheme: light; {properties(light)} }}\n@media screen and"
+        f" (prefers-color-scheme: dark) {{ :root {{ color-scheme: dark; {properties(dark)} }} }}"
     )
 
 
@@ -126,15 +160,26 @@ def _hash(text: str) -> str:
 
 
 def _payload(boards: dict[str, Any]) -> str:
-    """The boards as JSON that ends no script; long strings that come again stand once in `strings`."""
+    """The boards as JSON that ends no script; long strings that come again stand once in
+    `strings`."""
     strings: dict[str, int] = {}
     plain = {ident: _plain(one, strings) for ident, one in boards.items()}
-    payload = {"boards": plain, "strings": list(strings), "light": asdict(LIGHT), "dark": asdict(DARK)}
-    return json.dumps(payload, allow_nan=False, separators=(",", ":")).replace("<", "\\u003c").replace(">", "\\u003e")
+    payload = {
+        "boards": plain,
+        "strings": list(strings),
+        "light": asdict(LIGHT),
+        "dark": asdict(DARK),
+    }
+    return (
+        json.dumps(payload, allow_nan=False, separators=(",", ":"))
+        .replace("<", "\\u003c")
+        .replace(">", "\\u003e")
+    )
 
 
 def _plain(value: Any, strings: dict[str, int]) -> Any:
-    """Values that JSON has: what is not finite is None, a long string is its place among `strings`."""
+    """Values that JSON has: what is not finite is None, a long string is its place among
+    `strings`."""
     if isinstance(value, dict):
         return {str(key): _plain(one, strings) for key, one in value.items()}
     if isinstance(value, (list, tuple)):

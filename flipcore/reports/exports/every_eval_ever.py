@@ -1,5 +1,5 @@
-"""A study as Every Eval Ever 0.3.0 (arXiv:2606.14516): an aggregate and its instances for each model, each readout an
-`answer_attribution`, so that others need no knowledge of Flipscope."""
+"""A study as Every Eval Ever 0.3.0 (arXiv:2606.14516): an aggregate and its instances for each
+model, each readout an `answer_attribution`, so that others need no knowledge of Flipscope."""
 
 import hashlib
 import json
@@ -9,6 +9,7 @@ import uuid
 from collections.abc import Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass, field
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -53,7 +54,8 @@ class _Model:
     folder: Path
     stem: str
     results: dict[tuple[str, str], _Result] = field(default_factory=dict)
-    has_roles: bool = False  # sets in different roles are not pooled: what differs between them is what is asked
+    # Sets in different roles are not pooled: what differs between them is what is asked.
+    has_roles: bool = False
     n_rows: int = 0
     n_without: int = 0
 
@@ -66,10 +68,13 @@ class _Model:
         return self.name if "/" in self.name else f"unknown/{self.name}"
 
 
-def write_every_eval_ever(store: Store, study_id: str, folder: str | Path, retrieved: float | None = None) -> list[Path]:
-    """The files, aggregates first. A base prompt that several axes share is written once; a version of it under the axis's own
-    evaluation name. Readouts without right or wrong (losses, failed calls, no right answer) are counted and left out. Raises
-    BadInput for a study that is not stored or has nothing to write."""
+def write_every_eval_ever(
+    store: Store, study_id: str, folder: str | Path, retrieved: float | None = None
+) -> list[Path]:
+    """The files, aggregates first. A base prompt that several axes share is written once; a version
+    of it under the axis's own evaluation name. Readouts without right or wrong (losses, failed
+    calls, no right answer) are counted and left out. Raises BadInput for a study that is not stored
+    or has nothing to write."""
     require(Permission.PUBLISH)
     study = studies.study(store, study_id)
     if study is None:
@@ -79,7 +84,9 @@ def write_every_eval_ever(store: Store, study_id: str, folder: str | Path, retri
     streams: dict[str, Any] = {}
     with ExitStack() as files:
         for row in exchange.exchanged(store, study_id):
-            model = models.get(row["model"]) or models.setdefault(row["model"], _model(study, row["model"], Path(folder)))
+            model = models.get(row["model"]) or models.setdefault(
+                row["model"], _model(study, row["model"], Path(folder))
+            )
             key = (row["model"], row["variant_id"], row["sample"], row["extractor"])
             if row["variant"] == BASE and key in bases:
                 continue
@@ -90,9 +97,14 @@ def write_every_eval_ever(store: Store, study_id: str, folder: str | Path, retri
             if model.name not in streams:
                 draft = files.enter_context(whole_file(model.samples))
                 streams[model.name] = files.enter_context(draft.open("w", encoding="utf-8"))
-            streams[model.name].write(json.dumps(_instance(study, model, row), ensure_ascii=False) + "\n")
+            streams[model.name].write(
+                json.dumps(_instance(study, model, row), ensure_ascii=False) + "\n"
+            )
     if not streams:
-        raise BadInput("No readout of this study says right or wrong, so there is nothing to write in this format.")
+        raise BadInput(
+            "No readout of this study says right or wrong, so there is nothing to write in this"
+            " format."
+        )
     aggregates = [_aggregate(study, models[name], retrieved or time.time()) for name in streams]
     return [*aggregates, *(models[name].samples for name in streams)]
 
@@ -100,7 +112,11 @@ def write_every_eval_ever(store: Store, study_id: str, folder: str | Path, retri
 def _model(study: Study, name: str, folder: Path) -> _Model:
     developer, _, own = (name if "/" in name else f"unknown/{name}").partition("/")
     parts = [_PLAIN.sub("-", one).strip("-.") or "x" for one in (study.name, developer, own)]
-    stem = str(uuid.UUID(hashlib.sha256(f"{study.study_id}\x00{name}".encode()).hexdigest()[:32], version=4))
+    stem = str(
+        uuid.UUID(
+            hashlib.sha256(f"{study.study_id}\x00{name}".encode()).hexdigest()[:32], version=4
+        )
+    )
     has_roles = len(study.roles) > 1
     return _Model(name, folder.joinpath("data", *parts), stem, has_roles=has_roles)
 
@@ -112,9 +128,15 @@ def _evaluation_id(study: Study, model: _Model) -> str:
 def _instance(study: Study, model: _Model, row: Mapping[str, Any]) -> dict[str, Any]:
     """One readout of one sample as a line, counted for the aggregate."""
     is_base = row["variant"] == BASE
-    items = f"{row['dataset']}, {row['role'].replace('_', ' ')} items" if model.has_roles else row["dataset"]
+    items = (
+        f"{row['dataset']}, {row['role'].replace('_', ' ')} items"
+        if model.has_roles
+        else row["dataset"]
+    )
     evaluation = items if is_base else f"{items} under {row['axis']}"
-    result = model.results.setdefault((evaluation, row["extractor"]), _Result(evaluation, row["dataset"], row["extractor"]))
+    result = model.results.setdefault(
+        (evaluation, row["extractor"]), _Result(evaluation, row["dataset"], row["extractor"])
+    )
     result.items.append(row["item_id"])
     result.families.append(row["family"])
     result.scores.append(float(row["is_correct"]))
@@ -139,7 +161,10 @@ def _instance(study: Study, model: _Model, row: Mapping[str, Any]) -> dict[str, 
             "reference": reference,
             "choices": [row["options"][place] for place in row["option_order"]] or None,
         },
-        "output": {"raw": [row["text"] or ""], "reasoning_trace": [row["reasoning"]] if row["reasoning"] else None},
+        "output": {
+            "raw": [row["text"] or ""],
+            "reasoning_trace": [row["reasoning"]] if row["reasoning"] else None,
+        },
         "messages": None,
         "answer_attribution": [
             {
@@ -151,17 +176,26 @@ def _instance(study: Study, model: _Model, row: Mapping[str, Any]) -> dict[str, 
             }
         ],
         "evaluation": {"score": float(row["is_correct"]), "is_correct": bool(row["is_correct"])},
-        "token_usage": None
-        if None in tokens
-        else {"input_tokens": tokens[0], "output_tokens": tokens[1], "total_tokens": sum(tokens)},
-        "performance": None if row["latency_s"] is None else {"latency_ms": 1000 * row["latency_s"]},
+        "token_usage": (
+            None
+            if None in tokens
+            else {
+                "input_tokens": tokens[0],
+                "output_tokens": tokens[1],
+                "total_tokens": sum(tokens),
+            }
+        ),
+        "performance": (
+            None if row["latency_s"] is None else {"latency_ms": 1000 * row["latency_s"]}
+        ),
         "error": row["error"] or None,
         "metadata": _metadata(row),
     }
 
 
 def _metadata(row: Mapping[str, Any]) -> dict[str, str]:
-    """What the format has no field for; the axis and variant under which a reader of Flipscope finds it again."""
+    """What the format has no field for; the axis and variant under which a reader of Flipscope
+    finds it again."""
     meta = {
         "flipscope_axis": OWN_PROMPT if row["variant"] == BASE else row["axis"],
         "flipscope_variant_key": row["variant"],
@@ -178,34 +212,51 @@ def _metadata(row: Mapping[str, Any]) -> dict[str, str]:
 def _words(row: Mapping[str, Any], answer: str) -> str:
     """An answer in the words of the item: an option's text for a choice."""
     options = row["options"]
-    return options[int(answer)] if row["kind"] == "choice" and answer.isdecimal() and int(answer) < len(options) else answer
+    return (
+        options[int(answer)]
+        if row["kind"] == "choice" and answer.isdecimal() and int(answer) < len(options)
+        else answer
+    )
 
 
 def _sample_hash(raw: str, reference: list[str]) -> str:
     """The join across harnesses, as the format defines it."""
-    text = json.dumps({"raw": raw, "reference": reference}, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
+    text = json.dumps(
+        {"raw": raw, "reference": reference},
+        sort_keys=True,
+        separators=(",", ":"),
+        ensure_ascii=False,
+    )
     return hashlib.sha256(text.encode()).hexdigest()
 
 
 def _result_id(study: Study, model: _Model, result: _Result) -> str:
-    return (
-        f"{study.study_id}/{digest(model.name, result.evaluation)[:8]}#{result.extractor.replace('/', '-').replace('#', '-')}"
-    )
+    extractor = result.extractor.replace("/", "-").replace("#", "-")
+    return f"{study.study_id}/{digest(model.name, result.evaluation)[:8]}#{extractor}"
 
 
 def _why_unread(model: _Model, result: _Result) -> str:
     """Why a reader of ours gave no score; what a log's own scorer said goes out as it came."""
     is_ours = result.extractor in EXTRACTORS
-    return why_unread(model.name, result.extractor, unread_share(pd.Series(result.statuses))) if is_ours else ""
+    return (
+        why_unread(model.name, result.extractor, unread_share(pd.Series(result.statuses)))
+        if is_ours
+        else ""
+    )
 
 
 def _aggregate(study: Study, model: _Model, retrieved: float) -> Path:
-    """The aggregate beside the instances: one result a data set, axis and extractor, with its interval by items, families as one."""
+    """The aggregate beside the instances: one result a data set, axis and extractor, with its
+    interval by items, families as one."""
     text = model.samples.read_bytes()
-    formats = ", ".join(name for source in study.items for name in source.options.get("formats", ()))
+    formats = ", ".join(
+        chain.from_iterable(source.options.get("formats", ()) for source in study.items)
+    )
     use = next((one for one in study.models if one.name == model.name), ModelUse(model.name))
     results = [(one, _why_unread(model, one)) for one in model.results.values()]
-    withheld = {f"not_claimed: {one.evaluation}, {one.extractor}": why for one, why in results if why}
+    withheld = {
+        f"not_claimed: {one.evaluation}, {one.extractor}": why for one, why in results if why
+    }
     document = {
         "schema_version": SCHEMA,
         "evaluation_id": _evaluation_id(study, model),
@@ -215,7 +266,9 @@ def _aggregate(study: Study, model: _Model, retrieved: float) -> Path:
             "source_type": "evaluation_run",
             "source_organization_name": "unknown",
             "evaluator_relationship": "other",
-            "additional_details": {"study_id": study.study_id} | ({"imported_from": formats} if formats else {}),
+            "additional_details": (
+                {"study_id": study.study_id} | ({"imported_from": formats} if formats else {})
+            ),
         },
         "eval_library": {"name": "flipscope", "version": __version__},
         "model_info": {
@@ -253,7 +306,9 @@ def _result(study: Study, model: _Model, use: ModelUse, result: _Result) -> dict
         "evaluation_name": result.evaluation,
         "source_data": {"dataset_name": result.dataset, "source_type": "other"},
         "metric_config": {
-            "evaluation_description": f"Share of answers that are right, read by {result.extractor}",
+            "evaluation_description": (
+                f"Share of answers that are right, read by {result.extractor}"
+            ),
             "metric_id": "accuracy",
             "metric_unit": "proportion",
             "lower_is_better": False,
@@ -264,6 +319,10 @@ def _result(study: Study, model: _Model, use: ModelUse, result: _Result) -> dict
         },
         "score_details": {"score": score.value, "uncertainty": spread},
         "generation_config": {
-            "generation_args": {"temperature": use.temperature, "top_p": use.top_p, "max_tokens": use.max_tokens}
+            "generation_args": {
+                "temperature": use.temperature,
+                "top_p": use.top_p,
+                "max_tokens": use.max_tokens,
+            }
         },
     }

@@ -1,4 +1,5 @@
-"""Figures of a report as SVG, in classes whose colours the style sheet picks for light, dark and print."""
+"""Figures of a report as SVG, in classes whose colours the style sheet picks for light, dark and
+print."""
 
 import math
 from collections.abc import Sequence
@@ -13,7 +14,9 @@ TICKS = (0.0, 0.25, 0.5, 0.75, 1.0)
 
 def figure(drawing: Markup, caption: str) -> Markup:
     """A drawing with what it shows and where it comes from."""
-    return tag("figure", tag("div", drawing, cls="scroll", tabindex="0"), tag("figcaption", caption))
+    return tag(
+        "figure", tag("div", drawing, cls="scroll", tabindex="0"), tag("figcaption", caption)
+    )
 
 
 def svg(height: int, title: str, parts: Sequence[Markup]) -> Markup:
@@ -42,7 +45,9 @@ def _label(x: float, y: float, words: str, cls: str = "label", anchor: str = "st
     return tag("text", words, x=x, y=y, cls=cls, text_anchor=anchor)
 
 
-def _axis(height: int, ticks: Sequence[float], texts: Sequence[str], low: float = 0.0, high: float = 1.0) -> list[Markup]:
+def _axis(
+    height: int, ticks: Sequence[float], texts: Sequence[str], low: float = 0.0, high: float = 1.0
+) -> list[Markup]:
     floor = height - 26
     parts = []
     for tick, words in zip(ticks, texts, strict=True):
@@ -54,38 +59,55 @@ def _axis(height: int, ticks: Sequence[float], texts: Sequence[str], low: float 
 
 
 def flip_bars(cells: Sequence[Decomposition], labels: Sequence[str]) -> Markup:
-    """A bar a cell in three parts, with the noise floors and the interval of T; the reference extractor's is all one part."""
+    """A bar a cell in three parts, with the noise floors and the interval of T; the reference
+    extractor's is all one part."""
     height = ROW * len(cells) + 34
     parts = _axis(height, TICKS, [f"{tick:g}" for tick in TICKS])
     for i, (one, label) in enumerate(zip(cells, labels, strict=True)):
         parts += _bar(one, label, ROW * i + 8)
-    return svg(height, "Share of pairs that flip: compared extractor alone, both, reference alone", parts)
+    return svg(
+        height, "Share of pairs that flip: compared extractor alone, both, reference alone", parts
+    )
 
 
 def _bar(one: Decomposition, label: str, y: int) -> list[Markup]:
     parts = [_label(0, y + 15, label)]
     if math.isnan(one.T.value):
         return [*parts, _label(_x(0), y + 15, "no item is read twice", "tick")]
-    plus, both, minus = (0.0, one.T.value, 0.0) if one.is_reference else (one.A_plus.value, one.both.value, one.A_minus.value)
-    ends = [_x(end) for end in (0.0, plus, plus + both, plus + both + minus)]
+    plus, shared, minus = 0.0, one.T.value, 0.0
+    if not one.is_reference:
+        plus, shared, minus = one.A_plus.value, one.both.value, one.A_minus.value
+    ends = [_x(end) for end in (0.0, plus, plus + shared, plus + shared + minus)]
     for left, right, cls in zip(ends, ends[1:], ("artifact", "genuine", "reference"), strict=False):
         if right > left:
             parts.append(tag("rect", x=left, y=y, width=round(right - left, 2), height=18, cls=cls))
     floors = [one.W.value] if one.is_reference else [one.W.value, plus + one.W_ref.value]
-    parts += [_line(_x(floor), y - 4, _x(floor), y + 22, "floor") for floor in floors if not math.isnan(floor)]
+    parts += [
+        _line(_x(floor), y - 4, _x(floor), y + 22, "floor")
+        for floor in floors
+        if not math.isnan(floor)
+    ]
     if one.T.has_interval:
         parts.append(_line(_x(one.T.low), y + 9, _x(one.T.high), y + 9, "whisker"))
     return [*parts, _label(WIDTH - NUMBER, y + 15, one.T.text_percent(), "value")]
 
 
 def interval_rows(rows: Sequence[tuple[str, Estimate, str]], title: str, unit: str = "") -> Markup:
-    """`rows` are (label, estimate of a share or a difference of shares, text); zero is marked where it lies within."""
-    ends = [end for _, one, _ in rows for end in (one.value, one.low, one.high) if not math.isnan(end)]
-    low, high = min([0.0, *ends]), max([0.0, *ends])
+    """`rows` are (label, estimate of a share or a difference of shares, text); zero is marked where
+    it lies within."""
+    ends = [0.0]
+    for _, estimate, _ in rows:
+        limits = (estimate.value, estimate.low, estimate.high)
+        ends += [end for end in limits if not math.isnan(end)]
+    low, high = min(ends), max(ends)
     pad = 0.04 * (high - low) or 0.05
     low, high = low - (pad if low < 0 else 0.0), high + pad
     height = ROW * len(rows) + 34
-    step = next(step for step in (0.01, 0.02, 0.05, 0.1, 0.2, 0.25, 0.5, 1, 2, 5, 10, 100) if (high - low) / step <= 8)
+    step = next(
+        step
+        for step in (0.01, 0.02, 0.05, 0.1, 0.2, 0.25, 0.5, 1, 2, 5, 10, 100)
+        if (high - low) / step <= 8
+    )
     ticks = [step * i for i in range(math.ceil(low / step), math.floor(high / step) + 1)]
     texts = [f"{100 * tick:.0f}{unit}".replace("-", "−") for tick in ticks]
     parts = _axis(height, ticks, texts, low, high)
@@ -103,4 +125,8 @@ def interval_rows(rows: Sequence[tuple[str, Estimate, str]], title: str, unit: s
 
 def legend(*entries: tuple[str, str]) -> Markup:
     """(class, words) of the colours of a figure."""
-    return tag("p", *(joined([tag("i", cls=f"key {cls}"), tag("span", words)]) for cls, words in entries), cls="legend")
+    return tag(
+        "p",
+        *(joined([tag("i", cls=f"key {cls}"), tag("span", words)]) for cls, words in entries),
+        cls="legend",
+    )

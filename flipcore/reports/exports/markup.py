@@ -1,4 +1,5 @@
-"""HTML of a report: every text is escaped here and nowhere else, so that text from data is shown letter by letter."""
+"""HTML of a report: every text is escaped here and nowhere else, so that text from data is shown
+letter by letter."""
 
 import base64
 import gzip
@@ -33,15 +34,20 @@ def text(value: object) -> Markup:
 
 def joined(parts: Iterable[Content], between: str = "") -> Markup:
     """The parts one after the other; strings are escaped."""
-    return Markup(between.join(part.html if isinstance(part, Markup) else text(part).html for part in parts))
+    return Markup(
+        between.join(part.html if isinstance(part, Markup) else text(part).html for part in parts)
+    )
 
 
 def tag(name: str, *inside: Content, **attributes: object) -> Markup:
-    """An element. `cls` is its class, other names have their underscores as hyphens; None leaves an attribute out."""
+    """An element. `cls` is its class, other names have their underscores as hyphens; None leaves an
+    attribute out."""
     words = [name]
     for key, value in attributes.items():
         if value is not None:
-            words.append(f'{"class" if key == "cls" else key.replace("_", "-")}="{text(value).html}"')
+            words.append(
+                f'{"class" if key == "cls" else key.replace("_", "-")}="{text(value).html}"'
+            )
     return Markup(f"<{' '.join(words)}>{joined(inside).html}</{name}>")
 
 
@@ -65,17 +71,27 @@ def board_place(name: str, ident: str) -> Markup:
     return tag("div", Markup(part(name).html), data_part=name, data_board=ident, cls="board-place")
 
 
-def folded(title: Content, *inside: Content, ident: str | None = None, opened: bool = False) -> Markup:
+def folded(
+    title: Content, *inside: Content, ident: str | None = None, opened: bool = False
+) -> Markup:
     """What is opened by a click; a print shows it as it is."""
     body = joined([tag("summary", title), tag("div", *inside, cls="inside")])
-    start = "<details" + (f' id="{text(ident).html}"' if ident else "") + (" open" if opened else "") + ">"
+    start = (
+        "<details"
+        + (f' id="{text(ident).html}"' if ident else "")
+        + (" open" if opened else "")
+        + ">"
+    )
     return Markup(f"{start}{body.html}</details>")
 
 
 def data_link(label: str, name: str, content: str | bytes, kind: str = "text/plain") -> Markup:
-    """A link that saves `content` under `name`: the content stands in the link itself, so that nothing is fetched."""
+    """A link that saves `content` under `name`: the content stands in the link itself, so that
+    nothing is fetched."""
     raw = content.encode("utf-8", "replace") if isinstance(content, str) else content
-    return tag("a", label, href=f"data:{kind};base64,{base64.b64encode(raw).decode()}", download=name)
+    return tag(
+        "a", label, href=f"data:{kind};base64,{base64.b64encode(raw).decode()}", download=name
+    )
 
 
 def packed(content: str) -> bytes:
@@ -87,10 +103,20 @@ def cells(rows: Sequence[Sequence[Content]], columns: Sequence[str]) -> Markup:
     """A table; a column whose every cell is a number or begins with one is set to the right."""
     right = [all(_is_number(row[i]) for row in rows) and bool(rows) for i in range(len(columns))]
     kind = ["number" if one else None for one in right]
-    head = tag("tr", *(tag("th", name, cls=cls, scope="col") for name, cls in zip(columns, kind, strict=True)))
-    body = (tag("tr", *(tag("td", one, cls=cls) for one, cls in zip(row, kind, strict=True))) for row in rows)
-    return tag("div", tag("table", tag("thead", head), tag("tbody", *body)), cls="scroll", tabindex="0")
+    head = tag(
+        "tr",
+        *(tag("th", name, cls=cls, scope="col") for name, cls in zip(columns, kind, strict=True)),
+    )
+    body = (
+        tag("tr", *(tag("td", one, cls=cls) for one, cls in zip(row, kind, strict=True)))
+        for row in rows
+    )
+    return tag(
+        "div", tag("table", tag("thead", head), tag("tbody", *body)), cls="scroll", tabindex="0"
+    )
 
 
 def _is_number(cell: Content) -> bool:
-    return isinstance(cell, str) and bool(re.match(r"^(< |> )?[+−-]?(\.?\d|$|–$|deterministic|reference)", cell.strip()))
+    return isinstance(cell, str) and bool(
+        re.match(r"^(< |> )?[+−-]?(\.?\d|$|–$|deterministic|reference)", cell.strip())
+    )

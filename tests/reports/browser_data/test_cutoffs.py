@@ -78,8 +78,8 @@ def test_below_ten_texts_the_line_prints_a_share_without_an_interval():
 @pytest.mark.parametrize("simultaneous", [True, False])
 def test_where_nothing_is_claimed_of_the_set_the_line_prints_no_lower_bound(simultaneous):
     test = loss_test([str(i) for i in range(40)], np.linspace(0, 1, 40), np.linspace(0, 1, 60))
-    line = cutoffs.loss_line(test, 0.5, "nats", ("b", "c"), simultaneous)["lines"][1]
-    quiet = cutoffs.loss_line(test, 0.5, "nats", ("b", "c"), simultaneous, withheld="Templates.")["lines"][1]
+    line = cutoffs.loss_line(test, 0.5, "nats", ("b", "c"), simultaneous=simultaneous)["lines"][1]
+    quiet = cutoffs.loss_line(test, 0.5, "nats", ("b", "c"), simultaneous=simultaneous, withheld="Templates.")["lines"][1]
     assert (
         "lower bound {low|pct}" in line and "at least" not in line and "bound" not in quiet and quiet.endswith("of the items.")
     )

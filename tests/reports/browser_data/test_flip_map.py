@@ -29,7 +29,7 @@ def cells():
     [("study", "", False, "ijk"), ("field", "", False, "jki"), ("study", "MANY", False, "ij"), ("study", "", True, "jk")],
 )
 def test_rows_are_ordered_searched_and_filtered(cells, sort, search, flips_only, items):
-    order = map_rows(*cells, sort, search, flips_only, QUESTIONS)
+    order = map_rows(*cells, sort, search, QUESTIONS, flips_only=flips_only)
     assert "".join(cells[0].items[i] for i in order) == items
 
 

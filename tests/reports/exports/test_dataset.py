@@ -94,7 +94,7 @@ def test_load_dataset_loads_every_table_from_the_folder(here, tmp_path, monkeypa
 
 def test_items_of_an_unknown_licence_are_left_out_with_their_answers_and_counted(here):
     folder = dataset_folder(*here)
-    assert (folder.n_items, folder.n_left_out) == (6, 2) and folder.why == ("file",)
+    assert (folder.n_items, folder.n_left_out) == (6, 2) and folder.unlicensed == ("file",)
     assert "2 items are left out, because of the licence of file" in folder.files["README.md"].decode()
     for name, frame in frames(folder).items():
         assert not frame["item_id"].str.startswith("file/").any(), name
