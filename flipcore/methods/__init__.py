@@ -1,1 +1,1 @@
-"""What is done, in words, and the papers that it comes from, for pages, reports and BibTeX alike."""
+"""Methods in words, and the papers that they come from, for pages, reports and BibTeX alike."""

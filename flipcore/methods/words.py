@@ -1,4 +1,4 @@
-"""What is done to answer each question and how every interval was computed (`methods.toml`), the words of pages and reports
+"""Methods of each question and of every interval (`methods.toml`), the terms of pages and reports
 (`terms.toml`), and the papers that both come from (`papers.bib`): each read once."""
 
 import re
@@ -14,8 +14,9 @@ _OTHERS = "others"
 
 @dataclass(frozen=True)
 class Paper:
-    """`authors` are "Family, Given", at most the first few; `more` says that there are others. `venue` is a journal with its
-    volume and pages, or a conference; `bibtex` the entry as it stands in the file."""
+    """`authors` are "Family, Given", at most the first few; `more` says that there are others.
+    `venue` is a journal with its volume and pages, or a conference; `bibtex` the entry as it stands
+    in the file."""
 
     key: str
     authors: tuple[str, ...]
@@ -42,14 +43,22 @@ class Paper:
 
     @property
     def address(self) -> str:
-        """Where it is: its arXiv number, or else its DOI, or else its venue."""
-        return f"arXiv:{self.arxiv}" if self.arxiv else f"doi:{self.doi}" if self.doi else self.venue
+        """The arXiv number, or else the DOI, or else the venue."""
+        return next(filter(None, (self._arxiv_number, self._doi_number, self.venue)), "")
 
     @property
     def line(self) -> str:
         authors = "; ".join(self.authors) + ("; and others" if self.more else "")
-        places = [self.venue, f"arXiv:{self.arxiv}" if self.arxiv else "", f"doi:{self.doi}" if self.doi else ""]
-        return f"{authors} ({self.year}). {self.title}. {', '.join(filter(None, places))}."
+        places = ", ".join(filter(None, (self.venue, self._arxiv_number, self._doi_number)))
+        return f"{authors} ({self.year}). {self.title}. {places}."
+
+    @property
+    def _arxiv_number(self) -> str:
+        return f"arXiv:{self.arxiv}" if self.arxiv else ""
+
+    @property
+    def _doi_number(self) -> str:
+        return f"doi:{self.doi}" if self.doi else ""
 
 
 def _text(name: str) -> str:
@@ -57,11 +66,22 @@ def _text(name: str) -> str:
 
 
 def _paper(key: str, entry: str) -> Paper:
-    fields = {name: value.replace("--", "–").replace(r"\&", "&").replace(r"\%", "%") for name, value in _FIELD.findall(entry)}
+    fields = {}
+    for name, value in _FIELD.findall(entry):
+        # The signs that LaTeX needs in the file, in plain text.
+        fields[name] = value.replace("--", "–").replace(r"\&", "&").replace(r"\%", "%")
     authors = fields["author"].split(" and ")
-    names = tuple(name for name in authors if name != _OTHERS)
-    venue, arxiv, doi = (fields.get(name, "") for name in ("journal", "eprint", "doi"))
-    return Paper(key, names, int(fields["year"]), fields["title"], venue, arxiv, doi, _OTHERS in authors, entry)
+    return Paper(
+        key=key,
+        authors=tuple(author for author in authors if author != _OTHERS),
+        year=int(fields["year"]),
+        title=fields["title"],
+        venue=fields.get("journal", ""),
+        arxiv=fields.get("eprint", ""),
+        doi=fields.get("doi", ""),
+        more=_OTHERS in authors,
+        bibtex=entry,
+    )
 
 
 PAPERS = {match[1]: _paper(match[1], match[0]) for match in _ENTRY.finditer(_text("papers.bib"))}
@@ -80,13 +100,13 @@ def bibtex(keys: Iterable[str]) -> str:
 
 @dataclass(frozen=True)
 class Method:
-    """`says` is one or two sentences without the final citation; `papers` are keys of `PAPERS`; `of` are names, or beginnings of
-    names, of what is done so."""
+    """`says` is one or two sentences without the final citation; `papers` are keys of `PAPERS`;
+    `used_by` are names, or beginnings of names, of detectors and intervals."""
 
     name: str
     says: str
     papers: tuple[str, ...] = ()
-    of: tuple[str, ...] = ()
+    used_by: tuple[str, ...] = ()
 
     @property
     def text(self) -> str:
@@ -95,32 +115,40 @@ class Method:
 
 
 def _methods(part: str) -> tuple[Method, ...]:
-    return tuple(
-        Method(one["name"], one["says"], tuple(one.get("papers", ())), tuple(one.get("of", ()))) for one in _FILE[part]
-    )
+    methods = []
+    for entry in _FILE[part]:
+        papers, used_by = tuple(entry.get("papers", ())), tuple(entry.get("of", ()))
+        methods.append(Method(entry["name"], entry["says"], papers, used_by))
+    return tuple(methods)
 
 
 _FILE = tomllib.loads(_text("methods.toml"))
-FLIPS, MEMORY, HOLDOUT, INTERVALS = (_methods(part) for part in ("flips", "memory", "holdout", "intervals"))
+FLIPS, MEMORY, HOLDOUT = _methods("flips"), _methods("memory"), _methods("holdout")
+INTERVALS = _methods("intervals")
 (HOLM,) = _methods("tests")
-MEANING = next(one for one in FLIPS if one.name == "sameness of meaning")
+MEANING = next(method for method in FLIPS if method.name == "sameness of meaning")
 
 
 def detector_method(detector: str) -> Method | None:
     """The method of a detector by its name; None of one that a package brought."""
-    return next((one for one in MEMORY if detector.startswith(one.of)), None)
+    # Detectors of one kind differ in the end of their names, by what they read.
+    return next((method for method in MEMORY if detector.startswith(method.used_by)), None)
 
 
 def interval_method(name: str) -> Method:
-    """The method by the name that an estimate carries; one without words of its own has its name."""
-    own = name.replace("_", " ")
-    return next((one for one in INTERVALS if name in one.of), None) or Method(own, f"The limits are those of the method {own}.")
+    """The method by the name that an estimate carries; a method of no entry has its name alone."""
+    for method in INTERVALS:
+        if name in method.used_by:
+            return method
+    # A package may bring estimates with intervals of its own.
+    title = name.replace("_", " ")
+    return Method(title, f"The limits are those of the method {title}.")
 
 
 @dataclass(frozen=True)
 class Term:
-    """`formula` is LaTeX; `picture` is a key of `charts.term_pictures.PICTURES`; `papers` are keys of `PAPERS`, `about` is
-    what stands before them."""
+    """`formula` is LaTeX; `picture` is a key of `charts.term_pictures.PICTURES`; `papers` are keys
+    of `PAPERS`, `about` stands before them."""
 
     name: str
     meaning: str
@@ -138,4 +166,5 @@ class Term:
         return f"{self.about}: {names}." if self.about else f"{names}."
 
 
-TERMS = tuple(Term(**one | {"papers": tuple(one.get("papers", ()))}) for one in tomllib.loads(_text("terms.toml"))["terms"])
+_ENTRIES = tomllib.loads(_text("terms.toml"))["terms"]
+TERMS = tuple(Term(**entry | {"papers": tuple(entry.get("papers", ()))}) for entry in _ENTRIES)

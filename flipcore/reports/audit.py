@@ -2,7 +2,7 @@
 
 import re
 from dataclasses import dataclass, replace
-from itertools import chain, count
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -41,33 +41,25 @@ WRONG, LESS_SURE, UNDECIDED, ASIDE = GRADES = (
     "Undecided",
     "Worth knowing",
 )
-_LESS_SURE = (  # findings that the score may have, and that it needs to be quoted with
-    *(
-        "readouts",
-        "standard error",
-        "keys at one place",
-        "one answer always",
-        "wordings",
-        "repeated items",
-        "re-read",
-    ),
-    *("unreadable", "failed", "were cut off", "refusals", "empty answers", "silent cuts"),
-    *("cached runs", "averaged runs", "keys alone", "part of the items", "model by its file"),
-    *("no score", "two columns", "percentages", "rows alike", "formulas"),
+# Findings that a score may have, and that it needs to be quoted with.
+_LESS_SURE = set(
+    "readouts|standard error|keys at one place|one answer always|wordings|repeated items|re-read"
+    "|unreadable|failed|were cut off|refusals|empty answers|silent cuts|cached runs|averaged runs"
+    "|keys alone|part of the items|model by its file|no score|two columns|percentages|rows alike"
+    "|formulas".split("|")
 )
 # What the rows show, whatever they show.
 _ASIDES = ("repeats", "prompts", "two logs", "keys of one model")
 
 
-def grade(one: Finding) -> str:
-    """Whether something does not hold, makes the score less sure, is undecided, or is worth
-    knowing. A test that is undecided contradicts nothing, nor does a reading again that changed no
-    answer."""
-    if one.about in _ASIDES or (one.about == "re-read" and not one.items):
+def grade(finding: Finding) -> str:
+    """Say how grave a finding is, as one of `GRADES`."""
+    # Reading again without another answer contradicts nothing, and neither does an undecided test.
+    if finding.about in _ASIDES or (finding.about == "re-read" and not finding.items):
         return ASIDE
-    if one.claim.assertion is not None and not one.claim.is_made:
+    if finding.claim.assertion is not None and not finding.claim.is_made:
         return UNDECIDED
-    return LESS_SURE if one.about in _LESS_SURE else WRONG
+    return LESS_SURE if finding.about in _LESS_SURE else WRONG
 
 
 @dataclass(frozen=True)
@@ -84,58 +76,53 @@ class Audit:
     subject: str = "log"
     spread: str = ""
 
-    def of(self, *grades: str) -> tuple[Finding, ...]:
+    def of_grades(self, *grades: str) -> tuple[Finding, ...]:
         """The findings of these grades, one grade after the other."""
         by_grade = self.graded
         findings: list[Finding] = []
-        for kind in grades:
-            findings += [finding for _, finding in by_grade.get(kind, ())]
+        for name in grades:
+            findings += [finding for _, finding in by_grade.get(name, ())]
         return tuple(findings)
 
     @property
     def graded(self) -> dict[str, list[tuple[int, Finding]]]:
-        """Each grade that has findings, the worst grade first -> them, each behind its number among
-        all."""
-        by_grade: dict[str, list[tuple[int, Finding]]] = {kind: [] for kind in GRADES}
+        """The findings of each grade that has any, the worst grade first, each behind its number
+        among all."""
+        by_grade: dict[str, list[tuple[int, Finding]]] = {name: [] for name in GRADES}
         for number, finding in enumerate(self.findings, start=1):
             by_grade[grade(finding)].append((number, finding))
-        return {kind: numbered for kind, numbered in by_grade.items() if numbered}
+        return {name: numbered for name, numbered in by_grade.items() if numbered}
 
     @property
     def comparisons(self) -> str:
-        """What scores are compared on, and what each p is corrected over."""
+        """The basis of comparisons, and the corrections of each p."""
         return ALONE if self.subject == "log" else _of_study(ALONE)
 
     @property
     def headline(self) -> str:
         """Checks made, what failed, and how far extractors disagree."""
-        n_wrong, n_less = len(self.of(WRONG)), len(self.of(LESS_SURE))
+        n_wrong, n_less = len(self.of_grades(WRONG)), len(self.of_grades(LESS_SURE))
         make = "makes" if n_less == 1 else "make"
         less = f"{count_of(n_less, 'thing')} {make} the score less sure" if n_less else ""
+        checks = self.coverage.sentence
         if n_wrong:
             hold = "does not hold" if n_wrong == 1 else "do not hold"
-            sentence = (
-                f"{count_of(n_wrong, 'thing')} in this {self.subject}"
-                f" {hold}{f', and {less}' if less else ''}."
-            )
-            sentence = f"{sentence} {self.coverage.sentence}"
+            wrong = f"{count_of(n_wrong, 'thing')} in this {self.subject} {hold}"
+            sentence = f"{wrong}, and {less}. {checks}" if less else f"{wrong}. {checks}"
         elif self.coverage.n_possible:
-            sentence = (
-                f"{self.coverage.sentence.removesuffix('.')}; none"
-                f" failed{f', but {less}' if less else ''}."
-            )
+            none_failed = f"{checks.removesuffix('.')}; none failed"
+            sentence = f"{none_failed}, but {less}." if less else f"{none_failed}."
         else:
-            sentence = (
-                f"{self.coverage.sentence}{f' {less[:1].upper()}{less[1:]}.' if less else ''}"
-            )
+            sentence = f"{checks} {less[:1].upper()}{less[1:]}." if less else checks
         return f"{sentence} {self.spread}".rstrip()
 
     def text(self) -> str:
-        lines, numbers = [self.headline, self.recognised, self.comparisons], count(1)
-        for kind in self.graded:
-            lines += ["", f"{kind}:"]
-            for finding in self.of(kind):
-                lines.append(f"{next(numbers)}. {finding.claim.text}")
+        lines, number = [self.headline, self.recognised, self.comparisons], 0
+        for name, numbered in self.graded.items():
+            lines += ["", f"{name}:"]
+            for _, finding in numbered:
+                number += 1
+                lines.append(f"{number}. {finding.claim.text}")
                 if finding.claim.detail:
                     lines.append(f"   {finding.claim.detail}")
         if self.coverage.lacking:
@@ -147,7 +134,8 @@ class Audit:
 
 
 def audit(store: Store, study_id: str) -> Audit:
-    """Raises BadInput for a study that is not stored or has no readout yet."""
+    """Audit a stored study. Raises BadInput for a study that is not stored or has no readout
+    yet."""
     study = studies.study(store, study_id)
     everything, harmless = all_and_harmless(
         store, study_id, sight(store, study_id, None), "standing"
@@ -158,6 +146,7 @@ def audit(store: Store, study_id: str) -> Audit:
             "This study holds no readout to audit. Import a log, or run the study first."
         )
     reported = queries.reported(study)
+    # Of several logs each reports scores of its own rows, so rows must say theirs.
     if any("file" in score for score in reported):
         frame = _with_files(frame, queries.files_of_outputs(store, study_id))
     outputs = output_tables(store, study_id)
@@ -176,6 +165,16 @@ def audit(store: Store, study_id: str) -> Audit:
         outputs.named,
         outputs.lengths,
     )
+    all_findings = [*findings(audit_input), *rereadings(store, study_id)]
+    worst_first = sorted(all_findings, key=lambda finding: -finding.rank)
+    covered = coverage(audit_input)
+    # The sentences are written of logs; a study that asked for its own answers is none.
+    if not study.is_recorded:
+        worst_first = [
+            replace(finding, claim=_claim_of_study(finding.claim)) for finding in worst_first
+        ]
+        lacking = tuple((title, _of_study(reason)) for title, reason in covered.lacking)
+        covered = replace(covered, lacking=lacking)
     formats = list(chain.from_iterable(source.options.get("formats", ()) for source in study.items))
     models = list(frame["model"].unique())
     more = f" and {len(models) - 3} more" if len(models) > 3 else ""
@@ -186,17 +185,6 @@ def audit(store: Store, study_id: str) -> Audit:
         f"{', '.join(formats) or 'study'}: {n_items}, {n_calls}, {', '.join(models[:3])}{more};"
         f" read by {readers}."
     )
-    worst_first = sorted(
-        [*findings(audit_input), *rereadings(store, study_id)], key=lambda finding: -finding.rank
-    )
-    covered = coverage(audit_input)
-    if not study.is_recorded:
-        worst_first = [
-            replace(finding, claim=_claim_of_study(finding.claim)) for finding in worst_first
-        ]
-        covered = replace(
-            covered, lacking=tuple((title, _of_study(reason)) for title, reason in covered.lacking)
-        )
     return Audit(
         recognised=recognised,
         findings=tuple(worst_first),
@@ -209,11 +197,12 @@ def audit(store: Store, study_id: str) -> Audit:
 
 def _scales(study: Study) -> dict[tuple[str, str], tuple[float, float]]:
     """The scale of each task and scorer whose scores are grades."""
-    return {
-        (str(scorer["task"]), str(scorer["scorer"])): (float(scorer["low"]), float(scorer["high"]))
-        for scorer in study.scorers
-        if "low" in scorer and "high" in scorer
-    }
+    scales = {}
+    for scorer in study.scorers:
+        if "low" in scorer and "high" in scorer:
+            ends = (float(scorer["low"]), float(scorer["high"]))
+            scales[str(scorer["task"]), str(scorer["scorer"])] = ends
+    return scales
 
 
 def _spread(frame: pd.DataFrame) -> str:
@@ -224,12 +213,9 @@ def _spread(frame: pd.DataFrame) -> str:
         return ""
     base = scored(base)
     base = base[base["score"].isin((0.0, 1.0))]
-    has_read = (
-        base[base["answer"].notna() | ~base["extractor"].isin(OURS)]
-        .groupby("extractor", observed=True)
-        .size()
-    )
-    base = base[base["extractor"].isin(has_read[has_read > 0].index)]
+    # An extractor of ours that read nothing calls everything wrong, and disagrees with nobody.
+    has_read = base["answer"].notna() | ~base["extractor"].isin(OURS)
+    base = base[base["extractor"].isin(base.loc[has_read, "extractor"].unique())]
     widest, sentence = LEAST_SPREAD, ""
     for key, part in base.groupby(["model", "task"], sort=False, observed=True):
         model, task = key if isinstance(key, tuple) else (key, "")
@@ -252,6 +238,7 @@ def _spread(frame: pd.DataFrame) -> str:
 def _with_files(frame: pd.DataFrame, files: pd.DataFrame) -> pd.DataFrame:
     """The readouts with the log that each was read from."""
     key = ["model", "item_id", "variant_id", "sample"]
+    # An output that stands in several files counts once.
     files = files.drop_duplicates(key)
     of_rows = frame[key].astype(dict.fromkeys(key[:3], str)).merge(files, on=key, how="left")
     return frame.assign(file=of_rows["file"].to_numpy())
@@ -262,33 +249,31 @@ def _claim_of_study(claim: Claim) -> Claim:
 
 
 def _of_study(words: str) -> str:
-    """What is said of a log, of a study that asked for its own answers."""
+    """Turn words about a log into words about a study that asked for its own answers."""
     return re.sub(r"\b(this|the) log\b", r"\1 study", words)
 
 
 def _at_own_prompt(frame: pd.DataFrame, *, keeps_versions: bool = False) -> pd.DataFrame:
-    """Each axis of a study has the own prompt as its base, and a table's base stands under the axis
-    of its versions alone. What is said of the own prompt is said of the axis of that name, where
-    each answer to it is there once. The bases of other axes stay as they are, with which versions
-    are compared; of a table they do so only where it `keeps_versions`."""
+    """Bring answers to the own prompt under one axis. Each axis of a study has that prompt as its
+    base, and a table's base stands under the axis of its versions alone. What is said of the own
+    prompt is said of the axis of that name, where each answer to it is there once. The bases of
+    other axes stay as they are, with which versions are compared; of a table they do so only where
+    it `keeps_versions`."""
     if frame.empty:
         return frame
-    axes, has_own = (
-        frame["axis"].cat.categories.union([IDENTITY]),
-        (frame["axis"] == IDENTITY).any(),
-    )
+    axes = frame["axis"].cat.categories.union([IDENTITY])
+    has_identity = (frame["axis"] == IDENTITY).any()
     frame = frame.assign(axis=frame["axis"].cat.set_categories(axes))
-    own_first = frame[frame["variant"] == BASE].sort_values(
-        "axis", key=lambda axis: axis != IDENTITY, kind="stable"
-    )
-    own = own_first.drop_duplicates(["model", "item_id", "sample", "extractor"]).sort_index()
-    if keeps_versions or has_own:
-        own = own[own["axis"] != IDENTITY]
+    bases = frame[frame["variant"] == BASE]
+    # Where the axis of the own prompt has an answer already, that one is kept.
+    bases = bases.sort_values("axis", key=lambda axis: axis != IDENTITY, kind="stable")
+    bases = bases.drop_duplicates(["model", "item_id", "sample", "extractor"]).sort_index()
+    if keeps_versions or has_identity:
+        bases = bases[bases["axis"] != IDENTITY]
     else:
         frame = frame[frame["variant"] != BASE]
-    return pd.concat(
-        [own.assign(axis=pd.Categorical([IDENTITY] * len(own), axes)), frame], ignore_index=True
-    )
+    moved = bases.assign(axis=pd.Categorical([IDENTITY] * len(bases), axes))
+    return pd.concat([moved, frame], ignore_index=True)
 
 
 def _scored_alike(frame: pd.DataFrame) -> pd.DataFrame:
@@ -303,16 +288,15 @@ def _scored_alike(frame: pd.DataFrame) -> pd.DataFrame:
     has_score = frame["is_correct"].notna() | frame["value"].notna()
     is_alike = pd.Series(data=False, index=frame.index)
     for _, part in frame[has_score].groupby(["model", "extractor", "axis"], observed=True):
-        was_asked = (
-            part.groupby(["item_id", "variant"], observed=True).size().unstack(fill_value=0) > 0
-        )
+        n_asked = part.groupby(["item_id", "variant"], observed=True).size()
+        was_asked = n_asked.unstack(fill_value=0) > 0
         was_asked = was_asked[was_asked.sum(axis=1) > 1]
-        ways = was_asked.columns[was_asked.mean() >= LEAST_SHARED]
-        items = was_asked.index[was_asked[ways].all(axis=1)]
-        is_alike[part.index[part["variant"].isin(ways) & part["item_id"].isin(items)]] = True
-    return frame.assign(
-        is_correct=frame["is_correct"].where(is_alike, None), value=frame["value"].where(is_alike)
-    )
+        # A rotation of five options is none of a question with four.
+        variants = was_asked.columns[was_asked.mean() >= LEAST_SHARED]
+        items = was_asked.index[was_asked[variants].all(axis=1)]
+        is_alike[part.index[part["variant"].isin(variants) & part["item_id"].isin(items)]] = True
+    is_correct = frame["is_correct"].where(is_alike, None)
+    return frame.assign(is_correct=is_correct, value=frame["value"].where(is_alike))
 
 
 # An audit in ten lines, the answer first: the score, what does not hold, and what to do about it.
@@ -375,18 +359,16 @@ DEFAULT_ADVICE = "Open the items behind it: keep the study (--keep) and look at 
 
 @dataclass(frozen=True)
 class Verdict:
-    """`score_lines` a line a model, and the `audit` of the same rows."""
+    """`score_lines`, one per model, and the `audit` of the same rows."""
 
     score_lines: tuple[str, ...]
     audit: Audit
 
     def advice(self) -> list[str]:
-        """What to do, the most urgent first, each once."""
-        return list(
-            dict.fromkeys(
-                ADVICE.get(one.about, DEFAULT_ADVICE) for one in self.audit.of(WRONG, LESS_SURE)
-            )
-        )
+        """Steps to take, the most urgent first, each once."""
+        against = self.audit.of_grades(WRONG, LESS_SURE)
+        advice = [ADVICE.get(finding.about, DEFAULT_ADVICE) for finding in against]
+        return list(dict.fromkeys(advice))
 
     def text(self, n_before: int = 0) -> str:
         """Ten lines, with those that were said before."""
@@ -395,25 +377,23 @@ class Verdict:
         if n_more:
             lines.append(f"… and {count_of(n_more, 'further model')} (--all).")
         lines.append(self.audit.headline)
-        against = self.audit.of(WRONG, LESS_SURE)
-        shown = against[: max(1, MOST_FINDINGS - n_before)]
-        lines += [f"- {finding.claim.text}" for finding in shown]
-        if len(against) > len(shown):
-            lines.append(
-                f"- … and {count_of(len(against) - len(shown), 'further finding')} (--all)."
-            )
+        against = self.audit.of_grades(WRONG, LESS_SURE)
+        shown = against[: max(1, MOST_FINDINGS - n_before)] if against else ()
+        n_more = len(against) - len(shown)
+        for finding in shown or self.audit.of_grades(ASIDE, UNDECIDED)[:2]:
+            lines.append(f"- {finding.claim.text}")
+        if n_more:
+            lines.append(f"- … and {count_of(n_more, 'further finding')} (--all).")
         if against:
             lines.append(f"What to do: {self.advice()[0]}")
-        else:
-            lines += [f"- {finding.claim.text}" for finding in self.audit.of(ASIDE, UNDECIDED)[:2]]
         return "\n".join([*lines, self.audit.recognised])
 
     def as_dict(self) -> dict[str, Any]:
         return {
-            "holds": not self.audit.of(WRONG),
+            "holds": not self.audit.of_grades(WRONG),
             "headline": self.audit.headline,
             "scores": list(self.score_lines),
-            "findings": [_finding(one) for one in self.audit.of(*GRADES)],
+            "findings": [_finding(finding) for finding in self.audit.of_grades(*GRADES)],
             "advice": self.advice(),
             "recognised": self.audit.recognised,
             "checks": self.audit.coverage.sentence,
@@ -421,38 +401,33 @@ class Verdict:
         }
 
 
-def _finding(one: Finding) -> dict[str, Any]:
+def _finding(finding: Finding) -> dict[str, Any]:
     return {
-        "about": one.about,
-        "grade": grade(one),
-        "sentence": one.claim.text,
-        "detail": one.claim.detail,
-        "model": one.model,
-        "extractor": one.extractor,
-        "items": list(one.items),
+        "about": finding.about,
+        "grade": grade(finding),
+        "sentence": finding.claim.text,
+        "detail": finding.claim.detail,
+        "model": finding.model,
+        "extractor": finding.extractor,
+        "items": list(finding.items),
     }
 
 
-def verdict(whole: WholeStudy, audit: Audit) -> Verdict:
-    """Of one study: its scores as `stats` says them, and the audit's findings."""
-    return Verdict(tuple(_score_line(whole, model) for model in whole.models), audit)
+def verdict(c: WholeStudy, audit: Audit) -> Verdict:
+    """The scores of a study as `stats` says them, and the audit's findings."""
+    return Verdict(tuple(_score_line(c, model) for model in c.models), audit)
 
 
-def _score_line(whole: WholeStudy, model: str) -> str:
+def _score_line(c: WholeStudy, model: str) -> str:
     """The score with its whole error bar where it has one, and by which scorer; else the headline's
     sentence."""
-    bar = whole.score.of(model) if whole.score else None
-    if bar and whole.score:
-        passes = [note for note in whole.report.notes.get(model, ()) if "pass^" in note]
-        detail = f"{bar.claim.detail[:1].lower()}{bar.claim.detail[1:]}"
-        return "\n".join(
-            [
-                f"{bar.claim.text} By {title_of(whole.score.reader).lower()}; {detail}".rstrip(
-                    "; "
-                ),
-                *passes,
-            ]
-        )
-    score = whole.report.headlines[model].score
-    own = score.text.removeprefix(f"{model}: ") if score else "No score was recorded."
-    return f"{model}: {own} {whole.mismatch(model)}".rstrip()
+    model_score = c.score.find_model(model) if c.score else None
+    if model_score:
+        claim, scorer = model_score.claim, title_of(model_score.reader).lower()
+        detail = f"{claim.detail[:1].lower()}{claim.detail[1:]}"
+        line = f"{claim.text} By {scorer}; {detail}".rstrip("; ")
+        passes = [note for note in c.report.notes.get(model, ()) if "pass^" in note]
+        return "\n".join([line, *passes])
+    score = c.report.headlines[model].score
+    words = score.text.removeprefix(f"{model}: ") if score else "No score was recorded."
+    return f"{model}: {words} {c.mismatch(model)}".rstrip()

@@ -1,4 +1,5 @@
-"""What qualifies every number of a study, in one or two words, and what would remove it."""
+"""Badges: qualifications of every number of a study, in one or two words, and what would remove
+them."""
 
 from collections.abc import Mapping
 from typing import Any

@@ -39,21 +39,19 @@ class FlipPanels:
 
 
 def flip_panels(frame: pd.DataFrame, extractor: str) -> FlipPanels:
-    """Small multiples of the flip surface: one panel a model that was read by `extractor`."""
+    """Small multiples of the flip surface: one panel per model that was read by `extractor`."""
     items = list(frame["item_id"].unique())
     models = list(dict.fromkeys(frame.loc[frame["extractor"] == extractor, "model"]))
     cells = {model: surface(frame[frame["model"] == model], extractor) for model in models}
-    columns = list(
-        dict.fromkeys(
-            chain.from_iterable(surface_cells.columns for surface_cells in cells.values())
-        )
-    )
+    all_columns = chain.from_iterable(part.columns for part in cells.values())
+    columns = list(dict.fromkeys(all_columns))
     all_rates = np.full((len(models), len(items), len(columns)), np.nan)
     for m, surface_cells in enumerate(cells.values()):
         rows = [items.index(item) for item in surface_cells.items]
         places = [columns.index(name) for name in surface_cells.columns]
         all_rates[m][np.ix_(rows, places)] = surface_cells.rate
     means = _mean(_mean(all_rates, 2), 0)
+    # Rows in which nothing is compared stand last.
     all_rates = all_rates[:, np.argsort(-np.nan_to_num(means, nan=-1.0), kind="stable")]
     step = max(1, math.ceil(len(items) / MOST_ROWS))
     binned = [_mean(all_rates[:, start : start + step], 1) for start in range(0, len(items), step)]
@@ -63,11 +61,9 @@ def flip_panels(frame: pd.DataFrame, extractor: str) -> FlipPanels:
 
 def _mean(values: np.ndarray, axis: int) -> np.ndarray:
     """The mean of what is defined; NaN where nothing is."""
-    there = ~np.isnan(values)
-    n = there.sum(axis=axis)
-    return np.divide(
-        np.where(there, values, 0.0).sum(axis=axis), n, out=np.full(n.shape, np.nan), where=n > 0
-    )
+    # numpy's nanmean warns of rows without a value.
+    n = (~np.isnan(values)).sum(axis=axis)
+    return np.divide(np.nansum(values, axis=axis), n, out=np.full(n.shape, np.nan), where=n > 0)
 
 
 @dataclass(frozen=True, eq=False)
@@ -90,7 +86,7 @@ def flips_by_model(
     closed_gates: Mapping[str, str] | None = None,
     temperatures: Mapping[str, float] | None = None,
 ) -> list[ModelFlips]:
-    """A row a model and extractor, over all axes whose gate is open; a model that lacks the
+    """One row per model and extractor, over all axes whose gate is open; a model that lacks the
     reference extractor has none."""
     rows = []
     for model in frame["model"].unique():
@@ -98,44 +94,42 @@ def flips_by_model(
         answers = coded_answers(part)
         if reference not in answers.extractors:
             continue
-        cells = [
-            one
-            for one in decompositions(answers, reference, tests=False)
-            if one.axis not in (closed_gates or {})
-        ]
+        all_cells = decompositions(answers, reference, tests=False)
+        cells = [cell for cell in all_cells if cell.axis not in (closed_gates or {})]
         heat = (temperatures or {}).get(model)
         for cell in across_axes(cells):
             claim = surface_claim(
                 part, cell.extractor, reference, closed_gates=closed_gates, temperature=heat
             )
+            # The place of a row is its model here, not its axis.
             rows.append(ModelFlips(model, replace(cell, axis=model), claim))
     return rows
 
 
 def flip_rows(flips: Sequence[ModelFlips]) -> list[dict[str, Any]]:
-    """As a page shows them."""
-    return [
-        {
-            "model": one.model,
-            "extractor": title_of(one.cell.extractor),
-            "items": one.cell.n_items,
-            "T": one.cell.T.text_percent(),
-            "compared alone": (
-                "reference" if one.cell.is_reference else one.cell.A_plus.text_percent()
-            ),
-            "both": one.cell.both.text_percent(),
-            "reference alone": (
-                "reference" if one.cell.is_reference else one.cell.A_minus.text_percent()
-            ),
-            "noise floor": one.cell.W.text_percent(),
-            "verdict": one.claim.word,
+    """The rows of a page's table."""
+    rows = []
+    for model_flips in flips:
+        cell, compared, reference = model_flips.cell, "reference", "reference"
+        if not cell.is_reference:
+            compared, reference = cell.A_plus.text_percent(), cell.A_minus.text_percent()
+        row = {
+            "model": model_flips.model,
+            "extractor": title_of(cell.extractor),
+            "items": cell.n_items,
+            "T": cell.T.text_percent(),
+            "compared alone": compared,
+            "both": cell.both.text_percent(),
+            "reference alone": reference,
+            "noise floor": cell.W.text_percent(),
+            "verdict": model_flips.claim.word,
         }
-        for one in flips
-    ]
+        rows.append(row)
+    return rows
 
 
 def memory_rows(memory: Mapping[str, Sequence[MemoryTest]]) -> list[dict[str, Any]]:
-    """A row a model and detector with its verdict, for every model that has any."""
+    """One row per model and detector with its verdict, for every model that has any."""
     rows = []
     for model, tests in memory.items():
         for test in tests:

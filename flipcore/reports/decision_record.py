@@ -44,7 +44,7 @@ class Entry:
     is_replaced: bool
 
     @property
-    def of(self) -> str:
+    def subject(self) -> str:
         """The study, or the two sets, that were decided on, by name where there is one."""
         return self.study or str(self.settings.get("sets") or self.study_id)
 
@@ -54,7 +54,7 @@ class Entry:
 
     @property
     def is_changed(self) -> bool:
-        """Whether it is known that the data are not those of then."""
+        """True where the data are known to have changed."""
         return not self.is_current and self.since != UNKNOWN
 
     @property
@@ -64,21 +64,19 @@ class Entry:
     @property
     def outputs(self) -> str:
         """The two outputs that were looked at, in words; "" where none was open."""
-        one = self.evidence
-        if not one:
+        if not self.evidence:
             return ""
-        return (
-            f"{one['item']}, {str(one['axis']).replace('_', ' ')}, {one['variant']}:"
-            f" {' and '.join(map(str, one['calls']))}"
-        )
+        item, axis, variant = (str(self.evidence[name]) for name in ("item", "axis", "variant"))
+        calls = " and ".join(map(str, self.evidence["calls"]))
+        return f"{item}, {axis.replace('_', ' ')}, {variant}: {calls}"
 
     @property
     def settings_text(self) -> str:
-        return ", ".join(
-            f"{name.replace('_', ' ')} {value}"
-            for name, value in sorted(self.settings.items())
-            if value is not None
-        )
+        words = []
+        for name, value in sorted(self.settings.items()):
+            if value is not None:
+                words.append(f"{name.replace('_', ' ')} {value}")
+        return ", ".join(words)
 
     @property
     def verdicts_text(self) -> str:
@@ -88,7 +86,7 @@ class Entry:
         return {
             "when": self.moment,
             "who": self.reviewer,
-            "study": self.of,
+            "study": self.subject,
             "page": self.page.replace("_", " "),
             "mode": self.mode,
             "we decide": self.resolution,
@@ -112,6 +110,7 @@ def entries(store: Store, *, study_id: str = "", page: str = "", words: str = ""
         if (not study_id or row["study_id"] == study_id) and (not page or row["page"] == page):
             locked = row["page"] if row["mode"] == decisions.LOCKED else None
             state = (row["study_id"], locked)
+            # Many decisions rest on one state of the data, which takes long to compute.
             if state not in states:
                 try:
                     states[state] = data_state(store, *state)
@@ -119,6 +118,7 @@ def entries(store: Store, *, study_id: str = "", page: str = "", words: str = ""
                     # A lock that is refused: its decision stays readable, and says why.
                     states[state] = error
             record.append(_entry(row, states[state], is_replaced=key in later))
+        # Rows come newest first, so that what was seen replaces what follows.
         later.add(key)
     terms = words.casefold().split()
     matching = []
@@ -130,11 +130,10 @@ def entries(store: Store, *, study_id: str = "", page: str = "", words: str = ""
 
 
 def count_sentence(record: Sequence[Entry]) -> str:
-    """How many decisions there are, of how many the data changed, and of how many that is not
-    known."""
-    n_changed = sum(one.is_changed for one in record)
-    n_unknown = sum(not one.is_current and not one.is_changed for one in record)
-    n_current = len(record) - n_changed - n_unknown
+    """The number of decisions, of those whose data changed, and of those where that is unknown."""
+    n_changed = sum(entry.is_changed for entry in record)
+    n_current = sum(entry.is_current for entry in record)
+    n_unknown = len(record) - n_changed - n_current
     states = (
         (n_current, "still current"),
         (n_changed, "on data that has changed"),
@@ -155,6 +154,7 @@ def _entry(
     )
     since = str(state) if isinstance(state, BadInput) else changes(rests_on, state)
     verdicts = rests_on.get("verdicts")
+    # Another version may have stored fewer fields.
     has_evidence = EVIDENCE <= set(evidence) and isinstance(evidence["calls"], list)
     return Entry(
         decision_id=row["decision_id"],
@@ -197,24 +197,11 @@ def looked_at(store: Store, study_id: str, model: str, query: str) -> dict[str, 
         return {}
     pairs = sides(view, extractor)
     variant = link.get("variant", "") if link.get("variant", "") in pairs else next(iter(pairs))
-    calls = [
-        source_of(
-            store,
-            study_id,
-            model,
-            item,
-            axis,
-            seen_variant.variant_id,
-            samples[0].sample,
-            extractor,
-        )
-        for seen_variant, samples in pairs[variant]
-        if samples
-    ]
-    return {
-        "item": item,
-        "axis": axis,
-        "variant": variant,
-        "extractor": extractor,
-        "calls": [one for one in calls if one],
-    }
+    calls = []
+    for side, samples in pairs[variant]:
+        if samples:
+            place = (model, item, axis, side.variant_id, samples[0].sample)
+            call_id = source_of(store, study_id, *place, extractor)
+            if call_id:
+                calls.append(call_id)
+    return {"item": item, "axis": axis, "variant": variant, "extractor": extractor, "calls": calls}

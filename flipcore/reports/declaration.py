@@ -1,4 +1,4 @@
-"""What a study declares and what would come of it, in a line each."""
+"""A study's declaration and its prospects, in a line each."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -13,14 +13,13 @@ from flipcore.store.queries.locks import n_set_aside
 from flipcore.text.counts import count_of
 
 OWN = ("file", "text", "hub")
+MOST_LISTED = 6  # values of a filter that a line holds
 
 
 def items_text(store: Store, row: Mapping[str, Any]) -> str:
     """ "60 items, 23 of them set aside"; of a row of `studies.studies`."""
-    n_aside = n_set_aside(store, row["study_id"])
-    return count_of(int(row["n_items"]), "item") + (
-        f", {n_aside:,} of them set aside" if n_aside else ""
-    )
+    n_aside, items = n_set_aside(store, row["study_id"]), count_of(int(row["n_items"]), "item")
+    return f"{items}, {n_aside:,} of them set aside" if n_aside else items
 
 
 def items_summary(sources: Sequence[ItemSource]) -> str:
@@ -30,13 +29,12 @@ def items_summary(sources: Sequence[ItemSource]) -> str:
 
 def _source_text(source: ItemSource) -> str:
     title = LOADERS[source.dataset].title if source.dataset in LOADERS else source.dataset
-    return (
-        f"{source.n or 'all'} of {title}{'' if source.role == 'benchmark' else f' ({source.role})'}"
-    )
+    role = "" if source.role == "benchmark" else f" ({source.role})"
+    return f"{source.n or 'all'} of {title}{role}"
 
 
 def questions_summary(settings: Mapping[str, Any]) -> str:
-    """How many axes and extractors `settings` have; what is to be said where one lacks."""
+    """The numbers of axes and extractors in `settings`, or what is still to be chosen."""
     axes, extractors = settings.get("axes", ()), settings.get("extractors", ())
     if not axes or not extractors:
         return "what is changed, and how the answer is read"
@@ -45,17 +43,16 @@ def questions_summary(settings: Mapping[str, Any]) -> str:
 
 def models_summary(models: Sequence[ModelUse]) -> str:
     """ "temperature 0.7, 2 samples, token limit 96"; all different settings of several models."""
-    settings = {
-        f"temperature {use.temperature:g}, {count_of(use.n_samples, 'sample')}, token limit"
-        f" {use.max_tokens:,}"
-        for use in models
-    }
+    settings = set()
+    for use in models:
+        samples = count_of(use.n_samples, "sample")
+        limit = f"token limit {use.max_tokens:,}"
+        settings.add(f"temperature {use.temperature:g}, {samples}, {limit}")
     return "; ".join(sorted(settings))
 
 
 def n_readings(study: Study, kind: str) -> int:
-    """How many of the study's extractors read an answer of that kind: with one alone there is
-    nothing to tell apart."""
+    """The number of the study's extractors that read an answer of that kind."""
     return sum(
         kind in EXTRACTORS[part.name].applies_to
         for part in study.extractors
@@ -68,8 +65,8 @@ def design_sentence(n_items: int, n_read_twice: int, n_cells: int) -> tuple[str,
     items are read in two ways, in `n_cells` combinations of axis and extractor."""
     if n_items < MIN_N:
         return f"Below {MIN_N} items there is no interval. Take more.", ""
-    found, comma, conditions = plan_sentence(n_read_twice, n_cells).partition(", if ")
-    return found + "." * bool(comma), conditions
+    sentence, comma, conditions = plan_sentence(n_read_twice, n_cells).partition(", if ")
+    return (f"{sentence}." if comma else sentence), conditions
 
 
 def duration_text(seconds: float | None) -> str:
@@ -80,18 +77,16 @@ def duration_text(seconds: float | None) -> str:
 
 
 def source_title(source: ItemSource) -> str:
-    """What people call a source; one of the hub with its repository."""
+    """The title of a source; one of the hub with its repository."""
     name = LOADERS[source.dataset].title if source.dataset in LOADERS else source.dataset
     return f"{name} ({source.options['repo']})" if source.options.get("repo") else name
 
 
 def filter_text(value) -> str:
-    """What a filter keeps; a long list is counted."""
-    return (
-        f"one of {len(value):,}"
-        if isinstance(value, (list, tuple)) and len(value) > 6
-        else str(value)
-    )
+    """The values that a filter keeps; a long list is counted."""
+    if isinstance(value, (list, tuple)) and len(value) > MOST_LISTED:
+        return f"one of {len(value):,}"
+    return str(value)
 
 
 def in_order(parts: tuple[Part, ...], before: tuple[Part, ...]) -> tuple[Part, ...]:
@@ -102,6 +97,6 @@ def in_order(parts: tuple[Part, ...], before: tuple[Part, ...]) -> tuple[Part, .
 
 
 def dataset_names() -> list[str]:
-    """Where items may come from: a file of one's own first, other things of one's own next,
-    whatever order plug-ins come in."""
+    """The sources of items: a file of one's own first, other things of one's own next."""
+    # Plug-ins bring datasets in any order.
     return sorted(LOADERS, key=lambda name: OWN.index(name) if name in OWN else len(OWN))

@@ -1,4 +1,4 @@
-"""What a study's card says: which part of its flips is larger, and how right its answers are."""
+"""The sentences of a study's card: the larger part of its flips, and its accuracy."""
 
 import math
 import re
@@ -35,7 +35,7 @@ MOST_SETS = 6  # whose accuracies a line names
 
 @dataclass(frozen=True)
 class Headline:
-    """What a card says of one model: `claims` in order, the flips first. `accuracies` is role (of a
+    """The card of one model: `claims` in order, the flips first. `accuracies` is role (of a
     log of tasks, task and role) -> accuracy at the base prompt under the reference extractor, of a
     log its own score: what differs is not pooled. `flips` is the decomposition over all axes of the
     compared extractor, None before there is anything; T and G are its `total` and `genuine`.
@@ -49,7 +49,7 @@ class Headline:
 
     @property
     def sentence(self) -> str:
-        return " ".join(one.text for one in self.claims if one.text)
+        return " ".join(claim.text for claim in self.claims if claim.text)
 
     @property
     def total(self) -> Estimate | None:
@@ -74,7 +74,7 @@ def headline(
     by_task: bool = False,
     is_begun: bool = False,
 ) -> Headline:
-    """Of the first model of `frame` (readouts): which part of its flips is larger over all axes,
+    """Word the first model of `frame` (readouts): which part of its flips is larger over all axes,
     under the extractor that holds the largest artifact (Holm over all extractors), and the base
     prompt's accuracy under the reference extractor, or the `scores` that a log's own scorers gave.
     `by_task`: of a recording, whose tasks are not pooled into one accuracy. `is_begun`: calls were
@@ -82,21 +82,17 @@ def headline(
     if frame.empty and scores:
         return scores_alone(scores, scores[0].model, n_models)
     if frame.empty:
-        return Headline(
-            (
-                description(
-                    "No item has all of its answers yet."
-                    if is_begun
-                    else "No answer has come back yet."
-                ),
-            )
-        )
+        waiting = "No answer has come back yet."
+        if is_begun:
+            waiting = "No item has all of its answers yet."
+        return Headline((description(waiting),))
     model = frame["model"].iloc[0]
     frame = frame[frame["model"] == model]
-    if why := why_nothing_was_read(frame):
-        return Headline((description(f"{f'{model}: ' if n_models > 1 else ''}{why}"),), model)
+    prefix = f"{model}: " if n_models > 1 else ""
+    if nothing_read := why_nothing_was_read(frame):
+        return Headline((description(f"{prefix}{nothing_read}"),), model)
     names = list(frame["extractor"].unique())
-    reference = default_reference(names, [one.scorer for one in scores])
+    reference = default_reference(names, [score.scorer for score in scores])
     # An extractor that read nothing (the model gives no log-probabilities) never leads.
     has_answer = frame["answer"].notna()
     if "value" in frame:  # of extractors that read a number, and in no frame of answers alone
@@ -104,9 +100,9 @@ def headline(
     read_names = [name for name in names if has_answer[frame["extractor"] == name].any()]
     totals = across_axes(estimates(model, reference) if estimates else _estimates(frame, reference))
     totals = [total for total in totals if total.extractor in read_names]
-    of = f"{model}: " if n_models > 1 else ""
     if leading(scores, model):
-        accuracies, accuracy_claim = _own_accuracies(scores, model), score_claim(scores, model, of)
+        accuracies = _own_accuracies(scores, model)
+        accuracy_claim = score_claim(scores, model, prefix)
     else:
         sets = _sets(frame[frame["variant"] == BASE], reference, by_task=by_task)
         accuracies, unread = {}, {}
@@ -115,31 +111,27 @@ def headline(
             if reason := _why_unread(model, part):
                 unread[name] = reason
                 accuracies[name] = missing(note=f"Not claimed: {reason}")
-        accuracy_claim = description(f"{of}{_accuracy_words(sets, accuracies)}.")
+        accuracy_claim = description(f"{prefix}{_accuracy_words(sets, accuracies)}.")
         if sets.keys() == unread.keys():
             accuracy_claim = accuracy_claim.not_claimed(" ".join(dict.fromkeys(unread.values())))
     lead = claims.leading_extractor(totals, temperature)
     lead = lead or (FIELD if FIELD in read_names else (read_names or names)[0])
-    total = next((one for one in totals if one.extractor == lead), None)
+    total = next((total for total in totals if total.extractor == lead), None)
     if total is None or math.isnan(total.T.value):
-        axes = set(frame["axis"].unique()) - {IDENTITY}
-        why = UNDEFINED_RATE if axes else "Nothing was changed, so there is no flip rate."
-        why = ASKED_ONCE if axes and asked_once(frame) else why
-        return Headline((accuracy_claim, description(why)), model, accuracies, score=accuracy_claim)
-    flips = _of_results(
-        claims.headline_of(totals, total.extractor, None, temperature), frame, total.extractor
-    )
-    return Headline(
-        (replace(flips, sentence=f"{of}{flips.sentence}"), accuracy_claim),
-        model,
-        accuracies,
-        total,
-        accuracy_claim,
-    )
+        undefined = "Nothing was changed, so there is no flip rate."
+        if set(frame["axis"].unique()) - {IDENTITY}:
+            undefined = ASKED_ONCE if asked_once(frame) else UNDEFINED_RATE
+        shown = (accuracy_claim, description(undefined))
+        return Headline(shown, model, accuracies, score=accuracy_claim)
+    flips = claims.headline_of(totals, total.extractor, None, temperature)
+    flips = _of_results(flips, frame, total.extractor)
+    flips = replace(flips, sentence=f"{prefix}{flips.sentence}")
+    return Headline((flips, accuracy_claim), model, accuracies, total, accuracy_claim)
 
 
 def asked_once(frame: pd.DataFrame) -> bool:
-    """Whether each model was asked each item once, in one wording; False where nothing was read."""
+    """Return whether each model was asked each item once, in one wording; False where nothing was
+    read."""
     is_once = (frame["variant"] == BASE).all() and (frame["sample"] == 0).all()
     return not frame.empty and bool(is_once) and not why_nothing_was_read(frame)
 
@@ -155,17 +147,18 @@ def why_nothing_was_read(frame: pd.DataFrame) -> str:
 
 def nothing_to_compare(frame: pd.DataFrame) -> str:
     """Say that fewer than two extractors read answers, and why the others read none."""
-    by_name = {
-        str(name): rows for name, rows in frame.groupby("extractor", sort=False, observed=True)
-    }
-    without = [name for name, rows in by_name.items() if (rows["status"] == ABSENT).all()]
-    if not without:
+    silent: list[str] = []
+    readers: list[str] = []
+    for name, rows in frame.groupby("extractor", sort=False, observed=True):
+        names = silent if (rows["status"] == ABSENT).all() else readers
+        names.append(str(name))
+    if not silent:
         return "This study has one extractor, so there is nothing to compare."
-    readers = [title_of(name).lower() for name in by_name if name not in without]
-    others = ", ".join(title_of(name).lower() for name in without)
-    start = f"Only {readers[0]} read answers" if readers else "No extractor read an answer"
-    of_others = f"; {others} read none" if readers else ""
-    return f"{start}, so there is nothing to compare{of_others}.{_reason(frame, without[0])}"
+    reason = _reason(frame, silent[0])
+    if not readers:
+        return f"No extractor read an answer, so there is nothing to compare.{reason}"
+    start = f"Only {title_of(readers[0]).lower()} read answers, so there is nothing to compare"
+    return f"{start}; {', '.join(title_of(name).lower() for name in silent)} read none.{reason}"
 
 
 def _reason(frame: pd.DataFrame, extractor: str) -> str:
@@ -178,19 +171,21 @@ def _reason(frame: pd.DataFrame, extractor: str) -> str:
 
 
 def scores_alone(scores: Sequence[TaskScore], model: str, n_models: int = 1) -> Headline:
-    """Of a model whose log holds scores and no answer that could flip."""
-    why = description("No answer was recorded, so there is no flip rate.")
+    """The card of a model whose log holds scores and no answer that could flip."""
+    no_rate = description("No answer was recorded, so there is no flip rate.")
     score = score_claim(scores, model, f"{model}: " if n_models > 1 else "")
-    return Headline((score, why), model, _own_accuracies(scores, model), score=score)
+    return Headline((score, no_rate), model, _own_accuracies(scores, model), score=score)
 
 
 def _own_accuracies(scores: Sequence[TaskScore], model: str) -> dict[str, Estimate]:
     """The scores of a log by task and role; without a name where there is one."""
     first = leading(scores, model)
-    tasks = len({one.task for one in first}) > 1
-    return {
-        ", ".join(filter(None, (one.task if tasks else "", one.role))): one.mean for one in first
-    }
+    has_tasks = len({score.task for score in first}) > 1
+    means = {}
+    for score in first:
+        name = ", ".join(filter(None, (score.task if has_tasks else "", score.role)))
+        means[name] = score.mean
+    return means
 
 
 def made_from(items: pd.DataFrame) -> tuple[list[str], list[str], list[Sequence[str]]]:
@@ -198,13 +193,10 @@ def made_from(items: pd.DataFrame) -> tuple[list[str], list[str], list[Sequence[
     question, family and options. Where each item of a dataset was drawn alone, its wording too,
     another item of that wording makes it no family: its question stays out.
     """
-    alone = {
-        name for name in set(items["dataset"]) if name in LOADERS and LOADERS[name].drawn_alone
-    }
-    questions = [
-        "" if dataset in alone else text
-        for dataset, text in zip(items["dataset"], items["question"], strict=True)
-    ]
+    questions = []
+    for dataset, text in zip(items["dataset"], items["question"], strict=True):
+        is_drawn_alone = dataset in LOADERS and LOADERS[dataset].drawn_alone
+        questions.append("" if is_drawn_alone else text)
     return questions, list(items["family"]), list(items["options"])
 
 
@@ -223,8 +215,8 @@ def by_wording(
     if frame.empty or not repeated_templates(*parts_of_items):
         return {}
     units = dict(zip(items["item_id"], wordings(*parts_of_items), strict=True))
-    # a category maps to a category of other values as long as no two items that were asked share
-    # their wording
+    # A category maps to a category of other values only as long as no two items share a wording,
+    # so the ids become objects first.
     of_units = frame.assign(family=frame["item_id"].astype(object).map(units))
     sentences = {}
     for model, part in of_units.groupby("model", sort=False, observed=True):
@@ -256,12 +248,10 @@ def _sets(base: pd.DataFrame, reference: str, *, by_task: bool) -> dict[str, pd.
     for task in dict.fromkeys(tasks):
         part = base[tasks == task]
         names = list(part["extractor"].unique())
-        own = part[
-            part["extractor"] == (reference if reference in names else default_reference(names))
-        ]
-        sets |= {
-            ", ".join(filter(None, (task, role))): rows for role, rows in _by_role(own).items()
-        }
+        # A task that the reference does not read has its own extractor.
+        extractor = reference if reference in names else default_reference(names)
+        for role, rows in _by_role(part[part["extractor"] == extractor]).items():
+            sets[", ".join(filter(None, (task, role)))] = rows
     return sets if tasks.nunique() > 1 else _by_role(base[base["extractor"] == reference])
 
 
@@ -274,66 +264,64 @@ def _accuracy_words(sets: Mapping[str, pd.DataFrame], accuracies: Mapping[str, E
     """Set after set, as far as a line holds them."""
     if all(part["is_correct"].isna().all() for part in sets.values()):
         return "No right answers are known, so there is no accuracy"
-    first = list(accuracies.items())[:MOST_SETS]
-    by_set = [
-        _one_accuracy(role_name(name, sets), one, _answers(sets[name])) for name, one in first
-    ]
-    more = len(accuracies) - len(by_set)
-    rest = [f"{count_of(more, 'further set')} under Every estimate"] if more else []
-    only = f", {QUESTIONS_ONLY}" if any(one.has_interval for one in accuracies.values()) else ""
+    parts = []
+    for name, accuracy in list(accuracies.items())[:MOST_SETS]:
+        parts.append(_one_accuracy(role_name(name, sets), accuracy, _answers(sets[name])))
+    n_more = len(accuracies) - len(parts)
+    if n_more:
+        parts.append(f"{count_of(n_more, 'further set')} under Every estimate")
+    has_interval = any(accuracy.has_interval for accuracy in accuracies.values())
     is_paired = all(
         name in sets and not math.isnan(accuracies[name].value) for name in ("target", "retro")
     )
     inflation = _inflation_words(pd.concat(sets.values())) if is_paired else ""
+    # The name of a task's role has a comma in it already.
     between = "; " if any(", " in name for name in sets) else ", "
-    return f"Accuracy {between.join([*by_set, *rest])}{inflation}{only}"
+    only = f", {QUESTIONS_ONLY}" if has_interval else ""
+    return f"Accuracy {between.join(parts)}{inflation}{only}"
 
 
 def _why_unread(model: str, base: pd.DataFrame) -> str:
-    """Why the answers to the own prompt, under one reader, give no accuracy; "" where they do."""
+    """Say why the answers to the own prompt, under one extractor, give no accuracy; "" where they
+    do."""
     answers = _answers(base)
-    return (
-        why_unread(model, str(answers["extractor"].iloc[0]), unread_share(answers["status"]))
-        if len(answers)
-        else ""
-    )
+    if answers.empty:
+        return ""
+    extractor = str(answers["extractor"].iloc[0])
+    return why_unread(model, extractor, unread_share(answers["status"]))
 
 
 def _one_accuracy(role: str, accuracy: Estimate, answers: pd.DataFrame) -> str:
     """ "retro 0.50 [0.25, 0.75] of 12 items"."""
     start = f"{role} " if role else ""
+    if math.isnan(accuracy.value) and answers.empty:
+        return f"{start}not defined"
     if math.isnan(accuracy.value):
-        return (
-            f"{start}not claimed, {percent_text(unread_share(answers['status']))} unread"
-            if len(answers)
-            else f"{start}not defined"
-        )
+        return f"{start}not claimed, {percent_text(unread_share(answers['status']))} unread"
     n = answers["item_id"].nunique()
-    families = f" in {count_of(accuracy.n, 'family', 'families')}" if accuracy.n < n else ""
+    clusters = f" in {count_of(accuracy.n, 'family', 'families')}" if accuracy.n < n else ""
     few = "" if accuracy.has_interval else ", too few for an interval"
-    return f"{start}{accuracy.text_percent()} of {count_of(n, 'item')}{families}{few}"
+    return f"{start}{accuracy.text_percent()} of {count_of(n, 'item')}{clusters}{few}"
 
 
 def _inflation_words(base: pd.DataFrame) -> str:
-    """What target and retro differ by, as the Holdout page has it; empty where one is absent, or an
-    item's samples differ."""
+    """The difference of target and retro, as the Holdout page has it; empty where one is absent, or
+    an item's samples differ."""
     answers = _answers(base)
     answers = answers[answers["role"].isin(("target", "retro"))]
-    if (
-        answers["role"].nunique() < 2
-        or answers.groupby("item_id")["is_correct"].nunique().max() > 1
-    ):
+    if answers["role"].nunique() < 2:
         return ""
-    family = answers["family"] if "family" in answers else answers["item_id"]
-    own = answers.assign(
+    # The page takes one answer per item, so that items whose samples differ have no such line.
+    if answers.groupby("item_id")["is_correct"].nunique().max() > 1:
+        return ""
+    cluster = answers["family"] if "family" in answers else answers["item_id"]
+    answers = answers.assign(
         layout="",
-        source_id=family.where(family != answers["item_id"], None),
+        source_id=cluster.where(cluster != answers["item_id"], None),
         is_cut=answers["status"] == CUT,
     )
-    return (
-        f": {conditions(own, least=1)[0].inflation().text_points()} (inflation if the holdout is"
-        " fair)"
-    )
+    points = conditions(answers, least=1)[0].inflation().text_points()
+    return f": {points} (inflation if the holdout is fair)"
 
 
 def claimed_headline(
@@ -349,12 +337,9 @@ def claimed_headline(
 ) -> Headline:
     """The headline of what may be claimed: the axes and extractors in `closed_gates` are left out,
     and named. `estimates` are of all of `frame`."""
-    claimed = frame[
-        ~(
-            frame["axis"].isin(closed_gates) & (frame["variant"] != "base")
-            | frame["extractor"].isin(closed_gates)
-        )
-    ]
+    # The base prompt stands under every axis, also under one whose changes nobody reviewed.
+    is_changed = frame["axis"].isin(closed_gates) & (frame["variant"] != BASE)
+    claimed = frame[~(is_changed | frame["extractor"].isin(closed_gates))]
     is_whole = len(claimed) == len(frame)
     summary = headline(
         claimed,
@@ -369,23 +354,17 @@ def claimed_headline(
         return summary
     left_out = ", ".join(name.replace("_", " ") for name in closed_gates)
     if summary.flips is None:
-        withheld = Claim(claims.WHOSE, claims.UNDEFINED, "").not_claimed(
-            f"too little was reviewed of {left_out}."
-        )
+        too_little = f"too little was reviewed of {left_out}."
+        withheld = Claim(claims.WHOSE, claims.UNDEFINED, "").not_claimed(too_little)
         return replace(summary, claims=(withheld, *(summary.claims[:1] if len(claimed) else ())))
-    return replace(
-        summary,
-        claims=(*summary.claims, description(f"Left out, not reviewed enough: {left_out}.")),
-    )
+    note = description(f"Left out, not reviewed enough: {left_out}.")
+    return replace(summary, claims=(*summary.claims, note))
 
 
 def judges(frame: pd.DataFrame) -> list[str]:
-    """The readers that judge and take no answer out, so that all their wrong answers are one."""
-    return [
-        str(name)
-        for name, part in frame.groupby("extractor", sort=False, observed=True)
-        if what_differs(part) == "scores"
-    ]
+    """The extractors that judge and take no answer out, so that all their wrong answers are one."""
+    by_extractor = frame.groupby("extractor", sort=False, observed=True)
+    return [str(name) for name, part in by_extractor if what_differs(part) == "scores"]
 
 
 def _of_results(claim: Claim, frame: pd.DataFrame, extractor: str) -> Claim:
@@ -393,9 +372,8 @@ def _of_results(claim: Claim, frame: pd.DataFrame, extractor: str) -> Claim:
     wrong, and no answer."""
     if not judges(frame[frame["extractor"] == extractor]):
         return claim
-    return replace(
-        claim, sentence=re.sub(r"\b(of|different|changes) answers\b", r"\1 results", claim.sentence)
-    )
+    sentence = re.sub(r"\b(of|different|changes) answers\b", r"\1 results", claim.sentence)
+    return replace(claim, sentence=sentence)
 
 
 def surface_claim(
@@ -407,35 +385,29 @@ def surface_claim(
     temperature: float | None = None,
     estimates: Sequence[Decomposition] | None = None,
 ) -> Claim:
-    """What the map on Flips answers, of readouts of one model: the cell of the opened axis, or all
-    axes that may be claimed. `estimates` are those of the readouts beside this reference, where
+    """The claim above the map on Flips, of readouts of one model: the cell of the opened axis, or
+    all axes that may be claimed. `estimates` are those of the readouts beside this reference, where
     they are counted already."""
     estimates = _estimates(frame, reference) if estimates is None else estimates
     closed_gates = closed_gates or {}
     if not estimates:
         return description("Nothing was changed, so there is no flip rate.", claims.UNDEFINED)
     if axis is not None:
-        cells = claims.cell_claims(estimates, closed_gates, temperature)
-        return next(
-            claim
-            for one, claim in zip(estimates, cells, strict=True)
-            if (one.axis, one.extractor) == (axis, extractor)
-        )
-    open_axes = [one for one in estimates if one.axis not in closed_gates]
-    if not open_axes:
-        return Claim(claims.WHOSE, claims.UNDEFINED, "").not_claimed(
-            " ".join(dict.fromkeys(closed_gates.values()))
-        )
-    claim = _of_results(
-        claims.headline_of(across_axes(open_axes), extractor, closed_gates, temperature),
-        frame,
-        extractor,
-    )
-    left_out = list(
-        dict.fromkeys(one.axis.replace("_", " ") for one in estimates if one.axis in closed_gates)
-    )
-    note = f" Left out, not reviewed enough: {', '.join(left_out)}." if left_out else ""
-    return replace(claim, detail=f"{claim.detail}{note}")
+        # All cells are claimed together, although one is shown.
+        cell_claims = claims.cell_claims(estimates, closed_gates, temperature)
+        places = [(cell.axis, cell.extractor) for cell in estimates]
+        return cell_claims[places.index((axis, extractor))]
+    open_cells = [cell for cell in estimates if cell.axis not in closed_gates]
+    if not open_cells:
+        gates = " ".join(dict.fromkeys(closed_gates.values()))
+        return Claim(claims.WHOSE, claims.UNDEFINED, "").not_claimed(gates)
+    claim = claims.headline_of(across_axes(open_cells), extractor, closed_gates, temperature)
+    claim = _of_results(claim, frame, extractor)
+    closed_axes = [cell.axis.replace("_", " ") for cell in estimates if cell.axis in closed_gates]
+    if not closed_axes:
+        return claim
+    left_out = ", ".join(dict.fromkeys(closed_axes))
+    return replace(claim, detail=f"{claim.detail} Left out, not reviewed enough: {left_out}.")
 
 
 def _answers(base: pd.DataFrame) -> pd.DataFrame:

@@ -1,5 +1,4 @@
-"""What the models' answers say of two sets: which conditions count, the difficulty test on them,
-and how it was made."""
+"""Two sets compared: the models' answers to them, and the four tests."""
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -61,14 +60,13 @@ PREFERRED = ("rotation_single", WRITTEN_ANSWER, FIRST_TOKEN, "rotation")
 
 def ways(conditions: Sequence[Condition]) -> list[tuple[str, str]]:
     """(extractor, layout) of all conditions, the plainest first."""
-    return sorted(
-        {(one.extractor, one.layout) for one in conditions},
-        key=lambda way: (
-            way[1] != "plain",
-            PREFERRED.index(way[0]) if way[0] in PREFERRED else len(PREFERRED),
-            way,
-        ),
-    )
+
+    def order(way: tuple[str, str]) -> tuple[bool, int, tuple[str, str]]:
+        extractor, layout = way
+        place = PREFERRED.index(extractor) if extractor in PREFERRED else len(PREFERRED)
+        return (layout != "plain", place, way)
+
+    return sorted({(condition.extractor, condition.layout) for condition in conditions}, key=order)
 
 
 def inflation_of(
@@ -80,13 +78,18 @@ def inflation_of(
     may be claimed of them: `closed_gates` (axis or extractor -> why) withholds what a judge read
     that has not passed."""
     extractor, layout = way or next(iter(ways(conditions)), ("", ""))
-    mine = [one for one in conditions if (one.extractor, one.layout) == (extractor, layout)]
-    return mine, inflation_claim(mine).not_claimed(reason(dict(closed_gates), extractor=extractor))
+    selection = [
+        condition
+        for condition in conditions
+        if (condition.extractor, condition.layout) == (extractor, layout)
+    ]
+    why_not = reason(dict(closed_gates), extractor=extractor)
+    return selection, inflation_claim(selection).not_claimed(why_not)
 
 
 @dataclass(frozen=True, eq=False)
 class Inflation:
-    """How much better the target is answered than the retro set under every `condition`;
+    """The lead of the target over the retro set under each of the `conditions`;
     `selection` are those of the plainest way of reading and asking, of which `claim` speaks."""
 
     conditions: Sequence[Condition]
@@ -94,23 +97,24 @@ class Inflation:
     claim: Claim
 
     def as_dict(self) -> dict[str, Any]:
-        of_models = []
+        rows = []
         for condition in self.conditions:
             row = {
                 "model": condition.model,
                 "extractor": condition.extractor,
                 "layout": condition.layout,
+                "inflation": plain(condition.inflation()),
             }
-            of_models.append(row | {"inflation": plain(condition.inflation())})
+            rows.append(row)
         return {
             "sentence": self.claim.text,
             "detail": self.claim.detail,
             "is_claimed": self.claim.is_made,
-            "models": of_models,
+            "models": rows,
         }
 
     def rows(self) -> Iterator[Row]:
-        """A row a condition; the claim stands at those of which it speaks."""
+        """One row per condition; the claim stands at those of which it speaks."""
         for condition in self.conditions:
             where = f"{condition.layout}, {title_of(condition.extractor).lower()}"
             is_said = any(condition is selected for selected in self.selection)
@@ -134,35 +138,32 @@ def difficulty_result(
     an extractor behind a closed gate read does not count.
     """
     if not conditions:
-        return (
-            None,
-            (
-                "Not run: no model has answered both sets. Declare a study with these sets as"
-                " benchmark and holdout."
-            ),
-        )
-    shut = closed_gates or {}
-    withheld = [shut[one.extractor] for one in conditions if one.extractor in shut]
-    conditions = [one for one in conditions if one.extractor not in shut]
+        words = "Declare a study with these sets as benchmark and holdout."
+        return None, f"Not run: no model has answered both sets. {words}"
+    gates = closed_gates or {}
+    withheld = [
+        gates[condition.extractor] for condition in conditions if condition.extractor in gates
+    ]
+    conditions = [condition for condition in conditions if condition.extractor not in gates]
     if not conditions:
         return None, f"Not run: {' '.join(dict.fromkeys(withheld))}"
-    blind = [one for one in conditions if states[one.model].state == BEFORE]
+    # A model that may have read the target says nothing of how hard it is.
+    blind = [condition for condition in conditions if states[condition.model].state == BEFORE]
     if not blind:
-        return (
-            None,
-            "Not run: it needs a model trained before the benchmark was published. "
-            + " ".join(one.sentence for one in states.values()),
-        )
-    test = joined([one.difficulty(DIFFICULTY_MARGIN) for one in blind])
+        states_text = " ".join(state.sentence for state in states.values())
+        lacking = "it needs a model trained before the benchmark was published."
+        return None, f"Not run: {lacking} {states_text}"
+    test = joined([condition.difficulty(DIFFICULTY_MARGIN) for condition in blind])
     n_target, n_retro = blind[0].counts[1], blind[0].counts[3]
-    n_text = f"n = {n_target:,} + {n_retro:,}"
+    labels = "; ".join(condition.label for condition in blind[:3]) + (
+        " …" if len(blind) > 3 else ""
+    )
     return (
         test,
         (
-            f"conditions {len(blind):,}"
-            f" ({'; '.join(one.label for one in blind[:3])}{' …' if len(blind) > 3 else ''});"
-            f" {test.estimate.method.replace('_', ' ')}, corrected for guessing, Holm over"
-            f" conditions, interval 90%; {n_text}"
+            f"conditions {len(blind):,} ({labels}); {test.estimate.method.replace('_', ' ')},"
+            " corrected for guessing, Holm over conditions, interval 90%;"
+            f" n = {n_target:,} + {n_retro:,}"
         ),
     )
 
@@ -173,10 +174,8 @@ def bound_text(test: HoldoutTest) -> str:
     if test.name in ONE_SIDED:
         return f"below {high:.3f} (95%, one-sided)"
     if test.name == "difficulty":
-        return (
-            f"[{number_text(100 * low, 1, sign=True)}, {number_text(100 * high, 1, sign=True)}]"
-            " points (90%)"
-        )
+        ends = (number_text(100 * end, 1, sign=True) for end in (low, high))
+        return f"[{', '.join(ends)}] points (90%)"
     return f"[{axis_text(test, low)}, {axis_text(test, high)}] (90%)"
 
 
@@ -188,61 +187,58 @@ def entry_rows(sets: Comparison, rows: Sequence[int], **more: Sequence) -> list[
             "set": "holdout" if sets.labels[row] else "benchmark",
             "entry": sets.texts[row],
         }
-        table_rows.append(
-            table_row | {name.replace("_", " "): values[i] for name, values in more.items()}
-        )
+        for name, values in more.items():
+            table_row[name.replace("_", " ")] = values[i]
+        table_rows.append(table_row)
     return table_rows
 
 
 def checked_models(target: Sequence[Item], models: Sequence[str]) -> dict[str, PreRelease]:
-    """Whether each model can have seen the target, by its declared training cut-off; of the pocket
-    model and its own items it is known what was read."""
+    """Each model with whether it can have seen the target, by its declared training cut-off; of the
+    pocket model and its own items it is known what was read."""
     cards = model_cards()
     published = [item.published for item in target]
-    known = known_reading(target)
+    pocket_state = known_reading(target)
     states = {}
     for name in models:
         card = cards.get(name)
-        if known and card and card.backend == POCKET:
-            states[name] = known
+        if pocket_state and card and card.backend == POCKET:
+            states[name] = pocket_state
         else:
             states[name] = pre_release(name, card.cutoff if card else None, published)
     return states
 
 
 def known_reading(target: Sequence[Item]) -> PreRelease | None:
-    """Of the pocket model, by how often its training held each entry; None where that is not known
-    of all."""
-    doses = [
-        item.meta.get("dose") if item.dataset.startswith(f"{POCKET}_") else None for item in target
-    ]
-    if not doses or None in doses:
+    """The pocket model's state, by how often its training held each entry; None where that is not
+    known of all."""
+    doses = []
+    for item in target:
+        dose = item.meta.get("dose") if item.dataset.startswith(f"{POCKET}_") else None
+        if dose is None:
+            return None
+        doses.append(dose)
+    if not doses:
         return None
-    if n_read := sum(dose > 0 for dose in doses if dose is not None):
-        return PreRelease(
-            POCKET,
-            AFTER,
-            f"{POCKET}: its training held {n_read:,} of the {len(doses):,} benchmark entries.",
-        )
-    return PreRelease(
-        POCKET,
-        BEFORE,
-        f"{POCKET}: its training is known and held none of the {len(doses):,} benchmark entries.",
-    )
+    entries = f"of the {len(doses):,} benchmark entries."
+    if n_read := sum(dose > 0 for dose in doses):
+        return PreRelease(POCKET, AFTER, f"{POCKET}: its training held {n_read:,} {entries}")
+    return PreRelease(POCKET, BEFORE, f"{POCKET}: its training is known and held none {entries}")
 
 
 def set_facts(
     target: Sequence[Item], conditions: Sequence[Condition], *, has_survey: bool
 ) -> SetFacts:
-    """What the next step on two sets depends on besides their tests; `conditions` are those that
-    were asked."""
-    names = dict.fromkeys(one.model for one in conditions)
+    """The facts about two sets, besides their tests, that the next step depends on; `conditions`
+    are those that were asked."""
+    names = {condition.model for condition in conditions}
     states = checked_models(target, [*names, POCKET])
     return SetFacts(
-        all(item.published for item in target) or known_reading(target) is not None,
-        any(states[name].state == BEFORE for name in names),
-        states[POCKET].state == BEFORE,
-        has_survey,
+        is_dated=all(item.published for item in target) or known_reading(target) is not None,
+        has_answers=any(states[name].state == BEFORE for name in names),
+        # The pocket model costs nothing to ask.
+        is_free=states[POCKET].state == BEFORE,
+        has_survey=has_survey,
     )
 
 
@@ -255,7 +251,7 @@ def component_axes(comparison: Comparison) -> tuple[np.ndarray, tuple[str, ...]]
 
 
 def too_few(n_target: int, n_retro: int, notes: Sequence[str]) -> str:
-    """What is said of sets that are too small to be compared."""
+    """The sentence about sets that are too small to be compared."""
     return (
         f"Each set needs at least five entries to be compared; you have {n_target:,} benchmark and"
         f" {n_retro:,} holdout entries. {' '.join(notes)}"
@@ -279,7 +275,8 @@ START: dict[str, Any] = {
 }
 SEMANTIC_DRAWS = 9_999
 NEIGHBOUR_DRAWS = 1_999
-MARGIN_PART = 5  # the share of the target, one in so many, that suggests a margin where none is set
+# The share of the target, condition in so many, that suggests a margin where none is set.
+MARGIN_PART = 5
 MOST_PAIRS = 3  # in the text of the command line; the page and --json have them all
 Result = tuple[HoldoutTest | None, str]
 
@@ -303,15 +300,13 @@ class HoldoutReport:
     @property
     def claims(self) -> tuple[Claim, ...]:
         """The verdict, and what each of the four tests says or why it was not run."""
-        outcomes = (
-            (
-                outcome_claim(self.tests[name])
-                if name in self.tests
-                else description(f"{TITLES[name]}: {self.missing[name]}", "not run")
-            )
-            for name in verdict.TESTS
-        )
-        return (self.claim, *outcomes)
+        claims = [self.claim]
+        for name in verdict.TESTS:
+            if name in self.tests:
+                claims.append(outcome_claim(self.tests[name]))
+            else:
+                claims.append(description(f"{TITLES[name]}: {self.missing[name]}", "not run"))
+        return tuple(claims)
 
     @property
     def alike(self) -> list[dict[str, Any]]:
@@ -319,54 +314,52 @@ class HoldoutReport:
         if self.comparison is None:
             return []
         ids = [item.item_id for item in self.comparison.items]
-        return [
-            {
-                "target": ids[one.target],
-                "retro": ids[one.retro],
-                "cosine": one.cosine,
-                "words_in_common": one.words,
-                "one_source": one.is_declared,
+        pairs = []
+        for pair in self.comparison.alike_across:
+            row = {
+                "target": ids[pair.target],
+                "retro": ids[pair.retro],
+                "cosine": pair.cosine,
+                "words_in_common": pair.words,
+                "one_source": pair.is_declared,
             }
-            for one in self.comparison.alike_across
-        ]
+            pairs.append(row)
+        return pairs
 
     def text(self) -> list[str]:
         """The claims and the most alike pairs across the sets, a line each, as the command line
         prints them."""
-        lines = [f"{one.text} {one.detail}".rstrip() for one in self.claims]
-        pairs = []
-        for pair in self.alike[:MOST_PAIRS]:
-            numbers = (
-                f"cosine {number_text(pair['cosine'])}, words in common"
-                f" {number_text(pair['words_in_common'])}"
-            )
+        lines = [f"{claim.text} {claim.detail}".rstrip() for claim in self.claims]
+        pairs = self.alike[:MOST_PAIRS]
+        if pairs:
+            lines.append("Most alike across the sets:")
+        for pair in pairs:
+            cosine, words = number_text(pair["cosine"]), number_text(pair["words_in_common"])
             source = " (declared as of one source)" if pair["one_source"] else ""
-            pairs.append(f"  {pair['target']} and {pair['retro']}: {numbers}{source}")
-        return [*lines, "Most alike across the sets:", *pairs] if pairs else lines
+            numbers = f"cosine {cosine}, words in common {words}{source}"
+            lines.append(f"  {pair['target']} and {pair['retro']}: {numbers}")
+        return lines
 
     def as_dict(self) -> dict[str, Any]:
-        claims = dict(zip(verdict.TESTS, self.claims[1:], strict=True))
+        tests = {}
+        for name, claim in zip(verdict.TESTS, self.claims[1:], strict=True):
+            about = self.about.get(name, "")
+            tests[name] = {"outcome": claim.word, "sentence": claim.text, "about": about}
+            for key, value in claim.numbers.items():
+                if key in ("estimate", "p", "margin"):
+                    tests[name][key] = plain(value)
         return {
             "verdict": self.claim.outcome,
             "sentence": self.claim.text,
             "detail": self.claim.detail,
-            "tests": {name: self._test(name, claim) for name, claim in claims.items()},
+            "tests": tests,
             "most_alike_across": self.alike,
         }
 
-    def _test(self, name: str, claim: Claim) -> dict[str, Any]:
-        fields = {"outcome": claim.word, "sentence": claim.text, "about": self.about.get(name, "")}
-        for key, value in claim.numbers.items():
-            if key in ("estimate", "p", "margin"):
-                fields[key] = plain(value)
-        return fields
-
     def rows(self) -> Iterator[Row]:
-        for name, one in self.tests.items():
-            title = TITLES[name].lower()
-            yield Row(
-                "", "target and retro", title, one.estimate, outcome_claim(one), {"test": name}
-            )
+        for name, test in self.tests.items():
+            title, claim, place = TITLES[name].lower(), outcome_claim(test), {"test": name}
+            yield Row("", "target and retro", title, test.estimate, claim, place)
 
 
 def four_tests(
@@ -381,18 +374,17 @@ def four_tests(
         try:
             test, words = (None, waiting[name]) if waiting and name in waiting else run()
         except FlipscopeError as error:
+            # A test that cannot be run says why, and the others go on.
             test, words = None, f"Not run: {error}"
         if test is None:
             missing[name] = words
-        else:
-            tests[name], about[name] = (
-                (test if view[name] is None else test.against_margin(view[name])),
-                words,
-            )
+            continue
+        about[name] = words
+        tests[name] = test if view[name] is None else test.against_margin(view[name])
+    # Their p-values are corrected over all that were run, so they are a family only now.
     family = {test.name: test for test in verdict.as_family(list(tests.values()))}
-    return HoldoutReport(
-        family, about, missing, {**view, **{name: test.margin for name, test in family.items()}}
-    )
+    margins = {name: test.margin for name, test in family.items()}
+    return HoldoutReport(family, about, missing, {**view, **margins})
 
 
 def holdout_report(
@@ -405,36 +397,35 @@ def holdout_report(
     sets = sets_of_study(store, study_id)
     if min(len(sets.target), len(sets.retro)) < FEWEST:
         return None
-    rows: list[tuple[np.ndarray, str]] = []
+    embedded: list[tuple[np.ndarray, str]] = []
 
+    # Vectors take long, and an embedding that sends entries away raises: only where a test asks.
     def vectors() -> tuple[np.ndarray, str]:
-        if not rows:
-            rows.append(study_vectors(store, sets, view["embedding"]))
-        return rows[0]
+        if not embedded:
+            embedded.append(study_vectors(store, sets, view["embedding"]))
+        return embedded[0]
 
-    report = four_tests(
-        {
-            "difficulty": lambda: difficulty(store, sets),
-            "semantic": lambda: semantic(sets, vectors(), view["seed"]),
-            "prediction": lambda: prediction(
-                sets, view, vectors()[0] if view["classifier"] == "vectors" else None
-            ),
-            "odd one out": lambda: odd_one_out(store, sets),
-        },
-        view,
-    )
-    return (
-        replace(
-            report, comparison=Comparison((*sets.target, *sets.retro), len(sets.target), *rows[0])
-        )
-        if rows
-        else report
-    )
+    def by_classifier() -> Result:
+        units = vectors()[0] if view["classifier"] == "vectors" else None
+        return prediction(sets, view, units)
+
+    runs: dict[str, Callable[[], Result]] = {
+        "difficulty": lambda: difficulty(store, sets),
+        "semantic": lambda: semantic(sets, vectors(), view["seed"]),
+        "prediction": by_classifier,
+        "odd one out": lambda: odd_one_out(store, sets),
+    }
+    report = four_tests(runs, view)
+    if not embedded:
+        return report
+    items = (*sets.target, *sets.retro)
+    return replace(report, comparison=Comparison(items, len(sets.target), *embedded[0]))
 
 
 def study_vectors(store: Store, sets: Sets, embedding: str) -> tuple[np.ndarray, str]:
     """((n, d) unit rows of target + retro, the words beside every figure made of them). Raises
-    BadInput for an embedding that sends entries away: only somebody at the map agrees to that."""
+    BadInput for an embedding that sends entries away."""
+    # Only somebody at the map can agree to send entries away.
     if away := embeddings.embedding_by_name(embedding).sent_to:
         raise BadInput(
             f"this embedding sends the entries to {away}; agree to that under Map, or choose"
@@ -444,53 +435,49 @@ def study_vectors(store: Store, sets: Sets, embedding: str) -> tuple[np.ndarray,
 
 
 def semantic(sets: Sets, vectors: tuple[np.ndarray, str], seed: int) -> Result:
-    """Semantic similarity of what `study_vectors` gives, one entry a source, at the margin that a
-    part of the target suggests, which the test then leaves out."""
+    """Test the semantic similarity of the vectors of `study_vectors`, one entry per source, at the
+    margin that a part of the target suggests, which the test then leaves out."""
     units, words = vectors
     copies = _neighbours_of(sets, units, seed)
+    # Entries of one source are no independent draws, so one of each is compared.
     target, retro, left_out = one_per_source(sets.target, sets.retro)
     if left_out:
         ids = {item.item_id for item in (*target, *retro)}
-        units = units[
-            [i for i, item in enumerate((*sets.target, *sets.retro)) if item.item_id in ids]
-        ]
-    start, rest = suggested_margin(target, units, seed)
-    target = tuple(target[i] for i in rest)
-    units = (
-        np.concatenate([units[: start.n + len(rest)][rest], units[start.n + len(rest) :]])
-        if start
-        else units
-    )
-    n, paired = len(target), paired_rows(target, retro)
-    half = 0 if paired is None else len(paired) // 2
-    one, other = (
-        (units[:n], units[n:]) if paired is None else (units[paired[:half]], units[paired[half:]])
-    )
+        all_items = (*sets.target, *sets.retro)
+        units = units[[i for i, item in enumerate(all_items) if item.item_id in ids]]
+    start, kept = suggested_margin(target, units, seed)
+    target_units, retro_units = units[: len(target)][kept], units[len(target) :]
+    target = tuple(target[i] for i in kept)
+    paired = paired_rows(target, retro)
+    if paired is not None:
+        both_units, half = np.concatenate([target_units, retro_units]), len(paired) // 2
+        target_units, retro_units = both_units[paired[:half]], both_units[paired[half:]]
     test = verdict.semantic_test(
-        one, other, paired=paired is not None, m=SEMANTIC_DRAWS, seed=seed, copies=copies
+        target_units,
+        retro_units,
+        paired=paired is not None,
+        m=SEMANTIC_DRAWS,
+        seed=seed,
+        copies=copies,
     )
-    test = test.against_margin(start.margin if start else None)
-    aside = (
-        f" Margin: {start.meaning} of {start.n:,} benchmark entries, which the test leaves out."
-        if start
-        else ""
+    margin, aside = None, ""
+    if start:
+        margin = start.margin
+        aside = (
+            f" Margin: {start.meaning} of {start.n:,} benchmark entries, which the test leaves out."
+        )
+    shuffled = "labels swapped within source pairs" if paired is not None else "labels shuffled"
+    shares = []
+    for name, nearest in zip(("embedding", "runs of five words"), copies, strict=True):
+        if not np.isnan(nearest.share):
+            shares.append(f"by {name} {nearest.share:.2f} (chance {nearest.chance:.2f})")
+    about = (
+        f"{words}; MMD², both sets' mean pairwise cosine, and nearest entries of another source"
+        f" that lie in the other set, {' and '.join(shares) or 'of which there are none'},"
+        f" Holm; {shuffled}, {SEMANTIC_DRAWS:,} permutations, exact centre; 90% interval; n ="
+        f" {len(target_units):,} + {len(retro_units):,}; seed {seed}.{aside} {left_out}"
     )
-    how = "labels swapped within source pairs" if paired is not None else "labels shuffled"
-    pairs = zip(("embedding", "runs of five words"), copies, strict=True)
-    shares = [
-        f"by {name} {one.share:.2f} (chance {one.chance:.2f})"
-        for name, one in pairs
-        if not np.isnan(one.share)
-    ]
-    return (
-        test,
-        (
-            f"{words}; MMD², both sets' mean pairwise cosine, and nearest entries of another source"
-            f" that lie in the other set, {' and '.join(shares) or 'of which there are none'},"
-            f" Holm; {how}, {SEMANTIC_DRAWS:,} permutations, exact centre; 90% interval; n ="
-            f" {len(one):,} + {len(other):,}; seed {seed}.{aside} {left_out}"
-        ).strip(),
-    )
+    return test.against_margin(margin), about.strip()
 
 
 def suggested_margin(
@@ -501,50 +488,52 @@ def suggested_margin(
     n = max(MIN_N, len(target) // MARGIN_PART)
     if len(target) < n + MIN_N:
         return None, list(range(len(target)))
-    part, rest = np.split(generator(seed).permutation(len(target)), [n])
-    return starting_margin(units[part], [target[i].category for i in part]), np.sort(rest).tolist()
+    # A margin read off the tested entries would be one that they pass.
+    part, kept = np.split(generator(seed).permutation(len(target)), [n])
+    margin = starting_margin(units[part], [target[i].category for i in part])
+    return margin, np.sort(kept).tolist()
 
 
 def _neighbours_of(sets: Sets, units: np.ndarray, seed: int) -> list[CrossNeighbours]:
-    """How many entries lie next to one of the other set, by embedding and by words."""
+    """Count entries that lie next to one of the other set, by embedding and by words."""
     items = (*sets.target, *sets.retro)
     labels = np.repeat([0, 1], [len(sets.target), len(sets.retro)])
     sources = np.unique(source_groups(sets.target, sets.retro), return_inverse=True)[1]
     rows = np.flatnonzero(compared_rows(labels, sources))
     texts = [entry_text(items[i]) for i in rows.tolist()]
-    likeness = blocks_of_vectors(units[rows]), blocks_of_words(texts)
-    return [
-        neighbours_beside_twins(blocks, labels[rows], sources[rows], seed, NEIGHBOUR_DRAWS)
-        for blocks in likeness
-    ]
+    neighbours = []
+    for blocks in (blocks_of_vectors(units[rows]), blocks_of_words(texts)):
+        neighbours.append(
+            neighbours_beside_twins(blocks, labels[rows], sources[rows], seed, NEIGHBOUR_DRAWS)
+        )
+    return neighbours
 
 
 def prediction(
     sets: Sets,
     view: Mapping[str, Any],
     rows: np.ndarray | None,
-    watch: Callable[[int, int], None] = lambda step, of: None,
+    watch: Callable[[int, int], None] = lambda step, n_steps: None,
 ) -> Result:
-    """Whether a classifier tells the sets apart, at the classifier, permutations and seed of
+    """Test whether a classifier tells the sets apart, at the classifier, permutations and seed of
     `view`; `watch(step, of)` may stop it."""
-    told = classifiers.told_apart(
+    result = classifiers.told_apart(
         sets.target, sets.retro, view["classifier"], rows, view["permutations"], view["seed"], watch
     )
-    how = (
+    about = (
         "balanced accuracy with Wilson's 95% interval; p and bound from shuffled labels, the"
-        " source's p from the hits alone"
+        f" source's p from the hits alone; {result.described}"
     )
-    return verdict.prediction_test(told.cross_validation), f"{how}; {told.described}"
+    return verdict.prediction_test(result.cross_validation), about
 
 
 def difficulty(store: Store, sets: Sets) -> Result:
     """Similarity of difficulty by all models from before the target."""
-    return difficulty_of(
-        sets,
-        all_conditions(store, sets),
-        lambda study, names: closed_gates(store, study, (), names),
-        store,
-    )
+
+    def gates_of(study_id: str, names: Collection[str]) -> Mapping[str, str]:
+        return closed_gates(store, study_id, (), names)
+
+    return difficulty_of(sets, all_conditions(store, sets), gates_of, store)
 
 
 def difficulty_of(
@@ -553,9 +542,11 @@ def difficulty_of(
     gates_of: Callable[[str, Collection[str]], Mapping[str, str]],
     store: Store,
 ) -> Result:
-    """The same of conditions that are known; `gates_of(study, extractors)` gives the closed ones of
+    """The same test of conditions at hand; `gates_of(study, extractors)` gives the closed ones of
     these."""
-    states = checked_models(sets.target, list(dict.fromkeys(one.model for one in candidates)))
+    states = checked_models(
+        sets.target, list(dict.fromkeys(condition.model for condition in candidates))
+    )
     return difficulty_result(candidates, states, shut_gates(store, sets, candidates, gates_of))
 
 
@@ -565,14 +556,14 @@ def shut_gates(
     candidates: Sequence[Condition],
     gates_of: Callable[[str, Collection[str]], Mapping[str, str]],
 ) -> dict[str, str]:
-    """Of what the studies of these sets were read by, what may not be claimed: extractor -> what is
-    missing."""
-    names = {one.extractor for one in candidates}
-    shut: dict[str, str] = {}
+    """The closed gates of these sets' studies: extractor -> what is missing."""
+    names = {condition.extractor for condition in candidates}
+    gates: dict[str, str] = {}
     for study_id in sets.study_ids:
-        own = names & {part.name for part in studies.declared(store, study_id).extractors}
-        shut |= gates_of(study_id, own)
-    return shut
+        declared = {part.name for part in studies.declared(store, study_id).extractors}
+        # A gate that is closed in one of the studies is closed.
+        gates |= gates_of(study_id, names & declared)
+    return gates
 
 
 def all_conditions(
@@ -582,22 +573,22 @@ def all_conditions(
     *,
     boosted: bool = True,
 ) -> list[Condition]:
-    """What the studies of these sets measured; of equal conditions the newest study's. `accuracies`
-    gives a study's answers."""
-    known = origins(sets.target, sets.retro)
-    sources = {item.item_id: known.get(item.item_id) for item in (*sets.target, *sets.retro)}
+    """The conditions that the studies of these sets measured; of equal ones the newest study's.
+    `accuracies` gives a study's answers."""
+    named = origins(sets.target, sets.retro)
+    sources = {item.item_id: named.get(item.item_id) for item in (*sets.target, *sets.retro)}
     by_label: dict[str, Condition] = {}
     for study_id in sets.study_ids:
         frame = accuracies(study_id) if accuracies else holdout.accuracies(store, study_id)
-        answers = frame[frame["item_id"].isin(sources)].assign(
-            source_id=lambda rows: rows["item_id"].map(sources)
-        )
-        for one in conditions(answers, TOP_K if boosted else ()):
-            by_label.setdefault(one.label, one)
+        answers = frame[frame["item_id"].isin(sources)]
+        answers = answers.assign(source_id=answers["item_id"].map(sources))
+        for condition in conditions(answers, TOP_K if boosted else ()):
+            # Studies come newest first.
+            by_label.setdefault(condition.label, condition)
     return list(by_label.values())
 
 
 def odd_one_out(store: Store, sets: Sets) -> Result:
-    """What the annotators of a survey on these sets found."""
+    """The result of a survey on these sets."""
     outcome, words = survey_results(store, sets.sets_id)
     return (None if outcome is None else verdict.odd_one_out_test(outcome)), words

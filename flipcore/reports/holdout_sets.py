@@ -31,17 +31,18 @@ class Sets:
 
     @property
     def sets_id(self) -> str:
-        """What both sets hold, whatever they are called."""
+        """A hash of both sets' entries, whatever they are called."""
         return digest(
             sorted(item.item_id for item in self.target),
             sorted(item.item_id for item in self.retro),
         )
 
     @classmethod
-    def of(cls, name: str, target: Iterable[Item], retro: Iterable[Item], **rest) -> "Sets":
-        """Whole sets that are no study's roles: what is decided on them is kept under what they
-        hold."""
-        sets = cls(name, tuple(target), tuple(retro), "", **rest)
+    def without_study(
+        cls, name: str, target: Iterable[Item], retro: Iterable[Item], **settings
+    ) -> "Sets":
+        """Make sets that are no study's roles: decisions on them are kept under what they hold."""
+        sets = cls(name, tuple(target), tuple(retro), record_id="", **settings)
         return replace(sets, record_id=f"sets-{sets.sets_id}")
 
     @property
@@ -54,8 +55,8 @@ class Sets:
 
 
 def sets_of_sources(name: str, sources: Sequence[ItemSource]) -> Sets:
-    """Both sets read from their sources. An item that stands in both belongs to the target: it is
-    published, so it is no holdout. Raises BadInput where a source cannot be read."""
+    """Both sets read from their sources; an item that stands in both belongs to the target. Raises
+    BadInput where a source cannot be read."""
     roles: dict[str, dict[str, Item]] = {"target": {}, "retro": {}}
     notes = []
     for source in sources:
@@ -71,11 +72,11 @@ def sets_of_sources(name: str, sources: Sequence[ItemSource]) -> Sets:
             "items of the holdout are in the benchmark, too",
         )
         notes.append(f"{counted}, and left out of the holdout.")
-    only_retro = [
-        item for item_id, item in roles["retro"].items() if item_id not in roles["target"]
-    ]
-    retro = written_from(only_retro, roles["target"])
-    return Sets.of(
+    target_ids = roles["target"].keys()
+    # An item of both sets is published, so it is no holdout.
+    only_retro = [item for item in roles["retro"].values() if item.item_id not in target_ids]
+    retro = written_from(only_retro, target_ids)
+    return Sets.without_study(
         name,
         roles["target"].values(),
         retro,
@@ -89,10 +90,9 @@ def sets_of_study(
 ) -> Sets:
     """A study's items in the roles target and retro; those set aside under a `lock`, and then
     alone."""
-    roles = [
-        tuple(holdout.role_items(store, study_id, role, lock=lock)) for role in ("target", "retro")
-    ]
-    target, retro = roles[0], written_from(roles[1], [item.item_id for item in roles[0]])
+    target = tuple(holdout.role_items(store, study_id, "target", lock=lock))
+    retro_items = tuple(holdout.role_items(store, study_id, "retro", lock=lock))
+    retro = written_from(retro_items, [item.item_id for item in target])
     return Sets(name, target, retro, study_id, (study_id,), share_aside)
 
 
@@ -107,12 +107,13 @@ def pocket_study(sets: Sets) -> Study:
 
 
 def divided_sets(store: Store, sets: Sets, share: float, *, confirmatory: bool) -> Sets:
-    """Sets that are no study's, with the studies that asked them: the part set aside where
+    """Set that are no study's, with the studies that asked them: the part set aside where
     `confirmatory`, else the rest. A `share` above 0 is set aside now, for good, where none was
     before."""
     sets, aside = _without_hidden(store, sets), holdout.entries_aside(store, sets.record_id)
     if share and not aside:
         target, retro = ([item.item_id for item in items] for items in (sets.target, sets.retro))
+        # The first share stands for good: nobody chooses it after looking.
         aside = holdout.keep_aside(store, sets.record_id, target, retro, share)
     if not aside:
         return _with_studies(store, sets)
@@ -135,6 +136,7 @@ def _without_hidden(store: Store, sets: Sets) -> Sets:
     """The sets less what a study set aside and no lock has opened: nothing shows that, wherever
     else it may be read from."""
     hidden = holdout.hidden_items(store, [item.item_id for item in (*sets.target, *sets.retro)])
+    # The part that these sets set aside themselves is divided off later.
     hidden -= holdout.entries_aside(store, sets.record_id)
     if not hidden:
         return sets
@@ -165,6 +167,7 @@ def written_from(retro: Sequence[Item], target_ids: Iterable[str]) -> tuple[Item
         ids_by_name.setdefault(item_id.split("/", 1)[-1].rsplit("@", 1)[0], []).append(item_id)
 
     def source_of(item: Item) -> Item:
+        # A name that fits several entries pairs with none.
         ids = ids_by_name.get(item.source_id or "", [])
         return replace(item, source_id=ids[0]) if len(ids) == 1 else item
 

@@ -22,7 +22,7 @@ def locked(store: Store, record_id: str, page: str) -> Claim | None:
 def claim_of(
     store: Store, lock: Mapping[str, Any], all_locks: Sequence[Mapping[str, Any]]
 ) -> Claim:
-    """What may be said of one lock of a record, with what changed since."""
+    """The claim of one lock of a record, with what changed since."""
     is_first = lock_queries.is_before_answers(lock["settings"].get(STATE) or {})
     return locked_claim(
         lock,
@@ -43,8 +43,9 @@ def keep(
     items: Sequence[str] | None = None,
     study_ids: Sequence[str] = (),
 ) -> str:
-    """Stores the first lock of a page (`queries.locks.keep_lock`) with the gates of the studies
+    """Store the first lock of a page (`queries.locks.keep_lock`) with the gates of the studies
     that it reads as they stand now; without `study_ids` the record is the one study."""
+    # A gate that opens later changes nothing under the lock.
     shut: dict[str, str] = {}
     for study_id in study_ids or (record_id,):
         shut |= reasons(store, study_id)
@@ -54,7 +55,7 @@ def keep(
 
 
 def check(store: Store, record_id: str, page: str) -> str:
-    """Why nothing can be read under the lock of this page; "" where its state can be computed
+    """Say why nothing can be read under the lock of this page; "" where its state can be computed
     again."""
     lock = lock_queries.lock_of_page(store, record_id, page)
     try:

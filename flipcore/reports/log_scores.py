@@ -1,4 +1,4 @@
-"""What a log's own scorers make of it: a score for each task, by the scorer and the reducer that
+"""Scores by a log's own scorers: one for each task, by the scorer and the reducer that
 the log names first.
 
 Tasks are never pooled. Where the rows do not hold a score (a corpus measure, a reducer of one's
@@ -59,16 +59,14 @@ class TaskScore:
     def passes_words(self) -> str:
         """ "airline, reward, of 4 runs an item: pass^1 42.0% [29.1, 56.1], …"; empty where an item
         ran once, and of grades."""
-        every = [f"{name} {one.text_percent(1)}" for name, one in self.passes]
-        return (
-            f"{self.task}, {self.scorer}, of {self.n_epochs} runs an item{self._at}:"
-            f" {', '.join(every)}."
-            if every
-            else ""
-        )
+        if not self.passes:
+            return ""
+        shares = ", ".join(f"{name} {share.text_percent(1)}" for name, share in self.passes)
+        runs = f"{self.n_epochs} runs an item{self._prompt_words}"
+        return f"{self.task}, {self.scorer}, of {runs}: {shares}."
 
     @property
-    def _at(self) -> str:
+    def _prompt_words(self) -> str:
         return " at the own prompt" if self.has_versions else ""
 
     def words(self) -> str:
@@ -81,23 +79,19 @@ class TaskScore:
             )
         if math.isnan(self.mean.value):
             return f"not defined by {self.scorer}"
-        families = (
-            f" in {count_of(self.mean.n, 'family', 'families')}"
-            if self.mean.n < self.n_items
-            else ""
-        )
-        epochs = (
-            f" ({self.reducer} of {count_of(self.n_epochs, 'epoch')})"
-            if self.n_epochs > 1 or self.reducer != MEAN
-            else ""
-        )
-        low, high = (f"{one:g}" for one in self.scale)
-        how = "" if self.is_declared else " seen"
-        scale = "" if self.scale == (0.0, 1.0) else f" on a scale{how} from {low} to {high}"
-        few = "" if self.mean.has_interval else ", too few for an interval"
         value = self.mean.text_percent() if self.is_share else self.mean.text()
-        items = f"{count_of(self.n_items, 'item')}{families}{self._at}"
-        return f"{value}{scale} of {items}, by {self.scorer}{epochs}{few}"
+        if self.scale != (0.0, 1.0):
+            # Rows may lack the ends of a scale that nobody declared.
+            seen = "" if self.is_declared else " seen"
+            value += f" on a scale{seen} from {self.scale[0]:g} to {self.scale[1]:g}"
+        items = count_of(self.n_items, "item")
+        if self.mean.n < self.n_items:
+            items += f" in {count_of(self.mean.n, 'family', 'families')}"
+        scorer = self.scorer
+        if self.n_epochs > 1 or self.reducer != MEAN:
+            scorer += f" ({self.reducer} of {count_of(self.n_epochs, 'epoch')})"
+        few = "" if self.mean.has_interval else ", too few for an interval"
+        return f"{value} of {items}{self._prompt_words}, by {scorer}{few}"
 
     @property
     def name(self) -> str:
@@ -105,26 +99,22 @@ class TaskScore:
 
 
 def task_scores(store: Store, study_id: str, study: Study) -> list[TaskScore]:
-    """Of each model, task, scorer and reducer, in the log's order; empty where no log's scorer
-    scored."""
+    """The scores of each model, task, scorer and reducer, in the log's order; empty where no log's
+    scorer scored."""
     if not study.scorers:
         return []
-    scorers = [str(one["scorer"]) for one in study.scorers]
+    scorers = [str(scorer["scorer"]) for scorer in study.scorers]
     # What else was read tells a call that failed from one that this scorer was not meant for.
-    others = [part.name for part in study.extractors]
-    frame = queries.scores(store, study_id, list(dict.fromkeys([*scorers, *others])))
+    extractors = [part.name for part in study.extractors]
+    frame = queries.scores(store, study_id, list(dict.fromkeys([*scorers, *extractors])))
     frame = queries.with_failed_calls(frame, store, study_id)
-    return list(
-        _scores(
-            frame.assign(task=frame["item_id"].str.partition("/")[0]),
-            study.scorers,
-            reported(study),
-        )
-    )
+    frame = frame.assign(task=frame["item_id"].str.partition("/")[0])
+    return list(_scores(frame, study.scorers, reported(study)))
 
 
 def scores_of(rows: Sequence[Mapping[str, Any]], study: Study) -> list[TaskScore]:
-    """The same of rows at hand: model, task, item_id, role, extractor, score and family of each."""
+    """The same scores from rows at hand: model, task, item_id, role, extractor, score and family of
+    each."""
     return list(_scores(pd.DataFrame(rows), study.scorers, reported(study))) if rows else []
 
 
@@ -133,44 +123,43 @@ def _scores(
     scorers: Iterable[Mapping[str, Any]],
     reported_scores: Sequence[Mapping[str, Any]],
 ) -> Iterator[TaskScore]:
-    models = list(dict.fromkeys([*frame["model"], *(one["model"] for one in reported_scores)]))
-    for one in scorers:
-        task, scorer, reducer = str(one["task"]), str(one["scorer"]), str(one.get("reducer", MEAN))
+    models = list(dict.fromkeys([*frame["model"], *(row["model"] for row in reported_scores)]))
+    stated: dict[tuple[str, ...], Any] = {}
+    for row in reported_scores:
+        # An import calls a log's readout so where an extractor has its name already.
+        for name in (row["readout"], f"{row['readout']} (log)"):
+            key = (row["model"], row["task"], name, row.get("reducer") or MEAN)
+            stated.setdefault(key, row["value"])
+    for scorer in scorers:
+        task, name = str(scorer["task"]), str(scorer["scorer"])
+        reducer = str(scorer.get("reducer", MEAN))
         asked_of_task = frame[frame["task"] == task]
-        of_task = asked_of_task[asked_of_task["extractor"] == scorer]
+        of_task = asked_of_task[asked_of_task["extractor"] == name]
         for model in models:
             part = of_task[of_task["model"] == model]
-            if part["score"].notna().any() and is_known(reducer) and one.get("of_rows", True):
-                roles = list(part["role"].unique())
+            if part["score"].notna().any() and is_known(reducer) and scorer.get("of_rows", True):
+                roles, asked = list(part["role"].unique()), asked_of_task["model"] == model
                 for role in roles:
-                    own = part[part["role"] == role]
-                    asked = asked_of_task[
-                        (asked_of_task["model"] == model) & (asked_of_task["role"] == role)
-                    ]
-                    yield _score(own, asked, model, str(role) if len(roles) > 1 else "", one)
+                    scored = part[part["role"] == role]
+                    asked_in_role = asked_of_task[asked & (asked_of_task["role"] == role)]
+                    shown_role = str(role) if len(roles) > 1 else ""
+                    yield _score(scored, asked_in_role, model, shown_role, scorer)
                 continue
-            own_value = next(
-                (
-                    row["value"]
-                    for row in reported_scores
-                    if _is_of(row, model, task, scorer, reducer)
-                ),
-                None,
-            )
-            if own_value is not None:
-                mean = without_interval(float(own_value), 0, 0.95)
+            value = stated.get((model, task, name, reducer))
+            if value is not None:
+                mean = without_interval(float(value), 0, 0.95)
                 yield TaskScore(
-                    model, task, "", scorer, reducer, mean, 0, 0, _scale(one), is_share=False
+                    model=model,
+                    task=task,
+                    role="",
+                    scorer=name,
+                    reducer=reducer,
+                    mean=mean,
+                    n_items=0,
+                    n_epochs=0,
+                    scale=_scale(scorer),
+                    is_share=False,
                 )
-
-
-def _is_of(row: Mapping[str, Any], model: str, task: str, scorer: str, reducer: str) -> bool:
-    names = (row["readout"], f"{row['readout']} (log)")
-    return (row["model"], row["task"], row.get("reducer") or MEAN) == (
-        model,
-        task,
-        reducer,
-    ) and scorer in names
 
 
 def _scale(scorer: Mapping[str, Any]) -> tuple[float, float]:
@@ -178,37 +167,30 @@ def _scale(scorer: Mapping[str, Any]) -> tuple[float, float]:
 
 
 def _score(
-    part: pd.DataFrame, asked: pd.DataFrame, model: str, role: str, one: Mapping[str, Any]
+    part: pd.DataFrame, asked: pd.DataFrame, model: str, role: str, scorer: Mapping[str, Any]
 ) -> TaskScore:
-    task, scorer, reducer, scale = (
-        str(one["task"]),
-        str(one["scorer"]),
-        str(one.get("reducer", MEAN)),
-        _scale(one),
-    )
+    reducer, scale = str(scorer.get("reducer", MEAN)), _scale(scorer)
     by_item = item_scores(part["score"], part["item_id"], reducer)
-    families = part.groupby("item_id", sort=False)["family"].first().reindex(by_item.index)
+    clusters = part.groupby("item_id", sort=False)["family"].first().reindex(by_item.index)
     n_epochs = int(part["score"].notna().groupby(part["item_id"]).sum().max())
     is_share = scale == (0.0, 1.0) and bool(part["score"].dropna().isin((0.0, 1.0)).all())
-    mean = accuracy(by_item, families) if is_share else _grade(by_item, families, scale)
+    mean = accuracy(by_item, clusters) if is_share else _grade(by_item, clusters, scale)
     mean, absent = _bounded(mean, part, asked, reducer, is_share=is_share, scale=scale)
-    passes = tuple(_passes(part, families, n_epochs)) if is_share and n_epochs > 1 else ()
-    n_items, is_declared = int(by_item.notna().sum()), bool(one.get("is_declared"))
-    has_versions = bool(part["has_versions"].any())
+    passes = tuple(_passes(part, clusters, n_epochs)) if is_share and n_epochs > 1 else ()
     return TaskScore(
         model=model,
-        task=task,
+        task=str(scorer["task"]),
         role=role,
-        scorer=scorer,
+        scorer=str(scorer["scorer"]),
         reducer=reducer,
         mean=mean,
-        n_items=n_items,
+        n_items=int(by_item.notna().sum()),
         n_epochs=n_epochs,
         scale=scale,
         is_share=is_share,
-        is_declared=is_declared,
+        is_declared=bool(scorer.get("is_declared")),
         passes=passes,
-        has_versions=has_versions,
+        has_versions=bool(part["has_versions"].any()),
         absent=absent,
     )
 
@@ -231,6 +213,7 @@ def _bounded(
     lost = [item for item in is_read.index[~is_read] if item not in set(part["item_id"])]
     n_epochs = int(part["score"].notna().groupby(part["item_id"]).sum().max())
     n_absent = int(part["score"].isna().sum()) + len(lost) * n_epochs
+    # Without limits there is nothing to widen.
     if not n_absent or not mean.has_interval:
         return mean, 0.0
     share = n_absent / (n_absent + int(part["score"].notna().sum()))
@@ -274,10 +257,9 @@ def _passes(
     by_item = item_scores(part["score"], part["item_id"], f"pass_at_{k}")
     yield f"pass@{k}", accuracy(by_item, families.reindex(by_item.index))
     by_item = item_scores(part["score"], part["item_id"])
-    yield (
-        MIXED,
-        accuracy(((by_item > 0) & (by_item < 1)).astype(float), families.reindex(by_item.index)),
-    )
+    is_mixed = ((by_item > 0) & (by_item < 1)).astype(float)
+    yield MIXED, accuracy(is_mixed, families.reindex(by_item.index))
+    # Two runs of an item differ where exactly one is right: 2 (share right − share both right).
     right, twice = (item_scores(part["score"], part["item_id"], f"pass_hat_{k}") for k in (1, 2))
     by_item = 2 * (right - twice).dropna()
     # As the noise floor of an audit, which it is.
@@ -295,13 +277,13 @@ def leading(scores: Sequence[TaskScore], model: str) -> list[TaskScore]:
     return list(first.values())
 
 
-def score_claim(scores: Sequence[TaskScore], model: str, of: str = "") -> Claim:
-    """The sentence of a model's scores, a task after the other."""
+def score_claim(scores: Sequence[TaskScore], model: str, prefix: str = "") -> Claim:
+    """The sentence of a model's scores, a task after the other; `prefix` stands before it."""
     first = leading(scores, model)
-    several_tasks = len({one.task for one in first}) > 1
+    has_tasks = len({score.task for score in first}) > 1
     sentences = []
     for score in first[:MOST_TASKS]:
-        labels = [score.task] if several_tasks else []
+        labels = [score.task] if has_tasks else []
         if score.role:
             labels.append(score.role.replace("_", " "))
         label = f"{', '.join(labels)}: " if labels else ""
@@ -313,4 +295,4 @@ def score_claim(scores: Sequence[TaskScore], model: str, of: str = "") -> Claim:
         sentences.append(
             f"{count_of(len(first) - MOST_TASKS, 'further task')} under Every estimate."
         )
-    return description(f"{of}{' '.join(sentences)}")
+    return description(f"{prefix}{' '.join(sentences)}")

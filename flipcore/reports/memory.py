@@ -4,7 +4,7 @@ export alike."""
 import json
 import math
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import chain
 from pathlib import Path
@@ -45,7 +45,6 @@ from flipcore.stats.memory import frames
 from flipcore.stats.memory.exceedance import SetTest, set_test
 from flipcore.stats.memory.gap_decision import GapDecision, Sides, gap_decision
 from flipcore.stats.memory.ground_truth import GroundTruth, share_text
-from flipcore.stats.memory.hardness_curve import Excess
 from flipcore.stats.memory.loss_test import FEWEST_CONTROLS
 from flipcore.stats.memory.matching import Pairs
 from flipcore.stats.memory.members import Members, members
@@ -74,99 +73,76 @@ NAMES = {
 }
 
 
-_HANDED_OVER = tuple(part.name for part in fields(Evidence))
-
-
-@dataclass(frozen=True, eq=False)
-class Measurement:
-    """One detector on the items of one `kind`: a drop gap, a published score or a test of the set,
-    or the `problem` that kept it from any. `detector` is its title, `name` that of the plug-in,
-    `reads` its kind of evidence; `axis` and `measure` are what it was read from; `numbers` are
-    Estimates and counts by name. `withheld` says why nothing is claimed of the set although it was
-    tested, `cut` what cut answers mean for it. `is_outside`: the study does not declare the
-    detector; `is_lacking`: it does, and the detector is not installed here."""
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Measurement(Evidence):
+    """One detector's evidence on the items of one `kind`, or the `problem` that kept it from any.
+    `detector` is its title, `name` that of the plug-in, `reads` its kind of evidence; `axis` and
+    `measure` are what it was read from. `is_outside`: the study does not declare the detector;
+    `is_lacking`: it does, and the detector is not installed here."""
 
     kind: str
     detector: str
-    axis: str
-    measure: str
-    gap: GapDecision | None = None
-    score: ScoreGap | None = None
-    curve: Excess | None = None
-    set_test: SetTest | None = None
-    templated: bool = False
-    n_named: int = 0
+    axis: str = ""
+    measure: str = ""
     problem: str = ""
-    numbers: Mapping[str, Any] = field(default_factory=dict)
     name: str = ""
-    names_items: bool = False
-    withheld: str = ""
-    cut: str = ""
     is_outside: bool = False
     is_lacking: bool = False
     reads: str = ""
-
-    def of(self, evidence: Evidence | None) -> "Measurement":
-        """The same with what its detector hands over."""
-        if evidence is None:
-            return self
-        return replace(self, **{name: getattr(evidence, name) for name in _HANDED_OVER})
 
 
 def pearl_setting(study: Study, model: str, metric: str, axis_name: str = BitFlip.name) -> Setting:
     """Everything that PEARL's alpha depends on, as the study declares it."""
     axis = next((part.params for part in study.axes if part.name == axis_name), {})
     params = next((part.params for part in study.extractors if part.name == metric), {})
-    levels = tuple(float(x) for x in axis.get("levels_pct", (0.0, 1.0, 2.0, 3.0, 4.0, 5.0)))
     return Setting(
         model,
         _TASKS[axis_name],
         metric,
         params.get("compressor", "xz"),
-        levels,
+        tuple(map(float, axis.get("levels_pct", (0.0, 1.0, 2.0, 3.0, 4.0, 5.0)))),
         int(axis.get("n_samples", 10)),
     )
 
 
 def settings_of(detector: Detector, study: Study, model: str) -> dict[str, Any]:
-    """What a detector's analysis needs to know of the study's declaration."""
-    return (
-        {"setting": pearl_setting(study, model, detector.measure, detector.axis)}
-        if isinstance(detector, Pearl)
-        else {}
-    )
+    """The study's settings that a detector's analysis depends on."""
+    if not isinstance(detector, Pearl):
+        return {}
+    return {"setting": pearl_setting(study, model, detector.measure, detector.axis)}
 
 
 def detector_measurements(
     frame: pd.DataFrame, members: Members, declared: Collection[str] = SHIPPED
 ) -> list[Measurement]:
-    """Every detector on every kind of item that is compared, in the house's order; what was not
-    asked is left out. `declared` is the family of the study."""
+    """Measure with every detector on every kind of item that is compared, in the product's order;
+    what was not asked is left out. `declared` is the family of the study."""
     measurements: list[Measurement] = []
-    lacking = [name for name in declared if name not in {one.name for one in detectors()}]
+    installed = {detector.name for detector in detectors()}
+    lacking = [name for name in declared if name not in installed]
     for kind in kinds_in(frame):
         part = frame[frame["kind"] == kind]
         item_roles, control_roles = frames.roles_of(part)
         if item_roles and control_roles:
             measurements += _of_kind(kind, part, item_roles, control_roles, members, declared)
+            # A declared detector that is not here stays in the family, so that the p-values of the
+            # others do not depend on the machine that computes them.
             for name in lacking:
                 problem = LACKING.format(name=name)
                 measurements.append(
                     Measurement(
-                        kind, name, axis="", measure="", problem=problem, name=name, is_lacking=True
+                        kind=kind, detector=name, name=name, problem=problem, is_lacking=True
                     )
                 )
     return measurements
 
 
 def kinds_in(frame: pd.DataFrame) -> list[str]:
-    """What is compared as one set each (`frames.compared_sets`): kinds of items in the house's
-    order, or tasks in the recording's."""
-    there = list(dict.fromkeys(frame["kind"]))
-    return [
-        *(kind for kind in NAMES if kind in there),
-        *(kind for kind in there if kind not in NAMES),
-    ]
+    """The sets that are compared (`frames.compared_sets`): kinds of items in the product's order,
+    or tasks in the recording's."""
+    kinds = list(dict.fromkeys(frame["kind"]))
+    shipped = [kind for kind in NAMES if kind in kinds]
+    return [*shipped, *(kind for kind in kinds if kind not in NAMES)]
 
 
 def _of_kind(
@@ -178,24 +154,26 @@ def _of_kind(
     declared: Collection[str],
 ) -> Iterator[Measurement]:
     for detector in detectors_in(frame):
+        evidence, problem = None, ""
         try:
-            evidence, problem = detector.evidence(frame, item_roles, control_roles, members), ""
+            evidence = detector.evidence(frame, item_roles, control_roles, members)
         except BadInput as error:
-            evidence, problem = None, str(error)
+            problem = str(error)
         except Exception as error:  # the detector of a package may raise anything
-            evidence, problem = None, DETECTORS.failure(detector.name, error)
+            problem = DETECTORS.failure(detector.name, error)
         if evidence is None and not problem:
             continue  # these items were not asked for it at all
         yield Measurement(
-            kind,
-            detector.title,
-            detector.axis,
-            measure_of(detector, frame),
+            **vars(evidence or Evidence()),
+            kind=kind,
+            detector=detector.title,
+            axis=detector.axis,
+            measure=measure_of(detector, frame),
             problem=problem,
             name=detector.name,
             is_outside=detector.name not in declared,
             reads=detector.reads or detector.title,
-        ).of(evidence)
+        )
 
 
 @dataclass(frozen=True, eq=False)
@@ -220,13 +198,13 @@ class MemoryTest:
 
     @property
     def effect(self) -> Estimate:
-        """How far the items differ from their controls: a gap, or the share of a set beyond the
+        """The difference of the items from their controls: a gap, or the share of a set beyond the
         controls' mark down to its one-sided 95% lower limit; missing where nothing was tested."""
-        one = self.measurement
-        decided = (one.gap or one.score) if one else None
-        if decided:
+        if self.measurement is None:
+            return missing()
+        if decided := self.measurement.gap or self.measurement.score:
             return decided.gap
-        test = one.set_test if one else None
+        test = self.measurement.set_test
         if test is None or not test.n:
             return missing()
         share = test.n_beyond / test.n
@@ -234,22 +212,22 @@ class MemoryTest:
 
     @property
     def is_share(self) -> bool:
-        """Whether `effect` is the share of a set beyond the controls' mark, and no gap."""
-        found = self.measurement
-        return bool(
-            found and not (found.gap or found.score) and found.set_test and found.set_test.n
-        )
+        """True where `effect` is the share of a set beyond the controls' mark, and no gap."""
+        measurement = self.measurement
+        if measurement is None or measurement.gap or measurement.score:
+            return False
+        return bool(measurement.set_test and measurement.set_test.n)
 
     @property
     def chance(self) -> float:
-        """Where the effect would lie had nothing been memorized."""
+        """The effect that is expected where nothing was memorized."""
         test = self.measurement.set_test if self.measurement else None
         return test.chance / test.n if test and test.n else 0.0
 
     @property
     def sentence(self) -> str:
         """The verdict and what more is claimed, as text."""
-        more = [one.text for one in self.further[:SHOWN_DETAILS] if one.is_made]
+        more = [claim.text for claim in self.further[:SHOWN_DETAILS] if claim.is_made]
         return " ".join([self.claim.text, *more])
 
     def rows(self, model: str) -> Iterator[Row]:
@@ -261,16 +239,17 @@ class MemoryTest:
             "detector": self.detector,
             "decision": self.decision,
         }
+        where = f"{self.items}, {self.detector}"
         p = {name: self.numbers.get(name, math.nan) for name in ("p", "p_adjusted")}
-        estimates = {name: one for name, one in self.numbers.items() if isinstance(one, Estimate)}
-        of_set = {
-            "test of the set": missing(
-                int(self.numbers.get("n", 0)), note="A test of the whole set."
-            )
-        }
-        for name, one in (estimates or of_set).items():
-            where = f"{self.items}, {self.detector}"
-            yield Row(model, where, name, one, self.claim, place, p=p, is_repeated=not estimates)
+        has_estimate = False
+        for name, number in self.numbers.items():
+            if isinstance(number, Estimate):
+                has_estimate = True
+                yield Row(model, where, name, number, self.claim, place, p=p)
+        if not has_estimate:
+            of_set = missing(int(self.numbers.get("n", 0)), note="A test of the whole set.")
+            quantity = "test of the set"
+            yield Row(model, where, quantity, of_set, self.claim, place, p=p, is_repeated=True)
 
     def as_dict(self) -> dict[str, Any]:
         return {
@@ -282,14 +261,15 @@ class MemoryTest:
             "sentence": self.sentence,
             "detail": self.claim.detail,
             "asserted": self.claim.is_made,
-        } | {name: plain(value) for name, value in self.numbers.items()}
+            **plain(self.numbers),
+        }
 
 
 def members_of(
     study: Study | None, items: pd.DataFrame | None, pairs: Pairs | None = None, model: str = ""
 ) -> Members:
-    """What a study's own declaration and items say of its controls, and which of them are newer
-    than the model's training."""
+    """A study's controls by its declaration and items, and those that are newer than the model's
+    training."""
     control = study.control if study else OTHER_CONTROL
     declared = study is not None and study.unpublished_control
     if items is None:
@@ -306,10 +286,10 @@ _POCKET = "pocket"  # the kind of the pocket model, and how the names of its own
 def _unread_by_pocket(items: pd.DataFrame) -> frozenset[str]:
     """Items of the pocket model's own data sets that its training, which is known, did not hold."""
     unread = set()
-    for item_id, meta in zip(items["item_id"], items["meta"], strict=True):
-        known = json.loads(meta) if isinstance(meta, str) and meta else meta
-        is_own = str(item_id).startswith(f"{_POCKET}_") and isinstance(known, Mapping)
-        if is_own and known.get("dose") == 0:
+    for item_id, stored in zip(items["item_id"], items["meta"], strict=True):
+        meta = json.loads(stored) if isinstance(stored, str) and stored else stored
+        is_own = str(item_id).startswith(f"{_POCKET}_") and isinstance(meta, Mapping)
+        if is_own and meta.get("dose") == 0:
             unread.add(str(item_id))
     return frozenset(unread)
 
@@ -321,17 +301,16 @@ def memory_tests(
     closed_gates: Mapping[str, str] | None = None,
     pairs: Pairs | None = None,
 ) -> dict[str, list[MemoryTest]]:
-    """Of every model of `frame`, everything that the models answered (`queries.readouts(...,
+    """Test every model of `frame`, everything that the models answered (`queries.readouts(...,
     everything=True)`). `items` are the study's, `closed_gates` gates that are closed
     (`gates.reasons`), `pairs` those stored of its items. A model's list is empty where nothing is
     compared."""
     frame = frames.compared_sets(frames.with_reference(frame, study), study)
-    by_model = {
-        str(model): detector_measurements(
-            part, members_of(study, items, pairs, str(model)), study.detectors
-        )
-        for model, part in frame.groupby("model", sort=False)
-    }
+    by_model = {}
+    for name, part in frame.groupby("model", sort=False):
+        model = str(name)
+        controls = members_of(study, items, pairs, model)
+        by_model[model] = detector_measurements(part, controls, study.detectors)
     return family_tests(by_model, study.control, closed_gates or {}, MARGIN)
 
 
@@ -355,22 +334,23 @@ def family_tests(
                 one_sided[model, i] = _one_sided_p(measurement)
             if measurement.set_test is not None or measurement.is_lacking:
                 sets[model, i] = _set_p(measurement)
+    # A gap is claimed at .025 on one side, so its p counts double beside those of sets.
     doubled, single = adjusted(list(one_sided.values()), list(sets.values()))
     p_of = dict(zip([*one_sided, *sets], [*doubled, *single], strict=True))
     n_family = n_tests(list(p_of.values()))
     tests: dict[str, list[MemoryTest]] = {}
     cards = model_cards()
     for model, measurements in by_model.items():
-        scores = {
-            measurement.kind: measurement.score
-            for measurement in measurements
-            if measurement.score is not None
-        }
+        scores = {}
+        for measurement in measurements:
+            if measurement.score is not None:
+                scores[measurement.kind] = measurement.score
         is_after_rl = model in cards and cards[model].after_rl
         tests[model] = []
         for i, measurement in enumerate(measurements):
             p, score = p_of.get((model, i), math.nan), scores.get(measurement.kind)
             test = _test(measurement, score, control, p, n_family, closed_gates, margin)
+            # Training by reinforcement moves losses, so that none shown there rules out nothing.
             if is_after_rl and measurement.reads == Loss.reads:
                 test = replace(test, claim=after_rl(test.claim))
             tests[model].append(test)
@@ -396,38 +376,37 @@ def with_gap(
     measurements: Sequence[Measurement], kind: str, operator: str, gap: GapDecision
 ) -> list[Measurement]:
     """The family with one drop gap read by another extractor; it comes first."""
-    mine = [
-        one
-        for one in measurements
-        if one.kind == kind and one.gap is not None and one.axis == operator
-    ]
-    first = (
-        replace(mine[0], gap=gap)
-        if mine
-        else Measurement(kind, f"drop gap, {operator}", operator, "", gap, reads=DropGap.reads)
-    )
-    return [first, *(one for one in measurements if one not in mine)]
+    first, unmoved = None, []
+    for measurement in measurements:
+        is_moved = measurement.kind == kind and measurement.axis == operator
+        if not is_moved or measurement.gap is None:
+            unmoved.append(measurement)
+        elif first is None:
+            first = replace(measurement, gap=gap)
+    if first is None:
+        title = f"drop gap, {operator}"
+        first = Measurement(kind=kind, detector=title, axis=operator, gap=gap, reads=DropGap.reads)
+    return [first, *unmoved]
 
 
-def _one_sided_p(one: Measurement) -> float:
-    """Of a drop gap or a published score, which are claimed at .025."""
-    decided = one.gap or one.score
+def _one_sided_p(measurement: Measurement) -> float:
+    """The p of a drop gap or a published score, which are claimed at .025."""
+    decided = measurement.gap or measurement.score
     return math.nan if decided is None or decided.withheld else decided.p
 
 
-def _set_p(one: Measurement) -> float:
+def _set_p(measurement: Measurement) -> float:
     """NaN where no claim could be made of the set, so that it is no member of the family."""
-    if one.is_lacking:
+    test = measurement.set_test
+    if measurement.is_lacking:
         return 1.0
-    return (
-        math.nan
-        if one.set_test is None or set_claim(one.set_test, templated=one.templated).withheld
-        else one.set_test.p
-    )
+    if test is None or set_claim(test, templated=measurement.templated).withheld:
+        return math.nan
+    return test.p
 
 
 def _test(
-    one: Measurement,
+    measurement: Measurement,
     score: ScoreGap | None,
     control: str,
     p: float,
@@ -435,36 +414,38 @@ def _test(
     closed_gates: Mapping[str, str],
     margin: float,
 ) -> MemoryTest:
-    items, why = (
-        NAMES.get(one.kind, one.kind),
-        (OUTSIDE if one.is_outside else closed_gates.get(one.axis, "")),
-    )
+    items, numbers = NAMES.get(measurement.kind, measurement.kind), dict(measurement.numbers)
+    why_not = OUTSIDE if measurement.is_outside else closed_gates.get(measurement.axis, "")
     p_value = None if math.isnan(p) else p
-    claim = gap_claim(one.gap, margin, p_value, n_family, score) if one.gap else None
-    claim = score_claim(one.score, p_value, n_family) if one.score else claim
-    if claim:
-        numbers = {**one.numbers, "p": _one_sided_p(one), "p_adjusted": p}
-        return MemoryTest(
-            items, one.detector, claim.not_claimed(why), (), numbers, one, n_family, score
-        )
-    if one.curve:
-        numbers = {**one.numbers, "p": one.curve.p}
-        return MemoryTest(
-            items, one.detector, curve_claim(one.curve).not_claimed(why), (), numbers, one, n_family
-        )
-    if one.set_test is None:
-        claim = description(one.problem, "not computed").not_claimed(one.problem)
-        return MemoryTest(items, one.detector, claim, (), one.numbers, one, n_family)
-    claim = (
-        set_claim(one.set_test, items, control, p_value, n_family, one.templated)
-        .not_claimed(one.withheld)
-        .not_claimed(why)
+    verdict = partial(
+        MemoryTest,
+        items=items,
+        detector=measurement.detector,
+        measurement=measurement,
+        n_family=n_family,
     )
-    claim = replace(claim, detail=" ".join(filter(None, (claim.detail, one.cut))))
-    least = at_least_claim(one.set_test, claim, items)
-    further = (least, *([named_claim(one.n_named, claim, items)] if one.names_items else []))
-    test = one.set_test
-    numbers = dict(one.numbers) | {
+    if measurement.gap or measurement.score:
+        if measurement.score:
+            claim = score_claim(measurement.score, p_value, n_family)
+        elif measurement.gap:
+            claim = gap_claim(measurement.gap, margin, p_value, n_family, score)
+        numbers |= {"p": _one_sided_p(measurement), "p_adjusted": p}
+        return verdict(claim=claim.not_claimed(why_not), numbers=numbers, score=score)
+    if measurement.curve:
+        numbers["p"] = measurement.curve.p
+        claim = curve_claim(measurement.curve)
+        return verdict(claim=claim.not_claimed(why_not), numbers=numbers)
+    test = measurement.set_test
+    if test is None:
+        claim = description(measurement.problem, "not computed")
+        return verdict(claim=claim.not_claimed(measurement.problem), numbers=numbers)
+    claim = set_claim(test, items, control, p_value, n_family, templated=measurement.templated)
+    claim = claim.not_claimed(measurement.withheld).not_claimed(why_not)
+    claim = replace(claim, detail=" ".join(filter(None, (claim.detail, measurement.cut))))
+    further = [at_least_claim(test, claim, items)]
+    if measurement.names_items:
+        further.append(named_claim(measurement.n_named, claim, items))
+    numbers |= {
         "p": test.p,
         "p_adjusted": p,
         "n_beyond": test.n_beyond,
@@ -472,23 +453,20 @@ def _test(
         "by_chance": test.chance,
         "share_at_least": test.share_least,
     }
-    return MemoryTest(items, one.detector, claim, further, numbers, one, n_family)
+    return verdict(claim=claim, further=tuple(further), numbers=numbers)
 
 
 def why_no_test(frame: pd.DataFrame) -> str:
-    """Why a study has no test of memory, and what it needs."""
+    """Say why a study has no test of memory, and what it needs."""
     if frame.empty:
         return "No detector was run: no answer has come back yet."
     item_roles, control_roles = frames.roles_of(frame)
-    for roles, what in (
-        (item_roles, "benchmark or target"),
-        (control_roles, "control, non_member or retro"),
-    ):
-        if not roles:
-            return (
-                f"No detector was run: no item has the role {what}. Declare items with it, or give"
-                " a column of roles when importing."
-            )
+    if not item_roles or not control_roles:
+        lacking = "control, non_member or retro" if item_roles else "benchmark or target"
+        return (
+            f"No detector was run: no item has the role {lacking}. Declare items with it, or give"
+            " a column of roles when importing."
+        )
     return _no_rewriting(frame) or (
         "No detector was run: declare a rewriting axis, losses, question completion or flipped"
         " bits, or a control that is a random split of the benchmark."
@@ -496,22 +474,18 @@ def why_no_test(frame: pd.DataFrame) -> str:
 
 
 def _no_rewriting(frame: pd.DataFrame) -> str:
-    """What a log lacks whose items have roles: the name of its rewriting, or the published wording
-    beside it; "" for neither."""
-    rewritings = [one.axis for one in detectors() if isinstance(one, DropGap)]
+    """Say what a log lacks whose items have roles: the name of its rewriting, or the published
+    wording; "" where neither."""
+    rewritings = [detector.axis for detector in detectors() if isinstance(detector, DropGap)]
     is_base = frame["variant"] == BASE
     changes = [axis for axis in frame["axis"][~is_base].unique() if axis and axis != IDENTITY]
-    bases = [
-        axis
-        for axis in frame["axis"][is_base].unique()
-        if axis not in (*changes, *rewritings, IDENTITY)
-    ]
-    words = (
-        []
-        if set(changes) & set(rewritings)
-        else [f"axis:{axis}=paraphrase" for axis in changes[:1]]
-    )
-    words += [f"axis:{axis}=identity" for axis in bases[:1]]
+    no_bases = {*changes, *rewritings, IDENTITY}
+    bases = [axis for axis in frame["axis"][is_base].unique() if axis not in no_bases]
+    words = []
+    if changes and not set(changes) & set(rewritings):
+        words.append(f"axis:{changes[0]}=paraphrase")
+    if bases:
+        words.append(f"axis:{bases[0]}=identity")
     if not changes or not words:
         return ""
     return (
@@ -528,40 +502,39 @@ def summary(tests: Sequence[MemoryTest], frame: pd.DataFrame) -> Claim:
     apart: nothing was looked for there. Where every test is withheld, so is the line."""
     item_roles, control_roles = frames.roles_of(frame)
     n = frame[frame["role"].isin(item_roles)].groupby("kind")["item_id"].nunique()
-    sets = {
-        NAMES.get(kind, kind): f"{n[kind]:,} {NAMES.get(kind, f'items of {kind}')}"
-        for kind in kinds_in(frame)
-        if kind in n.index
-    }
-    mine = [
-        one
-        for one in tests
-        if one.items in sets and not (one.measurement and one.measurement.is_outside)
-    ]
-    witnesses = [
-        Witness(one.items, one.measurement.reads if one.measurement else one.detector, one.claim)
-        for one in mine
-    ]
-    of_memory = [one for one in mine if one.claim.assertion is not SCORE_HIGHER]
-    tested = {one.items for one in mine} or set(sets)
-    claim = summary_claim(
-        witnesses,
-        {name: size for name, size in sets.items() if name in tested},
-        frame[frame["role"].isin(control_roles)]["item_id"].nunique(),
-    )
-    # nothing was tested, so nothing is absent
-    if claim.outcome == "none shown" and all(one.claim.withheld for one in of_memory):
-        here = " and ".join(size for name, size in sets.items() if name in tested)
-        why = of_memory[0].claim.withheld
+    sets = {}
+    for kind in kinds_in(frame):
+        if kind in n.index:
+            size = f"{n[kind]:,} {NAMES.get(kind, f'items of {kind}')}"
+            sets[NAMES.get(kind, kind)] = size
+    witnesses: list[Witness] = []
+    memory_claims: list[Claim] = []
+    tested: set[str] = set()
+    for test in tests:
+        measurement = test.measurement
+        if test.items not in sets or (measurement and measurement.is_outside):
+            continue
+        tested.add(test.items)
+        evidence = measurement.reads if measurement else test.detector
+        witnesses.append(Witness(test.items, evidence, test.claim))
+        # A higher published score may have other reasons than memory.
+        if test.claim.assertion is not SCORE_HIGHER:
+            memory_claims.append(test.claim)
+    tested = tested or set(sets)
+    tested_sets = {name: size for name, size in sets.items() if name in tested}
+    n_controls = frame[frame["role"].isin(control_roles)]["item_id"].nunique()
+    claim = summary_claim(witnesses, tested_sets, n_controls)
+    # Where nothing could be tested, nothing is absent.
+    if claim.outcome == "none shown" and all(claimed.withheld for claimed in memory_claims):
+        withheld = memory_claims[0].withheld
         claim = claim.not_claimed(
-            f"memory in the {here} cannot be judged yet. {why[:1].upper()}{why[1:]}"
+            f"memory in the {' and '.join(tested_sets.values())} cannot be judged yet."
+            f" {withheld[:1].upper()}{withheld[1:]}"
         )
-    rest = " and ".join(size for name, size in sets.items() if name not in tested)
-    return (
-        replace(claim, detail=f"{claim.detail} No detector was run on the {rest}.")
-        if rest
-        else claim
-    )
+    untested = " and ".join(size for name, size in sets.items() if name not in tested)
+    if not untested:
+        return claim
+    return replace(claim, detail=f"{claim.detail} No detector was run on the {untested}.")
 
 
 def memory_headline(
@@ -571,59 +544,57 @@ def memory_headline(
     closed_gates: Mapping[str, str] | None = None,
     pairs: Pairs | None = None,
 ) -> Claim | None:
-    """Of the first model: the summary over all its detectors; None where nothing is compared
+    """The summary over all detectors of the first model; None where nothing is compared
     yet."""
     if frame.empty:
         return None
     model = str(frame["model"].iloc[0])
+    # Every model is computed, although one is shown: the family of tests is that of all.
     tests = memory_tests(frame, study, items, closed_gates, pairs)[model]
-    return (
-        summary(tests, frames.compared_sets(frame[frame["model"] == model], study))
-        if tests
-        else None
-    )
+    if not tests:
+        return None
+    return summary(tests, frames.compared_sets(frame[frame["model"] == model], study))
 
 
 def break_to_open(frame: pd.DataFrame) -> dict[str, str] | None:
     """{item, axis, readout} of a judged item that is answered right as published and wrong with
     other numbers; None without."""
-    frame = (
-        frame[(frame["extractor"] == WRITTEN_ANSWER) & (frame["model"] == frame["model"].iloc[0])]
-        if len(frame)
-        else frame
-    )
-    if frame.empty or REWRITING not in set(frame["axis"].unique()):
+    if frame.empty:
         return None
-    rows = frames.drop_rows(
-        frames.rewritten(frame, REWRITING, WRITTEN_ANSWER, frames.roles_of(frame)[0])
-    )
+    is_first = frame["model"] == frame["model"].iloc[0]
+    frame = frame[is_first & (frame["extractor"] == WRITTEN_ANSWER)]
+    if REWRITING not in set(frame["axis"].unique()):
+        return None
+    item_roles, _ = frames.roles_of(frame)
+    rows = frames.drop_rows(frames.rewritten(frame, REWRITING, WRITTEN_ANSWER, item_roles))
     breaks = rows[(rows["before"] == 1) & np.isfinite(rows["drop"]) & (rows["drop"] > 0)]
-    return (
-        {"item": breaks["item_id"].iloc[0], "axis": REWRITING, "readout": WRITTEN_ANSWER}
-        if len(breaks)
-        else None
-    )
+    if breaks.empty:
+        return None
+    return {"item": breaks["item_id"].iloc[0], "axis": REWRITING, "readout": WRITTEN_ANSWER}
 
 
 def newer_items(items: pd.DataFrame, cutoff: str) -> frozenset[str]:
     """The items published after all of a training cut-off (ISO: a year, a month or a day). `items`
     has item_id and published."""
-    end, published = (
-        span("training cut-off", cutoff)[1],
-        pd.to_datetime(items["published"], errors="coerce"),
-    )
-    return frozenset(items["item_id"][[not pd.isna(day) and day.date() > end for day in published]])
+    # A cut-off may be a month or a year: an item within it may have been read.
+    _, last_day = span("training cut-off", cutoff)
+    newer = set()
+    published = pd.to_datetime(items["published"], errors="coerce")
+    for item_id, day in zip(items["item_id"], published, strict=True):
+        if not pd.isna(day) and day.date() > last_day:
+            newer.add(item_id)
+    return frozenset(newer)
 
 
 def fresh_control_warning(
     items: pd.DataFrame, control_ids: Collection[str], doses: Mapping[str, int], cutoff: str | None
 ) -> str:
     """ "" where at least `FEWEST_CONTROLS` of the controls are known to be unseen: published after
-    the model's training cut-off, or of dose 0 by their own data. Else the warning: on a real model
-    fresh problems showed the same gap between published wording and paraphrase as GSM8K, so without
-    them wording passes for memory.
+    the model's training cut-off, or of dose 0 by their own data. Else the warning.
 
     `items` has item_id and published; `cutoff` is the model's, ISO, or None."""
+    # On a real model fresh problems showed the same gap between published wording and paraphrase
+    # as GSM8K, so without them wording passes for memory.
     newer = newer_items(items, cutoff) if cutoff else ()
     n = sum(item_id in newer or doses.get(item_id) == 0 for item_id in control_ids)
     if n >= FEWEST_CONTROLS:
@@ -658,28 +629,33 @@ def record(
     wrong; all others are decided as a set, by the detector's own test (`tested`). The controls are
     a random split of what was made alike."""
     decide = decision(name, tested)
-    at = []
+    doses = []
     for dose, scores in sorted(by_dose.items()):
         is_claimed, p = decide(scores, never)
-        at.append(KnownDose(name, dose, int((~np.isnan(scores)).sum()), p, is_claimed))
+        doses.append(KnownDose(name, dose, int((~np.isnan(scores)).sum()), p, is_claimed))
     fresh = fresh[~np.isnan(fresh)]
-    parts = [fresh[start : start + CLEAN_SET] for start in range(0, len(fresh), CLEAN_SET)]
-    clean = [part for part in parts if len(part) >= MIN_N]
-    return Record(name, tuple(at), len(clean), sum(decide(part, never)[0] for part in clean))
+    n_clean = n_accused = 0
+    for start in range(0, len(fresh), CLEAN_SET):
+        part = fresh[start : start + CLEAN_SET]
+        # The last set may be too small to be accused of anything.
+        if len(part) >= MIN_N:
+            n_clean += 1
+            n_accused += decide(part, never)[0]
+    return Record(name, tuple(doses), n_clean, n_accused)
 
 
 def decision(
     name: str, tested: Tested = set_test
 ) -> Callable[[np.ndarray, np.ndarray], tuple[bool, float]]:
-    """How a detector of this name decides on (scores, scores of never-seen items): (whether it says
-    memory, p before Holm)."""
+    """The decision function of a detector of this name: (scores, scores of never-seen items) ->
+    (whether it says memory, p before Holm)."""
     if name.lower().startswith(DROP):
         return gap_decided
     return score_decided if name.lower().startswith(SCORE) else partial(set_decided, tested=tested)
 
 
 def score_decided(right: np.ndarray, never: np.ndarray) -> tuple[bool, float]:
-    """Of published answers, 1 where right and 0 where wrong."""
+    """Decide on published answers, 1 where right and 0 where wrong."""
     score = score_gap(right, never, RANDOM_CONTROL)
     return score_claim(score).is_made, score.p
 
@@ -687,13 +663,13 @@ def score_decided(right: np.ndarray, never: np.ndarray) -> tuple[bool, float]:
 def set_decided(
     scores: np.ndarray, never: np.ndarray, tested: Tested = set_test
 ) -> tuple[bool, float]:
-    """Whether the set's verdict is memory, and its p before Holm."""
+    """Return whether the set's verdict is memory, and its p before Holm."""
     test = tested(scores, never)
     return set_claim(test, control=RANDOM_CONTROL).is_made, test.p
 
 
 def gap_decided(drops: np.ndarray, never: np.ndarray) -> tuple[bool, float]:
-    """The same of the drop gap, from the drop of every item."""
+    """Decide on a drop gap, from the drop of every item."""
     decision = gap_decision(Sides(_rewritten("b", drops), _rewritten("c", never)), RANDOM_CONTROL)
     claim = gap_claim(decision)
     return claim.is_made and claim.assertion is not GAP_WITHIN, decision.p
@@ -702,9 +678,9 @@ def gap_decided(drops: np.ndarray, never: np.ndarray) -> tuple[bool, float]:
 def _rewritten(name: str, drops: np.ndarray) -> Rewritten:
     """Items with these drops; whether what stayed was right or wrong decides nothing against a
     random control."""
-    there = drops[~np.isnan(drops)]
-    before = (there >= 0) * 1.0
-    return Rewritten.make([f"{name}{i}" for i in range(len(there))], before, before - there)
+    drops = drops[~np.isnan(drops)]
+    before = (drops >= 0) * 1.0
+    return Rewritten.make([f"{name}{i}" for i in range(len(drops))], before, before - drops)
 
 
 N_IN_SET, N_CONTROLS, N_SETS = 20, 75, 400  # of what `against_doses` draws
@@ -727,7 +703,7 @@ def shipped_rows(path: Path = POCKET / "doses.json") -> list[dict[str, str]]:
 
 
 def record_rows(records: Sequence[Record]) -> list[dict[str, str]]:
-    """One row a detector: its decision at each dose with p, and the sets of never-seen items that
+    """One row per detector: its decision at each dose with p, and the sets of never-seen items that
     it accuses."""
     rows = []
     for record in records:
@@ -740,7 +716,7 @@ def record_rows(records: Sequence[Record]) -> list[dict[str, str]]:
 
 
 def detector_rows(truth: GroundTruth) -> list[dict]:
-    """One row a detector: what it flags at each dose, and wrongly."""
+    """One row per detector: the share that it flags at each dose, and wrongly."""
     rows = []
     for detector in truth.detectors:
         row = {

@@ -21,8 +21,8 @@ MOST_ODDS = 2.0  # how much likelier to be right, by odds, chosen rows may be th
 
 @dataclass(frozen=True)
 class PeopleLabels:
-    """What people's labels say of one model: a sentence, and the corrected score where there is
-    one."""
+    """The result of people's labels for one model: a sentence, and the corrected score where there
+    is one."""
 
     model: str
     sentence: str
@@ -47,10 +47,10 @@ def people_labels(survey: Survey, read: ReadScores) -> list[PeopleLabels]:
         "value", [*_KEYS, "unit"], "grader", aggfunc="first", dropna=False, observed=True
     )
     wide = wide[wide[judges[0]].notna()]
-    chosen = columns_that_tell(labelled)
+    # Of several judges, and of several people, the first column of the table counts.
+    chosen, by_model = columns_that_tell(labelled), wide.groupby("model", observed=True)
     return [
-        _of_model(str(model), part, judges[0], people[0], chosen)
-        for model, part in wide.groupby("model", observed=True)
+        _labels_of_model(str(model), part, judges[0], people[0], chosen) for model, part in by_model
     ]
 
 
@@ -65,55 +65,44 @@ def _columns(survey: Survey) -> tuple[list[str], Mapping[str, Sequence[tuple[int
     return [], {}
 
 
-def _of_model(
+def _labels_of_model(
     model: str, part: pd.DataFrame, judge: str, people: str, chosen: Sequence[str]
 ) -> PeopleLabels:
-    reader, labels = part[judge].to_numpy(float), part[people].to_numpy(float)
-    n_labels = int((~np.isnan(labels)).sum())
-    begins = f"{model}: {reader.mean():.1%} by {judge}"
-    are_verdicts = set(np.unique(reader)) <= {0.0, 1.0} and set(
-        np.unique(labels[~np.isnan(labels)])
-    ) <= {0.0, 1.0}
-    if n_labels < LEAST_LABELS or not are_verdicts:
-        return PeopleLabels(
-            model,
-            f"{begins}; {n_labels:,} of {len(part):,} rows have people's labels ({people}), too few"
-            " to correct it.",
-        )
+    verdicts, labels = part[judge].to_numpy(float), part[people].to_numpy(float)
+    has_label = ~np.isnan(labels)
+    n_labels = int(has_label.sum())
+    begins = f"{model}: {verdicts.mean():.1%} by {judge}"
+    values = {*np.unique(verdicts), *np.unique(labels[has_label])}
+    if n_labels < LEAST_LABELS or not values <= {0.0, 1.0}:
+        counted = f"{n_labels:,} of {len(part):,} rows have people's labels ({people})"
+        return PeopleLabels(model, f"{begins}; {counted}, too few to correct it.")
     if n_labels == len(part):
+        share = float(labels.mean())
         return PeopleLabels(
-            model,
-            f"{begins}; people say {labels.mean():.1%} ({people}, every row).",
-            float(labels.mean()),
+            model, f"{begins}; people say {share:.1%} ({people}, every row).", share
         )
-    unlabelled = [
-        value
-        for value in (0.0, 1.0)
-        if (reader == value).any() and np.isnan(labels[reader == value]).all()
-    ]
-    if unlabelled:
-        verdict = "right" if unlabelled[0] else "wrong"
-        return PeopleLabels(
-            model,
-            f"{begins}. No row that {judge} calls {verdict} has a label: {_open(reader, labels)}",
-        )
+    for value, word in ((0.0, "wrong"), (1.0, "right")):
+        is_value = verdicts == value
+        # Nothing says what people think of a verdict that they saw none of.
+        if is_value.any() and not has_label[is_value].any():
+            lacking = f"No row that {judge} calls {word} has a label"
+            return PeopleLabels(model, f"{begins}. {lacking}: {_open(verdicts, labels)}")
     if chosen:
-        why = (
-            f"The labels of {people} are no random part: {', '.join(chosen[:3])} tells which rows"
-            " have one"
-        )
-        return PeopleLabels(model, f"{begins}. {why}: {_open(reader, labels)}")
-    # rows of one passage or template are labelled and judged alike
-    found = corrected(reader, labels, part.index.get_level_values("unit").to_numpy()).estimate
+        columns = ", ".join(chosen[:3])
+        reason = f"The labels of {people} are no random part: {columns} tells which rows have one"
+        return PeopleLabels(model, f"{begins}. {reason}: {_open(verdicts, labels)}")
+    # Rows of one passage or template are labelled and judged alike.
+    units = part.index.get_level_values("unit").to_numpy()
+    score = corrected(verdicts, labels, units).estimate
     words = (
-        f"corrected by {n_labels:,} of people's labels ({people}): {found.value:.1%}"
-        f" [{found.low:.1%}, {found.high:.1%}]"
+        f"corrected by {n_labels:,} of people's labels ({people}): {score.value:.1%}"
+        f" [{score.low:.1%}, {score.high:.1%}]"
     )
-    return PeopleLabels(model, f"{begins}; {words}.", found.value)
+    return PeopleLabels(model, f"{begins}; {words}.", score.value)
 
 
 def _open(reader: np.ndarray, labels: np.ndarray) -> str:
-    """What chosen labels leave open: the scores that people may give all rows, and what to do."""
+    """The scores that chosen labels leave open, and what to do."""
     low, high = score_range(reader, labels)
     return (
         f"no corrected score. People would say from {low:.0%} to {high:.0%} if rows without a label"
@@ -132,11 +121,11 @@ def score_range(reader: np.ndarray, labels: np.ndarray) -> tuple[float, float]:
     for verdict in (0.0, 1.0):
         has_verdict = reader == verdict
         n_open = int((has_verdict & np.isnan(labels)).sum())
-        given = labels[has_verdict & ~np.isnan(labels)]
-        if not given.size:
+        by_people = labels[has_verdict & ~np.isnan(labels)]
+        if not by_people.size:
             high += n_open
             continue
-        share = given.mean()
+        share = by_people.mean()
         low += n_open * _with_odds(share, 1 / MOST_ODDS)
         high += n_open * _with_odds(share, MOST_ODDS)
     return low / labels.size, high / labels.size

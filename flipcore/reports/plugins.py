@@ -1,7 +1,6 @@
-"""What is installed besides the shipped plug-ins, and what of it cannot be used: for the command
-line and for New study."""
+"""Plug-ins that are installed besides the shipped ones, and those that cannot be used: for the
+command line and New study."""
 
-from collections.abc import Callable
 from itertools import chain
 from typing import Any
 
@@ -22,79 +21,66 @@ def plugin_problems() -> list[str]:
 
 
 def plugin_lines(*, with_shipped: bool = False) -> list[str]:
-    """A line a plug-in with what it is and the package that it comes from; then what cannot be
+    """One line per plug-in with what it is and the package that it comes from; then what cannot be
     used."""
     lines = []
     for registry in REGISTRIES:
-        for name, one in registry.items():
+        for name, plugin in registry.items():
             origin = registry.origin(name)
             if with_shipped or origin != SHIPPED:
-                lines.append(
-                    f"{registry.noun} {name} ({one.title}),"
-                    f" {'shipped' if origin == SHIPPED else origin}"
-                )
-    return [
-        *(lines or ["No package offers a plug-in; what is shipped is listed with --all."]),
-        *plugin_problems(),
-    ]
+                source = "shipped" if origin == SHIPPED else origin
+                lines.append(f"{registry.noun} {name} ({plugin.title}), {source}")
+    if not lines:
+        lines.append("No package offers a plug-in; what is shipped is listed with --all.")
+    return [*lines, *plugin_problems()]
 
 
 def about(registry: Registry, name: str) -> str:
-    """What a plug-in is for, and the package that it comes from."""
+    """The purpose of a plug-in, and the package that it comes from."""
     origin = registry.origin(name)
     return registry[name].about + ("" if origin == SHIPPED else f" From the package {origin}.")
 
 
 def groups() -> list[tuple[str, Registry, list[str]]]:
-    """What New study offers under a heading each: axes of harmless changes, other axes, extractors
-    of answers, other extractors."""
+    """The parts that New study offers, under a heading each: axes of harmless changes, other axes,
+    extractors of answers, other extractors."""
     flips = [name for name, axis in AXES.items() if axis.harmless and not axis.rewrites]
+    other_axes = [name for name in AXES if name not in flips]
     answers = [name for name, extractor in EXTRACTORS.items() if extractor.gives == ANSWER]
+    other_extractors = [name for name in EXTRACTORS if name not in answers]
     return [
         ("What is changed without touching the answer: flips", AXES, flips),
-        (
-            "What is rewritten or damaged: memory",
-            AXES,
-            [name for name in AXES if name not in flips],
-        ),
+        ("What is rewritten or damaged: memory", AXES, other_axes),
         ("How the answer is read", EXTRACTORS, answers),
-        (
-            "What else is measured: losses and similarities",
-            EXTRACTORS,
-            [name for name in EXTRACTORS if name not in answers],
-        ),
+        ("What else is measured: losses and similarities", EXTRACTORS, other_extractors),
     ]
 
 
 def tables() -> str:
     """The shipped axes, extractors, detectors and kinds of model as Markdown, for docs/parts.md."""
-    parts: list[tuple[str, str, str, str, Registry, Callable[[Any], str]]] = [
-        (
-            "axis",
-            "what it changes",
-            "items",
-            "flips",
-            AXES,
-            lambda one: "yes" if one.harmless else "no: memory alone",
-        ),
-        (
-            "extractor",
-            "what it reads",
-            "items",
-            "needs of a model",
-            EXTRACTORS,
-            lambda one: ", ".join(sorted(one.abilities)),
-        ),
-        ("detector", "what it measures", "", "compared with", DETECTORS, lambda one: one.null),
-    ]
+    axes, extractors, detectors = (_shipped(part) for part in (AXES, EXTRACTORS, DETECTORS))
+    axis_rows = [["axis", "what it changes", "items", "flips"]]
+    for name, axis in axes.items():
+        flips = "yes" if axis.harmless else "no: memory alone"
+        axis_rows.append([f"`{name}` {axis.title}", axis.about, _kinds(axis), flips])
+    extractor_rows = [["extractor", "what it reads", "items", "needs of a model"]]
+    for name, extractor in extractors.items():
+        needs = ", ".join(sorted(extractor.abilities))
+        row = [f"`{name}` {extractor.title}", extractor.about, _kinds(extractor), needs]
+        extractor_rows.append(row)
+    detector_rows = [["detector", "what it measures", "compared with"]]
+    for name, detector in detectors.items():
+        detector_rows.append([f"`{name}` {detector.title}", detector.about, detector.null])
     lines = []
-    for what, about_title, items, more, registry, tell in parts:
-        heads = [what, about_title, *([items] if items else []), more]
-        lines += ["", f"| {' | '.join(heads)} |", f"|{'---|' * len(heads)}"]
-        for name, one in registry.items():
-            if registry.origin(name) == SHIPPED:
-                kinds = [", ".join(sorted(one.applies_to))] if items else []
-                lines.append(
-                    f"| {' | '.join([f'`{name}` {one.title}', one.about, *kinds, tell(one)])} |"
-                )
+    for rows in (axis_rows, extractor_rows, detector_rows):
+        shown = [f"| {' | '.join(row)} |" for row in rows]
+        lines += ["", shown[0], f"|{'---|' * len(rows[0])}", *shown[1:]]
     return "\n".join(lines).strip()
+
+
+def _shipped(registry: Registry) -> dict[str, Any]:
+    return {name: part for name, part in registry.items() if registry.origin(name) == SHIPPED}
+
+
+def _kinds(part: Any) -> str:
+    return ", ".join(sorted(part.applies_to))

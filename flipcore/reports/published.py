@@ -1,4 +1,4 @@
-"""What the sources published, kept as counts and answers, so that what the product says of them is
+"""Published results of the sources as counts and answers, so that statements about them are
 computed, not copied."""
 
 from functools import cache
@@ -43,7 +43,7 @@ def loss_rows() -> list[dict[str, object]]:
 
 
 def loss_notes() -> str:
-    """What does not add up in source 001, from its own numbers."""
+    """The contradictions in source 001, from its own numbers."""
     k, n = LOSS_FLAGS["MATH"]
     accuracy_of_rest = (0.528 * n - 0.91 * k) / (n - k)
     return (
@@ -83,8 +83,9 @@ INCONSISTENCIES = {
 
 
 def inconsistency_rows() -> list[dict[str, str]]:
-    """What does not add up in the sources, a row a source."""
-    return [{"source": name, "what does not fit": what} for name, what in INCONSISTENCIES.items()]
+    """The contradictions in the sources, one row per source."""
+    rows = INCONSISTENCIES.items()
+    return [{"source": name, "what does not fit": sentence} for name, sentence in rows]
 
 
 # Source 000's simulated models: what it published of each, the seed of its bootstrap, and one bit
@@ -121,14 +122,14 @@ def _rewritten(name: str, n: int, before: str, after: str) -> Rewritten:
 
 @cache
 def gap_rows() -> list[dict[str, str]]:
-    """Source 000's table, recomputed, a column a model: the gap by its rule and by ours, and
+    """Source 000's table, recomputed, one column per model: the gap by its rule and by ours, and
     McNemar's p of the benchmark alone."""
     columns = {}
     for model, (published, seed, *answers) in GAP_ANSWERS.items():
         benchmark = _rewritten("b", N_BENCHMARK, *answers[:2])
         control = _rewritten("c", N_CONTROL, *answers[2:])
         analysis = drop_gap_analysis(benchmark, control, seed=seed)
-        alone = analysis.benchmark.mcnemar or mcnemar(0, 0)
+        mcnemar_p = analysis.benchmark.mcnemar or mcnemar(0, 0)
         columns[model] = {
             "inputs": f"simulated; seed of the bootstrap {seed}",
             "gap, published": published,
@@ -137,13 +138,14 @@ def gap_rows() -> list[dict[str, str]]:
             "gap, score interval": analysis.gap.text(3),
             "the rule of an earlier release": analysis.old_rule,
             "verdict, control from elsewhere": gap_claim(analysis.decided).text,
-            "benchmark alone, χ² corrected": f"p = {alone['chi2_cc']:.1e}",
-            "benchmark alone, exact": f"p = {alone['exact']:.1e}",
+            "benchmark alone, χ² corrected": f"p = {mcnemar_p['chi2_cc']:.1e}",
+            "benchmark alone, exact": f"p = {mcnemar_p['exact']:.1e}",
         }
-    return [
-        {"simulated models": name} | {model: column[name] for model, column in columns.items()}
-        for name in columns["memorized"]
-    ]
+    rows = []
+    for name in columns["memorized"]:
+        row = {model: column[name] for model, column in columns.items()}
+        rows.append({"simulated models": name} | row)
+    return rows
 
 
 def gap_notes() -> str:

@@ -47,7 +47,7 @@ class ModelPair:
 
 @dataclass(frozen=True, eq=False)
 class RankingReport:
-    """What is said of several models; `role` is that of the items that were counted. `claims`: who
+    """Several models compared; `role` is that of the items that were counted. `claims`: who
     is first, then a pair each, the first and the second before the others; `notes` what was left
     out and why."""
 
@@ -60,13 +60,12 @@ class RankingReport:
 
     def text(self) -> str:
         lines = [f"Ranking of {len(self.contest.models)} models ({role_name(self.role)} items)"]
-        lines += [f"  {one.text} {one.detail}".rstrip() for one in self.claims]
-        lines += [f"  {one}" for one in self.notes]
+        lines += [f"  {claim.text} {claim.detail}".rstrip() for claim in self.claims]
+        lines += [f"  {note}" for note in self.notes]
         for row in way_rows(self.contest):
-            ranks = (
-                f"{model} {row[model]} (rank {row[f'rank of {model}']})"
-                for model in self.contest.models
-            )
+            ranks = []
+            for model in self.contest.models:
+                ranks.append(f"{model} {row[model]} (rank {row[f'rank of {model}']})")
             lines.append(f"  {row['way']}: {'; '.join(ranks)}")
         return "\n".join(lines)
 
@@ -74,48 +73,40 @@ class RankingReport:
         """Every model's accuracy under every way, then `pair_rows`."""
         for i, way in enumerate(self.contest.order.scores.ways):
             for m, model in enumerate(self.contest.models):
-                of, place = claims.place(way), {"model": model, "way": claims.place(way)}
-                yield Row(
-                    model, of, "accuracy under a way", accuracy(self.contest, i, m), place=place
-                )
+                where, estimate = claims.place(way), accuracy(self.contest, i, m)
+                place = {"model": model, "way": where}
+                yield Row(model, where, "accuracy under a way", estimate, place=place)
         yield from self.pair_rows()
 
     def pair_rows(self) -> Iterator[Row]:
-        """How far the first of each pair is ahead at the study's own prompt."""
-        for one in self.pairs:
-            place, title = {"first": one.first, "second": one.second}, f"lead over {one.second}"
-            yield Row(
-                one.first,
-                "own prompt",
-                "difference",
-                one.paired.difference,
-                one.claim,
-                place,
-                title,
-            )
+        """The lead of the first of each pair at the study's own prompt."""
+        for pair in self.pairs:
+            place, title = {"first": pair.first, "second": pair.second}, f"lead over {pair.second}"
+            lead = pair.paired.difference
+            yield Row(pair.first, "own prompt", "difference", lead, pair.claim, place, title)
 
     def as_dict(self) -> dict[str, Any]:
         return {
             "role": self.role,
             "reference": self.reference,
-            "claims": [claim_fields(one) for one in self.claims],
-            "pairs": [_pair(one) for one in self.pairs],
+            "claims": [claim_fields(claim) for claim in self.claims],
+            "pairs": [_pair(pair) for pair in self.pairs],
             "ways": way_rows(self.contest),
             "notes": list(self.notes),
         }
 
 
 def compares_models(study: Study) -> bool:
-    """Whether a study asks more than one model."""
+    """Return whether a study asks more than one model."""
     return len(study.models) > 1
 
 
 def roles_of(frame: pd.DataFrame) -> list[str]:
     """The roles of the items, those that are judged before those that they are compared with. Sets
     in different roles are not pooled: what differs between them is asked."""
-    return (
-        sorted(frame["role"].unique(), key=lambda role: role in CONTROL_ROLES) if len(frame) else []
-    )
+    if frame.empty:
+        return []
+    return sorted(frame["role"].unique(), key=lambda role: role in CONTROL_ROLES)
 
 
 def ranking_report(
@@ -126,24 +117,19 @@ def ranking_report(
     level: float = LEVEL,
     scorers: Sequence[str] = (),
 ) -> RankingReport | None:
-    """Of readouts of two models or more; None for fewer. `closed_gates`: axis or extractor -> why
-    it is not claimed."""
+    """Compare the readouts of two models or more; None for fewer. `closed_gates`: axis or extractor
+    -> why it is not claimed."""
     role = role or next(iter(roles_of(frame)), "")
     part = frame[frame["role"] == role] if len(frame) else frame
     if part.empty or part["model"].nunique() < 2 or not part["is_correct"].notna().any():
         return None
     own_reference = reference or default_reference(list(part["extractor"].unique()), scorers)
+    # Ways behind a closed gate are shown and claim nothing.
     contest = claims.contest(order(scores(part)), own_reference, closed_gates)
     best = claims.best_claim(contest, level)
     pairs = tuple(_model_pair(contest, j, k, level) for j, k in combinations(by_rank(contest), 2))
-    return RankingReport(
-        contest,
-        role,
-        own_reference,
-        (best, claims.winners(contest), *(one.claim for one in pairs)),
-        pairs,
-        tuple(_notes(contest)),
-    )
+    all_claims = (best, claims.winners(contest), *(pair.claim for pair in pairs))
+    return RankingReport(contest, role, own_reference, all_claims, pairs, tuple(_notes(contest)))
 
 
 def by_rank(contest: Contest) -> list[int]:
@@ -155,8 +141,10 @@ def by_rank(contest: Contest) -> list[int]:
 
 def _model_pair(contest: Contest, j: int, k: int, level: float) -> ModelPair:
     way, values = max(contest.own, 0), contest.order.scores
+    # The second side is measured against the first, so a lead of the first model is positive.
     paired = paired_scores(values.values[way][:, k], values.values[way][:, j], values.families)
-    p = float(np.fmin(contest.at_own[j, k], contest.at_own[k, j]))  # over both directions already
+    # Holm ran over both directions of every pair already.
+    p = float(np.fmin(contest.at_own[j, k], contest.at_own[k, j]))
     joint = claims.difference(contest, j, k)
     claim = claims.pair_claim(contest, j, k, level)
     return ModelPair(contest.models[j], contest.models[k], paired, joint, p, claim)
@@ -178,8 +166,8 @@ def _notes(contest: Contest) -> list[str]:
 
 
 def way_rows(contest: Contest) -> list[dict[str, Any]]:
-    """A row a way: each model's accuracy with its interval, its rank and its rank interval over all
-    ways ("1–2")."""
+    """One row per way: each model's accuracy with its interval, its rank and its rank interval over
+    all ways ("1–2")."""
     best, worst = rank_limits(contest.at_all, 1 - LEVEL)
     rows = []
     for i, way in enumerate(contest.order.scores.ways):
@@ -189,7 +177,7 @@ def way_rows(contest: Contest) -> list[dict[str, Any]]:
             "claimed": bool(contest.claimed[i]),
         }
         for m, model in enumerate(contest.models):
-            row[model] = _or_why(accuracy(contest, i, m))
+            row[model] = _percent_or_note(accuracy(contest, i, m))
             row[f"rank of {model}"] = rank_text(
                 contest.order.ranks[i, m], best[i, m], worst[i, m], is_claimed=row["claimed"]
             )
@@ -201,27 +189,27 @@ def split_items(contest: Contest, way: int, first: str, second: str) -> list[str
     """Items that one of two models has right and the other wrong under a way, the largest
     difference of shares first."""
     j, k = contest.models.index(first), contest.models.index(second)
-    gaps = np.nan_to_num(
-        np.abs(contest.order.scores.values[way][:, j] - contest.order.scores.values[way][:, k])
-    )
-    return [contest.order.scores.items[i] for i in np.argsort(-gaps, kind="stable") if gaps[i] > 0]
+    scores_of_way, items = contest.order.scores.values[way], contest.order.scores.items
+    gaps = np.nan_to_num(np.abs(scores_of_way[:, j] - scores_of_way[:, k]))
+    return [items[i] for i in np.argsort(-gaps, kind="stable") if gaps[i] > 0]
 
 
 def rank_text(rank: float, best: int, worst: int, *, is_claimed: bool) -> str:
     """ "2 [1, 3]", or the rank alone where no interval is claimed."""
+    # A model without an answer under a way has no rank there.
     if np.isnan(rank):
         return "–"
     return f"{int(rank)} [{best}, {worst}]" if is_claimed else f"{int(rank)}"
 
 
 def accuracy(contest: Contest, way: int, model: int) -> Estimate:
-    """Of a model under a way, over the items that all of its models have; missing where too little
-    was read of it."""
-    values, there = contest.order.scores, contest.order.scores.common(way)
+    """The accuracy of a model under a way, over the items that all of its models have; missing
+    where too little was read of it."""
+    values, is_common = contest.order.scores, contest.order.scores.common(way)
     unread = _unread(contest, way, model)
     if is_unread(values.ways[way].extractor, unread):
         return missing(note=f"not claimed, {percent_text(unread)} unread")
-    return base.accuracy(values.values[way][there, model], values.families[there])
+    return base.accuracy(values.values[way][is_common, model], values.families[is_common])
 
 
 def _unread(contest: Contest, way: int, model: int) -> float:
@@ -230,12 +218,14 @@ def _unread(contest: Contest, way: int, model: int) -> float:
     values = contest.order.scores
     answered = ~np.isnan(values.values[way][:, model])
     open_shares = (values.highest - values.lowest)[way][answered, model]
-    # Both NaN: never read.
+    # An answer that was never read has no lowest and no highest score: all of it is open.
     return float(np.nan_to_num(open_shares, nan=1.0).mean()) if len(open_shares) else float("nan")
 
 
-def _or_why(one: Estimate) -> str:
-    return one.note if math.isnan(one.value) and one.note else one.text_percent()
+def _percent_or_note(estimate: Estimate) -> str:
+    if math.isnan(estimate.value) and estimate.note:
+        return estimate.note
+    return estimate.text_percent()
 
 
 def accuracies_sentence(report: RankingReport) -> str:
@@ -244,47 +234,49 @@ def accuracies_sentence(report: RankingReport) -> str:
     contest = report.contest
     if contest.own < 0:
         return ""
-    parts = [
-        f"{contest.models[m]} {_or_why(accuracy(contest, contest.own, m))}"
-        for m in by_rank(contest)
-    ]
-    of = f"{int(contest.order.n[contest.own]):,} {role_name(report.role)} items"
-    return f"Accuracy, {QUESTIONS_ONLY}, on {of}: {'; '.join(parts)}."
+    parts = []
+    for m in by_rank(contest):
+        score = _percent_or_note(accuracy(contest, contest.own, m))
+        parts.append(f"{contest.models[m]} {score}")
+    items = f"{int(contest.order.n[contest.own]):,} {role_name(report.role)} items"
+    return f"Accuracy, {QUESTIONS_ONLY}, on {items}: {'; '.join(parts)}."
 
 
 def pair_rows(pairs: Sequence[ModelPair]) -> list[dict[str, Any]]:
-    """A row a pair, as a page shows it."""
-    return [
-        {
-            "first": one.first,
-            "second": one.second,
-            "difference, pair alone": one.paired.difference.text_points(),
-            "difference, all pairs at once": one.joint.text_points(),
-            "only first right": one.paired.second_only,
-            "only second right": one.paired.first_only,
-            "differ in part": one.paired.n_partly,
-            "items": one.paired.n_items,
-            "p, pair alone": p_text(one.paired.p),
-            "p over all pairs": p_text(one.p),
-            "ways first leads": (
-                f"{one.claim.numbers.get('ahead', 0)} of {one.claim.numbers.get('ways', 0)}"
-            ),
-            "ways second leads": one.claim.numbers.get("behind", 0),
+    """One row per pair, as a page shows it."""
+    rows: list[dict[str, Any]] = []
+    for pair in pairs:
+        paired, numbers = pair.paired, pair.claim.numbers
+        row = {
+            "first": pair.first,
+            "second": pair.second,
+            "difference, pair alone": paired.difference.text_points(),
+            "difference, all pairs at once": pair.joint.text_points(),
+            # `paired` holds the second model first, so that its difference is the first's lead.
+            "only first right": paired.second_only,
+            "only second right": paired.first_only,
+            "differ in part": paired.n_partly,
+            "items": paired.n_items,
+            "p, pair alone": p_text(paired.p),
+            "p over all pairs": p_text(pair.p),
+            "ways first leads": f"{numbers.get('ahead', 0)} of {numbers.get('ways', 0)}",
+            "ways second leads": numbers.get("behind", 0),
         }
-        for one in pairs
-    ]
+        rows.append(row)
+    return rows
 
 
-def _pair(one: ModelPair) -> dict[str, Any]:
+def _pair(pair: ModelPair) -> dict[str, Any]:
     return {
-        "first": one.first,
-        "second": one.second,
-        "difference": plain(one.paired.difference),
-        "difference_over_pairs": plain(one.joint),
-        "p_pair_alone": plain(one.paired.p),
-        "p_over_pairs": plain(one.p),
-        "only_first_right": one.paired.second_only,
-        "only_second_right": one.paired.first_only,
-        "n_differ_in_part": one.paired.n_partly,
-        "n_items": one.paired.n_items,
-    } | claim_fields(one.claim)
+        "first": pair.first,
+        "second": pair.second,
+        "difference": plain(pair.paired.difference),
+        "difference_over_pairs": plain(pair.joint),
+        "p_pair_alone": plain(pair.paired.p),
+        "p_over_pairs": plain(pair.p),
+        "only_first_right": pair.paired.second_only,
+        "only_second_right": pair.paired.first_only,
+        "n_differ_in_part": pair.paired.n_partly,
+        "n_items": pair.paired.n_items,
+        **claim_fields(pair.claim),
+    }

@@ -33,15 +33,24 @@ PLACE = ["item_id", "variant_id", "sample"]
 MORE = 100  # labels
 
 
-def with_limits(one: Estimate) -> str:
-    """An estimate for a table, a dash where labels are too few for limits: a number that so few
-    make invites belief."""
-    return one.text() if one.has_interval else MISSING
+def with_limits(estimate: Estimate) -> str:
+    """An estimate for a table, a dash where labels are too few for limits."""
+    # A number that so few labels make invites belief.
+    return estimate.text() if estimate.has_interval else MISSING
+
+
+_KINDS = (
+    "another answer",
+    "no answer read",
+    "people see no answer",
+    "right counted wrong",
+    "wrong counted right",
+)
 
 
 @dataclass(frozen=True, eq=False)
 class ReaderErrors:
-    """Of one model's labelled outputs under one extractor (rows of `labelled_readouts`); `score` is
+    """One model's labelled outputs under one extractor (rows of `labelled_readouts`); `score` is
     the score of all its outputs with the labels in it, None where that was not asked for, `units`
     (outputs,) the names of their questions.
     """
@@ -60,47 +69,36 @@ class ReaderErrors:
     def error(self) -> Estimate:
         """The share of the labelled outputs that the extractor reads otherwise than people do; an
         item's outputs are one family."""
-        return accuracy(
-            [not one["is_same"] for one in self.rows_read],
-            [one["family"] for one in self.rows_read],
-        )
+        is_other = [not row["is_same"] for row in self.rows_read]
+        return accuracy(is_other, [row["family"] for row in self.rows_read])
 
     @cached_property
     def kinds(self) -> dict[str, int]:
-        """In which way it reads otherwise, in outputs; what is right by one and wrong by the other
-        is counted once more below."""
-        other = [one for one in self.rows_read if not one["is_same"]]
-        verdicts = [
-            (one["is_correct"], one["label_is_right"])
-            for one in self.rows_read
-            if one["label_is_right"] is not None
-        ]
-        return {
-            "another answer": sum(
-                one["answer"] is not None and one["label"] is not None for one in other
-            ),
-            "no answer read": sum(one["answer"] is None for one in other),
-            "people see no answer": sum(one["label"] is None for one in other),
-            "right counted wrong": sum(right and not by_reader for by_reader, right in verdicts),
-            "wrong counted right": sum(
-                bool(by_reader) and not right for by_reader, right in verdicts
-            ),
-        }
+        """Outputs by the way in which it reads otherwise; what is right by one and wrong by the
+        other is counted once more below."""
+        counts = dict.fromkeys(_KINDS, 0)
+        for row in self.rows_read:
+            if not row["is_same"]:
+                lacks_answer, lacks_label = row["answer"] is None, row["label"] is None
+                counts["another answer"] += not lacks_answer and not lacks_label
+                counts["no answer read"] += lacks_answer
+                counts["people see no answer"] += lacks_label
+            if row["label_is_right"] is not None:
+                is_right, by_extractor = bool(row["label_is_right"]), bool(row["is_correct"])
+                counts["right counted wrong"] += is_right and not by_extractor
+                counts["wrong counted right"] += by_extractor and not is_right
+        return counts
 
     @property
     def headline(self) -> str:
-        """How often it reads otherwise, in a line."""
-        limits = (
-            f" [{percent_text(self.error.low)}, {percent_text(self.error.high)}]"
-            if self.error.has_interval
-            else ""
-        )
-        share = f"{percent_text(self.error.value)}{limits} of {count_of(self.n, 'labelled output')}"
-        note = "" if limits else self.error.note.rstrip(".")
-        few = f"; {note[:1].lower()}{note[1:]}" if note else ""
-        return (
-            f"{title_of(self.reader)} reads {share} of {self.model} otherwise than people do{few}"
-        )
+        """The share that it reads otherwise, in a line."""
+        share, few = percent_text(self.error.value), ""
+        if self.error.has_interval:
+            share += f" [{percent_text(self.error.low)}, {percent_text(self.error.high)}]"
+        elif note := self.error.note.rstrip("."):
+            few = f"; {note[:1].lower()}{note[1:]}"
+        outputs = f"{count_of(self.n, 'labelled output')} of {self.model}"
+        return f"{title_of(self.reader)} reads {share} of {outputs} otherwise than people do{few}"
 
     @property
     def sentence(self) -> str:
@@ -118,11 +116,11 @@ class ReaderErrors:
 
     @property
     def narrower(self) -> str:
-        """What more labels would do; "" without a score."""
+        """The effect of more labels; "" without a score."""
         return narrower_words(self.score, MORE) if self.score else ""
 
     def table_row(self) -> dict[str, Any]:
-        one = {
+        row = {
             "model": self.model,
             "extractor": title_of(self.reader),
             "labels": self.n,
@@ -130,105 +128,99 @@ class ReaderErrors:
             **self.kinds,
         }
         if self.score is None:
-            return one
-        return one | {
+            return row
+        return row | {
             "score as read": self.score.raw.text(),
             "corrected": with_limits(self.score.estimate),
             "by labels alone": with_limits(self.score.by_people),
         }
 
     def rows(self) -> Iterator[Row]:
-        of = {"model": self.model, "reader": self.reader}
-        yield Row(
-            self.model, title_of(self.reader), "read otherwise than people do", self.error, place=of
-        )
+        place, title = {"model": self.model, "reader": self.reader}, title_of(self.reader)
+        yield Row(self.model, title, "read otherwise than people do", self.error, place=place)
         if self.score:
-            yield Row(
-                self.model,
-                title_of(self.reader),
-                "score, corrected by people",
-                self.score.estimate,
-                place=of,
-            )
+            quantity = "score, corrected by people"
+            yield Row(self.model, title, quantity, self.score.estimate, place=place)
 
     def as_dict(self) -> dict[str, Any]:
-        score = self.score
-        of_score = (
-            {
-                "sentence": self.sentence,
-                "score_as_read": plain(score.raw),
-                "corrected": plain(score.estimate),
-                "by_labels_alone": plain(score.by_people),
-                "n_disagreements": score.n_disagreements,
-                "half_width": plain(score.half_width()),
-                f"half_width_after_{MORE}_more": plain(score.half_width(MORE)),
-                "half_width_at_best": plain(score.half_width(math.inf)),
-            }
-            if score
-            else {}
-        )
-        return {
+        errors = {
             "reader": self.reader,
             "n_labels": self.n,
             "error": plain(self.error),
             "kinds": self.kinds,
-        } | of_score
+        }
+        if self.score is None:
+            return errors
+        return errors | {
+            "sentence": self.sentence,
+            "score_as_read": plain(self.score.raw),
+            "corrected": plain(self.score.estimate),
+            "by_labels_alone": plain(self.score.by_people),
+            "n_disagreements": self.score.n_disagreements,
+            "half_width": plain(self.score.half_width()),
+            f"half_width_after_{MORE}_more": plain(self.score.half_width(MORE)),
+            "half_width_at_best": plain(self.score.half_width(math.inf)),
+        }
 
 
 def reader_errors(rows: Sequence[Mapping[str, Any]]) -> list[ReaderErrors]:
-    """One a model and extractor, from `labelled_readouts`."""
-    of: dict[tuple[str, str], list[Mapping[str, Any]]] = {}
+    """One record per model and extractor, from `labelled_readouts`."""
+    by_place: dict[tuple[str, str], list[Mapping[str, Any]]] = {}
     for row in rows:
-        of.setdefault((row["model"], row["extractor"]), []).append(row)
-    return [ReaderErrors(model, reader, tuple(part)) for (model, reader), part in of.items()]
+        by_place.setdefault((row["model"], row["extractor"]), []).append(row)
+    return [ReaderErrors(*place, tuple(part)) for place, part in by_place.items()]
 
 
 def corrected_score(
     model: str, reader: str, outputs: pd.DataFrame, rows: Sequence[Mapping[str, Any]], level: float
 ) -> ReaderErrors | None:
-    """Of `outputs` (item_id, variant_id, sample, score, family) under one model and extractor, the
-    labels among `rows` in them; None without a label, and where scores are not right or wrong."""
-    there = outputs[outputs["score"].notna()]
-    own = [
-        row
-        for row in rows
-        if (row["model"], row["extractor"]) == (model, reader) and row["label_is_right"] is not None
-    ]
-    at = {tuple(row[name] for name in PLACE): row for row in own}
-    keys = list(zip(*(there[name] for name in PLACE), strict=True))
-    read = tuple(at[key] for key in keys if key in at)
-    if not read or not there["score"].isin((0, 1)).all():
+    """Correct the score of `outputs` (item_id, variant_id, sample, score, family) under one model
+    and extractor by the labels among `rows`; None without a label, and where scores are not right
+    or wrong."""
+    scored = outputs[outputs["score"].notna()]
+    label_of = {}
+    for row in rows:
+        is_own = (row["model"], row["extractor"]) == (model, reader)
+        if is_own and row["label_is_right"] is not None:
+            label_of[tuple(row[name] for name in PLACE)] = row
+    labels, labelled = np.full(len(scored), math.nan), []
+    for i, place in enumerate(zip(*(scored[name] for name in PLACE), strict=True)):
+        if place in label_of:
+            labels[i] = float(label_of[place]["label_is_right"])
+            labelled.append(label_of[place])
+    # Labels say right or wrong, which corrects no grades.
+    if not labelled or not scored["score"].isin((0, 1)).all():
         return None
-    people = np.array([float(at[key]["label_is_right"]) if key in at else math.nan for key in keys])
-    units = there["family"].astype(str).to_numpy()
-    return ReaderErrors(model, reader, read, corrected(there["score"], people, units, level), units)
+    units = scored["family"].astype(str).to_numpy()
+    score = corrected(scored["score"], labels, units, level)
+    return ReaderErrors(model, reader, tuple(labelled), score, units)
 
 
 def examples(rows: Sequence[Mapping[str, Any]], n: int = 20) -> list[dict[str, Any]]:
     """Outputs that an extractor reads otherwise than people do, the first of them: what each read,
     and the end of the text."""
-    return [
-        {
+    read_otherwise = [row for row in rows if not row["is_same"]]
+    shown = []
+    for row in read_otherwise[:n]:
+        example = {
             "extractor": title_of(row["extractor"]),
             "model": row["model"],
             "item": row["item_id"],
             "extractor reads": row["answer"] or "–",
             "people read": row["label"] or "–",
+            # An answer stands mostly at the end.
             "the output ends": row["text"][-200:],
         }
-        for row in rows
-        if not row["is_same"]
-    ][:n]
+        shown.append(example)
+    return shown
 
 
 def cost_words(n_labels: int, n_people: int, seconds: float) -> str:
-    """What the labels cost."""
-    people = "one person" if n_people == 1 else f"{n_people} people"
-    took = (
-        ""
-        if math.isnan(seconds)
-        else f", about {count_of(max(round(n_labels * seconds / 60), 1), 'minute')} of reading"
-    )
+    """The labels' cost in people and minutes."""
+    people, took = "one person" if n_people == 1 else f"{n_people} people", ""
+    if not math.isnan(seconds):
+        minutes = count_of(max(round(n_labels * seconds / 60), 1), "minute")
+        took = f", about {minutes} of reading"
     return f"{n_labels:,} label{'s' * (n_labels != 1)} by {people}{took}."
 
 
@@ -254,15 +246,13 @@ class PeopleOnFlips:
     def sentence(self) -> str:
         """G and A with the labels in them, beside those that extractors give: estimates, and no
         verdict; without limits that nothing is corrected, and why."""
-        place, pairs = (
-            f"{self.place[0].upper()}{self.place[1:]}",
-            count_of(self.people.n_pairs, "labelled pair"),
-        )
+        place = f"{self.place[0].upper()}{self.place[1:]}"
+        pairs = count_of(self.people.n_pairs, "labelled pair")
         stated, artifact = self.people.stated, self.people.artifact
         if not stated.has_interval:
             return f"{place}: {pairs}, too few to correct G and A. {stated.note}".rstrip()
-        alone = f"{title_of(self.raw.reference).lower()} alone: {number_text(self.raw.G.value)}"
-        genuine = f"{place}: by {pairs} {stated.text()} of pairs state another answer; {alone}."
+        as_read = f"{title_of(self.raw.reference).lower()} alone: {number_text(self.raw.G.value)}"
+        genuine = f"{place}: by {pairs} {stated.text()} of pairs state another answer; {as_read}."
         gate = f"Not claimed: {self.why_not}" if self.why_not else ""
         return (
             f"{genuine} Artifact: {artifact.text()} instead of {number_text(self.raw.A.value)}."
@@ -271,67 +261,70 @@ class PeopleOnFlips:
 
     @property
     def narrower(self) -> str:
-        """What more labelled pairs would do to the half-width of G, or how many are missing."""
-        one = self.people
-        if one.has_normal_limits:
-            now, then, best = (number_text(one.half_width(n), 3) for n in (0, MORE, math.inf))
+        """The half-width of G after more labelled pairs, or how many are missing."""
+        people = self.people
+        if people.has_normal_limits:
+            now, then, best = (number_text(people.half_width(n), 3) for n in (0, MORE, math.inf))
             return (
                 f"{MORE} more pairs: ± {now} becomes ± {then}; no number of labels takes it below ±"
                 f" {best}."
             )
-        if one.n_pairs < MIN_N:
-            return f"Label about {MIN_N - one.n_pairs} more pairs."
-        if one.n_more is None:
-            missed = percent_text(one.errors.false_wrongs.high)
+        if people.n_pairs < MIN_N:
+            return f"Label about {MIN_N - people.n_pairs} more pairs."
+        # Without a disagreement nobody can say how many more labels would find some.
+        if people.n_more is None:
+            missed = percent_text(people.errors.false_wrongs.high)
             return (
                 f"No labelled pair differs from the reference yet: it misses at most {missed} of"
                 " what it calls no flip."
             )
         return (
-            f"Label about {one.n_more:,} more pairs for an interval by prediction-powered"
+            f"Label about {people.n_more:,} more pairs for an interval by prediction-powered"
             " inference."
         )
 
     def table_row(self) -> dict[str, Any]:
-        one = self.people
+        people = self.people
         return {
             "axis": self.raw.axis.replace("_", " "),
             "extractor": title_of(self.raw.extractor),
-            "pairs": one.n_pairs,
-            "flips that people do not see": one.errors.false_rights.text(),
-            "flips missed": one.errors.false_wrongs.text(),
+            "pairs": people.n_pairs,
+            "flips that people do not see": people.errors.false_rights.text(),
+            "flips missed": people.errors.false_wrongs.text(),
             "T": self.raw.T.text(),
             "G as read": self.raw.G.text(),
-            "G by people": with_limits(one.stated),
-            "by labels alone": with_limits(one.by_labels_alone),
+            "G by people": with_limits(people.stated),
+            "by labels alone": with_limits(people.by_labels_alone),
             "A as read": "reference" if self.raw.is_reference else self.raw.A.text(),
-            "A by people": with_limits(one.artifact),
+            "A by people": with_limits(people.artifact),
         }
 
     def rows(self) -> Iterator[Row]:
-        of = {"model": self.model, "axis": self.raw.axis, "extractor": self.raw.extractor}
-        yield Row(self.model, self.place, "G, corrected by people", self.people.stated, place=of)
-        yield Row(self.model, self.place, "A, corrected by people", self.people.artifact, place=of)
+        place = {"model": self.model, "axis": self.raw.axis, "extractor": self.raw.extractor}
+        yield Row(self.model, self.place, "G, corrected by people", self.people.stated, place=place)
+        yield Row(
+            self.model, self.place, "A, corrected by people", self.people.artifact, place=place
+        )
 
     def as_dict(self) -> dict[str, Any]:
-        one = self.people
+        people = self.people
         return {
             "axis": self.raw.axis,
             "extractor": self.raw.extractor,
             "reference": self.raw.reference,
             "sentence": self.sentence,
             "is_claimed": not self.why_not,
-            "n_pairs": one.n_pairs,
-            "n_disagreements": one.n_disagreements,
+            "n_pairs": people.n_pairs,
+            "n_disagreements": people.n_disagreements,
             "T": plain(self.raw.T),
             "G_as_read": plain(self.raw.G),
-            "G": plain(one.stated),
+            "G": plain(people.stated),
             "A_as_read": plain(self.raw.A),
-            "A": plain(one.artifact),
-            "G_by_labels_alone": plain(one.by_labels_alone),
-            "half_width": plain(one.half_width()),
-            f"half_width_after_{MORE}_more": plain(one.half_width(MORE)),
-            "half_width_at_best": plain(one.half_width(math.inf)),
+            "A": plain(people.artifact),
+            "G_by_labels_alone": plain(people.by_labels_alone),
+            "half_width": plain(people.half_width()),
+            f"half_width_after_{MORE}_more": plain(people.half_width(MORE)),
+            "half_width_at_best": plain(people.half_width(math.inf)),
         }
 
 
@@ -354,66 +347,66 @@ def people_on_flips(
         return []
     read = _read(frame, {row["item_id"] for row in labelled_rows})
     item_index = {name: i for i, name in enumerate(pd.factorize(frame["item_id"])[1])}
+    # What a gate withholds enters no mean over axes.
     open_cells = [cell for cell in cells if cell.axis not in closed_gates]
     axes = {cell.axis for cell in open_cells}
     pooled = across_axes(open_cells) if len(axes) > 1 else []
-    out = []
-    for cell, of_axes in [
-        *((cell, axes) for cell in pooled),
-        *((cell, {cell.axis}) for cell in cells),
-    ]:
-        flips_by_reader, flips_for_people, items = [], [], []
+    results = []
+    for i, cell in enumerate((*pooled, *cells)):
+        cell_axes = axes if i < len(pooled) else {cell.axis}
+        by_reference, by_people, items = [], [], []
         for row in labelled_rows:
-            flips = _flips_under_reference(row, read, cell) if row["axis"] in of_axes else None
+            flips = _flips_under_reference(row, read, cell) if row["axis"] in cell_axes else None
             if flips is not None:
-                flips_by_reader.append(flips)
-                flips_for_people.append(row["flips"])
+                by_reference.append(flips)
+                by_people.append(row["flips"])
                 items.append(item_index[row["item_id"]])
         t, g = (cell.item_values[:, list(COLUMNS).index(name)] for name in ("T", "G"))
-        families = cell.families if cell.families is not None else np.arange(t.size)
-        people = flips_by_people(t, g, flips_by_reader, flips_for_people, items, families, level)
-        reasons = [closed_gates.get(name) for name in (cell.axis, cell.extractor, cell.reference)]
+        clusters = cell.families if cell.families is not None else np.arange(t.size)
+        people = flips_by_people(t, g, by_reference, by_people, items, clusters, level)
+        gates = (closed_gates.get(name, "") for name in (cell.axis, cell.extractor, cell.reference))
+        # Cells without a labelled pair have nothing to show beside the extractors.
         if people.n_pairs:
-            why_not = next(filter(None, reasons), "")
-            out.append(PeopleOnFlips(model, cell, people, why_not))
-    if not at_once or not out:
-        return out
-    together = 1 - (1 - level) / (2 * len(out))
-    return [replace(row, people=replace(row.people, level=together)) for row in out]
+            results.append(
+                PeopleOnFlips(model, cell, people, why_not=next(filter(None, gates), ""))
+            )
+    if not at_once or not results:
+        return results
+    # Each row has two intervals, of G and of A.
+    each_level = 1 - (1 - level) / (2 * len(results))
+    return [replace(row, people=replace(row.people, level=each_level)) for row in results]
 
 
 def leading(rows: Sequence[PeopleOnFlips]) -> PeopleOnFlips:
-    """The one that is said first: the first of a compared extractor; of the reference alone its
+    """The row that is said first: the first of a compared extractor; of the reference alone its
     own."""
-    return next((one for one in rows if not one.raw.is_reference), rows[0])
+    return next((row for row in rows if not row.raw.is_reference), rows[0])
 
 
 def to_say(rows: Sequence[PeopleOnFlips]) -> list[PeopleOnFlips]:
-    """Those with limits; where labels are too few for any, the one that is said first alone."""
-    return [one for one in rows if one.people.stated.has_interval] or (
-        [leading(rows)] if rows else []
-    )
+    """The rows with limits; where labels are too few for any, the row that is said first."""
+    with_interval = [row for row in rows if row.people.stated.has_interval]
+    return with_interval or ([leading(rows)] if rows else [])
 
 
 def _read(frame: pd.DataFrame, items: set[str]) -> dict[tuple[Any, ...], str | None]:
     """(item, axis, variant, sample, extractor) -> what was read, None for an unreadable answer;
     nothing where there is none."""
     part = frame[frame["item_id"].isin(items) & frame["status"].isin((OK, UNREADABLE))]
-    columns = (
-        part[name].astype(object)
-        for name in ("item_id", "axis", "variant", "sample", "extractor", "status", "answer")
-    )
-    return {
-        tuple(key): answer if status == OK else None
-        for *key, status, answer in zip(*columns, strict=True)
-    }
+    columns = ["item_id", "axis", "variant", "sample", "extractor", "status", "answer"]
+    read: dict[tuple[Any, ...], str | None] = {}
+    for *place, status, answer in zip(
+        *(part[name].astype(object) for name in columns), strict=True
+    ):
+        read[tuple(place)] = answer if status == OK else None
+    return read
 
 
 def _flips_under_reference(
     row: Mapping[str, Any], read: Mapping[tuple[Any, ...], str | None], cell: Decomposition
 ) -> bool | None:
-    """Whether the pair flips under the reference; None where one of its outputs is not there under
-    both extractors."""
+    """Return whether the pair flips under the reference; None where one of its outputs is not there
+    under both extractors."""
     answers = []
     for name in (cell.reference, cell.extractor):
         for variant, sample in zip(row["variants"], row["samples"], strict=True):
@@ -434,6 +427,7 @@ ALIASES = {"o": "gpt", "chatgpt": "gpt"}  # OpenAI's reasoning models are named 
 def family_of(model: str) -> str:
     """The family that a model's name begins with: "gpt" of "openai/gpt-4o", "llama" of
     "Meta-Llama-3-8B"; of a Python function its own name."""
+    # A Python function is named "module.part:function", and has no family.
     if ":" in model and "." in model.partition(":")[0]:
         return model
     words = re.findall(r"[a-z]+", model.rpartition("/")[2].lower())
@@ -443,8 +437,8 @@ def family_of(model: str) -> str:
 
 @dataclass(frozen=True, eq=False)
 class TwoJudges:
-    """What two judges read in the same outputs, both texts that they could not read counted: `same`
-    is the share alike."""
+    """Two judges on the same outputs; `same` is the share that they read alike, where texts that
+    neither could read count."""
 
     first: str
     second: str
@@ -454,7 +448,7 @@ class TwoJudges:
 
     @property
     def sentence(self) -> str:
-        """How often they agree, and beyond chance."""
+        """Their agreement, and that beyond chance."""
         kappa = self.agreement.estimate.text()
         names = f"{title_of(self.first)} and {title_of(self.second).lower()}"
         return f"{names} read {self.same.text()} of {self.n:,} outputs alike, kappa {kappa}."
@@ -473,88 +467,78 @@ class Contestant:
     n_others: int = 0
 
     @property
+    def above_people(self) -> dict[str, Estimate | None]:
+        """How much higher the judge scores than people do, its own models and others."""
+        preference = self.preference
+        if preference is None:
+            return dict.fromkeys(("own", "others", "apart"))
+        return {"own": preference.own, "others": preference.others, "apart": preference.apart}
+
+    @property
     def sentence(self) -> str:
-        """Who is judge and contestant, and what labels say of it: an estimate, and no verdict."""
-        is_itself = self.judge in self.own_models
-        which = (
-            "answers here itself"
-            if is_itself
-            else f"judges its own family ({', '.join(self.own_models)})"
-        )
-        start = f"The judge {self.judge} {which}."
-        if self.preference is None:
+        """The judge that is a contestant, and an estimate of its preference; no verdict."""
+        interest = f"judges its own family ({', '.join(self.own_models)})"
+        if self.judge in self.own_models:
+            interest = "answers here itself"
+        start = f"The judge {self.judge} {interest}."
+        preference = self.preference
+        if preference is None:
             return (
                 f"{start} Label outputs of these models and of others to see whether it favours its"
                 " own."
             )
-        own_text, others_text = (
-            self.preference.own.text_points(),
-            self.preference.others.text_points(),
-        )
         return (
-            f"{start} Beside people it scores its own outputs {own_text} (n = {self.n_own:,}) and"
-            f" others' {others_text} (n = {self.n_others:,}). Apart:"
-            f" {self.preference.apart.text_points()}."
+            f"{start} Beside people it scores its own outputs {preference.own.text_points()}"
+            f" (n = {self.n_own:,}) and others' {preference.others.text_points()}"
+            f" (n = {self.n_others:,}). Apart: {preference.apart.text_points()}."
         )
 
 
 @dataclass(frozen=True, eq=False)
 class Judges:
-    """Of a study: each pair of judges, and each that is a contestant."""
+    """The pairs of judges of a study, and its judges that are contestants."""
 
     pairs: tuple[TwoJudges, ...] = ()
     contestants: tuple[Contestant, ...] = ()
 
     @property
     def sentences(self) -> tuple[str, ...]:
-        return (*(one.sentence for one in self.contestants), *(one.sentence for one in self.pairs))
+        interests = [contestant.sentence for contestant in self.contestants]
+        return (*interests, *(pair.sentence for pair in self.pairs))
 
     def rows(self) -> Iterator[Row]:
         for pair in self.pairs:
-            of = {"first": pair.first, "second": pair.second}
-            yield Row(
-                "", f"{pair.first}, {pair.second}", "two judges read alike", pair.same, place=of
-            )
-        for one in self.contestants:
-            if one.preference:
-                of = {"judge": one.judge, "reader": one.reader}
-                for name in ("own", "others", "apart"):
-                    quantity = f"judge above people, {name}"
-                    yield Row(
-                        one.judge,
-                        title_of(one.reader),
-                        quantity,
-                        getattr(one.preference, name),
-                        place=of,
-                    )
+            names, place = (pair.first, pair.second), {"first": pair.first, "second": pair.second}
+            yield Row("", ", ".join(names), "two judges read alike", pair.same, place=place)
+        for contestant in self.contestants:
+            judge, title = contestant.judge, title_of(contestant.reader)
+            place = {"judge": judge, "reader": contestant.reader}
+            for name, estimate in contestant.above_people.items():
+                if estimate is not None:
+                    yield Row(judge, title, f"judge above people, {name}", estimate, place=place)
 
     def as_dict(self) -> dict[str, Any]:
-        return {
-            "pairs": [
-                {
-                    "first": one.first,
-                    "second": one.second,
-                    "sentence": one.sentence,
-                    "same": plain(one.same),
-                    "kappa": plain(one.agreement.estimate),
-                    "n": one.n,
-                }
-                for one in self.pairs
-            ],
-            "contestants": [
-                {
-                    "judge": one.judge,
-                    "reader": one.reader,
-                    "own": list(one.own_models),
-                    "sentence": one.sentence,
-                    "above_people": {
-                        name: plain(getattr(one.preference, name)) if one.preference else None
-                        for name in ("own", "others", "apart")
-                    },
-                }
-                for one in self.contestants
-            ],
-        }
+        pairs, contestants = [], []
+        for pair in self.pairs:
+            row = {
+                "first": pair.first,
+                "second": pair.second,
+                "sentence": pair.sentence,
+                "same": plain(pair.same),
+                "kappa": plain(pair.agreement.estimate),
+                "n": pair.n,
+            }
+            pairs.append(row)
+        for contestant in self.contestants:
+            row = {
+                "judge": contestant.judge,
+                "reader": contestant.reader,
+                "own": list(contestant.own_models),
+                "sentence": contestant.sentence,
+                "above_people": plain(contestant.above_people),
+            }
+            contestants.append(row)
+        return {"pairs": pairs, "contestants": contestants}
 
 
 def judges_of(
@@ -567,6 +551,7 @@ def judges_of(
     `model_of` reader -> the model that reads as it, `models` those that answer."""
     readers = []
     for name in frame["extractor"].unique() if len(frame) else ():
+        # Reading the options backwards tests a judge, and is no second one.
         if needs_judge(str(name)) and name != BACKWARDS:
             readers.append(str(name))
     pairs = [_two(frame, first, second) for first, second in combinations(readers, 2)]
@@ -580,48 +565,47 @@ def judges_of(
 
 def _own_models(judge: str, models: Sequence[str]) -> tuple[str, ...]:
     """The judge itself, or without it the models of its family."""
-    return (
-        (judge,)
-        if judge in models
-        else tuple(one for one in models if family_of(one) == family_of(judge))
-    )
+    if judge in models:
+        return (judge,)
+    return tuple(model for model in models if family_of(model) == family_of(judge))
 
 
 def _contestant(
-    reader: str, judge: str, own: tuple[str, ...], labelled: Sequence[Mapping[str, Any]]
+    reader: str, judge: str, own_models: tuple[str, ...], labelled: Sequence[Mapping[str, Any]]
 ) -> Contestant:
     rows = [
         row for row in labelled if row["extractor"] == reader and row["label_is_right"] is not None
     ]
-    is_own = [row["model"] in own for row in rows]
+    is_own = [row["model"] in own_models for row in rows]
     n_own = sum(is_own)
+    # A preference is a difference: it needs labels of both sides.
     if not 0 < n_own < len(rows):
-        return Contestant(judge, reader, own, None)
+        return Contestant(judge, reader, own_models, preference=None)
     preference = self_preference(
         [bool(row["is_correct"]) for row in rows],
         [row["label_is_right"] for row in rows],
         is_own,
         [row["family"] for row in rows],
     )
-    return Contestant(judge, reader, own, preference, n_own, len(rows) - n_own)
+    return Contestant(judge, reader, own_models, preference, n_own, len(rows) - n_own)
 
 
 def _two(frame: pd.DataFrame, first: str, second: str) -> TwoJudges | None:
     """None where they read no output in common."""
-    family = "family" if "family" in frame else "item_id"
-    columns = list(dict.fromkeys([*OUTPUT, family, "status", "answer"]))
-    one, two = (
-        frame.loc[(frame["extractor"] == name) & frame["status"].isin((OK, UNREADABLE)), columns]
-        .astype(object)
-        .drop_duplicates(OUTPUT)
-        for name in (first, second)
-    )
-    both = one.merge(two[[*OUTPUT, "answer"]], on=OUTPUT, suffixes=("", "_second"))
-    if both.empty:
+    cluster = "family" if "family" in frame else "item_id"
+    columns = list(dict.fromkeys([*OUTPUT, cluster, "status", "answer"]))
+
+    def read_by(name: str) -> pd.DataFrame:
+        is_read = (frame["extractor"] == name) & frame["status"].isin((OK, UNREADABLE))
+        return frame.loc[is_read, columns].astype(object).drop_duplicates(OUTPUT)
+
+    by_second = read_by(second)[[*OUTPUT, "answer"]]
+    merged = read_by(first).merge(by_second, on=OUTPUT, suffixes=("", "_second"))
+    if merged.empty:
         return None
-    a, b = (
-        both[name].where(both[name].notna(), "none").tolist()
-        for name in ("answer", "answer_second")
-    )
-    same = accuracy([x == y for x, y in zip(a, b, strict=True)], both[family].to_numpy())
-    return TwoJudges(first, second, same, cohen_log_agreement(a, b), len(both))
+    # Two judges that cannot read a text agree on it.
+    answers = merged[["answer", "answer_second"]]
+    answers = answers.where(answers.notna(), "none")
+    a, b = answers["answer"].tolist(), answers["answer_second"].tolist()
+    same = accuracy([x == y for x, y in zip(a, b, strict=True)], merged[cluster].to_numpy())
+    return TwoJudges(first, second, same, cohen_log_agreement(a, b), len(merged))

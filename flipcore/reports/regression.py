@@ -27,7 +27,7 @@ from flipcore.store.connection import Store
 from flipcore.store.queries import scores, studies
 from flipcore.text.counts import count_of
 
-N_BROKEN = 20  # items that a summary lists
+N_BROKEN, N_NAMED = 20, 8  # items that a summary lists, and that a line names
 NO_VERDICT = ""  # of a task beside others: it is screened, and their mean has the verdict
 _WORD = {PASS: "✓ PASS", FAIL: "✗ FAIL", UNDECIDED: "– UNDECIDED", NO_VERDICT: "no FAIL"}
 _OLD, _NEW = "old", "new"
@@ -103,7 +103,8 @@ class TaskCheck:
         )
 
     def notes(self) -> Iterator[str]:
-        """What else a reader of the verdict asks."""
+        """Notes on the verdict: absent scores, reruns, other extractors, and what would decide
+        it."""
         yield from self._absence()
         yield f"{count_of(self.loss.n_fell, 'item')} fell, {self.loss.n_rose:,} rose."
         if not math.isnan(self.floor):
@@ -117,17 +118,13 @@ class TaskCheck:
                 f"The stored outputs of both runs read by {title_of(name).lower()}:"
                 f" {change_text(loss)}."
             )
-        if (
-            self.outcome == UNDECIDED
-            and not self.n_absent
-            and math.isfinite(need := self.loss.n_to_decide)
-        ):
-            more = max(0, math.ceil(need) - self.loss.n)
-            if more:
-                yield (
-                    f"About {more:,} more items would decide it four times in five, should the loss"
-                    " stay what it is."
-                )
+        # Where scores are absent, asking for them again decides it, not more items.
+        n_more = 0 if self.n_absent else _n_more(self.loss)
+        if self.outcome == UNDECIDED and n_more:
+            yield (
+                f"About {n_more:,} more items would decide it four times in five, should the loss"
+                " stay what it is."
+            )
 
     def _absence(self) -> Iterator[str]:
         if self.n_absent:
@@ -144,8 +141,14 @@ class TaskCheck:
             )
 
 
+def _n_more(loss: Loss) -> int:
+    """How many more items would decide a loss; 0 where no number of items would."""
+    n_needed = loss.n_to_decide
+    return max(0, math.ceil(n_needed) - loss.n) if math.isfinite(n_needed) else 0
+
+
 def amount_text(value: float, scale: float, *, sign: bool = False) -> str:
-    """Points of a score from 0 to 1, "2 points" and "2.5 points", else the number on the score's
+    """Point of a score from 0 to 1, "2 points" and "2.5 points", else the number on the score's
     own scale."""
     if scale != 1:
         return number_text(value, 2, sign=sign)
@@ -163,11 +166,10 @@ def change_text(loss: Loss) -> str:
     ends = (turn * loss.low, turn * loss.high)
     factor, digits, unit = (100, 1, " points") if loss.scale == 1 else (1, 2, "")
     value = number_text(abs(loss.value) * factor, digits)
-    text = (
-        "no change"
-        if float(value.replace(",", "")) == 0
-        else f"{value}{unit} {'higher' if turn < 0 else 'lower'}"
-    )
+    text = f"{value}{unit} {'higher' if turn < 0 else 'lower'}"
+    # What is printed decides: "0.0 points lower" would be a puzzle.
+    if float(value.replace(",", "")) == 0:
+        text = "no change"
     if math.isnan(loss.low) or math.isnan(loss.high):
         return text
     low, high = (number_text(factor * end, digits) for end in (min(ends), max(ends)))
@@ -235,7 +237,7 @@ class RegressionCheck:
         )
 
     def notes(self) -> Iterator[str]:
-        """What holds of the check as a whole."""
+        """Notes on the check as a whole."""
         if self.missing:
             yield (
                 f"In the old run only: {', '.join(self.missing)}. Run"
@@ -251,13 +253,12 @@ class RegressionCheck:
         is_open = (
             self.outcome == UNDECIDED and not self.missing and not self.bounds.is_open_by_absence
         )
-        if len(self.tasks) > 1 and is_open and math.isfinite(need := self._mean.n_to_decide):
-            more = max(0, math.ceil(need) - self._mean.n)
-            if more:
-                yield (
-                    f"About {more:,} more items over all tasks would decide it four times in five,"
-                    " should the loss stay what it is."
-                )
+        n_more = _n_more(self._mean) if is_open and len(self.tasks) > 1 else 0
+        if n_more:
+            yield (
+                f"About {n_more:,} more items over all tasks would decide it four times in five,"
+                " should the loss stay what it is."
+            )
         if self.verdict.detail:
             yield self.verdict.detail
 
@@ -268,9 +269,8 @@ class RegressionCheck:
         for task in self.tasks:
             lines += [task.sentence, *(f"  {note}" for note in task.notes())]
             if task.losers:
-                lines.append(
-                    f"  Fell: {', '.join(task.losers[:8])}{' …' if len(task.losers) > 8 else ''}"
-                )
+                more = " …" if len(task.losers) > N_NAMED else ""
+                lines.append(f"  Fell: {', '.join(task.losers[:N_NAMED])}{more}")
         return "\n".join(lines)
 
     def markdown(self) -> str:
@@ -282,16 +282,13 @@ class RegressionCheck:
             "|---|---|---:|---:|---|---|",
         ]
         if len(self.tasks) > 1:
-            lines.append(
-                _row(f"mean of {len(self.tasks)} tasks", self._mean_outcome, self._mean, "")
-            )
-        lines += [
-            _row(task.task, task.outcome, task.loss, title_of(task.reader)) for task in self.tasks
-        ]
-        lines += [
-            f"| {_cell(name)} | {_WORD[UNDECIDED]} | 0 | missing from the new run | | |"
-            for name in self.missing
-        ]
+            title = f"mean of {len(self.tasks)} tasks"
+            lines.append(_row(title, self._mean_outcome, self._mean, reader=""))
+        for task in self.tasks:
+            lines.append(_row(task.task, task.outcome, task.loss, title_of(task.reader)))
+        for name in self.missing:
+            undecided = f"{_WORD[UNDECIDED]} | 0 | missing from the new run"
+            lines.append(f"| {_cell(name)} | {undecided} | | |")
         for task in self.tasks:
             lines += ["", f"**{task.task}**", "", *(f"- {note}" for note in task.notes())]
             if task.losers:
@@ -307,35 +304,45 @@ class RegressionCheck:
         """
         cases = []
         if self.mean_sentence:
-            cases.append(
-                (f"mean of {len(self.tasks)} tasks", self._mean_outcome, self.mean_sentence)
-            )
+            title = f"mean of {len(self.tasks)} tasks"
+            cases.append((title, self._mean_outcome, self.mean_sentence))
         cases += [(task.task, task.outcome, task.sentence) for task in self.tasks]
-        cases += [
-            (name, UNDECIDED, f"{name} is missing from the new run.") for name in self.missing
-        ]
+        for task_name in self.missing:
+            cases.append((task_name, UNDECIDED, f"{task_name} is missing from the new run."))
+        # JUnit has no third verdict: undecided is "skipped", so that it is seen and fails nothing.
+        tags = {FAIL: "failure", UNDECIDED: "skipped"}
         lines = []
         for name, outcome, sentence in cases:
-            message = quoteattr(sentence)
-            inner = {
-                FAIL: f"<failure message={message}/>",
-                UNDECIDED: f"<skipped message={message}/>",
-            }.get(outcome, "")
+            inner = f"<{tags[outcome]} message={quoteattr(sentence)}/>" if outcome in tags else ""
             lines.append(
                 f'  <testcase classname="flipscope" name={quoteattr(name)}>{inner}</testcase>'
             )
-        n_failed, n_open = (
-            sum(outcome == word for _, outcome, _ in cases) for word in (FAIL, UNDECIDED)
-        )
+        outcomes = [outcome for _, outcome, _ in cases]
         head = (
-            f'<testsuite name="flipscope check" tests="{len(cases)}" failures="{n_failed}"'
-            f' skipped="{n_open}">'
+            f'<testsuite name="flipscope check" tests="{len(cases)}"'
+            f' failures="{outcomes.count(FAIL)}" skipped="{outcomes.count(UNDECIDED)}">'
         )
-        return "\n".join(
-            ['<?xml version="1.0" encoding="UTF-8"?>', head, *lines, "</testsuite>", ""]
-        )
+        start = '<?xml version="1.0" encoding="UTF-8"?>'
+        return "\n".join([start, head, *lines, "</testsuite>", ""])
 
     def as_dict(self) -> dict[str, Any]:
+        tasks = []
+        for task in self.tasks:
+            by_others = {name: plain(loss.value) for name, loss in task.other_readers.items()}
+            row = {
+                "task": task.task,
+                "outcome": task.outcome,
+                "sentence": task.sentence,
+                "reader": task.reader,
+                **_numbers(task.loss),
+                "at_worst": _numbers(task.worst),
+                "at_best": _numbers(task.best),
+                "n_absent": task.n_absent,
+                "fell": list(task.losers),
+                "notes": list(task.notes()),
+                "other_readers": by_others,
+            }
+            tasks.append(row)
         return {
             "outcome": self.outcome,
             "headline": self.headline,
@@ -345,24 +352,7 @@ class RegressionCheck:
             "missing_tasks": list(self.missing),
             "added_tasks": list(self.added),
             "notes": list(self.notes()),
-            "tasks": [
-                {
-                    "task": task.task,
-                    "outcome": task.outcome,
-                    "sentence": task.sentence,
-                    "reader": task.reader,
-                    **_numbers(task.loss),
-                    "at_worst": _numbers(task.worst),
-                    "at_best": _numbers(task.best),
-                    "n_absent": task.n_absent,
-                    "fell": list(task.losers),
-                    "notes": list(task.notes()),
-                    "other_readers": {
-                        name: plain(loss.value) for name, loss in task.other_readers.items()
-                    },
-                }
-                for task in self.tasks
-            ],
+            "tasks": tasks,
         }
 
 
@@ -372,6 +362,7 @@ def _numbers(loss: Loss) -> dict[str, Any]:
 
 
 def _cell(text: str) -> str:
+    # A bar would end the cell of a Markdown table.
     return text.replace("|", "\\|")
 
 
@@ -392,15 +383,12 @@ def regression_check(
     Raises BadInput where the runs share no task, item or extractor, where tasks have different
     scales, and for a margin in percentage points of a score that is no share.
     """
-    frames = {_OLD: _scores(old), _NEW: _scores(new)}
-    models = {
-        side: _model(frames[side], run.model, side) for side, run in ((_OLD, old), (_NEW, new))
-    }
-    parts = {side: frame[frame["model"] == models[side]] for side, frame in frames.items()}
-    scored = {
-        side: list(dict.fromkeys(part.dropna(subset="score")["task"]))
-        for side, part in parts.items()
-    }
+    models, parts, scored = {}, {}, {}
+    for side, run in ((_OLD, old), (_NEW, new)):
+        frame = _scores(run)
+        models[side] = _model(frame, run.model, side)
+        parts[side] = frame[frame["model"] == models[side]]
+        scored[side] = list(dict.fromkeys(parts[side].dropna(subset="score")["task"]))
     shared = [task for task in scored[_NEW] if task in set(scored[_OLD])]
     if not shared:
         names = [", ".join(scored[side]) or "none" for side in (_OLD, _NEW)]
@@ -408,17 +396,16 @@ def regression_check(
             f"The runs share no task: the old one has {names[0]}, the new one {names[1]}. Give two"
             " runs of one task."
         )
+    # A task that was not run again cannot pass.
     missing = tuple(task for task in scored[_OLD] if task not in set(shared))
     added = tuple(task for task in scored[_NEW] if task not in set(shared))
     readings = [
         _read_task(task, parts, old.study, new.study, margin, in_points=in_points)
         for task in shared
     ]
-    scales = {reading.table.left_out.scale for reading in readings}
-    if len(scales) > 1:
-        widths = ", ".join(
-            f"{reading.task} {reading.table.left_out.scale:g}" for reading in readings
-        )
+    scale_of = {reading.task: reading.table.left_out.scale for reading in readings}
+    if len(set(scale_of.values())) > 1:
+        widths = ", ".join(f"{task} {scale:g}" for task, scale in scale_of.items())
         raise BadInput(
             f"The tasks' scores have scales of different width ({widths}), which one margin cannot"
             " judge; give files of one task each."
@@ -439,6 +426,7 @@ def regression_check(
 def bounds_of(tables: Sequence[TaskTable], margin: float, *, has_all_tasks: bool = True) -> Bounds:
     """Judge the tasks with absent scores left out, at their worst and at their best."""
     left_out = regression.judge([table.left_out for table in tables], margin)
+    # Without absent scores the three readings are one.
     if not any(table.n_absent for table in tables):
         return Bounds(left_out, left_out, left_out, has_all_tasks)
     worst = regression.judge([table.worst for table in tables], margin)
@@ -450,6 +438,7 @@ def _scores(run: Run) -> pd.DataFrame:
     """One row per sample and extractor; `score` is NaN where a call failed or could not be read."""
     names = [*run.study.scorer_names, *(part.name for part in run.study.extractors)]
     frame = scores.scores(run.store, run.study_id, list(dict.fromkeys(names)))
+    # A call that failed stored no readout, and its score is absent all the same.
     frame = scores.with_failed_calls(frame, run.store, run.study_id)
     return frame.assign(task=frame["item_id"].str.partition("/")[0])
 
@@ -485,11 +474,13 @@ class _Reading:
 
 
 def _task_check(reading: _Reading, bounds: Bounds, place: int) -> TaskCheck:
-    outcome = bounds.outcome if len(bounds.left_out.tasks) == 1 else NO_VERDICT
-    if len(bounds.left_out.tasks) > 1 and bounds.is_failing[place]:
-        outcome = FAIL
-    if len(bounds.left_out.tasks) > 1 and not bounds.left_out.tasks[place].is_judged:
+    if len(bounds.left_out.tasks) == 1:
+        outcome = bounds.outcome
+    elif not bounds.left_out.tasks[place].is_judged:
         outcome = UNDECIDED
+    else:
+        # Beside others a task is screened for a failure; passing is for the mean to say.
+        outcome = FAIL if bounds.is_failing[place] else NO_VERDICT
     other_losses = {}
     for name, scores_read in reading.other_readers.items():
         other_losses[name] = regression.loss_of([scores_read], reading.margin)
@@ -529,23 +520,20 @@ def _read_task(
             f"{task}: the old run was read by {readers[0]}, the new one by {readers[1]}; no reader"
             " read both."
         )
-    scorers = [one for one in new.scorers if one["task"] == task]
-    reader = default_reference(shared, [str(one["scorer"]) for one in scorers])
-    scorer = next((one for one in scorers if one["scorer"] == reader), {})
-    reducer = str(scorer.get("reducer", MEAN))
-    reducer = reducer if is_known(reducer) else MEAN
+    scorers = [scorer for scorer in new.scorers if scorer["task"] == task]
+    reader = default_reference(shared, [str(scorer["scorer"]) for scorer in scorers])
+    reducers = [scorer.get("reducer", MEAN) for scorer in scorers if scorer["scorer"] == reader]
+    # A reducer of somebody's own cannot be computed again from the rows.
+    reducer = str(reducers[0]) if reducers and is_known(str(reducers[0])) else MEAN
     low, high = _scale(reader, task, old, new)
     if in_points and (low, high) != (0.0, 1.0):
         raise BadInput(
             f"{task}: {reader} gives scores from {low:g} to {high:g}, which have no percentage"
             " points; write --margin as a number on it."
         )
-    clusters = (
-        pd.concat([asked[side] for side in (_NEW, _OLD)])
-        .groupby("item_id")["family"]
-        .first()
-        .astype(str)
-    )
+    # Where the runs name an item's cluster differently, the new run's name counts.
+    rows_asked = pd.concat([asked[_NEW], asked[_OLD]])
+    clusters = rows_asked.groupby("item_id")["family"].first().astype(str)
     table = task_table(asked, reader, reducer, ends=(low, high), clusters=clusters)
     by_item = table.by_item
     if by_item.dropna().empty:
@@ -553,12 +541,13 @@ def _read_task(
             f"{task}: the runs share no item; their questions, options or right answers are not the"
             " same."
         )
+    # The largest losses first; ties keep the order of the items.
     fell = (by_item[_OLD] - by_item[_NEW]).dropna().sort_values(ascending=False, kind="stable")
     other_readers = {}
     for name in shared:
         if name != reader and (name in EXTRACTORS or name in new.scorer_names):
+            # Other extractors say right or wrong, whatever the scale of the scorer.
             other_readers[name] = _task_scores(_by_item(rows, name, MEAN), clusters, 1.0)
-    n_old, n_new = (int(by_item[side].notna().sum()) for side in (_OLD, _NEW))
     return _Reading(
         task,
         reader,
@@ -566,14 +555,14 @@ def _read_task(
         other_readers,
         losers=tuple(fell.index[fell > 0])[:N_BROKEN],
         floor=_floor(rows[_OLD], reader),
-        n_old=n_old,
-        n_new=n_new,
+        n_old=int(by_item[_OLD].notna().sum()),
+        n_new=int(by_item[_NEW].notna().sum()),
         margin=margin,
     )
 
 
 def _scale(reader: str, task: str, *sides: Study) -> tuple[float, float]:
-    """What a score can be, over both runs."""
+    """The ends of a score's scale, over both runs."""
     lows, highs = [], []
     for scorer in chain.from_iterable(study.scorers for study in sides):
         if (scorer["task"], scorer["scorer"]) == (task, reader):
@@ -615,34 +604,36 @@ def task_table(
     rows = {side: part.dropna(subset="score") for side, part in asked.items()}
     by_item = _by_item(rows, reader, reducer)
     left_out = _task_scores(by_item, clusters, high - low)
+    # An item that only the new run was asked is no loss of either.
     old_items = set(asked[_OLD]["item_id"])
     compared = [item for item in by_item.index if item in old_items]
     n_added = len(by_item) - len(compared)
-    lacking = {
-        side: _lacking_runs(asked[side], rows[side], reader, compared) for side in (_OLD, _NEW)
-    }
+    lacking = {}
+    for side in (_OLD, _NEW):
+        lacking[side] = _lacking_runs(asked[side], rows[side], reader, compared)
     is_absent = (lacking[_OLD] > 0) | (lacking[_NEW] > 0)
     if not is_absent.any():
         return TaskTable(by_item, left_out, left_out, left_out, 0, n_added)
-    filled = {}
-    for name, fills in (("worst", {_OLD: high, _NEW: low}), ("best", {_OLD: low, _NEW: high})):
+
+    def filled(old_score: float, new_score: float) -> TaskScores:
         complete = {
-            side: _with_fill(rows[side], reader, lacking[side], fills[side])
-            for side in (_OLD, _NEW)
+            _OLD: _with_fill(rows[_OLD], reader, lacking[_OLD], old_score),
+            _NEW: _with_fill(rows[_NEW], reader, lacking[_NEW], new_score),
         }
-        filled[name] = _task_scores(
-            _by_item(complete, reader, reducer).reindex(compared), clusters, high - low
-        )
-    return TaskTable(
-        by_item, left_out, filled["worst"], filled["best"], int(is_absent.sum()), n_added
-    )
+        filled_items = _by_item(complete, reader, reducer).reindex(compared)
+        return _task_scores(filled_items, clusters, high - low)
+
+    # The worst for the new run: whatever it lacks is wrong, whatever the old one lacks is right.
+    worst, best = filled(high, low), filled(low, high)
+    return TaskTable(by_item, left_out, worst, best, int(is_absent.sum()), n_added)
 
 
 def _lacking_runs(
     asked: pd.DataFrame, rows: pd.DataFrame, reader: str, items: list[str]
 ) -> pd.Series:
-    """How many scores each item lacks of those that the run has of most items."""
+    """The number of scores that each item lacks, of those that the run has of most items."""
     n_asked = asked.drop_duplicates(["item_id", "sample"])["item_id"].value_counts()
+    # No log says how many runs were planned: what most items have counts.
     n_usual = int(n_asked.mode().max())
     is_read = rows["extractor"] == reader
     n_scored = rows[is_read].drop_duplicates(["item_id", "sample"])["item_id"].value_counts()
@@ -657,13 +648,14 @@ def _with_fill(rows: pd.DataFrame, reader: str, lacking: pd.Series, score: float
 
 
 def _floor(part: pd.DataFrame, reader: str) -> float:
-    """How often two runs of an item differ in score; NaN where it ran once."""
+    """The share of an item's pairs of runs that differ in score; NaN where it ran once."""
     rows = part[part["extractor"] == reader]
     by_item = rows.groupby("item_id")["score"]
-    pairs = [_share_of_pairs(one.to_numpy()) for _, one in by_item if len(one) > 1]
+    pairs = [_share_of_pairs(scores.to_numpy()) for _, scores in by_item if len(scores) > 1]
     return float(np.mean(pairs)) if pairs else math.nan
 
 
 def _share_of_pairs(values: np.ndarray) -> float:
+    # Two runs are alike where both gave the same value.
     n, (_, counts) = len(values), np.unique(values, return_counts=True)
     return 1 - float((counts * (counts - 1)).sum()) / (n * (n - 1))

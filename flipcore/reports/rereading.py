@@ -1,4 +1,4 @@
-"""What a re-reading changed: two readouts of the same stored texts, side by side. Items that are
+"""Changes by a re-reading: two readouts of the same stored texts, side by side. Items that are
 set aside are in no number."""
 
 from dataclasses import dataclass
@@ -61,46 +61,40 @@ def rereadings(store: Store, study_id: str) -> list[Finding]:
         except BadInput:
             continue  # every text that both read is set aside
         for change in by_model:
-            rank = _RANK if change.items else _RANK_ALIKE
-            findings.append(
-                Finding(
-                    "re-read", change.claim, rank, change.items, change.model, change.axis, name
-                )
-            )
+            rank, place = _RANK if change.items else _RANK_ALIKE, (change.model, change.axis, name)
+            findings.append(Finding("re-read", change.claim, rank, change.items, *place))
     return findings
 
 
 def changes(store: Store, study_id: str, old: str, new: str) -> list[Change]:
-    """One a model. Raises BadInput where the two share no text."""
+    """Compare two readouts, one change per model. Raises BadInput where the two share no text."""
     frame = studies.readouts(store, study_id, everything=True)
     frame = frame[frame["status"] != "absent"]
-    both = frame[frame["extractor"] == old].merge(
-        frame[frame["extractor"] == new], on=_TEXT, suffixes=("_old", "_new")
-    )
+    by_old, by_new = (frame[frame["extractor"] == name] for name in (old, new))
+    merged = by_old.merge(by_new, on=_TEXT, suffixes=("_old", "_new"))
     # A base that several axes share is one text.
-    both = both.drop_duplicates(["model", "variant_id", "sample"])
-    if both.empty:
+    merged = merged.drop_duplicates(["model", "variant_id", "sample"])
+    if merged.empty:
         raise BadInput(f"No text was read by both {old} and {new}, so there is nothing to compare.")
-    return [
-        _change(str(model), part, old, new) for model, part in both.groupby("model", sort=False)
-    ]
+    by_model = merged.groupby("model", sort=False)
+    return [_change(str(model), part, old, new) for model, part in by_model]
 
 
 def _change(model: str, part: pd.DataFrame, old: str, new: str) -> Change:
     was, now = (part[f"answer_{side}"].fillna("").astype(str) for side in ("old", "new"))
-    apart = (was != now) | (part["status_old"] != part["status_new"])
-    share = mean_interval(apart.astype(float).to_numpy(), part["item_id"].to_numpy())
+    is_changed = (was != now) | (part["status_old"] != part["status_new"])
+    share = mean_interval(is_changed.astype(float).to_numpy(), part["item_id"].to_numpy())
     gained = int(((part["status_old"] != "ok") & (part["status_new"] == "ok")).sum())
     lost = int(((part["status_old"] == "ok") & (part["status_new"] != "ok")).sum())
     sentence = (
         f"{model}: {new} and {old} read {share.text_percent()} of the texts differently (n ="
         f" {len(part):,})."
     )
-    if not apart.any():
+    if not is_changed.any():
         sentence = f"{model}: {new} and {old} read all {len(part):,} texts alike."
     readings = f"Read only by {new}: {gained:,}; only by {old}: {lost:,}."
     detail = f"{readings} {_scores(part, old, new)}".strip()
-    changed = part[apart]
+    changed = part[is_changed]
     items = tuple(dict.fromkeys(changed["item_id"]))[:N_LISTED]
     axis = str(changed["axis"].iloc[0]) if len(changed) else ""
     return Change(model, share, description(sentence, "re-read", detail, share=share), items, axis)

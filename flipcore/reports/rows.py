@@ -1,5 +1,5 @@
-"""The numbers of an answer, a row an estimate: JSON, notebook, report and tables are views of these
-rows."""
+"""The numbers of an answer, one row per estimate: JSON, notebook, report and tables are views of
+these rows."""
 
 import math
 from collections.abc import Mapping
@@ -28,21 +28,27 @@ class Row:
     is_repeated: bool = False
 
     def with_claim(self) -> dict[str, Any]:
-        """For a notebook: the place by column, the estimate with a missing number as NaN, and what
-        is said of it."""
+        """The row for a notebook: the place by column, the estimate with a missing number as NaN,
+        and the claim."""
         claim = {"claim": self.claim.text, "is_claimed": self.claim.is_made} if self.claim else {}
         return {**self.place, "quantity": self.quantity, **asdict(self.estimate), **claim, **self.p}
 
     def in_list(self) -> dict[str, Any]:
-        """For a list over all questions, at full precision; what is missing is None."""
-        one = plain(self.estimate)
-        names = ("value", "low", "high", "level", "method", "n", "seed", "note")
-        where = {"model": self.model, "where": self.where, "quantity": self.title or self.quantity}
-        return (
-            where
-            | {name: one[name] for name in names}
-            | {"method": self.estimate.method.replace("_", " ")}
-        )
+        """The row of a list over all questions, at full precision; what is missing is None."""
+        estimate, quantity = self.estimate, self.title or self.quantity
+        return {
+            "model": self.model,
+            "where": self.where,
+            "quantity": quantity,
+            "value": plain(estimate.value),
+            "low": plain(estimate.low),
+            "high": plain(estimate.high),
+            "level": plain(estimate.level),
+            "method": estimate.method.replace("_", " "),
+            "n": estimate.n,
+            "seed": estimate.seed,
+            "note": estimate.note,
+        }
 
 
 def claim_fields(claim: Claim) -> dict[str, Any]:
@@ -57,10 +63,13 @@ def claim_fields(claim: Claim) -> dict[str, Any]:
 
 
 def plain(value: Any) -> Any:
-    """What JSON has: an estimate by its fields, and None for a number that is missing or not
-    finite."""
+    """Make values that JSON has: an estimate by its fields, and None for a number that is missing
+    or not finite."""
     if isinstance(value, Estimate):
         return {name: plain(part) for name, part in asdict(value).items()}
     if isinstance(value, float):
+        # JSON has neither NaN nor infinity.
         return float(value) if math.isfinite(value) else None
+    if isinstance(value, Mapping):
+        return {name: plain(part) for name, part in value.items()}
     return value

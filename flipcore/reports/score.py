@@ -1,5 +1,5 @@
 """A score with its whole error bar, of every model of a study: the sentence, the dots of wordings
-and readers, whose the uncertainty is, and where the next call goes. Cards, pages, command line,
+and extractors, the parts of the uncertainty, and the best next calls. Cards, pages, command line,
 notebook and report are views of it."""
 
 import math
@@ -7,7 +7,7 @@ import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
-from itertools import combinations
+from itertools import chain, combinations
 from typing import Any
 
 import numpy as np
@@ -21,7 +21,7 @@ from flipcore.core.records import ABSENT, BASE, IDENTITY, OK, role_name
 from flipcore.core.wordings import COMBINED
 from flipcore.extractors import title_of
 from flipcore.reports.ranking import roles_of
-from flipcore.reports.read_by_people import ReaderErrors, corrected_score
+from flipcore.reports.read_by_people import PLACE, ReaderErrors, corrected_score
 from flipcore.reports.rows import Row, claim_fields, plain
 from flipcore.reports.unread import unread_share, why_unread
 from flipcore.stats.base.accuracy import tasks_of
@@ -48,20 +48,7 @@ from flipcore.text.counts import count_of
 Settings = Mapping[tuple[str, str], Mapping[str, str]]
 LEVEL, N_CALLS = 0.95, 100
 OWN = "own prompt"
-COLUMNS = [
-    *(
-        "model",
-        "item_id",
-        "axis",
-        "variant_id",
-        "variant",
-        "sample",
-        "extractor",
-        "is_correct",
-        "family",
-        "status",
-    )
-]
+COLUMNS = "model item_id axis variant_id variant sample extractor is_correct family status".split()
 MANY_UNREAD = 0.05  # of a model's answers, from which its score says so
 LEAST_SHARED = 0.9  # of the questions of two readers, for one's score to stand beside the other's
 FEWEST_CALLS = 6  # that can be split: three wordings of two questions
@@ -122,15 +109,13 @@ class ModelScore:
 
     def title(self, way: str) -> str:
         """ "option order: rotate-1"; the key alone where all wordings are of one axis."""
-        axis, key = way.split("|", 1)
         if way == self.own_way:
             return OWN.capitalize()
-        alone = (
-            len({one.split("|", 1)[0] for one in self.bar.cells.wordings if one != self.own_way})
-            == 1
-        )
+        axis, key = way.split("|", 1)
+        changed_ways = (name for name in self.bar.cells.wordings if name != self.own_way)
+        n_axes = len({name.split("|", 1)[0] for name in changed_ways})
         shown = _DRAWN_AT_RANDOM.sub(r"random prompt \1", key)
-        return shown if alone else f"{axis.replace('_', ' ')}: {shown}"
+        return shown if n_axes == 1 else f"{axis.replace('_', ' ')}: {shown}"
 
     @property
     def n_calls(self) -> int:
@@ -161,15 +146,15 @@ class ModelScore:
 
     @property
     def additivity(self) -> Claim:
-        """Whether joint changes move the score as single ones do; no sentence where both were not
-        asked."""
+        """The claim that joint changes move the score as single ones do; no sentence where both
+        were not asked."""
         return claims.additivity_claim(
             self.model, self.gaps, self.why_not, self.bar.cells.is_binary
         )
 
     @cached_property
     def shares(self) -> Mapping[str, Estimate]:
-        """Whose the variance is; empty where wordings were not measured."""
+        """The parts of the variance; empty where wordings were not measured."""
         return shares(self.bar)
 
     @cached_property
@@ -179,12 +164,12 @@ class ModelScore:
 
     @property
     def next_sentence(self) -> str:
-        """Where the next call goes; "" where wordings were not measured."""
+        """The best use of the next calls; "" where wordings were not measured."""
         if not self.gains:
             return ""
-        few = self.bar.cells.shape[1] if has_few_prompts(self.bar) else 0
+        n_few = self.bar.cells.shape[1] if has_few_prompts(self.bar) else 0
         return claims.next_words(
-            self.half_width_now, self.gains, N_CALLS, self.bar.cells.is_binary, few_prompts=few
+            self.half_width_now, self.gains, N_CALLS, self.bar.cells.is_binary, few_prompts=n_few
         )
 
     @property
@@ -193,82 +178,73 @@ class ModelScore:
         their upper limit."""
         if not (has_few_prompts(self.bar) or self.bar.n_effective < FEW_DRAWS):
             return self.bar.half_width("wordings")
+        # With few prompts their spread is itself unsure, so its upper limit counts.
         sizes = (*self.bar.cells.shape, self.bar.cells.mean_runs)
         return half_width(careful_components(self.bar), *sizes, self.bar.level)
 
     def wordings(self) -> list[tuple[str, Estimate]]:
         """Each wording by its title, with its own score and interval over other questions."""
         cells = self.bar.cells
-        every = (
-            error_bar(cells.of_wording(i), self.bar.level).by_questions
-            for i in range(cells.shape[1])
-        )
-        return list(zip(map(self.title, cells.wordings), every, strict=True))
+        titled = []
+        for i, way in enumerate(cells.wordings):
+            # One wording has no spread of wordings: only other questions can move its score.
+            estimate = error_bar(cells.of_wording(i), self.bar.level).by_questions
+            titled.append((self.title(way), estimate))
+        return titled
 
     def rows(self) -> Iterator[Row]:
-        """The intervals from inside out, whose the variance is, each reader and each wording."""
-        of = {"model": self.model, "reader": self.reader}
+        """The intervals from inside out, the parts of the variance, each extractor and each
+        wording."""
+        place = {"model": self.model, "reader": self.reader}
+        reference = title_of(self.reader)
+        claim_of = {"wordings": self.claim, "elsewhere": self.elsewhere}
+        # Where wordings were not measured, the sentence speaks of other questions alone.
+        if not self.bar.by_wordings.has_interval:
+            claim_of["questions"] = self.claim
         for name, title in INTERVALS.items():
-            claim = {"wordings": self.claim, "elsewhere": self.elsewhere}.get(name)
             estimate = self.bar.estimate(name)
-            if name == "questions" and not self.bar.by_wordings.has_interval:
-                claim = self.claim
-            yield Row(self.model, title_of(self.reader), f"score, {title}", estimate, claim, of)
+            yield Row(self.model, reference, f"score, {title}", estimate, claim_of.get(name), place)
         for name, share in self.shares.items():
-            yield Row(
-                self.model, title_of(self.reader), f"share of variance: {name}", share, place=of
-            )
+            yield Row(self.model, reference, f"share of variance: {name}", share, place=place)
         for reader, bar in self.readers.items():
             if reader != self.reader:
-                yield Row(
-                    self.model,
-                    title_of(reader),
-                    "score read otherwise",
-                    bar.by_questions,
-                    place=of | {"reader": reader},
-                )
+                quantity, at_reader = "score read otherwise", place | {"reader": reader}
+                yield Row(self.model, title_of(reader), quantity, bar.by_questions, place=at_reader)
         if self.bar.cells.shape[1] > 1:
             for wording, estimate in self.wordings():
-                yield Row(
-                    self.model,
-                    wording,
-                    "score of one wording",
-                    estimate,
-                    place=of | {"wording": wording},
-                )
-        for at, (way, gap) in enumerate(self.gaps.items()):
-            claim, place = None if at else self.additivity, of | {"wording": way}
-            yield Row(self.model, way, "score less the sum of its changes", gap, claim, place)
-        for one in self.people:
-            yield from one.rows()
+                at_wording = place | {"wording": wording}
+                yield Row(self.model, wording, "score of one wording", estimate, place=at_wording)
+        # One claim speaks of all gaps: it stands at the first of them.
+        claim: Claim | None = self.additivity
+        for way, gap in self.gaps.items():
+            at_way = place | {"wording": way}
+            yield Row(self.model, way, "score less the sum of its changes", gap, claim, at_way)
+            claim = None
+        for errors in self.people:
+            yield from errors.rows()
 
     def as_dict(self) -> dict[str, Any]:
-        bar, claim = self.bar, self.claim
+        bar = self.bar
+        intervals = {}
+        for name in INTERVALS:
+            width = {"half_width": plain(bar.half_width(name)), "df": plain(bar.df[name])}
+            intervals[name] = plain(bar.estimate(name)) | width
         return {
             "model": self.model,
             "reader": self.reader,
-            **claim_fields(claim),
+            **claim_fields(self.claim),
             "score": plain(bar.value),
             "unread": plain(self.unread),
             "n_questions": bar.cells.shape[0],
             "n_wordings": bar.cells.shape[1],
             "n_runs": bar.n_runs,
-            "intervals": {
-                name: (
-                    plain(bar.estimate(name))
-                    | {"half_width": plain(bar.half_width(name)), "df": plain(bar.df[name])}
-                )
-                for name in INTERVALS
-            },
-            "shares": {name: plain(one) for name, one in self.shares.items()},
-            "readers": {name: plain(one.by_questions) for name, one in self.readers.items()},
-            "wordings": {name: plain(one) for name, one in self.wordings()},
-            "additivity": {
-                "sentence": self.additivity.text,
-                "gaps": {way: plain(gap) for way, gap in self.gaps.items()},
-            },
-            "next_calls": {name: plain(one.half_width) for name, one in self.gains.items()},
-            "people": [one.as_dict() for one in self.people],
+            "intervals": intervals,
+            "shares": plain(self.shares),
+            "readers": {name: plain(bar.by_questions) for name, bar in self.readers.items()},
+            "wordings": plain(dict(self.wordings())),
+            "additivity": {"sentence": self.additivity.text, "gaps": plain(self.gaps)},
+            "next_calls": {name: plain(gain.half_width) for name, gain in self.gains.items()},
+            "people": [errors.as_dict() for errors in self.people],
         }
 
 
@@ -283,19 +259,10 @@ class Difference:
     claim: Claim
 
     def rows(self) -> Iterator[Row]:
-        for name in ("questions", "wordings"):
-            claim, of = (
-                self.claim if name == "wordings" else None,
-                {"first": self.first, "second": self.second},
-            )
-            yield Row(
-                self.first,
-                INTERVALS[name],
-                f"lead over {self.second}",
-                self.bar.estimate(name),
-                claim,
-                of,
-            )
+        place, lead = {"first": self.first, "second": self.second}, f"lead over {self.second}"
+        questions, wordings = INTERVALS["questions"], INTERVALS["wordings"]
+        yield Row(self.first, questions, lead, self.bar.by_questions, place=place)
+        yield Row(self.first, wordings, lead, self.bar.by_wordings, self.claim, place)
 
 
 @dataclass(frozen=True, eq=False)
@@ -308,78 +275,68 @@ class RanksByPeople:
 
     @property
     def claims(self) -> tuple[Claim, ...]:
-        return (*((self.ranks,) if self.ranks else ()), *(one.claim for one in self.pairs))
+        pair_claims = tuple(pair.claim for pair in self.pairs)
+        return (self.ranks, *pair_claims) if self.ranks else pair_claims
 
     def table_rows(self) -> list[dict[str, Any]]:
-        return [
-            {
-                "first": one.first,
-                "second": one.second,
-                "by people": one.joint.text_points(),
-                "extractor alone": f"{number_text(100 * one.raw, 1, sign=True)} points",
-                "p, pair alone": p_text(one.difference.p),
-                "p over all pairs": p_text(one.p),
-                "labels": one.difference.n,
+        rows: list[dict[str, Any]] = []
+        for pair in self.pairs:
+            row = {
+                "first": pair.first,
+                "second": pair.second,
+                "by people": pair.joint.text_points(),
+                "extractor alone": f"{number_text(100 * pair.raw, 1, sign=True)} points",
+                "p, pair alone": p_text(pair.difference.p),
+                "p over all pairs": p_text(pair.p),
+                "labels": pair.difference.n,
             }
-            for one in self.pairs
-        ]
+            rows.append(row)
+        return rows
 
     def rows(self) -> Iterator[Row]:
-        for one in self.pairs:
-            place, title = (
-                {"first": one.first, "second": one.second},
-                f"lead over {one.second}, corrected by people",
-            )
-            yield Row(
-                one.first,
-                "by people",
-                "difference, corrected by people",
-                one.joint,
-                one.claim,
-                place,
-                title,
-            )
+        quantity = "difference, corrected by people"
+        for pair in self.pairs:
+            place = {"first": pair.first, "second": pair.second}
+            title = f"lead over {pair.second}, corrected by people"
+            yield Row(pair.first, "by people", quantity, pair.joint, pair.claim, place, title)
 
     def as_dict(self) -> dict[str, Any]:
-        pairs = [
-            {
-                "first": one.first,
-                "second": one.second,
-                "sentence": one.claim.text,
-                "is_claimed": one.claim.is_made,
-                "difference": plain(one.joint),
-                "difference_as_read": plain(one.raw),
-                "p_pair_alone": plain(one.difference.p),
-                "p_over_pairs": plain(one.p),
+        pairs = []
+        for pair in self.pairs:
+            row = {
+                "first": pair.first,
+                "second": pair.second,
+                "sentence": pair.claim.text,
+                "is_claimed": pair.claim.is_made,
+                "difference": plain(pair.joint),
+                "difference_as_read": plain(pair.raw),
+                "p_pair_alone": plain(pair.difference.p),
+                "p_over_pairs": plain(pair.p),
             }
-            for one in self.pairs
-        ]
-        ranks = (
-            {"sentence": self.ranks.text, "is_claimed": self.ranks.is_made, **self.ranks.numbers}
-            if self.ranks
-            else None
-        )
-        return {"pairs": pairs, "ranks": ranks}
+            pairs.append(row)
+        if self.ranks is None:
+            return {"pairs": pairs, "ranks": None}
+        ranks = {"sentence": self.ranks.text, "is_claimed": self.ranks.is_made}
+        return {"pairs": pairs, "ranks": ranks | dict(self.ranks.numbers)}
 
 
 def ranks_of(models: Sequence[ReaderErrors], why_not: str = "") -> RanksByPeople:
-    """Of models whose scores have labels in them, under one extractor; `why_not` withholds what is
-    asserted."""
-    there = [
-        Labelled(one.model, one.score, one.units)
-        for one in models
-        if one.score and one.units is not None
-    ]
-    if len(there) < 2:
+    """Rank models whose scores have labels in them, under one extractor; `why_not` withholds what
+    is asserted."""
+    labelled = []
+    for errors in models:
+        if errors.score and errors.units is not None:
+            labelled.append(Labelled(errors.model, errors.score, errors.units))
+    if len(labelled) < 2:
         return RanksByPeople()
-    level = there[0].score.level
-    pairs = pairs_by_people(there, level, why_not)
+    level = labelled[0].score.level
+    pairs = pairs_by_people(labelled, level, why_not)
     return RanksByPeople(tuple(pairs), ranks_by_people(pairs, level, why_not))
 
 
 @dataclass(frozen=True, eq=False)
 class ScoreReport:
-    """What is said of the scores of a study's models; `role` is that of the items counted,
+    """The scores of a study's models; `role` is that of the items counted,
     `random_axes` those whose wordings count as drawn at random, `notes` what was left out and
     why."""
 
@@ -391,7 +348,7 @@ class ScoreReport:
 
     @cached_property
     def differences(self) -> tuple[Difference, ...]:
-        """Of every pair of models whose wordings were measured."""
+        """The difference of every pair of models whose wordings were measured."""
         return tuple(_differences(self.models))
 
     @property
@@ -411,87 +368,92 @@ class ScoreReport:
         than two were labelled."""
         labelled = []
         for model_score in self.models:
-            labelled += [
-                people for people in model_score.people if people.reader == model_score.reader
-            ][:1]
-        reasons = [model_score.why_not for model_score in self.models if model_score.why_not]
-        return ranks_of(labelled, reasons[0] if reasons else "")
+            for errors in model_score.people:
+                if errors.reader == model_score.reader:
+                    labelled.append(errors)
+                    break
+        # What withholds one of the scores withholds every comparison with it.
+        why_not = next(filter(None, (model_score.why_not for model_score in self.models)), "")
+        return ranks_of(labelled, why_not)
 
     @cached_property
     def ranks(self) -> tuple[Claim, ...]:
         """Each model's rank over other questions and wordings, from the leads of all pairs; nothing
         below three models, or where some pair has no answers in common."""
-        names = sorted((one.model for one in self.models), key=lambda model: -self.score_of(model))
+        names = [score.model for score in sorted(self.models, key=lambda score: -score.bar.value)]
         if len(names) < 3 or len(self.differences) < len(names) * (len(names) - 1) // 2:
             return ()
+        # The claims of the leads hold at once already, so each p here is a decision: 0 or 1.
         p = np.ones((len(names), len(names)))
-        for one in self.differences:
-            lead = (one.first, one.second) if one.bar.value > 0 else (one.second, one.first)
-            p[names.index(lead[0]), names.index(lead[1])] = 0.0 if one.claim.is_made else 1.0
-        best, worst = (one.tolist() for one in rank_limits(p, 1 - self.models[0].bar.level))
+        for pair in self.differences:
+            ahead, behind = names.index(pair.first), names.index(pair.second)
+            if not pair.bar.value > 0:
+                ahead, behind = behind, ahead
+            p[ahead, behind] = 0.0 if pair.claim.is_made else 1.0
+        best, worst = rank_limits(p, 1 - self.models[0].bar.level)
         is_short = any(pair.bar.is_short("wordings") for pair in self.differences)
-        return (claims.rank_claim(names, best, worst, is_short=is_short),)
+        return (claims.rank_claim(names, best.tolist(), worst.tolist(), is_short=is_short),)
 
     def score_of(self, model: str) -> float:
         """NaN of a model that is not here."""
-        one = self.of(model)
-        return one.bar.value if one else math.nan
+        model_score = self.find_model(model)
+        return model_score.bar.value if model_score else math.nan
 
     @property
     def whole_claims(self) -> tuple[Claim, ...]:
         """The sentences of the models whose wordings were measured."""
-        return tuple(one.claim for one in self.models if one.bar.by_wordings.has_interval)
+        measured = (score for score in self.models if score.bar.by_wordings.has_interval)
+        return tuple(score.claim for score in measured)
 
-    def of(self, model: str) -> ModelScore | None:
-        return next((one for one in self.models if one.model == model), None)
+    def find_model(self, name: str) -> ModelScore | None:
+        """Return a model's score; None of a model that is not here."""
+        return next((score for score in self.models if score.model == name), None)
 
     def text(self) -> str:
         lines = [f"Score ({role_name(self.role)} items, {title_of(self.reader).lower()})"]
-        for one in self.models:
-            lines.append(f"  {one.claim.text} {one.claim.detail}".rstrip())
+        for score in self.models:
+            lines.append(f"  {score.claim.text} {score.claim.detail}".rstrip())
             further = (
-                one.elsewhere.text,
-                claims.share_words(one.shares),
-                one.next_sentence,
-                one.additivity.text,
+                score.elsewhere.text,
+                claims.share_words(score.shares),
+                score.next_sentence,
+                score.additivity.text,
             )
             lines += [f"    {line}" for line in further if line]
-            lines += [f"    {people.sentence} {people.narrower}" for people in one.people]
-        lines += [
-            f"  {one.text} {one.detail}".rstrip()
-            for one in (*self.ranks, *(pair.claim for pair in self.differences))
-        ]
-        lines += [f"  {one.text}" for one in self.by_people.claims]
-        return "\n".join([*lines, *(f"  {note}" for note in self.notes)])
+            lines += [f"    {errors.sentence} {errors.narrower}" for errors in score.people]
+        for claim in (*self.ranks, *(pair.claim for pair in self.differences)):
+            lines.append(f"  {claim.text} {claim.detail}".rstrip())
+        lines += [f"  {claim.text}" for claim in self.by_people.claims]
+        lines += [f"  {note}" for note in self.notes]
+        return "\n".join(lines)
 
     def rows(self) -> Iterator[Row]:
-        for one in self.models:
-            yield from one.rows()
+        for score in self.models:
+            yield from score.rows()
         for pair in self.differences:
             yield from pair.rows()
         yield from self.by_people.rows()
 
     def as_dict(self) -> dict[str, Any]:
+        differences = []
+        for pair in self.differences:
+            row = {
+                "first": pair.first,
+                "second": pair.second,
+                "sentence": pair.claim.text,
+                "detail": pair.claim.detail,
+                "is_claimed": pair.claim.is_made,
+            }
+            for name in ("questions", "wordings", "elsewhere"):
+                row[name] = plain(pair.bar.estimate(name))
+            differences.append(row)
         return {
             "role": self.role,
             "reader": self.reader,
             "wordings_drawn_from": list(self.random_axes),
-            "models": [one.as_dict() for one in self.models],
-            "differences": [
-                {
-                    "first": one.first,
-                    "second": one.second,
-                    "sentence": one.claim.text,
-                    "detail": one.claim.detail,
-                    "is_claimed": one.claim.is_made,
-                    **{
-                        name: plain(one.bar.estimate(name))
-                        for name in ("questions", "wordings", "elsewhere")
-                    },
-                }
-                for one in self.differences
-            ],
-            "ranks": [{"sentence": one.text, **one.numbers} for one in self.ranks],
+            "models": [score.as_dict() for score in self.models],
+            "differences": differences,
+            "ranks": [{"sentence": claim.text, **claim.numbers} for claim in self.ranks],
             "by_people": self.by_people.as_dict(),
             "notes": list(self.notes),
         }
@@ -501,10 +463,10 @@ def random_axes(axes: Sequence[str], *, is_recorded: bool) -> tuple[str, ...]:
     """The axes whose wordings count as drawn at random where nobody chose: ways of asking that the
     study drew, else those that a recording holds. One change at a time explains a score and draws
     nothing."""
-    changes = [one for one in axes if one != IDENTITY]
-    if COMBINED in changes:
+    # One change at a time explains a score and draws nothing.
+    if COMBINED in axes:
         return (COMBINED,)
-    return tuple(changes) if is_recorded else ()
+    return tuple(axis for axis in axes if axis != IDENTITY) if is_recorded else ()
 
 
 def score_report(
@@ -521,7 +483,7 @@ def score_report(
     labelled: Sequence[Mapping[str, Any]] = (),
     settings: Settings | None = None,
 ) -> ScoreReport | None:
-    """Of readouts (`queries.studies.readouts`); None where nothing was judged right or wrong.
+    """Report the scores in readouts (`queries.studies.readouts`); None where nothing was judged.
     `axes` are those whose wordings count as drawn at random (`random_axes`), `closed_gates` axis or
     extractor -> why it is not claimed, `reported` what logs say of themselves
     (`queries.audit.reported`), `labelled` what people read
@@ -531,66 +493,86 @@ def score_report(
     no mean, and of a recording with several tasks, which are not pooled. Only what is on the
     reader's scale is read beside it.
     """
-    shut = dict(closed_gates or {})
-    of_role = role or next(iter(roles_of(frame)), "")
-    scales = {str(one["scorer"]): scale_of(one) for one in reversed(scorers)}
-    columns = [*COLUMNS, *(["value"] if scales else [])]
-    part = (
-        _scored(_where(frame[columns], frame["role"] == of_role), scales) if len(frame) else frame
-    )
-    if part.empty or not part["score"].notna().any():
+    if frame.empty:
         return None
+    gates = closed_gates or {}
+    counted_role = role or next(iter(roles_of(frame)), "")
+    # A scorer may stand once per task: its first entry decides.
+    scorer_of: dict[str, Mapping[str, Any]] = {}
+    for scorer in scorers:
+        scorer_of.setdefault(str(scorer["scorer"]), scorer)
+    scales = {name: scale_of(scorer) for name, scorer in scorer_of.items()}
+    columns = [*COLUMNS, *(["value"] if scales else [])]
+    part = _scored(_select(frame[columns], frame["role"] == counted_role), scales)
+    scored_by = set(part.loc[part["score"].notna(), "extractor"].unique())
+    readers = [name for name in part["extractor"].unique() if name in scored_by]
+    if not readers or (scorers and not (reader in readers or _is_one_mean(scorers, readers))):
+        return None
+    # Tasks of a recording are different questions, so they are not pooled into one score.
     if is_recorded and tasks_of(part["item_id"].drop_duplicates()).nunique() > 1:
         return None
-    of_reader = part[part["score"].notna()].groupby("extractor", observed=True).size()
-    readers = [name for name in part["extractor"].unique() if of_reader.get(name, 0)]
-    if scorers and not (reader in readers or _is_one_mean(scorers, readers)):
-        return None
-    own_reader = (
-        reader
-        if reader and reader in readers
-        else default_reference(readers, [str(one["scorer"]) for one in scorers])
-    )
+    reference = default_reference(readers, list(scorer_of))
+    if reader and reader in readers:
+        reference = reader
     all_axes = [str(axis) for axis in part["axis"].unique()]
-    ways = random_axes(all_axes, is_recorded=is_recorded)
+    chosen_axes = random_axes(all_axes, is_recorded=is_recorded)
     if axes is not None:
-        ways = tuple(axis for axis in all_axes if axis in set(axes))
-    out = [axis for axis in ways if axis in shut]
-    ways = tuple(axis for axis in ways if axis not in shut)
-    stated = {}
-    for row in reported:
-        if row.get("metric", "") in MEANS and (row.get("reducer") or MEAN) == MEAN:
-            for name in (row["readout"], f"{row['readout']} (log)"):
-                stated[row["model"], name] = row["value"]
+        chosen_axes = tuple(axis for axis in all_axes if axis in set(axes))
+    sample = _Sample(
+        reference=reference,
+        readers=readers,
+        axes=tuple(axis for axis in chosen_axes if axis not in gates),
+        closed_gates=gates,
+        level=level,
+        stated=_stated_scores(reported),
+        labelled=labelled,
+        scales=scales,
+        settings=settings or {},
+    )
     models = []
     for model in part["model"].unique():
-        model_score = _model_score(
-            _where(part, part["model"] == model),
-            model=str(model),
-            reader=own_reader,
-            readers=readers,
-            axes=ways,
-            shut=shut,
-            level=level,
-            stated=stated,
-            labelled=labelled,
-            scales=scales,
-            settings=settings or {},
-        )
+        model_score = _model_score(_select(part, part["model"] == model), str(model), sample)
         if model_score:
             models.append(model_score)
     if not models:
         return None
-    notes = [f"Left out of the wordings: {shut[one]}" for one in out]
-    notes += _scale_notes(
-        next((one for one in scorers if one["scorer"] == own_reader), {}), readers, models
+    notes = [f"Left out of the wordings: {gates[axis]}" for axis in chosen_axes if axis in gates]
+    notes += _scale_notes(scorer_of.get(reference, {}), readers, models)
+    notes += _notes(models, sample.axes, all_axes, is_recorded=is_recorded)
+    return ScoreReport(
+        tuple(models), counted_role, reference, random_axes=sample.axes, notes=tuple(notes)
     )
-    notes += _notes(models, ways, all_axes, is_recorded=is_recorded)
-    return ScoreReport(tuple(models), of_role, own_reader, random_axes=ways, notes=tuple(notes))
+
+
+@dataclass(frozen=True, eq=False)
+class _Sample:
+    """The settings that all models of a report share: `axes` are those whose wordings are drawn,
+    `stated` the scores that logs report by (model, extractor)."""
+
+    reference: str
+    readers: Sequence[str]
+    axes: tuple[str, ...]
+    closed_gates: Mapping[str, str]
+    level: float
+    stated: Mapping[tuple[str, str], float]
+    labelled: Sequence[Mapping[str, Any]]
+    scales: Mapping[str, tuple[float, float] | None]
+    settings: Settings
+
+
+def _stated_scores(reported: Sequence[Mapping[str, Any]]) -> dict[tuple[str, str], float]:
+    """Return the means that logs report, by model and extractor."""
+    stated = {}
+    for row in reported:
+        if row.get("metric", "") in MEANS and (row.get("reducer") or MEAN) == MEAN:
+            # An import calls a log's readout so where an extractor has its name already.
+            for name in (row["readout"], f"{row['readout']} (log)"):
+                stated[row["model"], name] = row["value"]
+    return stated
 
 
 def scale_of(scorer: Mapping[str, Any]) -> tuple[float, float] | None:
-    """What a score can be; None where the rows alone tell, and tell one value."""
+    """The ends of a score's scale; None where the rows alone tell, and tell one value."""
     low, high = float(scorer.get("low", 0.0)), float(scorer.get("high", 1.0))
     return (low, high) if low < high else None
 
@@ -604,11 +586,9 @@ def _scale_notes(
             f"The scale is what the rows show, {ends}. If it is wider, import with --map"
             f" scale:{scorer['scorer']}=LOW..HIGH."
         )
-    others = [
-        title_of(name).lower() for name in readers if not any(name in one.readers for one in models)
-    ]
-    if others:
-        yield f"On another scale than the score, so not compared with it: {', '.join(others)}."
+    compared = set(chain.from_iterable(score.readers for score in models))
+    if left_out := [title_of(name).lower() for name in readers if name not in compared]:
+        yield f"On another scale than the score, so not compared with it: {', '.join(left_out)}."
 
 
 def _is_one_mean(scorers: Sequence[Mapping[str, Any]], readers: Sequence[str]) -> bool:
@@ -616,7 +596,7 @@ def _is_one_mean(scorers: Sequence[Mapping[str, Any]], readers: Sequence[str]) -
     return (
         first["scorer"] in readers
         and first.get("reducer") == MEAN
-        and len({one["task"] for one in scorers}) == 1
+        and len({scorer["task"] for scorer in scorers}) == 1
     )
 
 
@@ -626,107 +606,91 @@ def _scored(frame: pd.DataFrame, scorers: Collection[str]) -> pd.DataFrame:
     right = frame["is_correct"].to_numpy(dtype=object)
     score = np.where(pd.isna(right), np.nan, right == True)  # noqa: E712 -- None is neither
     if scorers:
+        # Other values, as losses, are no scores: a grade counts where a scorer of the log gave it.
         is_grade = pd.isna(right) & frame["extractor"].isin(scorers).to_numpy()
         score = np.where(is_grade, frame["value"].to_numpy(dtype=float), score)
     return frame.drop(columns="is_correct").assign(score=score.astype(float))
 
 
-def _where(frame: pd.DataFrame, is_there: pd.Series) -> pd.DataFrame:
-    """The rows where it is so; the frame itself where that is everywhere, because ten million rows
-    cost a second to copy."""
-    return frame if is_there.all() else frame[is_there]
+def _select(frame: pd.DataFrame, is_selected: pd.Series) -> pd.DataFrame:
+    """Return the rows that are selected; the frame itself where all are."""
+    # Ten million rows cost a second to copy.
+    return frame if is_selected.all() else frame[is_selected]
 
 
-def _model_score(
-    frame: pd.DataFrame,
-    *,
-    model: str,
-    reader: str,
-    readers: Sequence[str],
-    axes: Sequence[str],
-    shut: Mapping[str, str],
-    level: float,
-    stated: Mapping[tuple[str, str], float],
-    labelled: Sequence[Mapping[str, Any]],
-    scales: Mapping[str, tuple[float, float] | None],
-    settings: Settings,
-) -> ModelScore | None:
+def _model_score(frame: pd.DataFrame, model: str, sample: _Sample) -> ModelScore | None:
+    reference, axes, level = sample.reference, sample.axes, sample.level
+
+    def rows_of(extractor: str) -> pd.DataFrame:
+        return _select(frame, frame["extractor"] == extractor)
+
     all_bars = {}
-    for name in readers:
-        reader_bar = _bar(_where(frame, frame["extractor"] == name), axes, level, scales.get(name))
-        if reader_bar:
-            all_bars[name] = reader_bar
-    if reader not in all_bars:
+    for name in sample.readers:
+        if bar := _bar(rows_of(name), axes, level, sample.scales.get(name)):
+            all_bars[name] = bar
+    if reference not in all_bars:
         return None
-    # Only what is on the reader's scale is read beside it.
-    scale_of_reader = all_bars[reader].cells.bounds, all_bars[reader].cells.is_binary
+    # Only what is on the reference's scale can be read beside it.
+    own_cells, own_frame = all_bars[reference].cells, rows_of(reference)
     bars: dict[str, ErrorBar] = {}
-    for name, reader_bar in all_bars.items():
-        if (reader_bar.cells.bounds, reader_bar.cells.is_binary) == scale_of_reader:
-            bars[name] = reader_bar
-    own_frame = _where(frame, frame["extractor"] == reader)
-    scale = scales.get(reader)
+    for name, bar in all_bars.items():
+        if (bar.cells.bounds, bar.cells.is_binary) == (own_cells.bounds, own_cells.is_binary):
+            bars[name] = bar
+    scale = sample.scales.get(reference)
     changes = {}
     for axis in map(str, frame["axis"].unique()):
-        axis_bar = (
-            _bar(own_frame, (axis,), level, scale)
-            if axis not in {*axes, IDENTITY, COMBINED, *shut}
-            else None
-        )
-        if axis_bar and axis_bar.cells.shape[1] > 1:
-            changes[axis] = axis_bar
-    same = own_frame[own_frame["item_id"].isin(bars[reader].cells.questions)]
+        if axis not in {*axes, IDENTITY, COMBINED, *sample.closed_gates}:
+            axis_bar = _bar(own_frame, (axis,), level, scale)
+            if axis_bar and axis_bar.cells.shape[1] > 1:
+                changes[axis] = axis_bar
+    # The own prompt is compared on the questions of the score, not on all that it was asked.
+    same = own_frame[own_frame["item_id"].isin(own_cells.questions)]
     own_bar = _bar(same, (), level, scale) if COMBINED in axes else None
-    bars[reader] = _bounded_bar(own_frame, axes, level, scale, bars[reader])
-    people = (
-        corrected_score(
-            model,
-            name,
-            _outputs(_where(frame, frame["extractor"] == name), axes, bar.cells),
-            labelled,
-            level,
-        )
-        for name, bar in (bars.items() if labelled else ())
-    )
-    statuses = pd.concat(
-        [part.loc[part["score"].notna(), "status"] for part in _base_and_rest(same, axes)]
-    )
-    unread = unread_share(statuses)
-    comparable_readers = set()
+    bars[reference] = _bounded_bar(own_frame, axes, level, scale, bars[reference])
+    people = []
+    for name, bar in bars.items() if sample.labelled else ():
+        outputs = _outputs(rows_of(name), axes, bar.cells)
+        people.append(corrected_score(model, name, outputs, sample.labelled, level))
+    counted = _base_and_variants(same, axes)
+    # A call that failed has no score, and is no answer that was left unread.
+    statuses = [part.loc[part["score"].notna(), "status"] for part in counted]
+    unread = unread_share(pd.concat(statuses))
+    comparable = set()
     for name, bar in bars.items():
-        if name != reader and _is_comparable(frame, name, bar, bars[reader]):
-            comparable_readers.add(name)
-    open_settings = {way: parts for way, parts in settings.items() if not set(parts) & set(shut)}
+        if name != reference and _is_comparable(rows_of(name), bar, bars[reference]):
+            comparable.add(name)
+    gates = sample.closed_gates
+    open_settings = {
+        way: parts for way, parts in sample.settings.items() if not set(parts) & set(gates)
+    }
     return ModelScore(
         model=model,
-        reader=reader,
-        bar=bars[reader],
+        reader=reference,
+        bar=bars[reference],
         readers=bars,
         changes=changes,
         own_way=f"{frame['axis'].iloc[0]}|{BASE}",
         own_prompt=own_bar.by_questions if own_bar else None,
-        published=stated.get((model, reader)),
-        why_not=shut.get(reader, "") or why_unread(model, reader, unread),
-        closed_readers=frozenset(name for name in readers if name in shut),
+        published=sample.stated.get((model, reference)),
+        why_not=gates.get(reference, "") or why_unread(model, reference, unread),
+        closed_readers=frozenset(name for name in sample.readers if name in gates),
         people=tuple(filter(None, people)),
         unread=unread,
-        gaps=_gaps(own_frame, open_settings, bars[reader]),
-        comparable_readers=frozenset(comparable_readers),
+        gaps=_gaps(own_frame, open_settings, bars[reference]),
+        comparable_readers=frozenset(comparable),
     )
 
 
-def _is_comparable(frame: pd.DataFrame, name: str, bar: ErrorBar, reference: ErrorBar) -> bool:
-    """Whether another reader read something, and nine in ten of the questions of both."""
-    theirs, own = set(bar.cells.questions), set(reference.cells.questions)
-    rows = _where(frame, frame["extractor"] == name)
-    return len(theirs & own) >= LEAST_SHARED * len(theirs | own) and bool(
-        (rows["status"] == OK).any()
-    )
+def _is_comparable(rows: pd.DataFrame, bar: ErrorBar, reference: ErrorBar) -> bool:
+    """Return whether another extractor read something, and nine in ten of the questions of both."""
+    questions, own_questions = set(bar.cells.questions), set(reference.cells.questions)
+    n_shared, n_all = len(questions & own_questions), len(questions | own_questions)
+    return n_shared >= LEAST_SHARED * n_all and bool((rows["status"] == OK).any())
 
 
 def _gaps(frame: pd.DataFrame, settings: Settings, bar: ErrorBar) -> Mapping[str, Estimate]:
-    """Of each way of asking that makes two changes or more, all of which were also asked one at a
-    time."""
+    """The gap of each way of asking with two changes or more, all of which were also asked
+    alone."""
     ways = list(dict.fromkeys(way for _, way in settings))
     joint = []
     axes: set[str] = set()
@@ -737,49 +701,46 @@ def _gaps(frame: pd.DataFrame, settings: Settings, bar: ErrorBar) -> Mapping[str
             axes |= changed.keys()
     if not joint:
         return {}
-    base, rest = _base_and_rest(frame, list(axes))
-    of_way = frame[frame["axis"] == COMBINED]
-    cell = (
-        pd.concat([rest, of_way])
-        .groupby(["item_id", "axis", "variant"], observed=True)["score"]
-        .mean()
-        .to_dict()
-    )
-    own = base.groupby("item_id", observed=True)["score"].mean().to_dict()
+    base, variants = _base_and_variants(frame, list(axes))
+    asked = pd.concat([variants, frame[frame["axis"] == COMBINED]])
+    cell = asked.groupby(["item_id", "axis", "variant"], observed=True)["score"].mean().to_dict()
+    at_base = base.groupby("item_id", observed=True)["score"].mean().to_dict()
     items = list(dict.fromkeys(item for item, _, _ in joint))
+    row_of, column_of = ({name: i for i, name in enumerate(names)} for names in (items, ways))
     gaps = np.full((len(items), len(ways)), math.nan)
-    rows, columns = ({name: i for i, name in enumerate(names)} for names in (items, ways))
     for item, way, parts in joint:
-        moves = [
-            cell.get((item, axis, key), math.nan) - own.get(item, math.nan)
-            for axis, key in parts.items()
-        ]
-        gaps[rows[item], columns[way]] = (
-            cell.get((item, COMBINED, way), math.nan) - own.get(item, math.nan) - sum(moves)
-        )
-    family = frame.drop_duplicates("item_id").set_index("item_id")["family"].astype(str).to_dict()
+        # A change that was not asked by itself is NaN, and so is the gap then.
+        own_score = at_base.get(item, math.nan)
+        gap = cell.get((item, COMBINED, way), math.nan) - own_score
+        moves = [cell.get((item, *change), math.nan) - own_score for change in parts.items()]
+        gaps[row_of[item], column_of[way]] = gap - sum(moves)
+    by_item = frame.drop_duplicates("item_id").set_index("item_id")
+    cluster_of = by_item["family"].astype(str).to_dict()
+    clusters = np.array([cluster_of.get(item, item) for item in items])
     low, high = bar.cells.bounds
-    return way_gaps(
-        gaps, ways, np.array([family.get(one, one) for one in items]), bar.level, high - low
-    )
+    return way_gaps(gaps, ways, clusters, bar.level, high - low)
 
 
 def _bar(
     frame: pd.DataFrame, axes: Sequence[str], level: float, scale: tuple[float, float] | None
 ) -> ErrorBar | None:
-    """Of one model and reader; None where no question was asked in every wording."""
+    """The error bar of one model and extractor; None where no question was asked in every
+    wording."""
     cells = _cells(frame, axes, scale)
     if not cells.mean.size:
         return None
-    bar = error_bar(cells, level)
-    return _FrugalBar(**{one.name: getattr(bar, one.name) for one in fields(bar)})
+    return _FrugalBar(**_fields_of(error_bar(cells, level)))
+
+
+def _fields_of(bar: ErrorBar) -> dict[str, Any]:
+    return {part.name: getattr(bar, part.name) for part in fields(ErrorBar)}
 
 
 @dataclass(frozen=True, eq=False)
 class _FrugalBar(ErrorBar):
-    """Computes each interval once: of 12,000 questions it takes a hundredth of a second, and a
-    board asks for each at 56 levels."""
+    """An error bar that computes each interval once."""
 
+    # Of 12,000 questions an interval takes a hundredth of a second, and a board asks at 56 levels.
     @cached_property
     def _by_name(self) -> dict[str, Estimate]:
         return {}
@@ -809,11 +770,11 @@ class _BoundedBar(_FrugalBar):
 
     def estimate(self, name: str) -> Estimate:
         estimate = super().estimate(name)
+        # Reruns move the calls that were answered, not those that never were.
         if name == "reruns":
             return estimate
-        return bounded(
-            estimate, self.lowest.estimate(name), self.highest.estimate(name), self.absent
-        )
+        lowest, highest = self.lowest.estimate(name), self.highest.estimate(name)
+        return bounded(estimate, lowest, highest, self.absent)
 
 
 def _bounded_bar(
@@ -829,25 +790,23 @@ def _bounded_bar(
         return bar
     own_way = f"{frame['axis'].iloc[0]}|{BASE}"
     ways = (frame["axis"].astype(str) + "|" + frame["variant"].astype(str)).to_numpy()
+    # Every axis has the own prompt as its base, under one name.
     ways = np.where(frame["variant"] == BASE, own_way, ways)
     # A wording that most questions lack is left out of the score, and so are its absent answers.
     is_absent = is_absent & np.isin(ways, bar.cells.wordings)
-    counted = pd.concat(_base_and_rest(frame.assign(is_absent=is_absent), axes))
-    share = counted["is_absent"].sum() / max(
-        1, (counted["score"].notna() | counted["is_absent"]).sum()
-    )
-    ends = (
+    counted = pd.concat(_base_and_variants(frame.assign(is_absent=is_absent), axes))
+    n_counted = int((counted["score"].notna() | counted["is_absent"]).sum())
+    share = float(counted["is_absent"].sum() / max(1, n_counted))
+    lowest, highest = (
         _bar(frame.assign(score=frame["score"].mask(is_absent, end)), axes, level, scale)
         for end in bar.cells.bounds
     )
-    lowest, highest = ends
     if lowest is None or highest is None:
         return bar
     shift = max(abs(lowest.value - bar.value), abs(highest.value - bar.value))
-    if not absence_matters(float(share), shift, math.sqrt(bar.variances["questions"][0])):
+    if not absence_matters(share, shift, math.sqrt(bar.variances["questions"][0])):
         return bar
-    parts = {one.name: getattr(bar, one.name) for one in fields(ErrorBar)}
-    return _BoundedBar(**parts, lowest=lowest, highest=highest, absent=float(share))
+    return _BoundedBar(**_fields_of(bar), lowest=lowest, highest=highest, absent=share)
 
 
 def _cells(
@@ -855,57 +814,53 @@ def _cells(
 ) -> ScoreCells:
     """Questions × wordings: the variants of these axes, and the study's own prompt unless it draws
     whole ways of asking. What every axis compares with is one prompt, whose samples count once."""
-    base, rest = _base_and_rest(frame, axes)
-    own = f"{frame['axis'].iloc[0]}|{BASE}" if len(frame) else ""
-    (axis, axes_here), (key, keys) = (pd.factorize(rest[name]) for name in ("axis", "variant"))
-    codes, places = pd.factorize(axis.astype(np.int64) * max(len(keys), 1) + key)
-    ways = [
-        own,
-        *(
-            f"{axes_here[place // len(keys)]}|{keys[place % len(keys)]}"
-            for place in places.tolist()
-        ),
-    ]
-    at = np.concatenate([np.zeros(len(base), dtype=np.int64), codes + 1])
-    wording = pd.Categorical.from_codes(at, dtype=pd.CategoricalDtype(ways))
+    base, variants = _base_and_variants(frame, axes)
+    ways = [f"{frame['axis'].iloc[0]}|{BASE}" if len(frame) else ""]
+    # Ways are named once each and not row by row: text of ten million rows takes seconds.
+    axis_codes, axis_names = pd.factorize(variants["axis"])
+    key_codes, keys = pd.factorize(variants["variant"])
+    pairs = axis_codes.astype(np.int64) * max(len(keys), 1) + key_codes
+    way_codes, pairs_asked = pd.factorize(pairs)
+    for pair in pairs_asked.tolist():
+        ways.append(f"{axis_names[pair // len(keys)]}|{keys[pair % len(keys)]}")
+    codes = np.concatenate([np.zeros(len(base), dtype=np.int64), way_codes + 1])
+    wording = pd.Categorical.from_codes(codes, dtype=pd.CategoricalDtype(ways))
     columns = ["item_id", "score", "family"]
-    return score_cells(pd.concat([base[columns], rest[columns]]).assign(wording=wording), scale)
+    rows = pd.concat([base[columns], variants[columns]])
+    return score_cells(rows.assign(wording=wording), scale)
 
 
-def _base_and_rest(frame: pd.DataFrame, axes: Sequence[str]) -> tuple[pd.DataFrame, pd.DataFrame]:
+def _base_and_variants(
+    frame: pd.DataFrame, axes: Sequence[str]
+) -> tuple[pd.DataFrame, pd.DataFrame]:
     is_base = (frame["variant"] == BASE).to_numpy()
-    base = frame[is_base & (COMBINED not in axes)].drop_duplicates(
-        ["item_id", "variant_id", "sample"]
-    )
+    # Whole ways of asking are drawn beside the own prompt, which is none of them.
+    base = frame[is_base & (COMBINED not in axes)].drop_duplicates(PLACE)
     return base, frame[~is_base & frame["axis"].isin(axes).to_numpy()]
 
 
 def _outputs(frame: pd.DataFrame, axes: Sequence[str], cells: ScoreCells) -> pd.DataFrame:
     """The outputs that the cells are made of, each once."""
-    rows = pd.concat(_base_and_rest(frame, axes)).drop_duplicates(
-        ["item_id", "variant_id", "sample"]
-    )
+    rows = pd.concat(_base_and_variants(frame, axes)).drop_duplicates(PLACE)
     ways = rows["axis"].astype(str) + "|" + rows["variant"].astype(str)
     return rows[rows["item_id"].isin(cells.questions) & ~ways.isin(cells.wordings_left)]
 
 
 def _differences(models: Sequence[ModelScore]) -> Iterator[Difference]:
-    pairs = list(combinations(sorted(models, key=lambda one: -one.bar.value), 2))
+    pairs = list(combinations(sorted(models, key=lambda score: -score.bar.value), 2))
     for first, second in pairs:
         cells = first.bar.cells.less(second.bar.cells)
         if not cells.mean.size:
             continue
+        # All pairs are shown at once, so each interval holds at a share of the error (Bonferroni).
         bar = error_bar(cells, 1 - (1 - first.bar.level) / len(pairs))
         gaps = cells.mean.mean(axis=0)
-        ahead = (
-            int((gaps > 1e-12).sum()),
-            int((gaps < -1e-12).sum()),
-            int((abs(gaps) <= 1e-12).sum()),
-        )
+        n_first, n_second = int((gaps > 1e-12).sum()), int((gaps < -1e-12).sum())
+        ahead = (n_first, n_second, int((abs(gaps) <= 1e-12).sum()))
         in_points = first.bar.cells.is_binary and second.bar.cells.is_binary
-        why_not = (
-            first.why_not or second.why_not or (_turned_by_unread(second, bar) if in_points else "")
-        )
+        why_not = first.why_not or second.why_not
+        if in_points and not why_not:
+            why_not = _turned_by_unread(second, bar)
         why_not = why_not or _turned_by_absence(first, second, bar)
         claim = claims.difference_claim(first.model, second.model, bar, ahead, why_not, in_points)
         if claim.text:
@@ -913,10 +868,11 @@ def _differences(models: Sequence[ModelScore]) -> Iterator[Difference]:
 
 
 def _turned_by_absence(first: ModelScore, second: ModelScore, bar: ErrorBar) -> str:
-    """Why a lead is not claimed: with the calls that have no score it could be none."""
+    """Say why a lead is not claimed: with the calls that have no score it could be none."""
     if not (first.absent or second.absent) or not bar.by_wordings.excludes_zero():
         return ""
     lower, higher = (first, second) if bar.value > 0 else (second, first)
+    # The leader at its lowest against the other at its highest.
     least = lower.bar.lowest if isinstance(lower.bar, _BoundedBar) else lower.bar
     most = higher.bar.highest if isinstance(higher.bar, _BoundedBar) else higher.bar
     if error_bar(least.cells.less(most.cells), bar.level).by_wordings.low > 0:
@@ -928,7 +884,7 @@ def _turned_by_absence(first: ModelScore, second: ModelScore, bar: ErrorBar) -> 
 
 
 def _turned_by_unread(second: ModelScore, bar: ErrorBar) -> str:
-    """Why a lead over this model is not claimed: were its unread answers right, they could make it
+    """Say why a lead over this model is not claimed: its unread answers, if right, could make it
     up."""
     if not bar.by_wordings.excludes_zero() or bar.by_wordings.low > second.unread:
         return ""
@@ -938,24 +894,24 @@ def _turned_by_unread(second: ModelScore, bar: ErrorBar) -> str:
     )
 
 
-def behind(one: ModelScore, way: str, reader: str) -> list[str]:
+def behind(score: ModelScore, way: str, reader: str) -> list[str]:
     """Items behind a wording or a reader: those on which it differs most from the score first."""
-    cells, other = one.bar.cells, one.readers.get(reader, one.bar).cells
-    if way in cells.wordings and reader == one.reader:
+    cells, reader_cells = score.bar.cells, score.readers.get(reader, score.bar).cells
+    if way in cells.wordings and reader == score.reader:
         gaps = np.abs(cells.mean[:, cells.wordings.index(way)] - cells.mean.mean(axis=1))
         return [cells.questions[i] for i in np.argsort(-gaps, kind="stable")]
     by_item = dict(zip(cells.questions, cells.mean.mean(axis=1), strict=True))
-    gap = {
-        item: abs(value - by_item.get(item, value))
-        for item, value in zip(other.questions, other.mean.mean(axis=1), strict=True)
-    }
+    gap = {}
+    for item, value in zip(reader_cells.questions, reader_cells.mean.mean(axis=1), strict=True):
+        # A question that the score lacks has nothing to differ from.
+        gap[item] = abs(value - by_item.get(item, value))
     return sorted(gap, key=lambda item: -gap[item])
 
 
 def _notes(
     models: Sequence[ModelScore], ways: Sequence[str], axes: Sequence[str], *, is_recorded: bool
 ) -> Iterator[str]:
-    changes = [one.replace("_", " ") for one in axes if one != IDENTITY]
+    changes = [axis.replace("_", " ") for axis in axes if axis != IDENTITY]
     if not ways and changes:
         yield (
             f"Changed one at a time ({', '.join(changes)}), which says what moves a score and not"
@@ -968,11 +924,11 @@ def _notes(
             "Each wording changes one thing: ways that change several at once may lie further"
             " apart."
         )
-    left = max((one.bar.cells.n_questions_left for one in models), default=0)
-    if left:
-        several = "Up to " if len({one.bar.cells.n_questions_left for one in models}) > 1 else ""
+    n_left_out = {score.bar.cells.n_questions_left for score in models}
+    if most := max(n_left_out, default=0):
+        up_to = "Up to " if len(n_left_out) > 1 else ""
         yield (
-            f"{several}{count_of(left, 'question lacks', 'questions lack')} an answer in some"
+            f"{up_to}{count_of(most, 'question lacks', 'questions lack')} an answer in some"
             " wording and are left out."
         )
     wordings: set[str] = set()
@@ -982,174 +938,162 @@ def _notes(
         yield f"Asked of less than half of the questions, left out: {', '.join(sorted(wordings))}."
 
 
-def score_bars(one: ModelScore) -> ScoreBars:
-    """What a figure draws of a model."""
-    readers = {
-        title_of(name): bar.value
-        for name, bar in one.readers.items()
-        if name in one.comparable_readers
-    }
-    many = one.bar.cells.shape[1] > 1
-    wordings = {one.title(way): score for way, score in one.bar.cells.by_wording()} if many else {}
-    at_own_prompt = {OWN: one.own_prompt.value} if one.own_prompt else {}
-    intervals = {title: one.bar.estimate(name) for name, title in INTERVAL_TITLES.items()}
-    return ScoreBars(one.model, one.bar.value, intervals, wordings, readers, at_own_prompt)
+def score_bars(score: ModelScore) -> ScoreBars:
+    """The parts of a model's score that a figure draws."""
+    readers: dict[str, float] = {}
+    for name, bar in score.readers.items():
+        if name in score.comparable_readers:
+            readers[title_of(name)] = bar.value
+    wordings: dict[str, float] = {}
+    if score.bar.cells.shape[1] > 1:
+        wordings = {score.title(way): value for way, value in score.bar.cells.by_wording()}
+    at_own_prompt = {OWN: score.own_prompt.value} if score.own_prompt else {}
+    intervals = {title: score.bar.estimate(name) for name, title in INTERVAL_TITLES.items()}
+    return ScoreBars(score.model, score.bar.value, intervals, wordings, readers, at_own_prompt)
 
 
 # Rows as a page and a report show them.
 
 
-def score_rows(one: ModelScore) -> list[dict[str, Any]]:
-    """A row an interval, from inside out."""
-    rows = []
+def _half_text(half_width: float, *, is_share: bool) -> str:
+    """Half a width without its sign, for a column that has the sign in its head."""
+    return claims.half_text(half_width, is_share).removeprefix("± ")
+
+
+def score_rows(score: ModelScore) -> list[dict[str, Any]]:
+    """One row per interval, from inside out."""
+    bar, is_share = score.bar, score.bar.cells.is_binary
+    rows: list[dict[str, Any]] = []
     for name, title in INTERVAL_TITLES.items():
-        estimate = one.bar.estimate(name)
+        estimate = bar.estimate(name)
         row = {
             "interval over": title,
-            "score": estimate.text_percent(1) if one.bar.cells.is_binary else estimate.text(3),
-            "±": (
-                claims.half_text(one.bar.half_width(name), one.bar.cells.is_binary).removeprefix(
-                    "± "
-                )
-            ),
+            "score": estimate.text_percent(1) if is_share else estimate.text(3),
+            "±": _half_text(bar.half_width(name), is_share=is_share),
             "degrees of freedom": number_text(
-                one.bar.df[name] if estimate.has_interval else math.nan, 1
+                bar.df[name] if estimate.has_interval else math.nan, 1
             ),
             "note": estimate.note,
         }
         rows.append(row)
-    return _noted(rows)
+    return _without_empty_notes(rows)
 
 
-def share_rows(one: ModelScore) -> list[dict[str, Any]]:
-    """Whose the variance is."""
-    rows = []
-    for name, share in one.shares.items():
-        rows.append(
-            {
-                "part": _PART_TITLES.get(name, name),
-                "share": share.text_percent(),
-                "note": share.note,
-            }
-        )
-    return _noted(rows)
+def share_rows(score: ModelScore) -> list[dict[str, Any]]:
+    """One row per part of the variance."""
+    rows: list[dict[str, Any]] = []
+    for name, share in score.shares.items():
+        title = _PART_TITLES.get(name, name)
+        rows.append({"part": title, "share": share.text_percent(), "note": share.note})
+    return _without_empty_notes(rows)
 
 
 _PART_TITLES = {"wordings": "prompts", "question × wording": "question × prompt"}
 
 
-def _noted(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """The rows without their notes where none has one."""
-    return (
-        rows
-        if any(row["note"] for row in rows)
-        else [{k: v for k, v in row.items() if k != "note"} for row in rows]
-    )
+def _without_empty_notes(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Return the rows without the column of notes where none has one."""
+    if not any(row["note"] for row in rows):
+        for row in rows:
+            del row["note"]
+    return rows
 
 
-def next_rows(one: ModelScore) -> list[dict[str, Any]]:
-    """What `N_CALLS` more calls would buy, the most first."""
-    now = one.half_width_now
+def next_rows(score: ModelScore) -> list[dict[str, Any]]:
+    """The half-widths after `N_CALLS` more calls, the narrowest first."""
+    now, is_share = score.half_width_now, score.bar.cells.is_binary
     titles = {"wordings": "new prompts", "questions": "new questions", "reruns": "reruns"}
-    return [
-        {
-            f"{N_CALLS} more calls as": titles[name],
-            "± then": (
-                claims.half_text(design.half_width, one.bar.cells.is_binary).removeprefix("± ")
-            ),
-            "narrower by": (
-                claims.half_text(
-                    max(now - design.half_width, 0), one.bar.cells.is_binary
-                ).removeprefix("± ")
-            ),
-        }
-        for name, design in sorted(one.gains.items(), key=lambda pair: pair[1].half_width)
-    ]
-
-
-def best_sentence(one: ModelScore, n_calls: int) -> str:
-    """The best split of a budget from nothing, by this score's components, which are estimates
-    themselves."""
-    best = claims.split_words(
-        one.bar.components, n_calls, MOST_QUESTIONS, one.bar.level, at_most(one.bar)
-    )
-    return (
-        f"{best}; here {one.n_calls:,} calls give"
-        f" {claims.half_text(one.bar.half_width('wordings'), one.bar.cells.is_binary)}."
-    )
-
-
-def plan_sentences(
-    source: ErrorBar | Components, n_questions: int, n_wordings: int, n_runs: int
-) -> tuple[str, ...]:
-    """How sure the score of a study will be that varies as an earlier one's, or as somebody
-    assumes, where `N_CALLS` more calls would go, and the best split of its own calls."""
-    n_calls = n_questions * n_wordings * n_runs
-    parts, worst = (
-        (source, None) if isinstance(source, Components) else (source.components, at_most(source))
-    )
-    lines = claims.plan_words(parts, n_questions, n_wordings, n_runs, N_CALLS)
-    return (
-        lines
-        if n_calls < FEWEST_CALLS
-        else (*lines, f"{claims.split_words(parts, n_calls, MOST_QUESTIONS, worst=worst)}.")
-    )
-
-
-def axis_rows(one: ModelScore) -> list[dict[str, Any]]:
-    """A row an axis that was changed by itself: how far its wordings lie apart."""
-    rows = []
-    for axis, bar in one.changes.items():
-        scores, is_share = [score for _, score in bar.cells.by_wording()], bar.cells.is_binary
-        spread = claims.half_text(math.sqrt(bar.components.wordings), is_share)
+    rows: list[dict[str, Any]] = []
+    for name, design in sorted(score.gains.items(), key=lambda gain: gain[1].half_width):
+        narrower = max(now - design.half_width, 0)
         row = {
-            "axis": axis.replace("_", " "),
-            "prompts": bar.cells.shape[1],
-            "lowest": claims.score_text(min(scores), is_share),
-            "highest": claims.score_text(max(scores), is_share),
-            "own prompt": claims.score_text(scores[0], is_share),
-            "spread of prompts (sd)": spread.removeprefix("± "),
+            f"{N_CALLS} more calls as": titles[name],
+            "± then": _half_text(design.half_width, is_share=is_share),
+            "narrower by": _half_text(narrower, is_share=is_share),
         }
         rows.append(row)
     return rows
 
 
-def wording_rows(one: ModelScore) -> list[dict[str, Any]]:
-    """A row a wording, the lowest score first; none of one wording."""
-    rows = (
-        sorted(one.wordings(), key=lambda pair: pair[1].value) if one.bar.cells.shape[1] > 1 else []
-    )
-    share = one.bar.cells.is_binary
-    return [
-        {
-            "prompt": title,
-            "score, questions only": estimate.text_percent() if share else estimate.text(),
+def best_sentence(score: ModelScore, n_calls: int) -> str:
+    """The best split of a budget from nothing, by this score's components, which are estimates
+    themselves."""
+    bar = score.bar
+    best = claims.split_words(bar.components, n_calls, MOST_QUESTIONS, bar.level, at_most(bar))
+    half = claims.half_text(bar.half_width("wordings"), bar.cells.is_binary)
+    return f"{best}; here {score.n_calls:,} calls give {half}."
+
+
+def plan_sentences(
+    source: ErrorBar | Components, n_questions: int, n_wordings: int, n_runs: int
+) -> tuple[str, ...]:
+    """The precision of a planned score that varies as an earlier one's, or as somebody assumes;
+    where `N_CALLS` more calls would go, and the best split of its own calls."""
+    n_calls = n_questions * n_wordings * n_runs
+    parts = source.components if isinstance(source, ErrorBar) else source
+    # What is assumed has no limits of its own, what was measured has.
+    worst = at_most(source) if isinstance(source, ErrorBar) else None
+    lines = claims.plan_words(parts, n_questions, n_wordings, n_runs, N_CALLS)
+    # Fewer calls cannot be split.
+    if n_calls < FEWEST_CALLS:
+        return lines
+    return (*lines, f"{claims.split_words(parts, n_calls, MOST_QUESTIONS, worst=worst)}.")
+
+
+def axis_rows(score: ModelScore) -> list[dict[str, Any]]:
+    """One row per axis that was changed by itself: how far its wordings lie apart."""
+    rows = []
+    for axis, bar in score.changes.items():
+        values, is_share = [value for _, value in bar.cells.by_wording()], bar.cells.is_binary
+        row = {
+            "axis": axis.replace("_", " "),
+            "prompts": bar.cells.shape[1],
+            "lowest": claims.score_text(min(values), is_share),
+            "highest": claims.score_text(max(values), is_share),
+            "own prompt": claims.score_text(values[0], is_share),
+            "spread of prompts (sd)": _half_text(
+                math.sqrt(bar.components.wordings), is_share=is_share
+            ),
         }
-        for title, estimate in rows
-    ]
+        rows.append(row)
+    return rows
 
 
-def reader_rows(one: ModelScore) -> list[dict[str, Any]]:
-    """A row a reader."""
-    return [
-        {
+def wording_rows(score: ModelScore) -> list[dict[str, Any]]:
+    """One row per wording, the lowest score first; none of one wording."""
+    rows: list[dict[str, Any]] = []
+    if score.bar.cells.shape[1] > 1:
+        for title, estimate in sorted(score.wordings(), key=lambda wording: wording[1].value):
+            text = estimate.text_percent() if score.bar.cells.is_binary else estimate.text()
+            rows.append({"prompt": title, "score, questions only": text})
+    return rows
+
+
+def reader_rows(score: ModelScore) -> list[dict[str, Any]]:
+    """One row per extractor."""
+    rows = []
+    for name, bar in score.readers.items():
+        is_share = bar.cells.is_binary
+        row = {
             "extractor": title_of(name),
-            "score": claims.score_text(bar.value, bar.cells.is_binary),
+            "score": claims.score_text(bar.value, is_share),
             "questions": f"{len(bar.cells.questions):,}",
-            "other questions": _limits(bar.by_questions, is_share=bar.cells.is_binary),
-            "other questions and prompts": _limits(bar.by_wordings, is_share=bar.cells.is_binary),
+            "other questions": _limits(bar.by_questions, is_share=is_share),
+            "other questions and prompts": _limits(bar.by_wordings, is_share=is_share),
         }
-        for name, bar in one.readers.items()
-    ]
+        rows.append(row)
+    return rows
 
 
 def _limits(estimate: Estimate, *, is_share: bool) -> str:
     return claims.limits_text(estimate, is_share) if estimate.has_interval else MISSING
 
 
-def people_rows(one: ModelScore) -> list[dict[str, Any]]:
-    """A row a reader whose outputs people labelled."""
-    return [
-        {name: value for name, value in people.table_row().items() if name != "model"}
-        for people in one.people
-    ]
+def people_rows(score: ModelScore) -> list[dict[str, Any]]:
+    """One row per extractor whose outputs people labelled."""
+    rows = []
+    for errors in score.people:
+        row = errors.table_row()
+        del row["model"]
+        rows.append(row)
+    return rows

@@ -17,6 +17,7 @@ from flipcore.reports.log_scores import TaskScore, leading
 from flipcore.reports.memory import MemoryTest
 from flipcore.reports.read_by_people import PeopleOnFlips, people_on_flips, to_say
 from flipcore.reports.rows import Row, claim_fields, plain
+from flipcore.stats.base.estimate import Estimate
 from flipcore.stats.flips.coded_answers import coded_answers
 from flipcore.stats.flips.decomposition import (
     COLUMNS,
@@ -55,67 +56,64 @@ class Report:
                 for claim in self.named_claims(model)
                 if claim.outcome != UNDEFINED or claim.withheld
             ]
-            lines += [
-                f"  {one.sentence} {one.narrower}" for one in to_say(self.people.get(model, []))
-            ]
+            for people in to_say(self.people.get(model, [])):
+                lines.append(f"  {people.sentence} {people.narrower}")
             lines += [f"  {note}" for note in self.notes.get(model, ())]
-            lines += [f"  {self.harness[model].sentence()}"] if model in self.harness else []
-            lines += [f"  {self.memory_claims[model].text}"] if model in self.memory_claims else []
-            lines += [
-                f"  {one.items}, {one.detector}: {one.sentence}"
-                for one in self.memory.get(model, ())
-            ]
+            if model in self.harness:
+                lines.append(f"  {self.harness[model].sentence()}")
+            if model in self.memory_claims:
+                lines.append(f"  {self.memory_claims[model].text}")
+            for test in self.memory.get(model, ()):
+                lines.append(f"  {test.items}, {test.detector}: {test.sentence}")
         return "\n".join(lines).strip() or "No answer has come back yet."
 
     def named_claims(self, model: str) -> list[Claim]:
         """The claims of a model's cells. What is said in the place of a withheld one names its
         cell; those that are withheld alike are one."""
-        others: list[Claim] = []
-        alike: dict[tuple[str, str], list[tuple[str, Claim]]] = {}
-        places = [cell_place(one) for one in self.decompositions[model]]
+        # Ten cells behind one gate would say the same ten times.
+        claims: list[Claim] = []
+        first_of: dict[tuple[str, str], Claim] = {}
+        places_of: dict[tuple[str, str], list[str]] = {}
+        cells = self.decompositions[model]
         for i, claim in enumerate(self.claims.get(model, ())):
-            if claim.withheld and i < len(places):
-                alike.setdefault((claim.withheld, claim.detail), []).append((places[i], claim))
+            if claim.withheld and i < len(cells):
+                reason = (claim.withheld, claim.detail)
+                first_of.setdefault(reason, claim)
+                places_of.setdefault(reason, []).append(cell_place(cells[i]))
             else:
-                others.append(claim)
-        several = (
-            (why, "; ".join(place for place, _ in cells), cells[0][1])
-            for (why, _), cells in alike.items()
-        )
-        return others + [
-            replace(first, withheld=f"{places}. {why}") for why, places, first in several
-        ]
+                claims.append(claim)
+        for reason, claim in first_of.items():
+            withheld = f"{'; '.join(places_of[reason])}. {claim.withheld}"
+            claims.append(replace(claim, withheld=withheld))
+        return claims
 
     def rows(self, model: str) -> Iterator[Row]:
-        """Of one model: accuracy at the base prompt, every cell, what rotation adds, every detector
-        of memory."""
+        """The rows of one model: accuracy at the base prompt, every cell, what rotation adds, every
+        detector of memory."""
         for role, mean in self.headlines[model].accuracies.items():
-            of = ", ".join(
-                filter(None, ("base prompt, reference extractor", role.replace("_", " ")))
-            )
-            yield Row(model, of, "accuracy", mean, place={"model": model, "role": role})
+            where = "base prompt, reference extractor"
+            if role:
+                where = f"{where}, {role.replace('_', ' ')}"
+            yield Row(model, where, "accuracy", mean, place={"model": model, "role": role})
         yield from self.cell_rows(model)
         if harness := self.harness.get(model):
             for name in ("led", "single", "difference"):
                 yield Row(model, "rotation", name, getattr(harness, name), place={"model": model})
-        for one in self.memory.get(model, ()):
-            yield from one.rows(model)
+        for test in self.memory.get(model, ()):
+            yield from test.rows(model)
 
     def cell_rows(self, model: str) -> Iterator[Row]:
         """T, G, A and what stands beside them of each axis and extractor, with the cell's claim."""
-        for one, claim in zip(self.decompositions[model], self.claims.get(model, ()), strict=False):
-            place = {"model": model, "axis": one.axis, "extractor": one.extractor}
+        claims = self.claims.get(model, ())
+        # Where the reference is lacking there is a claim and no cell.
+        for cell, claim in zip(self.decompositions[model], claims, strict=False):
+            where = cell_place(cell)
+            place = {"model": model, "axis": cell.axis, "extractor": cell.extractor}
             for name in (*COLUMNS, "share"):
-                is_repeated = one.is_reference and name not in ("T", "W", "excess")
-                yield Row(
-                    model,
-                    cell_place(one),
-                    name,
-                    getattr(one, name),
-                    claim,
-                    place,
-                    is_repeated=is_repeated,
-                )
+                # Of the reference itself A is 0, so that G is T, by definition.
+                repeats = cell.is_reference and name not in ("T", "W", "excess")
+                estimate = getattr(cell, name)
+                yield Row(model, where, name, estimate, claim, place, is_repeated=repeats)
         for people in self.people.get(model, ()):
             yield from people.rows()
 
@@ -159,103 +157,98 @@ def study_report(
     `by_task` as in `headline`; `pairs` are those that people labelled (`annotation.judge_labels`).
     """
     models = list(frame["model"].unique()) if not frame.empty else []
-    cells: dict = {}
-    headlines: dict = {}
-    claimed: dict = {}
-    notes: dict = {}
-    people: dict = {}
+    gates = closed_gates or {}
+    cells: dict[str, list[Decomposition]] = {}
+    headlines: dict[str, Headline] = {}
+    claims: dict[str, list[Claim]] = {}
+    notes: dict[str, list[str]] = {}
+    people: dict[str, list[PeopleOnFlips]] = {}
     for model in models:
         part, heat = frame[frame["model"] == model], (temperatures or {}).get(model)
         answers = coded_answers(part)
-        own = [one for one in scores if one.model == model]
-        reference_name = reference or default_reference(
-            answers.extractors, [one.scorer for one in own]
-        )
+        own_scores = [score for score in scores if score.model == model]
+        scorers = [score.scorer for score in own_scores]
+        reference_name = reference or default_reference(answers.extractors, scorers)
         headlines[model] = claimed_headline(
-            part, closed_gates or {}, temperature=heat, scores=own, by_task=by_task
+            part, gates, temperature=heat, scores=own_scores, by_task=by_task
         )
-        is_usual = reference or reference_name == REFERENCE
-        of_reference = (
-            "" if is_usual else f"Reference extractor: {flips.title_of(reference_name).lower()}."
-        )
-        passes = (one.passes_words() for one in leading(own, model))
-        notes[model] = [*filter(None, [of_reference, *passes, (repeats or {}).get(model)])]
+        notes[model] = []
+        # The usual reference is said nowhere, another one is.
+        if not reference and reference_name != REFERENCE:
+            notes[model].append(f"Reference extractor: {title_of(reference_name).lower()}.")
+        notes[model] += filter(None, (score.passes_words() for score in leading(own_scores, model)))
+        if repeated := (repeats or {}).get(model):
+            notes[model].append(repeated)
         if reference_name not in answers.extractors:
-            cells[model], claimed[model] = (
-                [],
-                [flips.lacking_reference(reference_name, answers.extractors)],
-            )
-            headlines[model] = replace(headlines[model], claims=(claimed[model][0],))
+            # A reference that was asked for is never replaced by another.
+            lacking = flips.lacking_reference(reference_name, answers.extractors)
+            cells[model], claims[model] = [], [lacking]
+            headlines[model] = replace(headlines[model], claims=(lacking,))
             continue
         cells[model] = decompositions(answers, reference_name, **settings)
-        claimed[model] = flips.cell_claims(cells[model], closed_gates, heat)
+        claims[model] = flips.cell_claims(cells[model], closed_gates, heat)
         n_labelled = len(pairs.rows) if pairs else 0
-        notes[model] += filter(
-            None, [flips.unchecked_words((*claimed[model], *headlines[model].claims), n_labelled)]
-        )
+        all_claims = (*claims[model], *headlines[model].claims)
+        if unchecked := flips.unchecked_words(all_claims, n_labelled):
+            notes[model].append(unchecked)
         if pairs and pairs.rows:
-            people[model] = people_on_flips(model, cells[model], part, pairs, closed_gates or {})
-    return Report(
-        headlines,
-        cells,
-        closed_gates=closed_gates or {},
-        claims=claimed,
-        notes=notes,
-        people=people,
-    )
+            people[model] = people_on_flips(model, cells[model], part, pairs, gates)
+    return Report(headlines, cells, closed_gates=gates, claims=claims, notes=notes, people=people)
 
 
-def cell_place(one: Decomposition) -> str:
+def cell_place(cell: Decomposition) -> str:
     """ "option order, first token"."""
-    return f"{one.axis.replace('_', ' ')}, {title_of(one.extractor).lower()}"
+    return f"{cell.axis.replace('_', ' ')}, {title_of(cell.extractor).lower()}"
 
 
 def table(cells: list[Decomposition], temperature: float | None = None) -> pd.DataFrame:
-    """One row a cell with estimates as text, for a page and for download. `temperature`: None where
-    unknown."""
-    return pd.DataFrame([_row(one, temperature) for one in cells])
+    """One row per cell with estimates as text, for a page and for download. `temperature`: None
+    where unknown."""
+    return pd.DataFrame([_row(cell, temperature) for cell in cells])
 
 
-def _row(one: Decomposition, temperature: float | None) -> dict:
-    hidden = one.is_reference
+def _row(cell: Decomposition, temperature: float | None) -> dict:
+    hidden = cell.is_reference
+    # Only at temperature 0 do reruns that never differ say more than that there were few.
+    is_deterministic = temperature == 0 and cell.W.value == 0
     return {
-        "axis": one.axis.replace("_", " "),
-        "extractor": title_of(one.extractor),
-        "items": one.n_items,
-        "T": one.T.text_percent(),
-        "G genuine": one.G.text_percent(),
-        "A artifact": "reference" if hidden else one.A.text_percent(),
-        "A+": "" if hidden else one.A_plus.text_percent(),
-        "A−": "" if hidden else one.A_minus.text_percent(),
-        "both": "" if hidden else one.both.text_percent(),
-        "A − G": "" if hidden else one.A_minus_G.text_points(0),
-        "floor": "deterministic" if temperature == 0 and one.W.value == 0 else one.W.text_percent(),
-        "T beyond floor": one.excess.text_percent(),
-        "items left out": one.n_excluded,
-        "not read %": round(100 * one.unread.shares[0], 1),
+        "axis": cell.axis.replace("_", " "),
+        "extractor": title_of(cell.extractor),
+        "items": cell.n_items,
+        "T": cell.T.text_percent(),
+        "G genuine": cell.G.text_percent(),
+        "A artifact": "reference" if hidden else cell.A.text_percent(),
+        "A+": "" if hidden else cell.A_plus.text_percent(),
+        "A−": "" if hidden else cell.A_minus.text_percent(),
+        "both": "" if hidden else cell.both.text_percent(),
+        "A − G": "" if hidden else cell.A_minus_G.text_points(0),
+        "floor": "deterministic" if is_deterministic else cell.W.text_percent(),
+        "T beyond floor": cell.excess.text_percent(),
+        "items left out": cell.n_excluded,
+        "not read %": round(100 * cell.unread.shares[0], 1),
     }
 
 
-def _cell(one: Decomposition, claim: Claim) -> dict:
-    numbers = {name: plain(getattr(one, name)) for name in (*COLUMNS, "share")}
+def _cell(cell: Decomposition, claim: Claim) -> dict:
+    # Nothing is claimed of the reference itself, nor of too few items.
+    is_established = None
+    if not cell.is_reference and claim.outcome != flips.FEW:
+        is_established = claim.is_made and claim.outcome in (flips.ARTIFACT, flips.OF_BOTH)
     return {
-        "axis": one.axis,
-        "extractor": one.extractor,
-        "reference": one.reference,
+        "axis": cell.axis,
+        "extractor": cell.extractor,
+        "reference": cell.reference,
         **claim_fields(claim),
         "p_claim": plain(claim.numbers.get("p", math.nan)),
-        "n_items": one.n_items,
-        "n_excluded": one.n_excluded,
-        "n_left_out": one.n_left_out,
-        "rule": one.rule,
-        "p_artifact": plain(one.p_artifact),
-        "p_more": plain(one.p_more),
-        "established": (
-            None
-            if one.is_reference or claim.outcome == flips.FEW
-            else claim.is_made and claim.outcome in (flips.ARTIFACT, flips.OF_BOTH)
-        ),
-    } | numbers
+        "n_items": cell.n_items,
+        "n_excluded": cell.n_excluded,
+        "n_left_out": cell.n_left_out,
+        "rule": cell.rule,
+        "p_artifact": plain(cell.p_artifact),
+        "p_more": plain(cell.p_more),
+        "established": is_established,
+        **{name: plain(getattr(cell, name)) for name in (*COLUMNS, "share")},
+    }
 
 
 def _harness(accuracy: HarnessAccuracy | None) -> dict | None:
@@ -277,35 +270,34 @@ def matches(row: dict, words: str) -> bool:
 def with_and_without(
     frame: pd.DataFrame, disputed: Collection[str], closed_gates: Mapping[str, str] | None = None
 ) -> list[dict]:
-    """A row a number of each model: its accuracy at the base prompt and T of each axis and
+    """One row per number of each model: its accuracy at the base prompt and T of each axis and
     extractor, of all items and of those that nobody disputes (`frame` as `studies.readouts` gives
     it). What gates withhold is left out."""
-    shut = set(closed_gates or ())
-    both = [study_report(one) for one in (frame, frame[~frame["item_id"].isin(list(disputed))])]
+    gates = set(closed_gates or ())
+    of_all = study_report(frame)
+    of_undisputed = study_report(frame[~frame["item_id"].isin(list(disputed))])
     rows = []
-    for model, whole in both[0].headlines.items():
-        rest = both[1].headlines.get(model)
-        for role, mean in whole.accuracies.items():
-            rest_mean = rest.accuracies.get(role) if rest else None
-            rows.append(
-                _both(
-                    model, f"accuracy, {role_name(role, whole.accuracies)} items", mean, rest_mean
-                )
-            )
-        cells = {(one.axis, one.extractor): one.T for one in both[1].decompositions.get(model, [])}
-        rows += [
-            _both(model, f"T, {cell_place(one)}", one.T, cells.get((one.axis, one.extractor)))
-            for one in both[0].decompositions[model]
-            if not {one.axis, one.extractor} & shut
-        ]
+    for model, headline in of_all.headlines.items():
+        undisputed = of_undisputed.headlines.get(model)
+        for role, mean in headline.accuracies.items():
+            name = f"accuracy, {role_name(role, headline.accuracies)} items"
+            remaining = undisputed.accuracies.get(role) if undisputed else None
+            rows.append(_compared(model, name, mean, remaining))
+        t_of = {}
+        for cell in of_undisputed.decompositions.get(model, []):
+            t_of[cell.axis, cell.extractor] = cell.T
+        for cell in of_all.decompositions[model]:
+            if not {cell.axis, cell.extractor} & gates:
+                remaining = t_of.get((cell.axis, cell.extractor))
+                rows.append(_compared(model, f"T, {cell_place(cell)}", cell.T, remaining))
     return rows
 
 
-def _both(model: str, what: str, whole, rest) -> dict:
+def _compared(model: str, number: str, of_all: Estimate, remaining: Estimate | None) -> dict:
     return {
         "model": model,
-        "number": what,
-        "all items": whole.text_percent(),
-        "without disputed": rest.text_percent() if rest else "–",
-        "items then": rest.n if rest else 0,
+        "number": number,
+        "all items": of_all.text_percent(),
+        "without disputed": remaining.text_percent() if remaining else "–",
+        "items then": remaining.n if remaining else 0,
     }

@@ -1,4 +1,4 @@
-"""What an agent did, turn by turn, and where two trials of one task part."""
+"""An agent's actions, turn by turn, and the turn at which two trials of one task part."""
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
@@ -46,13 +46,11 @@ class Trials:
         none = "no further call" if self.n_alike else "no call"
         left = none if self.first_at is None else "; ".join(self.first[self.first_at].calls)
         right = none if self.second_at is None else "; ".join(self.second[self.second_at].calls)
-        alike = (
-            f"{count_of(self.n_alike, 'call')} {'is' if self.n_alike == 1 else 'are'} alike, then"
-        )
-        return (
-            f"{alike if self.n_alike else 'They differ from the first call on:'} {left} against"
-            f" {right}."
-        )
+        start = "They differ from the first call on:"
+        if self.n_alike:
+            verb = "is" if self.n_alike == 1 else "are"
+            start = f"{count_of(self.n_alike, 'call')} {verb} alike, then"
+        return f"{start} {left} against {right}."
 
 
 def turns_of(raw_reply: str) -> tuple[Turn, ...]:
@@ -63,17 +61,12 @@ def turns_of(raw_reply: str) -> tuple[Turn, ...]:
     except (ValueError, RecursionError):  # a server's reply may be nested to any depth
         return ()
     messages = body.get("messages") if isinstance(body, Mapping) else None
-    rows = (
-        [one for one in messages if isinstance(one, Mapping)] if isinstance(messages, list) else []
-    )
-    return tuple(
-        Turn(
-            str(row.get("role") or "?"),
-            as_text(row.get("content") or ""),
-            tuple(_calls(row.get("tool_calls"))),
-        )
-        for row in rows
-    )
+    turns = []
+    for message in messages if isinstance(messages, list) else ():
+        if isinstance(message, Mapping):
+            role, text = str(message.get("role") or "?"), as_text(message.get("content") or "")
+            turns.append(Turn(role, text, tuple(_calls(message.get("tool_calls")))))
+    return tuple(turns)
 
 
 def trials(first: Sequence[Turn], second: Sequence[Turn]) -> Trials:
@@ -84,9 +77,8 @@ def trials(first: Sequence[Turn], second: Sequence[Turn]) -> Trials:
         if left_call != right_call:
             break
         n_alike += 1
-    first_at, second_at = (
-        side[n_alike][0] if n_alike < len(side) else None for side in (left, right)
-    )
+    first_at = left[n_alike][0] if n_alike < len(left) else None
+    second_at = right[n_alike][0] if n_alike < len(right) else None
     return Trials(tuple(first), tuple(second), n_alike, first_at, second_at)
 
 
@@ -102,15 +94,16 @@ def _calls_of_actors(turns: Sequence[Turn]) -> list[tuple[int, str]]:
 def _calls(tools: Any) -> Iterator[str]:
     for tool in tools if isinstance(tools, list) else ():
         fields: Mapping[str, Any] = tool if isinstance(tool, Mapping) else {"arguments": ""}
-        name, arguments = fields.get("function"), fields.get("arguments")
-        if isinstance(name, Mapping):  # OpenAI's form has both within
-            name, arguments = name.get("name"), name.get("arguments")
+        function, arguments = fields.get("function"), fields.get("arguments")
+        name = function
+        if isinstance(function, Mapping):  # OpenAI's form has both within
+            name, arguments = function.get("name"), function.get("arguments")
         yield f"{name or '?'}({_arguments(arguments)})"
 
 
 def _arguments(arguments: Any) -> str:
-    """As "key=value", in one order: models write the same arguments with other blanks and in
-    another order."""
+    """Write arguments as "key=value", in one order: models write the same arguments with other
+    blanks and in another order."""
     try:
         value = json.loads(arguments) if isinstance(arguments, str) else arguments
     except ValueError:

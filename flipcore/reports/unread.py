@@ -1,5 +1,5 @@
-"""Where a reader of ours read less than half of a model's answers: what it did read says more of
-the reader than of the model."""
+"""Unread answers: of less than half, what an extractor of ours read says more of it than of the
+model."""
 
 import pandas as pd
 
@@ -17,13 +17,13 @@ def unread_share(statuses: pd.Series) -> float:
 
 
 def is_unread(reader: str, share: float) -> bool:
-    """Whether no score may be given of answers of which `share` was not read. What a log's own
-    scorer read is its score, unless that is nothing."""
+    """Return whether no score may be given of answers of which `share` was not read."""
+    # What a log's own scorer read is its score, unless that is nothing.
     return share == 1.0 or (share > MOST_UNREAD and reader in EXTRACTORS)
 
 
 def why_unread(model: str, reader: str, share: float) -> str:
-    """Why no score is given; "" where one is."""
+    """Say why no score is given; "" where one is."""
     if not is_unread(reader, share):
         return ""
     by = f"({title_of(reader).lower()})"

@@ -73,11 +73,11 @@ class Truncation:
 
     @property
     def is_known(self) -> bool:
-        """Whether somebody recorded how any answer ended."""
+        """True where the end of any answer was recorded."""
         return self.n_not_recorded < self.n_answers
 
     def sentence(self, title: str = "") -> str:
-        """What `stats` and the page say; "not recorded" is never 0."""
+        """The sentence of `stats` and the page; "not recorded" is never 0."""
         name = title or self.extractor.replace("_", " ")
         if not self.is_known:
             return f"{name}: cut off: not recorded ({self.n_answers:,} answers)."
@@ -89,22 +89,16 @@ class Truncation:
             )
         n_endings = self.n_answers - self.n_not_recorded
         limit = f" at {count_of(self.max_tokens, 'token')}" if self.max_tokens else ""
-        verb = "was" if self.n_cut == 1 else "were"
-        share = share_text(self.n_cut, n_endings)
-        sentence = (
-            f"{name}: {self.n_cut:,} of {n_endings:,} answers ({share}) {verb} cut"
-            f" off{limit}{part}."
-        )
-        none_ended = self.n_cut == n_endings
-        if np.isnan(self.as_asked.value) or (
-            np.isnan(self.among_finished.value) and not none_ended
-        ):
+        verb, share = "was" if self.n_cut == 1 else "were", share_text(self.n_cut, n_endings)
+        cut_off = f"{verb} cut off{limit}{part}."
+        sentence = f"{name}: {self.n_cut:,} of {n_endings:,} answers ({share}) {cut_off}"
+        among = "none finished"
+        if self.n_cut < n_endings:
+            among = f"{self.among_finished.text_percent()} among finished answers"
+            if np.isnan(self.among_finished.value):
+                return sentence
+        if np.isnan(self.as_asked.value):
             return sentence
-        among = (
-            "none finished"
-            if none_ended
-            else f"{self.among_finished.text_percent()} among finished answers"
-        )
         accuracies = f"{self.as_asked.text_percent()} as asked, {among}"
         return (
             f"{sentence} Accuracy at the own prompt ({role_name(self.role)} items): {accuracies}."
@@ -113,46 +107,39 @@ class Truncation:
     def as_dict(self) -> dict:
         """Plain values for JSON; a missing number is None, and so is the count where nothing was
         recorded."""
-        return {name: plain(value) for name, value in vars(self).items()} | {
-            "n_cut": self.n_cut if self.is_known else None,
-            "sentence": self.sentence(),
-        }
+        n_cut = self.n_cut if self.is_known else None
+        return plain(vars(self)) | {"n_cut": n_cut, "sentence": self.sentence()}
 
 
 def truncations(endings: pd.DataFrame, frame: pd.DataFrame) -> list[Truncation]:
-    """`endings` as `store.queries.audit` gives them, `frame` the readouts of the same study."""
+    """Count the answers that were cut off. `endings` as `store.queries.audit` gives them, `frame`
+    the readouts of the same study."""
     summaries = []
     call = ["model", "item_id", "variant_id", "sample"]
     cut = frame.loc[frame["status"] == CUT, call].drop_duplicates().assign(is_cut=True)
     for row in endings.to_dict("records"):
-        mine = frame[
-            (frame["model"] == row["model"])
-            & (frame["extractor"] == row["extractor"])
-            & (frame["variant"] == BASE)
-        ]
-        role = next(iter(roles_of(mine)), "")
-        mine = mine[mine["is_correct"].notna() & (mine["role"] == role)].drop_duplicates(call)
-        finished = (
-            mine
-            if row["extractor"] in EXTRACTORS
-            else mine[mine.merge(cut, how="left")["is_cut"].isna().to_numpy()]
+        is_of_model = (frame["model"] == row["model"]) & (frame["variant"] == BASE)
+        asked = frame[is_of_model & (frame["extractor"] == row["extractor"])]
+        role = next(iter(roles_of(asked)), "")
+        asked = asked[asked["is_correct"].notna() & (asked["role"] == role)].drop_duplicates(call)
+        finished = asked[asked["status"] != CUT]
+        # A log's scorer scores cut answers too: another extractor's status says which were cut.
+        if row["extractor"] not in EXTRACTORS:
+            finished = finished[finished.merge(cut, how="left")["is_cut"].isna().to_numpy()]
+        # Calls were cut off, and no readout says which: the accuracy of the others is unknown.
+        is_unknown = row["n_cut"] and len(finished) == len(asked)
+        truncation = Truncation(
+            model=str(row["model"]),
+            extractor=str(row["extractor"]),
+            n_answers=int(row["n_answers"]),
+            n_cut=int(row["n_cut"]),
+            n_not_recorded=int(row["n_not_recorded"]),
+            max_tokens=int(row["max_tokens"] or 0),
+            as_asked=accuracy_of(asked),
+            among_finished=missing() if is_unknown else accuracy_of(finished),
+            role=role,
         )
-        finished = finished[finished["status"] != CUT]
-        # Whether a readout tells which were cut off.
-        is_told = not row["n_cut"] or len(finished) < len(mine)
-        summaries.append(
-            Truncation(
-                model=str(row["model"]),
-                extractor=str(row["extractor"]),
-                n_answers=int(row["n_answers"]),
-                n_cut=int(row["n_cut"]),
-                n_not_recorded=int(row["n_not_recorded"]),
-                max_tokens=int(row["max_tokens"] or 0),
-                as_asked=accuracy_of(mine),
-                among_finished=accuracy_of(finished) if is_told else missing(),
-                role=role,
-            )
-        )
+        summaries.append(truncation)
     return summaries
 
 
@@ -161,10 +148,10 @@ NO_ANSWERS = Headline((description("No answer is read that could flip."),))
 
 @dataclass(frozen=True, eq=False)
 class WholeStudy:
-    """What is said of a study, with what it is said from. `frame` are the readouts that its flips
-    are made of, `everything` all that open items answered, `closed_gates` axis or extractor -> why
-    it is not claimed, `pairs` the stored ones of its items, `row` what `queries.studies` says of
-    it, `cut` how many answers were cut off."""
+    """The results of a study, with the tables that they are made from. `frame` are the readouts
+    that its flips are made of, `everything` all that open items answered, `closed_gates` axis or
+    extractor -> why it is not claimed, `pairs` the stored ones of its items, `row` what
+    `queries.studies` says of it, `cut` how many answers were cut off."""
 
     store: Store
     study_id: str
@@ -189,7 +176,7 @@ class WholeStudy:
 
     @cached_property
     def inflation(self) -> Inflation:
-        """How much better each model answers the target than the retro set."""
+        """The lead of each model on the target over the retro set."""
         return inflation(
             conditions(holdout.accuracies(self.store, self.study_id)), self.closed_gates
         )
@@ -219,8 +206,8 @@ class WholeStudy:
 
     @property
     def holdout_claims(self) -> tuple[Claim, ...]:
-        """Of two sets: the verdict, each of the four tests, inflation. Nothing of a study without
-        both."""
+        """The claims on two sets: the verdict, each of the four tests, inflation. None without both
+        sets."""
         tests = self.holdout.claims if self.holdout else ()
         return (*tests, self.inflation.claim) if tests or self.inflation.conditions else ()
 
@@ -238,11 +225,12 @@ class WholeStudy:
         judge = any(needs_judge(name) for name in self.closed_gates)
         n_unreviewed = studies.n_unreviewed(self.store, self.study_id)
         pairs = badges_of(self.row, n_unreviewed, judge_is_closed=judge)
+        # Nothing here is read under a lock.
         return [*pairs, ("EXPLORATORY", "EXPLORATORY")]
 
     @property
     def provenance(self) -> str:
-        """Where a figure or table comes from, for its caption."""
+        """The source of a figure or table, for its caption."""
         other_models = ", ".join(self.row["other_models"])
         named = f", replies name {other_models}" if other_models else ""
         return f"Study {self.study.name} ({self.study_id}){named}, Flipscope {__version__}"
@@ -256,12 +244,12 @@ class WholeStudy:
         return self.frame[self.frame["model"] == model]
 
     def temperature(self, model: str) -> float | None:
-        """At which the model was asked; None where that is not known."""
+        """The temperature at which the model was asked; None where that is not known."""
         return next((use.temperature for use in self.study.models if use.name == model), None)
 
     def mismatch(self, model: str) -> str:
-        """Of recorded answers of which nobody knows what is right: the two readers that disagree
-        most; "" of others."""
+        """The two extractors that disagree most, of recorded answers without a right answer; "" of
+        others."""
         frame = self.flips_of(model)
         n_readers = frame.loc[frame["answer"].notna(), "extractor"].nunique()
         if not self.study.is_recorded or frame["is_correct"].notna().any() or n_readers < 2:
@@ -295,7 +283,7 @@ class WholeStudy:
             "holdout": self.holdout.as_dict() if self.holdout else None,
             "inflation": self.inflation.as_dict() if self.inflation.conditions else None,
             "judges": self.judges.as_dict(),
-            "cut_off": [one.as_dict() for one in self.cut],
+            "cut_off": [truncation.as_dict() for truncation in self.cut],
             "plugins": self.plugins,
         }
 
@@ -303,6 +291,7 @@ class WholeStudy:
 def whole_study(store: Store, study_id: str, reference: str | None = None) -> WholeStudy:
     """Everything that may be said of a study now; `reference` as in `study_report`. What is set
     aside stays unseen."""
+    # One reading of the stored rows serves the flips and everything else.
     everything, frame = all_and_harmless(store, study_id, sight(store, study_id, None), "standing")
     everything = as_texts(everything)
     study, items = studies.declared(store, study_id), studies.study_items(store, study_id)
@@ -326,9 +315,11 @@ def whole_study(store: Store, study_id: str, reference: str | None = None) -> Wh
     models = list(dict.fromkeys([*report.decompositions, *everything["model"]]))
     by_model = {model: everything[everything["model"] == model] for model in models}
     accuracies = {model: harness_accuracy(part) for model, part in by_model.items()}
+    # Models of which only values were read, as losses, have no flips.
     values_alone = [model for model in models if model not in report.decompositions]
     graders = queries.graders(store, study_id, study.scorers)
     labelled = labelled_readouts(store, study_id)
+    # A log's own grades are no answers that could flip, so only the score reads them.
     score = score_report(
         studies.readouts(store, study_id, grades_of=graders) if graders else frame,
         is_recorded=study.is_recorded,
@@ -359,13 +350,12 @@ def whole_study(store: Store, study_id: str, reference: str | None = None) -> Wh
         harness={model: accuracy for model, accuracy in accuracies.items() if accuracy},
     )
     rows = studies.studies(store)
+    row = rows[rows["study_id"] == study_id].iloc[0]
     return WholeStudy(
         store=store,
         study_id=study_id,
         study=study,
-        row={
-            str(name): value for name, value in rows[rows["study_id"] == study_id].iloc[0].items()
-        },
+        row={str(name): value for name, value in row.items()},
         frame=frame,
         everything=everything,
         items=items,
@@ -382,39 +372,37 @@ def whole_study(store: Store, study_id: str, reference: str | None = None) -> Wh
 def judge_models(store: Store, study: Study) -> dict[str, str]:
     """Reader -> the model that reads as it: the study's judge, and those that judged its stored
     outputs again."""
-    again = {
-        name: one["params"].get("model") for name, one in versions_of(store, study.study_id).items()
-    }
-    own = {part.name: study.judge for part in study.extractors if needs_judge(part.name)}
-    return {name: str(model) for name, model in {**own, **again}.items() if model}
+    models = {part.name: study.judge for part in study.extractors if needs_judge(part.name)}
+    # A judge that read stored outputs again is not declared, and stands with its version.
+    for name, version in versions_of(store, study.study_id).items():
+        models[name] = version["params"].get("model")
+    return {name: str(model) for name, model in models.items() if model}
 
 
 def _beside(score: ScoreReport | None, headline: Headline) -> Headline:
     """A model that was asked in several wordings has one score, on one set of questions: its
     accuracy at the own prompt is left to it."""
-    if not score or not any(
-        one.model == headline.model for one in score.models if one.bar.by_wordings.has_interval
-    ):
+    # Two accuracies of one model, over different prompts, would puzzle whoever reads the card.
+    model_score = score.find_model(headline.model) if score else None
+    if model_score is None or not model_score.bar.by_wordings.has_interval:
         return headline
-    return replace(
-        headline, claims=tuple(one for one in headline.claims if one is not headline.score)
-    )
+    claims = tuple(claim for claim in headline.claims if claim is not headline.score)
+    return replace(headline, claims=claims)
 
 
 def study_of(store: Store, query: str) -> str:
     """The id of the one study of that id, or whose name begins so; BadInput lists what there is."""
     rows = studies.studies(store).to_dict("records")
-    study_ids = [
-        row["study_id"]
-        for row in rows
-        if row["study_id"] == query or row["name"].lower().startswith(query.lower())
-    ]
-    if len(study_ids) != 1:
-        listed = [row for row in rows if row["study_id"] in study_ids] if study_ids else rows
-        there = "; ".join(f"{row['study_id']} ({row['name']})" for row in listed) or "none yet"
-        what = "No study matches" if not study_ids else f"{len(study_ids)} studies match"
-        raise BadInput(f"{what} {query!r}. {'They' if study_ids else 'There'} are: {there}.")
-    return study_ids[0]
+    matching = []
+    for row in rows:
+        if row["study_id"] == query or row["name"].lower().startswith(query.lower()):
+            matching.append(row)
+    if len(matching) == 1:
+        return matching[0]["study_id"]
+    listed = "; ".join(f"{row['study_id']} ({row['name']})" for row in matching or rows)
+    if matching:
+        raise BadInput(f"{len(matching)} studies match {query!r}. They are: {listed}.")
+    raise BadInput(f"No study matches {query!r}. There are: {listed or 'none yet'}.")
 
 
 def imported(path: Path, words: Sequence[str], store: Store) -> str:

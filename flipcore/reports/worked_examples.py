@@ -19,13 +19,13 @@ from flipcore.stats.memory.pearl_analysis import Pearl
 def flips_example(cells: Sequence[Decomposition]) -> str:
     """T, G, A and the floor of the cell with the largest artifact; "" where only the reference was
     read."""
-    contested = [one for one in cells if not one.is_reference and not np.isnan(one.A.value)]
+    contested = [cell for cell in cells if not cell.is_reference and not np.isnan(cell.A.value)]
     if not contested:
         return ""
-    one = max(contested, key=lambda cell: cell.A.value)
-    t, g, a, floor = (number_text(estimate.value) for estimate in (one.T, one.G, one.A, one.W))
-    floor_text = f"noise floor {floor}" if not np.isnan(one.W.value) else "no noise floor"
-    return f"{place(one)}: T {t} − G {g} = A {a}; {floor_text}; {one.n_items:,} items."
+    cell = max(contested, key=lambda contested_cell: contested_cell.A.value)
+    t, g, a, floor = (number_text(part.value) for part in (cell.T, cell.G, cell.A, cell.W))
+    floor_text = f"noise floor {floor}" if not np.isnan(cell.W.value) else "no noise floor"
+    return f"{place(cell)}: T {t} − G {g} = A {a}; {floor_text}; {cell.n_items:,} items."
 
 
 def gap_example(gap: DropGap) -> str:
@@ -56,21 +56,21 @@ def pearl_example(pearl: Pearl) -> str:
     scores, never = (x[~np.isnan(x)] for x in (pearl.sensitivity, pearl.non_members))
     if not len(scores) or not len(never):
         return ""
-    texts, others = (number_text(float(np.median(x))) for x in (scores, never))
+    texts, non_members = (number_text(float(np.median(x))) for x in (scores, never))
     alpha = number_text(pearl.calibration.alpha)
     return (
-        f"The median sensitivity is {texts} for {len(scores):,} texts and {others} for"
+        f"The median sensitivity is {texts} for {len(scores):,} texts and {non_members} for"
         f" {len(never):,} non-members; α is {alpha}."
     )
 
 
 def truth_example(truth: GroundTruth) -> str:
     """The first detector at its smallest dose."""
-    one = truth.detectors[0]
-    at = one.at[0]
+    detector = truth.detectors[0]
+    dose = detector.at[0]
     return (
-        f"{one.name} at dose {at.dose:,}: AUC {number_text(at.auc.value)}, flagged"
-        f" {share_text(at.detected)}, false positives {share_text(one.false_positives)}."
+        f"{detector.name} at dose {dose.dose:,}: AUC {number_text(dose.auc.value)}, flagged"
+        f" {share_text(dose.detected)}, false positives {share_text(detector.false_positives)}."
     )
 
 
@@ -78,10 +78,9 @@ def holdout_example(tests: Mapping[str, HoldoutTest]) -> str:
     """The first test's estimate, margin, and what it could detect; "" before there is one."""
     if not tests:
         return ""
-    one = next(iter(tests.values()))
-    margin = (
-        "no margin is set" if one.margin is None else f"margin {margin_text(one.name, one.margin)}"
-    )
-    return (
-        f"{TITLES[one.name]}: {estimate_text(one)}; {margin}; could detect {detectable_text(one)}."
-    )
+    test = next(iter(tests.values()))
+    margin = "no margin is set"
+    if test.margin is not None:
+        margin = f"margin {margin_text(test.name, test.margin)}"
+    numbers = f"{estimate_text(test)}; {margin}; could detect {detectable_text(test)}"
+    return f"{TITLES[test.name]}: {numbers}."

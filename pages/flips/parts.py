@@ -74,7 +74,7 @@ def _board(study_id: str, model: str, mode: str, closed_gates: tuple, at: tuple 
     coded = _answers(study_id, model, mode)
     choices = dict(at) or None
     return levels.level_board(
-        coded, title_of, simultaneous=simultaneous, closed_gates=dict(closed_gates), temperature=heat, at=choices
+        coded, title_of, simultaneous=simultaneous, closed_gates=dict(closed_gates), temperature=heat, selection=choices
     )
 
 

@@ -126,7 +126,7 @@ def _sets(sets_key: str, name: str, confirmatory: bool) -> Sets | None:
     if kind == "version":
         row = next(one for one in holdout.versions(session.store()) if one["version_id"] == key)
         sides = [tuple(holdout.items(session.store(), list(row[side]))) for side in ("target_ids", "retro_ids")]
-        return divided(Sets.of(name, *sides), confirmatory)
+        return divided(Sets.without_study(name, *sides), confirmatory)
     if kind == OWN:
         return _own(name, confirmatory)
     return divided(read_sets(name, list(example_holdout().items) if kind == "pocket" else _SOURCES[kind]), confirmatory)

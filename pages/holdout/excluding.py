@@ -47,7 +47,7 @@ def applied(whole: Sets | None) -> Sets | None:
     target, retro = (tuple(item for item in items if item.item_id not in out) for items in (whole.target, whole.retro))
     n = len(whole.target) + len(whole.retro) - len(target) - len(retro)
     name = f"{whole.name}, {n:,} excluded"
-    return Sets.of(name, target, retro, study_ids=whole.study_ids, n_aside=whole.n_aside, notes=whole.notes)
+    return Sets.without_study(name, target, retro, study_ids=whole.study_ids, n_aside=whole.n_aside, notes=whole.notes)
 
 
 def effect(whole: Sets, sets: Sets, view: dict, tests: dict) -> None:

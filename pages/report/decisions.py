@@ -37,7 +37,7 @@ def card(one: Entry) -> None:
         st.markdown(plain(one.sentence) if one.resolution else f"**{plain(one.sentence)}**")
         if one.before:
             st.caption(plain(f"Instead of: {one.before}"))
-        st.caption(plain(f"{one.moment} · {one.reviewer} · {one.of} · {title_of(one.page)} · {one.mode}"))
+        st.caption(plain(f"{one.moment} · {one.reviewer} · {one.subject} · {title_of(one.page)} · {one.mode}"))
         with st.container(horizontal=True, vertical_alignment="center", gap="small"):
             if badge := MODE_BADGES.get(one.mode):
                 show_badges([(badge, badge)])

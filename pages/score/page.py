@@ -29,7 +29,7 @@ def under_board(report: score_reports.ScoreReport) -> None:
             st.caption(plain(claim.detail))
     names = [one.model for one in report.models]
     name = st.selectbox("Model", names, key="score-model", bind="query-params", width=330) if len(names) > 1 else names[0]
-    one = report.of(name) or report.models[0]
+    one = report.find_model(name) or report.models[0]
     left, right = st.columns(2, gap="large")
     with left:
         _shares(one)
@@ -145,10 +145,10 @@ def board(study_id: str, mode: str, at: dict, view: scores.View, report: score_r
     settings = {name: at[name] for name in ("reader", "role", "axes")}
     record.offer(study_id, PAGE, mode, decision and decision | settings)
     st.caption(modes.note(mode, study_id, BAND))
-    if dot and (one := report.of(dot["model"])):
+    if dot and (one := report.find_model(dot["model"])):
         _open(one, dot)
         st.rerun(scope="fragment")
-    of = report.of(st.query_params.get("of", "")) or report.models[0]
+    of = report.find_model(st.query_params.get("of", "")) or report.models[0]
     steps = Steps(score_reports.behind(of, st.query_params.get("way", ""), st.query_params.get("readout", of.reader)))
     inspector_place(study_id, of.model, steps, readout=of.reader, sheet=True)
     modes.remember(study_id, PAGE, {"level": 0.95}, moved)

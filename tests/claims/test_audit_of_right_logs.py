@@ -27,7 +27,7 @@ def audited(path):
 
 def wrong(path):
     """The names of what does not hold."""
-    return {finding.about for finding in audited(path).of(WRONG)}
+    return {finding.about for finding in audited(path).of_grades(WRONG)}
 
 
 def changed(path, target, change):
@@ -40,7 +40,7 @@ def changed(path, target, change):
 
 def test_two_runs_under_two_temperatures_are_two_systems_that_hold():
     found = audited(TABLES / "two_runs")
-    assert not found.of(WRONG)
+    assert not found.of_grades(WRONG)
     assert "temperature 0" in found.recognised and "temperature 1" in found.recognised
 
 
@@ -50,7 +50,7 @@ def test_two_runs_under_one_temperature_are_reruns_and_each_reports_its_own_scor
         TABLES / "two_runs" / "cold.json", tmp_path / "cold.json", lambda log: log["plan"].update(config={"temperature": 1.0})
     )
     found = audited(tmp_path)
-    assert not found.of(WRONG) and "80 calls, openai/gpt-4o-mini;" in found.recognised
+    assert not found.of_grades(WRONG) and "80 calls, openai/gpt-4o-mini;" in found.recognised
 
 
 def test_a_false_score_of_one_of_two_runs_is_still_heard(tmp_path):
@@ -60,7 +60,7 @@ def test_a_false_score_of_one_of_two_runs_is_still_heard(tmp_path):
         log["results"]["scores"][0]["metrics"]["accuracy"]["value"] = 0.725
 
     changed(TABLES / "two_runs" / "warm.json", tmp_path / "runs" / "warm.json", raise_score)
-    (finding,) = [finding for finding in audited(tmp_path / "runs").of(WRONG) if finding.about == "reported score"]
+    (finding,) = [finding for finding in audited(tmp_path / "runs").of_grades(WRONG) if finding.about == "reported score"]
     assert "reported 0.725, recomputed 0.650 from all 40 rows" in finding.claim.text
 
 
@@ -82,7 +82,7 @@ def test_two_tasks_of_two_models_on_the_same_items_each_report_their_own_rows(tm
 def test_two_tasks_on_the_same_texts_contradict_nothing():
     found = audited(TABLES / "two_tasks")
     abouts = {finding.about for finding in found.findings}
-    assert not found.of(WRONG) and "repeated items" not in abouts
+    assert not found.of_grades(WRONG) and "repeated items" not in abouts
 
 
 def test_two_tasks_that_send_one_prompt_with_two_right_answers_contradict_each_other(tmp_path):
@@ -169,7 +169,7 @@ def test_a_log_of_older_inspect_holds_its_scores_under_another_name(tmp_path):
             sample["score"] = sample.pop("scores")["includes"]
 
     found = audited(changed(TABLES / "two_runs" / "cold.json", tmp_path / "a.json", older))
-    assert not found.of(WRONG) and "read by includes" in found.recognised
+    assert not found.of_grades(WRONG) and "read by includes" in found.recognised
 
 
 _TWO_OF_ONE_NAME = """

@@ -98,7 +98,7 @@ def abouts(tmp_path, *logs):
     store = Store.open(":memory:")
     try:
         found = audit(store, store_logs(survey([tmp_path]), store))
-        return {finding.about: finding.claim.text for finding in found.of(WRONG, LESS_SURE)}
+        return {finding.about: finding.claim.text for finding in found.of_grades(WRONG, LESS_SURE)}
     finally:
         store.close()
 

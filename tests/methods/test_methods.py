@@ -90,7 +90,7 @@ def test_every_method_has_words_of_its_own():
     assert {"mover", "welch", "delta", "wilson", "clopper_pearson", "newcombe"} <= names
     wordless = []
     for name in sorted(names):
-        is_listed = any(name in method.of for method in INTERVALS)
+        is_listed = any(name in method.used_by for method in INTERVALS)
         if not is_listed or len(interval_method(name).text.split()) < 6:
             wordless.append(name)
     assert wordless == []

@@ -172,7 +172,7 @@ def test_the_survey_page_without_a_survey_says_where_to_build_one(path):
 
 def test_a_survey_is_answered_to_the_end_and_shows_no_result(path):
     survey = new_survey("Which one?", TARGET, RETRO, n_triples=3, n_checks=1)
-    kept(path, (survey.row(Sets.of("s", TARGET, RETRO).sets_id), TARGET + RETRO))
+    kept(path, (survey.row(Sets.without_study("s", TARGET, RETRO).sets_id), TARGET + RETRO))
     app = shown("survey/page.py", survey=survey.survey_id)
     app.text_input[0].input("Ada")
     app.button[0].click().run()

@@ -81,7 +81,7 @@ def test_a_decision_says_when_the_data_behind_it_changed(store):
 def test_two_sets_that_are_no_study_are_called_by_their_name(store):
     keep_decision(store, "sets-1", "holdout", "explore", "Undecided.", {"sets": "TruthfulQA and ours"}, "Mia")
     (one,) = entries(store, study_id="sets-1")
-    assert one.of == one.row()["study"] == "TruthfulQA and ours"
+    assert one.subject == one.row()["study"] == "TruthfulQA and ours"
 
 
 def test_a_row_of_a_strange_file_is_shown_as_far_as_it_goes(store):

@@ -116,7 +116,7 @@ def test_both_sets_are_read_and_named_by_what_they_hold():
     sets = sets_of_sources("mine", SOURCES)
     assert {item.category for item in sets.target} == {"logic"} and {item.category for item in sets.retro} == {"measure"}
     assert sets.record_id == f"sets-{sets.sets_id}" and not sets.is_of_study and sets.sources == tuple(SOURCES)
-    assert sets.sets_id == Sets.of("another name", sets.target, sets.retro).sets_id
+    assert sets.sets_id == Sets.without_study("another name", sets.target, sets.retro).sets_id
     assert set(sets.items) == {item.item_id for item in (*sets.target, *sets.retro)}
 
 
@@ -146,7 +146,7 @@ def test_nothing_is_set_aside_without_a_share(store):
 def test_entries_that_other_sets_keep_aside_are_left_out_with_a_note(store):
     whole = sets_of_sources("mine", SOURCES)
     aside = divided_sets(store, whole, 0.5, confirmatory=True)
-    other = Sets.of("other", whole.target[:-1], whole.retro)
+    other = Sets.without_study("other", whole.target[:-1], whole.retro)
     shown = divided_sets(store, other, 0.0, confirmatory=False)
     assert not set(shown.items) & set(aside.items)
     assert "a study set them aside, and only its lock opens them" in shown.notes[-1]
@@ -156,4 +156,4 @@ def test_the_pocket_model_is_asked_as_the_example_declares_it():
     example = example_holdout()
     own = pocket_study(sets_of_sources("Example: mine", SOURCES))
     assert own.name == "Holdout: mine" and own.items == tuple(SOURCES) and own.models == example.models
-    assert pocket_study(Sets.of("any", (), (), sources=example.items)) == example
+    assert pocket_study(Sets.without_study("any", (), (), sources=example.items)) == example

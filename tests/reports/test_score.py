@@ -111,7 +111,7 @@ def test_two_models_are_compared_cell_by_cell_the_better_one_first():
     frame = pd.concat([readouts("combined", model="weak"), strong_rows])
     report = score_report(frame)
     (one,) = report.differences
-    strong, weak = (report.of(model).bar for model in ("strong", "weak"))
+    strong, weak = (report.find_model(model).bar for model in ("strong", "weak"))
     assert (one.first, one.second) == ("strong", "weak") and one.claim in report.claims
     assert one.bar.value == pytest.approx(strong.value - weak.value)
     assert one.claim.text in report.text() and report.as_dict()["differences"][0]["sentence"] == one.claim.text

@@ -1,1 +1,1 @@
-"""What the browser parts are handed: every state and sentence computed here, looked up there."""
+"""Data of the browser parts: every state and sentence computed here, looked up there."""

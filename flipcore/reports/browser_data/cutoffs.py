@@ -1,9 +1,10 @@
-"""What a cut-off flags, wherever it is dragged: bands that hold at every position at once, and
-verdicts on a grid."""
+"""The items that a cut-off flags, wherever it is dragged: bands that hold at every position at
+once, and verdicts on a grid."""
 
 import base64
 import math
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
@@ -33,8 +34,9 @@ def dkw_half_width(n: int, level: float = 0.95, sides: int = 2) -> float:
 
 
 def excess_low_everywhere(curve: CutoffCurve, n: int, m: int, level: float = 0.95) -> np.ndarray:
-    """Lower bound of the excess that holds at every cut-off at once: each set's one-sided DKW bound
-    at half the error."""
+    """Lower bound of the excess that holds at every cut-off at once, from each set's one-sided DKW
+    bound."""
+    # Half the error for each set, so that both bounds hold together.
     slack = dkw_half_width(n, (1 + level) / 2, 1) + dkw_half_width(m, (1 + level) / 2, 1)
     chance = curve.n_controls_flagged / m
     room = np.where(chance < 1, 1 - chance, np.nan)
@@ -48,31 +50,32 @@ def shares_everywhere(
     once."""
     limits = []
     for shares, n in ((curve.fpr, n_non_members), (curve.detection, n_members)):
+        # Below ten texts no interval is shown anywhere.
         half = dkw_half_width(n, level) if n >= MIN_N else math.nan
         limits.append(np.clip(np.column_stack([shares - half, shares + half]), 0, 1))
     return limits[0], limits[1]
 
 
 def loss_cutoff(test: LossTest, rule: str) -> float:
-    """Where the line stands at first: the smallest D that the rule flags, or just beyond every
+    """The line's first place: the smallest D that the rule flags, or just beyond every
     control."""
     cutoff = test.cutoff(rule)
     return cutoff if math.isfinite(cutoff) else float(max(test.d0.max(), test.d.max()))
 
 
 def binned(values: np.ndarray, edges: np.ndarray) -> list[float]:
-    """Share of `values` in each bin; what lies outside is in no bin and stays in the
-    denominator."""
+    """Share of `values` in each bin."""
     counts = np.histogram(values, edges)[0]
+    # Values outside the bins belong to the set all the same.
     return (counts / max(len(values), 1)).tolist()
 
 
 def edges_of(*groups: np.ndarray, n_bins: int = 60) -> np.ndarray:
-    """Common bin edges over the finite values of all groups; a single value gets a bin of its own
-    around it."""
+    """Common bin edges over the finite values of all groups."""
     values = np.concatenate(groups)
     values = values[np.isfinite(values)]
     low, high = (float(values.min()), float(values.max())) if len(values) else (0.0, 1.0)
+    # A single value gets a bin of its own.
     pad = 0.02 * (high - low) or 0.5
     return np.linspace(low - pad, high + pad, n_bins + 1)
 
@@ -96,6 +99,11 @@ def _line(**parts) -> dict:
         "mirrored": False,
     }
     return defaults | parts
+
+
+def _group(name: str, colour: str, values: np.ndarray, edges: np.ndarray) -> dict[str, Any]:
+    label = f"{name} (n = {len(values):,})"
+    return {"label": label, "colour": colour, "shares": binned(values, edges)}
 
 
 def loss_line(
@@ -124,20 +132,13 @@ def loss_line(
         shown="{at|num} nats",
         start=start,
         range=[float(edges[0]), float(edges[-1])],
+        # A cut-off that flags nothing is infinite; the browser takes the largest float for it.
         positions=packed(np.minimum(curve.cutoffs, np.finfo("f4").max)),
         edges=edges.tolist(),
         marks=_verdict_mark(mark),
         groups=[
-            {
-                "label": f"{names[0]} (n = {n:,})",
-                "colour": "benchmark",
-                "shares": binned(test.d, edges),
-            },
-            {
-                "label": f"{names[1]} (n = {m:,})",
-                "colour": "control",
-                "shares": binned(test.d0, edges),
-            },
+            _group(names[0], "benchmark", test.d, edges),
+            _group(names[1], "control", test.d0, edges),
         ],
         tables={
             "flagged": packed(curve.n_flagged),
@@ -160,7 +161,7 @@ def loss_line(
 
 
 def _verdict_mark(mark: float) -> list[dict]:
-    """Where the verdict on the set counts from, which no line moves."""
+    """The mark beyond which the verdict on the set counts, which no line moves."""
     return [{"x": mark, "label": "the verdict's mark", "row": 1}] if math.isfinite(mark) else []
 
 
@@ -172,11 +173,9 @@ def alpha_line(
     curve = pearl.curve()
     sensitivity = pearl.sensitivity[~np.isnan(pearl.sensitivity)]
     non_members = pearl.non_members[~np.isnan(pearl.non_members)]
-    fpr, detection = (
-        shares_everywhere(curve, len(sensitivity), len(non_members))
-        if simultaneous
-        else (curve.fpr_limits, curve.detection_limits)
-    )
+    fpr, detection = curve.fpr_limits, curve.detection_limits
+    if simultaneous:
+        fpr, detection = shares_everywhere(curve, len(sensitivity), len(non_members))
     edges = edges_of(sensitivity, non_members)
     marks = [
         {"x": pearl.calibration.alpha, "label": f"α by the {pearl.calibration.rule} rule"},
@@ -195,16 +194,8 @@ def alpha_line(
         marks=marks,
         positions=packed(np.maximum(curve.alphas, np.finfo("f4").min)),
         groups=[
-            {
-                "label": f"judged (n = {len(sensitivity):,})",
-                "colour": "benchmark",
-                "shares": binned(sensitivity, edges),
-            },
-            {
-                "label": f"non-members (n = {len(non_members):,})",
-                "colour": "control",
-                "shares": binned(non_members, edges),
-            },
+            _group("judged", "benchmark", sensitivity, edges),
+            _group("non-members", "control", non_members, edges),
         ],
         tables={
             "k": packed(curve.n_detected),
@@ -273,30 +264,37 @@ def margin_line(drop_gap: DropGap, start: float, verdict: MemoryTest) -> dict:
     low, high = drop_gap.equivalence_interval
     adjusted = verdict.numbers["p_adjusted"]
     family_p = None if math.isnan(adjusted) else adjusted
-    claims = [
-        gap_claim(drop_gap.decided, margin, family_p, verdict.n_family, verdict.score)
-        for margin in MARGINS.tolist()
-    ]
-    texts = [claim.not_claimed(verdict.claim.withheld).text for claim in claims]
+    texts = []
+    for margin in MARGINS.tolist():
+        claim = gap_claim(drop_gap.decided, margin, family_p, verdict.n_family, verdict.score)
+        texts.append(claim.not_claimed(verdict.claim.withheld).text)
+    # Most margins give one of a few sentences: each is sent once.
     words = list(dict.fromkeys(texts))
     estimates = [
         ("gap, score interval (ours)", drop_gap.gap, "genuine"),
         ("gap, the source's bootstrap", drop_gap.gap_source, "floor"),
         ("among items answered right before", drop_gap.cond_gap, "broken"),
     ]
-    rows = [
-        {
-            "label": f"{label}: {one.text_points()}",
-            "value": one.value,
-            "low": one.low,
-            "high": one.high,
+    rows, reach = [], 0.12
+    for label, estimate, colour in estimates:
+        if math.isnan(estimate.value):
+            continue
+        row = {
+            "label": f"{label}: {estimate.text_points()}",
+            "value": plain(estimate.value),
+            "low": plain(estimate.low),
+            "high": plain(estimate.high),
             "colour": colour,
         }
-        for label, one, colour in estimates
-        if one.value == one.value
-    ]
-    ends = [float(str(row[side])) for row in rows for side in ("low", "high")]
-    reach = max([0.12, *(abs(end) for end in ends if end == end)]) * 1.05
+        rows.append(row)
+        for end in (estimate.low, estimate.high):
+            if not math.isnan(end):
+                reach = max(reach, abs(end))
+    reach *= 1.05
+    decides = "At this size the gap has no interval that could lie within a margin."
+    if not math.isnan(low):
+        points = f"[{100 * low:+.1f}, {100 * high:+.1f}] points.".replace("-", "−")
+        decides = f"The 90% interval that decides the margin is {points}"
     return _line(
         id=f"margin-{drop_gap.gap.value:.6g}-{drop_gap.gap.n}",
         control="margin",
@@ -308,50 +306,36 @@ def margin_line(drop_gap: DropGap, start: float, verdict: MemoryTest) -> dict:
         shown="{at|pp}",
         start=start,
         range=[-reach, reach],
-        rows=[{key: plain(value) for key, value in row.items()} for row in rows],
+        rows=rows,
         positions=packed(MARGINS),
         tables={"claim": packed([words.index(text) for text in texts])},
         words={"claim": words},
-        lines=[
-            "{claim|word}",
-            (
-                "At this size the gap has no interval that could lie within a margin."
-                if math.isnan(low)
-                else (
-                    f"The 90% interval that decides the margin is [{100 * low:+.1f},"
-                    f" {100 * high:+.1f}] points.".replace("-", "−")
-                )
-            ),
-        ],
+        lines=["{claim|word}", decides],
     )
 
 
 def rule_rows(test: LossTest) -> list[dict]:
-    """What each rule flags, with its share, as a table shows it; no smallest D where a rule flags
+    """One row per rule with the items that it flags; no smallest D where a rule flags
     nothing."""
     rows = []
     for rule, title in RULES.items():
-        rate = test.rate(rule)
-        rows.append(
-            {
-                "rule": title,
-                "flagged": int(test.flagged[rule].sum()),
-                "of": rate.n,
-                "share": rate.text(3),
-                "smallest D flagged": (
-                    None if test.cutoff(rule) == math.inf else round(test.cutoff(rule), 3)
-                ),
-            }
-        )
+        rate, cutoff = test.rate(rule), test.cutoff(rule)
+        row = {
+            "rule": title,
+            "flagged": int(test.flagged[rule].sum()),
+            "of": rate.n,
+            "share": rate.text(3),
+            "smallest D flagged": None if cutoff == math.inf else round(cutoff, 3),
+        }
+        rows.append(row)
     return rows
 
 
 def pearl_cutoff(pearl: Pearl) -> float:
-    """Where alpha's line stands at first: at alpha, or at the largest sensitivity where non-members
+    """The first place of alpha's line: alpha, or at the largest sensitivity where non-members
     are too few to set one."""
     alpha = pearl.calibration.alpha
-    return (
-        alpha
-        if alpha < 2
-        else float(pearl.sensitivity[~np.isnan(pearl.sensitivity)].max(initial=0.0))
-    )
+    # With too few non-members alpha is infinite, which no line can stand at.
+    if alpha < 2:
+        return alpha
+    return float(pearl.sensitivity[~np.isnan(pearl.sensitivity)].max(initial=0.0))

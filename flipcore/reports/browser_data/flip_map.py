@@ -1,5 +1,4 @@
-"""What the flip map is handed: which rows in which order, every panel's cells at every zoom, and
-what is known of groups.
+"""The flip map's data: the rows in their order, every panel's cells at every zoom, and the groups.
 
 Shares travel as thousandths in 16 bits, so that 12,000 items × 8 cells are 200 kB.
 """
@@ -8,6 +7,7 @@ import base64
 import math
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
@@ -20,14 +20,15 @@ from flipcore.stats.flips.surface import Cells, flip_mask, most_flipping, order_
 UNDEFINED = -32_768
 LABEL_CHARS = 90
 FEW_ROWS = 20  # the zoom ends where a map has no more rows than this
+MOST_LISTED = 25  # items of the table under a map
 
 
 def permille(shares: np.ndarray) -> str:
     """Shares or differences of shares (-1..1) of any shape, row-major, as base64 of little-endian
     int16; NaN becomes `UNDEFINED`."""
     flat = np.asarray(shares, dtype=float).ravel()
-    whole = np.where(np.isnan(flat), UNDEFINED, np.round(1000 * np.nan_to_num(flat)))
-    return base64.b64encode(whole.astype("<i2").tobytes()).decode()
+    thousandths = np.where(np.isnan(flat), UNDEFINED, np.round(1000 * np.nan_to_num(flat)))
+    return base64.b64encode(thousandths.astype("<i2").tobytes()).decode()
 
 
 def permille_or_none(shares: np.ndarray) -> str:
@@ -91,36 +92,38 @@ def map_arrays(
     columns; with `signed` the one panel holds differences. `families` is item -> what it was made
     from, which counts once; `models` names each group's model where a group is one."""
     cells = panels[0][1]
+    ids = [cells.items[i] for i in rows.rows]
+    groups = []
+    for group, model in zip(rows.groups, models or [""] * len(rows.groups), strict=True):
+        place = {"start": group.start, "end": group.end, "model": model}
+        groups.append({"label": _label(group.label), **place})
     sizes = zoom_sizes(rows)
     starts = [map_cells.bin_starts(rows.groups, size) for size in sizes]
+    drawn = [_panel(title, part, rows, starts, families, signed=signed) for title, part in panels]
     return {
-        "ids": [cells.items[i] for i in rows.rows],
-        "labels": [_label(questions.get(cells.items[i], cells.items[i])) for i in rows.rows],
+        "ids": ids,
+        "labels": [_label(questions.get(item, item)) for item in ids],
         "columns": [_column(column, cells.columns) for column in cells.columns],
-        "groups": [
-            {"label": _label(group.label), "start": group.start, "end": group.end, "model": model}
-            for group, model in zip(rows.groups, models or [""] * len(rows.groups), strict=True)
-        ],
+        "groups": groups,
         "grouped": rows.is_grouped,
         "sizes": sizes,
-        "starts": [
-            base64.b64encode(np.asarray(one).astype("<i4").tobytes()).decode() for one in starts
-        ],
+        "starts": [_packed_integers(of_step) for of_step in starts],
         "signed": signed,
-        "panels": [
-            _panel(title, part, rows, starts, families, signed=signed) for title, part in panels
-        ],
+        "panels": drawn,
     }
 
 
+def _packed_integers(numbers: np.ndarray) -> str:
+    return base64.b64encode(np.asarray(numbers).astype("<i4").tobytes()).decode()
+
+
 def zoom_sizes(rows: MapRows) -> list[int]:
-    """How many items a row stands for at each step of the zoom, single items first; the last step
+    """The number of items in a row at each step of the zoom, single items first; the last step
     has a screenful."""
+    # A bin never holds items of two groups, so that the largest group ends the zoom, too.
+    largest = max((group.end - group.start for group in rows.groups), default=0)
     sizes = [1]
-    while (
-        len(rows.rows) > FEW_ROWS * sizes[-1]
-        and max(group.end - group.start for group in rows.groups) > sizes[-1]
-    ):
+    while len(rows.rows) > FEW_ROWS * sizes[-1] and largest > sizes[-1]:
         sizes.append(sizes[-1] * map_cells.BIN)
     return sizes
 
@@ -132,7 +135,7 @@ def _label(text: str) -> str:
 def _column(column: str, columns: Sequence[str]) -> dict:
     axis, variant = map_cells.column_parts(column)
     label = variant or ("noise floor" if axis == IDENTITY else axis.replace("_", " "))
-    is_open = any(map_cells.column_parts(one)[0] == axis and one != axis for one in columns)
+    is_open = any(map_cells.column_parts(name)[0] == axis and name != axis for name in columns)
     return {
         "id": column,
         "axis": axis,
@@ -166,11 +169,10 @@ def _panel(
     ordered = _part(cells, rows.rows)
     values = map_cells.row_values(ordered)
     means = map_cells.means_with_intervals(ordered, families, signed=signed)
+    levels = [_level(ordered, values, of_step, step) for step, of_step in enumerate(starts)]
     return {
         "title": title,
-        "levels": [
-            _level(ordered, values, level_starts, step) for step, level_starts in enumerate(starts)
-        ],
+        "levels": levels,
         "strip": [_texts(mean, signed=signed) for mean in means],
         "groups": _groups(ordered, rows, families, signed=signed) if rows.is_grouped else [],
     }
@@ -181,16 +183,10 @@ def _level(cells: Cells, values: np.ndarray, starts: np.ndarray, step: int) -> d
     if step == 0:
         return _packed(cells.rate, cells.unreadable, cells.cut_shares) | {"means": permille(values)}
     low, high = map_cells.bin_quartiles(values, starts)
-    shares = (
-        map_cells.bin_means(part, starts)
-        for part in (cells.rate, cells.unreadable, cells.cut_shares)
-    )
+    parts = (cells.rate, cells.unreadable, cells.cut_shares)
+    packed = _packed(*(map_cells.bin_means(part, starts) for part in parts))
     means = map_cells.bin_means(values[:, None], starts)[:, 0]
-    return _packed(*shares) | {
-        "means": permille(means),
-        "low": permille(low),
-        "high": permille(high),
-    }
+    return packed | {"means": permille(means), "low": permille(low), "high": permille(high)}
 
 
 def _packed(rate: np.ndarray, unreadable: np.ndarray, cut: np.ndarray) -> dict:
@@ -206,19 +202,22 @@ def _groups(
 ) -> list[dict]:
     """Each group's estimates, one a column and last the rows' own, with its unreadable and cut
     shares."""
+    # Intervals of hundreds of groups take too long to wait for.
     with_intervals = len(rows.groups) <= map_cells.MOST_WITH_INTERVALS
     groups = []
     for group in rows.groups:
         part = _part(cells, range(group.start, group.end))
-        group_families = {item: families.get(item, item) for item in part.items}
+        # An item without a family is one of its own.
+        clusters = {item: families.get(item, item) for item in part.items}
         means = map_cells.means_alone(part)
         if with_intervals:
-            means = map_cells.means_with_intervals(part, group_families, signed=signed)
-        texts = {"cells": [_texts(mean, signed=signed) for mean in means]}
-        groups.append(
-            texts
-            | {"unreadable": _mean_shares(part.unreadable), "cut": _mean_shares(part.cut_shares)}
-        )
+            means = map_cells.means_with_intervals(part, clusters, signed=signed)
+        row = {
+            "cells": [_texts(mean, signed=signed) for mean in means],
+            "unreadable": _mean_shares(part.unreadable),
+            "cut": _mean_shares(part.cut_shares),
+        }
+        groups.append(row)
     return groups
 
 
@@ -229,14 +228,10 @@ def _mean_shares(shares: np.ndarray) -> list[float]:
 def _texts(estimate: Estimate, *, signed: bool) -> list:
     """[value, low, high, the value as text, its interval and n as text]; what is missing is
     None."""
-    numbers = [
-        None if math.isnan(one) else round(one, 4)
-        for one in (estimate.value, estimate.low, estimate.high)
-    ]
+    value, low, high = estimate.value, estimate.low, estimate.high
+    numbers = [None if math.isnan(end) else round(end, 4) for end in (value, low, high)]
     if signed:
-        points = replace(
-            estimate, value=100 * estimate.value, low=100 * estimate.low, high=100 * estimate.high
-        )
+        points = replace(estimate, value=100 * value, low=100 * low, high=100 * high)
         text, interval = number_text(points.value, 0, sign=True), points.text(0).partition(" ")[2]
     else:
         text, _, interval = estimate.text_percent().partition(" ")
@@ -244,7 +239,7 @@ def _texts(estimate: Estimate, *, signed: bool) -> list:
 
 
 def caption(study: str, study_id: str, parts: Sequence[str], version: str, day: str) -> str:
-    """What stands under a saved picture, before what the browser adds of the rows in sight."""
+    """The caption of a saved picture; the browser adds the rows in sight."""
     return (
         f"Flip map of {study} ({study_id}): {'; '.join(filter(None, parts))}. Flipscope {version},"
         f" {day}."
@@ -260,22 +255,21 @@ def flip_table(
 ) -> list[dict]:
     """The 25 of the items on the map that flip most, each with the column where it flips most."""
     item_set = set(items)
-    order = [
-        i for i in order_of(first, second, "field", first.items) if first.items[i] in item_set
-    ][:25]
-    means = [
-        (title, row_means(cells))
-        for title, cells in dict(zip(titles, (first, second), strict=True)).items()
-    ]
-    return [
-        {
-            "id": first.items[i],
-            "column": most_flipping(first, i),
-            "question": questions.get(first.items[i], first.items[i].split("@")[0]),
-        }
-        | {
-            f"{title}, share": None if mean[i] != mean[i] else round(float(mean[i]), 3)
-            for title, mean in means
-        }
-        for i in order
-    ]
+    # One extractor beside itself has one title, and one column.
+    cells_of = dict(zip(titles, (first, second), strict=True))
+    means = {title: row_means(cells) for title, cells in cells_of.items()}
+    rows: list[dict] = []
+    for i in order_of(first, second, "field", first.items):
+        item = first.items[i]
+        if item in item_set and len(rows) < MOST_LISTED:
+            question = questions.get(item, item.split("@")[0])
+            row: dict[str, Any] = {
+                "id": item,
+                "column": most_flipping(first, i),
+                "question": question,
+            }
+            for title, mean in means.items():
+                share = None if math.isnan(mean[i]) else round(float(mean[i]), 3)
+                row[f"{title}, share"] = share
+            rows.append(row)
+    return rows

@@ -3,7 +3,7 @@ computed beforehand."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import chain, product
+from itertools import product
 
 import numpy as np
 
@@ -14,13 +14,12 @@ from flipcore.stats.flips.coded_answers import CodedAnswers
 from flipcore.stats.flips.decomposition import COLUMNS, item_rates, stated_parts
 from flipcore.stats.flips.pooled import ALL_AXES, over_axes
 
-# the three parts as a sentence has them: beyond the noise floor where one was measured
+# The three parts as a sentence has them: beyond the noise floor where one was measured.
 LEADS = ("compared", "reference", "both")
 QUANTITIES = ("T", "G", "A", "A_minus_G", *LEADS)
 KINDS = ("default", "percentile", "bca", "studentized")
-LEVELS = tuple(
-    round(level, 3) for level in (*np.arange(0.5, 0.9901, 0.005), *np.arange(0.991, 0.9991, 0.001))
-)
+_GRID = np.concatenate([np.arange(0.5, 0.9901, 0.005), np.arange(0.991, 0.9991, 0.001)])
+LEVELS = tuple(round(level, 3) for level in _GRID)
 
 
 @dataclass(frozen=True)
@@ -65,33 +64,33 @@ def level_limits(
     rows = _rows(answers, pooled)
     shape = (len(references), len(policies), len(kinds), len(rows), len(QUANTITIES))
     low, high = (np.full((*shape, len(levels)), np.nan, dtype="<f8") for _ in range(2))
-    values, floors = (
-        np.full((*shape[:2], len(rows), k), np.nan, dtype="<f8") for k in (len(QUANTITIES), 2)
-    )
+    values = np.full((*shape[:2], len(rows), len(QUANTITIES)), np.nan, dtype="<f8")
+    floors = np.full((*shape[:2], len(rows), 2), np.nan, dtype="<f8")
     n, methods = np.zeros((*shape[:2], len(rows)), int), np.full(shape, "none", object)
     # Where every answer was read the policies give the same columns, so the same limits.
     limits_of: dict[bytes, list] = {}
     for r, reference in enumerate(references):
         for p, policy in enumerate(policies):
             rates = _rates(answers, rows, reference, policy, pooled, include_base=include_base)
-            stated = [stated_names(x) for x in rates]
-            columns = np.hstack([x[:, _places(own)] for x, own in zip(rates, stated, strict=True)])
-            joint = JointMeans(columns, seed, n_boot, answers.families)
-            bounds = [COLUMNS[name] for name in chain.from_iterable(stated)]
+            parts, bounds = [], []
+            for row_rates in rates:
+                stated = stated_names(row_rates)
+                parts.append(row_rates[:, _places(stated)])
+                bounds += [COLUMNS[name] for name in stated]
+            joint = JointMeans(np.hstack(parts), seed, n_boot, answers.families)
             values[r, p] = joint.values.reshape(len(rows), -1)
             n[r, p] = joint.n.reshape(len(rows), -1)[:, 0]
-            floors[r, p] = JointMeans(
-                np.hstack([x[:, _places(("W", "W_ref"))] for x in rates])
-            ).values.reshape(-1, 2)
-            place = joint.columns.tobytes()
-            if place not in limits_of:
-                limits_of[place] = [_limits(joint, kind, levels, bounds) for kind in kinds]
-            for k, limits in enumerate(limits_of[place]):
+            row_floors = np.hstack([row_rates[:, _places(("W", "W_ref"))] for row_rates in rates])
+            floors[r, p] = JointMeans(row_floors).values.reshape(-1, 2)
+            key = joint.columns.tobytes()
+            if key not in limits_of:
+                limits_of[key] = [_limits(joint, kind, levels, bounds) for kind in kinds]
+            for k, limits in enumerate(limits_of[key]):
                 low[r, p, k], high[r, p, k], methods[r, p, k] = limits
-            own = [i for i, (_, e) in enumerate(rows) if e == reference]
-            # A is 0 by definition there.
+            # Of the reference itself A is 0 by definition.
+            reference_rows = [i for i, (_, name) in enumerate(rows) if name == reference]
             for array, hole in ((low, np.nan), (high, np.nan), (methods, "reference")):
-                array[r, p, :, own, 2:] = hole
+                array[r, p, :, reference_rows, 2:] = hole
     names = tuple(references), tuple(policies), tuple(kinds), tuple(levels)
     return LevelLimits(rows, *names, values, low, high, floors, n, methods, seed, n_boot)
 
@@ -114,18 +113,17 @@ def _rates(
 ) -> list[np.ndarray]:
     """(items, quantities) of each row."""
     cells: dict[tuple[str, str], np.ndarray] = {}
+    # The rows over all axes stand behind those that they are the means of.
     for axis, extractor in rows:
-        if axis != ALL_AXES:
-            cells[axis, extractor] = item_rates(
+        if axis == ALL_AXES:
+            pooled_rates = [cells[pooled_axis, extractor] for pooled_axis in pooled]
+            cells[axis, extractor] = over_axes(pooled_rates)
+        else:
+            rates = item_rates(
                 answers, axis, extractor, reference, policy, include_base=include_base
-            ).values
-    rates = []
-    for axis, extractor in rows:
-        over_all = (
-            [cells[pooled_axis, extractor] for pooled_axis in pooled] if axis == ALL_AXES else []
-        )
-        rates.append(over_axes(over_all) if axis == ALL_AXES else cells[axis, extractor])
-    return rates
+            )
+            cells[axis, extractor] = rates.values
+    return [cells[row] for row in rows]
 
 
 def stated_names(values: np.ndarray) -> tuple[str, ...]:
@@ -140,11 +138,8 @@ def _places(names: Sequence[str]) -> list[int]:
 def _limits(
     joint: JointMeans, kind: str, levels: Sequence[float], bounds: Sequence[tuple[float, float]]
 ) -> tuple[np.ndarray, ...]:
-    """Limits as (rows, quantities, levels), the methods as (rows, quantities)."""
-    of = joint.intervals(kind, levels, bounds)
+    """Limit as (rows, quantities, levels), the methods as (rows, quantities)."""
+    intervals = joint.intervals(kind, levels, bounds)
     shape = (len(bounds) // len(QUANTITIES), len(QUANTITIES))
-    return (
-        of.low.T.reshape(*shape, -1),
-        of.high.T.reshape(*shape, -1),
-        of.methods[-1].reshape(shape),
-    )
+    low, high = (ends.T.reshape(*shape, -1) for ends in (intervals.low, intervals.high))
+    return low, high, intervals.methods[-1].reshape(shape)

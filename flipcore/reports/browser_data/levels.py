@@ -6,7 +6,7 @@ import base64
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import chain, product
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -38,14 +38,8 @@ from flipcore.stats.flips.disagreement import POLICIES
 from flipcore.stats.flips.pooled import ALL_AXES
 from flipcore.stats.memory import pearl_alpha
 
-LEVELS = tuple(round(0.5 + 0.01 * i, 2) for i in range(50)) + (
-    0.992,
-    0.994,
-    0.995,
-    0.996,
-    0.998,
-    0.999,
-)
+_WIDE_LEVELS = tuple(round(0.5 + 0.01 * i, 2) for i in range(50))
+LEVELS = (*_WIDE_LEVELS, 0.992, 0.994, 0.995, 0.996, 0.998, 0.999)
 KINDS = {
     "default": "by number of items",
     "percentile": "percentile bootstrap",
@@ -75,9 +69,9 @@ BAND_HOLDS_FROM = 40
 
 
 def resamples(answers: CodedAnswers) -> int:
-    """How many the board and the table under it take, so that they print the same limits. Beyond
-    MANY_ITEMS items fewer do: the limits are then so close that the draws no longer move their
-    second digit."""
+    """The number of resamples that the board and the table under it take, so that both print the
+    same limits. Beyond MANY_ITEMS items fewer do: the limits are then so close that the draws no
+    longer move their second digit."""
     return N_BOOT if len(answers.items) <= MANY_ITEMS else FEW_BOOT
 
 
@@ -95,15 +89,19 @@ class Board:
     arrays: dict[str, Any]
     limits: Mapping[str, tuple[np.ndarray, np.ndarray]]
 
-    def at(
-        self, reference: str, policy: str, row: str, level: float
+    def limits_at(
+        self, reference: str, policy: str, row_id: str, level: float
     ) -> tuple[np.ndarray, np.ndarray]:
         """(low, high) of the quantities of one row at the level that is nearest."""
-        levels = self.arrays["levels"]
-        at = min(range(len(levels)), key=lambda i: abs(levels[i] - level))
-        place = [one["id"] for one in self.arrays["rows"]].index(row)
+        level_index = nearest(self.arrays["levels"], level)
+        row_index = [row["id"] for row in self.arrays["rows"]].index(row_id)
         low, high = self.limits[f"{reference}|{policy}"]
-        return low[place, :, at], high[place, :, at]
+        return low[row_index, :, level_index], high[row_index, :, level_index]
+
+
+def nearest(levels: Sequence[float], level: float) -> int:
+    """The index of the level that is nearest."""
+    return min(range(len(levels)), key=lambda i: abs(levels[i] - level))
 
 
 def board(answers: CodedAnswers, title_of: Callable[[str], str], **settings: Any) -> dict:
@@ -120,7 +118,7 @@ def level_board(
     simultaneous: bool = False,
     closed_gates: Mapping[str, str] | None = None,
     temperature: float | None = None,
-    at: Mapping[str, Any] | None = None,
+    selection: Mapping[str, Any] | None = None,
 ) -> Board:
     """Arrays: `levels, rows, tables, wording, options, start, chosen`;
     `tables["reference|policy|kind"]` holds points, floors, packed limits in the order quantity,
@@ -128,73 +126,67 @@ def level_board(
     `wording["reference|policy"]` the sentences of each row. `closed_gates`: axis or extractor ->
     why it is not claimed. With `simultaneous` the only kind is a max-|t| band over all rows,
     references and policies. Otherwise hidden rows over all axes that may be claimed carry the
-    headline. `at` names one reference, policy and kind: there are no other tables and words then,
-    and a page asks again for those that somebody chooses; the options stay all."""
+    headline. `selection` names one reference, policy and kind: there are no other tables and words
+    then, and a page asks again for those that somebody chooses; the options stay all."""
     references, n_boot = readable(answers), n_boot or resamples(answers)
     shut = set(closed_gates or {}) | {IDENTITY}
     pooled = () if simultaneous else tuple(axis for axis in answers.axes if axis not in shut)
     kinds = {"simultaneous": BAND} if simultaneous else KINDS
     options = {
-        "reference": [(e, title_of(e)) for e in references],
+        "reference": [(name, title_of(name)) for name in references],
         "kind": list(kinds.items()),
-    } | OPTIONS
-    reference = default_reference(references) if references else ""
+        **OPTIONS,
+    }
     choices = {
-        "reference": reference,
+        "reference": default_reference(references) if references else "",
         "policy": "own_class",
         "kind": next(iter(kinds)),
         "rule": RULES[0],
     }
     policies: tuple[str, ...] = POLICIES
-    of_kind = tuple(kinds)
-    if at is not None and references:
-        choices = _choices(options, choices, at)
-        references, policies, of_kind = (
-            (choices[name],) for name in ("reference", "policy", "kind")
-        )
+    shown_kinds = tuple(kinds)
+    if selection is not None and references:
+        # A page asks again for what somebody chooses, instead of waiting for all of it.
+        choices = _choices(options, choices, selection)
+        references, policies = (choices["reference"],), (choices["policy"],)
+        shown_kinds = (choices["kind"],)
     by_level = level_limits(
         answers,
         references,
         policies=policies,
-        kinds=() if simultaneous else of_kind,
+        kinds=() if simultaneous else shown_kinds,
         levels=LEVELS,
         pooled=pooled,
         seed=seed,
         n_boot=n_boot,
     )
-    every = every_pairing(answers, references) if simultaneous else None
-    wording_of = wordings(
-        answers, references, policies, closed_gates or {}, temperature, pooled, every
-    )
+    together = every_pairing(answers, references) if simultaneous else None
+    gates = closed_gates or {}
+    wording_of = wordings(answers, references, policies, gates, temperature, pooled, together)
     band = _band(answers, by_level, seed, n_boot) if simultaneous else None
     tables: dict[str, dict] = {}
+    wording: dict[str, dict] = {}
     limits: dict[str, tuple[np.ndarray, np.ndarray]] = {}
-    for (r, reference), (p, policy), (k, kind) in product(
-        enumerate(references), enumerate(policies), enumerate(of_kind)
-    ):
-        low, high = (
-            (band[0][r, p], band[1][r, p])
-            if band
-            else (by_level.low[r, p, k], by_level.high[r, p, k])
-        )
-        outcomes = _verdicts(wording_of(reference, policy), low, high)
-        if band:
-            limits[f"{reference}|{policy}"] = low, high
-        tables[f"{reference}|{policy}|{kind}"] = _table(by_level, r, p, low, high) | outcomes
-    rows = [
-        {
-            "id": f"{axis}|{e}",
-            "label": f"{axis.replace('_', ' ')}, {title_of(e).lower()}",
-            "hidden": axis == ALL_AXES,
-        }
-        for axis, e in by_level.rows
-    ]
-    wording = {}
-    for reference, policy in product(references, policies):
-        sentences = wording_of(reference, policy)
-        wording[f"{reference}|{policy}"] = {"rows": sentences.rows(), "instead": sentences.instead}
-    arrays = {"levels": list(LEVELS), "rows": rows, "tables": tables, "quantities": list(WHISKERS)}
-    arrays |= {
+    for (r, reference), (p, policy) in product(enumerate(references), enumerate(policies)):
+        key, words = f"{reference}|{policy}", wording_of(reference, policy)
+        wording[key] = {"rows": words.rows(), "instead": words.instead}
+        for k, kind in enumerate(shown_kinds):
+            if band:
+                low, high = band[0][r, p], band[1][r, p]
+                limits[key] = (low, high)
+            else:
+                low, high = by_level.low[r, p, k], by_level.high[r, p, k]
+            outcomes = _verdicts(words, low, high)
+            tables[f"{key}|{kind}"] = _table(by_level, r, p, low, high) | outcomes
+    rows = []
+    for axis, name in by_level.rows:
+        label = f"{axis.replace('_', ' ')}, {title_of(name).lower()}"
+        rows.append({"id": f"{axis}|{name}", "label": label, "hidden": axis == ALL_AXES})
+    arrays = {
+        "levels": list(LEVELS),
+        "rows": rows,
+        "tables": tables,
+        "quantities": list(WHISKERS),
         "wording": wording,
         "options": options | {"kind": _titles(kinds, by_level)},
         "start": LEVELS.index(0.95),
@@ -207,18 +199,17 @@ def _titles(kinds: Mapping[str, str], by_level: LevelLimits) -> list[tuple[str, 
     """Each kind of interval with its title, which says what one that is short held in simulation at
     these numbers of items."""
     fewest = int(by_level.n[by_level.n > 0].min(initial=0))
-    labels = {kind: coverage_label(measured_coverage(kind, fewest)) for kind in kinds}
-    return [
-        (kind, f"{title} ({labels[kind]})" if labels[kind] else title)
-        for kind, title in kinds.items()
-    ]
+    titles = []
+    for kind, title in kinds.items():
+        label = coverage_label(measured_coverage(kind, fewest))
+        titles.append((kind, f"{title} ({label})" if label else title))
+    return titles
 
 
 def at_settings(board: dict, view: dict) -> dict:
     """The board at the settings of `view`, where it has them."""
-    levels = board["levels"]
-    at = min(range(len(levels)), key=lambda i: abs(levels[i] - view["level"]))
-    return board | {"start": at, "chosen": _choices(board["options"], board["chosen"], view)}
+    chosen = _choices(board["options"], board["chosen"], view)
+    return board | {"start": nearest(board["levels"], view["level"]), "chosen": chosen}
 
 
 def _choices(
@@ -227,10 +218,10 @@ def _choices(
     view: Mapping[str, Any],
 ) -> dict:
     """The choices of `view` where they are options, else those of `start`."""
-    return {
-        key: view[key] if view[key] in dict(options[key]) else default
-        for key, default in start.items()
-    }
+    choices = {}
+    for key, default in start.items():
+        choices[key] = view[key] if view[key] in dict(options[key]) else default
+    return choices
 
 
 def start_of(scorers: Sequence[str], start: Mapping[str, Any] = START) -> dict:
@@ -241,21 +232,20 @@ def start_of(scorers: Sequence[str], start: Mapping[str, Any] = START) -> dict:
 
 def with_own_reference(view: dict, extractors: Sequence[str], scorers: Sequence[str] = ()) -> dict:
     """`view` with the model's own default for a reference extractor that nobody chose."""
-    untouched = (
-        view["reference"] == start_of(scorers)["reference"] and view["reference"] not in extractors
-    )
-    return view | {"reference": default_reference(extractors, scorers)} if untouched else view
+    is_start = view["reference"] == start_of(scorers)["reference"]
+    if not is_start or view["reference"] in extractors:
+        return view
+    return view | {"reference": default_reference(extractors, scorers)}
 
 
 def band_words(cells: Sequence[Decomposition]) -> str:
-    """For what the simultaneous band of these cells holds, and where it holds less often than its
+    """The scope of the simultaneous band of these cells, and where it holds less often than its
     level says."""
-    fewest = min((one.T.n for one in cells if one.T.n), default=0)
-    caveat = (
-        f" (with fewer than {BAND_HOLDS_FROM} items, as here, less often than the level says)"
-        if fewest < BAND_HOLDS_FROM
-        else ""
-    )
+    caveat = ""
+    if min((cell.T.n for cell in cells if cell.T.n), default=0) < BAND_HOLDS_FROM:
+        caveat = (
+            f" (with fewer than {BAND_HOLDS_FROM} items, as here, less often than the level says)"
+        )
     return (
         "for every row, reference extractor and policy for unreadable answers at once, at any one"
         f" level{caveat}"
@@ -269,41 +259,41 @@ def banded(
     of each interval by itself: what the board shows has one, every other estimate and p-value is
     left without, because nothing holds for all at once.
     """
-    out = []
+    banded_cells = []
     for cell in cells:
-        low, high = band_board.at(cell.reference, policy, f"{cell.axis}|{cell.extractor}", level)
+        row_id = f"{cell.axis}|{cell.extractor}"
+        low, high = band_board.limits_at(cell.reference, policy, row_id, level)
         estimates: dict[str, Any] = {}
         for i, name in enumerate(stated_names(cell.item_values)):
             limits = {"low": float(low[i]), "high": float(high[i]), "method": BAND}
             estimates[name] = replace(getattr(cell, name), **limits, note="", coverage=None)
+        # No interval and no p-value by itself holds for all rows at once.
         for name in (*COLUMNS, "share"):
             if name not in estimates:
                 value = getattr(cell, name)
                 estimates[name] = without_interval(value.value, value.n, value.level, OUTSIDE_BAND)
-        out.append(replace(cell, **estimates, p_artifact=math.nan, p_more=math.nan))
-    return out
+        banded_cells.append(replace(cell, **estimates, p_artifact=math.nan, p_more=math.nan))
+    return banded_cells
 
 
 def _table(by_level: LevelLimits, r: int, p: int, low: np.ndarray, high: np.ndarray) -> dict:
     """`low` and `high` are (rows, quantities, levels)."""
-    points = {
-        name: [plain(one) for one in by_level.values[r, p, :, i]]
-        for i, name in enumerate(QUANTITIES)
-    }
+    table = {}
+    for i, name in enumerate(QUANTITIES):
+        table[name] = list(map(plain, by_level.values[r, p, :, i]))
     places = [QUANTITIES.index(name) for name in WHISKERS]
-    return {
-        **points,
+    return table | {
         "low": _packed(low[:, places]),
         "high": _packed(high[:, places]),
-        "floor_T": [plain(one) for one in by_level.floors[r, p, :, 0]],
-        "floor_G": [plain(one) for one in by_level.floors[r, p, :, 1]],
+        "floor_T": list(map(plain, by_level.floors[r, p, :, 0])),
+        "floor_G": list(map(plain, by_level.floors[r, p, :, 1])),
         "n": by_level.n[r, p].tolist(),
-        "reference_rows": [e == by_level.references[r] for _, e in by_level.rows],
+        "reference_rows": [name == by_level.references[r] for _, name in by_level.rows],
     }
 
 
 def _verdicts(wording: Wording, low: np.ndarray, high: np.ndarray) -> dict:
-    """What the cells' verdicts are at each level by rule; limits are (rows, quantities, levels)."""
+    """The cells' verdicts at each level by rule; limits are (rows, quantities, levels)."""
     lows, highs = ({name: side[:, i] for i, name in enumerate(QUANTITIES)} for side in (low, high))
     return {"verdicts": {rule: wording.verdicts_at(rule, LEVELS, lows, highs) for rule in RULES}}
 
@@ -311,54 +301,45 @@ def _verdicts(wording: Wording, low: np.ndarray, high: np.ndarray) -> dict:
 def _band(
     answers: CodedAnswers, by_level: LevelLimits, seed: int, n_boot: int
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Limits (references, policies, rows, quantities, levels): point ± c(level) SE with c a
+    """Limit (references, policies, rows, quantities, levels): point ± c(level) SE with c a
     quantile of max |t| over every column that varies, from one joint item draw a replicate. Of the
     reference itself only T has limits, since each rare share more makes the band wider for all.
     Below 10 items there is none."""
     cells = list(product((axis for axis in answers.axes if axis != IDENTITY), answers.extractors))
-    names, parts = [], []
-    for reference, policy, (axis, e) in product(by_level.references, by_level.policies, cells):
-        values = item_rates(answers, axis, e, reference, policy).values
-        names.append(stated_names(values))
-        part = values[:, [list(COLUMNS).index(name) for name in names[-1]]]
-        parts.append(
-            np.where(
-                np.arange(len(QUANTITIES)) < (2 if e == reference else len(QUANTITIES)),
-                part,
-                np.nan,
-            )
-        )
+    bounds, parts = [], []
+    for reference, policy, (axis, name) in product(by_level.references, by_level.policies, cells):
+        values = item_rates(answers, axis, name, reference, policy).values
+        stated = stated_names(values)
+        part = values[:, [list(COLUMNS).index(column) for column in stated]]
+        # Of the reference only T has limits: each rare share more widens the band for all.
+        if name == reference:
+            part[:, 2:] = np.nan
+        bounds += [COLUMNS[column] for column in stated]
+        parts.append(part)
     columns = np.hstack(parts)
     joint = JointMeans(columns, seed, n_boot, answers.families)
     has_band = (joint.n >= 10) & (joint.se > 1e-12)
     critical = np.full(len(LEVELS), np.nan)
     if has_band.any():
-        studentized = np.abs(
-            JointMeans(columns[:, has_band], seed, n_boot, answers.families).studentized
-        )
+        varying = JointMeans(columns[:, has_band], seed, n_boot, answers.families)
+        studentized = np.abs(varying.studentized)
+        # A draw in which no column varies has no largest t.
         largest = np.nanmax(studentized[np.isfinite(studentized).any(axis=1)], axis=1)
         critical = np.quantile(largest, LEVELS)
     half = np.where(has_band, joint.se, np.nan)[:, None] * critical
-    shape = (
-        len(by_level.references),
-        len(by_level.policies),
-        len(cells),
-        len(QUANTITIES),
-        len(LEVELS),
-    )
-    # what each can be at all
-    bounds = [COLUMNS[name] for name in chain.from_iterable(names)]
-    low, high = np.array(bounds).T.reshape(2, *shape[:-1], 1)
-    middle, half = joint.values[:, None].reshape(*shape[:-1], 1), half.reshape(shape)
+    shape = (len(by_level.references), len(by_level.policies), len(cells), len(QUANTITIES), 1)
+    half = half.reshape(*shape[:-1], len(LEVELS))
+    middle = joint.values.reshape(shape)
+    # No limit lies beyond what a quantity can be at all.
+    low, high = np.array(bounds).T.reshape(2, *shape)
     return np.maximum(middle - half, low), np.minimum(middle + half, high)
 
 
 def _packed(limits: np.ndarray) -> str:
-    """(rows, quantities, levels) as base64 float64 in the order quantity, row, level. In single
-    precision 0.075 would be printed as 0.08 here and as 0.07 in a table."""
-    return base64.b64encode(
-        np.ascontiguousarray(limits.transpose(1, 0, 2), dtype="<f8").tobytes()
-    ).decode()
+    """(rows, quantities, levels) as base64 float64 in the order quantity, row, level."""
+    # In single precision 0.075 would be printed as 0.08 here and as 0.07 in a table.
+    ordered = np.ascontiguousarray(limits.transpose(1, 0, 2), dtype="<f8")
+    return base64.b64encode(ordered.tobytes()).decode()
 
 
 # What the settings of a page may be, whoever set them: a hand, a link, a browser's message or a
@@ -376,16 +357,15 @@ CHOICES = (POLICIES, RULES, pearl_alpha.RULES)
 def fitting(settings: Mapping[str, Any], start: Mapping[str, Any]) -> dict[str, Any]:
     """Those of `start`'s settings that are within their bounds, or among the choices that `start`
     has them from."""
-    return {
-        key: value
-        for key, value in settings.items()
-        if key in start and _fits(key, value, start[key])
-    }
+    fitting_settings = {}
+    for key, value in settings.items():
+        if key in start and _fits(key, value, start[key]):
+            fitting_settings[key] = value
+    return fitting_settings
 
 
 def _fits(key: str, value: Any, start: Any) -> bool:
     if key in BOUNDS and value is not None:
         low, high = BOUNDS[key]
         return isinstance(value, (int, float)) and low <= value <= high
-    choices = next((several for several in CHOICES if start in several), None)
-    return choices is None or value in choices
+    return all(value in choices for choices in CHOICES if start in choices)

@@ -7,6 +7,7 @@ from itertools import product
 
 from flipcore.claims.holdout import outcome_claim, verdict_claim
 from flipcore.core.records import digest
+from flipcore.reports.browser_data.levels import nearest
 from flipcore.reports.rows import plain
 from flipcore.stats.base.estimate import p_text
 from flipcore.stats.holdout import units, verdict
@@ -30,9 +31,9 @@ def margins_of(test: verdict.HoldoutTest) -> list[float | None]:
         return [i / by for i in range(first, last + 1)]
     if test.margin is None:
         return [None]
-    largest = max(
-        [abs(x) for x in (*test.bound, test.detectable) if math.isfinite(x)], default=0.01
-    )
+    ends = [abs(end) for end in (*test.bound, test.detectable) if math.isfinite(end)]
+    largest = max(ends, default=0.01)
+    # One digit, so that the handle stops at numbers that people would write.
     step = float(f"{max(largest, 1e-6) / 20:.0e}")
     return [round(step * i, 12) for i in range(1, 41)]
 
@@ -40,8 +41,8 @@ def margins_of(test: verdict.HoldoutTest) -> list[float | None]:
 def _with(margins: list[float | None], lock_margin: float | None) -> list[float | None]:
     """The handle's margins with the stored one among them, so that the board never rounds a lock's
     margin."""
-    numbers: list[float] = [one for one in margins if one is not None]
-    if lock_margin is None or any(math.isclose(one, lock_margin) for one in numbers):
+    numbers = [margin for margin in margins if margin is not None]
+    if lock_margin is None or any(math.isclose(margin, lock_margin) for margin in numbers):
         return margins
     return [*sorted([*numbers, lock_margin])]
 
@@ -49,39 +50,37 @@ def _with(margins: list[float | None], lock_margin: float | None) -> list[float 
 def _row(test: verdict.HoldoutTest, margin: float | None, about: str) -> dict:
     margin = test.margin if margin is None else margin
     margins = _with(margins_of(test.against_margin(margin)), margin)
-    claims = [outcome_claim(test.against_margin(one)) for one in margins]
-    states = [one.outcome for one in claims]
-    numbers = [one for one in margins if one is not None]
+    numbers = [number for number in margins if number is not None]
     low, high = test.bound
     # The bound of a share has no lower end: the interval has.
     low = test.estimate.low if test.name in units.ONE_SIDED else low
     two_sided = test.name == "difficulty"
-    ends = [
-        x
-        for x in (high, test.estimate.value, *numbers[:1], units.NOTHING[test.name], low)
-        if math.isfinite(x)
-    ]
-    top = max(*(one * (0.55 if two_sided else 1.0) for one in numbers[-1:]), *ends)
+    shown = (high, test.estimate.value, *numbers[:1], units.NOTHING[test.name], low)
+    ends = [end for end in shown if math.isfinite(end)]
+    top = max(*(number * (0.55 if two_sided else 1.0) for number in numbers[-1:]), *ends)
     axis = [min(-top, *ends) if two_sided else min(units.NOTHING[test.name], *ends), top]
+    states, sentences, labels = [], [], []
+    zones: list[list[float] | None] = []
+    for number in margins:
+        claim = outcome_claim(test.against_margin(number))
+        states.append(claim.outcome)
+        sentences.append(claim.text)
+        if number is None:
+            labels.append("no margin")
+            zones.append(None)
+        else:
+            labels.append(f"margin {units.margin_text(test.name, number)}")
+            zones.append([-number if two_sided else axis[0], number])
     return {
         "name": test.name,
         "title": units.TITLES[test.name],
         "margins": margins,
         "states": states,
         "signs": [SIGNS[state] for state in states],
-        "sentences": [one.text for one in claims],
-        "labels": [
-            f"margin {units.margin_text(test.name, one)}" if one is not None else "no margin"
-            for one in margins
-        ],
-        "zones": [
-            None if one is None else [-one if two_sided else axis[0], one] for one in margins
-        ],
-        "start": (
-            0
-            if margin is None
-            else min((abs(one - margin), i) for i, one in enumerate(margins) if one is not None)[1]
-        ),
+        "sentences": sentences,
+        "labels": labels,
+        "zones": zones,
+        "start": 0 if margin is None else nearest(numbers, margin),
         "value": plain(test.estimate.value),
         "bound": [plain(low), plain(high)],
         "two_sided": two_sided,
@@ -107,25 +106,23 @@ def board(
     every combination of states that the margins can bring about, keyed by the states joined with
     "|"."""
     by_name = {test.name: test for test in verdict.as_family(tests)}
-    rows: list[dict] = [
-        (
-            _row(by_name[name], margins.get(name), about.get(name, ""))
-            if name in by_name
-            else {
-                "name": name,
-                "title": units.TITLES[name],
-                "missing": missing.get(name, "It was not run."),
-            }
-        )
-        for name in verdict.TESTS
-    ]
-    run: list[dict] = [row for row in rows if "missing" not in row]
+    rows: list[dict] = []
+    run: list[dict] = []
+    for name in verdict.TESTS:
+        if name in by_name:
+            row = _row(by_name[name], margins.get(name), about.get(name, ""))
+            run.append(row)
+        else:
+            reason = missing.get(name, "It was not run.")
+            row = {"name": name, "title": units.TITLES[name], "missing": reason}
+        rows.append(row)
     overall = {}
     for states in product(*(list(dict.fromkeys(row["states"])) for row in run)):
-        combination = [
-            by_name[row["name"]].against_margin(row["margins"][row["states"].index(state)])
-            for row, state in zip(run, states, strict=True)
-        ]
+        combination = []
+        for row, state in zip(run, states, strict=True):
+            # Any margin of a state gives the overall verdict that the state does.
+            margin = row["margins"][row["states"].index(state)]
+            combination.append(by_name[row["name"]].against_margin(margin))
         claim = verdict_claim(verdict.HoldoutVerdict(tuple(combination)))
         overall["|".join(states)] = {
             "state": claim.outcome,
@@ -147,16 +144,11 @@ def waiting_board(
 ) -> dict:
     """The board while a test is still running: estimates and intervals of the others, and no
     verdict, because p-values are corrected over all tests."""
-    whole, n = board(tests, margins, about, missing), len(tests)
+    rows, n = board(tests, margins, about, missing)["rows"], len(tests)
     words = {"states": WAITING, "signs": "…", "sentences": _WAITS}
-    rows = [
-        (
-            row
-            if "missing" in row
-            else row | {name: [word] * len(row["margins"]) for name, word in words.items()}
-        )
-        for row in whole["rows"]
-    ]
+    for row in rows:
+        if "missing" not in row:
+            row.update({name: [word] * len(row["margins"]) for name, word in words.items()})
     ready = (
         f"{n or 'None'} of {len(verdict.TESTS)} tests {'are' if n > 1 else 'is'} ready; the verdict"
         " waits for what is still running."

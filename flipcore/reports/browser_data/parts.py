@@ -22,11 +22,9 @@ BOARD = ("numbers.js", "board.js")  # what the parts share that look a board's s
 def part(name: str, shared: Sequence[str] = BOARD) -> Part:
     """The part of that name, as "threshold_board": before its own script stand the `shared` ones,
     because no part can import them. A part may do without a style."""
-    html, css = (
-        _text(f"{name}.html"),
-        (_text(f"{name}.css") if (COMPONENTS / f"{name}.css").is_file() else ""),
-    )
-    return Part(html, css, "\n".join(map(_text, (*shared, f"{name}.js"))))
+    css = _text(f"{name}.css") if (COMPONENTS / f"{name}.css").is_file() else ""
+    scripts = map(_text, (*shared, f"{name}.js"))
+    return Part(_text(f"{name}.html"), css, "\n".join(scripts))
 
 
 def _text(name: str) -> str:
@@ -34,8 +32,9 @@ def _text(name: str) -> str:
 
 
 def script_of(js: str) -> str:
-    """A part's module as an expression, its default export, for a file whose script is one block: a
-    module of an HTML file that was opened from a folder may not be imported."""
+    """A part's module as an expression, its default export, for a file whose script is one
+    block."""
+    # A module of an HTML file that was opened from a folder may not be imported.
     body, exports = js.replace("export default ", "return "), js.count("export default ")
     if exports != 1 or "import " in js.split("export default ")[0]:
         raise ValueError(

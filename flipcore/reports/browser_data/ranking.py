@@ -9,7 +9,7 @@ import numpy as np
 
 from flipcore.claims.ranking import Contest, best_claim, pair_claim, place
 from flipcore.core.records import digest
-from flipcore.reports.browser_data.levels import LEVELS
+from flipcore.reports.browser_data.levels import LEVELS, nearest
 from flipcore.reports.ranking import RankingReport, accuracy, by_rank
 from flipcore.stats.base.estimate import percent_text
 from flipcore.stats.ranking.order import rank_limits
@@ -24,25 +24,30 @@ def way_id(way: Way) -> str:
 
 
 def board(report: RankingReport, level: float) -> dict[str, Any]:
-    """`levels, start, models, ways, best, worst, headline, pairs`. `best` and `worst` are flat in
-    the order level, way, model; `headline` and each of `pairs` hold their different sentences and
-    which of them stands at each level.
+    """Make the board: `levels, start, models, ways, best, worst, headline, pairs`. `best` and
+    `worst` are flat in the order level, way, model; `headline` and each of `pairs` hold their
+    different sentences and which of them stands at each level.
     """
     contest, models = report.contest, by_rank(report.contest)
-    limits = [rank_limits(contest.at_all, 1 - one) for one in LEVELS]
-    best, worst = (np.array([pair[side][:, models] for pair in limits]) for side in (0, 1))
-    pairs = list(combinations(models, 2))[:MOST_PAIRS]
+    best, worst, headlines = [], [], []
+    for shown_level in LEVELS:
+        best_ranks, worst_ranks = rank_limits(contest.at_all, 1 - shown_level)
+        best.append(best_ranks[:, models])
+        worst.append(worst_ranks[:, models])
+        headlines.append(best_claim(contest, shown_level).text)
+    pairs = []
+    for j, k in list(combinations(models, 2))[:MOST_PAIRS]:
+        sentences = [pair_claim(contest, j, k, shown_level).text for shown_level in LEVELS]
+        pairs.append(by_level(sentences))
     arrays: dict[str, Any] = {
         "levels": list(LEVELS),
-        "start": min(range(len(LEVELS)), key=lambda i: abs(LEVELS[i] - level)),
+        "start": nearest(LEVELS, level),
         "models": [contest.models[m] for m in models],
         "ways": [_way(contest, i, models) for i in range(len(contest.claimed))],
-        "best": best.ravel().tolist(),
-        "worst": worst.ravel().tolist(),
-        "headline": by_level([best_claim(contest, one).text for one in LEVELS]),
-        "pairs": [
-            by_level([pair_claim(contest, j, k, one).text for one in LEVELS]) for j, k in pairs
-        ],
+        "best": np.array(best).ravel().tolist(),
+        "worst": np.array(worst).ravel().tolist(),
+        "headline": by_level(headlines),
+        "pairs": pairs,
         "detail": report.claims[0].detail,
     }
     return arrays | {"id": digest(arrays)}
@@ -51,7 +56,7 @@ def board(report: RankingReport, level: float) -> dict[str, Any]:
 def by_level(sentences: Sequence[str]) -> dict[str, Any]:
     """The different sentences, and which one stands at each level."""
     different = list(dict.fromkeys(sentences))
-    return {"sentences": different, "at": [different.index(one) for one in sentences]}
+    return {"sentences": different, "at": [different.index(sentence) for sentence in sentences]}
 
 
 def _way(contest: Contest, i: int, models: Sequence[int]) -> dict[str, Any]:

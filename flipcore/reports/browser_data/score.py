@@ -6,23 +6,23 @@ from typing import Any
 from flipcore.claims.score import score_text
 from flipcore.core.records import digest
 from flipcore.extractors import title_of
-from flipcore.reports.browser_data.levels import LEVELS
+from flipcore.reports.browser_data.levels import LEVELS, nearest
 from flipcore.reports.browser_data.ranking import by_level
 from flipcore.reports.score import INTERVAL_TITLES, OWN, ModelScore, ScoreReport
 
 
 def board(report: ScoreReport, level: float, at_once: int = 1) -> dict[str, Any]:
-    """`levels, start, ends, models`. Each of the models holds `sentences` and `details` by level,
-    its `bars` from inside out with `low` and `high` by level (None where there is none), and
-    `dots`. With `at_once` the limits hold for so many scores together (Bonferroni).
+    """Make the board: `levels, start, ends, models`. Each of the models holds `sentences` and
+    `details` by level, its `bars` from inside out with `low` and `high` by level (None where there
+    is none), and `dots`. With `at_once` the limits hold for so many scores together (Bonferroni).
     """
-    models = [_model(one, at_once) for one in report.models]
+    models = [_model(score, at_once) for score in report.models]
     arrays: dict[str, Any] = {
         "levels": list(LEVELS),
-        "start": min(range(len(LEVELS)), key=lambda i: abs(LEVELS[i] - level)),
+        "start": nearest(LEVELS, level),
         "ends": _ends(models),
         "models": models,
-        "is_share": all(one.bar.cells.is_binary for one in report.models),
+        "is_share": all(score.bar.cells.is_binary for score in report.models),
     }
     return arrays | {"id": digest(arrays)}
 
@@ -32,62 +32,52 @@ def together(level: float, at_once: int) -> float:
     return 1 - (1 - level) / at_once
 
 
-def _model(one: ModelScore, at_once: int) -> dict[str, Any]:
-    at_levels = [one.at(together(level, at_once)) for level in LEVELS]
+def _model(score: ModelScore, at_once: int) -> dict[str, Any]:
+    by_levels = [score.at(together(level, at_once)) for level in LEVELS]
     return {
-        "name": one.model,
-        "score": one.bar.value,
-        "sentences": by_level([score.claim.text for score in at_levels]),
-        "details": by_level([score.claim.detail for score in at_levels]),
-        "bars": [_bar(name, at_levels) for name in INTERVAL_TITLES],
-        "dots": _dots(one),
+        "name": score.model,
+        "score": score.bar.value,
+        "sentences": by_level([at_level.claim.text for at_level in by_levels]),
+        "details": by_level([at_level.claim.detail for at_level in by_levels]),
+        "bars": [_bar(name, by_levels) for name in INTERVAL_TITLES],
+        "dots": _dots(score),
     }
 
 
-def _bar(name: str, at_levels: list[ModelScore]) -> dict[str, Any]:
-    estimates = [score.bar.estimate(name) for score in at_levels]
-    ends = [(one.low, one.high) if one.has_interval else (None, None) for one in estimates]
-    return {
-        "name": name,
-        "title": INTERVAL_TITLES[name],
-        "why_not": estimates[0].note,
-        "low": [low for low, _ in ends],
-        "high": [high for _, high in ends],
-    }
+def _bar(name: str, by_levels: list[ModelScore]) -> dict[str, Any]:
+    low, high = [], []
+    for score in by_levels:
+        estimate = score.bar.estimate(name)
+        low.append(estimate.low if estimate.has_interval else None)
+        high.append(estimate.high if estimate.has_interval else None)
+    why_not = by_levels[0].bar.estimate(name).note
+    title = INTERVAL_TITLES[name]
+    return {"name": name, "title": title, "why_not": why_not, "low": low, "high": high}
 
 
-def _dots(one: ModelScore) -> list[dict[str, Any]]:
-    """What stands under the bar: wordings, readers, and what was published or asked in the study's
-    own prompt."""
-    bar = one.bar
-    wordings = bar.cells.by_wording() if bar.cells.shape[1] > 1 else []
-    share = bar.cells.is_binary
-    dots = [
-        _dot("wording", one.title(way), score, {"way": way}, is_share=share)
-        for way, score in wordings
-    ]
-    for name, reader_bar in one.readers.items() if len(one.readers) > 1 else ():
-        dots.append(
-            _dot("reader", title_of(name), reader_bar.value, {"reader": name}, is_share=share)
-        )
-    if one.own_prompt:
-        behind = {"way": one.own_way}
-        dots.append(_dot("own", OWN.capitalize(), one.own_prompt.value, behind, is_share=share))
-    if one.published is not None:
-        dots.append(_dot("published", "Published", one.published, {}, is_share=share))
+def _dots(score: ModelScore) -> list[dict[str, Any]]:
+    """The dots under the bar: wordings, extractors, and the scores that were published or asked in
+    the study's own prompt."""
+    cells = score.bar.cells
+    dots: list[dict[str, Any]] = []
+
+    def add(kind: str, title: str, value: float, **behind: str) -> None:
+        text = score_text(value, is_share=cells.is_binary)
+        dot = {"kind": kind, "title": title, "score": value, "text": text, "behind": behind}
+        dots.append(dot)
+
+    if cells.shape[1] > 1:
+        for way, value in cells.by_wording():
+            add("wording", score.title(way), value, way=way)
+    # A single extractor is the bar itself.
+    if len(score.readers) > 1:
+        for name, bar in score.readers.items():
+            add("reader", title_of(name), bar.value, reader=name)
+    if score.own_prompt:
+        add("own", OWN.capitalize(), score.own_prompt.value, way=score.own_way)
+    if score.published is not None:
+        add("published", "Published", score.published)
     return dots
-
-
-def _dot(
-    kind: str, title: str, score: float, behind: dict[str, str], *, is_share: bool
-) -> dict[str, Any]:
-    return {
-        "kind": kind,
-        "title": title,
-        "score": score,
-        "text": score_text(score, is_share),
-        "behind": behind,
-    }
 
 
 def _ends(models: list[dict[str, Any]]) -> list[float]:

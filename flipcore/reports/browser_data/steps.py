@@ -4,11 +4,11 @@ from collections.abc import Iterable
 
 
 class Steps:
-    """Items that K and J step through, each once; the place of one is looked up, not searched for
-    among 100,000."""
+    """Items that K and J step through, each once."""
 
     def __init__(self, items: Iterable[str]) -> None:
         self._items = list(dict.fromkeys(items))
+        # Looked up, not searched for: there may be 100,000.
         self._places = {item: place for place, item in enumerate(self._items)}
 
     def __len__(self) -> int:

@@ -1,4 +1,4 @@
-"""What the threshold board says at each level: outcomes, sentences and the headline, all made by
+"""The threshold board's words at each level: outcomes, sentences and the headline, all made by
 `claims.flips` beforehand.
 
 JavaScript looks an outcome up and puts the leading number with its interval into the sentence that
@@ -70,62 +70,60 @@ class Wording:
         three parts."""
         return [self._row(*row) for row in zip(self.cells, self.claims, self.verdicts, strict=True)]
 
-    def _row(self, one: Decomposition, claim, verdict: flips.Verdict | None) -> dict:
-        parts = [plain(getattr(one, name).value) for name in ("A_plus", "both", "A_minus")]
-        if one.is_reference:
-            parts = [0.0, plain(one.T.value), 0.0]
+    def _row(self, cell: Decomposition, claim: Claim, verdict: flips.Verdict | None) -> dict:
+        parts = [plain(part.value) for part in (cell.A_plus, cell.both, cell.A_minus)]
+        if cell.is_reference:
+            parts = [0.0, plain(cell.T.value), 0.0]
         row: dict = {"parts": parts, "detail": claim.detail}
         if verdict is None or claim.withheld:
-            code = WITHHELD if claim.withheld else claim.outcome
-            sentence = (
-                claim.text.replace(one.T.text_percent(), "{lead}", 1)
-                if code == flips.REFERENCE
-                else claim.text
-            )
+            code, sentence = WITHHELD if claim.withheld else claim.outcome, claim.text
+            if code == flips.REFERENCE:
+                sentence = sentence.replace(cell.T.text_percent(), "{lead}", 1)
             return row | {"leads": {}, "sentences": {CODES[code]: sentence}}
-        return row | {
-            "leads": {
-                CODES[key]: LEADS[THREE.index(name.removesuffix("_excess"))]
-                for key, name in verdict.leads.items()
-            },
-            "sentences": {CODES[key]: text for key, text in verdict.sentences.items()},
-        }
+        leads, sentences = {}, {}
+        for outcome, name in verdict.leads.items():
+            leads[CODES[outcome]] = LEADS[THREE.index(name.removesuffix("_excess"))]
+        for outcome, text in verdict.sentences.items():
+            sentences[CODES[outcome]] = text
+        return row | {"leads": leads, "sentences": sentences}
 
     def _open(self) -> list[tuple[int, flips.Verdict]]:
-        return [
-            (row, verdict)
-            for row, (claim, verdict) in enumerate(zip(self.claims, self.verdicts, strict=True))
-            if verdict is not None and not claim.withheld
-        ]
+        open_rows = []
+        for row, (claim, verdict) in enumerate(zip(self.claims, self.verdicts, strict=True)):
+            if verdict is not None and not claim.withheld:
+                open_rows.append((row, verdict))
+        return open_rows
 
     def _leads(self, decided: Sequence) -> list:
-        """Of what is decided by row, that which a headline may name."""
-        return [one for one in decided if len(self.cells) == self.n_own or one[0] >= self.n_own]
+        """The decided rows that a headline may name: those over all axes where there are any."""
+        is_pooled = len(self.cells) > self.n_own
+        return [row for row in decided if not is_pooled or row[0] >= self.n_own]
 
     def verdicts_at(self, rule: str, levels: Sequence[float], low: Limits, high: Limits) -> dict:
         """`outcomes[row]`: one code a level; `headline[level]`: the row that it names (-1: none,
         `instead` is said); `tally[level]`: its place among `tallies`."""
-        codes = [
-            [CODES[WITHHELD if claim.withheld else claim.outcome]] * len(levels)
-            for claim in self.claims
-        ]
+        codes = []
+        for claim in self.claims:
+            code = CODES[WITHHELD if claim.withheld else claim.outcome]
+            codes.append([code] * len(levels))
         leads, tally_at = [], []
         tallies: dict = {}
-        for at, level in enumerate(levels):
+        for i, level in enumerate(levels):
             outcomes = []
             for row, verdict in self._open():
-                limits = (
-                    (low[name][row, at], high[name][row, at]) for name in ("A", "G", "A_minus_G")
-                )
-                outcome = (
-                    verdict.outcome(level) if rule == PARTS else flips.source_outcome(rule, *limits)
-                )
-                codes[row][at] = CODES[outcome]
+                if rule == PARTS:
+                    outcome = verdict.outcome(level)
+                else:
+                    names = ("A", "G", "A_minus_G")
+                    limits = ((low[name][row, i], high[name][row, i]) for name in names)
+                    outcome = flips.source_outcome(rule, *limits)
+                codes[row][i] = CODES[outcome]
                 outcomes.append((row, verdict, outcome))
             leads.append(_lead(self._leads(outcomes)))
-            text = flips.tally_of(
-                [outcome for row, _, outcome in outcomes if row < self.n_own]
-            ).text
+            # Rows over all axes are means of the others, and are not counted beside them.
+            counted = [outcome for row, _, outcome in outcomes if row < self.n_own]
+            text = flips.tally_of(counted).text
+            # A tally stands once, however many levels it is true at.
             tally_at.append(tallies.setdefault(text, len(tallies)))
         return {
             "outcomes": ["".join(row) for row in codes],
@@ -148,11 +146,11 @@ def _verdicts(
     family: Sequence[Decomposition],
     closed_gates: Mapping[str, str],
     temperature: float | None,
-    every: Sequence[Decomposition] | None,
+    together: Sequence[Decomposition] | None,
 ) -> list[flips.Verdict | None]:
-    """Of each cell, corrected over those that are claimed together."""
-    by_place = flips.verdicts(family, closed_gates, temperature, every)
-    return [by_place.get((one.axis, one.extractor)) for one in family]
+    """The verdict of each cell, corrected over those that are claimed together."""
+    by_place = flips.verdicts(family, closed_gates, temperature, together)
+    return [by_place.get((cell.axis, cell.extractor)) for cell in family]
 
 
 def _lead(outcomes: Sequence[tuple[int, flips.Verdict, str]]) -> int:
@@ -169,12 +167,12 @@ def wordings(
     closed_gates: Mapping[str, str],
     temperature: float | None,
     pooled: Sequence[str] = (),
-    every: Sequence[Decomposition] | None = None,
+    together: Sequence[Decomposition] | None = None,
 ) -> Callable[[str, str], Wording]:
     """(reference, policy) -> its verdicts, each made once."""
-    made = {}
+    wording_of = {}
     for reference, policy in product(references, policies):
-        made[reference, policy] = Wording(
-            answers, reference, policy, closed_gates, temperature, pooled, every
+        wording_of[reference, policy] = Wording(
+            answers, reference, policy, closed_gates, temperature, pooled, together
         )
-    return lambda reference, policy: made[reference, policy]
+    return lambda reference, policy: wording_of[reference, policy]

@@ -31,9 +31,9 @@ class Table:
     caption: str
 
 
-def data_table(one: Table) -> Markup:
+def data_table(table: Table) -> Markup:
     """The table with its links."""
-    name, rows, caption = one.name, one.rows, one.caption
+    name, rows, caption = table.name, table.rows, table.caption
     texts = [[_text(value) for value in row.values()] for row in rows]
     links = (
         data_link(title, f"{name}.{format}", table_text(rows, format, caption), KINDS[format])

@@ -61,25 +61,23 @@ class DatasetFolder:
         buffer = io.BytesIO()
         with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as archive:
             for path, content in self.files.items():
+                # Without times the same study gives the same bytes.
                 archive.writestr(zipfile.ZipInfo(path), content, zipfile.ZIP_DEFLATED)
         return buffer.getvalue()
 
     def write(self, folder: str | Path) -> Path:
-        """Writes the folder; BadInput where it cannot be written, or where it holds something else
+        """Write the folder; BadInput where it cannot be written, or where it holds something else
         already."""
         require(Permission.PUBLISH)
         place = Path(folder)
-        others = (
-            [one.name for one in place.iterdir() if one.name not in ("README.md", "data")]
-            if place.is_dir()
-            else []
-        )
-        if others:
-            raise BadInput(
-                f"{place} holds {others[0]} already: choose an empty folder or a new one."
-            )
-        for path, content in self.files.items():
-            write(place / path, content)
+        for path in place.iterdir() if place.is_dir() else ():
+            # An earlier export may be written over.
+            if path.name not in ("README.md", "data"):
+                raise BadInput(
+                    f"{place} holds {path.name} already: choose an empty folder or a new one."
+                )
+        for name, content in self.files.items():
+            write(place / name, content)
         return place
 
 
@@ -91,30 +89,28 @@ def dataset_folder(
     check_codes(license or "other", language)
     items = studies.study_items(store, study_id)
     licenses = {name: license_of(name, license) for name in sorted(set(items["dataset"]))}
-    passed_on = {name for name, one in licenses.items() if may_be_passed_on(one)}
-    ids = set(items["item_id"][items["dataset"].isin(passed_on)])
-    why = tuple(name for name in licenses if name not in passed_on)
+    free = {name: value for name, value in licenses.items() if may_be_passed_on(value)}
+    unlicensed = tuple(name for name in licenses if name not in free)
+    ids = set(items["item_id"][items["dataset"].isin(free)])
     if not ids:
         raise BadInput(
             "No item may be passed on: nobody has said under which licence"
-            f" {', '.join(why) or 'the items'} may be. Name it, as cc-by-4.0, if you may publish"
-            " them."
+            f" {', '.join(unlicensed) or 'the items'} may be. Name it, as cc-by-4.0, if you may"
+            " publish them."
         )
     store.told("packed a dataset", study_id)
-    whole = whole_study(store, study_id)
-    study = whole.study
-    split = study.prompt.examples_from if study.prompt else None
-    shows_examples = not why and (
+    c = whole_study(store, study_id)
+    split = c.study.prompt.examples_from if c.study.prompt else None
+    # The examples of a prompt may be any item, also one that is left out.
+    shows_examples = not unlicensed and (
         split is None or may_be_passed_on(license_of(split.dataset, license))
     )
-    frames = {}
-    for name, frame in _frames(whole, shows_examples=shows_examples).items():
+    frames, files = {}, {}
+    for name, frame in _frames(c, shows_examples=shows_examples).items():
         frames[name] = frame[frame["item_id"].isin(ids)]
-    files = {f"data/{name}.parquet": _parquet(frame) for name, frame in frames.items()}
-    folder = DatasetFolder(files, len(ids), len(items) - len(ids), why)
-    card = _card(
-        whole, folder, frames, {name: licenses[name] for name in sorted(passed_on)}, language
-    )
+        files[f"data/{name}.parquet"] = _parquet(frames[name])
+    folder = DatasetFolder(files, len(ids), len(items) - len(ids), unlicensed)
+    card = _card(c, folder, frames, free, language)
     return replace(folder, files={"README.md": card.encode(), **files})
 
 
@@ -131,11 +127,13 @@ def _frames(c: WholeStudy, *, shows_examples: bool) -> dict[str, pd.DataFrame]:
 
 
 def _prompt(parts: list[tuple[str, str]], *, shows_examples: bool) -> str:
-    """What was sent; without the examples where any of them may be of items that are left out."""
+    """The prompt as it was sent; without the examples where any of them may be of items that are
+    left out."""
     if shows_examples:
         return Prompt(tuple((name, text) for name, text in parts)).transcript
-    own = "".join(text for name, text in parts if name not in _OF_OTHERS)
-    return own if len(own) == sum(len(text) for _, text in parts) else NO_EXAMPLES + own
+    kept = [text for name, text in parts if name not in _OF_OTHERS]
+    note = NO_EXAMPLES if len("".join(kept)) < sum(len(text) for _, text in parts) else ""
+    return note + "".join(kept)
 
 
 def _parquet(frame: pd.DataFrame) -> bytes:
@@ -148,20 +146,23 @@ _CARD = Path(__file__).with_name("card.txt").read_text(encoding="utf-8")
 
 
 def _card(
-    whole: WholeStudy,
+    c: WholeStudy,
     folder: DatasetFolder,
     frames: Mapping[str, pd.DataFrame],
     licenses: Mapping[str, str],
     language: str,
 ) -> str:
-    study, roles = whole.study, Counter(frames["items"]["role"])
+    study, roles = c.study, Counter(frames["items"]["role"])
     counts = [{"table": name, "rows": len(frame)} for name, frame in frames.items()]
-    counts += [
-        {"table": f"items, {role.replace('_', ' ')}", "rows": n}
-        for role, n in sorted(roles.items())
-    ]
+    for role, n in sorted(roles.items()):
+        counts.append({"table": f"items, {role.replace('_', ' ')}", "rows": n})
     names = sorted(set(licenses.values()))
     models = sorted(set(frames["readouts"]["model"]))
+    sentences, columns = [], []
+    for model, headline in c.report.headlines.items():
+        sentences.append(f"- {markdown(f'{model}: {headline.sentence}')}")
+    for name, meanings in TABLES.items():
+        columns.append(f"**{name}**\n\n{_meanings(meanings)}")
     return _CARD.format(
         license=f"license: {names[0]}\n" if len(names) == 1 else "license: other\n",
         language=language,
@@ -171,18 +172,13 @@ def _card(
         study_id=study.study_id,
         n_items=folder.n_items,
         left_out=f"\n{folder.sentence}\n" if folder.n_left_out else "",
-        sentences="\n".join(
-            f"- {markdown(f'{model}: {whole.report.headlines[model].sentence}')}"
-            for model in whole.report.headlines
-        ),
+        sentences="\n".join(sentences),
         counts=markdown_text(counts),
         n_models=len(models),
         models=markdown(", ".join(models)),
-        n_people=_n_people(whole.store, study),
-        licenses=markdown("; ".join(f"{name} {one}" for name, one in licenses.items())),
-        columns="\n".join(
-            f"**{name}**\n\n{_meanings(columns)}" for name, columns in TABLES.items()
-        ),
+        n_people=_n_people(c.store, study),
+        licenses=markdown("; ".join(f"{name} {value}" for name, value in licenses.items())),
+        columns="\n".join(columns),
         toml=_without_folders(study).to_toml().strip().replace("```", "` ` `"),
     )
 
@@ -227,6 +223,7 @@ def _n_people(store: Store, study: Study) -> int:
             pairs.add(pair)
     reviewers = set()
     for row in review.verdicts(store):
+        # Models review too, and are not counted.
         if row["pair_id"] in pairs and row["reviewer_kind"] == "person":
             reviewers.add(row["reviewer"])
     return len(reviewers)

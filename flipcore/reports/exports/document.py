@@ -55,19 +55,19 @@ def report(store: Store, study_id: str, n_outputs: int = N_OUTPUTS) -> str:
         methods_part(c),
         data_part(c),
     ]
-    return _page(
-        c, [one for one in sections if one is not None], boards | bars | lines | order | margins
-    )
+    # The script looks the boards up by the ids of their places, which no two parts share.
+    boards = boards | bars | lines | order | margins
+    return _page(c, [part for part in sections if part is not None], boards)
 
 
 def _page(c: WholeStudy, sections: Sequence[Markup], boards: dict[str, Any]) -> str:
-    names = sorted({one["part"] for one in boards.values()})
-    own_style, own_script = (
-        (_HERE / file).read_text(encoding="utf-8") for file in ("report.css", "report.js")
-    )
+    names = sorted({board["part"] for board in boards.values()})
+    own_style = (_HERE / "report.css").read_text(encoding="utf-8")
+    own_script = (_HERE / "report.js").read_text(encoding="utf-8")
     style = "\n".join([_palette(LIGHT, DARK), own_style, *(part(name).css for name in names)])
     scripts = ",\n".join(f"{name}: {script_of(part(name).js)}" for name in names)
     script = f'"use strict";\nconst PARTS = {{\n{scripts}\n}};\n{own_script}'
+    # The hashes allow this one script and this one style: text from data can bring none.
     policy = (
         f"default-src 'none'; script-src {_hash(script)}; style-src {_hash(style)}; img-src data:;"
         " base-uri 'none'; form-action 'none'"
@@ -83,28 +83,21 @@ def _page(c: WholeStudy, sections: Sequence[Markup], boards: dict[str, Any]) -> 
         ],
         "\n",
     )
-    end = tag(
-        "footer",
-        paragraph(f"{c.provenance}. This file asks for nothing from the network.", cls="quiet"),
-    )
+    closing = f"{c.provenance}. This file asks for nothing from the network."
+    end = tag("footer", paragraph(closing, cls="quiet"))
     body = tag("main", _opening(c), *sections, end)
     data = Markup(f'<script type="application/json" id="boards">{_payload(boards)}</script>')
     page = [head, Markup("</head>\n<body>"), body, data, Markup(f"<script>{script}</script>")]
-    return (
-        "<!DOCTYPE html>\n<html"
-        f' lang="en">\n<head>\n{joined(page, chr(10)).html}\n</body>\n</html>\n'
-    )
+    inner = joined(page, "\n").html
+    return f'<!DOCTYPE html>\n<html lang="en">\n<head>\n{inner}\n</body>\n</html>\n'
 
 
 def _opening(c: WholeStudy) -> Markup:
     badges = [tag("span", text, cls="badge", title=MEANINGS[badge]) for badge, text in c.badges]
     meanings = (tag("li", tag("b", text), f": {MEANINGS[badge]}") for badge, text in c.badges)
-    n_items = items_text(c.store, c.row)
-    when = (
-        f"declared {parts.moment(c.row['created_at'])}"
-        if c.row["created_at"] is not None
-        else "date unknown"
-    )
+    n_items, when = items_text(c.store, c.row), "date unknown"
+    if c.row["created_at"] is not None:
+        when = f"declared {parts.moment(c.row['created_at'])}"
     about = (
         f"{', '.join(c.models) or 'no model'} · {n_items} · {when} · study {c.study_id} · Flipscope"
         f" {__version__}"
@@ -120,24 +113,23 @@ def _opening(c: WholeStudy) -> Markup:
 
 
 def _says(c: WholeStudy) -> list[Markup]:
-    """What the score says of the models whose wordings were measured (that of any other says
-    "questions only"), who is first, and the four tests together; of each model what its detectors
-    of memory say, its flips, and how many answers were cut off.
-    """
-    first = [
-        paragraph(one.text, cls="headline") for one in (c.score.whole_claims if c.score else ())
-    ]
-    first += [paragraph(c.ranking.claims[0].text, cls="headline")] if c.ranking else []
-    first += [claimed(c.holdout.claim, cls="headline")] if c.holdout and c.holdout.claim else []
+    """The scores of the models whose wordings were measured, the first of the ranking, and the four
+    tests together; of each model its detectors of memory, its flips, and its answers that were cut
+    off."""
+    first = []
+    for claim in c.score.whole_claims if c.score else ():
+        first.append(paragraph(claim.text, cls="headline"))
+    if c.ranking:
+        first.append(paragraph(c.ranking.claims[0].text, cls="headline"))
+    if c.holdout:
+        first.append(claimed(c.holdout.claim, cls="headline"))
     lines: list[Markup] = []
     for model in c.models:
         lines += [*parts.opening_memory(c, model), *parts.opening_flips(c, model)]
     if not lines:
         lines.append(paragraph("No answer has come back yet."))
-    lines += [
-        paragraph(f"{truncation.model}, {truncation.sentence()}", cls="quiet")
-        for truncation in c.cut
-    ]
+    for truncation in c.cut:
+        lines.append(paragraph(f"{truncation.model}, {truncation.sentence()}", cls="quiet"))
     return [*first, *lines]
 
 
@@ -163,27 +155,25 @@ def _payload(boards: dict[str, Any]) -> str:
     """The boards as JSON that ends no script; long strings that come again stand once in
     `strings`."""
     strings: dict[str, int] = {}
-    plain = {ident: _plain(one, strings) for ident, one in boards.items()}
+    plain = {ident: _plain(board, strings) for ident, board in boards.items()}
     payload = {
         "boards": plain,
         "strings": list(strings),
         "light": asdict(LIGHT),
         "dark": asdict(DARK),
     }
-    return (
-        json.dumps(payload, allow_nan=False, separators=(",", ":"))
-        .replace("<", "\\u003c")
-        .replace(">", "\\u003e")
-    )
+    text = json.dumps(payload, allow_nan=False, separators=(",", ":"))
+    # "</script>" within a string would end the script that the JSON stands in.
+    return text.replace("<", "\\u003c").replace(">", "\\u003e")
 
 
 def _plain(value: Any, strings: dict[str, int]) -> Any:
     """Values that JSON has: what is not finite is None, a long string is its place among
     `strings`."""
     if isinstance(value, dict):
-        return {str(key): _plain(one, strings) for key, one in value.items()}
+        return {str(key): _plain(part, strings) for key, part in value.items()}
     if isinstance(value, (list, tuple)):
-        return [_plain(one, strings) for one in value]
+        return [_plain(part, strings) for part in value]
     if isinstance(value, str) and len(value) > _LONG:
         return {"$string": strings.setdefault(value, len(strings))}
     if isinstance(value, float):

@@ -48,7 +48,7 @@ class _Result:
 
 @dataclass
 class _Model:
-    """What is being written for one model."""
+    """One model's files while they are written."""
 
     name: str
     folder: Path
@@ -71,10 +71,10 @@ class _Model:
 def write_every_eval_ever(
     store: Store, study_id: str, folder: str | Path, retrieved: float | None = None
 ) -> list[Path]:
-    """The files, aggregates first. A base prompt that several axes share is written once; a version
-    of it under the axis's own evaluation name. Readouts without right or wrong (losses, failed
-    calls, no right answer) are counted and left out. Raises BadInput for a study that is not stored
-    or has nothing to write."""
+    """Write the files and return their paths, aggregates first. A base prompt that several axes
+    share is written once; a version of it under the axis's own evaluation name. Readouts without
+    right or wrong (losses, failed calls, no right answer) are counted and left out. Raises BadInput
+    for a study that is not stored or has nothing to write."""
     require(Permission.PUBLISH)
     study = studies.study(store, study_id)
     if study is None:
@@ -84,22 +84,26 @@ def write_every_eval_ever(
     streams: dict[str, Any] = {}
     with ExitStack() as files:
         for row in exchange.exchanged(store, study_id):
-            model = models.get(row["model"]) or models.setdefault(
-                row["model"], _model(study, row["model"], Path(folder))
-            )
-            key = (row["model"], row["variant_id"], row["sample"], row["extractor"])
-            if row["variant"] == BASE and key in bases:
-                continue
-            bases.update([key] if row["variant"] == BASE else [])
+            name = row["model"]
+            if name not in models:
+                models[name] = _model(study, name, Path(folder))
+            model = models[name]
+            # A base prompt that several axes share is one prompt.
+            if row["variant"] == BASE:
+                key = (name, row["variant_id"], row["sample"], row["extractor"])
+                if key in bases:
+                    continue
+                bases.add(key)
+            # Losses and failed calls are neither right nor wrong.
             if row["is_correct"] is None or row["call_id"] is None:
                 model.n_without += 1
                 continue
-            if model.name not in streams:
+            if name not in streams:
+                # Each file takes its name only once it is whole.
                 draft = files.enter_context(whole_file(model.samples))
-                streams[model.name] = files.enter_context(draft.open("w", encoding="utf-8"))
-            streams[model.name].write(
-                json.dumps(_instance(study, model, row), ensure_ascii=False) + "\n"
-            )
+                streams[name] = files.enter_context(draft.open("w", encoding="utf-8"))
+            line = json.dumps(_instance(study, model, row), ensure_ascii=False)
+            streams[name].write(f"{line}\n")
     if not streams:
         raise BadInput(
             "No readout of this study says right or wrong, so there is nothing to write in this"
@@ -110,13 +114,12 @@ def write_every_eval_ever(
 
 
 def _model(study: Study, name: str, folder: Path) -> _Model:
-    developer, _, own = (name if "/" in name else f"unknown/{name}").partition("/")
-    parts = [_PLAIN.sub("-", one).strip("-.") or "x" for one in (study.name, developer, own)]
-    stem = str(
-        uuid.UUID(
-            hashlib.sha256(f"{study.study_id}\x00{name}".encode()).hexdigest()[:32], version=4
-        )
-    )
+    developer, _, short_name = (name if "/" in name else f"unknown/{name}").partition("/")
+    names = (study.name, developer, short_name)
+    parts = [_PLAIN.sub("-", part).strip("-.") or "x" for part in names]
+    # The format wants a UUID; one by content gives the same files for the same study.
+    content_hash = hashlib.sha256(f"{study.study_id}\x00{name}".encode()).hexdigest()
+    stem = str(uuid.UUID(content_hash[:32], version=4))
     has_roles = len(study.roles) > 1
     return _Model(name, folder.joinpath("data", *parts), stem, has_roles=has_roles)
 
@@ -127,13 +130,11 @@ def _evaluation_id(study: Study, model: _Model) -> str:
 
 def _instance(study: Study, model: _Model, row: Mapping[str, Any]) -> dict[str, Any]:
     """One readout of one sample as a line, counted for the aggregate."""
-    is_base = row["variant"] == BASE
-    items = (
-        f"{row['dataset']}, {row['role'].replace('_', ' ')} items"
-        if model.has_roles
-        else row["dataset"]
-    )
-    evaluation = items if is_base else f"{items} under {row['axis']}"
+    evaluation = row["dataset"]
+    if model.has_roles:
+        evaluation = f"{evaluation}, {row['role'].replace('_', ' ')} items"
+    if row["variant"] != BASE:
+        evaluation = f"{evaluation} under {row['axis']}"
     result = model.results.setdefault(
         (evaluation, row["extractor"]), _Result(evaluation, row["dataset"], row["extractor"])
     )
@@ -142,9 +143,12 @@ def _instance(study: Study, model: _Model, row: Mapping[str, Any]) -> dict[str, 
     result.scores.append(float(row["is_correct"]))
     result.statuses.append(row["status"])
     model.n_rows += 1
-    reference = [_words(row, one) for one in (row["target"] or "").split("\n") if one]
+    reference = [_words(row, target) for target in (row["target"] or "").split("\n") if target]
     prompt = "".join(text for _, text in json.loads(row["parts"]))
-    tokens = [row["n_tokens_in"], row["n_tokens_out"]]
+    n_in, n_out, usage = row["n_tokens_in"], row["n_tokens_out"], None
+    if n_in is not None and n_out is not None:
+        usage = {"input_tokens": n_in, "output_tokens": n_out, "total_tokens": n_in + n_out}
+    latency = None if row["latency_s"] is None else {"latency_ms": 1000 * row["latency_s"]}
     extracted = "" if row["answer"] is None else _words(row, row["answer"])
     return {
         "schema_version": SCHEMA,
@@ -176,25 +180,15 @@ def _instance(study: Study, model: _Model, row: Mapping[str, Any]) -> dict[str, 
             }
         ],
         "evaluation": {"score": float(row["is_correct"]), "is_correct": bool(row["is_correct"])},
-        "token_usage": (
-            None
-            if None in tokens
-            else {
-                "input_tokens": tokens[0],
-                "output_tokens": tokens[1],
-                "total_tokens": sum(tokens),
-            }
-        ),
-        "performance": (
-            None if row["latency_s"] is None else {"latency_ms": 1000 * row["latency_s"]}
-        ),
+        "token_usage": usage,
+        "performance": latency,
         "error": row["error"] or None,
         "metadata": _metadata(row),
     }
 
 
 def _metadata(row: Mapping[str, Any]) -> dict[str, str]:
-    """What the format has no field for; the axis and variant under which a reader of Flipscope
+    """Fields that the format lacks; the axis and variant under which a reader of Flipscope
     finds it again."""
     meta = {
         "flipscope_axis": OWN_PROMPT if row["variant"] == BASE else row["axis"],
@@ -212,11 +206,9 @@ def _metadata(row: Mapping[str, Any]) -> dict[str, str]:
 def _words(row: Mapping[str, Any], answer: str) -> str:
     """An answer in the words of the item: an option's text for a choice."""
     options = row["options"]
-    return (
-        options[int(answer)]
-        if row["kind"] == "choice" and answer.isdecimal() and int(answer) < len(options)
-        else answer
-    )
+    if row["kind"] == "choice" and answer.isdecimal() and int(answer) < len(options):
+        return options[int(answer)]
+    return answer
 
 
 def _sample_hash(raw: str, reference: list[str]) -> str:
@@ -236,13 +228,11 @@ def _result_id(study: Study, model: _Model, result: _Result) -> str:
 
 
 def _why_unread(model: _Model, result: _Result) -> str:
-    """Why a reader of ours gave no score; what a log's own scorer said goes out as it came."""
-    is_ours = result.extractor in EXTRACTORS
-    return (
-        why_unread(model.name, result.extractor, unread_share(pd.Series(result.statuses)))
-        if is_ours
-        else ""
-    )
+    """Say why an extractor of ours gave no score; "" where it gave one."""
+    # The score of a log's own scorer goes out as it came.
+    if result.extractor not in EXTRACTORS:
+        return ""
+    return why_unread(model.name, result.extractor, unread_share(pd.Series(result.statuses)))
 
 
 def _aggregate(study: Study, model: _Model, retrieved: float) -> Path:
@@ -252,11 +242,17 @@ def _aggregate(study: Study, model: _Model, retrieved: float) -> Path:
     formats = ", ".join(
         chain.from_iterable(source.options.get("formats", ()) for source in study.items)
     )
-    use = next((one for one in study.models if one.name == model.name), ModelUse(model.name))
-    results = [(one, _why_unread(model, one)) for one in model.results.values()]
-    withheld = {
-        f"not_claimed: {one.evaluation}, {one.extractor}": why for one, why in results if why
-    }
+    uses = [use for use in study.models if use.name == model.name]
+    use = uses[0] if uses else ModelUse(model.name)
+    results, withheld = [], {}
+    for result in model.results.values():
+        if reason := _why_unread(model, result):
+            withheld[f"not_claimed: {result.evaluation}, {result.extractor}"] = reason
+        else:
+            results.append(_result(study, model, use, result))
+    details = {"study_id": study.study_id}
+    if formats:
+        details["imported_from"] = formats
     document = {
         "schema_version": SCHEMA,
         "evaluation_id": _evaluation_id(study, model),
@@ -266,9 +262,7 @@ def _aggregate(study: Study, model: _Model, retrieved: float) -> Path:
             "source_type": "evaluation_run",
             "source_organization_name": "unknown",
             "evaluator_relationship": "other",
-            "additional_details": (
-                {"study_id": study.study_id} | ({"imported_from": formats} if formats else {})
-            ),
+            "additional_details": details,
         },
         "eval_library": {"name": "flipscope", "version": __version__},
         "model_info": {
@@ -276,7 +270,7 @@ def _aggregate(study: Study, model: _Model, retrieved: float) -> Path:
             "id": model.model_id,
             "additional_details": {"deployment_type": "unknown", "model_availability": "unknown"},
         },
-        "evaluation_results": [_result(study, model, use, one) for one, why in results if not why],
+        "evaluation_results": results,
         "detailed_evaluation_results": {
             "format": "jsonl",
             "file_path": "/".join(["data", *model.folder.parts[-3:], model.samples.name]),
@@ -291,6 +285,7 @@ def _aggregate(study: Study, model: _Model, retrieved: float) -> Path:
 
 
 def _result(study: Study, model: _Model, use: ModelUse, result: _Result) -> dict[str, Any]:
+    # Reruns are averaged per item, and a mean of shares has another interval.
     is_single = len(set(result.items)) == len(result.items)
     score = (accuracy if is_single else mean_interval)(result.scores, result.families)
     spread: dict[str, Any] = {"num_samples": len(set(result.items))}

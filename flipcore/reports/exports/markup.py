@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from flipcore.claims.claim import Claim
 from flipcore.reports.browser_data.parts import part
 
-# what no document may hold, and signs that turn the direction of the text around them
+# Characters that no document may hold, and signs that turn the direction of the text around them.
 _UNPRINTABLE = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff\ufffe\uffff]")
 _TURNING = re.compile(r"[\u202a-\u202e\u2066-\u2069\u200e\u200f]")
 
@@ -45,9 +45,9 @@ def tag(name: str, *inside: Content, **attributes: object) -> Markup:
     words = [name]
     for key, value in attributes.items():
         if value is not None:
-            words.append(
-                f'{"class" if key == "cls" else key.replace("_", "-")}="{text(value).html}"'
-            )
+            # `class` is no name of an argument in Python.
+            attribute = "class" if key == "cls" else key.replace("_", "-")
+            words.append(f'{attribute}="{text(value).html}"')
     return Markup(f"<{' '.join(words)}>{joined(inside).html}</{name}>")
 
 
@@ -61,28 +61,25 @@ def paragraph(*inside: Content, cls: str | None = None) -> Markup:
     return tag("p", *inside, cls=cls)
 
 
-def claimed(one: Claim, cls: str = "claim") -> Markup:
+def claimed(claim: Claim, cls: str = "claim") -> Markup:
     """A claim with its small print behind it."""
-    return paragraph(one.text, " ", tag("span", one.detail, cls="quiet"), cls=cls)
+    return paragraph(claim.text, " ", tag("span", claim.detail, cls="quiet"), cls=cls)
 
 
 def board_place(name: str, ident: str) -> Markup:
-    """Where the board `ident` is drawn, with the markup of its browser part."""
+    """The place of the board `ident`, with the markup of its browser part."""
     return tag("div", Markup(part(name).html), data_part=name, data_board=ident, cls="board-place")
 
 
 def folded(
     title: Content, *inside: Content, ident: str | None = None, opened: bool = False
 ) -> Markup:
-    """What is opened by a click; a print shows it as it is."""
+    """Content that a click opens; a print shows it as it is."""
     body = joined([tag("summary", title), tag("div", *inside, cls="inside")])
-    start = (
-        "<details"
-        + (f' id="{text(ident).html}"' if ident else "")
-        + (" open" if opened else "")
-        + ">"
-    )
-    return Markup(f"{start}{body.html}</details>")
+    attributes = f' id="{text(ident).html}"' if ident else ""
+    if opened:
+        attributes += " open"
+    return Markup(f"<details{attributes}>{body.html}</details>")
 
 
 def data_link(label: str, name: str, content: str | bytes, kind: str = "text/plain") -> Markup:
@@ -101,22 +98,19 @@ def packed(content: str) -> bytes:
 
 def cells(rows: Sequence[Sequence[Content]], columns: Sequence[str]) -> Markup:
     """A table; a column whose every cell is a number or begins with one is set to the right."""
-    right = [all(_is_number(row[i]) for row in rows) and bool(rows) for i in range(len(columns))]
-    kind = ["number" if one else None for one in right]
-    head = tag(
-        "tr",
-        *(tag("th", name, cls=cls, scope="col") for name, cls in zip(columns, kind, strict=True)),
-    )
-    body = (
-        tag("tr", *(tag("td", one, cls=cls) for one, cls in zip(row, kind, strict=True)))
-        for row in rows
-    )
-    return tag(
-        "div", tag("table", tag("thead", head), tag("tbody", *body)), cls="scroll", tabindex="0"
-    )
+    kinds, heads, body = [], [], []
+    for i, name in enumerate(columns):
+        is_right = bool(rows) and all(_is_number(row[i]) for row in rows)
+        kinds.append("number" if is_right else None)
+        heads.append(tag("th", name, cls=kinds[-1], scope="col"))
+    for row in rows:
+        row_cells = [tag("td", cell, cls=cls) for cell, cls in zip(row, kinds, strict=True)]
+        body.append(tag("tr", *row_cells))
+    table = tag("table", tag("thead", tag("tr", *heads)), tag("tbody", *body))
+    # A table that is wider than the page is scrolled, by the keyboard too.
+    return tag("div", table, cls="scroll", tabindex="0")
 
 
 def _is_number(cell: Content) -> bool:
-    return isinstance(cell, str) and bool(
-        re.match(r"^(< |> )?[+−-]?(\.?\d|$|–$|deterministic|reference)", cell.strip())
-    )
+    pattern = r"^(< |> )?[+−-]?(\.?\d|$|–$|deterministic|reference)"
+    return isinstance(cell, str) and bool(re.match(pattern, cell.strip()))

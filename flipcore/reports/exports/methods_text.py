@@ -1,6 +1,7 @@
 """The methods of a study as a paragraph with every n, method, seed and paper, ready to be copied,
 and its BibTeX."""
 
+import math
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -35,6 +36,7 @@ from flipcore.reports.exports.markup import (
 )
 from flipcore.reports.flips import made_from
 from flipcore.reports.whole_study import WholeStudy
+from flipcore.stats.base.estimate import Estimate
 from flipcore.stats.base.resample import N_BOOT
 from flipcore.text.counts import count_of
 from flipcore.text.templates import repeated_templates
@@ -42,7 +44,8 @@ from flipcore.text.templates import repeated_templates
 
 @dataclass(frozen=True)
 class MethodsText:
-    """`sentences` in order; `papers` are the keys of those that they cite."""
+    """The paragraph on methods: `sentences` in order; `papers` are the keys of those that they
+    cite."""
 
     sentences: tuple[str, ...]
     papers: tuple[str, ...]
@@ -61,15 +64,11 @@ class MethodsText:
 
 
 def methods_text(c: WholeStudy) -> MethodsText:
-    """What was asked, of whom, how it was read, and how every number was computed."""
+    """Describe the items, models and extractors of a study, and how every number was computed."""
     methods = list(_methods(c))
-    sentences = [
-        *_items_and_models(c),
-        *(method.text for method in methods),
-        *_intervals(c),
-        *_closing(c),
-    ]
-    kinds = [interval_method(one.estimate.method) for one in c.rows]
+    sentences = [*_items_and_models(c), *(method.text for method in methods)]
+    sentences += [*_intervals(c), *_closing(c)]
+    kinds = [interval_method(row.estimate.method) for row in c.rows]
     papers = set(chain.from_iterable(method.papers for method in [*methods, *kinds]))
     return MethodsText(tuple(sentences), tuple(sorted(papers)))
 
@@ -89,14 +88,15 @@ def _items_and_models(c: WholeStudy) -> Iterator[str]:
         yield f"{items} were asked in random order (seed {c.study.seed})."
         asks_again = any(part.name == IDENTITY for part in c.study.axes)
         yield f"Models: {'; '.join(_model(use, asks_again=asks_again) for use in c.study.models)}."
-    axes = ", ".join(
-        (AXES[part.name].title if part.name in AXES else part.name).lower() for part in c.study.axes
-    )
-    extractors = ", ".join(title_of(part.name).lower() for part in c.study.extractors)
-    if axes:
-        yield f"What was changed: {axes}."
-    if extractors:
-        yield f"Answers were read by: {extractors}."
+    if c.study.axes:
+        # An axis of a package that is not installed here has its name alone.
+        titles = [
+            AXES[axis.name].title if axis.name in AXES else axis.name for axis in c.study.axes
+        ]
+        yield f"What was changed: {', '.join(titles).lower()}."
+    if c.study.extractors:
+        extractors = [title_of(extractor.name).lower() for extractor in c.study.extractors]
+        yield f"Answers were read by: {', '.join(extractors)}."
 
 
 def _model(use: ModelUse, *, asks_again: bool) -> str:
@@ -110,36 +110,38 @@ def _model(use: ModelUse, *, asks_again: bool) -> str:
 
 
 def _methods(c: WholeStudy) -> Iterator[Method]:
-    """Those that this study used, each once."""
+    """The methods that this study used, each once."""
     report = c.report
     if any(report.decompositions.values()):
         is_sorted = any(reads_together(name) for name in c.everything["extractor"].unique())
-        yield from (one for one in FLIPS if one is not MEANING or is_sorted)
+        yield from (method for method in FLIPS if method is not MEANING or is_sorted)
     all_tests = list(chain.from_iterable(report.memory.values()))
-    detector_methods = [
-        detector_method(test.measurement.name) for test in all_tests if test.measurement
-    ]
-    yield from dict.fromkeys(filter(None, detector_methods))
+    names = [test.measurement.name for test in all_tests if test.measurement]
+    yield from dict.fromkeys(filter(None, map(detector_method, names)))
     if {"target", "retro"} <= set(c.items["role"]):
         yield from HOLDOUT if c.holdout else HOLDOUT[:1]  # inflation
-    if any(len(cells) > 1 for cells in report.decompositions.values()) or any(
-        len(tests) > 1 for tests in report.memory.values()
-    ):
+    sizes = [len(cells) for cells in report.decompositions.values()]
+    sizes += [len(tests) for tests in report.memory.values()]
+    if max(sizes, default=0) > 1:
         yield HOLM
 
 
 def _intervals(c: WholeStudy) -> Iterator[str]:
     """A sentence for every kind of interval: of how many estimates, n, level and seed."""
-    estimates = [one.estimate for one in c.rows if one.estimate.value == one.estimate.value]
-    for name in dict.fromkeys(one.method for one in estimates):
-        mine = [one for one in estimates if one.method == name]
-        method, n = interval_method(name), n_text(one.n for one in mine)
-        levels = ", ".join(f"{100 * level:g}%" for level in sorted({one.level for one in mine}))
-        seeds = sorted({one.seed for one in mine if one.seed is not None})
+    by_method: dict[str, list[Estimate]] = {}
+    for row in c.rows:
+        if not math.isnan(row.estimate.value):
+            by_method.setdefault(row.estimate.method, []).append(row.estimate)
+    for name, estimates in by_method.items():
+        method, n = interval_method(name), n_text(estimate.n for estimate in estimates)
+        levels = sorted({estimate.level for estimate in estimates})
+        percents = ", ".join(f"{100 * level:g}%" for level in levels)
+        seeds = sorted({estimate.seed for estimate in estimates if estimate.seed is not None})
+        # Only what was drawn has a seed.
         draws = f", {N_BOOT:,} resamples, seed {', '.join(map(str, seeds))}" if seeds else ""
         yield (
-            f"{method.name[0].upper()}{method.name[1:]} ({count_of(len(mine), 'estimate')},"
-            f" {levels}, {n}{draws}): {method.text}"
+            f"{method.name[0].upper()}{method.name[1:]} ({count_of(len(estimates), 'estimate')},"
+            f" {percents}, {n}{draws}): {method.text}"
         )
 
 
@@ -147,10 +149,8 @@ def _closing(c: WholeStudy) -> Iterator[str]:
     if repeats := repeated_templates(*made_from(c.items)):
         yield repeats
     if c.closed_gates:
-        names = ", ".join(
-            title_of(name).lower().replace("_", " ") for name in sorted(c.closed_gates)
-        )
-        yield f"Not claimed, because a gate is closed: {names}."
+        names = [title_of(name).lower().replace("_", " ") for name in sorted(c.closed_gates)]
+        yield f"Not claimed, because a gate is closed: {', '.join(names)}."
     yield (
         f"Computed by Flipscope {__version__}; the study was declared with {c.row['code_version']}"
         f" and has the id {c.study_id}."
@@ -158,27 +158,17 @@ def _closing(c: WholeStudy) -> Iterator[str]:
 
 
 def methods_part(c: WholeStudy) -> Markup:
-    """How it was done, with the papers."""
+    """The report's part on methods, with the papers."""
     words = methods_text(c)
     references = tag("ol", *(tag("li", line) for line in words.references), cls="references")
-    links = joined(
-        [
-            data_link(
-                "Save as BibTeX", f"{c.study_id}.bib", words.bibtex, "text/x-bibtex;charset=utf-8"
-            ),
-            tag(
-                "button",
-                "Copy the paragraph",
-                type="button",
-                data_copy="methods-text",
-                hidden="hidden",
-            ),
-            tag(
-                "button", "Copy the BibTeX", type="button", data_copy="bibtex-text", hidden="hidden"
-            ),
-        ],
-        " ",
-    )
+    file_name, kind = f"{c.study_id}.bib", "text/x-bibtex;charset=utf-8"
+    links = [data_link("Save as BibTeX", file_name, words.bibtex, kind)]
+    copies = {"Copy the paragraph": "methods-text", "Copy the BibTeX": "bibtex-text"}
+    for title, ident in copies.items():
+        # Hidden until the script, which alone can copy, shows them.
+        button = tag("button", title, type="button", data_copy=ident, hidden="hidden")
+        links.append(button)
     bib = folded("BibTeX", tag("pre", words.bibtex, id="bibtex-text"))
     text = tag("p", words.text, id="methods-text")
-    return section("Methods", "methods", text, references, paragraph(links, cls="links"), bib)
+    shown_links = paragraph(joined(links, " "), cls="links")
+    return section("Methods", "methods", text, references, shown_links, bib)

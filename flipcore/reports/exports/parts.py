@@ -13,7 +13,7 @@ from flipcore.claims.holdout import outcome_claim
 from flipcore.core.errors import FlipscopeError
 from flipcore.core.locks import MANIFEST, STATE
 from flipcore.core.records import IDENTITY, role_name
-from flipcore.detectors import analysis_of, detectors, item_scores, measure_of
+from flipcore.detectors import Detector, analysis_of, detectors, item_scores, measure_of
 from flipcore.extractors import title_of
 from flipcore.reports import ranking
 from flipcore.reports.browser_data import levels, margins
@@ -101,65 +101,68 @@ def flips_part(c: WholeStudy) -> tuple[Markup | None, dict[str, Any]]:
                 closed_gates=c.closed_gates,
                 temperature=c.temperature(model),
             )
-            ids = [f"outputs-{m}-{i}" for i in range(len(cells))]
-            behind = {
-                f"{one.axis}|{one.extractor}": ident for one, ident in zip(cells, ids, strict=True)
-            }
+            # A click on a row of the board opens the outputs behind its cell.
+            behind = {}
+            for i, cell in enumerate(cells):
+                behind[f"{cell.axis}|{cell.extractor}"] = f"outputs-{m}-{i}"
             boards[f"board-{m}"] = {"part": "threshold_board", "data": arrays, "behind": behind}
     return (section("Does the answer flip?", "flips", *parts), boards) if parts else (None, {})
 
 
 def _flips_of_model(c: WholeStudy, m: int, model: str, cells: list[Decomposition]) -> list[Markup]:
     claims = c.report.named_claims(model)
-    people = c.report.people.get(model, [])
-    first = [leading(people)] if people else []
-    labels = [cell_place(one) for one in cells]
-    source = _source(c, model, cells)
-    n = n_text(one.n_items for one in cells if one.n_items)
+    n = n_text(cell.n_items for cell in cells if cell.n_items)
     bars = figure(
-        flip_bars(cells, labels),
+        flip_bars(cells, [cell_place(cell) for cell in cells]),
         "Share of pairs of variants that flip, with the interval of T. Reference:"
-        f" {title_of(cells[0].reference).lower()}. {n} items. {source}.",
+        f" {title_of(cells[0].reference).lower()}. {n} items. {_source(c, model, cells)}.",
     )
-    sentences = map(claimed, claims)
+    notes = [paragraph(note, cls="quiet") for note in c.report.notes.get(model, ())]
+    by_people = []
+    if people := c.report.people.get(model, []):
+        first = leading(people)
+        by_people.append(paragraph(f"{first.sentence} {first.narrower}"))
+    title = f"Every claim as a sentence, at 95% ({len(claims):,})"
     return [
         tag("h3", model),
-        *(paragraph(note, cls="quiet") for note in c.report.notes.get(model, ())),
+        *notes,
         board_place("threshold_board", f"board-{m}"),
         paragraph(MOVED_LEVEL, cls="quiet screen-only"),
         legend(*BARS),
         bars,
         data_table(flips_table(c, m, model)),
-        *(paragraph(f"{one.sentence} {one.narrower}") for one in first),
-        *(data_table(one) for one in people_tables(c, m, model)),
-        folded(f"Every claim as a sentence, at 95% ({len(claims):,})", *sentences),
+        *by_people,
+        *map(data_table, people_tables(c, m, model)),
+        folded(title, *map(claimed, claims)),
     ]
 
 
 def _source(c: WholeStudy, model: str, cells: list[Decomposition]) -> str:
-    kinds = sorted({one.T.method.replace("_", " ") for one in cells if one.T.has_interval})
-    seeds = sorted({one.T.seed for one in cells if one.T.seed is not None})
-    return (
-        f"{c.provenance}; {model}; 95% intervals ({', '.join(kinds)}), seed"
-        f" {', '.join(map(str, seeds)) or 'none'}"
-    )
+    kinds, seeds = set(), set()
+    for cell in cells:
+        if cell.T.has_interval:
+            kinds.add(cell.T.method.replace("_", " "))
+        if cell.T.seed is not None:
+            seeds.add(cell.T.seed)
+    seed = ", ".join(map(str, sorted(seeds))) or "none"
+    return f"{c.provenance}; {model}; 95% intervals ({', '.join(sorted(kinds))}), seed {seed}"
 
 
 def flips_table(c: WholeStudy, m: int, model: str) -> Table:
-    """A row a cell: its estimates with intervals, and its verdict."""
+    """One row per cell: its estimates with intervals, and its verdict."""
     cells, claims = c.report.decompositions[model], c.report.claims[model]
     records = table(cells, c.temperature(model)).to_dict("records")
-    rows = [
-        {str(name): value for name, value in row.items()} | {"verdict": claim.word}
-        for row, claim in zip(records, claims, strict=True)
-    ]
+    rows = []
+    for record, claim in zip(records, claims, strict=True):
+        row = {str(name): value for name, value in record.items()}
+        rows.append(row | {"verdict": claim.word})
     caption = f"Flip rates by axis and extractor. {_source(c, model, cells)}."
     return Table(f"flips-{m}", f"Flips, {model}", rows, caption)
 
 
 def people_tables(c: WholeStudy, m: int, model: str) -> list[Table]:
-    """A row a cell with people's labels of pairs in it; nothing without labels."""
-    rows = [one.table_row() for one in c.report.people.get(model, ())]
+    """One row per cell with people's labels of pairs in it; nothing without labels."""
+    rows = [people.table_row() for people in c.report.people.get(model, ())]
     caption = (
         f"Flips with the pairs in them that people labelled. {c.provenance}; {model}; 95%"
         " intervals."
@@ -191,15 +194,15 @@ def memory_part(c: WholeStudy) -> tuple[Markup | None, dict[str, Any]]:
             claim = summary(tests, frames.compared_sets(c.answers_of(model), c.study))
             parts += [tag("h3", model), claimed(claim)]
             parts.append(data_table(memory_table(c, m, model)))
-            for t, one in enumerate(tests):
-                drawing, lines = _test(c, model, one, f"line-{m}-{t}")
+            for t, test in enumerate(tests):
+                drawing, lines = _test(c, model, test, f"line-{m}-{t}")
                 parts += drawing
                 boards |= lines
     return (section("Is the score memory?", "memory", *parts), boards) if parts else (None, {})
 
 
 def opening_memory(c: WholeStudy, model: str) -> list[Markup]:
-    """What all detectors of a model say together; nothing where no items are compared."""
+    """The summary of a model's detectors; nothing where no items are compared."""
     tests = c.report.memory.get(model, [])
     if not tests:
         return []
@@ -208,79 +211,89 @@ def opening_memory(c: WholeStudy, model: str) -> list[Markup]:
 
 
 def memory_table(c: WholeStudy, m: int, model: str) -> Table:
-    """A row a detector and kind of items."""
-    rows = [_memory_row(one) for one in c.report.memory[model]]
-    return Table(
-        f"memory-{m}",
-        f"Detectors of memory, {model}",
-        rows,
-        f"Detectors of memory. {c.provenance}; {model}.",
-    )
+    """One row per detector and kind of items."""
+    rows = [_memory_row(test) for test in c.report.memory[model]]
+    title = "Detectors of memory"
+    return Table(f"memory-{m}", f"{title}, {model}", rows, f"{title}. {c.provenance}; {model}.")
 
 
-def _memory_row(one: MemoryTest) -> dict[str, object]:
-    assertion, n = one.claim.assertion, one.numbers
-    n_items = n.get("n_benchmark", n.get("n"))
+def _p_value(p: float) -> str:
+    """A p-value for a column that has the "p" in its head."""
+    return p_text(p).removeprefix("p ").removeprefix("= ")
+
+
+def _memory_row(test: MemoryTest) -> dict[str, object]:
+    assertion, numbers = test.claim.assertion, test.numbers
+    # Detectors name their counts by what they count.
+    n_items = numbers.get("n_benchmark", numbers.get("n"))
+    n_controls = numbers.get("n_controls", numbers.get("n_non_members"))
     return {
-        "items": one.items,
-        "detector": one.detector,
-        "verdict": one.decision,
+        "items": test.items,
+        "detector": test.detector,
+        "verdict": test.decision,
         "n": n_items,
-        "controls": n.get("n_control", n.get("n_controls", n.get("n_non_members"))),
-        "p (Holm)": p_text(n.get("p_adjusted", math.nan)).removeprefix("p ").removeprefix("= "),
+        "controls": numbers.get("n_control", n_controls),
+        "p (Holm)": _p_value(numbers.get("p_adjusted", math.nan)),
         "error rate, one-sided": f"{100 * assertion.error_rate:g}%" if assertion else None,
     }
 
 
 def _test(
-    c: WholeStudy, model: str, one: MemoryTest, ident: str
+    c: WholeStudy, model: str, test: MemoryTest, ident: str
 ) -> tuple[list[Markup], dict[str, Any]]:
+    claims = (test.claim, *test.further)
+    details = " ".join(claim.detail for claim in claims if claim.detail)
     words = [
-        tag("h4", f"{one.items.capitalize()}, {one.detector}"),
-        *(paragraph(claim.text, cls="claim") for claim in (one.claim, *one.further)),
-        paragraph(
-            " ".join(filter(None, (claim.detail for claim in (one.claim, *one.further)))),
-            cls="quiet",
-        ),
+        tag("h4", f"{test.items.capitalize()}, {test.detector}"),
+        *(paragraph(claim.text, cls="claim") for claim in claims),
+        paragraph(details, cls="quiet"),
     ]
     try:
-        line, below = _line(c, model, one)
+        line, below = _line(c, model, test)
     except FlipscopeError as error:
         return [*words, paragraph(str(error), cls="quiet")], {}
     if line is None:
         return words, {}
-    return [*words, board_place("cutoff_line", ident), below], {
-        ident: {"part": "cutoff_line", "data": line}
-    }
+    board = {ident: {"part": "cutoff_line", "data": line}}
+    return [*words, board_place("cutoff_line", ident), below], board
 
 
-def _line(c: WholeStudy, model: str, one: MemoryTest) -> tuple[dict | None, Markup]:
-    """The line of a detector as its page draws it, and what stands below it."""
-    measurement = one.measurement
-    detector = next(
-        (one for one in detectors() if measurement and one.name == measurement.name), None
-    )
-    if measurement is None or detector is None or measurement.problem:
-        return None, NOTHING
+def _detector_of(test: MemoryTest) -> Detector | None:
+    """The detector that a test was made by; None where it could not measure, or is not here."""
+    if test.measurement is None or test.measurement.problem:
+        return None
+    name = test.measurement.name
+    return next((detector for detector in detectors() if detector.name == name), None)
+
+
+def _frame_of(c: WholeStudy, model: str, test: MemoryTest) -> pd.DataFrame:
+    """The answers to the items of a test."""
     frame = frames.compared_sets(c.answers_of(model), c.study)
-    frame = frame[frame["kind"] == measurement.kind]
+    return frame[frame["kind"] == test.measurement.kind] if test.measurement else frame
+
+
+def _line(c: WholeStudy, model: str, test: MemoryTest) -> tuple[dict | None, Markup]:
+    """The line of a detector as its page draws it, and the figure below it."""
+    detector = _detector_of(test)
+    if detector is None:
+        return None, NOTHING
+    frame = _frame_of(c, model, test)
     members, settings = members_of(c.study, c.items, c.pairs), settings_of(detector, c.study, model)
     analysis = analysis_of(detector, frame, *frames.roles_of(frame), members, **settings)
     if analysis is None:
         return None, NOTHING
-    line = detector_line(one, analysis, detector.unit)
+    line = detector_line(test, analysis, detector.unit)
     if isinstance(analysis, DropGap):
         return line, _accuracies(analysis, f"{c.provenance}; {model}")
-    return line, NOTHING  # what all cut-offs together show is said of one that somebody moved
+    # What all cut-offs together show is said on the page, of a line that somebody moved.
+    return line, NOTHING
 
 
 def _accuracies(gap: DropGap, source: str) -> Markup:
     rows = []
     for name, drop in zip(SETS, (gap.benchmark, gap.control), strict=True):
-        for when, accuracy in (
-            ("original", drop.accuracy_before),
-            ("rewritten", drop.accuracy_after),
-        ):
+        accuracies = {"original": drop.accuracy_before, "rewritten": drop.accuracy_after}
+        for when, accuracy in accuracies.items():
             rows.append((f"{name}, {when} (n = {accuracy.n:,})", accuracy, accuracy.text()))
     title = "Accuracy, original and rewritten"
     return figure(interval_rows(rows, title, "%"), f"{title}, with 95% intervals. {source}.")
@@ -301,26 +314,24 @@ def ranking_part(c: WholeStudy) -> tuple[Markup | None, dict[str, Any]]:
         *map(claimed, report.claims),
         *(paragraph(note, cls="quiet") for note in report.notes),
         board_place("ranking_board", RANKING),
-        *(data_table(one) for one in ranking_tables(c)),
+        *map(data_table, ranking_tables(c)),
     ]
     data = ranking_board.board(report, ranking.LEVEL)
-    return section("Which model is better?", RANKING, *parts), {
-        RANKING: {"part": "ranking_board", "data": data}
-    }
+    boards = {RANKING: {"part": "ranking_board", "data": data}}
+    return section("Which model is better?", RANKING, *parts), boards
 
 
 def ranking_tables(c: WholeStudy) -> list[Table]:
-    """A row a pair of models, and a row a way of asking and reading."""
+    """One row per pair of models, and one per way of asking and reading."""
     report = c.ranking
     if report is None:
         return []
-    of = f"{role_name(report.role)} items, {c.provenance}."
+    source = f"{role_name(report.role)} items, {c.provenance}."
     pairs, ways = ranking.pair_rows(report.pairs), ranking.way_rows(report.contest)
+    of_ways = f"Accuracy and rank under every way; {source}"
     return [
-        Table("pairs", "Pairs of models", pairs, f"Every pair of models on the same {of}"),
-        Table(
-            "ways", "Ways of asking and reading", ways, f"Accuracy and rank under every way; {of}"
-        ),
+        Table("pairs", "Pairs of models", pairs, f"Every pair of models on the same {source}"),
+        Table("ways", "Ways of asking and reading", ways, of_ways),
     ]
 
 
@@ -332,18 +343,17 @@ def score_part(c: WholeStudy) -> tuple[Markup | None, dict[str, Any]]:
     parts = [
         *map(claimed, report.claims),
         *(paragraph(note, cls="quiet") for note in report.notes),
-        *(paragraph(one) for one in c.judges.sentences),
+        *map(paragraph, c.judges.sentences),
         board_place("score_board", SCORES),
-        *(data_table(one) for one in score_tables(c)),
+        *map(data_table, score_tables(c)),
     ]
-    return section("How much of the score to trust?", SCORES, *parts), {
-        SCORES: {"part": "score_board", "data": score_board.board(report, LEVEL)}
-    }
+    boards = {SCORES: {"part": "score_board", "data": score_board.board(report, LEVEL)}}
+    return section("How much of the score to trust?", SCORES, *parts), boards
 
 
 def score_tables(c: WholeStudy) -> list[Table]:
-    """Of each model its intervals, whose the variance is, what the next call buys, its wordings and
-    readers."""
+    """The tables of each model: intervals, parts of the variance, next calls, wordings,
+    extractors."""
     kinds = {
         "intervals": ("Score", score_rows),
         "shares": ("Whose the uncertainty is", share_rows),
@@ -352,32 +362,24 @@ def score_tables(c: WholeStudy) -> list[Table]:
         "readers": ("Each extractor", reader_rows),
         "people": ("Each extractor against people", people_rows),
     }
-    several = c.score is not None and len(c.score.models) > 1
-    out = []
-    for number, one in enumerate(c.score.models if c.score else (), start=1):
+    if c.score is None:
+        return []
+    has_several = len(c.score.models) > 1
+    tables = []
+    for number, score in enumerate(c.score.models, start=1):
+        source = f"{score.model}, read by {title_of(score.reader).lower()}; {c.provenance}."
         for kind, (title, rows_of) in kinds.items():
-            if (rows := rows_of(one)) and not (kind == "readers" and len(rows) < 2):
-                name = f"score-{kind}-{number}" if several else f"score-{kind}"
-                of = f"{one.model}, read by {title_of(one.reader).lower()}; {c.provenance}."
-                out.append(
-                    Table(
-                        name,
-                        f"{title}: {one.model}" if several else title,
-                        rows,
-                        f"{title} of {of}",
-                    )
-                )
-    if c.score and c.score.by_people.pairs:
-        title = "Pairs of models by people"
-        out.append(
-            Table(
-                "score-pairs-people",
-                title,
-                c.score.by_people.table_rows(),
-                f"{title}; {c.provenance}.",
-            )
-        )
-    return out
+            rows = rows_of(score)
+            # A single extractor has nothing beside it.
+            if not rows or (kind == "readers" and len(rows) < 2):
+                continue
+            name = f"score-{kind}-{number}" if has_several else f"score-{kind}"
+            shown_title = f"{title}: {score.model}" if has_several else title
+            tables.append(Table(name, shown_title, rows, f"{title} of {source}"))
+    if c.score.by_people.pairs:
+        title, rows = "Pairs of models by people", c.score.by_people.table_rows()
+        tables.append(Table("score-pairs-people", title, rows, f"{title}; {c.provenance}."))
+    return tables
 
 
 # The report's part on two sets: the four tests with margins that still move, and the inflation of
@@ -413,7 +415,7 @@ def _four_tests(c: WholeStudy) -> tuple[list[Markup], dict[str, Any]]:
 
 
 def _sentence_of(report: HoldoutReport, name: str) -> Markup:
-    """What a test says and how it was made, or why it was not run."""
+    """The sentence of a test and how it was made, or why it was not run."""
     if name not in report.tests:
         return paragraph(f"{TITLES[name]}. {report.missing[name]}", cls="quiet")
     about = report.about[name].rstrip(".")
@@ -422,39 +424,38 @@ def _sentence_of(report: HoldoutReport, name: str) -> Markup:
 
 
 def tests_table(c: WholeStudy) -> Table:
-    """A row a test, also of those that were not run."""
+    """One row per test, also of those that were not run."""
     rows = [_test_row(c.holdout, name) for name in TESTS] if c.holdout else []
-    return Table(
-        "tests",
-        "Four tests of the two sets",
-        rows,
-        f"Whether target and retro could have one source. {c.provenance}.",
-    )
+    caption = f"Whether target and retro could have one source. {c.provenance}."
+    return Table("tests", "Four tests of the two sets", rows, caption)
 
 
 def _test_row(report: HoldoutReport, name: str) -> dict[str, object]:
-    one = report.tests.get(name)
+    test = report.tests.get(name)
     return {
         "test": TITLES[name],
-        "verdict": one.state if one else "not run",
-        "estimate": estimate_text(one) if one else None,
-        "held against the margin": bound_text(one) if one else None,
+        "verdict": test.state if test else "not run",
+        "estimate": estimate_text(test) if test else None,
+        "held against the margin": bound_text(test) if test else None,
         "margin": margin_text(name, report.view[name]),
-        "p": p_text(one.p).removeprefix("p ").removeprefix("= ") if one else None,
-        "could detect": detectable_text(one) if one else None,
-        "source's rule": one.source_state if one else None,
-        "n": one.estimate.n if one else None,
+        "p": _p_value(test.p) if test else None,
+        "could detect": detectable_text(test) if test else None,
+        "source's rule": test.source_state if test else None,
+        "n": test.estimate.n if test else None,
     }
 
 
 def _inflation(c: WholeStudy) -> list[Markup]:
     """Accuracy on target and retro, read in the plainest way; nothing where no model answered both
     sets."""
-    mine, claim = c.inflation.selection, c.inflation.claim
-    if not mine:
+    selection, claim = c.inflation.selection, c.inflation.claim
+    if not selection:
         return []
-    rows = [(one.model, one.inflation(), one.inflation().text_points()) for one in mine]
-    read = f"read by {title_of(mine[0].extractor).lower()}, {mine[0].layout}"
+    rows = []
+    for condition in selection:
+        inflation = condition.inflation()
+        rows.append((condition.model, inflation, inflation.text_points()))
+    read = f"read by {title_of(selection[0].extractor).lower()}, {selection[0].layout}"
     caption = (
         f"Accuracy on target less accuracy on retro, percentage points, {read}; 95% intervals."
         f" {c.provenance}."
@@ -473,22 +474,22 @@ def _inflation(c: WholeStudy) -> list[Markup]:
 
 
 def inflation_table(c: WholeStudy) -> Table:
-    """A row a model and way of reading."""
-    rows = [_inflation_row(one) for one in c.inflation.conditions]
+    """One row per model and way of reading."""
+    rows = [_inflation_row(condition) for condition in c.inflation.conditions]
     return Table("inflation", "Inflation", rows, f"Accuracy on target and retro. {c.provenance}.")
 
 
-def _inflation_row(one: Condition) -> dict[str, object]:
-    target, retro = one.accuracies
-    inflation = one.inflation()
+def _inflation_row(condition: Condition) -> dict[str, object]:
+    target, retro = condition.accuracies
+    inflation = condition.inflation()
     return {
-        "model": one.model,
-        "extractor": title_of(one.extractor),
-        "asked as": one.layout,
+        "model": condition.model,
+        "extractor": title_of(condition.extractor),
+        "asked as": condition.layout,
         "target": round(target, 3),
         "retro": round(retro, 3),
         "inflation": inflation.text_points(),
-        "p": p_text(one.test(1.0).p).removeprefix("p ").removeprefix("= "),
+        "p": _p_value(condition.test(1.0).p),
         "interval": inflation.method.replace("_", " "),
         "n": inflation.n,
     }
@@ -507,56 +508,51 @@ _STATES = {
 
 
 def outputs_part(c: WholeStudy, n_outputs: int) -> Markup | None:
-    """Behind each row of the flips and each detector, `n_outputs` items: those first on which it
-    shows most."""
+    """The outputs behind each row of the flips and each detector: `n_outputs` items, those that
+    show most first."""
     if not n_outputs:
         return None
     parts: list[Markup] = []
     for m, model in enumerate(c.models):
         parts += _outputs_of_model(c, m, model, n_outputs)
-    items = (
-        "the item that shows it most"
-        if n_outputs == 1
-        else f"the {n_outputs:,} items that show it most"
-    )
+    if not parts:
+        return None
+    items = "the item that shows it most"
+    if n_outputs > 1:
+        items = f"the {n_outputs:,} items that show it most"
     note = (
         f"Behind each claim: {items}. Differences are marked; in an answer, what was read is"
         " marked."
     )
-    return (
-        section("The outputs behind the claims", "outputs", paragraph(note, cls="quiet"), *parts)
-        if parts
-        else None
-    )
+    about = paragraph(note, cls="quiet")
+    return section("The outputs behind the claims", "outputs", about, *parts)
 
 
 def _outputs_of_model(c: WholeStudy, m: int, model: str, n_outputs: int) -> Iterator[Markup]:
-    for i, one in enumerate(c.report.decompositions[model]):
-        pairs = [
-            _pair(c, model, item, one.axis, one.extractor)
-            for item in _flip_items(c, model, one)[:n_outputs]
-        ]
-        yield folded(f"{model}: {cell_place(one)}", *pairs, ident=f"outputs-{m}-{i}")
+    for i, cell in enumerate(c.report.decompositions[model]):
+        pairs = []
+        for item in _flip_items(c, model, cell)[:n_outputs]:
+            pairs.append(_pair(c, model, item, cell.axis, cell.extractor))
+        yield folded(f"{model}: {cell_place(cell)}", *pairs, ident=f"outputs-{m}-{i}")
     for test in c.report.memory.get(model, ()):
-        places = list(_memory_items(c, model, test, n_outputs))
-        if places:
-            pairs = [
-                _pair(c, model, item, axis, extractor, score)
-                for item, axis, extractor, score in places
-            ]
+        pairs = []
+        for item, axis, extractor, score in _memory_items(c, model, test, n_outputs):
+            pairs.append(_pair(c, model, item, axis, extractor, score))
+        if pairs:
             yield folded(f"{model}: {test.items}, {test.detector}", *pairs)
 
 
-def _flip_items(c: WholeStudy, model: str, one: Decomposition) -> list[str]:
-    """Those first on which the two extractors differ most, as on the page; of the reference those
-    that flip most."""
+def _flip_items(c: WholeStudy, model: str, cell: Decomposition) -> list[str]:
+    """The items on which the two extractors differ most first, as on the page; of the reference
+    those that flip most."""
     frame = c.flips_of(model)
     order = list(dict.fromkeys(frame["item_id"]))
-    mine, reference = (
-        surface.opened(frame, one.axis, name) for name in (one.extractor, one.reference)
+    first, second = surface.aligned(
+        surface.opened(frame, cell.axis, cell.extractor),
+        surface.opened(frame, cell.axis, cell.reference),
+        order,
     )
-    first, second = surface.aligned(mine, reference, order)
-    by = "faithful" if one.is_reference else "difference"
+    by = "faithful" if cell.is_reference else "difference"
     return [first.items[i] for i in surface.order_of(first, second, by, first.items)]
 
 
@@ -564,20 +560,18 @@ def _memory_items(
     c: WholeStudy, model: str, test: MemoryTest, n_outputs: int
 ) -> Iterator[tuple[str, str, str, float]]:
     """(item, axis, extractor, score) of the items that a detector scores highest."""
-    detector = next(
-        (one for one in detectors() if test.measurement and one.name == test.measurement.name), None
-    )
-    if detector is None or test.measurement is None or test.measurement.problem:
+    detector = _detector_of(test)
+    if detector is None:
         return
-    frame = frames.compared_sets(c.answers_of(model), c.study)
-    frame = frame[frame["kind"] == test.measurement.kind]
+    frame = _frame_of(c, model, test)
+    item_roles, _ = frames.roles_of(frame)
     try:
-        rows = item_scores(detector, frame, frames.roles_of(frame)[0])
+        rows = item_scores(detector, frame, item_roles)
     except FlipscopeError:
         return
-    rows = rows.sort_values(["d", "item_id"], ascending=[False, True], kind="stable").head(
-        n_outputs
-    )
+    # Ties are broken by the item's id, so that a study always gives the same bytes.
+    rows = rows.sort_values(["d", "item_id"], ascending=[False, True], kind="stable")
+    rows = rows.head(n_outputs)
     for item, score in zip(rows["item_id"], rows["d"], strict=True):
         yield item, detector.axis or IDENTITY, measure_of(detector, frame), float(score)
 
@@ -591,84 +585,73 @@ def _pair(
         return paragraph(f"{item}: it was not asked under this axis.", cls="quiet")
     pairs = sides(view, extractor)
     key = next((name for name in pairs if flips(pairs[name])), next(iter(pairs)))
-    (base, before), (other, after) = pairs[key]
+    (base, before), (variant, after) = pairs[key]
     right = f"Right answer: {answer_text(view.item, view.item.target)}."
     scored = "" if score is None else f" Score {number_text(score, 3)}."
-    title = paragraph(
-        tag("b", item),
-        f" · {key.replace('_', ' ')} · {title_of(extractor)}. {right}{scored}",
-        cls="item",
-    )
+    about = f" · {key.replace('_', ' ')} · {title_of(extractor)}. {right}{scored}"
     halves = (
-        _side("Original", view, other, base, before),
-        _side(f"Variant: {key}", view, base, other, after),
+        _side("Original", view, variant.prompt, base, before),
+        _side(f"Variant: {key}", view, base.prompt, variant, after),
     )
-    why = why_no_flip(view, pairs[key])
-    return tag(
-        "div",
-        title,
-        tag("div", *halves, cls="pair"),
-        *([paragraph(why, cls="quiet")] if why else []),
-        cls="evidence",
-    )
+    parts = [paragraph(tag("b", item), about, cls="item"), tag("div", *halves, cls="pair")]
+    if reason := why_no_flip(view, pairs[key]):
+        parts.append(paragraph(reason, cls="quiet"))
+    return tag("div", *parts, cls="evidence")
 
 
 def _side(
     title: str,
     view: Inspection,
-    other: SeenVariant,
+    compared_prompt: str,
     variant: SeenVariant,
     samples: Sequence[SampleView],
 ) -> Markup:
-    """A prompt against the other side's, and below it what came back."""
-    system = (
-        [paragraph(f"System prompt: {_cut(variant.system)}", cls="quiet")] if variant.system else []
-    )
-    more = len(samples) - MOST_SAMPLES
-    rest = [paragraph(f"{more:,} more samples are not shown.", cls="quiet")] if more > 0 else []
-    read = [_sample(view, one) for one in samples[:MOST_SAMPLES]] or [
-        paragraph("Nothing came back.", cls="quiet")
-    ]
-    return tag(
-        "div",
-        tag("h5", title),
-        *system,
-        tag("pre", _with_marks(other.prompt, variant.prompt)),
-        *read,
-        *rest,
-        cls="side",
-    )
+    """A prompt with its differences from the compared one, and below it the outputs."""
+    parts = [tag("h5", title)]
+    if variant.system:
+        parts.append(paragraph(f"System prompt: {_cut(variant.system)}", cls="quiet"))
+    parts.append(tag("pre", _with_marks(compared_prompt, variant.prompt)))
+    parts += [_sample(view, sample) for sample in samples[:MOST_SAMPLES]]
+    if not samples:
+        parts.append(paragraph("Nothing came back.", cls="quiet"))
+    n_more = len(samples) - MOST_SAMPLES
+    if n_more > 0:
+        parts.append(paragraph(f"{n_more:,} more samples are not shown.", cls="quiet"))
+    return tag("div", *parts, cls="side")
 
 
-def _with_marks(other: str, prompt: str) -> Markup:
-    """The prompt with the words that the other one lacks underlined."""
-    short, runs = _cut(prompt), []
-    if short == prompt and len(other) <= MOST_CHARS:
-        runs = word_differences(other, prompt)
-    return (
-        joined(tag("ins", words) if kind == "new" else words for kind, words in runs)
-        if runs
-        else joined([short])
-    )
+def _with_marks(compared: str, prompt: str) -> Markup:
+    """The prompt with the words that the compared one lacks underlined."""
+    short = _cut(prompt)
+    # Where either is cut, every word behind the cut would be marked.
+    if short != prompt or len(compared) > MOST_CHARS:
+        return joined([short])
+    runs = word_differences(compared, prompt) or [["same", prompt]]
+    return joined(tag("ins", words) if kind == "new" else words for kind, words in runs)
 
 
-def _sample(view: Inspection, one: SampleView) -> Markup:
-    read = _STATES.get(one.status) or _reading(view, one)
-    right = "" if one.is_correct is None else ", right" if one.is_correct else ", wrong"
-    words: list[Content] = [f"Sample {one.sample + 1}: {read}{right}."]
-    words += [f" {one.reason}"] if one.reason else []
-    words += [f" The call failed: {_cut(one.error)}"] if one.error else []
-    text = [tag("pre", _spanned(one.text, one.span), cls="answer")] if one.text else []
-    return joined([paragraph(*words, cls="read"), *text])
+def _sample(view: Inspection, sample: SampleView) -> Markup:
+    read = _STATES.get(sample.status) or _reading(view, sample)
+    right = "" if sample.is_correct is None else ", right" if sample.is_correct else ", wrong"
+    words: list[Content] = [f"Sample {sample.sample + 1}: {read}{right}."]
+    if sample.reason:
+        words.append(f" {sample.reason}")
+    if sample.error:
+        words.append(f" The call failed: {_cut(sample.error)}")
+    parts = [paragraph(*words, cls="read")]
+    if sample.text:
+        parts.append(tag("pre", _spanned(sample.text, sample.span), cls="answer"))
+    return joined(parts)
 
 
-def _reading(view: Inspection, one: SampleView) -> str:
-    if one.answer is None and one.value is not None:
-        return f"measured {number_text(one.value, 3)}"
-    return f"read as “{answer_text(view.item, one.answer)}”"
+def _reading(view: Inspection, sample: SampleView) -> str:
+    if sample.answer is None and sample.value is not None:
+        return f"measured {number_text(sample.value, 3)}"
+    return f"read as “{answer_text(view.item, sample.answer)}”"
 
 
 def _spanned(text: str, span: tuple[int, int] | None) -> Markup:
+    # A span beyond the cut would mark characters that are not shown.
     if span is None or not 0 <= span[0] <= span[1] <= min(len(text), MOST_CHARS):
         return joined([_cut(text)])
     start, end = span
@@ -685,6 +668,7 @@ def _cut(text: str, most: int = MOST_CHARS) -> str:
 
 def moment(when: Any) -> str:
     """A stored time in UTC, so that it is the same wherever the report is written."""
+    # The machine that writes the report may be in another zone than its reader.
     return f"{pd.Timestamp(when).tz_convert('UTC'):%Y-%m-%d %H:%M} UTC"
 
 
@@ -696,26 +680,20 @@ def decisions_part(c: WholeStudy) -> Markup:
         f"{moves:,} {'move of a threshold was' if moves == 1 else 'moves of a threshold were'}"
         " logged on this study."
     )
-    if record.empty:
-        return section(
-            "Decisions",
-            "decisions",
-            paragraph("No decision has been written down yet."),
-            paragraph(note, cls="quiet"),
-        )
-    return section(
-        "Decisions", "decisions", data_table(decisions_table(c)), paragraph(note, cls="quiet")
-    )
+    shown = paragraph("No decision has been written down yet.")
+    if not record.empty:
+        shown = data_table(decisions_table(c))
+    return section("Decisions", "decisions", shown, paragraph(note, cls="quiet"))
 
 
 def decisions_table(c: WholeStudy) -> Table:
-    """A row a decision, the newest first."""
+    """One row per decision, the newest first."""
     rows = [_decision(row) for row in decisions.decisions(c.store, c.study_id).to_dict("records")]
     return Table("decisions", "Decisions", rows, f"Decision record. {c.provenance}.")
 
 
 def _decision(row: Mapping[Any, Any]) -> dict[str, object]:
-    before = table_of(row["came_from"])
+    before, settings = table_of(row["came_from"]), table_of(row["settings"])
     return {
         "when": moment(row["created_at"]),
         "who": row["reviewer"],
@@ -724,38 +702,34 @@ def _decision(row: Mapping[Any, Any]) -> dict[str, object]:
         "we decide": row["resolution"] or "",
         "decision": row["sentence"],
         "instead of": before.get("sentence", ""),
-        "settings": ", ".join(
-            f"{key} {value}" for key, value in sorted(table_of(row["settings"]).items())
-        ),
+        "settings": ", ".join(f"{key} {value}" for key, value in sorted(settings.items())),
     }
 
 
 def settings_part(c: WholeStudy) -> Markup:
     """The declaration, with what kept any of it from being claimed."""
-    toml = c.study.to_toml()
-    saved = paragraph(
-        data_link("Save the declaration", f"{c.study_id}.toml", toml, "text/plain;charset=utf-8"),
-        cls="links",
-    )
-    declared = folded("The study as it was declared (TOML)", tag("pre", toml), saved)
-    plugins = [paragraph(f"Plug-ins of other packages: {c.plugins}.")] if c.plugins else []
-    return section(
-        "Settings, gates and locks", "settings", *_gates(c), *_locks(c), *plugins, declared
-    )
+    toml, file_name = c.study.to_toml(), f"{c.study_id}.toml"
+    link = data_link("Save the declaration", file_name, toml, "text/plain;charset=utf-8")
+    title = "The study as it was declared (TOML)"
+    parts = [_gates(c), *_locks(c)]
+    if c.plugins:
+        parts.append(paragraph(f"Plug-ins of other packages: {c.plugins}."))
+    parts.append(folded(title, tag("pre", toml), paragraph(link, cls="links")))
+    return section("Settings, gates and locks", "settings", *parts)
 
 
-def _gates(c: WholeStudy) -> list[Markup]:
+def _gates(c: WholeStudy) -> Markup:
     if not c.closed_gates:
-        return [paragraph("No gate is closed.")]
-    rows = [
-        {"what": title_of(name).replace("_", " "), "why it is not claimed": why}
-        for name, why in sorted(c.closed_gates.items())
-    ]
-    return [data_table(Table("gates", "Gates", rows, f"Gates that are closed. {c.provenance}."))]
+        return paragraph("No gate is closed.")
+    rows = []
+    for name, reason in sorted(c.closed_gates.items()):
+        title = title_of(name).replace("_", " ")
+        rows.append({"what": title, "why it is not claimed": reason})
+    return data_table(Table("gates", "Gates", rows, f"Gates that are closed. {c.provenance}."))
 
 
 def _locks(c: WholeStudy) -> list[Markup]:
-    """What is set aside, and each lock with the word that may be said of it."""
+    """The items set aside, and each lock with the word that may be said of it."""
     parts = []
     if n := locks.n_set_aside(c.store, c.study_id):
         parts.append(
@@ -766,20 +740,19 @@ def _locks(c: WholeStudy) -> list[Markup]:
         )
     if hidden := locks.held_sentence(c.store, c.study_id):
         parts.append(paragraph(hidden))
-    every = locks.locks(c.store, c.study_id)
-    for one in every:
-        claim = claim_of(c.store, one, every)
-        fixed = {key: value for key, value in one["settings"].items() if key != STATE}
+    all_locks = locks.locks(c.store, c.study_id)
+    for lock in all_locks:
+        claim, lock_id = claim_of(c.store, lock, all_locks), lock["lock_id"]
+        # The state of the data then is for `verify`, and says nothing to a person.
+        fixed = {key: value for key, value in lock["settings"].items() if key != STATE}
         fixed_text = tag("pre", json.dumps(fixed, indent=2, sort_keys=True, ensure_ascii=False))
-        who = f"Stored by {one['reviewer']} on {moment(one['created_at'])}, {one['lock_id']}."
+        stored = f"Stored by {lock['reviewer']} on {moment(lock['created_at'])}, {lock_id}."
         manifest = json.dumps(
-            {name: one[name] for name in MANIFEST}, indent=1, sort_keys=True, ensure_ascii=False
+            {name: lock[name] for name in MANIFEST}, indent=1, sort_keys=True, ensure_ascii=False
         )
-        link = data_link(
-            "Save its manifest", f"lock-{one['lock_id']}.json", manifest, "application/json"
-        )
+        file_name = f"lock-{lock_id}.json"
+        link = data_link("Save its manifest", file_name, manifest, "application/json")
         check = paragraph(link, ": flipscope verify FILE compares it with a database.", cls="links")
-        parts.append(
-            folded(f"{claim.text} {claim.detail}", paragraph(who, cls="quiet"), fixed_text, check)
-        )
+        title, by_whom = f"{claim.text} {claim.detail}", paragraph(stored, cls="quiet")
+        parts.append(folded(title, by_whom, fixed_text, check))
     return parts

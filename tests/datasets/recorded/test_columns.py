@@ -405,7 +405,7 @@ def test_a_table_of_formulas_keeps_every_row_and_is_read_as_mathematics(tmp_path
     asked_for = [one for one in looked.joining if "pip install -r requirements-math.txt" in one]
     store = Store.open(":memory:")
     study_id = store_logs(looked, store)
-    frame, found = studies.readouts(store, study_id), audit(store, study_id).of(LESS_SURE)
+    frame, found = studies.readouts(store, study_id), audit(store, study_id).of_grades(LESS_SURE)
     store.close()
     n_right = frame.groupby("extractor")["is_correct"].sum().to_dict()
     assert n_right["score"] == 10

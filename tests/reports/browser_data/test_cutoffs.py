@@ -116,7 +116,9 @@ def items(name, n_right, n_broken, n=200):
 def test_the_sentence_at_every_margin_is_the_verdicts_own_claim(n_broken, at, word):
     found = drop_gap_analysis(items("b", 180, n_broken), items("c", 180, 4), n_boot=50, m=999, what="random")
     (verdict,) = family_tests(
-        {"m": [Measurement("number", "drop gap", "numeric_resample", "regex", found.decided)]}, "random", {}
+        {"m": [Measurement(kind="number", detector="drop gap", axis="numeric_resample", measure="regex", gap=found.decided)]},
+        "random",
+        {},
     )["m"]
     line = margin_line(found, at, verdict)
     states = np.frombuffer(base64.b64decode(line["tables"]["claim"]), dtype=np.float32)
@@ -126,6 +128,6 @@ def test_the_sentence_at_every_margin_is_the_verdicts_own_claim(n_broken, at, wo
 
 def test_a_closed_gate_withholds_the_sentence_at_every_margin():
     found = drop_gap_analysis(items("b", 180, 100), items("c", 180, 4), n_boot=50, m=999, what="random")
-    one = Measurement("number", "drop gap", "paraphrase", "regex", found.decided)
+    one = Measurement(kind="number", detector="drop gap", axis="paraphrase", measure="regex", gap=found.decided)
     (verdict,) = family_tests({"m": [one]}, "random", {"paraphrase": "Nobody has reviewed them."})["m"]
     assert margin_line(found, 0.05, verdict)["words"]["claim"] == ["Not claimed: Nobody has reviewed them."]

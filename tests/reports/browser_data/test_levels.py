@@ -94,11 +94,11 @@ def test_every_reference_policy_and_kind_has_a_table():
 def test_the_board_at_some_settings_is_that_part_of_the_whole():
     answers, whole = study(), board(study(), str)
     at = {"reference": "first_token", "policy": "drop", "kind": "studentized", "rule": "paired", "level": 0.9}
-    part = board(answers, str, at=at)
+    part = board(answers, str, selection=at)
     assert list(part["tables"]) == ["first_token|drop|studentized"] and list(part["wording"]) == ["first_token|drop"]
     assert all(part[name][key] == whole[name][key] for name in ("tables", "wording") for key in part[name])
     assert part["options"] == whole["options"] and part["chosen"] == {name: at[name] for name in whole["chosen"]}
-    unknown = board(answers, str, at=at | {"reference": "gone", "kind": "bca"})
+    unknown = board(answers, str, selection=at | {"reference": "gone", "kind": "bca"})
     assert list(unknown["tables"]) == ["regex|drop|default"]  # what is no option is what nobody chose
 
 

@@ -106,7 +106,7 @@ def semantic_of(n, m, rho, templates, paired, seed):
     """The page's test of two sets without difference, a target of n and a retro set of m entries."""
     items = entries(n, m, templates, paired)
     units = embedded(generator(seed, "units"), items, n, rho, 0.0)
-    return semantic(Sets.of("made", items[:n], items[n:]), (units, "made"), seed)[0]
+    return semantic(Sets.without_study("made", items[:n], items[n:]), (units, "made"), seed)[0]
 
 
 def test_where_no_two_texts_share_a_run_of_words_no_share_of_them_is_told():
@@ -116,7 +116,7 @@ def test_where_no_two_texts_share_a_run_of_words_no_share_of_them_is_told():
     items = [replace(one, question=f"{one.item_id} {text}") for one, text in zip(entries(N, N, 0, False), texts, strict=True)]
     alone = [replace(one, question=one.item_id) for one in items]
     units = embedded(generator(1, "units"), items, N, 0.0, 0.0)
-    told, told_alone = (semantic(Sets.of("made", of[:N], of[N:]), (units, "made"), 0)[1] for of in (items, alone))
+    told, told_alone = (semantic(Sets.without_study("made", of[:N], of[N:]), (units, "made"), 0)[1] for of in (items, alone))
     assert "by embedding " in told_alone and "runs of five words" not in told_alone and "nan" not in told_alone
     assert "and by runs of five words " in told and "nan" not in told
 
