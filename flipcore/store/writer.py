@@ -1,5 +1,5 @@
-"""Group commit: one thread writes what has arrived about every 100 ms and tells each sender when
-its rows are safe."""
+"""Group commit: one thread writes what has arrived about every 100 ms, or as soon as a sender
+waits for it, and tells each sender when its rows are safe."""
 
 import errno
 import json
@@ -63,6 +63,24 @@ class _Batch:
         return sum(len(rows) for _, rows in self.parts)
 
 
+class Receipt(Future):
+    """What a sender gets for its rows: done once they are on disk.
+
+    Waiting for it asks for them to be written at once. A sender that waits sends nothing more
+    meanwhile, so to wait with it for more rows would only hold it up.
+    """
+
+    def __init__(self, wanted: threading.Event) -> None:
+        super().__init__()
+        self._wanted = wanted
+
+    def result(self, timeout: float | None = None) -> Any:
+        """Return or raise what became of the rows, after at most `timeout` seconds."""
+        if not self.done():
+            self._wanted.set()
+        return super().result(timeout)
+
+
 class Writer:
     """Owned by a Store. `add` returns a future that is done when its rows are on disk, or carries
     the error: NotStored with a sentence where the disk or a value is at fault."""
@@ -71,6 +89,7 @@ class Writer:
         self._store = store
         self._queue: queue.Queue[_Batch | None] = queue.Queue()
         self._n_changes: Counter[str | None] = Counter()
+        self._wanted = threading.Event()  # somebody waits for what is queued
         self._thread = threading.Thread(target=self._loop, name="flipscope-writer", daemon=True)
         self._thread.start()
 
@@ -84,7 +103,7 @@ class Writer:
         acts says of them. Raises AccessDenied, and queues nothing, where the person who acts may
         not write them, BadInput for a study that is archived.
         """
-        future: Future = Future()
+        future: Future = Receipt(self._wanted)
         filled = [(table, rows) for table, rows in parts if rows]
         check_hot(self._store.archives, filled)
         filled += acts_of(check_write(filled), filled)
@@ -123,7 +142,7 @@ class Writer:
                 _upsert(connection, tables()[table], row)
             return outcome
 
-        future: Future = Future()
+        future: Future = Receipt(self._wanted)
         batch = _Batch([], future, action=whole, is_told=bool(rows), is_counted=writes_here)
         self._queue.put(batch)
         return future
@@ -140,7 +159,7 @@ class Writer:
     def flush(self, timeout: float | None = 60) -> None:
         """Return when everything that was queued before is safe; raises NotStored when the disk
         does not keep up."""
-        future: Future = Future()
+        future: Future = Receipt(self._wanted)
         self._queue.put(_Batch([], future))
         try:
             future.result(timeout)
@@ -189,13 +208,16 @@ class Writer:
             self._commit(connection, run)
 
     def _gathered(self) -> tuple[list[_Batch], bool]:
-        """Return what has arrived, waiting a moment for more once something is there."""
+        """Return what has arrived, waiting a moment for more once something is there, until
+        somebody waits for it."""
         first = self._queue.get()
         if first is None:
             return [], True
         batches, n_rows = [first], first.n_rows
-        waited = threading.Event()
-        waited.wait(INTERVAL_S if first.parts and n_rows < MOST_ROWS else 0)
+        if first.parts and n_rows < MOST_ROWS:
+            self._wanted.wait(INTERVAL_S)
+        # Before the queue is emptied: whoever waits for what comes later sets it again.
+        self._wanted.clear()
         while n_rows < MOST_ROWS:
             try:
                 batch = self._queue.get_nowait()

@@ -12,7 +12,7 @@ from flipcore.core.study import ItemSource, ModelUse, Part, Study
 from flipcore.models.simulated import Simulated
 from flipcore.runs import runner
 from flipcore.runs.background import Registry
-from flipcore.store import rows
+from flipcore.store import rows, writer
 from flipcore.store.connection import Store
 from tests.conftest import ROOT
 
@@ -133,3 +133,23 @@ def test_the_dashboard_tells_what_the_disk_did_not_take(store, monkeypatch):
     while registry.running():
         pass
     assert "could not be written" in registry.problem(STUDY.study_id)
+
+
+def test_a_sender_that_waits_has_its_rows_written_at_once(store, monkeypatch):
+    monkeypatch.setattr(writer, "INTERVAL_S", 60.0)
+    for n in range(3):
+        store.writer.add("store_info", [{"key": f"key {n}", "value": "v"}]).result(20)
+    for n in range(3, 6):
+        store.writer.add("store_info", [{"key": f"key {n}", "value": "v"}])
+    store.writer.flush(20)
+    assert store.rows("SELECT count(*) FROM store_info WHERE starts_with(key, 'key ')") == [(6,)]
+
+
+def test_rows_that_nobody_waits_for_are_written_together(store, monkeypatch):
+    transactions, transaction = [], writer._transaction
+    monkeypatch.setattr(writer, "INTERVAL_S", 1.0)
+    monkeypatch.setattr(writer, "_transaction", lambda *words: transactions.append(1) or transaction(*words))
+    receipts = [store.writer.add("store_info", [{"key": f"key {n}", "value": "v"}]) for n in range(20)]
+    written = threading.Event()
+    receipts[-1].add_done_callback(lambda _: written.set())
+    assert written.wait(30) and len(transactions) == 1
