@@ -183,8 +183,8 @@ def few_pairs_sentence(n_pairs: int) -> str:
     if n_pairs >= needed:
         return ""
     return (
-        f"With {count_of(n_pairs, 'pair')} nothing can be claimed, however they are judged; from {needed} on it can. "
-        f"Bring {needed - n_pairs} more in."
+        f"With {count_of(n_pairs, 'pair')} nothing can be claimed, however they are judged; from"
+        f" {needed} on it can. Bring {needed - n_pairs} more in."
     )
 
 
