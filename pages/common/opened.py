@@ -48,6 +48,9 @@ def store() -> Store:
     return opened()[0]
 
 
+HTTPS_PORT = 443
+
+
 @asynccontextmanager
 async def greeted(app: Any) -> AsyncIterator[None]:
     """Around the server's life: what the first page needs is imported, and where access is on, its owner's own link is written and
@@ -62,7 +65,10 @@ async def greeted(app: Any) -> AsyncIterator[None]:
 
 
 def address() -> str:
-    """Where a browser on this machine reaches the dashboard; behind a proxy `browser.serverAddress` says the name."""
-    host, port = st.get_option("browser.serverAddress"), st.get_option("server.port")
+    """Where a browser reaches the dashboard; behind a proxy `browser.serverAddress` says the name, and `browser.serverPort` the port:
+    443 is https."""
+    host, port = st.get_option("browser.serverAddress"), st.get_option("browser.serverPort")
     base = (st.get_option("server.baseUrlPath") or "").strip("/")
-    return f"http://{host}:{port}/{base}"
+    scheme = "https" if port == HTTPS_PORT else "http"
+    place = host if port == HTTPS_PORT else f"{host}:{port}"
+    return f"{scheme}://{place}/{base}"

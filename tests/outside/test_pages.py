@@ -32,6 +32,9 @@ NOT_RUN = {
     "served/bin/": "needs the environment above; tests/models/test_third_party_server.py asks it where it is installed",
     ".venv/bin/pip install -r requirements-tools.txt": "fetches other tools; tests/lab/test_outside_tools.py calls them where they are",
     ".venv/bin/python -m tests.lab.outside_tools": "ten minutes; tests/lab/test_outside_tools.py tries each of its parts",
+    "docker ": "needs Docker; tests/outside/test_deployment.py runs the steps of the Dockerfile",
+    "sudo ": "changes the machine; tests/outside/test_deployment.py reads the units",
+    "export FLIPSCOPE_NAME": "for Docker alone",
     ".venv/bin/pip install gguf": "fetches a package; tests/models/test_third_party_server.py asks it where it is installed",
 }
 INSTALL = "python3 -m venv .venv && .venv/bin/pip install -q -r requirements.txt && "  # run in CI, where IS_WHOLE
