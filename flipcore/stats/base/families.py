@@ -312,9 +312,25 @@ def few_families(n_effective: float) -> str:
 def clustered_mean(
     values: ArrayLike, families: ArrayLike, *, level: float = 0.95, bounds: Bounds = UNIT
 ) -> ClusteredMean:
-    """Return the mean of `values`, one per item (NaN left out), whose `families` are names or
-    numbers. `bounds` are what a value can be: (0, 1) gives Wilson's limits, anything else linear
-    ones, cut there. Raises BadInput for unequal lengths."""
+    """Return the mean of items that share families, with CR2 errors.
+
+    Parameters
+    ----------
+    values : (items,) numbers, NaN left out.
+    families : (items,) names or numbers of families.
+    bounds : lowest and highest value there can be. (0, 1) gives Wilson's limits, anything else
+        linear ones, cut there; None cuts nowhere.
+
+    Raises
+    ------
+    BadInput
+        For unequal lengths.
+
+    References
+    ----------
+    Bell & McCaffrey (2002), *Survey Methodology* 28, for CR2; Satterthwaite (1946) for the degrees
+    of freedom.
+    """
     means, value_bounds = _one_column(values, families), _bounds_of(values, bounds)
     return _clustered(
         means,
@@ -366,9 +382,21 @@ def clustered_difference(
     level: float = 0.95,
     bounds: Bounds = UNIT,
 ) -> ClusteredMean:
-    """Return the mean of `first` less the mean of `second`, two sets of different items; a family
-    may have items in both, by its name. Shares get Wilson's limits of each set joined by squares
-    (MOVER) where no family is in both, else and for anything but (0, 1) linear ones."""
+    """Return the mean of `first` less the mean of `second`, two sets of different items.
+
+    A family may have items in both sets, by its name. Shares get Wilson's limits of each set,
+    joined by squares, where no family is in both; all else gets linear limits.
+
+    Parameters
+    ----------
+    first, second : (items,) numbers, NaN left out.
+    first_families, second_families : (items,) names of families.
+    bounds : lowest and highest value of an item, as for `clustered_mean`.
+
+    References
+    ----------
+    Zou & Donner (2008), *Statistics in Medicine* 27, for the squares (MOVER).
+    """
     from flipcore.stats.base.proportions import mover
 
     x, y = np.asarray(first, dtype=float), np.asarray(second, dtype=float)

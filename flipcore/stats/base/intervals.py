@@ -91,8 +91,14 @@ def clt(xs: ArrayLike, level: float = 0.95, *, t: bool = False) -> dict[str, flo
 
 
 def cluster_clt(xs: ArrayLike, clusters: ArrayLike, level: float = 0.95) -> dict[str, float]:
-    """Return the mean of rows with Miller's clustered SE (`se`), the same with CR1 = G/(G-1)
-    (`se_cr1`) and t limits of CR1 with G - 1 degrees of freedom. One cluster -> NaN."""
+    """Return the mean of rows with clustered errors, and t limits by them.
+
+    Returns
+    -------
+    {mean, se, se_cr1, lo, hi}: `se` is Miller's (arXiv:2411.00640), `se_cr1` the same times
+    sqrt(G/(G - 1)) for G clusters, on which the limits rest, with G - 1 degrees of freedom. NaN
+    with one cluster.
+    """
     x = np.asarray(xs, dtype=float)
     if x.size == 0:
         return dict.fromkeys(("mean", "se", "se_cr1", "lo", "hi"), NAN)
@@ -163,15 +169,33 @@ def mean_interval(
     bounds: tuple[float, float] | None = UNIT,
     n_boot: int = N_BOOT,
 ) -> Estimate:
-    """Return the mean of `values` (rows) with an interval that resamples or sums by cluster;
-    without `clusters` a row is one.
+    """Return the mean of `values` with an interval that resamples or sums by cluster.
 
-    NaN rows are left out (`n` counts the clusters that remain). The default is the interval of
-    `families` for differences and where clusters hold several rows, that of `joint_means` for
-    shares of rows that stand for themselves, else Student's t from 30 on and the studentised
-    bootstrap from 10 to 29; below 10 none. `bounds` are what a value can be, `SIGNED` for paired
-    differences, None for no bounds: the interval stays within them, and where another kind has no
-    width they choose the fallback. Raises BadInput for an unknown kind.
+    The default is the interval of `families` for differences and where clusters hold several rows,
+    that of `joint_means` for shares of rows that stand for themselves, else Student's t from 30
+    clusters on and the studentised bootstrap from 10 to 29; below 10 there is none.
+
+    Parameters
+    ----------
+    values : (rows,) numbers; NaN rows are left out.
+    clusters : (rows,) names or numbers, the units that are drawn or summed. None: each row is one.
+    kind : one of `KINDS`.
+    bounds : lowest and highest value there can be: `UNIT` for shares, `SIGNED` for paired
+        differences, None for no bounds. The interval stays within them, and where another kind has
+        no width they choose the fallback.
+
+    Returns
+    -------
+    Estimate, whose `n` counts the clusters that remain.
+
+    Raises
+    ------
+    BadInput
+        For an unknown kind, and for values and clusters of unequal lengths.
+
+    References
+    ----------
+    E. Miller, *Adding error bars to evals*, arXiv:2411.00640.
     """
     if kind not in KINDS:
         raise BadInput(f"There is no interval kind {kind!r}; choose one of {', '.join(KINDS)}.")

@@ -334,8 +334,27 @@ def joint_means(
     n_boot: int = N_BOOT,
     families: np.ndarray | None = None,
 ) -> list[Estimate]:
-    """Return the mean share of each column of (items, k), NaN where undefined: with the same items
-    in the same order the same limits as a decomposition's, because the draws are."""
+    """Return the mean share of each column, with intervals from one joint item draw.
+
+    With the same items in the same order the limits are those of a decomposition, because the draws
+    are the same.
+
+    Parameters
+    ----------
+    columns : (items, k) values in [0, 1], NaN where an item does not define the column.
+    kind : one of `KINDS`.
+    families : (items,) numbers of what items share; then families are drawn. None: items stand for
+        themselves.
+
+    Returns
+    -------
+    One Estimate per column.
+
+    Raises
+    ------
+    BadInput
+        For an unknown kind.
+    """
     joint = JointMeans(columns, seed, n_boot, families)
     return [column[0] for column in joint.estimates(kind, [level], [UNIT] * columns.shape[1])]
 

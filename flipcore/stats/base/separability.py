@@ -102,12 +102,25 @@ def separability(
     seed: int = 0,
     watch: Callable[[int, int], None] = lambda step, m: None,
 ) -> Separability:
-    """Return the cross-validated separability of rows X (n, ...) labelled 0 / 1. `groups` keeps
-    rows of one source in one fold; with `paired` (each group has one row of either label) labels
-    swap within groups; where no group has both labels (templates) whole groups are shuffled;
-    otherwise rows are. `watch` is told after every permutation how many of how many are done.
+    """Return the cross-validated separability of two sets, with a permutation test.
 
-    Raises BadInput with one label only, or when `paired` groups are not pairs.
+    Labels are permuted within groups where `paired`; where no group has both labels (templates)
+    whole groups are shuffled; otherwise rows are. The whole cross-validation runs again each time.
+
+    Parameters
+    ----------
+    X : (n, ...) rows.
+    labels : (n,) 0 or 1.
+    fit_predict : (train X, train labels, test X) -> scores of label 1, divided at 0.5.
+    groups : (n,) names; the rows of a group sit in one fold.
+    paired : True where each group has one row of either label.
+    m : number of permutations.
+    watch : told after each permutation how many of how many are done.
+
+    Raises
+    ------
+    BadInput
+        With one label only, or when `paired` groups are not pairs.
     """
     y = np.asarray(labels, dtype=int)
     group = (

@@ -65,12 +65,18 @@ class CodedAnswers:
 
 
 def coded_answers(readouts: pd.DataFrame) -> CodedAnswers:
-    """Code `readouts`, which have the columns of `NEEDED`, one row per readout, and optionally
-    `model`.
+    """Code the readouts of one model as integers, a cell for each axis and extractor.
 
-    An absent readout, one that was cut off, and a readout that holds a value instead of an answer
-    are missing. An axis or extractor keeps the order of its first row. Raises BadInput for missing
-    columns, several models, or a key that occurs twice.
+    Parameters
+    ----------
+    readouts : the columns of `NEEDED`, one row per readout; perhaps `model` and `family`. An absent
+        readout, one that was cut off, and one that holds a value instead of an answer are missing.
+        An axis or extractor keeps the order of its first row.
+
+    Raises
+    ------
+    BadInput
+        For missing columns, several models, or a key that occurs twice.
     """
     _check(readouts)
     frame = readouts

@@ -230,12 +230,27 @@ def decompositions(
     extractors: Sequence[str] | None = None,
     tests: bool = True,
 ) -> list[Decomposition]:
-    """Decompose all axes (identity is a floor, not an axis) under all extractors, from one joint
-    item draw per replicate.
+    """Decompose all axes under all extractors, from one joint item draw per replicate.
 
-    `kind` is one of `joint_means.KINDS`, `policy` one of `disagreement.POLICIES`, `rule` one of
-    `RULES`. Without `tests` the share A/T and the sign-flip test, which draw most, are left out.
-    Raises BadInput for a name that does not occur.
+    Identity is a floor and not an axis.
+
+    Parameters
+    ----------
+    reference : extractor whose flips count as the model's.
+    policy : one of `disagreement.POLICIES`.
+    kind : one of `joint_means.KINDS`.
+    rule : one of `RULES`.
+    axes, extractors : names, None for all.
+    tests : False leaves out the share A/T and the sign-flip test, which draw most.
+
+    Returns
+    -------
+    One Decomposition per axis and extractor, axis by axis.
+
+    Raises
+    ------
+    BadInput
+        For a name that does not occur.
     """
     if rule not in RULES:
         raise BadInput(f"There is no decision rule {rule!r}; choose one of {', '.join(RULES)}.")
