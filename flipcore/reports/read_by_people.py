@@ -472,7 +472,7 @@ class Contestant:
         preference = self.preference
         if preference is None:
             return dict.fromkeys(("own", "others", "apart"))
-        return {"own": preference.own, "others": preference.others, "apart": preference.apart}
+        return dict(preference.by_key)
 
     @property
     def sentence(self) -> str:
@@ -487,10 +487,10 @@ class Contestant:
                 f"{start} Label outputs of these models and of others to see whether it favours its"
                 " own."
             )
+        own, others, apart = (each.text_points() for each in preference.by_key.values())
         return (
-            f"{start} Beside people it scores its own outputs {preference.own.text_points()}"
-            f" (n = {self.n_own:,}) and others' {preference.others.text_points()}"
-            f" (n = {self.n_others:,}). Apart: {preference.apart.text_points()}."
+            f"{start} Beside people it scores its own outputs {own} (n = {self.n_own:,}) and"
+            f" others' {others} (n = {self.n_others:,}). Apart: {apart}."
         )
 
 

@@ -57,7 +57,7 @@ def test_a_judge_of_a_contestants_family_is_named_and_measured_against_people():
     found = judges_of(frame(), labelled(10), {"judge": "o1-mini"}, models)
     (one,) = found.contestants
     assert one.own_models == ("gpt-4o",) and "judges its own family (gpt-4o)" in one.sentence
-    assert one.preference.own.value == pytest.approx(5 / 30) and one.preference.others.value == 0
+    assert one.preference.own_outputs.value == pytest.approx(5 / 30) and one.preference.other_outputs.value == 0
     assert "Apart: +16.7 points [" in one.sentence and "(n = 30)" in one.sentence
     assert {row.quantity for row in found.rows()} >= {"two judges read alike", "judge above people, apart"}
     assert json.dumps(found.as_dict(), allow_nan=False)

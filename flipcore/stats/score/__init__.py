@@ -1,1 +1,1 @@
-"""How much of a score to trust: questions, ways of asking, reruns."""
+"""Uncertainty of a score: by questions, prompts and reruns."""

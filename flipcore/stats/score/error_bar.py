@@ -1,8 +1,9 @@
 """The whole error bar of a score: by reruns, by other questions, by other wordings.
 
-A score is a mean over questions, wordings and reruns. Mean squares of the crossed table part its variance; what is printed of a score
-between 0 and 1 are Wilson's limits on the effective number of answers. Sources: E. Miller, *Adding error bars to evals*
-(arXiv:2411.00640), for questions; Satterthwaite (1946) for the degrees of freedom of a sum of mean squares; Cornfield and Tukey (1956)
+A score is a mean over questions, wordings and reruns. Mean squares of the crossed table part its
+variance; what is printed of a score between 0 and 1 are Wilson's limits on the effective number of
+answers. Sources: E. Miller, *Adding error bars to evals* (arXiv:2411.00640), for questions;
+Satterthwaite (1946) for the degrees of freedom of a sum of mean squares; Cornfield and Tukey (1956)
 for the expected mean squares of a crossed table.
 """
 
@@ -21,18 +22,19 @@ from flipcore.stats.score.cells import ScoreCells
 
 LEAST_WORDINGS = 3  # below it an interval over wordings held .876 in simulation
 N_DRAWS = 4000
-# of a question: grades then hold .919 or more in all simulated worlds (`tests/lab/simulations/score_coverage.md`)
+# of a question: grades then hold .919 or more in all simulated worlds
+# (`tests/lab/simulations/score_coverage.md`)
 UNSEEN = 0.25
-# Below so many prompts, and below so many clusters that weigh alike, a 95% interval held the truth in
-# .91 to .93 of the worlds where prompts or clusters lie far apart (`score_coverage.md`).
+# Below so many prompts, and below so many clusters that weigh alike, a 95% interval held the truth
+# in .91 to .93 of the worlds where prompts or clusters lie far apart (`score_coverage.md`).
 FEW_PROMPTS, FEW_CLUSTERS, MEASURED_LEVEL, MEASURED_SHORT = 6, 100, 0.95, 0.91
 PARTS = ("questions", "wordings", "question × wording", "reruns")
 
 
 @dataclass(frozen=True)
 class MeanSquares:
-    """`questions`, `wordings`, `residual` (question × wording of the cell means, which hold their rerun noise) and `reruns` (within a
-    cell), each NaN without degrees of freedom."""
+    """`questions`, `wordings`, `residual` (question × wording of the cell means, which hold their
+    rerun noise) and `reruns` (within a cell), each NaN without degrees of freedom."""
 
     questions: float
     wordings: float
@@ -44,14 +46,15 @@ class MeanSquares:
     df_reruns: float
 
     def of(self, name: str) -> tuple[float, float]:
-        """(mean square, degrees of freedom)."""
+        """Return (mean square, degrees of freedom)."""
         return getattr(self, name), getattr(self, f"df_{name}")
 
 
 @dataclass(frozen=True)
 class Components:
-    """Variances of one run's score, in squared units of the score, none below 0: of questions, of wordings, of a question under a
-    wording, of a rerun. What was not measured is 0 here and stands in another: reruns in the third, wordings and the third in the first."""
+    """Variances of one run's score, in squared units of the score, none below 0: of questions, of
+    wordings, of a question under a wording, of a rerun. A part that was not measured is 0 here and
+    stands in another: reruns in the third, wordings and the third in the first."""
 
     questions: float
     wordings: float
@@ -59,11 +62,13 @@ class Components:
     reruns: float
 
     def variance(self, n_questions: float, n_wordings: float, n_runs: float) -> float:
-        """Of a mean over that many of each."""
+        """Return the variance of a mean over so many of each."""
         return float(sum(self.parts(n_questions, n_wordings, n_runs)))
 
-    def parts(self, n_questions: float, n_wordings: float, n_runs: float) -> tuple[float, float, float, float]:
-        """The same in its four parts."""
+    def parts(
+        self, n_questions: float, n_wordings: float, n_runs: float
+    ) -> tuple[float, float, float, float]:
+        """Return that variance in its four parts."""
         cells = n_questions * n_wordings
         return (
             self.questions / n_questions,
@@ -75,10 +80,12 @@ class Components:
 
 @dataclass(frozen=True, eq=False)
 class ErrorBar:
-    """A score with what its intervals are made of, from inside out. `reruns`: these questions and wordings, run again; `questions`: other
-    questions under these wordings; `wordings`: other questions and other wordings; `elsewhere`: what somebody would report who words
-    these questions in another way, once. `variances` are (V, degrees of freedom) by these names, `why_not` why one is not given ("" where
-    it is); `n_families` and `n_effective` are those of the questions."""
+    """A score with the parts of its intervals, from inside out. `reruns`: these questions and
+    wordings, run again; `questions`: other questions under these wordings; `wordings`: other
+    questions and other wordings; `elsewhere`: the score that somebody would report who asks these
+    questions in another wording, once. `variances` are (V, degrees of freedom) by these names,
+    `why_not` the reasons where one is not given ("" where it is); `n_families` and `n_effective`
+    are those of the questions."""
 
     cells: ScoreCells
     squares: MeanSquares
@@ -92,7 +99,7 @@ class ErrorBar:
 
     @property
     def n_runs(self) -> float:
-        """Reruns a cell (harmonic mean)."""
+        """Reruns per cell (harmonic mean)."""
         return self.cells.mean_runs
 
     @property
@@ -118,28 +125,34 @@ class ErrorBar:
         return {name: self.half_width(name) for name in self.variances}
 
     def half_width(self, name: str) -> float:
-        """t·√V of one interval; NaN where it is not given."""
+        """Return t·√V of one interval; NaN where it is not given."""
         variance, df = self.variances[name]
-        return math.nan if self.why_not[name] else t_quantile(0.5 + self.level / 2, df) * math.sqrt(variance)
+        if self.why_not[name]:
+            return math.nan
+        return t_quantile(0.5 + self.level / 2, df) * math.sqrt(variance)
 
     def is_short(self, name: str) -> bool:
-        """Whether such intervals held the truth less often than they say."""
+        """Return True where such intervals held the truth less often than they say."""
         is_clustered = self.n_families < self.cells.shape[0] and self.n_effective < FEW_CLUSTERS
         has_few_prompts = name in ("wordings", "elsewhere") and self.cells.shape[1] < FEW_PROMPTS
         return name != "reruns" and (is_clustered or has_few_prompts)
 
     def at(self, level: float) -> "ErrorBar":
-        """The same at another level, without anything computed again."""
+        """Return the bar at another level, without anything computed again."""
         return replace(self, level=level)
 
     def estimate(self, name: str) -> Estimate:
+        """Return the score with one of its intervals, by its name."""
         if why_not := self.why_not[name]:
-            return Estimate(self.value, math.nan, math.nan, self.level, "none", self.n_families, None, why_not)
+            return Estimate(
+                self.value, math.nan, math.nan, self.level, "none", self.n_families, None, why_not
+            )
         variance, df = self.variances[name]
         cells = self.cells
-        if name == "questions" and cells.shape[1] == 1 and cells.is_binary:  # as an accuracy: pages never print two
-            one = clustered_mean(cells.mean[:, 0], _families(cells), level=self.level)
-            limits = (one.low, one.high)
+        if name == "questions" and cells.shape[1] == 1 and cells.is_binary:
+            # As an accuracy has it, so that no page prints two intervals of one number.
+            accuracy = clustered_mean(cells.mean[:, 0], _families(cells), level=self.level)
+            limits = (accuracy.low, accuracy.high)
         elif name == "elsewhere":
             half = self.half_width(name)
             limits = _cut(self.value - half, self.value + half, cells.bounds)
@@ -147,36 +160,60 @@ class ErrorBar:
             n = math.inf if name == "reruns" else cells.mean.size
             limits = limits_of_score(self.value, variance, df, n, self.level, cells.bounds)
         else:
-            limits = limits_of_grades(self.value, variance, df, self.n_effective, self.level, cells.bounds)
+            limits = limits_of_grades(
+                self.value, variance, df, self.n_effective, self.level, cells.bounds
+            )
         if not limits[0] < limits[1] and name != "reruns":
-            of = "wordings" if name == "elsewhere" else "scores"
-            return without_interval(self.value, self.n_families, self.level, f"No interval: all {of} are equal.")
+            equal = "wordings" if name == "elsewhere" else "scores"
+            return without_interval(
+                self.value, self.n_families, self.level, f"No interval: all {equal} are equal."
+            )
         method = "prediction" if name == "elsewhere" else "crossed"
         few = self.n_effective if self.n_families < cells.shape[0] else None
         coverage = MEASURED_SHORT if self.level == MEASURED_LEVEL and self.is_short(name) else None
-        return Estimate(self.value, *limits, self.level, method, self.n_families, None, coverage=coverage, effective=few)
+        return Estimate(
+            self.value,
+            *limits,
+            self.level,
+            method,
+            self.n_families,
+            None,
+            coverage=coverage,
+            effective=few,
+        )
 
 
 def mean_squares(cells: ScoreCells) -> MeanSquares:
-    """Of a complete table."""
+    """Compute the mean squares of a complete table."""
     y = cells.mean
     n_questions, n_wordings = y.shape
     by_question, by_wording, mean = y.mean(axis=1), y.mean(axis=0), y.mean()
-    rest = y - by_question[:, None] - by_wording[None, :] + mean
-    df = (n_questions - 1, n_wordings - 1, (n_questions - 1) * (n_wordings - 1), int((cells.n_runs - 1).sum()))
+    residual = y - by_question[:, None] - by_wording[None, :] + mean
+    df = (
+        n_questions - 1,
+        n_wordings - 1,
+        (n_questions - 1) * (n_wordings - 1),
+        int((cells.n_runs - 1).sum()),
+    )
     sums = (
         n_wordings * ((by_question - mean) ** 2).sum(),
         n_questions * ((by_wording - mean) ** 2).sum(),
-        (rest**2).sum(),
+        (residual**2).sum(),
         cells.squares.sum(),
     )
-    return MeanSquares(*(float(total / n) if n > 0 else math.nan for total, n in zip(sums, df, strict=True)), *map(float, df))
+    return MeanSquares(
+        *(float(total / n) if n > 0 else math.nan for total, n in zip(sums, df, strict=True)),
+        *map(float, df),
+    )
 
 
-def components(squares: MeanSquares, n_questions: int, n_wordings: int, n_runs: float) -> Components:
-    """Moment estimates from mean squares, each cut off at 0."""
+def components(
+    squares: MeanSquares, n_questions: int, n_wordings: int, n_runs: float
+) -> Components:
+    """Return the moment estimates from mean squares, each cut off at 0."""
     reruns = 0.0 if math.isnan(squares.reruns) else squares.reruns
     noise = reruns / n_runs
+    # Without a second wording their part and that of questions cannot be told apart.
     if n_wordings == 1:
         return Components(max(squares.questions - noise, 0.0), 0.0, 0.0, reruns)
     return Components(
@@ -188,19 +225,36 @@ def components(squares: MeanSquares, n_questions: int, n_wordings: int, n_runs: 
 
 
 def error_bar(cells: ScoreCells, level: float = 0.95) -> ErrorBar:
-    """The intervals of one score at `level`: none below `MIN_N` questions, none over wordings below three of them.
+    """Compute the intervals of one score.
 
-    Where questions share a family, other questions are other families: CR2 with Satterthwaite's degrees of freedom on the questions'
-    means. Raises BadInput for an empty table."""
+    There are none below `MIN_N` questions, and none over wordings below three of them. Where
+    questions share a family, other questions are other families: CR2 with Satterthwaite's degrees
+    of freedom on the questions' means.
+
+    Raises
+    ------
+    BadInput
+        For an empty table.
+
+    References
+    ----------
+    E. Miller, *Adding error bars to evals*, arXiv:2411.00640; Cornfield & Tukey (1956) for the
+    expected mean squares.
+    """
     n_questions, n_wordings = cells.shape
     if not cells.mean.size:
         raise BadInput(
-            "No question was asked in every wording, so no score of all wordings is defined. Ask the missing ones first."
+            "No question was asked in every wording, so no score of all wordings is defined. Ask "
+            "the missing ones first."
         )
     squares, n_cells, mean = mean_squares(cells), cells.mean.size, float(cells.mean.mean())
-    by_question = clustered_mean(cells.mean.mean(axis=1), _families(cells), level=level, bounds=None)
+    by_question = clustered_mean(
+        cells.mean.mean(axis=1), _families(cells), level=level, bounds=None
+    )
     v_questions = by_question.se**2
     v_reruns = float((squares.reruns / cells.n_runs).sum()) / n_cells**2
+    # The residual is in the mean square of questions already, so only the excess of wordings over
+    # it is added.
     excess = max(squares.wordings - squares.residual, 0.0) / n_cells
     df_both = _df_of_sum(
         v_questions + excess,
@@ -223,23 +277,45 @@ def _families(cells: ScoreCells) -> np.ndarray:
     return np.arange(cells.shape[0]) if cells.families is None else cells.families
 
 
-def _why_not(n_questions: int, n_effective: float, n_wordings: int, df_reruns: float) -> dict[str, str]:
-    """Why an interval is not given, "" where it is."""
-    few = f"{n_questions} questions: from {MIN_N} on there is an interval." if n_questions < MIN_N else ""
-    few = few or (few_families(n_effective) if n_effective < MIN_FAMILIES else "")
-    one = "Each question was asked in one wording only, so no interval over other prompts."
-    several = f"{n_wordings} wordings: from {LEAST_WORDINGS} on there is an interval over other wordings."
-    wordings = few or (one if n_wordings == 1 else several if n_wordings < LEAST_WORDINGS else "")
-    reruns = few or ("" if df_reruns else "Nothing was asked twice, so reruns were not measured.")
-    return {"reruns": reruns, "questions": few, "wordings": wordings, "elsewhere": wordings}
+def _why_not(
+    n_questions: int, n_effective: float, n_wordings: int, df_reruns: float
+) -> dict[str, str]:
+    """Say why an interval is not given, "" where it is."""
+    questions = wordings = reruns = ""
+    if n_questions < MIN_N:
+        questions = f"{n_questions} questions: from {MIN_N} on there is an interval."
+    elif n_effective < MIN_FAMILIES:
+        questions = few_families(n_effective)
+    if n_wordings == 1:
+        wordings = "Each question was asked in one wording only, so no interval over other prompts."
+    elif n_wordings < LEAST_WORDINGS:
+        wordings = (
+            f"{n_wordings} wordings: from {LEAST_WORDINGS} on there is an interval over other "
+            "wordings."
+        )
+    if not df_reruns:
+        reruns = "Nothing was asked twice, so reruns were not measured."
+    # Too few questions are the reason of all, whatever else is lacking.
+    wordings = questions or wordings
+    return {
+        "reruns": questions or reruns,
+        "questions": questions,
+        "wordings": wordings,
+        "elsewhere": wordings,
+    }
 
 
 def limits_of_score(
-    mean: float, variance: float, df: float, n: float, level: float, bounds: tuple[float, float] = UNIT
+    mean: float,
+    variance: float,
+    df: float,
+    n: float,
+    level: float,
+    bounds: tuple[float, float] = UNIT,
 ) -> tuple[float, float]:
-    """Wilson's limits on min(n, m (1 - m)/V) answers with Student's quantile, m and V on the scale `bounds`; linear ones for a
-    difference and where the scale is not known, cut there. `n` are the answers drawn; where none are drawn anew, as with reruns,
-    infinitely many."""
+    """Return Wilson's limits on min(n, m (1 - m)/V) answers with Student's quantile, m and V on the
+    scale `bounds`; linear ones for a difference and where the scale is not known, cut there. `n`
+    are the answers drawn; where none are drawn anew, as with reruns, infinitely many."""
     t, (least, most) = t_quantile(0.5 + level / 2, df), bounds
     if math.isinf(most - least) or is_signed(bounds):
         half = t * math.sqrt(variance)
@@ -249,20 +325,29 @@ def limits_of_score(
     z = t**2 / min(n, within / v if v > 0 else math.inf)
     half = math.sqrt(max(within, 0.0) * z + z**2 / 4)
     ends = ((m + z / 2 + side * half) / (1 + z) for side in (-1, 1))
-    low, high = (least + (most - least) * min(max(one, 0.0), 1.0) for one in ends)
+    low, high = (least + (most - least) * min(max(limit, 0.0), 1.0) for limit in ends)
     return low, high
 
 
 def limits_of_grades(
-    mean: float, variance: float, df: float, n_effective: float, level: float, bounds: tuple[float, float]
+    mean: float,
+    variance: float,
+    df: float,
+    n_effective: float,
+    level: float,
+    bounds: tuple[float, float],
 ) -> tuple[float, float]:
-    """Of grades on a scale, and of differences. The few that would move the mean may not have been drawn, so each limit counts `UNSEEN`
-    of a question more at its end of the scale: without it 95% intervals of grades near the top held the truth in .52 of worlds."""
-    ends = []
-    for at, end in enumerate(bounds):
-        off = UNSEEN * (end - mean) / (n_effective + UNSEEN) if math.isfinite(end) else 0.0
-        ends.append(limits_of_score(mean + off, variance + off**2 / UNSEEN, df, math.inf, level, bounds)[at])
-    return ends[0], ends[1]
+    """Return the limits of grades on a scale, and of differences. The few questions that would move
+    the mean may not have been drawn, so each limit counts `UNSEEN` of a question more at its end of
+    the scale: without it 95% intervals of grades near the top held the truth in .52 of worlds."""
+    limits = []
+    for side, end in enumerate(bounds):
+        shift = UNSEEN * (end - mean) / (n_effective + UNSEEN) if math.isfinite(end) else 0.0
+        shifted = limits_of_score(
+            mean + shift, variance + shift**2 / UNSEEN, df, math.inf, level, bounds
+        )
+        limits.append(shifted[side])
+    return limits[0], limits[1]
 
 
 def _cut(low: float, high: float, bounds: tuple[float, float]) -> tuple[float, float]:
@@ -270,42 +355,58 @@ def _cut(low: float, high: float, bounds: tuple[float, float]) -> tuple[float, f
 
 
 def _df_of_sum(variance: float, *parts: tuple[float, float]) -> float:
-    """Satterthwaite's degrees of freedom of a sum of independent mean squares, no fewer than the fewest of these: where questions differ
-    by less than noise the sum is smaller than its parts, and below one there is no t."""
-    there = [(part, df) for part, df in parts if part > 0 and df > 0]
-    below = sum(part**2 / df for part, df in there)
-    return max(variance**2 / below, min(df for _, df in there)) if below else parts[0][1]
+    """Return Satterthwaite's degrees of freedom of a sum of independent mean squares, no fewer than
+    the fewest of these: where questions differ by less than noise the sum is smaller than its
+    parts, and below one there is no t."""
+    measured = [(part, df) for part, df in parts if part > 0 and df > 0]
+    below = sum(part**2 / df for part, df in measured)
+    return max(variance**2 / below, min(df for _, df in measured)) if below else parts[0][1]
 
 
 def shares(bar: ErrorBar, seed: int = 0) -> dict[str, Estimate]:
-    """Which part of the variance over questions, wordings and reruns is whose; they add to 1. Limits from `N_DRAWS` draws of the mean
-    squares, each χ² about its estimate. Without reruns their part stands in the third, and the fourth is missing; empty where there is
-    no interval over wordings."""
+    """Split the variance over questions, wordings and reruns into shares, which add to 1. Limits
+    from `N_DRAWS` draws of the mean squares, each χ² about its estimate. Without reruns their part
+    stands in the third, and the fourth is missing; empty where there is no interval over
+    wordings."""
     if not bar.by_wordings.has_interval:
         return {}
-    rng, cells, squares, level = generator(seed, "score", "shares"), bar.cells, bar.squares, bar.level
+    rng = generator(seed, "score", "shares")
+    cells, squares, level = bar.cells, bar.squares, bar.level
     n_questions, _ = cells.shape
     values, draws = [], []
     for name in ("questions", "wordings", "residual", "reruns"):
         square, df = squares.of(name)
-        is_there = not math.isnan(square)
-        values.append(square if is_there else 0.0)
-        draws.append(square * df / rng.chisquare(df, N_DRAWS) if is_there else np.zeros(N_DRAWS))
-    value, of_draws = (_shares(np.array(one), cells) for one in (values, draws))
-    lows, highs = np.nanpercentile(of_draws, (50 - 50 * level, 50 + 50 * level), axis=1)
-    no_reruns = missing(n_questions, level, "Nothing was asked twice: reruns stand in question × wording.")
-    return {
-        name: no_reruns
-        if name == "reruns" and not squares.df_reruns
-        else Estimate(float(one), float(low), float(high), level, "mean squares drawn", n_questions, seed)
-        for name, one, low, high in zip(PARTS, value, lows, highs, strict=True)
-    }
+        is_measured = not math.isnan(square)
+        values.append(square if is_measured else 0.0)
+        # df · mean square / σ² is χ² with df degrees of freedom, which gives draws of σ².
+        draws.append(square * df / rng.chisquare(df, N_DRAWS) if is_measured else np.zeros(N_DRAWS))
+    value, drawn = _shares(np.array(values), cells), _shares(np.array(draws), cells)
+    lows, highs = np.nanpercentile(drawn, (50 - 50 * level, 50 + 50 * level), axis=1)
+    no_reruns = missing(
+        n_questions, level, "Nothing was asked twice: reruns stand in question × wording."
+    )
+    estimates = {}
+    for name, share, low, high in zip(PARTS, value, lows, highs, strict=True):
+        estimates[name] = Estimate(
+            float(share), float(low), float(high), level, "mean squares drawn", n_questions, seed
+        )
+    if not squares.df_reruns:
+        estimates["reruns"] = no_reruns
+    return estimates
 
 
 def _shares(squares: np.ndarray, cells: ScoreCells) -> np.ndarray:
-    """(4, …) parts of the variance, from (4, …) mean squares."""
+    """Return (4, …) parts of the variance, from (4, …) mean squares."""
     questions, wordings, residual, reruns = squares
+    # The residual holds the rerun noise of cell means; by chance it may be smaller than that.
     noise = np.minimum(reruns / cells.mean_runs, residual)
-    parts = np.array([np.maximum(questions - residual, 0.0), np.maximum(wordings - residual, 0.0), residual - noise, noise])
+    parts = np.array(
+        [
+            np.maximum(questions - residual, 0.0),
+            np.maximum(wordings - residual, 0.0),
+            residual - noise,
+            noise,
+        ]
+    )
     total = parts.sum(axis=0)
     return np.divide(parts, total, out=np.full_like(parts, math.nan), where=total > 0)

@@ -8,31 +8,42 @@ import numpy as np
 import pandas as pd
 
 MEAN = "mean"
-_OF_K = re.compile(r"(at_least|pass_at|pass_hat|pass_k)_(\d+)")  # pass_k is what Inspect calls pass^k
+# pass_k is what Inspect calls pass^k.
+_OF_K = re.compile(r"(at_least|pass_at|pass_hat|pass_k)_(\d+)")
 
 
 def is_known(reducer: str) -> bool:
-    """Whether `item_scores` can compute it."""
+    """Return True where `item_scores` can compute the reducer."""
     return reducer in (MEAN, "median", "mode", "max") or bool(_OF_K.fullmatch(reducer))
 
 
 def item_scores(scores: pd.Series, items: pd.Series, reducer: str = MEAN) -> pd.Series:
-    """One score an item, from `scores` of rows and the `items` that they belong to; NaN is no epoch.
+    """Return one score per item, from `scores` of rows and the `items` that they belong to; NaN is
+    no epoch.
 
-    `mean`, `median`, `mode` (the first of equals), `max`; of k: `at_least_k` is 1 where k epochs are right, `pass_at_k` the chance that
-    one of k drawn epochs is right (unbiased, Chen and others, arXiv 2107.03374), `pass_hat_k` (Inspect's `pass_k_k`) that all k are (Yao
-    and others, arXiv 2406.12045). Where an item has fewer than k epochs, `pass_at_k` is Inspect's 1 for less than k wrong ones and
-    `pass_hat_k` NaN.
+    `mean`, `median`, `mode` (the first of equals), `max`; of k: `at_least_k` is 1 where k epochs
+    are right, `pass_at_k` the chance that one of k drawn epochs is right (unbiased, Chen and
+    others, arXiv 2107.03374), `pass_hat_k` (Inspect's `pass_k_k`) that all k are (Yao and others,
+    arXiv 2406.12045). Where an item has fewer than k epochs, `pass_at_k` is Inspect's 1 for less
+    than k wrong ones and `pass_hat_k` NaN.
     """
     by_item = scores.dropna().groupby(items, sort=False)
-    of_k = _OF_K.fullmatch(reducer)
-    if not of_k:
+    match = _OF_K.fullmatch(reducer)
+    if not match:
         return by_item.agg(_most_common if reducer == "mode" else reducer).astype(float)
-    kind, k = of_k[1], int(of_k[2])
+    kind, k = match[1], int(match[2])
     n = by_item.size()
     n_right = (scores.dropna() >= 1).groupby(items, sort=False).sum()
-    of_kind = {"at_least": _at_least, "pass_at": _pass_at, "pass_hat": _pass_hat, "pass_k": _pass_hat}[kind]
-    values = np.array([of_kind(int(n_i), int(c), k) for n_i, c in zip(n, n_right, strict=True)], dtype=float)
+    compute = {
+        "at_least": _at_least,
+        "pass_at": _pass_at,
+        "pass_hat": _pass_hat,
+        "pass_k": _pass_hat,
+    }[kind]
+    # Python's integers: binomials of some hundred epochs exceed 64 bits.
+    values = np.array(
+        [compute(int(n_i), int(c), k) for n_i, c in zip(n, n_right, strict=True)], dtype=float
+    )
     return pd.Series(values, n.index)
 
 

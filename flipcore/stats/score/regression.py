@@ -1,4 +1,4 @@
-"""A regression gate: is the new run worse than the old one on the same items, by more than a margin?
+"""A regression gate on the loss from an old run to a new one on the same items, against a margin.
 
 PASS where a loss of the margin or more is excluded, FAIL where a loss of more than the margin is
 shown, else UNDECIDED; each is false in at most `ERROR` of checks. Of rights and wrongs asked once
@@ -10,9 +10,9 @@ Several tasks are judged by their mean, each with the same weight. Beside it eac
 for a loss of more than the margin (Holm), and one such task is enough for FAIL. Both together are
 held at `ERROR`: the mean at `MEAN_ERROR`, the screen at `SCREEN_ERROR`.
 
-What one run lacks and the other has may have been anything: the verdict is taken with it left out,
-at its worst and at its best. PASS needs to hold left out and at the worst, FAIL left out and at
-the best.
+A score that one run lacks and the other has may have been anything: the verdict is taken with it
+left out, at its worst and at its best. PASS needs to hold left out and at the worst, FAIL left out
+and at the best.
 """
 
 import math
@@ -29,7 +29,8 @@ from flipcore.stats.base.multiplicity import holm
 
 PASS, FAIL, UNDECIDED = "PASS", "FAIL", "UNDECIDED"
 ERROR = 0.05  # of PASS, and of FAIL
-# Of FAIL where there are several tasks: their mean is nearly always what is asked, so it keeps most.
+# Of FAIL where there are several tasks: their mean is nearly always what is asked, so it keeps
+# most.
 MEAN_ERROR, SCREEN_ERROR = 0.04, 0.01
 # How many unseen items at the adverse end: with 1.0 a PASS was false in .064 of checks where a loss
 # of the margin came in rare whole falls, 10 tasks of 30 items; with 1.35 in .043 at most.
@@ -39,7 +40,8 @@ _Z = 1.6449 + 0.8416  # one-sided .05 with a power of .80
 
 @dataclass(frozen=True, eq=False)
 class TaskScores:
-    """Paired scores of one task: `old` and `new` (items,) are an item's mean score, NaN where it has none.
+    """Paired scores of one task: `old` and `new` (items,) are an item's mean score, NaN where it
+    has none.
 
     `clusters` (items,) are names or numbers of clusters, None where items stand for themselves.
     `scale` is the width of the scale of scores.
@@ -69,7 +71,7 @@ class TaskScores:
 
     @property
     def is_right_or_wrong(self) -> bool:
-        """Whether all scores are 0 or 1 on the scale from 0 to 1."""
+        """True where all scores are 0 or 1 on the scale from 0 to 1."""
         shared = np.concatenate([self.old[self.is_shared], self.new[self.is_shared]])
         return self.scale == 1 and bool(np.isin(shared, (0, 1)).all())
 
@@ -133,6 +135,7 @@ class Loss:
             low, high = tango.loss_limits(self.n_fell, self.n_rose, self.n, 1 - 2 * ERROR)
         else:
             low, high = self.mean.limits(ERROR)
+        # No loss is larger than the width of the scale.
         return max(low, -1.0) * self.scale, min(high, 1.0) * self.scale
 
     @property
@@ -157,7 +160,7 @@ class Loss:
 
     @property
     def is_shown(self) -> bool:
-        """Whether some loss is shown, of whatever size."""
+        """True where some loss is shown, of whatever size."""
         return self.p_loss < ERROR
 
     @property
@@ -173,13 +176,20 @@ class Loss:
         if not variance:
             if self.is_exact:
                 return math.log(ERROR) / math.log(1 - margin) if 0 < margin < 1 else math.inf
+            # 1.7 is about Student's quantile at .05: the unseen items alone then make the limit.
             return (UNSEEN + 1.7 * math.sqrt(UNSEEN)) / margin
         gap = abs(margin - self.mean.value)
         se = math.sqrt(variance / self.mean.variances.size)
         return self.n * (_Z * se / gap) ** 2 if gap else math.inf
 
 
-def loss(old: np.ndarray, new: np.ndarray, margin: float, scale: float = 1.0, clusters: np.ndarray | None = None) -> Loss:
+def loss(
+    old: np.ndarray,
+    new: np.ndarray,
+    margin: float,
+    scale: float = 1.0,
+    clusters: np.ndarray | None = None,
+) -> Loss:
     """Return the loss on one task; arguments as those of `TaskScores`."""
     return loss_of([TaskScores(old, new, clusters, scale)], margin)
 
@@ -203,7 +213,7 @@ def loss_of(tasks: Sequence[TaskScores], margin: float) -> Loss:
 
 @dataclass(frozen=True, eq=False)
 class Verdict:
-    """What is said of all tasks together, and which of them show a loss of more than the margin."""
+    """The verdict on all tasks together, with those that show a loss of more than the margin."""
 
     outcome: str
     mean: Loss
@@ -223,6 +233,7 @@ def judge(tasks: Sequence[TaskScores], margin: float) -> Verdict:
     mean = loss_of(tasks, margin)
     # A task with too few items is no member of the family.
     screened = holm([task_loss.p_large for task_loss in losses])
+    # NaN < SCREEN_ERROR is False: a task that cannot be judged does not fail.
     is_failing = tuple(p < SCREEN_ERROR for p in screened)
     outcome = PASS if mean.p_small < ERROR else UNDECIDED
     if any(is_failing) or mean.p_large < MEAN_ERROR:
@@ -245,14 +256,18 @@ class Bounds:
 
     @property
     def outcome(self) -> str:
-        if self.left_out.outcome == FAIL and self.best.outcome == FAIL and (self.is_mean_failing or self.any_failing):
+        if (
+            self.left_out.outcome == FAIL
+            and self.best.outcome == FAIL
+            and (self.is_mean_failing or self.any_failing)
+        ):
             return FAIL
         passes = self.left_out.outcome == self.worst.outcome == PASS
         return PASS if passes and self.has_all_tasks else UNDECIDED
 
     @property
     def is_failing(self) -> tuple[bool, ...]:
-        """Which tasks show a loss of more than the margin, whatever the absent scores were."""
+        """Tasks that show a loss of more than the margin, whatever the absent scores were."""
         pairs = zip(self.left_out.is_failing, self.best.is_failing, strict=True)
         return tuple(left_out and best for left_out, best in pairs)
 
@@ -262,15 +277,15 @@ class Bounds:
 
     @property
     def is_mean_failing(self) -> bool:
-        """Whether the mean shows such a loss; of a mean that lacks a task nothing is known."""
+        """True where the mean shows such a loss; of a mean that lacks a task nothing is known."""
         return self.has_all_tasks and self.left_out.is_mean_failing and self.best.is_mean_failing
 
     @property
     def is_loss_shown(self) -> bool:
-        """Whether some loss is shown, of whatever size."""
+        """True where some loss is shown, of whatever size."""
         return self.has_all_tasks and self.left_out.mean.is_shown and self.best.mean.is_shown
 
     @property
     def is_open_by_absence(self) -> bool:
-        """Whether only absent scores keep the verdict from being one."""
+        """True where only absent scores keep the verdict undecided."""
         return self.outcome == UNDECIDED and self.left_out.outcome != UNDECIDED
