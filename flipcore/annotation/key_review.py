@@ -245,7 +245,7 @@ def errata_of(store: Store, study_id: str) -> list[dict]:
 def _evidence(item: Item, suspicion: Suspicion | None) -> dict:
     if suspicion is None:
         return {}
-    most_frequent = None if suspicion.other is None else str(suspicion.other)
+    most_frequent = None if suspicion.other_answer is None else str(suspicion.other_answer)
     return {
         "most answers say": answer_text(item, most_frequent),
         "share that says so": round(suspicion.share, 3),

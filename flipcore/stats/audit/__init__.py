@@ -1,1 +1,1 @@
-"""What a log's own rows say of its reported numbers."""
+"""Checks of a log's reported numbers by its rows."""

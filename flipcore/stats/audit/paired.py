@@ -1,4 +1,5 @@
-"""Two columns of right and wrong on the same items: the paired difference, and what a harness prints in its place."""
+"""Two columns of right and wrong on the same items: the paired difference, and the interval that a
+harness prints in its place."""
 
 import math
 from dataclasses import dataclass
@@ -16,10 +17,12 @@ from flipcore.stats.base.tango import loss_limits, p_two_sided
 
 @dataclass(frozen=True)
 class PairedScores:
-    """`difference` is second - first over items (clusters), `unpaired` the same from the two standard errors alone.
-    `first_only` and `second_only` items were right in that one alone, `n_partly` differ otherwise, as where one of two samples
-    was right. `p` is two-sided and of the interval's own statistic, so that p <= .05 where the interval excludes 0: Tango's, exact,
-    for single items that are right or wrong; the guarded t for shares and where items share clusters."""
+    """`difference` is second - first over items (clusters), `unpaired` the same from the two
+    standard errors alone. `first_only` and `second_only` items were right in that one alone,
+    `n_partly` differ otherwise, as where one of two samples was right. `p` is two-sided and of the
+    interval's own statistic, so that p <= .05 where the interval excludes 0: Tango's, exact, for
+    single items that are right or wrong; the guarded t for shares and where items share
+    clusters."""
 
     first: float
     second: float
@@ -32,24 +35,40 @@ class PairedScores:
     n_partly: int = 0
 
 
-def paired_scores(first: ArrayLike, second: ArrayLike, clusters: ArrayLike | None = None) -> PairedScores:
-    """Item scores from 0 to 1 in the same order; NaN pairs are left out. Miller (arXiv:2411.00640), section 4.2."""
+def paired_scores(
+    first: ArrayLike, second: ArrayLike, clusters: ArrayLike | None = None
+) -> PairedScores:
+    """Compare item scores from 0 to 1 in the same order; NaN pairs are left out. Miller
+    (arXiv:2411.00640), section 4.2."""
     a, b = np.asarray(first, dtype=float), np.asarray(second, dtype=float)
-    both = ~(np.isnan(a) | np.isnan(b))
+    is_scored = ~(np.isnan(a) | np.isnan(b))
     names = np.arange(a.size) if clusters is None else np.asarray(clusters)
-    a, b, names = a[both], b[both], names[both]
+    a, b, names = a[is_scored], b[is_scored], names[is_scored]
     first_only, second_only = int(((a == 1) & (b == 0)).sum()), int(((a == 0) & (b == 1)).sum())
     difference, p = _difference(a, b, names, second_only, first_only)
     means = (float(a.mean()), float(b.mean())) if a.size else (math.nan, math.nan)
     n_partly = int((a != b).sum()) - first_only - second_only
-    return PairedScores(*means, difference, unpaired_difference(a, b), first_only, second_only, int(a.size), p, n_partly)
+    return PairedScores(
+        *means,
+        difference,
+        unpaired_difference(a, b),
+        first_only,
+        second_only,
+        int(a.size),
+        p,
+        n_partly,
+    )
 
 
-def _difference(first: np.ndarray, second: np.ndarray, names: np.ndarray, b: int, c: int) -> tuple[Estimate, float]:
-    """Second - first and its p; `b` items were right in the second alone, `c` in the first alone."""
+def _difference(
+    first: np.ndarray, second: np.ndarray, names: np.ndarray, b: int, c: int
+) -> tuple[Estimate, float]:
+    """Return second - first and its p; `b` items were right in the second alone, `c` in the first
+    alone."""
     n, d = first.size, second - first
     families = family_numbers(names) if n else None
-    value, is_single = (float(d.mean()) if n else math.nan), families is None or int(families.max()) + 1 == n
+    value = float(d.mean()) if n else math.nan
+    is_single = families is None or int(families.max()) + 1 == n
     if n < MIN_N:
         return without_interval(value, n), math.nan
     if is_single and np.isin(np.concatenate([first, second]), (0, 1)).all():
@@ -57,8 +76,10 @@ def _difference(first: np.ndarray, second: np.ndarray, names: np.ndarray, b: int
         return Estimate(value, low, high, 0.95, "tango", n, None), p_two_sided(b, c, n)
     groups = None if is_single else families
     clustered = None if groups is None else clustered_mean(d, groups, bounds=SIGNED)
-    p, effective = float(guarded_t(d, SIGNED, groups).p), None if clustered is None else clustered.n_effective
-    if clustered is not None and math.isnan(p):  # too few families for a claim
+    p = float(guarded_t(d, SIGNED, groups).p)
+    effective = None if clustered is None else clustered.n_effective
+    # No p: too few families for a claim, though perhaps enough for an interval.
+    if clustered is not None and math.isnan(p):
         return clustered.estimate(), p
     low, high = guarded_limits(d, d, SIGNED, 0.025, groups)
     n_units = n if groups is None else int(groups.max()) + 1
@@ -66,12 +87,20 @@ def _difference(first: np.ndarray, second: np.ndarray, names: np.ndarray, b: int
 
 
 def grade_gap(
-    first: np.ndarray, second: np.ndarray, clusters: np.ndarray | None, *, alpha: float, low: float, high: float
+    first: np.ndarray,
+    second: np.ndarray,
+    clusters: np.ndarray | None,
+    *,
+    alpha: float,
+    low: float,
+    high: float,
 ) -> Estimate:
-    """Second less first, grades (items,) on a scale from `low` to `high`, in its own units.
+    """Return second less first, grades (items,) on a scale from `low` to `high`, in its own units.
 
-    The limits are those of the guarded t at a one-sided `alpha`: they exclude 0 exactly where it does.
+    The limits are those of the guarded t at a one-sided `alpha`: they exclude 0 exactly where it
+    does.
     """
+    # On shares of the scale the guard's unseen item is one at its end, whatever the unit.
     width = high - low
     shares = (second - first) / width
     value = float(shares.mean()) if shares.size else math.nan
@@ -82,13 +111,17 @@ def grade_gap(
 
 
 def unpaired_difference(first: np.ndarray, second: np.ndarray, level: float = 0.95) -> Estimate:
-    """The difference with the interval that two printed standard errors give: sqrt(se1² + se2²), as if the items were others."""
-    one, two = clt(first, level), clt(second, level)
-    value, half = two["mean"] - one["mean"], z_quantile(0.5 + level / 2) * math.hypot(one["se"], two["se"])
-    return Estimate(value, value - half, value + half, level, "clt", int(first.size), None, "As if unpaired.")
+    """Return the difference with the interval that two printed standard errors give: sqrt(se1² +
+    se2²), as if the items were others."""
+    a, b = clt(first, level), clt(second, level)
+    value = b["mean"] - a["mean"]
+    half = z_quantile(0.5 + level / 2) * math.hypot(a["se"], b["se"])
+    return Estimate(
+        value, value - half, value + half, level, "clt", int(first.size), None, "As if unpaired."
+    )
 
 
 def largest_flip_rate(first: float, second: float) -> float:
-    """The largest share of items whose answer can differ: one of two different answers is wrong, so at most
-    (1 - first) + (1 - second)."""
+    """Return the largest share of items whose answer can differ: one of two different answers is
+    wrong, so at most (1 - first) + (1 - second)."""
     return min(1.0, 2.0 - first - second)

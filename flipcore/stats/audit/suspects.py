@@ -1,11 +1,12 @@
-"""Items whose key may be wrong, from what many models, or one model in many wordings, answer: the share that agree on one other answer,
-and how often that happens in the item's subject.
+"""Items whose key may be wrong, by the answers of many models, or of one model to many variants:
+the share that agree on one other answer, and the rate of that in the item's subject.
 
-On MMLU-Redux (14 models, 5,700 items) the order has average precision .31 for the 370 items that its authors dispute and .41 for the 107
-whose key they call wrong, agreement alone .24 and .28; of its first 200 .44 are disputed (.41). Half of the 370 are unclear or need an
-expert, which no agreement shows. Weighing an answer by how its models do on items of the same subject and difficulty ranks worse (.10):
-where nearly all miss the key, so do they on such items. The weights were chosen on that set.
-Which items stay is for people to say.
+On MMLU-Redux (14 models, 5,700 items) the order has average precision .31 for the 370 items that
+its authors dispute and .41 for the 107 whose key they call wrong, agreement alone .24 and .28; of
+its first 200 .44 are disputed (.41). Half of the 370 are unclear or need an expert, which no
+agreement shows. Weighing an answer by how its models do on items of the same subject and difficulty
+ranks worse (.10): where nearly all miss the key, so do they on such items. The weights were chosen
+on that set. Which items stay is for people to say.
 """
 
 from collections import Counter
@@ -18,17 +19,18 @@ from flipcore.core.errors import BadInput
 
 MOST = 0.8  # agree on one other answer: such items make up the subject's rate
 PRIOR = 10  # items at the overall rate that a subject starts with
-OF_SUBJECT = 2.0  # what the subject's rate counts beside the item's own share
+OF_SUBJECT = 2.0  # weight of the subject's rate beside the share of the item itself
 HALF = 0.5
 
 
 @dataclass(frozen=True)
 class Suspicion:
-    """Of one item: `other` is the answer that most of the `n` answers give of those that are not the key (None without one), `share` the
-    share that give it, `of_key` that of the key; `subject_rate` the rate of agreement against the key in its subject, without it; the
-    higher the `score`, the sooner people should look."""
+    """The suspicion against the key of one item: `other_answer` is the answer that most of the `n`
+    answers give of those that are not the key (None without one), `share` the share that give it,
+    `of_key` that of the key; `subject_rate` the rate of agreement against the key in its subject,
+    without it; the higher the `score`, the sooner people should look."""
 
-    other: Hashable | None
+    other_answer: Hashable | None
     share: float
     of_key: float
     n: int
@@ -37,34 +39,58 @@ class Suspicion:
 
     @property
     def is_suspect(self) -> bool:
-        """Half of the answers or more agree on one other answer."""
+        """True where half of the answers or more agree on one other answer."""
         return self.share >= HALF
 
 
 def suspicions(
-    answers: Sequence[Sequence[Hashable]], keys: Sequence[Sequence[Hashable]], subjects: Sequence[Hashable]
+    answers: Sequence[Sequence[Hashable]],
+    keys: Sequence[Sequence[Hashable]],
+    subjects: Sequence[Hashable],
 ) -> list[Suspicion]:
-    """One an item: `answers` are all that were read of it, `keys` its right answers, `subjects` what it is about. An item without an answer
-    has the score of its subject alone. Raises BadInput for unequal lengths."""
+    """Return one suspicion per item: `answers` are all readouts of it, `keys` its right answers,
+    `subjects` its subject. An item without an answer has the score of its subject alone. Raises
+    BadInput for unequal lengths."""
     if not len(answers) == len(keys) == len(subjects):
-        raise BadInput(f"{len(answers)} items with answers came with {len(keys)} keys and {len(subjects)} subjects.")
-    most = [_most(of_item, set(right)) for of_item, right in zip(answers, keys, strict=True)]
-    share = np.array([one[1] for one in most], dtype=float)
+        raise BadInput(
+            f"{len(answers)} items with answers came with {len(keys)} keys and {len(subjects)} "
+            "subjects."
+        )
+    most = [
+        _most(item_answers, set(right)) for item_answers, right in zip(answers, keys, strict=True)
+    ]
+    share = np.array([item_share for _, item_share, _, _ in most], dtype=float)
     against = (share > MOST).astype(float)
-    number = np.unique([str(one) for one in subjects], return_inverse=True)[1] if len(subjects) else np.zeros(0, dtype=int)
+    number = (
+        np.unique([str(subject) for subject in subjects], return_inverse=True)[1]
+        if len(subjects)
+        else np.zeros(0, dtype=int)
+    )
     sums, sizes = np.bincount(number, against), np.bincount(number)
     overall = against.mean() if against.size else 0.0
+    # Each item is left out of its subject's rate, or agreement on it would count twice.
     rate = (sums[number] - against + PRIOR * overall) / (sizes[number] - 1 + PRIOR)
     score = share + OF_SUBJECT * rate
-    return [Suspicion(*one, float(r), float(s)) for one, r, s in zip(most, rate, score, strict=True)]
+    return [
+        Suspicion(*counts, float(r), float(s))
+        for counts, r, s in zip(most, rate, score, strict=True)
+    ]
 
 
-def _most(answers: Sequence[Hashable], right: set[Hashable]) -> tuple[Hashable | None, float, float, int]:
-    """The other answer that most give, its share, that of the right ones, and the number of answers."""
+def _most(
+    answers: Sequence[Hashable], right: set[Hashable]
+) -> tuple[Hashable | None, float, float, int]:
+    """Return the other answer that most give, its share, that of the right ones, and the number of
+    answers."""
     counts, n = Counter(answers), len(answers)
-    others = sorted(
-        ((k, str(answer), answer) for answer, k in counts.items() if answer not in right), key=lambda one: (-one[0], one[1])
-    )
+    if not n:
+        return None, 0.0, 0.0, 0
     n_right = sum(k for answer, k in counts.items() if answer in right)
-    k, _, answer = others[0] if others else (0, "", None)
-    return (answer, k / n, n_right / n, n) if n else (None, 0.0, 0.0, 0)
+    # The text decides between equals, so that the order of answers does not.
+    wrong = sorted(
+        (answer for answer in counts if answer not in right),
+        key=lambda answer: (-counts[answer], str(answer)),
+    )
+    if not wrong:
+        return None, 0.0, n_right / n, n
+    return wrong[0], counts[wrong[0]] / n, n_right / n, n

@@ -1,1 +1,2 @@
-"""Several models on the same items: their order under every way of asking and reading, and what that order is worth."""
+"""Several models on the same items: their order under all prompts and extractors, and the
+confidence in that order."""
