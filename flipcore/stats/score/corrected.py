@@ -33,11 +33,11 @@ METHOD, EXACT = "prediction powered", "exact error rates"
 
 @dataclass(frozen=True, eq=False)
 class Corrected:
-    """`reader` (outputs,) is 1 and 0 where the extractor says right and wrong, `people` the same
+    """`readouts` (outputs,) is 1 and 0 where the extractor says right and wrong, `people` the same
     for people, NaN where nobody read the output; `families` (outputs,) are the units, usually the
     question. All estimates are shares of outputs from 0 to 1."""
 
-    reader: np.ndarray
+    readouts: np.ndarray
     people: np.ndarray
     families: np.ndarray
     level: float = 0.95
@@ -55,7 +55,7 @@ class Corrected:
     def n_disagreements(self) -> int:
         """Labelled outputs that are right by one and wrong by the other."""
         is_labelled = self.is_labelled
-        return int((self.reader[is_labelled] != self.people[is_labelled]).sum())
+        return int((self.readouts[is_labelled] != self.people[is_labelled]).sum())
 
     @property
     def n_rarer(self) -> int:
@@ -70,7 +70,7 @@ class Corrected:
     @property
     def raw(self) -> Estimate:
         """The extractor's score of all outputs, not corrected."""
-        return accuracy(self.reader, self.families)
+        return accuracy(self.readouts, self.families)
 
     @property
     def by_people(self) -> Estimate:
@@ -90,7 +90,7 @@ class Corrected:
         return self._error_rate(0.0)
 
     def _error_rate(self, side: float) -> Estimate:
-        is_kind = self.is_labelled & (self.reader == side)
+        is_kind = self.is_labelled & (self.readouts == side)
         n = int(is_kind.sum())
         if not n:
             return missing(0, self.level, "No labelled output of this kind.")
@@ -108,7 +108,7 @@ class Corrected:
         """λ, the trust in the extractor: the slope of people's labels on its readouts. Where the
         extractor calls all labelled outputs right, or all wrong, there is no slope and its readouts
         count in full."""
-        f, y = self.reader[self.is_labelled], self.people[self.is_labelled]
+        f, y = self.readouts[self.is_labelled], self.people[self.is_labelled]
         variance = f.var() if f.size else 0.0
         return float(((f - f.mean()) * (y - y.mean())).mean() / variance) if variance > 0 else 1.0
 
@@ -117,10 +117,10 @@ class Corrected:
         """λ · the extractor's mean over all outputs, plus the mean over the labelled of people's
         labels less λ · the extractor's readouts."""
         is_labelled = self.is_labelled
-        left = self.people[is_labelled] - self.weight * self.reader[is_labelled]
+        left = self.people[is_labelled] - self.weight * self.readouts[is_labelled]
         # A sum as a difference: labelled outputs are in both parts, so their families move both.
         return clustered_difference(
-            self.weight * self.reader,
+            self.weight * self.readouts,
             self.families,
             -left,
             self.families[is_labelled],
@@ -132,7 +132,7 @@ class Corrected:
     def estimate(self) -> Estimate:
         """The corrected score. From ten disagreements and five labels of either kind on its
         interval is that of prediction-powered inference, with fewer the limits that exact ones of
-        both error rates and of the reader's score leave."""
+        both error rates and of the extractor's score leave."""
         n = self.n_labels
         if not n:
             return missing(0, self.level, "Nobody has labelled an output.")
@@ -155,7 +155,7 @@ class Corrected:
         """Return the limits of the extractor's score and exact ones of both error rates, joined by
         squares (MOVER; Zou and Donner 2008): `value` is score · (1 − false rights) + (1 − score) ·
         false wrongs."""
-        score = clustered_mean(self.reader, self.families, level=self.level)
+        score = clustered_mean(self.readouts, self.families, level=self.level)
         p = score.value
         (a, a_low, a_high), (b, b_low, b_high) = (
             (rate.value, rate.low, rate.high) if rate.n else (0.0, 0.0, 1.0)
@@ -192,7 +192,7 @@ class Corrected:
             return math.nan
         is_labelled = self.is_labelled
         left = clustered_mean(
-            self.people[is_labelled] - self.weight * self.reader[is_labelled],
+            self.people[is_labelled] - self.weight * self.readouts[is_labelled],
             self.families[is_labelled],
             bounds=None,
         )
@@ -201,19 +201,19 @@ class Corrected:
         # Only the labels' part of the variance shrinks, and no output is labelled twice.
         shrink = 0.0
         if not math.isinf(n_more):
-            shrink = self.n_labels / min(self.n_labels + n_more, self.reader.size)
+            shrink = self.n_labels / min(self.n_labels + n_more, self.readouts.size)
         return t_quantile(0.5 + self.level / 2, max(self._sum.df, 1.0)) * math.sqrt(
             of_questions + shrink * of_labels
         )
 
 
 def corrected(
-    reader: ArrayLike, people: ArrayLike, families: ArrayLike | None = None, level: float = 0.95
+    readouts: ArrayLike, people: ArrayLike, families: ArrayLike | None = None, level: float = 0.95
 ) -> Corrected:
     """Correct an extractor's readouts of all outputs by people's labels of some (NaN elsewhere),
     both 1 for right and 0 for wrong; the labelled ones are a random part. Raises BadInput for
     unequal lengths and for other values."""
-    f, y = np.asarray(reader, dtype=float), np.asarray(people, dtype=float)
+    f, y = np.asarray(readouts, dtype=float), np.asarray(people, dtype=float)
     names = np.arange(f.size) if families is None else np.asarray(families)
     if not f.size == y.size == names.size:
         raise BadInput(

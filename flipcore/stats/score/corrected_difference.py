@@ -78,13 +78,13 @@ def _values(score: Corrected, units: ArrayLike) -> tuple[np.ndarray, float]:
     """Return (outputs,) values whose mean is the corrected score and whose spread is its variance,
     and the labels' degrees of freedom."""
     is_labelled, names = score.is_labelled, np.asarray(units)
-    left = score.people[is_labelled] - score.weight * score.reader[is_labelled]
+    left = score.people[is_labelled] - score.weight * score.readouts[is_labelled]
     if left.size < 2:
-        return score.weight * score.reader, 0.0
-    values = score.weight * score.reader + left.mean()
+        return score.weight * score.readouts, 0.0
+    values = score.weight * score.readouts + left.mean()
     # A labelled output stands for all like it, and n/(n - 1) keeps the variance unbiased.
     values[is_labelled] += (
-        (score.reader.size / left.size)
+        (score.readouts.size / left.size)
         * (left - left.mean())
         * math.sqrt(left.size / (left.size - 1))
     )
