@@ -32,19 +32,19 @@ ASSERTIONS = (NEIGHBOURS_DIFFER, MORE_ALIKE, WORDS_DIFFER)
 
 def mixing_claim(mixing: Mixing) -> Claim:
     """Whether neighbours keep to their own set."""
-    numbers: dict[str, Any] = {"own": mixing.own, "p": mixing.p}
-    share = f"{mixing.own.text_percent()} of the {mixing.k} nearest neighbors are of an entry's own set"
-    if not mixing.own.has_interval:
+    numbers: dict[str, Any] = {"own": mixing.own_share, "p": mixing.p}
+    share = f"{mixing.own_share.text_percent()} of the {mixing.k} nearest neighbors are of an entry's own set"
+    if not mixing.own_share.has_interval:
         return description(f"{share}; at least {MIN_N} entries of each set are needed for a test.", "undecided", **numbers)
     if mixing.p >= ALPHA:
         sentence = "On the map the two sets mix as chance would mix them."
         detail = f"{share}; {percent_text(mixing.expected)} are expected ({p_text(mixing.p)})."
         return Claim(None, "undecided", sentence, detail=detail, numbers=numbers)
-    way = "more" if mixing.own.value > mixing.expected else "less"
+    way = "more" if mixing.own_share.value > mixing.expected else "less"
     return Claim(
         NEIGHBOURS_DIFFER,
         way,
-        f"Neighbors keep to their own set {way} than if the sets were mixed: {mixing.own.text_percent()} of {mixing.k}, "
+        f"Neighbors keep to their own set {way} than if the sets were mixed: {mixing.own_share.text_percent()} of {mixing.k}, "
         f"{percent_text(mixing.expected)} expected ({p_text(mixing.p)}).",
         True,
         "",

@@ -108,7 +108,7 @@ class Layouts:
                     n_neighbours=drawing.n_neighbours,
                     min_distance=drawing.min_distance,
                 )
-                return map_quality(units, places, others=second_places)
+                return map_quality(units, places, reseeded=second_places)
 
             threading.Thread(
                 target=self._attempt, args=(name, computed), name="flipscope-map", daemon=True

@@ -1,1 +1,1 @@
-"""Could two sets have come from the same source?"""
+"""Tests whether two sets could have come from the same source."""

@@ -1,13 +1,17 @@
-"""Do entries of one set stand for entries of the other? A holdout that was copied from its target, paraphrased or lightly edited,
-differs in nothing that a classifier could learn: each copy lies next to its original, and looks like the same set.
+"""Copies: entries of one set that stand for entries of the other. A holdout that was copied from
+its benchmark, paraphrased or lightly edited, differs in nothing that a classifier could learn: each
+copy lies next to its original, and looks like the same set.
 
-A copy lies next to its original unless that has a twin in its own set, which then lies as near: with two twins in five the bound on
-copies was false in .9 of worlds. For the bound, twins within a set are therefore one cluster and no neighbours of one another.
+A copy lies next to its original unless that has a twin in its own set, which then lies as near:
+with two twins in five the bound on copies was false in .9 of worlds. For the bound, twins within a
+set are therefore one cluster and no neighbours of one another.
 
-Counted is the share of entries whose nearest neighbour lies in the other set, beside the same share under permuted labels. Entries of
-one source are no neighbours of one another: what is declared is no finding. Those of one side are relabelled together, among families
-of their size, and the two sides of one source swap. Families of another size are no alternative: relabelled freely, thirty of five
-beside sixty single entries were "copies" in .16-.17 of worlds without any, and in .45-.53 of a few large ones beside many small.
+The statistic is the share of entries whose nearest neighbour lies in the other set, beside the same
+share under permuted labels. Entries of one source are no neighbours of one another: a declared copy
+is no finding. Those of one side are relabelled together, among families of their size, and the two
+sides of one source swap. Families of another size are no alternative: relabelled freely, thirty of
+five beside sixty single entries were "copies" in .16-.17 of worlds without any, and in .45-.53 of a
+few large ones beside many small.
 """
 
 from __future__ import annotations
@@ -33,15 +37,16 @@ _WORD = re.compile(r"\w+")
 _ROWS = 512
 
 
-# a block of rows at a time: (first row, how alike each of these entries is to all), at most 1
+# Yields a block of rows at a time: (first row, likeness of each of its entries to all, at most 1).
 Blocks = Callable[[], Iterator[tuple[int, np.ndarray]]]
 
 
 @dataclass(frozen=True)
 class CrossNeighbours:
-    """`share` of the entries whose nearest neighbour lies in the other set, `chance` its mean under permuted labels, `p` one-sided
-    for more than that; `at_most` of the holdout entries are copies that lie next to their original (one-sided 95%). `has_many_twins`:
-    so many entries have twins in their own set that no such bound can be told; `at_most` is NaN then."""
+    """`share` of the entries whose nearest neighbour lies in the other set, `chance` its mean under
+    permuted labels, `p` one-sided for more than that; `at_most` of the holdout entries are copies
+    that lie next to their original (one-sided 95%). `has_many_twins`: so many entries have twins in
+    their own set that no such bound can be told; `at_most` is NaN then."""
 
     share: float
     chance: float
@@ -52,10 +57,11 @@ class CrossNeighbours:
 
 @dataclass(frozen=True)
 class _Families:
-    """Entries of one source on one side, `of` each entry its number; by family: `label`, `size`, `source`, and whether that source
-    has entries on both sides (`is_linked`)."""
+    """Families: entries of one source on one side. `number` (entries,) is the family of each entry.
+    By family: `label`, `size`, `source`, and `is_linked` where that source has entries on both
+    sides."""
 
-    of: np.ndarray
+    number: np.ndarray
     label: np.ndarray
     size: np.ndarray
     source: np.ndarray
@@ -63,20 +69,29 @@ class _Families:
 
     @classmethod
     def make(cls, labels: np.ndarray, sources: np.ndarray | None) -> _Families:
-        names = np.arange(len(labels)) if sources is None else np.unique(sources, return_inverse=True)[1]
-        pairs, of, size = np.unique(2 * names + labels, return_inverse=True, return_counts=True)
-        source, label = pairs // 2, pairs % 2
-        return cls(of, label, size, source, np.bincount(source)[source] > 1)
+        names = (
+            np.arange(len(labels))
+            if sources is None
+            else np.unique(sources, return_inverse=True)[1]
+        )
+        # Source and side in one number, so that one sort finds the families.
+        sides, number, size = np.unique(2 * names + labels, return_inverse=True, return_counts=True)
+        source, label = sides // 2, sides % 2
+        return cls(number, label, size, source, np.bincount(source)[source] > 1)
 
     @cached_property
     def strata(self) -> list[np.ndarray]:
-        """Families of one size without a side of their source in the other set: each is as well labelled like another."""
-        alone = ~self.is_linked
-        return [np.flatnonzero(alone & (self.size == size)) for size in np.unique(self.size[alone])]
+        """Families of one size without a side of their source in the other set: each is as well
+        labelled like another."""
+        is_single = ~self.is_linked
+        return [
+            np.flatnonzero(is_single & (self.size == size))
+            for size in np.unique(self.size[is_single])
+        ]
 
     @cached_property
     def is_swapped(self) -> np.ndarray:
-        """Of the families of a source on both sides: whether both are of one size."""
+        """True for the families of a source on both sides that are of one size."""
         total, n = np.bincount(self.source, self.size)[self.source], 2 * self.size
         return self.is_linked & (total == n)
 
@@ -89,43 +104,65 @@ class _Families:
         return float(self.size[free].sum() / self.size.sum())
 
     def draw(self, rng: np.random.Generator) -> np.ndarray:
-        """Another label of each entry."""
+        """Draw another label for each entry."""
         label = self.label.copy()
         for family in self.strata:
             label[family] = rng.permutation(label[family])
         coin = rng.integers(0, 2, self.source.max() + 1)
-        return np.where(self.is_swapped, label ^ coin[self.source], label)[self.of]
+        return np.where(self.is_swapped, label ^ coin[self.source], label)[self.number]
 
 
 def compared_rows(labels: np.ndarray, sources: np.ndarray) -> np.ndarray:
-    """(n,) which entries are compared: all, or the first of each source and side where fewer than half could change their label."""
+    """Return (n,), True for the entries that are compared: all, or the first of each source and
+    side where fewer than half could change their label."""
     families = _Families.make(labels, sources)
+    # With fewer the permutations hardly vary, and neither p nor bound would say much.
     if families.share_free >= 0.5:
         return np.ones(len(labels), dtype=bool)
     first = np.zeros(len(labels), dtype=bool)
-    first[np.unique(families.of, return_index=True)[1]] = True
+    first[np.unique(families.number, return_index=True)[1]] = True
     return first
 
 
 def cross_neighbours(
-    neighbour: np.ndarray, labels: np.ndarray, sources: np.ndarray | None = None, seed: int = 0, m: int = N_PERMUTATIONS
+    neighbour: np.ndarray,
+    labels: np.ndarray,
+    sources: np.ndarray | None = None,
+    seed: int = 0,
+    m: int = N_PERMUTATIONS,
 ) -> CrossNeighbours:
-    """From each entry's nearest one of another source (row numbers; negative: it has none), the labels 0 and 1, and what each entry was
-    made from (names or numbers; default: each from its own)."""
+    """Test if entries lie next to the other set more often than chance.
+
+    Parameters
+    ----------
+    neighbour : (n,) row of each entry's nearest one of another source; negative where it has none.
+    labels : (n,) 0 for the benchmark, 1 for the holdout.
+    sources : (n,) names or numbers of the source of each entry; None: no two share one.
+    m : permutations of the labels.
+    """
     row = np.flatnonzero(neighbour >= 0)
     if not len(row):
         return CrossNeighbours(math.nan, math.nan, 1.0)
     near, rng, families = neighbour[row], generator(seed), _Families.make(labels, sources)
     share = float((labels[row] != labels[near]).mean())
-    draws = np.array([(mixed[row] != mixed[near]).mean() for mixed in (families.draw(rng) for _ in range(m))])
+    draws = np.empty(m)
+    for i in range(m):
+        drawn = families.draw(rng)
+        draws[i] = (drawn[row] != drawn[near]).mean()
+    # The observed labels are one of the regroupings.
     p = (1 + int((draws >= share - 1e-12).sum())) / (m + 1)
+    # An upper limit by the spread of the permutations, in numbers of entries.
     beyond = float((share - draws.mean() + z_quantile(0.95) * draws.std()) * len(row))
-    most = _most_copies(beyond, *np.bincount(labels[row], minlength=2).tolist()) / max(1, int((labels == 1).sum()))
-    return CrossNeighbours(share, float(draws.mean()), p, most)
+    n_target, n_retro = np.bincount(labels[row], minlength=2).tolist()
+    # Entries without a neighbour are no copies, but they are entries of the holdout.
+    at_most = _most_copies(beyond, n_target, n_retro) / max(1, int((labels == 1).sum()))
+    return CrossNeighbours(share, float(draws.mean()), p, at_most)
 
 
-def with_twins_clustered(near: CrossNeighbours, without_twins: CrossNeighbours, n_twins: float) -> CrossNeighbours:
-    """Share, chance and p of `near`, with the bound of neighbours that are no twins.
+def with_twins_clustered(
+    near: CrossNeighbours, without_twins: CrossNeighbours, n_twins: float
+) -> CrossNeighbours:
+    """Return share, chance and p of `near`, with the bound of neighbours that are no twins.
 
     Of two sets of one source some twins fall on either side, so neighbours without twins would call
     those copies; the bound may count them, the test may not. `n_twins` is the share of entries with
@@ -139,17 +176,18 @@ def with_twins_clustered(near: CrossNeighbours, without_twins: CrossNeighbours, 
 
 
 def twins(blocks: Blocks, labels: np.ndarray, sources: np.ndarray) -> tuple[np.ndarray, float]:
-    """(n,) the cluster of each entry with its twins, and the share of entries that have any.
+    """Return (n,) the cluster of each entry with its twins, and the share of entries that have any.
 
-    `labels` are the sides and `sources` what entries were made from. Twins are entries of one side
-    and other sources that are each other's nearest, by far: the next nearest is more than
-    1 / `TWIN_GAP` times as unlike. By a fixed likeness entries of one topic would be twins in one
-    set and unlike entries in another.
+    `labels` are the sides and `sources` those of the entries. Twins are entries of one side and
+    other sources that are each other's nearest, by far: the next nearest is more than 1 /
+    `TWIN_GAP` times as unlike. By a fixed likeness entries of one topic would be twins in one set
+    and unlike entries in another.
     """
     from scipy.sparse import coo_array
     from scipy.sparse.csgraph import connected_components
 
     n = len(labels)
+    # One more than the twins an entry may have: a gap needs a next nearest.
     k = min(MOST_OF_TWINS + 1, n - 1)
     pairs: set[tuple[int, int]] = set()
     for start, alike in blocks():
@@ -162,17 +200,20 @@ def twins(blocks: Blocks, labels: np.ndarray, sources: np.ndarray) -> tuple[np.n
         by_distance = np.argsort(distances, axis=1, kind="stable")
         order = np.take_along_axis(order, by_distance, axis=1)
         distances = np.take_along_axis(distances, by_distance, axis=1)
+
         with np.errstate(invalid="ignore"):
             is_gap = distances[:, :-1] < TWIN_GAP * distances[:, 1:]
         is_gap &= np.isfinite(distances[:, 1:])
         for row in np.flatnonzero(is_gap.any(axis=1)).tolist():
             n_near = int(is_gap[row].argmax()) + 1
-            pairs.update((start + row, other) for other in order[row, :n_near].tolist())
+            pairs.update((start + row, twin) for twin in order[row, :n_near].tolist())
     mutual = [(first, second) for first, second in pairs if (second, first) in pairs]
     if not mutual:
         return sources, 0.0
-    # entries of one source stay one cluster: each is linked with the first of its source
-    first_of_source = np.unique(sources, return_index=True)[1][np.unique(sources, return_inverse=True)[1]]
+    # Entries of one source stay one cluster: each is linked with the first of its source.
+    first_of_source = np.unique(sources, return_index=True)[1][
+        np.unique(sources, return_inverse=True)[1]
+    ]
     links = np.array([*mutual, *enumerate(first_of_source.tolist())])
     graph = coo_array((np.ones(len(links), dtype=bool), (links[:, 0], links[:, 1])), shape=(n, n))
     clusters = connected_components(graph, directed=False)[1]
@@ -180,12 +221,15 @@ def twins(blocks: Blocks, labels: np.ndarray, sources: np.ndarray) -> tuple[np.n
 
 
 def _most_copies(beyond: float, n_target: int, n_retro: int) -> float:
-    """The largest number of copies that are expected to bring no more than `beyond` entries with their neighbour across beyond those by
-    chance; all holdout entries where the smaller set has no more. A copy and its original are each other's neighbour, and stand in one
-    place for all others, of which each set then draws half (counted as two places, bounds were too low in .11 at 400 v 50)."""
+    """Return the largest number of copies that are expected to bring no more than `beyond` entries
+    with their neighbour across beyond those by chance; all holdout entries where the smaller set
+    has no more. A copy and its original are each other's neighbour, and stand in one place for all
+    others, of which each set then draws half (counted as two places, bounds were too low in .11 at
+    400 v 50)."""
     k = np.arange(min(n_target, n_retro) + 1)
     retro = (n_retro - k / 2) / (n_target + n_retro - k)
     across = 2 * k + (n_target - k) * retro + (n_retro - k) * (1 - retro)
+    # The expected number grows with k, so the last that fits is the largest.
     within = np.flatnonzero(across - across[0] <= beyond)
     most = int(within[-1]) if len(within) else 0
     return float(n_retro if most == k[-1] else most)
@@ -194,7 +238,8 @@ def _most_copies(beyond: float, n_target: int, n_retro: int) -> float:
 def neighbours_beside_twins(
     blocks: Blocks, labels: np.ndarray, sources: np.ndarray, seed: int = 0, m: int = N_PERMUTATIONS
 ) -> CrossNeighbours:
-    """The neighbours by a likeness, with a bound on copies that twins within a set do not lower."""
+    """Test the neighbours by a likeness, with a bound on copies that twins within a set do not
+    lower."""
     near = cross_neighbours(_nearest_of(blocks, sources), labels, sources, seed, m)
     clusters, n_twins = twins(blocks, labels, sources)
     if not n_twins:
@@ -206,7 +251,8 @@ def neighbours_beside_twins(
 
 
 def _nearest_of(blocks: Blocks, *clusters: np.ndarray) -> np.ndarray:
-    """(n,) the entry that is most alike outside all clusters of each; -1 where nothing is alike at all."""
+    """Return (n,) the entry that is most alike outside all clusters of each; -1 where nothing is
+    alike at all."""
     result = []
     for start, alike in blocks():
         for names in clusters:
@@ -218,13 +264,14 @@ def _nearest_of(blocks: Blocks, *clusters: np.ndarray) -> np.ndarray:
 
 
 def nearest_by_vector(units: np.ndarray, sources: np.ndarray | None = None) -> np.ndarray:
-    """(n,) the entry of another source of largest cosine to each of the unit rows (n, d); -1 where there is none."""
+    """Return (n,) the entry of another source of largest cosine to each of the unit rows (n, d); -1
+    where there is none."""
     rows, cosines = nearest(units, units, 1, skip_self=True, sources=sources)
     return np.where(np.isfinite(cosines[:, 0]), rows[:, 0], -1)
 
 
 def blocks_of_vectors(units: np.ndarray) -> Blocks:
-    """Cosines of unit rows (n, d)."""
+    """Return the blocks of cosines of unit rows (n, d)."""
 
     def blocks() -> Iterator[tuple[int, np.ndarray]]:
         for start in range(0, len(units), _ROWS):
@@ -234,14 +281,16 @@ def blocks_of_vectors(units: np.ndarray) -> Blocks:
 
 
 def blocks_of_words(texts: Sequence[str]) -> Blocks:
-    """The part of its runs of five words that two texts share (Jaccard)."""
+    """Return the blocks of the shares of runs of five words that two texts have in common
+    (Jaccard)."""
     from scipy.sparse import csr_array
 
     columns: dict[tuple[str, ...], int] = {}
     rows, cols = [], []
     for i, text in enumerate(texts):
         words = _WORD.findall(text.lower())
-        for run in {tuple(words[start : start + N_GRAM]) for start in range(len(words) - N_GRAM + 1)}:
+        n_runs = len(words) - N_GRAM + 1
+        for run in {tuple(words[start : start + N_GRAM]) for start in range(n_runs)}:
             rows.append(i)
             cols.append(columns.setdefault(run, len(columns)))
     n = len(texts)
@@ -252,13 +301,14 @@ def blocks_of_words(texts: Sequence[str]) -> Blocks:
         for start in range(0, n, _ROWS):
             common = (runs[start : start + _ROWS] @ runs.T).toarray()
             union = sizes[start : start + _ROWS, None] + sizes[None, :] - common
+            # Texts without five words share nothing; 1 avoids 0/0.
             yield start, common / np.maximum(union, 1)
 
     return blocks
 
 
 def nearest_by_words(texts: Sequence[str], sources: np.ndarray | None = None) -> np.ndarray:
-    """(n,) the entry of another source that shares the largest part of its runs of five words with each (Jaccard); -1 where none
-    shares any."""
+    """Return (n,) the entry of another source that shares the largest part of its runs of five
+    words with each (Jaccard); -1 where none shares any."""
     names = np.arange(len(texts)) if sources is None else np.asarray(sources)
     return _nearest_of(blocks_of_words(texts), names)

@@ -1,7 +1,8 @@
-"""How many entries the difficulty rule needs: its own power, by going through every result that it can see.
+"""Number of entries that the difficulty rule needs: its power, by going through all results that it
+can see.
 
-The normal approximation said .80 where the rule's power was 0 (17 entries a set, accuracy .99, margin 10 points): near 0 and 1 and at
-small n no approximation is a plan.
+The normal approximation said .80 where the rule's power was 0 (17 entries a set, accuracy .99,
+margin 10 points): near 0 and 1 and at small n no approximation is a plan.
 """
 
 import math
@@ -22,55 +23,71 @@ MOST_MARGIN = 50  # points
 
 @dataclass(frozen=True)
 class Plan:
-    """`n` entries a set and the rule's exact `power` there; `n` is None where not even MOST entries reach the power asked for."""
+    """A plan of `n` entries per set and the rule's exact `power` there; `n` is None where not even
+    MOST entries reach the power asked for."""
 
     n: int | None
     power: float
 
 
 def equivalence_power(p: float, margin: float, n: int) -> float:
-    """How often `difficulty_test` calls two sets of `n` equivalent within `margin` where both accuracies are `p`."""
+    """Return the chance that `difficulty_test` calls two sets of `n` equivalent within `margin`
+    where both accuracies are `p`."""
     counts, weights = _likely(n, p)
     first, second = counts[:, None], counts[None, :]
     least = critical(n, n, -margin, ALPHA)
-    inside = (score(first, n, second, n, -margin) >= least) & (score(second, n, first, n, -margin) >= least)
+    # Two one-sided tests: not as low as -margin, and not as high as margin.
+    inside = (score(first, n, second, n, -margin) >= least) & (
+        score(second, n, first, n, -margin) >= least
+    )
     return float(weights @ inside @ weights)
 
 
 def equivalence_plan(p: float, margin: float, power: float = 0.8) -> Plan:
-    """Fewest entries a set that show two sets of accuracy `p` equivalent within `margin` with `power`, to about 2%."""
+    """Return the fewest entries per set that show two sets of accuracy `p` equivalent within
+    `margin` with `power`, to about 2%."""
     if not 0 < p < 1 or not 0 < margin < 1:
         raise BadInput(f"An accuracy and a margin lie between 0 and 1: came {p} and {margin}.")
-    return _searched(lambda n: equivalence_power(p, margin, n), n_tost_two_prop(p, margin, power=power), power)
+    return _searched(
+        lambda n: equivalence_power(p, margin, n), n_tost_two_prop(p, margin, power=power), power
+    )
 
 
 def detectable_margin(p: float, n: int, power: float = 0.8) -> float:
-    """The smallest margin, in hundredths, within which `n` entries a set of accuracy `p` are shown equivalent with `power`; NaN
-    where not even the largest is."""
+    """Return the smallest margin, in hundredths, within which `n` entries per set of accuracy `p`
+    are shown equivalent with `power`; NaN where not even the largest is."""
     low, high = 0, MOST_MARGIN
+    # Below ten entries nothing is claimed.
     if n < 10 or equivalence_power(p, high / 100, n) < power:
         return math.nan
     while high - low > 1:
         middle = (low + high) // 2
-        low, high = (low, middle) if equivalence_power(p, middle / 100, n) >= power else (middle, high)
+        if equivalence_power(p, middle / 100, n) >= power:
+            high = middle
+        else:
+            low = middle
     return high / 100
 
 
 def _searched(power_of, guess: float, power: float) -> Plan:
-    """From a little below the normal approximation upwards; ten entries are the fewest that claim anything."""
+    """Search from a little below the normal approximation upwards; ten entries are the fewest that
+    claim anything."""
     n = max(10, math.floor(0.8 * min(guess, MOST)))
     while n <= MOST:
         reached = power_of(n)
         if reached >= power:
             return Plan(n, reached)
+        # Steps of 2%: exact power is not monotone in n, so bisection could miss the first that
+        # suffices.
         n = max(n + 1, math.ceil(STEP * n))
     return Plan(None, power_of(MOST))
 
 
 def _likely(n: int, p: float) -> tuple[np.ndarray, np.ndarray]:
-    """The counts of `n` that happen at a chance of `p`, and how often."""
+    """Return the counts of `n` that happen at a chance of `p`, and their probabilities."""
     from scipy.stats import binom
 
     weights = binom.pmf(np.arange(n + 1), n, p)
+    # The counts beyond carry less than a rounding error of the probability.
     counts = np.flatnonzero(weights > RARE)
     return counts, weights[counts]

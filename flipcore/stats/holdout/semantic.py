@@ -1,7 +1,9 @@
-"""Do two sets of texts lie alike in an embedding space? Mean pairwise cosines by sums of unit vectors (source 002, A.1).
+"""Likeness of two sets of texts in an embedding space: mean pairwise cosines by sums of unit
+vectors (source 002, A.1).
 
-For unit vectors, the sum over all pairs of a group is (||sum u||^2 - n) / 2: a regrouping costs one vector sum, never a
-matrix of similarities. E, T, R, X, Y are (n, d) arrays of embeddings, one row a text.
+For unit vectors, the sum over all pairs of a group is (||sum u||^2 - n) / 2: a regrouping costs one
+vector sum, never a matrix of similarities. E, T, R, X, Y are (n, d) arrays of embeddings, one row
+per text.
 """
 
 import math
@@ -21,82 +23,103 @@ SLACK = 1e-12
 
 
 def unit_vectors(E: ArrayLike) -> np.ndarray:
-    """Rows of E scaled to length 1; a zero or non-finite row is an error that names it."""
+    """Return the rows of E scaled to length 1; a zero or non-finite row is an error that names
+    it."""
     vectors = np.asarray(E, dtype=float)
     if vectors.ndim != 2:
-        raise BadInput(f"Embeddings must be a table with one row a text; came an array with {vectors.ndim} dimensions.")
+        raise BadInput(
+            f"Embeddings must be a table with one row a text; came an array with {vectors.ndim} "
+            "dimensions."
+        )
     lengths = np.linalg.norm(vectors, axis=1)
+    # A vector without direction would have cosine NaN with all others.
     bad = np.flatnonzero(~(np.isfinite(lengths) & (lengths > 0)))
     if len(bad):
         raise BadInput(
-            f"Embedding {bad[0]} has length {lengths[bad[0]]:g}, so it has no direction and no cosine: embed "
-            "that text again or leave it out."
+            f"Embedding {bad[0]} has length {lengths[bad[0]]:g}, so it has no direction and no "
+            "cosine: embed that text again or leave it out."
         )
     return vectors / lengths[:, None]
 
 
 def _mean_cos(sums: np.ndarray, n: int) -> np.ndarray:
-    """Mean pairwise cosine of groups of `n` unit vectors from their sums (groups, d)."""
+    """Return the mean pairwise cosine of groups of `n` unit vectors from their sums (groups, d)."""
     return ((sums**2).sum(axis=-1) - n) / (n * (n - 1))
 
 
 def mean_pairwise_cos_fast(E: ArrayLike) -> float:
-    """Mean cosine over all pairs of rows; fewer than two rows: NaN; a zero row: BadInput."""
+    """Return the mean cosine over all pairs of rows; fewer than two rows: NaN; a zero row:
+    BadInput."""
     units = unit_vectors(E)
     return float(_mean_cos(units.sum(axis=0), len(units))) if len(units) > 1 else math.nan
 
 
 def mmd2_cos(X: ArrayLike, Y: ArrayLike) -> float:
-    """Unbiased squared maximum mean discrepancy with the cosine kernel: within(X) + within(Y) - 2 mean cross cosine."""
+    """Return the unbiased squared maximum mean discrepancy with the cosine kernel: within(X) +
+    within(Y) - 2 mean cross cosine."""
     x, y = unit_vectors(X), unit_vectors(Y)
     if min(len(x), len(y)) < 2:
         return math.nan
     return float(_mmd2(x.sum(axis=0), len(x), y.sum(axis=0), len(y)))
 
 
-def _mmd2(sum_x: np.ndarray, n_x: int, sum_y: np.ndarray, n_y: int, twins: float | None = None) -> np.ndarray:
-    """`twins` is the sum of cosines within source pairs: they are alike because one was written from the other, so they leave
-    the mean across the sets, and swaps have a mean of exactly 0 (their p-values stay the same)."""
+def _mmd2(
+    sum_x: np.ndarray, n_x: int, sum_y: np.ndarray, n_y: int, twins: float | None = None
+) -> np.ndarray:
+    """Return MMD^2 from sums of unit vectors; `twins` is the sum of cosines within source pairs."""
     cross, n_pairs = (sum_x * sum_y).sum(axis=-1), n_x * n_y
     if twins is not None:
+        # Pairs are alike because one was written from the other, so they leave the mean across the
+        # sets; swaps then have a mean of exactly 0, and their p-values stay the same.
         cross, n_pairs = cross - twins, n_x * (n_x - 1)
     return _mean_cos(sum_x, n_x) + _mean_cos(sum_y, n_y) - 2 * cross / n_pairs
 
 
-def _mmd2_se(x: np.ndarray, y: np.ndarray, null_sd: float, paired: bool) -> float:
-    """Standard error of MMD^2 wherever it lies: where the sets differ it grows with the spread of the entries along the
-    difference of the means. That spread is measured along an estimated direction, which counts the part under no difference
-    twice, so `null_sd` is taken off once; what is left is never below it."""
+def _mmd2_se(x: np.ndarray, y: np.ndarray, null_sd: float, *, paired: bool) -> float:
+    """Return the standard error of MMD^2 wherever it lies: where the sets differ it grows with the
+    spread of the entries along the difference of the means."""
     across = x.mean(axis=0) - y.mean(axis=0)
     along = [(x - y) @ across] if paired else [x @ across, y @ across]
-    return math.sqrt(max(null_sd**2, 4 * sum(part.var(ddof=1) / len(part) for part in along) - null_sd**2))
+    spread = 4 * sum(part.var(ddof=1) / len(part) for part in along)
+    # The direction is estimated, which counts the part under no difference twice, so that is taken
+    # off once; what is left is never below it.
+    return math.sqrt(max(null_sd**2, spread - null_sd**2))
 
 
-def _mmd2_upper(x: np.ndarray, y: np.ndarray, observed: float, null_sd: float, paired: bool) -> float:
-    """One-sided 95% upper bound of MMD^2: the largest m that a test of "MMD^2 is m or more" does not reject.
+def _mmd2_upper(
+    x: np.ndarray, y: np.ndarray, observed: float, null_sd: float, *, paired: bool
+) -> float:
+    """Return the one-sided 95% upper bound of MMD^2: the largest m that a test of "MMD^2 is m or
+    more" does not reject.
 
-    Under that hypothesis the variance is null_sd^2 + 4 * m * s, with s the variance of the difference of the means along its
-    own direction. That direction is not known, and an estimate of it is short where the sets look alike by chance (the bound
-    observed + 1.645 * se lay below the truth in .06 to .17); so s is the largest over all directions.
+    Under that hypothesis the variance is null_sd^2 + 4 * m * s, with s the variance of the
+    difference of the means along its own direction.
     """
     parts = [x - y] if paired else [x, y]
+    # That direction is not known, and an estimate of it is short where the sets look alike by
+    # chance (the bound observed + 1.645 * se lay below the truth in .06 to .17); so s is the
+    # largest over all directions.
     largest = float(np.linalg.eigvalsh(sum(np.cov(part.T) / len(part) for part in parts))[-1])
     z = z_quantile(0.95)
     inside = 4 * z**2 * largest * (observed + z**2 * largest) + (z * null_sd) ** 2
     return observed + 2 * z**2 * largest + math.sqrt(max(0.0, inside))
 
 
-def random_sums(units: np.ndarray, n: int, m: int, rng: np.random.Generator) -> Iterator[np.ndarray]:
-    """Sums (rows, d) of `n` rows of `units` drawn without replacement, `m` times in all, a block of rows at a time."""
+def random_sums(
+    units: np.ndarray, n: int, m: int, rng: np.random.Generator
+) -> Iterator[np.ndarray]:
+    """Yield sums (rows, d) of `n` rows of `units` drawn without replacement, `m` times in all, a
+    block of rows at a time."""
     member = np.zeros(len(units), dtype=np.uint8)
     member[:n] = 1
     for start in range(0, m, ROWS_AT_ONCE):
+        # A product of masks and vectors sums a whole block of regroupings at once.
         masks = rng.permuted(np.tile(member, (min(ROWS_AT_ONCE, m - start), 1)), axis=1)
         yield masks.astype(units.dtype) @ units
 
 
 def all_sums(units: np.ndarray, n: int) -> Iterator[np.ndarray]:
-    """Sums (rows, d) of every choice of `n` rows of `units`, a block of choices at a time."""
+    """Yield sums (rows, d) of all choices of `n` rows of `units`, a block of choices at a time."""
     choices = combinations(range(len(units)), n)
     while block := list(islice(choices, ROWS_AT_ONCE)):
         masks = np.zeros((len(block), len(units)))
@@ -104,8 +127,12 @@ def all_sums(units: np.ndarray, n: int) -> Iterator[np.ndarray]:
         yield masks @ units
 
 
-def swapped_sums(first: np.ndarray, second: np.ndarray, m: int, rng: np.random.Generator) -> Iterator[np.ndarray]:
-    """Sums (rows, d) of the first group when the members of each pair swap sides by a coin, `m` times in all."""
+def swapped_sums(
+    first: np.ndarray, second: np.ndarray, m: int, rng: np.random.Generator
+) -> Iterator[np.ndarray]:
+    """Yield sums (rows, d) of the first group when the members of each pair swap sides by a coin,
+    `m` times in all."""
+    # A swap adds the pair's difference to the sum of the first group.
     difference = second - first
     for start in range(0, m, ROWS_AT_ONCE):
         swap = rng.integers(0, 2, size=(min(ROWS_AT_ONCE, m - start), len(first)), dtype=np.uint8)
@@ -113,22 +140,30 @@ def swapped_sums(first: np.ndarray, second: np.ndarray, m: int, rng: np.random.G
 
 
 def perm_test_semantic(
-    T: ArrayLike, R: ArrayLike, which: str = "target", m: int = 9999, seed: int = 0, enumerate_all: bool = False
+    T: ArrayLike,
+    R: ArrayLike,
+    which: str = "target",
+    m: int = 9999,
+    seed: int = 0,
+    *,
+    enumerate_all: bool = False,
 ) -> dict[str, float]:
-    """The source's two-sided permutation test of one group's mean pairwise cosine: {obs, fbar, p, p_source, n_perm}.
+    """Run the source's two-sided permutation test of one group's mean pairwise cosine; returns
+    {obs, fbar, p, p_source, n_perm}.
 
-    p is the share of regroupings at least as far from fbar as observed; fbar, the mean over all regroupings, is exactly
-    the mean cosine of the pooled pairs. `which` is target or retro. `enumerate_all` goes through all C(N, n) choices;
-    otherwise `m` random ones with p = (b + 1) / (m + 1), beside the source's `p_source` = b / m, which can be 0. A group of
-    fewer than two: NaN.
+    p is the share of regroupings at least as far from fbar as observed; fbar, the mean over all
+    regroupings, is exactly the mean cosine of the pooled pairs. `which` is target or retro.
+    `enumerate_all` goes through all C(N, n) choices; otherwise `m` random ones with p = (b + 1) /
+    (m + 1), beside the source's `p_source` = b / m, which can be 0. A group of fewer than two: NaN.
     """
     if which not in ("target", "retro"):
         raise BadInput(f"The group came as {which!r}: it is target or retro.")
-    group, other = (unit_vectors(T), unit_vectors(R)) if which == "target" else (unit_vectors(R), unit_vectors(T))
+    target, retro = unit_vectors(T), unit_vectors(R)
+    group, remainder = (target, retro) if which == "target" else (retro, target)
     n = len(group)
-    if n < 2 or len(other) < 1:
+    if n < 2 or len(remainder) < 1:
         return {"obs": math.nan, "fbar": math.nan, "p": math.nan, "p_source": math.nan, "n_perm": 0}
-    units = np.concatenate([group, other])
+    units = np.concatenate([group, remainder])
     observed, mean = float(_mean_cos(group.sum(axis=0), n)), mean_pairwise_cos_fast(units)
     blocks = all_sums(units, n) if enumerate_all else random_sums(units, n, m, generator(seed))
     distances = np.concatenate([np.abs(_mean_cos(sums, n) - mean) for sums in blocks])
@@ -138,12 +173,16 @@ def perm_test_semantic(
     return {"obs": observed, "fbar": mean, "p": p, "p_source": p_source, "n_perm": len(distances)}
 
 
-def perm_test_mmd(T: ArrayLike, R: ArrayLike, m: int = 9999, seed: int = 0, paired: bool = False) -> dict[str, float]:
-    """One-sided permutation test of MMD^2: {obs, p = (b + 1) / (m + 1), n_perm, se, null_sd, critical, upper}.
+def perm_test_mmd(
+    T: ArrayLike, R: ArrayLike, m: int = 9999, seed: int = 0, *, paired: bool = False
+) -> dict[str, float]:
+    """Run the one-sided permutation test of MMD^2: {obs, p = (b + 1) / (m + 1), n_perm, se,
+    null_sd, critical, upper}.
 
-    `null_sd` and `critical` are the spread and the 95% point of the permutations: how much chance alone shows; `se` is the
-    standard error of `obs`, `upper` its one-sided 95% bound, which is what may be held against a margin. `paired`: row i of R
-    was written from row i of T, so labels swap within pairs only, and the mean across the sets leaves the pairs out.
+    `null_sd` and `critical` are the spread and the 95% point of the permutations: as much as chance
+    shows; `se` is the standard error of `obs`, `upper` its one-sided 95% bound, which may be held
+    against a margin. `paired`: row i of R was written from row i of T, so labels swap within pairs
+    only, and the mean across the sets leaves the pairs out.
     """
     target, retro = unit_vectors(T), unit_vectors(R)
     n_t, n_r = len(target), len(retro)
@@ -151,12 +190,19 @@ def perm_test_mmd(T: ArrayLike, R: ArrayLike, m: int = 9999, seed: int = 0, pair
         lacking = dict.fromkeys(("obs", "p", "se", "null_sd", "critical", "upper"), math.nan)
         return lacking | {"n_perm": 0}
     if paired and n_t != n_r:
-        raise BadInput(f"Paired sets must be equally long: came {n_t} targets and {n_r} holdout entries.")
+        raise BadInput(
+            f"Paired sets must be equally long: came {n_t} targets and {n_r} holdout entries."
+        )
     rng = generator(seed)
     total = target.sum(axis=0) + retro.sum(axis=0)
-    blocks = swapped_sums(target, retro, m, rng) if paired else random_sums(np.concatenate([target, retro]), n_t, m, rng)
+    blocks = (
+        swapped_sums(target, retro, m, rng)
+        if paired
+        else random_sums(np.concatenate([target, retro]), n_t, m, rng)
+    )
     twins = float((target * retro).sum()) if paired else None
     observed = float(_mmd2(target.sum(axis=0), n_t, retro.sum(axis=0), n_r, twins))
+    # The sum of the second group is the total less that of the first.
     values = np.concatenate([_mmd2(sums, n_t, total - sums, n_r, twins) for sums in blocks])
     null_sd = float(values.std())
     n_as_extreme = int(np.sum(values >= observed - SLACK))
@@ -164,28 +210,33 @@ def perm_test_mmd(T: ArrayLike, R: ArrayLike, m: int = 9999, seed: int = 0, pair
         "obs": observed,
         "p": (n_as_extreme + 1) / (m + 1),
         "n_perm": m,
-        "se": _mmd2_se(target, retro, null_sd, paired),
+        "se": _mmd2_se(target, retro, null_sd, paired=paired),
         "null_sd": null_sd,
         "critical": float(np.quantile(values, 0.95)),
-        "upper": _mmd2_upper(target, retro, observed, null_sd, paired),
+        "upper": _mmd2_upper(target, retro, observed, null_sd, paired=paired),
     }
 
 
 def perm_test_within_paired(
     T: ArrayLike, R: ArrayLike, which: str = "target", m: int = 9999, seed: int = 0
 ) -> dict[str, float]:
-    """`perm_test_semantic` for source-paired sets: labels swap within pairs; the centre is the mean over the swaps."""
-    group, other = (unit_vectors(T), unit_vectors(R)) if which == "target" else (unit_vectors(R), unit_vectors(T))
-    if len(group) != len(other):
-        raise BadInput(f"Paired sets must be equally long: came {len(group)} and {len(other)} entries.")
+    """Run `perm_test_semantic` for source-paired sets: labels swap within pairs; the centre is the
+    mean over the swaps."""
+    target, retro = unit_vectors(T), unit_vectors(R)
+    group, partners = (target, retro) if which == "target" else (retro, target)
+    if len(group) != len(partners):
+        raise BadInput(
+            f"Paired sets must be equally long: came {len(group)} and {len(partners)} entries."
+        )
     n = len(group)
     if n < 2:
         return {"obs": math.nan, "fbar": math.nan, "p": math.nan, "n_perm": 0}
     observed = float(_mean_cos(group.sum(axis=0), n))
-    # Over fair swaps u_i is either member of pair i, so the mean over pairs i != j is that of the pairs' midpoints.
-    middle = (group + other) / 2
+    # Over fair swaps u_i is either member of pair i, so the mean over pairs i != j is that of the
+    # pairs' midpoints.
+    middle = (group + partners) / 2
     centre = float((np.sum(middle.sum(axis=0) ** 2) - np.sum(middle**2)) / (n * (n - 1)))
-    blocks = swapped_sums(group, other, m, generator(seed))
+    blocks = swapped_sums(group, partners, m, generator(seed))
     distances = np.concatenate([np.abs(_mean_cos(sums, n) - centre) for sums in blocks])
     n_as_extreme = int(np.sum(distances >= abs(observed - centre) - SLACK))
     return {"obs": observed, "fbar": centre, "p": (n_as_extreme + 1) / (m + 1), "n_perm": m}

@@ -1,7 +1,9 @@
-"""Could a retro-holdout have come from the same source as its target (source 002)? The tests' numbers, one function each.
+"""The source's tests of a retro-holdout against its target (source 002): their numbers, one
+function each.
 
-The source's verdict is "indistinguishable iff every p >= .05"; ours (holdout_verdict.py) has three states, because failing
-to reject is not evidence of sameness. k1 of n1 is the target, k2 of n2 the retro-holdout.
+The source's verdict is "indistinguishable iff every p >= .05"; ours (`holdout.verdict`) has three
+states, because failing to reject is not evidence of sameness. k1 of n1 is the target, k2 of n2 the
+retro-holdout.
 """
 
 import math
@@ -13,7 +15,7 @@ from flipcore.stats.holdout.semantic import mean_pairwise_cos_fast, mmd2_cos, pe
 
 
 def two_prop(k1: int, n1: int, k2: int, n2: int) -> dict[str, float]:
-    """{z, p, fisher}: pooled two-proportion z, two-sided, and Fisher's exact test.
+    """Return {z, p, fisher}: pooled two-proportion z, two-sided, and Fisher's exact test.
 
     Pooled variance 0 (all right or all wrong): z = 0 and p = 1. An empty set: NaN.
     """
@@ -26,30 +28,46 @@ def two_prop(k1: int, n1: int, k2: int, n2: int) -> dict[str, float]:
 
 
 def pooled_z(k1: int, n1: int, k2: int, n2: int) -> tuple[float, float]:
-    """(z, two-sided p) of two proportions with pooled variance; variance 0: z = 0 and p = 1; an empty set: NaN."""
+    """Return (z, two-sided p) of two proportions with pooled variance; variance 0: z = 0 and p = 1;
+    an empty set: NaN."""
     if not n1 or not n2:
         return math.nan, math.nan
+    # Under the null hypothesis both sets have one share.
     pooled = (k1 + k2) / (n1 + n2)
     variance = pooled * (1 - pooled) * (1 / n1 + 1 / n2)
     z = (k1 / n1 - k2 / n2) / math.sqrt(variance) if variance > 0 else 0.0
     return z, math.erfc(abs(z) / math.sqrt(2))
 
 
-def inflation_pp(k_target: int, n_target: int, k_retro: int, n_retro: int, level: float = 0.95) -> dict[str, object]:
-    """Benchmark inflation in percentage points with three intervals: {bi_pp, newcombe_pp, wald_pp, appendixA_pp}.
+def inflation_pp(
+    k_target: int, n_target: int, k_retro: int, n_retro: int, level: float = 0.95
+) -> dict[str, object]:
+    """Return the benchmark inflation in percentage points with three intervals: {bi_pp,
+    newcombe_pp, wald_pp, appendixA_pp}.
 
-    Newcombe's is the default. Appendix A of the source adds the half-intervals of two Wilson intervals at
-    1 - (1 - level) / 2 each, and is much wider. An empty set: NaN.
+    Newcombe's is the default. Appendix A of the source adds the half-intervals of two Wilson
+    intervals at 1 - (1 - level) / 2 each, and is much wider. An empty set: NaN.
     """
     from scipy.stats import norm
 
     if not n_target or not n_retro:
         nothing = (math.nan, math.nan)
-        return {"bi_pp": math.nan, "newcombe_pp": nothing, "wald_pp": nothing, "appendixA_pp": nothing}
+        return {
+            "bi_pp": math.nan,
+            "newcombe_pp": nothing,
+            "wald_pp": nothing,
+            "appendixA_pp": nothing,
+        }
     p1, p2 = k_target / n_target, k_retro / n_retro
-    half = float(norm.ppf(0.5 + level / 2)) * math.sqrt(p1 * (1 - p1) / n_target + p2 * (1 - p2) / n_retro)
-    each = 1 - (1 - level) / 2
-    (low1, high1), (low2, high2) = wilson(k_target, n_target, each), wilson(k_retro, n_retro, each)
+    half = float(norm.ppf(0.5 + level / 2)) * math.sqrt(
+        p1 * (1 - p1) / n_target + p2 * (1 - p2) / n_retro
+    )
+    # The source splits the error over the two intervals that it adds.
+    half_level = 1 - (1 - level) / 2
+    (low1, high1), (low2, high2) = (
+        wilson(k_target, n_target, half_level),
+        wilson(k_retro, n_retro, half_level),
+    )
     newcombe = newcombe_diff(k_target, n_target, k_retro, n_retro, level)
     return {
         "bi_pp": 100 * (p1 - p2),
@@ -59,8 +77,11 @@ def inflation_pp(k_target: int, n_target: int, k_retro: int, n_retro: int, level
     }
 
 
-def tost_two_prop(k1: int, n1: int, k2: int, n2: int, margin: float, alpha: float = 0.05) -> dict[str, float | bool]:
-    """{equivalent, lo, hi}: equivalent iff the (1 - 2 alpha) Newcombe interval lies inside (-margin, margin)."""
+def tost_two_prop(
+    k1: int, n1: int, k2: int, n2: int, margin: float, alpha: float = 0.05
+) -> dict[str, float | bool]:
+    """Return {equivalent, lo, hi}: equivalent iff the (1 - 2 alpha) Newcombe interval lies inside
+    (-margin, margin)."""
     if not n1 or not n2:
         return {"equivalent": False, "lo": math.nan, "hi": math.nan}
     low, high = newcombe_diff(k1, n1, k2, n2, 1 - 2 * alpha)
@@ -80,14 +101,15 @@ def _binomial(k: int, n: int, p0: float) -> dict[str, float]:
 
 
 def prediction_accuracy(k_correct: int, n_total: int, p0: float = 0.5) -> dict[str, float]:
-    """{acc, p_two_sided, p_greater}: the source's binomial test of out-of-fold hits. Folds share training data, so its
-    size is .07 to .13 at a nominal .05: `separability.py` permutes the whole cross-validation instead.
-    """
+    """Return {acc, p_two_sided, p_greater}: the source's binomial test of out-of-fold hits. Folds
+    share training data, so its size is .07 to .13 at a nominal .05: `separability.py` permutes the
+    whole cross-validation instead."""
     return _binomial(k_correct, n_total, p0)
 
 
 def odd_one_out(k_correct: int, n_tests: int, p0: float = 1 / 3) -> dict[str, float]:
-    """{acc, p_two_sided (small-p method), p_greater}: the source's binomial test of finding the odd one of three."""
+    """Return {acc, p_two_sided (small-p method), p_greater}: the source's binomial test of finding
+    the odd one of three."""
     return _binomial(k_correct, n_tests, p0)
 
 

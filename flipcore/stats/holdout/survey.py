@@ -1,7 +1,8 @@
-"""The odd-one-out survey: three entries, one of them from the retro-holdout; can people find it (source 002, appendix F)?
+"""The odd-one-out survey: people look for the one of three entries that is from the retro-holdout
+(source 002, appendix F).
 
-An entry that is odd is found by everybody, so answers about one entry are not independent: rows as units read .09 to .17
-at a nominal .05. Entries are the clusters, and annotators too.
+An entry that is odd is found by everybody, so answers about one entry are not independent: rows as
+units read .09 to .17 at a nominal .05. Entries are the clusters, and annotators too.
 """
 
 import math
@@ -20,9 +21,10 @@ CHANCE = 1 / 3
 
 @dataclass(frozen=True)
 class OddOneOut:
-    """Accuracy clustered by entry and annotator with its two-sided p; `upper` is its one-sided 95% bound; `p_source` the
-    source's binomial test of rows; `se` the clustered standard error. `too_few` says why nothing may be claimed, else ""; it
-    holds for annotators like these only where ten or more answered (`n_annotators`), otherwise for these alone."""
+    """Accuracy clustered by entry and annotator with its two-sided p; `upper` is its one-sided 95%
+    bound; `p_source` the source's binomial test of rows; `se` the clustered standard error.
+    `too_few` says why nothing may be claimed, else ""; it holds for annotators like these only
+    where ten or more answered (`n_annotators`), otherwise for these alone."""
 
     accuracy: Estimate
     p: float
@@ -34,29 +36,44 @@ class OddOneOut:
 
     @property
     def too_few(self) -> str:
+        """Say why nothing may be claimed, else ""."""
         if self.n_entries < MIN_N:
             return f"answers on {self.n_entries} holdout entries, and at least {MIN_N} are needed"
         return "too few answers for a test" if math.isnan(self.p) else ""
 
 
 def odd_one_out_survey(
-    hits: ArrayLike, entries: Sequence | np.ndarray, annotators: Sequence | np.ndarray, level: float = 0.95
+    hits: ArrayLike,
+    entries: Sequence | np.ndarray,
+    annotators: Sequence | np.ndarray,
+    level: float = 0.95,
 ) -> OddOneOut:
-    """Test of accuracy 1/3 from rows of (hit 0/1, holdout entry shown, annotator). NaN hits leave; fewer than two entries:
-    no test. The entries of one annotator alone are independent answers, so their test is the exact binomial one; and so is that
-    of answers that are all equal, of which there are as many as there are entries or annotators, whichever are fewer. Fewer than
-    ten annotators are no sample of people: then entries alone are the clusters, and the result holds for these annotators."""
+    """Test an accuracy of 1/3 from rows of (hit 0/1, holdout entry shown, annotator). NaN hits
+    leave; fewer than two entries: no test. The entries of one annotator alone are independent
+    answers, so their test is the exact binomial one; and so is that of answers that are all equal,
+    of which there are as many as there are entries or annotators, whichever are fewer. Fewer than
+    ten annotators are no sample of people: then entries alone are the clusters, and the result
+    holds for these annotators."""
     outcomes = np.asarray(hits, dtype=float)
-    there = ~np.isnan(outcomes)
-    x, entry, annotator = outcomes[there], np.asarray(entries)[there], np.asarray(annotators)[there]
+    is_answered = ~np.isnan(outcomes)
+    x = outcomes[is_answered]
+    entry, annotator = np.asarray(entries)[is_answered], np.asarray(annotators)[is_answered]
     n, n_entries, n_annotators = len(x), len(set(entry.tolist())), len(set(annotator.tolist()))
     p_source = odd_one_out(int(x.sum()), n)["p_two_sided"]
     if n_annotators == 1 and n_entries == n > 1:
-        return _exact(int(x.sum()), n, level, p_source, (n, 1), "One annotator: it holds for this one alone.")
+        return _exact(
+            int(x.sum()), n, level, p_source, (n, 1), "One annotator: it holds for this one alone."
+        )
+    # Too few people to be a sample of people, and entries enough to be clusters.
     these_alone = 1 < n_annotators < MIN_N <= n_entries
     fewer = n_entries if these_alone else min(n_entries, n_annotators)
     df = fewer - 1
-    se = math.nan if not n else cluster_se(*cluster_sums(x, entry.tolist())) if these_alone else two_way_se(x, entry, annotator)
+    if not n:
+        se = math.nan
+    elif these_alone:
+        se = cluster_se(*cluster_sums(x, entry.tolist()))
+    else:
+        se = two_way_se(x, entry, annotator)
     if df >= 1 and x.min() == x.max():
         return _exact(
             int(x[0]) * fewer,
@@ -73,7 +90,9 @@ def odd_one_out_survey(
     value = float(x.mean())
     half = t_quantile(0.5 + level / 2, df) * se
     note = f"It holds for these {n_annotators} annotators alone." if these_alone else ""
-    estimate = Estimate(value, max(0.0, value - half), min(1.0, value + half), level, "clt_cluster", n, None, note)
+    estimate = Estimate(
+        value, max(0.0, value - half), min(1.0, value + half), level, "clt_cluster", n, None, note
+    )
     return OddOneOut(
         estimate,
         _two_sided_t(abs(value - CHANCE) / se, df),
@@ -85,8 +104,11 @@ def odd_one_out_survey(
     )
 
 
-def _exact(k: int, n: int, level: float, p_source: float, sizes: tuple[int, int], note: str) -> OddOneOut:
-    """`k` hits in `n` independent answers: Clopper and Pearson's limits and the binomial test."""
+def _exact(
+    k: int, n: int, level: float, p_source: float, sizes: tuple[int, int], note: str
+) -> OddOneOut:
+    """Return the result of `k` hits in `n` independent answers: Clopper and Pearson's limits and
+    the binomial test."""
     low, high = clopper_pearson(k, n, level)
     estimate = Estimate(k / n, low, high, level, "clopper_pearson", n, None, note)
     return OddOneOut(
@@ -100,11 +122,16 @@ def _exact(k: int, n: int, level: float, p_source: float, sizes: tuple[int, int]
 
 
 def two_way_se(x: np.ndarray, first: np.ndarray, second: np.ndarray) -> float:
-    """Standard error of a mean of rows clustered two ways (Cameron, Gelbach & Miller 2011), never below either one-way."""
-    one, two = (cluster_se(*cluster_sums(x, clusters.tolist())) for clusters in (first, second))
+    """Return the standard error of a mean of rows clustered two ways (Cameron, Gelbach & Miller
+    2011), never below either one-way."""
+    by_first, by_second = (
+        cluster_se(*cluster_sums(x, clusters.tolist())) for clusters in (first, second)
+    )
+    # A separator that no name has, so that "a" with "bc" is not "ab" with "c".
     pairs = [f"{a}\x1f{b}" for a, b in zip(first.tolist(), second.tolist(), strict=True)]
-    both = cluster_se(*cluster_sums(x, pairs))
-    return math.sqrt(max(one**2, two**2, one**2 + two**2 - both**2))
+    by_pair = cluster_se(*cluster_sums(x, pairs))
+    # The inclusion-exclusion sum may come out below either part, or negative.
+    return math.sqrt(max(by_first**2, by_second**2, by_first**2 + by_second**2 - by_pair**2))
 
 
 def _two_sided_t(t: float, df: float) -> float:

@@ -16,7 +16,7 @@ ONE_SIDED = ("prediction", "odd one out")  # a share whose upper bound is held a
 
 
 class ScaledTest(Protocol):
-    """What these texts read of a test (`flipcore.stats.holdout.verdict.HoldoutTest`)."""
+    """The fields of a test that these texts read (`flipcore.stats.holdout.verdict.HoldoutTest`)."""
 
     @property
     def name(self) -> str: ...
@@ -29,7 +29,8 @@ class ScaledTest(Protocol):
 
 
 def bound_text(test: ScaledTest) -> str:
-    """What is held against the margin, in the unit of its test: a bound on a share, or an interval of a difference."""
+    """Return the bound that is held against the margin, in the unit of its test: on a share, or an
+    interval of a difference."""
     low, high = test.bound
     if test.name in ONE_SIDED:
         return f"at most {number_text(high)}"
@@ -38,7 +39,8 @@ def bound_text(test: ScaledTest) -> str:
 
 
 def margin_text(name: str, margin: float | None) -> str:
-    """A margin in the unit of its test: "±10 points", "0.60", "0.012 MMD²"; None is "none"."""
+    """Return a margin in the unit of its test: "±10 points", "0.60", "0.012 MMD²"; None is
+    "none"."""
     if margin is None:
         return "none"
     if name == "difficulty":
@@ -47,36 +49,41 @@ def margin_text(name: str, margin: float | None) -> str:
 
 
 def axis_text(test: ScaledTest, x: float) -> str:
-    """A value on the picture's axis, in the unit of its test."""
+    """Return a value on the picture's axis, in the unit of its test."""
     if test.name == "difficulty":
         return f"{number_text(100 * x, 0, sign=True)} points"
     return number_text(x, decimals(test) - 1 if test.name == "semantic" else 2) if x else "0"
 
 
 def decimals(test: ScaledTest) -> int:
-    """Of MMD², whose size depends on the embedding: two digits of what the data leave open."""
+    """Return the decimals of MMD², whose size depends on the embedding: two digits of the
+    interval's width."""
     width = test.bound[1] - test.bound[0]
     return min(9, max(4, 1 - math.floor(math.log10(width)))) if width > 0 else 4
 
 
 def unit(name: str) -> str:
-    """The unit of a test's estimate."""
+    """Return the unit of a test's estimate."""
     return {"difficulty": "points", "semantic": "MMD²"}.get(name, "share")
 
 
 def estimate_text(test: ScaledTest) -> str:
-    """The estimate in the unit of its test."""
+    """Return the estimate in the unit of its test."""
     if test.name == "difficulty":
         return test.estimate.text_points()
     return test.estimate.text(decimals(test) if test.name == "semantic" else 2)
 
 
 def detectable_text(test: ScaledTest) -> str:
-    """The smallest difference that four in five such studies would find; answers that are all alike do not tell."""
+    """Return the smallest difference that four in five such studies would find; answers that are
+    all alike do not tell."""
     if not math.isfinite(test.detectable) or test.detectable <= 0:
         return "unknown"
     if test.name == "difficulty":
         return f"{number_text(100 * test.detectable, 1)} points"
     if test.name == "semantic":
         return f"{number_text(test.detectable, decimals(test))} MMD²"
-    return f"{number_text(NOTHING[test.name] + test.detectable)} against {number_text(NOTHING[test.name])}"
+    return (
+        f"{number_text(NOTHING[test.name] + test.detectable)} against "
+        f"{number_text(NOTHING[test.name])}"
+    )

@@ -1,4 +1,5 @@
-"""The verdict on a retro-holdout: the source's beside ours, in which each test has one of five outcomes.
+"""The verdict on a retro-holdout: the source's beside ours, in which each test has one of five
+outcomes.
 
     beyond      the 95% interval lies wholly outside the margin
     different   p < .05, and not shown to lie within the margin or beyond it
@@ -6,9 +7,10 @@
     equivalent  that interval lies inside the margin
     undecided   none of these: too few items to say
 
-"Could have come from the same source" needs every test inside its margin (intersection-union, no correction); "different" takes
-Holm over the tests. A perfect retro-holdout passes the source's eight p-values only 66% of the time, and one that is 10 points
-harder passes with .82 at 50 items. The sentences are made in `flipcore.claims.holdout`.
+"Could have come from the same source" needs every test inside its margin (intersection-union, no
+correction); "different" takes Holm over the tests. A perfect retro-holdout passes the source's
+eight p-values only 66% of the time, and one that is 10 points harder passes with .82 at 50 items.
+The sentences are made in `flipcore.claims.holdout`.
 """
 
 from __future__ import annotations
@@ -29,12 +31,23 @@ from flipcore.stats.base.proportions import z_quantile
 from flipcore.stats.base.separability import Separability
 from flipcore.stats.base.two_shares import Counts, difference_limits, p_two_sided
 from flipcore.stats.holdout.copies import CrossNeighbours
-from flipcore.stats.holdout.semantic import ENUMERATE_UP_TO, perm_test_mmd, perm_test_semantic, perm_test_within_paired
+from flipcore.stats.holdout.semantic import (
+    ENUMERATE_UP_TO,
+    perm_test_mmd,
+    perm_test_semantic,
+    perm_test_within_paired,
+)
 from flipcore.stats.holdout.source_rules import pooled_z, prediction_accuracy
 from flipcore.stats.holdout.survey import OddOneOut
 from flipcore.stats.holdout.units import ONE_SIDED
 
-BEYOND, DIFFERENT, WITHIN, EQUIVALENT, UNDECIDED = "beyond", "different", "within", "equivalent", "undecided"
+BEYOND, DIFFERENT, WITHIN, EQUIVALENT, UNDECIDED = (
+    "beyond",
+    "different",
+    "within",
+    "equivalent",
+    "undecided",
+)
 OUTCOMES = (BEYOND, DIFFERENT, WITHIN, EQUIVALENT, UNDECIDED)
 INDISTINGUISHABLE, DISTINGUISHABLE = "indistinguishable", "distinguishable"
 DIFFICULTY_MARGIN, BALANCED_MARGIN, ODD_MARGIN = 0.10, 0.60, 0.45
@@ -46,13 +59,15 @@ COPIES = "entries of one set lie next to entries of the other more often than ch
 
 @dataclass(frozen=True)
 class HoldoutTest:
-    """One test. `p` is ours, `p_source` the source's p-values, `p_held` the p by which a difference is decided (Holm over the
-    tests of a page; `p` where that is NaN). `bound` is what is held against `margin` (90%, or one-sided 95%), `outer` the
-    95% interval that must lie wholly outside it for "beyond". `detectable` is the smallest difference from no difference that
-    80% of such studies would find, in the unit of `estimate`. `is_bounded`: whether the difference that p shows is the one
-    that the margin bounds. `too_few` says why nothing may be claimed, `blind` why a difference would not show and so sameness
-    may not be claimed, else "". `copied_at_most` of the holdout entries are copies beside their original (95%; NaN: not asked).
-    `has_many_twins`: so many entries have twins in their own set that this cannot be told."""
+    """One test. `p` is ours, `p_source` the source's p-values, `p_held` the p by which a difference
+    is decided (Holm over the tests of a page; `p` where that is NaN). `bound` is held against
+    `margin` (90%, or one-sided 95%), `outer` the 95% interval that must lie wholly outside it for
+    "beyond". `detectable` is the smallest difference from no difference that 80% of such studies
+    would find, in the unit of `estimate`. `is_bounded`: the difference that p shows is the one that
+    the margin bounds. `too_few` says why nothing may be claimed, `blind` why a difference would not
+    show and so sameness may not be claimed, else "". `copied_at_most` of the holdout entries are
+    copies beside their original (95%; NaN: not asked). `has_many_twins`: so many entries have twins
+    in their own set that this cannot be told."""
 
     name: str
     p: float
@@ -77,9 +92,8 @@ class HoldoutTest:
             return UNDECIDED
         p = self.p if math.isnan(self.p_held) else self.p_held
         if not p < ALPHA or (self.name == "difficulty" and self.estimate.excludes_zero() is False):
-            return (
-                EQUIVALENT if self.equivalent and not self.blind else UNDECIDED
-            )  # of families p is a t's and the limits are Wilson's: both show it
+            # Of families p is a t's and the limits are Wilson's: a difference needs both.
+            return EQUIVALENT if self.equivalent and not self.blind else UNDECIDED
         if self._is_beyond:
             return BEYOND
         return WITHIN if self.equivalent and self.is_bounded and not self.blind else DIFFERENT
@@ -87,35 +101,51 @@ class HoldoutTest:
     @property
     def _is_beyond(self) -> bool:
         low, high = self.outer
-        return self.margin is not None and (low > self.margin or (self.name == "difficulty" and high < -self.margin))
+        return self.margin is not None and (
+            low > self.margin or (self.name == "difficulty" and high < -self.margin)
+        )
 
     @property
     def is_inside(self) -> bool:
-        """Whether the difference is shown to lie inside the margin."""
+        """True where the difference is shown to lie inside the margin."""
         return self.state in (WITHIN, EQUIVALENT)
 
     def against_margin(self, margin: float | None) -> HoldoutTest:
-        """The same test under another margin (None: no margin, so never equivalent)."""
+        """Return the test under another margin (None: no margin, so never equivalent)."""
         low, high = self.bound
-        inside = margin is not None and high < margin and (self.name != "difficulty" or -margin < low)
+        # A share has a bound on one side only; a difference has two.
+        inside = (
+            margin is not None and high < margin and (self.name != "difficulty" or -margin < low)
+        )
         return replace(self, margin=margin, equivalent=bool(inside))
 
     @property
     def source_state(self) -> str:
-        """ "rejected" or "not rejected" by the source's rule, every p >= .05."""
+        """The source's rule: "rejected", or "not rejected" where all p >= .05."""
         return "rejected" if any(p < ALPHA for p in self.p_source) else "not rejected"
 
 
-def fewest_text(n: int, what: str) -> str:
-    """Why nothing is claimed of so few: "" from ten on."""
-    return "" if n >= MIN_N else f"{n} {what}, and at least {MIN_N} are needed"
+def fewest_text(n: int, noun: str) -> str:
+    """Say why nothing is claimed of so few: "" from ten on."""
+    return "" if n >= MIN_N else f"{n} {noun}, and at least {MIN_N} are needed"
 
 
-def difficulty_test(k_target: int, n_target: int, k_retro: int, n_retro: int, margin: float = DIFFICULTY_MARGIN) -> HoldoutTest:
-    """Accuracy of a model from before the benchmark on both sets: the exact score test of two shares of other items, and its limits."""
+def difficulty_test(
+    k_target: int, n_target: int, k_retro: int, n_retro: int, margin: float = DIFFICULTY_MARGIN
+) -> HoldoutTest:
+    """Test the accuracy of a model from before the benchmark on both sets: the exact score test of
+    two shares of different items, and its limits."""
     n = n_target + n_retro
     if not n_target or not n_retro:
-        return _difficulty(math.nan, _NONE, (math.nan,), margin, math.nan, NO_INTERVAL, fewest_text(0, "answers in one set"))
+        return _difficulty(
+            math.nan,
+            _NONE,
+            (math.nan,),
+            margin,
+            math.nan,
+            NO_INTERVAL,
+            fewest_text(0, "answers in one set"),
+        )
     counts = Counts(k_target, n_target, k_retro, n_retro)
     low, high = difference_limits(counts)
     return _difficulty(
@@ -129,11 +159,15 @@ def difficulty_test(k_target: int, n_target: int, k_retro: int, n_retro: int, ma
     )
 
 
-def difficulty_test_paired(target: Sequence[float], retro: Sequence[float], margin: float = DIFFICULTY_MARGIN) -> HoldoutTest:
-    """The same for source-paired sets, entry by entry: Tango's score test and its limits."""
+def difficulty_test_paired(
+    target: Sequence[float], retro: Sequence[float], margin: float = DIFFICULTY_MARGIN
+) -> HoldoutTest:
+    """Test source-paired sets, entry by entry: Tango's score test and its limits."""
     b, c, n = discordant(target, retro)
     if not n:
-        return _difficulty(math.nan, _NONE, (math.nan,), margin, math.nan, NO_INTERVAL, fewest_text(0, "pairs"))
+        return _difficulty(
+            math.nan, _NONE, (math.nan,), margin, math.nan, NO_INTERVAL, fewest_text(0, "pairs")
+        )
     value = (b - c) / n
     low, high = tango.loss_limits(b, c, n)
     return _difficulty(
@@ -141,6 +175,7 @@ def difficulty_test_paired(target: Sequence[float], retro: Sequence[float], marg
         Estimate(value, low, high, 0.95, "tango", n, None),
         (pooled_z(int(np.nansum(target)), n, int(np.nansum(retro)), n)[1],),
         margin,
+        # The smallest true difference that 80% of such studies would find.
         (z_quantile(0.975) + z_quantile(0.8)) * math.sqrt(((b + c) / n - value**2) / n),
         tuple(tango.loss_limits(b, c, n, 1 - 2 * ALPHA)),
         fewest_text(n, "pairs"),
@@ -153,9 +188,11 @@ def difficulty_test_clustered(
     clusters: Sequence | np.ndarray,
     margin: float = DIFFICULTY_MARGIN,
 ) -> HoldoutTest:
-    """The same where entries share a template or a source, though not in pairs: families are the units (`stats.base.families`). `hits`,
-    `is_retro` and `clusters` have one value an entry; an entry whose hit is NaN leaves."""
-    x, retro, names = np.asarray(hits, dtype=float), np.asarray(is_retro, dtype=bool), np.asarray(clusters).astype(str)
+    """Test entries that share a template or a source, though not in pairs: families are the units
+    (`stats.base.families`). `hits`, `is_retro` and `clusters` have one value per entry; an entry
+    whose hit is NaN leaves."""
+    x, retro = np.asarray(hits, dtype=float), np.asarray(is_retro, dtype=bool)
+    names = np.asarray(clusters).astype(str)
     keep = ~np.isnan(x)
     x, retro, names = x[keep], retro[keep], names[keep]
     sides = (x[~retro], names[~retro], x[retro], names[retro])
@@ -163,9 +200,12 @@ def difficulty_test_clustered(
         return difficulty_test(0, len(sides[0]), 0, len(sides[2]), margin)
     gap, bound = (clustered_difference(*sides, level=level) for level in (1 - ALPHA, 1 - 2 * ALPHA))
     estimate = gap.estimate()
-    why = "" if gap.se > 0 else "no answer differs from another"
+    too_few = "" if gap.se > 0 else "no answer differs from another"
     if gap.n_effective < MIN_CLAIM_FAMILIES:
-        why = f"sources or templates that weigh as much as {gap.n_effective:.1f} equal ones, and at least {MIN_CLAIM_FAMILIES} are needed"
+        too_few = (
+            f"sources or templates that weigh as much as {gap.n_effective:.1f} equal ones, and at "
+            f"least {MIN_CLAIM_FAMILIES} are needed"
+        )
     return _difficulty(
         gap.p,
         estimate,
@@ -173,7 +213,7 @@ def difficulty_test_clustered(
         margin,
         (z_quantile(0.975) + z_quantile(0.8)) * gap.se,
         (bound.low, bound.high),
-        why,
+        too_few,
     )
 
 
@@ -189,9 +229,17 @@ def _difficulty(
     bound: tuple[float, ...],
     too_few: str,
 ) -> HoldoutTest:
-    outer = (estimate.low, estimate.high)
     return HoldoutTest(
-        "difficulty", p, p_source, estimate, False, (bound[0], bound[1]), margin, detectable, outer, too_few=too_few
+        "difficulty",
+        p,
+        p_source,
+        estimate,
+        equivalent=False,
+        bound=(bound[0], bound[1]),
+        margin=margin,
+        detectable=detectable,
+        outer=(estimate.low, estimate.high),
+        too_few=too_few,
     ).against_margin(margin)
 
 
@@ -199,93 +247,121 @@ def semantic_test(
     T: np.ndarray,
     R: np.ndarray,
     margin: float | None = None,
+    *,
     paired: bool = False,
     m: int = 9_999,
     seed: int = 0,
     copies: Sequence[CrossNeighbours] = (),
 ) -> HoldoutTest:
-    """The source's two within-group tests and MMD^2 beside them, joined by Holm's correction.
+    """Run the source's two within-group tests and MMD^2, joined by Holm's correction.
 
-    With `paired` (row i of R was written from row i of T) ours swap labels within pairs. `margin` is on MMD^2, which has
-    no natural unit: without one no equivalence can be shown. The margin bounds MMD^2 alone: where only the likeness inside a
-    set differs, the outcome is "different" and never "within". `copies` are the cross-set neighbours by each likeness: too many are a
-    difference too, and none is then called equivalent; fewer are bounded by the likeness that leaves the most room.
+    The margin bounds MMD^2 alone: where only the likeness inside a set differs, the outcome is
+    "different" and never "within".
+
+    Parameters
+    ----------
+    T, R : (entries, d) embeddings of the benchmark and of the holdout.
+    margin : on MMD^2, which has no natural unit; without one no equivalence can be shown.
+    paired : True where row i of R was written from row i of T; labels then swap within pairs.
+    m : permutations.
+    copies : cross-set neighbours by each likeness. Too many are a difference too, and none is then
+        called equivalent; fewer are bounded by the likeness that leaves the most room.
     """
+    # All regroupings where they are few: the p is then exact.
     enumerate_all = math.comb(len(T) + len(R), len(T)) <= ENUMERATE_UP_TO
-    source = tuple(perm_test_semantic(T, R, which, m, seed, enumerate_all)["p"] for which in ("target", "retro"))
-    inside = (
-        source if not paired else tuple(perm_test_within_paired(T, R, which, m, seed)["p"] for which in ("target", "retro"))
+    source = tuple(
+        perm_test_semantic(T, R, which, m, seed, enumerate_all=enumerate_all)["p"]
+        for which in ("target", "retro")
     )
-    mmd = perm_test_mmd(T, R, m, seed, paired)
-    adjusted = holm([*inside, mmd["p"], *(one.p for one in copies)])
-    has_copies = bool(copies) and min(holm([one.p for one in copies])) < ALPHA
+    inside = source
+    if paired:
+        inside = tuple(
+            perm_test_within_paired(T, R, which, m, seed)["p"] for which in ("target", "retro")
+        )
+    mmd = perm_test_mmd(T, R, m, seed, paired=paired)
+    copies_p = [neighbours.p for neighbours in copies]
+    adjusted = holm([*inside, mmd["p"], *copies_p])
+    has_copies = bool(copies) and min(holm(copies_p)) < ALPHA
     bound = (mmd["obs"] - z_quantile(1 - ALPHA) * mmd["se"], mmd["upper"])
     return HoldoutTest(
         "semantic",
         float(np.min(adjusted)),
         source,
         Estimate(mmd["obs"], *bound, 0.90, "delta", len(T) + len(R), seed),
-        False,
-        bound,
-        margin,
-        mmd["critical"] + z_quantile(0.8) * mmd["null_sd"],
-        (mmd["obs"] - z_quantile(1 - ALPHA / 2) * mmd["se"], math.inf),
+        equivalent=False,
+        bound=bound,
+        margin=margin,
+        detectable=mmd["critical"] + z_quantile(0.8) * mmd["null_sd"],
+        outer=(mmd["obs"] - z_quantile(1 - ALPHA / 2) * mmd["se"], math.inf),
+        # The margin bounds MMD², the third p, and none of the others.
         is_bounded=not min([*adjusted[:2], *adjusted[3:]]) < ALPHA,
         too_few=fewest_text(min(len(T), len(R)), "entries in one set"),
         blind=COPIES if has_copies else "",
-        copied_at_most=max((one.at_most for one in copies if not math.isnan(one.at_most)), default=math.nan),
+        copied_at_most=max(
+            (neighbours.at_most for neighbours in copies if not math.isnan(neighbours.at_most)),
+            default=math.nan,
+        ),
         has_many_twins=any(neighbours.has_many_twins for neighbours in copies),
     ).against_margin(margin)
 
 
-def prediction_test(told: Separability, margin: float = BALANCED_MARGIN) -> HoldoutTest:
-    """Balanced accuracy of a cross-validated classifier, beside the source's binomial test of its hits. Two-sided: an accuracy in
-    the lower tail of the permutations is what copies make, for each entry is then mistaken for its original's set."""
-    p_source = prediction_accuracy(told.k_correct, told.n)["p_two_sided"]
-    low = min(told.balanced.low, told.balanced.value - z_quantile(1 - ALPHA / 2) * told.null_sd)
+def prediction_test(separability: Separability, margin: float = BALANCED_MARGIN) -> HoldoutTest:
+    """Test the balanced accuracy of a cross-validated classifier, beside the source's binomial test
+    of its hits."""
+    p_source = prediction_accuracy(separability.k_correct, separability.n)["p_two_sided"]
+    balanced, null_sd = separability.balanced, separability.null_sd
+    low = min(balanced.low, balanced.value - z_quantile(1 - ALPHA / 2) * null_sd)
     return HoldoutTest(
         "prediction",
-        min(1.0, 2 * min(told.p, told.p_below)),
+        # Two-sided: copies make an accuracy in the lower tail of the permutations, because each
+        # entry is then mistaken for one of its original's set.
+        min(1.0, 2 * min(separability.p, separability.p_below)),
         (p_source,),
-        told.balanced,
-        False,
-        (0.0, min(1.0, told.upper)),
-        margin,
-        (z_quantile(0.95) + z_quantile(0.8)) * told.null_sd,
-        (low, 1.0),
-        is_bounded=told.p <= told.p_below,
-        too_few=told.too_few,
-        blind=COPIES if told.p_below < ALPHA / 2 else "",
+        balanced,
+        equivalent=False,
+        bound=(0.0, min(1.0, separability.upper)),
+        margin=margin,
+        detectable=(z_quantile(0.95) + z_quantile(0.8)) * null_sd,
+        outer=(low, 1.0),
+        is_bounded=separability.p <= separability.p_below,
+        too_few=separability.too_few,
+        blind=COPIES if separability.p_below < ALPHA / 2 else "",
     ).against_margin(margin)
 
 
 def odd_one_out_test(answers: OddOneOut, margin: float = ODD_MARGIN) -> HoldoutTest:
-    """The survey: equivalent when the upper bound of accuracy lies below the margin (one in three is chance)."""
+    """Test the survey: equivalent when the upper bound of accuracy lies below the margin (one in
+    three is chance)."""
     return HoldoutTest(
         "odd one out",
         answers.p,
         (answers.p_source,),
         answers.accuracy,
-        False,
-        (0.0, min(1.0, answers.upper)),
-        margin,
-        (z_quantile(0.975) + z_quantile(0.8)) * answers.se,
-        (answers.accuracy.low, 1.0),
+        equivalent=False,
+        bound=(0.0, min(1.0, answers.upper)),
+        margin=margin,
+        detectable=(z_quantile(0.975) + z_quantile(0.8)) * answers.se,
+        outer=(answers.accuracy.low, 1.0),
         too_few=answers.too_few,
     ).against_margin(margin)
 
 
 def joined(tests: Sequence[HoldoutTest]) -> HoldoutTest:
-    """Several tests of one kind (difficulty, by several models) as one. Different by Holm's correction over all; equivalent
-    when every one is, which needs no correction (intersection-union). The estimate is that of the largest difference, so the
-    interval that must lie beyond the margin is widened to z(1 - alpha / 2k)."""
+    """Join several tests of one kind (difficulty, by several models) into one. Different by Holm's
+    correction over all; equivalent when all are, which needs no correction (intersection-union).
+    The estimate is that of the largest difference, so the interval that must lie beyond the margin
+    is widened to z(1 - alpha / 2k)."""
     largest = max(tests, key=lambda test: abs(test.estimate.value))
     bound = min(test.bound[0] for test in tests), max(test.bound[1] for test in tests)
+    # The largest of k differences needs the limits of k comparisons (Bonferroni).
     wider = z_quantile(1 - ALPHA / 2 / len(tests)) / z_quantile(1 - ALPHA / 2)
+    p_source: list[float] = []
+    for test in tests:
+        p_source.extend(test.p_source)
     return replace(
         largest,
         p=float(np.min(holm([test.p for test in tests]))),
-        p_source=tuple(p for test in tests for p in test.p_source),
+        p_source=tuple(p_source),
         bound=bound,
         outer=_widened(largest, largest.outer, wider),
         detectable=max(test.detectable for test in tests),
@@ -295,8 +371,8 @@ def joined(tests: Sequence[HoldoutTest]) -> HoldoutTest:
 
 
 def as_family(tests: Sequence[HoldoutTest]) -> list[HoldoutTest]:
-    """The tests of one page, whose differences are decided together: Holm over those that may claim anything. Tests that were
-    decided together before stay as they are."""
+    """Decide the differences of the tests of one page together: Holm over those that may claim
+    anything. Tests that were decided together before stay as they are."""
     if not any(math.isnan(test.p_held) and not math.isnan(test.p) for test in tests):
         return list(tests)
     holm_p = holm([math.nan if test.too_few else test.p for test in tests])
@@ -304,28 +380,35 @@ def as_family(tests: Sequence[HoldoutTest]) -> list[HoldoutTest]:
 
 
 def simultaneous(tests: Sequence[HoldoutTest]) -> list[HoldoutTest]:
-    """The tests so that all their claims hold together, whatever margins are chosen after looking: p-values by Holm, bounds
-    widened from z(1 - alpha) to z(1 - alpha / k)."""
+    """Return the tests so that all their claims hold together, whatever margins are chosen after
+    looking: p-values by Holm, bounds widened from z(1 - alpha) to z(1 - alpha / k)."""
     if not tests:
         return []
+    # Bonferroni for the limits, which Holm's steps do not have.
     wider = z_quantile(1 - ALPHA / len(tests)) / z_quantile(1 - ALPHA)
     outer = z_quantile(1 - ALPHA / 2 / len(tests)) / z_quantile(1 - ALPHA / 2)
     return [
         replace(
-            test, p=float(p), p_held=float(p), bound=_widened(test, test.bound, wider), outer=_widened(test, test.outer, outer)
+            test,
+            p=float(p),
+            p_held=float(p),
+            bound=_widened(test, test.bound, wider),
+            outer=_widened(test, test.outer, outer),
         ).against_margin(test.margin)
         for test, p in zip(tests, holm([test.p for test in tests]), strict=True)
     ]
 
 
 def _widened(test: HoldoutTest, ends: tuple[float, float], factor: float) -> tuple[float, float]:
+    """Return `ends` moved away from the estimate by `factor`, within what a share can be."""
     low, high = (test.estimate.value + factor * (end - test.estimate.value) for end in ends)
+    # A one-sided bound has an end at 0 or 1, which does not move.
     return (0.0 if ends[0] == 0 else low, min(1.0, high)) if test.name in ONE_SIDED else (low, high)
 
 
 @dataclass(frozen=True)
 class HoldoutVerdict:
-    """All tests that were run, and what they say together. `missing` names those that were not."""
+    """All tests that were run, and their joint verdict. `missing` names those that were not run."""
 
     tests: tuple[HoldoutTest, ...]
 
@@ -335,14 +418,18 @@ class HoldoutVerdict:
 
     @property
     def state(self) -> str:
-        """Distinguishable (one test beyond or different), indistinguishable (all inside their margins) or undecided."""
+        """Distinguishable (one test beyond or different), indistinguishable (all inside their
+        margins) or undecided."""
         if {BEYOND, DIFFERENT} & {test.state for test in self.tests}:
             return DISTINGUISHABLE
-        return INDISTINGUISHABLE if not self.missing and all(test.is_inside for test in self.tests) else UNDECIDED
+        if self.missing or not all(test.is_inside for test in self.tests):
+            return UNDECIDED
+        return INDISTINGUISHABLE
 
     @property
     def source_state(self) -> str:
-        """The source's verdict: indistinguishable iff no test rejects; undecided while one is missing."""
+        """The source's verdict: indistinguishable iff no test rejects; undecided while one is
+        missing."""
         if any(test.source_state == "rejected" for test in self.tests):
             return DISTINGUISHABLE
         return UNDECIDED if self.missing else INDISTINGUISHABLE

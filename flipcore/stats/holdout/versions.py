@@ -1,4 +1,4 @@
-"""Two versions of a retro set: what was edited, and how the outcome of each test moved."""
+"""Two versions of a holdout: the edits, and the change of each test's outcome."""
 
 import math
 from collections.abc import Mapping
@@ -12,7 +12,7 @@ _STATES = {"inconclusive": UNDECIDED}
 
 
 def result_of(test: HoldoutTest) -> dict:
-    """What a version keeps of a test: plain values, missing numbers as None."""
+    """Return the record that a version keeps of a test: plain values, missing numbers as None."""
     return {
         "state": test.state,
         "p": _plain(test.p),
@@ -25,11 +25,14 @@ def result_of(test: HoldoutTest) -> dict:
 
 
 def read_results(results: Mapping[str, Mapping]) -> dict[str, dict]:
-    """What a version keeps of its tests, whatever release stored it: earlier names of keys and outcomes become today's."""
-    return {
-        name: {_RENAMED.get(key, key): value for key, value in one.items()} | {"state": _STATES.get(one["state"], one["state"])}
-        for name, one in results.items()
-    }
+    """Read the records of a version's tests, whatever release stored them: earlier names of keys
+    and outcomes become today's."""
+    read = {}
+    for name, result in results.items():
+        record = {_RENAMED.get(key, key): value for key, value in result.items()}
+        record["state"] = _STATES.get(result["state"], result["state"])
+        read[name] = record
+    return read
 
 
 def _plain(x: float) -> float | None:
@@ -37,20 +40,31 @@ def _plain(x: float) -> float | None:
 
 
 def edited(before: Mapping, after: Mapping) -> list[str]:
-    """Descriptive sentences: how many entries came and went, then a test each: its estimate before and after, and its outcome.
-    Both are rows of `holdout_queries.versions`. Another embedding, classifier or seed is said first."""
+    """Describe the edits in sentences: how many entries came and went, then per test its estimate
+    before and after, and its outcome. Both are rows of `holdout_queries.versions`. Another
+    embedding, classifier or seed is stated first."""
     old, new = set(before["retro_ids"]), set(after["retro_ids"])
     sentences = [
-        f"Since the version before, {len(new - old):,} holdout entries are new or changed, {len(old - new):,} are gone."
+        f"Since the version before, {len(new - old):,} holdout entries are new or changed, "
+        f"{len(old - new):,} are gone."
     ]
     if set(before["target_ids"]) != set(after["target_ids"]):
-        sentences.append("The target set changed too, so the two versions are not answers to the same question.")
-    changed = [key for key in after["settings"] if before["settings"].get(key) != after["settings"][key]]
+        sentences.append(
+            "The target set changed too, so the two versions are not answers to the same question."
+        )
+    # Another setting could move a result by itself, so the reader is told first.
+    changed = [
+        key for key in after["settings"] if before["settings"].get(key) != after["settings"][key]
+    ]
     if changed:
-        sentences.append(f"The {' and the '.join(changed)} changed as well: a difference may come from there.")
+        sentences.append(
+            f"The {' and the '.join(changed)} changed as well: a difference may come from there."
+        )
     old_results, new_results = read_results(before["results"]), read_results(after["results"])
     return sentences + [
-        _moved(name, old_results[name], new_results[name]) for name in TITLES if name in old_results and name in new_results
+        _moved(name, old_results[name], new_results[name])
+        for name in TITLES
+        if name in old_results and name in new_results
     ]
 
 
@@ -61,6 +75,6 @@ def _moved(name: str, old: Mapping, new: Mapping) -> str:
     numbers = f"{number_text(old['value'], digits)} → {number_text(new['value'], digits)}"
     if old["state"] != new["state"]:
         return f"{TITLES[name]}: {numbers}; the outcome went from {old['state']} to {new['state']}."
-    distance = [abs(one["value"] - NOTHING[name]) for one in (old, new)]
-    way = "nearer to no difference" if distance[1] < distance[0] else "no nearer"
+    before, after = (abs(result["value"] - NOTHING[name]) for result in (old, new))
+    way = "nearer to no difference" if after < before else "no nearer"
     return f"{TITLES[name]}: {numbers}, {way}; still {new['state']}."

@@ -63,7 +63,7 @@ def _neighbours(n: int, m: int, rho: float = 0.0, templates: int = 0, paired: bo
         units = sets.units if sets.pairs is None else sets.units[sets.pairs]
         labels = sets.labels if sets.pairs is None else sets.labels[sets.pairs]
         rows = neighbours.nearest(units, units, neighbours.N_NEAREST, skip_self=True)[0]
-        return mixing_claim(neighbours.mixing(rows, labels, sets.pairs is not None, m=79, seed=seed))
+        return mixing_claim(neighbours.mixing(rows, labels, paired=sets.pairs is not None, m=79, seed=seed))
 
     return each(run)
 

@@ -86,7 +86,7 @@ def test_source_pairs_are_compared_as_pairs():
     assert found.pairs.tolist() == list(range(80))
     assert found.mixing.p > 0.05 and found.likeness_difference.excludes_zero() is False
     free = planted(target, retro)
-    assert free.pairs is None and free.mixing.p < 0.05 and free.mixing.own.value < free.mixing.expected
+    assert free.pairs is None and free.mixing.p < 0.05 and free.mixing.own_share.value < free.mixing.expected
 
 
 def test_a_set_of_one_entry_has_no_likeness():
@@ -101,7 +101,7 @@ def test_counts_hold_every_pair_of_either_set():
 def test_both_sets_are_embedded_together(store):
     found = comparison(store, topical("animals", 12), topical("numbers", 10))
     assert found.n_target == 12 and found.labels.tolist() == [0] * 12 + [1] * 10
-    assert found.mixing.p < 0.05 and found.mixing.own.value > found.mixing.expected and "0." in found.coverage_sentence()
+    assert found.mixing.p < 0.05 and found.mixing.own_share.value > found.mixing.expected and "0." in found.coverage_sentence()
     assert found.lengths.tolist() == [len(text.split()) for text in found.texts]
 
 

@@ -102,7 +102,7 @@ def test_mixing_counts_own_neighbours_and_expects_those_of_a_random_labelling():
     a, labels = directions(40), np.array([0] * 30 + [1] * 10)
     rows, _ = nearest(a, a, 5, skip_self=True)
     found = mixing(rows, labels, m=99)
-    assert found.own.value == pytest.approx(own_share(rows, labels)) and found.k == 5
+    assert found.own_share.value == pytest.approx(own_share(rows, labels)) and found.k == 5
     draws = [own_share(rows, generator(i, "by hand").permutation(labels)) for i in range(2_000)]
     assert found.expected == pytest.approx(np.mean(draws), abs=4 * np.std(draws) / math.sqrt(2_000))
 
@@ -111,8 +111,8 @@ def test_sets_that_lie_apart_do_not_mix():
     a = np.concatenate([directions(30, shift=2.0), directions(30, seed=1, shift=-2.0)])
     rows, _ = nearest(a, a, 5, skip_self=True)
     found = mixing(rows, np.repeat([0, 1], 30))
-    assert found.own.value == 1.0 and found.p == 0.001
-    assert found.own.value > found.expected == pytest.approx(0.49, abs=0.005) and found.p == 0.001
+    assert found.own_share.value == 1.0 and found.p == 0.001
+    assert found.own_share.value > found.expected == pytest.approx(0.49, abs=0.005) and found.p == 0.001
 
 
 def test_pairs_lie_closer_to_the_other_set_and_that_is_no_difference():
@@ -123,8 +123,8 @@ def test_pairs_lie_closer_to_the_other_set_and_that_is_no_difference():
     both, labels = np.concatenate([target, retro]), np.repeat([0, 1], 60)
     rows, _ = nearest(both, both, 3, skip_self=True)
     free, paired = mixing(rows, labels), mixing(rows, labels, paired=True)
-    assert free.p < 0.01 and free.own.value < free.expected
-    assert paired.p > 0.05 and paired.expected == pytest.approx(free.own.value, abs=0.03)
+    assert free.p < 0.01 and free.own_share.value < free.expected
+    assert paired.p > 0.05 and paired.expected == pytest.approx(free.own_share.value, abs=0.03)
 
 
 @pytest.mark.slow
