@@ -46,7 +46,7 @@ def frames(tmp_path_factory):
 
 def gap(frame, operator):
     sets = [memory.rewritten(frame, operator, "regex", (role,)) for role in ("benchmark", "control")]
-    return drop_gap_analysis(*sets, what="random")  # the doses are a random split of one source
+    return drop_gap_analysis(*sets, declared="random")  # the doses are a random split of one source
 
 
 @pytest.mark.simulation

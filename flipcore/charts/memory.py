@@ -267,15 +267,15 @@ def auc_by_dose(detectors: Sequence[Detector], c: Colours) -> Figure:
     figure = new_figure()
     all_doses: set[int] = set()
     for detector in detectors:
-        all_doses |= {at_dose.dose for at_dose in detector.at}
+        all_doses |= {at_dose.dose for at_dose in detector.doses}
     doses = sorted(all_doses)
     hues = (c.genuine, c.artifact, c.fixed, c.broken, c.retro, c.benchmark)
     for number, detector in enumerate(detectors):
         shift = 0.07 * (number - (len(detectors) - 1) / 2)
         hue = hues[number % len(hues)]
-        values = [at_dose.auc for at_dose in detector.at]
+        values = [at_dose.auc for at_dose in detector.doses]
         figure.add_scatter(
-            x=[doses.index(at_dose.dose) + shift for at_dose in detector.at],
+            x=[doses.index(at_dose.dose) + shift for at_dose in detector.doses],
             y=[value.value for value in values],
             name=detector.name,
             mode="lines+markers",
@@ -284,9 +284,9 @@ def auc_by_dose(detectors: Sequence[Detector], c: Colours) -> Figure:
             error_y=whiskers(values, hue, thickness=1.2, width=3),
             text=[
                 f"{value.text()} · {at_dose.detected.n:,} items"
-                for value, at_dose in zip(values, detector.at, strict=True)
+                for value, at_dose in zip(values, detector.doses, strict=True)
             ],
-            customdata=[at_dose.dose for at_dose in detector.at],
+            customdata=[at_dose.dose for at_dose in detector.doses],
             hovertemplate="<b>%{fullData.name}</b><br>read %{customdata:,} times: AUC "
             "%{text}<extra></extra>",
         )
@@ -299,7 +299,7 @@ def auc_by_dose(detectors: Sequence[Detector], c: Colours) -> Figure:
     words = "AUC of each detector by how often items were read in training."
     estimates = []
     for detector in detectors:
-        estimates += [at_dose.auc for at_dose in detector.at]
+        estimates += [at_dose.auc for at_dose in detector.doses]
     laid_out(
         figure,
         c,
@@ -316,7 +316,7 @@ def auc_by_dose(detectors: Sequence[Detector], c: Colours) -> Figure:
 def scores_by_dose(detector: Detector, c: Colours) -> Figure:
     """Every item's score at its dose, the mean with its interval, and the cut-off."""
     groups = [(0, detector.never, detector.never_mean)]
-    groups += [(at_dose.dose, at_dose.scores, at_dose.mean) for at_dose in detector.at]
+    groups += [(at_dose.dose, at_dose.scores, at_dose.mean) for at_dose in detector.doses]
     figure = new_figure()
     for place, (dose, values, _) in enumerate(groups):
         # golden-ratio steps: even, and no randomness
@@ -374,7 +374,7 @@ def roc_by_dose(detector: Detector, c: Colours) -> Figure:
         showlegend=False,
         hoverinfo="skip",
     )
-    for number, at_dose in enumerate(detector.at):
+    for number, at_dose in enumerate(detector.doses):
         false, true = roc(at_dose.scores, detector.never)
         figure.add_scatter(
             x=false,
@@ -384,7 +384,7 @@ def roc_by_dose(detector: Detector, c: Colours) -> Figure:
             line={
                 "color": c.genuine,
                 "width": 1 + number,
-                "dash": DASHES[(len(detector.at) - 1 - number) % len(DASHES)],
+                "dash": DASHES[(len(detector.doses) - 1 - number) % len(DASHES)],
             },
             hovertemplate=f"read {at_dose.dose:,} times<br>flags %{{y:.0%}} of these<br>and "
             f"%{{x:.0%}} of never-seen<extra></extra>",

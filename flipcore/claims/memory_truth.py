@@ -29,7 +29,7 @@ def detector_claim(detector: Detector) -> Claim:
     if detector.cutoff is None:
         claim = Claim(SEES, "no claim", f"{detector.name}: no cut-off.", False)
         return claim.not_claimed(f"{detector.name} has {len(detector.never):,} never-seen items, too few to set a cut-off.")
-    by_dose = {one.dose: one for one in detector.at}
+    by_dose = {one.dose: one for one in detector.doses}
     if detector.sees is not None:
         share = share_text(by_dose[detector.sees].detected)
         return Claim(SEES, "sees", f"{detector.name} sees memory from dose {detector.sees:,} on ({share} flagged there).", True)
@@ -46,7 +46,7 @@ def detector_claim(detector: Detector) -> Claim:
 def best_detector(truth: GroundTruth) -> Detector | None:
     """Of the detectors that flag single items the one that does so from the smallest dose on, and there tells best; None where
     none does."""
-    seeing = [(one, at) for one in truth.detectors for at in one.at if one.sees is not None and at.dose == one.sees]
+    seeing = [(one, at) for one in truth.detectors for at in one.doses if one.sees is not None and at.dose == one.sees]
     return min(seeing, key=lambda pair: (pair[1].dose, -pair[1].auc.value))[0] if seeing else None
 
 
@@ -70,7 +70,7 @@ def truth_claim(truth: GroundTruth) -> Claim:
 def _first_sentence(truth: GroundTruth, outcomes: Sequence[str]) -> str:
     """How many detectors see what, and the best of them."""
     if best := best_detector(truth):
-        share = next(at.detected for at in best.at if at.dose == best.sees)
+        share = next(at.detected for at in best.doses if at.dose == best.sees)
         n = f"{outcomes.count('sees')} of {len(outcomes)} detectors"
         name = f"{best.name[:1].upper()}{best.name[1:]}"
         return (

@@ -70,7 +70,7 @@ class Completed(ScoreDetector):
             self.measure,
             roles=roles,
             operator=self.axis,
-            alone=True,
+            is_absolute=True,
         )
 
     def evidence(

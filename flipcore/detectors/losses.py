@@ -61,7 +61,7 @@ class MinK(_Scored):
     reads: str = "losses"
 
     def scores(self, frame: pd.DataFrame, roles: Sequence[str]) -> pd.DataFrame:
-        return frames.losses(frame, self.measure, roles=roles, alone=True)
+        return frames.losses(frame, self.measure, roles=roles, is_absolute=True)
 
 
 @dataclass(frozen=True)

@@ -67,7 +67,7 @@ def pearl_example(pearl: Pearl) -> str:
 def truth_example(truth: GroundTruth) -> str:
     """The first detector at its smallest dose."""
     detector = truth.detectors[0]
-    dose = detector.at[0]
+    dose = detector.doses[0]
     return (
         f"{detector.name} at dose {dose.dose:,}: AUC {number_text(dose.auc.value)}, flagged"
         f" {share_text(dose.detected)}, false positives {share_text(detector.false_positives)}."

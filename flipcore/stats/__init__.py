@@ -1,1 +1,1 @@
-"""Estimators: tables in, estimates out. `base` serves all; then a folder a question: flips, memory, holdout."""
+"""Estimators: tables in, estimates out. `base` serves all; then a package per question."""

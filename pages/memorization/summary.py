@@ -40,7 +40,7 @@ def show(view: View, mode: str, settings: dict, controls) -> None:
     card = model_cards().get(view.model)
     cutoff = card.cutoff if card else None
     rows = control_rows(session.study_items(view.study_id), view.control_roles, cutoff)
-    st.markdown(plain(control_sentence(rows, view.model, cutoff, bool(session.doses(view.study_id)))))
+    st.markdown(plain(control_sentence(rows, view.model, cutoff, doses_known=bool(session.doses(view.study_id)))))
     with st.popover("Dates by set", icon=":material/event:"):
         show_table("dates-of-controls", rows)
     how_to_read(

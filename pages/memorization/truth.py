@@ -124,7 +124,7 @@ def _decisions(truth: GroundTruth) -> None:
     """The verdict that the other tabs would give: on each dose, and on sets that were never seen."""
     tests = {one.title: one.set_test for one in DETECTORS.values() if isinstance(one, ScoreDetector)}
     records = [
-        record(one.name, one.never, one.fresh, {at.dose: at.scores for at in one.at}, tests.get(one.name, set_test))
+        record(one.name, one.never, one.fresh, {at.dose: at.scores for at in one.doses}, tests.get(one.name, set_test))
         for one in truth.detectors
     ]
     if records:
@@ -154,6 +154,6 @@ def _closely(truth: GroundTruth) -> None:
                 "AUC": at.auc.text(),
                 "flagged": share_text(at.detected),
             }
-            for at in one.at
+            for at in one.doses
         ],
     )

@@ -98,7 +98,7 @@ def test_the_figures_hold_each_item_once():
     scores, doses = made(1.0)
     one = ground_truth({"x": scores}, doses).detectors[0]
     figure = auc_by_dose([one], LIGHT)
-    assert list(figure.data[0].y) == [at.auc.value for at in one.at]
+    assert list(figure.data[0].y) == [at.auc.value for at in one.doses]
     points = [trace for trace in scores_by_dose(one, LIGHT).data if trace.mode == "markers"]
     assert sum(len(trace.y) for trace in points) == 100 + 3 * 40
     curves = [trace for trace in roc_by_dose(one, LIGHT).data if trace.name]

@@ -1,1 +1,2 @@
-"""Is the score memory? A module named after a test defines it; `..._analysis` is what a page shows of it."""
+"""Memory behind a score. A module named after a test defines it; `..._analysis` has the results
+that a page shows."""

@@ -1,8 +1,9 @@
-"""Which test decides a drop gap: it depends on what the control is.
+"""The test that decides a drop gap: it depends on the kind of control.
 
-`random`: a random split of one source, so that difficulty cannot differ; a studentised permutation of the drops in points.
-`paired`, `calibrated`: sign flips of the differences within pairs. `other`: all three scales of `three_scales`.
-The old rule, permutation AND conditional gap, is withdrawn: its numbers stay on the page and decide nothing.
+`random`: a random split of one source, so that difficulty cannot differ; a studentised permutation
+of the drops in points. `paired`, `calibrated`: sign flips of the differences within pairs. `other`:
+all three scales of `three_scales`. The old rule, permutation AND conditional gap, is withdrawn: its
+numbers stay on the page and decide nothing.
 """
 
 from __future__ import annotations
@@ -30,18 +31,22 @@ from flipcore.stats.memory.rewritten import Rewritten
 from flipcore.stats.memory.three_scales import ScaleGap, scale_gaps
 
 Families = tuple[np.ndarray | None, np.ndarray | None]
+# One-sided: the claim is that the benchmark loses more.
 LEVEL = 0.025
 KEYS_LEVEL = 0.05
+# Share of items; sets that were made apart share hardly any family.
 MOSTLY_SPLIT = 0.75
 
 
 @dataclass(frozen=True, eq=False)
 class GapDecision:
-    """What decides. `gap` is the difference in points that the rule tests, at 95% (`gap_90` at 90%, for equivalence);
-    `p` its one-sided p (`other`: the largest of the three scales'). `units` are items, or families of items made from one
-    template, (benchmark, control), and pairs twice. `withheld` says why nothing may be claimed, `note` what pairs were matched
-    by. `mended` are items wrong before and better after, (benchmark, control), as wrong keys make them; where their shares of what
-    was wrong differ, `without_mended` is the decision without those of the side with more."""
+    """The decision on a drop gap. `gap` is the difference in points that the rule tests, at 95%
+    (`gap_90` at 90%, for equivalence); `p` its one-sided p (`other`: the largest of the three
+    scales'). `units` are items, or families of items made from one template, (benchmark, control),
+    and pairs twice. `withheld` says why nothing may be claimed, `note` the traits that pairs were
+    matched by. `mended` are items wrong before and better after, (benchmark, control), as wrong
+    keys make them; where their shares of the wrong items differ, `without_mended` is the decision
+    without those of the side with more."""
 
     control: str
     gap: Estimate
@@ -58,18 +63,23 @@ class GapDecision:
 
     @property
     def is_larger(self) -> bool:
-        """The benchmark loses more by the rule for this control, before any correction for several detectors."""
+        """The benchmark loses more by the rule for this control, before any correction for several
+        detectors."""
         if self.withheld or math.isnan(self.p):
             return False
-        more = all(one.is_lower for one in self.scales) if self.control == OTHER else self.gap.low > 0
-        return self.p <= LEVEL and more
+        if self.control == OTHER:
+            loses_more = all(scale_gap.is_lower for scale_gap in self.scales)
+        else:
+            loses_more = self.gap.low > 0
+        return self.p <= LEVEL and loses_more
 
 
 @dataclass(frozen=True, eq=False)
 class Sides:
-    """Two rewritten sets with what is known of their items: `guess` 1/K of (benchmark, control), 0 where nothing is chosen;
-    `family` item id -> template, `pairs` benchmark id -> control id with `pairs_note`, what they were matched by, and
-    `pairs_problem`, why they may carry no claim."""
+    """Two rewritten sets with what is known of their items: `guess` 1/K of (benchmark, control), 0
+    where nothing is chosen; `family` item id -> template, `pairs` benchmark id -> control id with
+    `pairs_note` on the traits that they were matched by, and `pairs_problem`, the reason why they
+    may carry no claim."""
 
     benchmark: Rewritten
     control: Rewritten
@@ -81,140 +91,211 @@ class Sides:
 
     @cached_property
     def labels(self) -> Families:
-        """Template of every covered item, or None where each item is its own."""
+        """The template of each covered item, or None where no two items share one."""
         return families_of(self.benchmark.covered_ids, self.control.covered_ids, self.family)
 
     @cached_property
     def units(self) -> Families:
-        """What a random control exchanges of them."""
+        """The units of the covered items that a random control exchanges."""
         return exchangeable(self.benchmark.covered_ids, self.control.covered_ids, self.family)
 
 
-def families_of(first: Sequence[str], second: Sequence[str], family: Mapping[str, str] | None) -> Families:
-    """The family of each item of two sets, or None twice where each item is its own."""
+def families_of(
+    first: Sequence[str], second: Sequence[str], family: Mapping[str, str] | None
+) -> Families:
+    """Return the family of each item of two sets, or None twice where no two items share one."""
     if not family:
         return None, None
-    sides = [np.array([family.get(i, i) for i in ids], dtype=object) for ids in (first, second)]
-    repeated = any(len(set(labels)) < len(labels) for labels in sides)
-    return (sides[0], sides[1]) if repeated else (None, None)
+    first_labels = np.array([family.get(item, item) for item in first], dtype=object)
+    second_labels = np.array([family.get(item, item) for item in second], dtype=object)
+    if not (_is_repeated(first_labels) or _is_repeated(second_labels)):
+        return None, None
+    return first_labels, second_labels
 
 
-def exchangeable(first_ids: Sequence[str], second_ids: Sequence[str], family: Mapping[str, str] | None) -> Families:
-    """What a random split exchanges, a name for every item, None where that is the item: families of one side as a whole; item by
-    item those of families that `are_split`."""
+def _is_repeated(labels: np.ndarray) -> bool:
+    return len(set(labels)) < len(labels)
+
+
+def exchangeable(
+    first_ids: Sequence[str], second_ids: Sequence[str], family: Mapping[str, str] | None
+) -> Families:
+    """Return the units that a random split exchanges, a name for each item, None where that is the
+    item: families of one side as a whole, items of families that `are_split` one by one."""
     first, second = families_of(first_ids, second_ids, family)
     if first is None or second is None or not are_split(first, second):
         return first, second
     shared = set(first) & set(second)
-    names = [
-        np.array([i if label in shared else label for i, label in zip(ids, labels, strict=True)], dtype=object)
-        for ids, labels in ((first_ids, first), (second_ids, second))
-    ]
-    return (names[0], names[1]) if any(len(set(one)) < len(one) for one in names) else (None, None)
+    names = []
+    for ids, labels in ((first_ids, first), (second_ids, second)):
+        units = [
+            item if label in shared else label for item, label in zip(ids, labels, strict=True)
+        ]
+        names.append(np.array(units, dtype=object))
+    if not (_is_repeated(names[0]) or _is_repeated(names[1])):
+        return None, None
+    return names[0], names[1]
 
 
 def are_split(first: Sequence[str] | np.ndarray, second: Sequence[str] | np.ndarray) -> bool:
-    """At least three quarters of the items of either side, given by their families, are of families on both sides, as a random split
-    by item leaves them. One wording that both sides share does not make single items exchangeable."""
+    """Return True where at least three quarters of the items of either side, given by their
+    families, are of families on both sides, as a random split by item leaves them. One variant that
+    both sides share does not make single items exchangeable."""
     shared = set(first) & set(second)
-    return all(sum(label in shared for label in one) >= MOSTLY_SPLIT * len(one) for one in (first, second))
+    return all(
+        sum(label in shared for label in labels) >= MOSTLY_SPLIT * len(labels)
+        for labels in (first, second)
+    )
 
 
-def gap_decision(sides: Sides, control: str = OTHER, seed: int = 0, m: int = N_PERMUTATIONS) -> GapDecision:
-    """The decision for what the control is declared to be; at least `m` permutations or sign flips."""
+def gap_decision(
+    sides: Sides, control: str = OTHER, seed: int = 0, m: int = N_PERMUTATIONS
+) -> GapDecision:
+    """Decide the gap by the rule for the declared kind of control; at least `m` permutations or
+    sign flips."""
     if control not in CONTROLS:
         raise BadInput(f"The control came as {control!r}; it is one of {', '.join(CONTROLS)}.")
     if control in (PAIRED, CALIBRATED):
         return _paired(sides, control, seed, m)
-    decision, mended = _unpaired(sides, control, seed, m), [one.is_mended for one in (sides.benchmark, sides.control)]
-    n_mended = int(mended[0].sum()), int(mended[1].sum())
-    n_wrong = [int((one.before[one.covered] == 0).sum()) for one in (sides.benchmark, sides.control)]
-    if decision.withheld or not _differ(n_mended, (n_wrong[0], n_wrong[1])):
+    decision = _unpaired(sides, control, seed, m)
+    n_mended = int(sides.benchmark.is_mended.sum()), int(sides.control.is_mended.sum())
+    n_wrong = _n_wrong(sides.benchmark), _n_wrong(sides.control)
+    # Wrong keys that a rewriting mends make and hide gaps: then the decision is taken again
+    # without the mended items of the side that has more of them.
+    if decision.withheld or not _differ(n_mended, n_wrong):
         return replace(decision, mended=n_mended)
     shares = [k / max(n, 1) for k, n in zip(n_mended, n_wrong, strict=True)]
     if shares[0] > shares[1]:
-        fewer = replace(sides, benchmark=sides.benchmark.without(mended[0]))
+        fewer = replace(sides, benchmark=sides.benchmark.without(sides.benchmark.is_mended))
     else:
-        fewer = replace(sides, control=sides.control.without(mended[1]))
+        fewer = replace(sides, control=sides.control.without(sides.control.is_mended))
     return replace(decision, mended=n_mended, without_mended=_unpaired(fewer, control, seed, m))
 
 
+def _n_wrong(items: Rewritten) -> int:
+    return int((items.before[items.covered] == 0).sum())
+
+
 def _differ(counts: tuple[int, int], sizes: tuple[int, int]) -> bool:
-    """Whether two shares differ, exact (Fisher), two-sided at .05."""
+    """Return True where two shares differ by Fisher's exact test, two-sided at .05."""
     from scipy.stats import fisher_exact
 
+    # Without an item or an event Fisher's test has nothing to compare.
     table = [[k, n - k] for k, n in zip(counts, sizes, strict=True)]
     return min(sizes) > 0 and sum(counts) > 0 and float(fisher_exact(table)[1]) < KEYS_LEVEL
 
 
 def _unpaired(sides: Sides, control: str, seed: int, m: int) -> GapDecision:
+    # A random split exchanges items or whole families; other controls are tested by family.
     labels = sides.units if control == RANDOM else sides.labels
     sets = (sides.benchmark, sides.control)
-    drops = [one.drops if label is None else _family_means(one.drops, label) for one, label in zip(sets, labels, strict=True)]
+    drops = [
+        items.drops if label is None else _family_means(items.drops, label)
+        for items, label in zip(sets, labels, strict=True)
+    ]
     is_family = labels[0] is not None
     units = (len(drops[0]), len(drops[1]))
     gap, gap_90 = (gap_estimate(*sets, level, labels) for level in (0.95, 0.90))
-    why = _too_few(units, is_family, ("benchmark", "control"))
-    if not why and is_family and gap.is_too_short:
-        why = (
-            f"the families of a set weigh as much as {gap.effective:.1f} equal ones; at least {MIN_CLAIM_FAMILIES} are needed."
+    withheld = _too_few(units, ("benchmark", "control"), is_family=is_family)
+    if not withheld and is_family and gap.is_too_short:
+        withheld = (
+            f"the families of a set weigh as much as {gap.effective:.1f} equal ones; at least "
+            f"{MIN_CLAIM_FAMILIES} are needed."
         )
     scales: tuple[ScaleGap, ...] = ()
     p = math.nan
-    if not why and control == RANDOM:
+    if not withheld and control == RANDOM:
         statistic, draw = permuted_t(drops[0], drops[1], generator(seed))
         p = monte_carlo_p(statistic, draw, m, alpha=LEVEL).p
-    elif not why:
-        before_after = [(one.before[one.covered], one.after_mean[one.covered]) for one in sets]
-        scales = scale_gaps(before_after[0], before_after[1], sides.guess, labels)
-        p = max(one.p for one in scales)
-    return GapDecision(control, gap, gap_90, p, units, scales, _changed(sets), is_family, why)
+    elif not withheld:
+        benchmark, compared = (
+            (items.before[items.covered], items.after_mean[items.covered]) for items in sets
+        )
+        scales = scale_gaps(benchmark, compared, sides.guess, labels)
+        # All three scales must agree, so the largest p is that of the rule.
+        p = max(scale_gap.p for scale_gap in scales)
+    return GapDecision(
+        control,
+        gap,
+        gap_90,
+        p,
+        units,
+        scales,
+        _changed(sets),
+        families=is_family,
+        withheld=withheld,
+    )
 
 
 def _paired(sides: Sides, control: str, seed: int, m: int) -> GapDecision:
     differences = pair_differences(sides)
     n, changed = len(differences), _changed((sides.benchmark, sides.control))
     if not sides.pairs:
-        why = "The control is declared as paired, and no pairs are stored: match controls under Memory, Drop gap."
+        withheld = (
+            "The control is declared as paired, and no pairs are stored: match controls under "
+            "Memory, Drop gap."
+        )
         empty = missing(0, note="No pairs are stored.")
-        return GapDecision(control, empty, empty, math.nan, (0, 0), (), changed, False, why)
+        return GapDecision(control, empty, empty, math.nan, (0, 0), (), changed, withheld=withheld)
     gap, gap_90 = (pair_estimate(differences, level, seed) for level in (0.95, 0.90))
-    why = _too_few((n, n), False, ("pair", "pair")) or sides.pairs_problem
-    p = math.nan if why else sign_flip_p(differences, generator(seed), m, alpha=LEVEL, one_sided=True).p
-    return GapDecision(control, gap, gap_90, p, (n, n), (), changed, False, why, sides.pairs_note)
+    withheld = _too_few((n, n), ("pair", "pair"), is_family=False) or sides.pairs_problem
+    p = math.nan
+    if not withheld:
+        p = sign_flip_p(differences, generator(seed), m, alpha=LEVEL, one_sided=True).p
+    return GapDecision(
+        control, gap, gap_90, p, (n, n), (), changed, withheld=withheld, note=sides.pairs_note
+    )
 
 
 def pair_differences(sides: Sides) -> np.ndarray:
-    """(pairs,) drop of the benchmark item less that of its control; pairs with an uncovered member leave."""
-    first, second = (dict(zip(one.covered_ids, one.drops, strict=True)) for one in (sides.benchmark, sides.control))
-    return np.array([first[a] - second[b] for a, b in (sides.pairs or {}).items() if a in first and b in second])
+    """Return (pairs,) the drop of the benchmark item less that of its control; pairs with an
+    uncovered member leave."""
+    first, second = (
+        dict(zip(items.covered_ids, items.drops, strict=True))
+        for items in (sides.benchmark, sides.control)
+    )
+    return np.array(
+        [first[a] - second[b] for a, b in (sides.pairs or {}).items() if a in first and b in second]
+    )
 
 
-def pair_estimate(differences: Sequence[float] | np.ndarray, level: float, seed: int = 0) -> Estimate:
-    """Mean difference within pairs; where nothing differs, an interval from one pair up and one down (Bonett and Price)."""
+def pair_estimate(
+    differences: Sequence[float] | np.ndarray, level: float, seed: int = 0
+) -> Estimate:
+    """Return the mean difference within pairs; where nothing differs, an interval from one pair up
+    and one down (Bonett and Price)."""
     d = np.asarray(differences, dtype=float)
     if len(d) < MIN_N:
+        # A difference of two drops lies between -2 and 2.
         return mean_interval(d, level=level, seed=seed, bounds=(-2.0, 2.0))
+    # One pair up and one down, as Bonett and Price add, so that the width is never 0.
     padded = np.append(d, (1.0, -1.0))
     interval = mean_interval(padded, kind="clt_cluster", level=level, bounds=(-2.0, 2.0))
-    return Estimate(float(d.mean()), interval.low, interval.high, level, "bonett_price", len(d), None)
+    return Estimate(
+        float(d.mean()), interval.low, interval.high, level, "bonett_price", len(d), None
+    )
 
 
 def _family_means(drops: np.ndarray, labels: np.ndarray) -> np.ndarray:
+    # As texts, because labels of mixed types cannot be sorted.
     code = np.unique(labels.astype(str), return_inverse=True)[1]
     return np.bincount(code, weights=drops) / np.bincount(code)
 
 
 def _changed(sets: Sequence[Rewritten]) -> tuple[int, int]:
-    first, second = (int((np.abs(one.drops) > 1e-12).sum()) for one in sets)
+    # Means over several rewrites differ from 0 by rounding.
+    first, second = (int((np.abs(items.drops) > 1e-12).sum()) for items in sets)
     return first, second
 
 
-def _too_few(units: tuple[int, int], is_family: bool, names: tuple[str, str]) -> str:
-    """Why a set this small makes no claim; empty where both are large enough."""
+def _too_few(units: tuple[int, int], names: tuple[str, str], *, is_family: bool) -> str:
+    """Say why a set this small makes no claim; empty where both are large enough."""
     for n, name in zip(units, names, strict=True):
         if n < MIN_N:
             unit = "family of items" if is_family else "pair" if name == "pair" else f"{name} item"
             many = "families of items" if is_family else f"{unit}s"
-            return f"{n} rewritten {unit if n == 1 else many}; at least {MIN_N} are needed for an interval and a claim."
+            return (
+                f"{n} rewritten {unit if n == 1 else many}; at least {MIN_N} are needed for an "
+                "interval and a claim."
+            )
     return ""

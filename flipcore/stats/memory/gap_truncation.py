@@ -1,8 +1,9 @@
 """The drop gap of a frame, held against what answers that were cut off could have been.
 
-A cut answer counts as wrong. Where more than `MOST_CUT` of a cell's answers were cut off, the rule is run twice more: with every
-cut answer read against a larger loss of the benchmark, and for it. What decides must come out the same; its p is the largest of
-the three and the 90% interval spans them, so that "within the margin" too holds whatever they were.
+A cut answer counts as wrong. Where more than `MOST_CUT` of a cell's answers were cut off, the rule
+is run twice more: with all cut answers read against a larger loss of the benchmark, and for it. The
+decision must come out the same; its p is the largest of the three and the 90% interval spans them,
+so that "within the margin" too holds whatever they were.
 """
 
 import math
@@ -19,8 +20,10 @@ from flipcore.stats.memory.gap_decision import GapDecision, gap_decision
 from flipcore.stats.memory.members import Members
 
 MARGIN = 0.05
-# (before, after) of cut answers on the benchmark and on the control: the least loss of the benchmark, and the most
-_WORST = (((0.0, 1.0), (1.0, 0.0)), ((1.0, 0.0), (0.0, 1.0)))
+# (before, after) of cut answers on the benchmark and on the control: the least loss of the
+# benchmark, and the most
+LEAST_LOSS = ((0.0, 1.0), (1.0, 0.0))
+MOST_LOSS = ((1.0, 0.0), (0.0, 1.0))
 
 
 def gap_of_frame(
@@ -32,36 +35,54 @@ def gap_of_frame(
     members: Members,
     margin: float = MARGIN,
 ) -> DropGap:
-    """Everything about one rewriting as one extractor reads it; `item_roles` are those of the items under test."""
-    mine, other = (frames.rewritten(frame, operator, extractor, roles) for roles in (item_roles, control_roles))
-    analysis = drop_gap_analysis(mine, other, margin=margin, sides=members.sides(mine, other), what=members.control)
+    """Compute all results of one rewriting as one extractor reads it; `item_roles` are those of the
+    items under test."""
+    benchmark = frames.rewritten(frame, operator, extractor, item_roles)
+    control = frames.rewritten(frame, operator, extractor, control_roles)
+    analysis = drop_gap_analysis(
+        benchmark,
+        control,
+        margin=margin,
+        sides=members.sides(benchmark, control),
+        declared=members.control,
+    )
     share = cut_share(frame, operator, extractor, (*item_roles, *control_roles))
+    # Written so that NaN, no answer at all, leaves the analysis as it is.
     if not share > MOST_CUT or analysis.decided.withheld:
         return analysis
     cases = []
-    for of_judged, of_compared in _WORST:
-        sets = (
-            frames.rewritten(frame, operator, extractor, item_roles, of_judged),
-            frames.rewritten(frame, operator, extractor, control_roles, of_compared),
+    for cut_as, control_cut_as in (LEAST_LOSS, MOST_LOSS):
+        sides = members.sides(
+            frames.rewritten(frame, operator, extractor, item_roles, cut_as),
+            frames.rewritten(frame, operator, extractor, control_roles, control_cut_as),
         )
-        cases.append(gap_decision(members.sides(*sets), members.control))
+        cases.append(gap_decision(sides, members.control))
     return replace(analysis, decided=settled(analysis.decided, cases, share))
 
 
 def cut_share(frame: pd.DataFrame, axis: str, extractor: str, roles: Sequence[str]) -> float:
-    """The share of a cell's answers that were cut off; NaN without an answer."""
-    rows = frame[(frame["axis"] == axis) & (frame["extractor"] == extractor) & frame["role"].isin(roles)]
-    there = rows[rows["status"] != ABSENT]
-    return float((there["status"] == CUT).mean()) if len(there) else math.nan
+    """Return the share of a cell's answers that were cut off; NaN without an answer."""
+    rows = frame[
+        (frame["axis"] == axis) & (frame["extractor"] == extractor) & frame["role"].isin(roles)
+    ]
+    present = rows[rows["status"] != ABSENT]
+    return float((present["status"] == CUT).mean()) if len(present) else math.nan
 
 
 def settled(decision: GapDecision, cases: Sequence[GapDecision], share: float) -> GapDecision:
-    """The decision as far as it holds in every case."""
-    every = (decision, *cases)
-    ends = [end for one in every for end in (one.gap_90.low, one.gap_90.high)]
-    wide = replace(decision.gap_90, low=min(ends), high=max(ends), method="worst cases of cut answers")
-    p = max((one.p for one in every if not math.isnan(one.p)), default=math.nan)
-    if len({one.is_larger for one in every}) == 1:
+    """Return the decision as far as it holds in all cases."""
+    decisions = (decision, *cases)
+    ends = []
+    for case in decisions:
+        ends += [case.gap_90.low, case.gap_90.high]
+    wide = replace(
+        decision.gap_90, low=min(ends), high=max(ends), method="worst cases of cut answers"
+    )
+    p = max((case.p for case in decisions if not math.isnan(case.p)), default=math.nan)
+    if len({case.is_larger for case in decisions}) == 1:
         return replace(decision, gap_90=wide, p=p)
-    reason = f"{100 * share:.0f}% of the answers were cut off, and they could change the verdict. Raise the token limit and run again."
+    reason = (
+        f"{100 * share:.0f}% of the answers were cut off, and they could change the verdict. "
+        "Raise the token limit and run again."
+    )
     return replace(decision, gap_90=wide, p=p, withheld=reason)

@@ -1,4 +1,5 @@
-"""The loss test as a page needs it: every rule beside the source's, what each could flag at all, and a live cut-off."""
+"""The loss test as a page needs it: all rules beside the source's, the reach of each, and a live
+cut-off."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -38,7 +39,8 @@ NOTHING = 1e-12
 
 @dataclass(frozen=True)
 class Reach:
-    """What a design can flag at all, before it is run: `n_items` items against `n_controls` controls at `alpha`."""
+    """The flags that a design allows at all, before it is run: `n_items` items against `n_controls`
+    controls at `alpha`."""
 
     n_items: int
     n_controls: int
@@ -48,26 +50,30 @@ class Reach:
     source_fwer: float
 
     def sentence(self) -> str:
-        """What each correction could and could not do."""
-        possible = self.n_controls >= self.bonferroni_needs_controls
-        bonferroni = (
-            "Bonferroni on conformal p-values can flag single items"
-            if possible
-            else f"Bonferroni on conformal p-values can flag nothing (it needs {self.bonferroni_needs_controls:,} controls)"
-        )
-        bh = (
-            f"Benjamini-Hochberg needs {self.bh_needs_discoveries:,} items or more beyond every control"
-            if self.bh_needs_discoveries <= self.n_items
-            else "Benjamini-Hochberg can flag nothing either"
-        )
+        """Say which correction could flag anything."""
+        if self.n_controls >= self.bonferroni_needs_controls:
+            bonferroni = "Bonferroni on conformal p-values can flag single items"
+        else:
+            bonferroni = (
+                "Bonferroni on conformal p-values can flag nothing (it needs "
+                f"{self.bonferroni_needs_controls:,} controls)"
+            )
+        if self.bh_needs_discoveries <= self.n_items:
+            bh = (
+                f"Benjamini-Hochberg needs {self.bh_needs_discoveries:,} items or more beyond "
+                "every control"
+            )
+        else:
+            bh = "Benjamini-Hochberg can flag nothing either"
         return (
-            f"With {self.n_items:,} items and {self.n_controls:,} controls {bonferroni}; {bh}. The source's own "
-            f"correction would flag something in {percent_text(self.source_fwer)} of clean benchmarks."
+            f"With {self.n_items:,} items and {self.n_controls:,} controls {bonferroni}; {bh}. "
+            "The source's own correction would flag something in "
+            f"{percent_text(self.source_fwer)} of clean benchmarks."
         )
 
 
 def reach(n_items: int, n_controls: int, alpha: float = 0.05) -> Reach:
-    """What a loss test of this size can flag."""
+    """Compute the reach of a loss test of this size."""
     return Reach(
         n_items,
         n_controls,
@@ -80,12 +86,14 @@ def reach(n_items: int, n_controls: int, alpha: float = 0.05) -> Reach:
 
 @dataclass(frozen=True, eq=False)
 class CutoffCurve:
-    """Counts at every cut-off, for a line that is dragged: at a line x look up the first `cutoffs` >= x.
+    """Counts at all cut-offs, for a line that is dragged: at a line x look up the first `cutoffs`
+    >= x.
 
-    `n_flagged`, `n_controls_flagged` count D >= cut-off. A cut-off below which j controls lie is read as just above the
-    (j + 1)-th largest: `n_expected` = n (j + 1) / (m + 1) clean items lie beyond it, `excess` is the flagged share beyond that
-    (NaN where every control is flagged), `excess_low` the exact one-sided 95% bound, valid for a cut-off fixed before looking.
-    The last cut-off is infinite and flags nothing.
+    `n_flagged`, `n_controls_flagged` count D >= cut-off. A cut-off below which j controls lie is
+    read as just above the (j + 1)-th largest: `n_expected` = n (j + 1) / (m + 1) clean items lie
+    beyond it, `excess` is the flagged share beyond that (NaN where all controls are flagged),
+    `excess_low` the exact one-sided 95% bound, valid for a cut-off fixed before looking. The last
+    cut-off is infinite and flags nothing.
     """
 
     cutoffs: np.ndarray
@@ -97,24 +105,34 @@ class CutoffCurve:
 
 
 def cutoff_curve(d: ArrayLike, d0: ArrayLike) -> CutoffCurve:
-    """Flagged, expected and excess counts at every distinct value of either set."""
+    """Count flagged, expected and excess items at each distinct value of either set."""
     items, controls = finite(d), finite(d0)
     n, m = len(items), len(controls)
     if not n or not m:
-        raise BadInput(f"A cut-off needs both sets: came {n} items and {m} controls with a finite loss difference.")
+        raise BadInput(
+            f"A cut-off needs both sets: came {n} items and {m} controls with a finite loss "
+            "difference."
+        )
     cutoffs = np.append(np.unique(np.concatenate([items, controls])), np.inf)
     k, j = n_at_least(cutoffs, items), n_at_least(cutoffs, controls)
     chance = (j + 1) / (m + 1)
+    # Where all controls are flagged, chance explains everything and nothing is left to divide by.
     room = np.where(j < m, 1 - chance, np.nan)
-    low = [least_contaminated(a, n, b + 1, m) / n if b < m else np.nan for a, b in zip(k.tolist(), j.tolist(), strict=True)]
+    # b + 1: the cut-off is read as just above the next smaller control.
+    low = [
+        least_contaminated(a, n, b + 1, m) / n if b < m else np.nan
+        for a, b in zip(k.tolist(), j.tolist(), strict=True)
+    ]
     return CutoffCurve(cutoffs, k, j, n * chance, (k / n - chance) / room, np.array(low))
 
 
 @dataclass(frozen=True)
 class PairedCorrectness:
-    """How often flagged items are right on the original and on the paraphrase, and the controls beyond the same cut-off.
+    """Shares of flagged items that are right on the original and on the paraphrase, and of the
+    controls beyond the same cut-off.
 
-    Selecting on a large D selects items that were lucky on the original: without memory the top 1% read 76% v 18%.
+    Selecting on a large D selects items that were lucky on the original: without memory the top 1%
+    read 76% v 18%.
     """
 
     original: Estimate
@@ -123,24 +141,26 @@ class PairedCorrectness:
     control_paraphrase: Estimate
 
     def sentence(self) -> str:
-        """Both pairs of shares; says so where no control lies as high."""
+        """State both pairs of shares; says so where no control lies as high."""
         if not self.original.n:
             return "No item lies beyond the cut-off."
         flagged = (
-            f"Items beyond the cut-off are right {percent_text(self.original.value)} as published and "
-            f"{percent_text(self.paraphrase.value)} paraphrased"
+            f"Items beyond the cut-off are right {percent_text(self.original.value)} as published "
+            f"and {percent_text(self.paraphrase.value)} paraphrased"
         )
         if not self.control_original.n:
             return f"{flagged}; no control lies beyond the same cut-off."
         return (
             f"{flagged}; the {self.control_original.n} controls beyond the same cut-off "
-            f"{percent_text(self.control_original.value)} and {percent_text(self.control_paraphrase.value)}."
+            f"{percent_text(self.control_original.value)} and "
+            f"{percent_text(self.control_paraphrase.value)}."
         )
 
 
 @dataclass(frozen=True)
 class CorrectedAccuracy:
-    """Accuracy raw and without flagged items, and the placebo: the same cut-off taken to the controls."""
+    """Accuracy raw and without flagged items, and the placebo: the same cut-off taken to the
+    controls."""
 
     raw: Estimate
     corrected: Estimate
@@ -151,13 +171,17 @@ class CorrectedAccuracy:
 
     @property
     def beyond_placebo(self) -> float:
-        """Accuracy lost by the exclusion on the benchmark less that on the controls; NaN where one is unknown."""
-        return (self.raw.value - self.corrected.value) - (self.control_raw.value - self.control_corrected.value)
+        """Accuracy lost by the exclusion on the benchmark less that on the controls; NaN where one
+        is unknown."""
+        return (self.raw.value - self.corrected.value) - (
+            self.control_raw.value - self.control_corrected.value
+        )
 
 
 @dataclass(frozen=True, eq=False)
 class LossTest:
-    """D of every finite item with its p-values and the flags of every rule; arrays share the order of `item_ids`."""
+    """D of each finite item with its p-values and the flags of all rules; arrays share the order of
+    `item_ids`."""
 
     item_ids: tuple[str, ...]
     d: np.ndarray
@@ -173,23 +197,24 @@ class LossTest:
     alpha: float
 
     def rate(self, rule: str = DEFAULT_RULE) -> Estimate:
-        """Share of the items that `rule` flags (Wilson)."""
+        """Return the share of the items that `rule` flags (Wilson)."""
         return _share(self.flagged[rule])
 
     def excess(self) -> dict[str, float]:
-        """The source's table beyond chance: {point, lower95, exp_false} at p < .01."""
+        """Return the source's table beyond chance: {point, lower95, exp_false} at p < .01."""
         return excess_fraction(int(self.flagged["source_p01"].sum()), len(self.d), SOURCE_LEVEL)
 
     def cutoff(self, rule: str = DEFAULT_RULE) -> float:
-        """Smallest D that `rule` flags; infinite where it flags nothing."""
+        """Return the smallest D that `rule` flags; infinite where it flags nothing."""
         return float(self.d[self.flagged[rule]].min(initial=math.inf))
 
     def set_test(self) -> SetTest:
-        """The verdict's test of all items together: how many lie beyond the controls' mark."""
+        """Run the verdict's test of all items together: the number that lies beyond the mark of the
+        controls."""
         return set_test(self.d, self.d0)
 
     def any_cutoff_p(self) -> float:
-        """The set's p after a drag: of the largest excess over every cut-off."""
+        """Return the p of the set after a drag: that of the largest excess over all cut-offs."""
         return largest_excess_p(self.d, self.d0).p
 
     def paired_correctness(
@@ -200,8 +225,12 @@ class LossTest:
         control_paraphrase: ArrayLike,
         rule: str = DEFAULT_RULE,
     ) -> PairedCorrectness:
-        """Correctness by item id for the benchmark; arrays in the order of `d0` for the controls."""
-        flagged_ids = [item_id for item_id, flag in zip(self.item_ids, self.flagged[rule], strict=True) if flag]
+        """Compare correctness, given by item id for the benchmark; arrays in the order of `d0` for
+        the controls."""
+        flagged_ids = [
+            item_id for item_id, flag in zip(self.item_ids, self.flagged[rule], strict=True) if flag
+        ]
+        # The slack keeps a control that ties with the last flagged item inside.
         beyond = self.d0 >= self.cutoff(rule) - NOTHING
         return PairedCorrectness(
             _share([original[i] for i in flagged_ids]),
@@ -213,9 +242,11 @@ class LossTest:
     def corrected_accuracy(
         self, correct: Mapping[str, float], control_correct: ArrayLike, rule: str = DEFAULT_RULE
     ) -> CorrectedAccuracy:
-        """Accuracy with and without flagged items, beside the same exclusion of controls."""
+        """Return the accuracy with and without flagged items, beside the same exclusion of
+        controls."""
         right = np.array([correct[item_id] for item_id in self.item_ids], dtype=float)
         control = self._of_controls(control_correct)
+        # The placebo: the cut-off that the rule found, taken to items that cannot be remembered.
         out, control_out = self.flagged[rule], self.d0 >= self.cutoff(rule) - NOTHING
         return CorrectedAccuracy(
             _share(right),
@@ -229,7 +260,10 @@ class LossTest:
     def _of_controls(self, values: ArrayLike) -> np.ndarray:
         correctness = np.asarray(values, dtype=float)
         if len(correctness) != len(self.d0):
-            raise BadInput(f"Correctness of {len(self.d0)} controls was wanted, in the order of d0; came {len(correctness)}.")
+            raise BadInput(
+                f"Correctness of {len(self.d0)} controls was wanted, in the order of d0; came "
+                f"{len(correctness)}."
+            )
         return correctness
 
 
@@ -242,18 +276,38 @@ def _share(values: ArrayLike) -> Estimate:
     return Estimate(k / n if n else math.nan, low, high, 0.95, "wilson", n, None)
 
 
-def loss_test(item_ids: Sequence[str], d: ArrayLike, d0: ArrayLike, alpha: float = 0.05) -> LossTest:
-    """Test every item's D against the controls' D0. Non-finite values are left out and counted.
+def loss_test(
+    item_ids: Sequence[str], d: ArrayLike, d0: ArrayLike, alpha: float = 0.05
+) -> LossTest:
+    """Test the D of each item against the D0 of the controls.
 
-    Raises BadInput below 19 finite controls, for ids that do not fit, or when no item is left.
+    Parameters
+    ----------
+    item_ids : one per item.
+    d : (items,) loss on the paraphrase less loss on the original, in nats. Values that are not
+        finite are left out and counted.
+    d0 : (controls,) the same of items that the model cannot have seen.
+    alpha : level of the corrected rules.
+
+    Raises
+    ------
+    BadInput
+        Below 19 finite controls, for ids that do not fit, or when no item is left.
     """
     values, controls = np.asarray(d, dtype=float), np.asarray(d0, dtype=float)
     if len(item_ids) != len(values):
-        raise BadInput(f"Every item needs one loss difference: came {len(item_ids)} ids and {len(values)} values.")
+        raise BadInput(
+            f"Every item needs one loss difference: came {len(item_ids)} ids and {len(values)} "
+            "values."
+        )
     is_finite, is_finite_control = np.isfinite(values), np.isfinite(controls)
     if not is_finite.any():
-        raise BadInput(f"None of the {len(values)} items has a finite loss difference, so there is nothing to test.")
+        raise BadInput(
+            f"None of the {len(values)} items has a finite loss difference, so there is nothing "
+            "to test."
+        )
     differences, control_differences = values[is_finite], controls[is_finite_control]
+    # A loss that is not finite has no rank among controls.
     ids = tuple(item_id for item_id, keep in zip(item_ids, is_finite, strict=True) if keep)
     flagged = flags(differences, control_differences, alpha)
     return LossTest(

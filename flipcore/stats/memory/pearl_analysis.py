@@ -1,7 +1,9 @@
-"""PEARL over many items: sensitivities, alpha from non-members, what is flagged, and a cut-off that can be dragged.
+"""PEARL over many items: sensitivities, alpha from non-members, flags, and a cut-off that can be
+dragged.
 
-Alpha must come from texts that are certainly not in the training data and are NOT the ones being judged: chosen on the
-judged data, a method without any signal shows a detection .06 to .17 above its false-positive rate.
+Alpha must come from texts that are certainly not in the training data and are NOT the ones being
+judged: chosen on the judged data, a method without any signal shows a detection .06 to .17 above
+its false-positive rate.
 """
 
 import math
@@ -16,23 +18,31 @@ from flipcore.stats.base.estimate import MIN_N, Estimate, missing, number_text, 
 from flipcore.stats.base.intervals import wilson
 from flipcore.stats.base.multiplicity import bh
 from flipcore.stats.memory.exceedance import SetTest, largest_excess_p, set_test
-from flipcore.stats.memory.pearl import abruptness, level_means, perm_maxdrop, sensitivity, sensitivity_repository
+from flipcore.stats.memory.pearl import (
+    abruptness,
+    level_means,
+    perm_maxdrop,
+    sensitivity,
+    sensitivity_repository,
+)
 from flipcore.stats.memory.pearl_alpha import Calibration, Setting, calibration
 
 Scores = Sequence[Sequence[float | None]]  # of one item: [level][sample]
 LABELS = {
     "paper": "PEARL as the paper describes it",
-    "repository": "PEARL as the paper's public code does it: bits of token ids, absolute differences",
+    "repository": (
+        "PEARL as the paper's public code does it: bits of token ids, absolute differences"
+    ),
 }
 
 
 @dataclass(frozen=True, eq=False)
 class AlphaCurve:
-    """Shares at every alpha, for a line that is dragged: at a line x use the last entry with `alphas` <= x.
+    """Shares at all alphas, for a line that is dragged: at a line x use the last entry with
+    `alphas` <= x.
 
-    `fpr` is the share of non-members above alpha, `detection` that of members, each with Wilson limits (NaN below ten); NaN
-    without any.
-    The first alpha is minus infinity and flags everything.
+    `fpr` is the share of non-members above alpha, `detection` that of members, each with Wilson
+    limits (NaN below ten); NaN without any. The first alpha is minus infinity and flags everything.
     """
 
     alphas: np.ndarray
@@ -45,15 +55,18 @@ class AlphaCurve:
 
 
 def alpha_curve(members: ArrayLike, non_members: ArrayLike) -> AlphaCurve:
-    """False positives and detection at every alpha; sensitivities that are NaN leave. Limits are (alphas, 2)."""
+    """Count false positives and detections at all alphas; sensitivities that are NaN leave. Limits
+    are (alphas, 2)."""
     first, second = (
         np.sort(values[~np.isnan(values)])
         for values in (np.asarray(members, dtype=float), np.asarray(non_members, dtype=float))
     )
+    # Minus infinity first: below all values everything is flagged.
     alphas = np.append(-np.inf, np.unique(np.concatenate([first, second])))
     counts, shares, limits = [], [], []
     for values in (second, first):
         n = len(values)
+        # Strictly above: a sensitivity that equals alpha is not flagged.
         k = n - np.searchsorted(values, alphas, side="right")
         counts.append(k)
         shares.append(k / n if n else np.full(len(alphas), np.nan))
@@ -64,9 +77,10 @@ def alpha_curve(members: ArrayLike, non_members: ArrayLike) -> AlphaCurve:
 
 @dataclass(frozen=True, eq=False)
 class Pearl:
-    """Arrays share the order of `item_ids`. `means` (n, levels); `p` each item's own permutation p and `q` the same after
-    Benjamini-Hochberg; `flagged` sensitivity > alpha. `non_members` are the sensitivities that alpha came from;
-    `n_incomplete` texts of either set were left out, because not every level has come back or differs."""
+    """Arrays share the order of `item_ids`. `means` (n, levels); `p` the permutation p of each item
+    and `q` the same after Benjamini-Hochberg; `flagged` sensitivity > alpha. `non_members` are the
+    sensitivities that alpha came from; `n_incomplete` texts of either set were left out, because a
+    level has not come back or does not differ."""
 
     item_ids: tuple[str, ...]
     means: np.ndarray
@@ -95,31 +109,43 @@ class Pearl:
 
     @property
     def false_positives(self) -> Estimate:
-        """Share of the calibration's own non-members above alpha: what was asked for, not a measurement of it."""
+        """The share of the calibration's non-members above alpha: the rate that was asked for, not
+        a measurement of it."""
         scores = self.non_members[~np.isnan(self.non_members)]
-        return _share(int((scores > self.calibration.alpha).sum()), len(scores)).noted("On the texts that set alpha.")
+        return _share(int((scores > self.calibration.alpha).sum()), len(scores)).noted(
+            "On the texts that set alpha."
+        )
 
     def curve(self) -> AlphaCurve:
+        """Return the shares at all alphas."""
         return alpha_curve(self.sensitivity, self.non_members)
 
     def set_test(self) -> SetTest:
-        """The verdict's test of all texts together: how many are more sensitive than the non-members' mark."""
+        """Run the verdict's test of all texts together: the number that is more sensitive than the
+        mark of the non-members."""
         return set_test(self.sensitivity, self.non_members)
 
     def any_cutoff_p(self) -> float:
-        """The set's p after a drag: of the largest excess over every alpha."""
+        """Return the p of the set after a drag: that of the largest excess over all alphas."""
         return largest_excess_p(self.sensitivity, self.non_members).p
 
     def sentence(self) -> str:
-        """How many texts lie beyond α and what α promises of single texts: a description, no verdict."""
+        """Say how many texts lie beyond α and what α promises of single texts: a description, no
+        verdict."""
         if math.isinf(self.calibration.alpha):
             return self.calibration.sentence()
         n_texts = len(self.item_ids) - self.n_undefined
-        left_out = f" {self.n_undefined} without a defined sensitivity are left out." if self.n_undefined else ""
+        left_out = (
+            f" {self.n_undefined} without a defined sensitivity are left out."
+            if self.n_undefined
+            else ""
+        )
+        mode = self.calibration.setting.mode
+        mode_text = "" if mode == "paper" else f" {LABELS[mode]}."
         return (
-            f"{int(self.flagged.sum())} of {n_texts} texts lie beyond α = {number_text(self.calibration.alpha, 3)}.{left_out} "
-            f"{self.calibration.sentence()}"
-            + ("" if self.calibration.setting.mode == "paper" else f" {LABELS[self.calibration.setting.mode]}.")
+            f"{int(self.flagged.sum())} of {n_texts} texts lie beyond α = "
+            f"{number_text(self.calibration.alpha, 3)}.{left_out} "
+            f"{self.calibration.sentence()}{mode_text}"
         )
 
 
@@ -133,7 +159,8 @@ def _share(k: int, n: int) -> Estimate:
 
 
 def sensitivities(scores: Mapping[str, Scores], mode: str = "paper") -> np.ndarray:
-    """(n,) sensitivity of every item, NaN where a level has no score. `mode` is paper or repository."""
+    """Return (n,) the sensitivity of each item, NaN where a level has no score. `mode` is paper or
+    repository."""
     if mode not in LABELS:
         raise BadInput(f"PEARL's mode came as {mode!r}: it is paper or repository.")
     measure = sensitivity if mode == "paper" else sensitivity_repository
@@ -149,22 +176,30 @@ def pearl(
     seed: int = 0,
     m: int = 1999,
 ) -> Pearl:
-    """Judge items by their scores[item_id][level][sample] against non-members measured in the same `setting`.
+    """Judge items by their scores[item_id][level][sample] against non-members measured in the same
+    `setting`.
 
-    Raises BadInput if an item has another number of levels than the setting, or is its own non-member.
+    Raises BadInput if an item has another number of levels than the setting, or is its own
+    non-member.
     """
     shared = scores.keys() & non_member_scores.keys()
     if shared:
-        raise BadInput(f"{min(shared)!r} is judged and sets the cut-off too: alpha must come from other texts.")
+        raise BadInput(
+            f"{min(shared)!r} is judged and sets the cut-off too: alpha must come from other texts."
+        )
     n_levels = len(setting.levels_pct)
     for item_id, item in [*scores.items(), *non_member_scores.items()]:
         if len(item) != n_levels:
             raise BadInput(
-                f"{item_id!r} came with {len(item)} levels and the setting has {n_levels}: alpha is only "
-                "valid for one grid of levels."
+                f"{item_id!r} came with {len(item)} levels and the setting has {n_levels}: alpha "
+                "is only valid for one grid of levels."
             )
-    means = np.array([level_means(item) for item in scores.values()], dtype=float).reshape(len(scores), n_levels)
+    # The shape is stated for the case without items.
+    means = np.array([level_means(item) for item in scores.values()], dtype=float).reshape(
+        len(scores), n_levels
+    )
     non_members = sensitivities(non_member_scores, setting.mode)
+    # The same seed for each text, so that its p does not depend on the others.
     p = np.array([perm_maxdrop(item, seed, m)["p"] for item in scores.values()], dtype=float)
     return Pearl(
         tuple(scores),

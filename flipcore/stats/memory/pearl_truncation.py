@@ -1,8 +1,9 @@
-"""PEARL's test of a set, decided against what continuations that were cut off could have been.
+"""PEARL's test of a set, decided whatever the continuations that were cut off could have been.
 
-A token limit cuts nothing off: a continuation is asked for with a fixed length. A filter or an open reasoning block does. Where
-that is more than `MOST_CUT` of the continuations, every benchmark item with such a one is taken to lie below the controls' mark
-and every control above it. The verdict stands only where it is the same then; its p is the larger of the two.
+A token limit cuts nothing off: a continuation is asked for with a fixed length. A filter or an open
+reasoning block does. Where that is more than `MOST_CUT` of the continuations, all benchmark items
+with one are taken to lie below the controls' mark and all such controls above it. The verdict
+stands only where it is the same then; its p is the larger of the two.
 """
 
 from collections.abc import Callable, Sequence
@@ -29,21 +30,35 @@ def settled_set(
     control_scores: dict[str, float],
     tested: Callable[[Sequence[float], Sequence[float]], SetTest] = set_test,
 ) -> tuple[SetTest, str]:
-    """The test as far as it holds in the worst case, and why nothing is claimed; "" where it holds. `scores` and `control_scores` are
-    sensitivities or similarities by item, `tested` is how they were tested."""
+    """Return the test as far as it holds in the worst case, and why nothing is claimed; "" where it
+    holds. `scores` and `control_scores` are sensitivities or similarities by item, `tested` is the
+    function that tested them."""
     share = cut_share(frame, axis, metric, tuple(frame["role"].unique()))
     if not share > MOST_CUT:
         return test, ""
     worst = tested(
-        _taken_for(scores, frame, axis, metric, -_FARTHEST), _taken_for(control_scores, frame, axis, metric, _FARTHEST)
+        _taken_for(scores, frame, axis, metric, -_FARTHEST),
+        _taken_for(control_scores, frame, axis, metric, _FARTHEST),
     )
-    settled = replace(test, p=float(np.fmax(test.p, worst.p)), n_least=min(test.n_least, worst.n_least))
+    # `fmax` leaves out a NaN, of a test that could not be made.
+    settled = replace(
+        test, p=float(np.fmax(test.p, worst.p)), n_least=min(test.n_least, worst.n_least)
+    )
     if (test.p <= LEVEL) == (settled.p <= LEVEL):
         return settled, ""
-    return settled, f"{100 * share:.0f}% of the continuations were cut off, and they could change the verdict. Ask them again."
+    return (
+        settled,
+        f"{100 * share:.0f}% of the continuations were cut off, and they could change the "
+        "verdict. Ask them again.",
+    )
 
 
-def _taken_for(values: dict[str, float], frame: pd.DataFrame, axis: str, metric: str, value: float) -> Sequence[float]:
-    rows = frame[(frame["axis"] == axis) & (frame["extractor"] == metric) & (frame["status"] == CUT)]
+def _taken_for(
+    values: dict[str, float], frame: pd.DataFrame, axis: str, metric: str, value: float
+) -> Sequence[float]:
+    rows = frame[
+        (frame["axis"] == axis) & (frame["extractor"] == metric) & (frame["status"] == CUT)
+    ]
+    # One cut continuation is enough to leave the text's score open.
     cut = set(rows["item_id"])
-    return [value if item in cut else one for item, one in values.items()]
+    return [value if item in cut else score for item, score in values.items()]

@@ -1,8 +1,11 @@
-"""The published score: is the benchmark, asked as it was published, answered right more often than its controls?
+"""The published score: the accuracy on the benchmark, asked as it was published, against that on
+its controls.
 
-Memory that survives rewriting moves no drop gap and shows here. Interval, p and upper limit are one statistic: the exact score test of
-two shares (`stats.base.two_shares`), as for two sets of a holdout. A set whose items come in families has Wilson's limits over
-these (`families.clustered_mean`), joined by squares (MOVER); its items taken one by one said "memory" in .065-.083.
+Memory that survives rewriting moves no drop gap and shows here. Interval, p and upper limit are one
+statistic: the exact score test of two shares (`stats.base.two_shares`), as for two sets of a
+holdout. A set whose items come in families has Wilson's limits over these
+(`families.clustered_mean`), joined by squares (MOVER); its items taken one by one said "memory" in
+.065-.083.
 """
 
 from __future__ import annotations
@@ -19,16 +22,18 @@ from flipcore.stats.base.families import FamilyMeans, family_numbers
 from flipcore.stats.base.proportions import clopper_pearson, mover
 from flipcore.stats.base.two_shares import Counts, lower_limit, p_above
 
-RANDOM, FRESH = "random", "fresh"  # a random split of one source; written after the model's training cut-off
+# a random split of one source; written after the model's training cut-off
+RANDOM, FRESH = ("random", "fresh")
 LEVEL = 0.025
 LEAST_P = 1e-12  # below it the limits are rounding
 
 
 @dataclass(frozen=True, eq=False)
 class ScoreGap:
-    """`gap` is the accuracy of `n` benchmark items less that of `n_control` controls, at 95%; `p` its one-sided p, `high` the
-    one-sided 95% upper limit. Answers that could not be read are right or wrong, whichever is worse for what is said. `withheld`
-    says why nothing may be claimed. `is_unpublished`: the controls were never published, so that no memory of theirs hides that of
+    """`gap` is the accuracy of `n` benchmark items less that of `n_control` controls, at 95%; `p`
+    its one-sided p, `high` the one-sided 95% upper limit. Answers that could not be read are right
+    or wrong, whichever is worse for what is said. `withheld` says why nothing may be claimed.
+    `is_unpublished`: the controls were never published, so that no memory of theirs hides that of
     the benchmark."""
 
     control: str
@@ -43,7 +48,8 @@ class ScoreGap:
 
     @property
     def is_higher(self) -> bool:
-        """Before any correction for several detectors."""
+        """True where the benchmark is answered right more often, before any correction for several
+        detectors."""
         return not self.withheld and self.p <= LEVEL
 
 
@@ -53,24 +59,52 @@ def score_gap(
     control: str,
     families: tuple[np.ndarray | None, np.ndarray | None] = (None, None),
 ) -> ScoreGap:
-    """From one 0/1 an item of each set, NaN where an answer could not be read, and the family of each where families are the unit.
-    Below ten items or six effective families a set: no claim."""
-    x, y = (_Set(np.asarray(one, dtype=float), of) for one, of in zip((benchmark, controls), families, strict=True))
+    """Compute the gap between the accuracy on a benchmark and on its controls.
+
+    Parameters
+    ----------
+    benchmark, controls : (items,) 0/1, NaN where an answer could not be read.
+    control : `RANDOM` or `FRESH`.
+    families : (items,) names for each set, where families are the unit; None where items are.
+
+    Returns
+    -------
+    ScoreGap; with fewer than ten items or six effective families in a set nothing is claimed.
+    """
+    x = _Set(np.asarray(benchmark, dtype=float), families[0])
+    y = _Set(np.asarray(controls, dtype=float), families[1])
     first, second = x.share(), y.share()
     n_unread = x.n_unread + y.n_unread
-    why = x.too_few("benchmark") or y.too_few("control")
+    withheld = x.too_few("benchmark") or y.too_few("control")
     if min(x.n, y.n) < MIN_N:
-        return ScoreGap(control, first, second, missing(x.n + y.n, note=why), math.nan, math.nan, n_unread, why)
+        return ScoreGap(
+            control,
+            first,
+            second,
+            gap=missing(x.n + y.n, note=withheld),
+            p=math.nan,
+            high=math.nan,
+            n_unread=n_unread,
+            withheld=withheld,
+        )
     method = "two_shares" if x.families is None and y.families is None else "mover_families"
+    # The point estimate counts unread answers as wrong, as an accuracy does.
     gap = Estimate(x.mean() - y.mean(), *_limits(x, y, 0.95), 0.95, method, x.n + y.n, None)
+    # Unread answers count against each statement: as right on the benchmark for the upper limit,
+    # as right on the controls for the p of a larger score.
     high = _limits(x.with_unread(1.0), y, 0.90)[1]
-    return ScoreGap(control, first, second, gap, _p(x, y.with_unread(1.0)), high, n_unread, why)
+    p = _p(x, y.with_unread(1.0))
+    return ScoreGap(control, first, second, gap, p, high, n_unread, withheld)
 
 
 def score_gap_of(
-    benchmark: tuple[int, int], controls: tuple[int, int], control: str, unread: tuple[int, int] = (0, 0)
+    benchmark: tuple[int, int],
+    controls: tuple[int, int],
+    control: str,
+    unread: tuple[int, int] = (0, 0),
 ) -> ScoreGap:
-    """The same from (right, items) of each set, of which `unread` are not read and counted as wrong."""
+    """The same from (right, items) of each set, of which `unread` are not read and counted as
+    wrong."""
     answers = [
         np.repeat([1.0, 0.0, math.nan], [k, n - k - lost, lost])
         for (k, n), lost in zip((benchmark, controls), unread, strict=True)
@@ -80,7 +114,8 @@ def score_gap_of(
 
 @dataclass(frozen=True, eq=False)
 class _Set:
-    """0/1 an item, NaN where it is not read, taken as `unread_as`; `families` (n,) where items come in some."""
+    """One set of items: 0/1 per item, NaN where it is not read, taken as `unread_as`; `families`
+    (n,) where items share some."""
 
     right: np.ndarray
     families: np.ndarray | None
@@ -105,7 +140,9 @@ class _Set:
     def _means(self) -> FamilyMeans | None:
         if self.families is None:
             return None
-        return FamilyMeans.of(np.nan_to_num(self.right, nan=self.unread_as)[:, None], family_numbers(self.families))
+        return FamilyMeans.of(
+            np.nan_to_num(self.right, nan=self.unread_as)[:, None], family_numbers(self.families)
+        )
 
     def mean(self) -> float:
         return self.k / self.n
@@ -121,32 +158,45 @@ class _Set:
         if not self.n:
             return missing(0)
         low, high = self.limits(0.95) if self.n >= MIN_N else (math.nan, math.nan)
-        return Estimate(self.mean(), low, high, 0.95, "clopper_pearson" if self._means is None else "families", self.n, None)
+        return Estimate(
+            self.mean(),
+            low,
+            high,
+            0.95,
+            "clopper_pearson" if self._means is None else "families",
+            self.n,
+            None,
+        )
 
     def too_few(self, name: str) -> str:
-        """Why so few make no claim, else ""."""
+        """Say why so few make no claim, else ""."""
         if self.n < MIN_N:
             items = f"{self.n} {name} item{'' if self.n == 1 else 's'}"
-            return f"{items} answered as published; at least {MIN_N} are needed for an interval and a claim."
+            return (
+                f"{items} answered as published; at least {MIN_N} are needed for an interval and "
+                "a claim."
+            )
         if self._means is None or self._means.n_effective[0] >= MIN_CLAIM_FAMILIES:
             return ""
         return (
-            f"the families of the {name} items weigh as much as {self._means.n_effective[0]:.1f} equal ones; at least "
-            f"{MIN_CLAIM_FAMILIES} are needed."
+            f"the families of the {name} items weigh as much as {self._means.n_effective[0]:.1f} "
+            f"equal ones; at least {MIN_CLAIM_FAMILIES} are needed."
         )
 
 
 def _limits(first: _Set, second: _Set, level: float) -> tuple[float, float]:
     if first.families is None and second.families is None:
+        # (1 - 0.95) / 2 is 0.025000000000000022, which would be another entry of the cache.
         counts, error = Counts(first.k, first.n, second.k, second.n), round((1 - level) / 2, 12)
         return lower_limit(counts, error), -lower_limit(counts.swapped, error)
+    # Families are no single counts, so the exact test of two shares does not apply.
     low, high = mover(first.mean(), first.limits(level), second.mean(), second.limits(level))
     return low, high
 
 
 def _p(first: _Set, second: _Set) -> float:
-    """The smallest one-sided level at which the lower limit exceeds 0; of families at most .5, and 1 where the first share is not the
-    larger."""
+    """Return the smallest one-sided level at which the lower limit exceeds 0; of families at most
+    .5, and 1 where the first share is not the larger."""
     from scipy.optimize import brentq
 
     if first.families is None and second.families is None:
@@ -157,6 +207,7 @@ def _p(first: _Set, second: _Set) -> float:
 
     if first.mean() <= second.mean():
         return 1.0
+    # On the log scale the limit is smooth in p, so the root is found in few steps.
     least, most = math.log(LEAST_P), math.log(0.5)
     if not low(least) <= 0:
         return LEAST_P

@@ -1,4 +1,5 @@
-"""One set of items before and after rewriting: its drop, its coverage, and whether the covered items are special."""
+"""One set of items before and after rewriting: its drop, its coverage, and the accuracy of covered
+against uncovered items."""
 
 from __future__ import annotations
 
@@ -12,16 +13,25 @@ from numpy.typing import ArrayLike
 
 from flipcore.core.errors import BadInput
 from flipcore.stats.base.estimate import MIN_N, Estimate, p_text, without_interval
-from flipcore.stats.base.intervals import SIGNED, UNIT, bonett_price, mean_interval, newcombe_diff, wilson
+from flipcore.stats.base.intervals import (
+    SIGNED,
+    UNIT,
+    bonett_price,
+    mean_interval,
+    newcombe_diff,
+    wilson,
+)
 from flipcore.stats.base.paired import mcnemar
 
 
 @dataclass(frozen=True, eq=False)
 class Rewritten:
-    """Correctness of one set. `before` (n,) in [0, 1]; `after` (n, r), one column a rewrite, NaN where the rewrite method could
-    not change the item or the call failed; `identity` (n, s) further samples of the original, if asked.
+    """Correctness of one set. `before` (n,) in [0, 1]; `after` (n, r), one column per rewrite, NaN
+    where the rewrite method could not change the item or the call failed; `identity` (n, s) further
+    samples of the original, if asked.
 
-    A row whose `after` is all NaN is uncovered and leaves both members; one whose `before` is NaN is absent.
+    A row whose `after` is all NaN is uncovered and leaves both members; one whose `before` is NaN
+    is absent.
     """
 
     item_ids: tuple[str, ...]
@@ -30,27 +40,41 @@ class Rewritten:
     identity: np.ndarray | None = None
 
     @classmethod
-    def make(cls, item_ids: Sequence[str], before: ArrayLike, after: ArrayLike, identity: ArrayLike | None = None) -> Rewritten:
-        """Arrays checked and shaped; a flat `after` is one rewrite. Raises BadInput for unequal lengths or doubled ids."""
-        columns = [np.asarray(values, dtype=float) for values in (before, after)]
-        again = None if identity is None else _table(np.asarray(identity, dtype=float))
-        after_table = _table(columns[1])
-        lengths = {len(item_ids), len(columns[0]), len(after_table)} | ({len(again)} if again is not None else set())
+    def make(
+        cls,
+        item_ids: Sequence[str],
+        before: ArrayLike,
+        after: ArrayLike,
+        identity: ArrayLike | None = None,
+    ) -> Rewritten:
+        """Check and shape the arrays; a flat `after` is one rewrite. Raises BadInput for unequal
+        lengths or doubled ids."""
+        right_before = np.asarray(before, dtype=float)
+        right_after = _table(np.asarray(after, dtype=float))
+        reruns = None if identity is None else _table(np.asarray(identity, dtype=float))
+        lengths = {len(item_ids), len(right_before), len(right_after)}
+        if reruns is not None:
+            lengths.add(len(reruns))
         if len(lengths) > 1:
-            raise BadInput(f"Ids, before and after must cover the same items: came {sorted(lengths)} rows.")
+            raise BadInput(
+                f"Ids, before and after must cover the same items: came {sorted(lengths)} rows."
+            )
         if len(set(item_ids)) < len(item_ids):
-            raise BadInput("An item id came twice: a duplicated reading is never averaged. Remove one of the two.")
-        return cls(tuple(item_ids), columns[0], after_table, again)
+            raise BadInput(
+                "An item id came twice: a duplicated reading is never averaged. Remove one of the "
+                "two."
+            )
+        return cls(tuple(item_ids), right_before, right_after, reruns)
 
     @property
-    def there(self) -> np.ndarray:
+    def is_answered(self) -> np.ndarray:
         """(n,) items that were answered before."""
         return ~np.isnan(self.before)
 
     @property
     def covered(self) -> np.ndarray:
         """(n,) items answered before and after."""
-        return self.there & ~np.isnan(self.after).all(axis=1)
+        return self.is_answered & ~np.isnan(self.after).all(axis=1)
 
     @property
     def after_mean(self) -> np.ndarray:
@@ -59,12 +83,16 @@ class Rewritten:
 
     @property
     def drops(self) -> np.ndarray:
-        """Drop of every covered item, before - mean after, in the order of `covered_ids`."""
+        """Drop of each covered item, before - mean after, in the order of `covered_ids`."""
         return (self.before - self.after_mean)[self.covered]
 
     @property
     def covered_ids(self) -> list[str]:
-        return [item_id for item_id, there in zip(self.item_ids, self.covered, strict=True) if there]
+        return [
+            item_id
+            for item_id, is_covered in zip(self.item_ids, self.covered, strict=True)
+            if is_covered
+        ]
 
     @property
     def is_mended(self) -> np.ndarray:
@@ -72,14 +100,16 @@ class Rewritten:
         return (self.before[self.covered] == 0) & (self.drops < 0)
 
     def without(self, mask: np.ndarray) -> Rewritten:
-        """The same without the covered items of a mask (covered,): their rewrites are left out."""
+        """Return the set without the covered items of a mask (covered,): their rewrites are left
+        out."""
         after = self.after.copy()
         after[np.flatnonzero(self.covered)[mask]] = np.nan
         return replace(self, after=after)
 
     @property
     def net_drops(self) -> np.ndarray:
-        """Drop beyond the identity axis, mean identity - mean after, of the covered items with both; needs `identity`."""
+        """Drop beyond the identity axis, mean identity - mean after, of the covered items with
+        both; needs `identity`."""
         if self.identity is None:
             return np.array([])
         net = row_means(self.identity) - self.after_mean
@@ -87,7 +117,8 @@ class Rewritten:
 
     @property
     def identity_drops(self) -> np.ndarray:
-        """Drop of every item on its identity axis; 0 everywhere at temperature 0 or the harness itself changes answers."""
+        """Drop of each item on its identity axis: 0 for all at temperature 0, unless the harness
+        itself changes answers."""
         if self.identity is None:
             return np.array([])
         drop = self.before - row_means(self.identity)
@@ -95,7 +126,8 @@ class Rewritten:
 
     @property
     def is_binary(self) -> bool:
-        """One 0/1 rewrite an item: then McNemar's test and the closed-form intervals apply."""
+        """True with one 0/1 rewrite per item: then McNemar's test and the closed-form intervals
+        apply."""
         pair = np.concatenate([self.before[self.covered], self.after_mean[self.covered]])
         return self.after.shape[1] == 1 and bool(np.isin(pair, (0, 1)).all())
 
@@ -105,15 +137,18 @@ def _table(values: np.ndarray) -> np.ndarray:
 
 
 def row_means(table: np.ndarray) -> np.ndarray:
-    """Mean of the values that are there, a row; a row of NaN is NaN."""
-    there = ~np.isnan(table)
-    n = there.sum(axis=1)
-    return np.divide(np.where(there, table, 0).sum(axis=1), n, out=np.full(len(table), np.nan), where=n > 0)
+    """Return the mean of the defined values of each row; a row of NaN is NaN."""
+    is_defined = ~np.isnan(table)
+    n = is_defined.sum(axis=1)
+    return np.divide(
+        np.where(is_defined, table, 0).sum(axis=1), n, out=np.full(len(table), np.nan), where=n > 0
+    )
 
 
 @dataclass(frozen=True)
 class SetDrop:
-    """What rewriting did to one set. `n_broken`, `n_fixed` and `mcnemar` are None where an item has several rewrites."""
+    """The effect of rewriting on one set. `n_broken`, `n_fixed` and `mcnemar` are None where an
+    item has several rewrites."""
 
     n_items: int
     n_absent: int
@@ -130,24 +165,35 @@ class SetDrop:
     identity_p: float
 
     def selection_sentence(self) -> str:
-        """Whether the items that could be rewritten were easier or harder; empty where all were."""
+        """Say if the items that could be rewritten were easier or harder; empty where all were."""
         if math.isnan(self.selection.value):
             return ""
         differs = self.selection.excludes_zero()
         if differs is None:
             return "Too few items could not be rewritten to say whether they are special."
         verdict = "they are not a fair sample of the set" if differs else "no difference is shown"
-        return f"Items that could be rewritten were answered right {self.selection.text_points()} more often than the rest: {verdict}."
+        return (
+            f"Items that could be rewritten were answered right {self.selection.text_points()} "
+            f"more often than the rest: {verdict}."
+        )
 
     def identity_sentence(self) -> str:
+        """Say how far accuracy fell when the unchanged prompt was sent again."""
         if self.identity_drop is None:
-            return "The identity axis was not asked, so a drop made by the harness itself cannot be separated."
-        return f"Sent again unchanged, accuracy fell by {self.identity_drop.text_points()} ({p_text(self.identity_p)})."
+            return (
+                "The identity axis was not asked, so a drop made by the harness itself cannot be "
+                "separated."
+            )
+        return (
+            f"Sent again unchanged, accuracy fell by {self.identity_drop.text_points()} "
+            f"({p_text(self.identity_p)})."
+        )
 
 
 def set_drop(items: Rewritten, level: float = 0.95, seed: int = 0) -> SetDrop:
-    """Coverage, accuracies, drop and McNemar's tests of one set."""
-    covered, there = items.covered, items.there
+    """Return coverage, accuracies, drop and McNemar's tests of one set."""
+    covered, is_answered = items.covered, items.is_answered
+    # McNemar's test needs one 0/1 answer before and after.
     b = c = p_values = None
     if items.is_binary:
         drops = items.drops
@@ -155,24 +201,24 @@ def set_drop(items: Rewritten, level: float = 0.95, seed: int = 0) -> SetDrop:
         p_values = mcnemar(b, c)
     before = items.before
     return SetDrop(
-        n_items=int(there.sum()),
-        n_absent=int((~there).sum()),
-        coverage=share_estimate(int(covered.sum()), int(there.sum()), level),
+        n_items=int(is_answered.sum()),
+        n_absent=int((~is_answered).sum()),
+        coverage=share_estimate(int(covered.sum()), int(is_answered.sum()), level),
         accuracy_before=accuracy(before[covered], level, seed),
         accuracy_after=accuracy(items.after_mean[covered], level, seed),
         drop=drop_estimate(items, level, seed),
         n_broken=b,
         n_fixed=c,
         mcnemar=p_values,
-        accuracy_uncovered=accuracy(before[there & ~covered], level, seed),
-        selection=_selection(before[covered], before[there & ~covered], level),
+        accuracy_uncovered=accuracy(before[is_answered & ~covered], level, seed),
+        selection=_selection(before[covered], before[is_answered & ~covered], level),
         identity_drop=_identity_drop(items, level, seed),
         identity_p=_identity_p(items),
     )
 
 
 def share_estimate(k: int, n: int, level: float = 0.95) -> Estimate:
-    """K of n with Wilson's interval; below ten items there is none; n = 0 is missing."""
+    """Return k of n with Wilson's interval; below ten items there is none; n = 0 is missing."""
     if n < MIN_N:
         return without_interval(k / n if n else math.nan, n, level)
     low, high = wilson(k, n, level)
@@ -180,41 +226,49 @@ def share_estimate(k: int, n: int, level: float = 0.95) -> Estimate:
 
 
 def accuracy(values: np.ndarray, level: float, seed: int) -> Estimate:
-    """Mean correctness: Wilson for one 0/1 an item, else the house's default for means."""
+    """Return the mean correctness: Wilson for 0/1 per item, else the default for means."""
     if np.isin(values, (0, 1)).all():
         return share_estimate(int(values.sum()), len(values), level)
     return mean_interval(values, level=level, seed=seed, bounds=UNIT)
 
 
 def drop_estimate(items: Rewritten, level: float, seed: int) -> Estimate:
-    """Mean drop: Bonett and Price's interval for one 0/1 rewrite, else the default for means over items."""
+    """Return the mean drop: Bonett and Price's interval for one 0/1 rewrite, else the default for
+    means over items."""
     drops = items.drops
     if not items.is_binary:
         return mean_interval(drops, level=level, seed=seed, bounds=SIGNED)
     if len(drops) < MIN_N:
         return without_interval(float(drops.mean()) if len(drops) else math.nan, len(drops), level)
+    # Few items change, and the plain variance of the drop may be 0.
     low, high = bonett_price(int((drops == 1).sum()), int((drops == -1).sum()), len(drops), level)
     return Estimate(float(drops.mean()), low, high, level, "bonett_price", len(drops), None)
 
 
 def _selection(covered: np.ndarray, uncovered: np.ndarray, level: float) -> Estimate:
-    """Accuracy of covered less that of uncovered items (rounded to 0/1 where samples were averaged)."""
+    """Return the accuracy of covered less that of uncovered items (rounded to 0/1 where samples
+    were averaged)."""
     n1, n2 = len(covered), len(uncovered)
+    # Newcombe's interval takes counts, and averages over samples are none.
     k1, k2 = int(np.round(covered.sum())), int(np.round(uncovered.sum()))
     low, high = newcombe_diff(k1, n1, k2, n2, level)
     value = k1 / n1 - k2 / n2 if n1 and n2 else math.nan
     if min(n1, n2) < MIN_N:
-        return without_interval(value, n1 + n2, level, f"No interval: a group has fewer than {MIN_N} items.")
+        return without_interval(
+            value, n1 + n2, level, f"No interval: a group has fewer than {MIN_N} items."
+        )
     return Estimate(value, low, high, level, "newcombe", n1 + n2, None)
 
 
 def _identity_drop(items: Rewritten, level: float, seed: int) -> Estimate | None:
-    drops = items.identity_drops
-    return None if items.identity is None else mean_interval(drops, level=level, seed=seed, bounds=SIGNED)
+    if items.identity is None:
+        return None
+    return mean_interval(items.identity_drops, level=level, seed=seed, bounds=SIGNED)
 
 
 def _identity_p(items: Rewritten) -> float:
-    """Exact McNemar p of a single identity sample, 1 where nothing changed; NaN where it is not asked or averaged."""
+    """Return the exact McNemar p of a single identity sample, 1 where nothing changed; NaN where it
+    is not asked or averaged."""
     drops = items.identity_drops
     if not len(drops) or not np.isin(drops, (-1, 0, 1)).all():
         return math.nan
@@ -226,8 +280,8 @@ LED, SINGLE = "rotation", "rotation_single"
 
 @dataclass(frozen=True)
 class HarnessAccuracy:
-    """`led` by the option that leads in the end, `single` by the first vote, and their paired difference, of `n` items; no
-    vote at all is wrong."""
+    """`led` by the option that leads in the end, `single` by the first vote, and their paired
+    difference, of `n` items; no vote at all is wrong."""
 
     led: Estimate
     single: Estimate
@@ -235,18 +289,21 @@ class HarnessAccuracy:
     n: int
 
     def sentence(self) -> str:
+        """Compare the accuracy by rotation with that by a single vote."""
         return (
-            f"By rotation {self.led.text()} of {self.n:,} choices are right, by a single vote {self.single.text()}: "
-            f"{self.difference.text_points()} from voting alone."
+            f"By rotation {self.led.text()} of {self.n:,} choices are right, by a single vote "
+            f"{self.single.text()}: {self.difference.text_points()} from voting alone."
         )
 
 
 def harness_accuracy(frame: pd.DataFrame) -> HarnessAccuracy | None:
-    """Of one model's readouts (`queries.readouts(..., everything=True)`); None where nothing was asked by rotation."""
-    mine = frame[frame["extractor"].isin((LED, SINGLE)) & (frame["status"] != "absent")]
-    if mine.empty:
+    """Compare both accuracies of one model's readouts (`queries.readouts(..., everything=True)`);
+    None where nothing was asked by rotation."""
+    rows = frame[frame["extractor"].isin((LED, SINGLE)) & (frame["status"] != "absent")]
+    if rows.empty:
         return None
-    right = mine.assign(right=mine["is_correct"].fillna(False).astype(bool).astype(float))
+    # No vote at all is wrong.
+    right = rows.assign(right=rows["is_correct"].fillna(value=False).astype(bool).astype(float))
     wide = right.pivot_table(index="item_id", columns="extractor", values="right", sort=False)
     wide = wide.reindex(columns=[LED, SINGLE]).dropna()
     if wide.empty:

@@ -114,7 +114,7 @@ def items(name, n_right, n_broken, n=200):
     [(100, 0.05, "Memory: "), (0, 0.1, "Rewriting costs the benchmark at most"), (10, 0.05, "5 points cannot be ruled out")],
 )
 def test_the_sentence_at_every_margin_is_the_verdicts_own_claim(n_broken, at, word):
-    found = drop_gap_analysis(items("b", 180, n_broken), items("c", 180, 4), n_boot=50, m=999, what="random")
+    found = drop_gap_analysis(items("b", 180, n_broken), items("c", 180, 4), n_boot=50, m=999, declared="random")
     (verdict,) = family_tests(
         {"m": [Measurement(kind="number", detector="drop gap", axis="numeric_resample", measure="regex", gap=found.decided)]},
         "random",
@@ -127,7 +127,7 @@ def test_the_sentence_at_every_margin_is_the_verdicts_own_claim(n_broken, at, wo
 
 
 def test_a_closed_gate_withholds_the_sentence_at_every_margin():
-    found = drop_gap_analysis(items("b", 180, 100), items("c", 180, 4), n_boot=50, m=999, what="random")
+    found = drop_gap_analysis(items("b", 180, 100), items("c", 180, 4), n_boot=50, m=999, declared="random")
     one = Measurement(kind="number", detector="drop gap", axis="paraphrase", measure="regex", gap=found.decided)
     (verdict,) = family_tests({"m": [one]}, "random", {"paraphrase": "Nobody has reviewed them."})["m"]
     assert margin_line(found, 0.05, verdict)["words"]["claim"] == ["Not claimed: Nobody has reviewed them."]

@@ -51,7 +51,7 @@ def test_the_memorized_row_of_source_000_is_reproduced():
     assert (result.benchmark.coverage.value, result.control.coverage.value) == (127 / 150, 139 / 150)
     assert (result.old_rule, result.source_decision) == (FLAG, FLAG)
     assert (result.old_rule, result.source_decision) == (FLAG, FLAG)
-    decided = drop_gap_analysis(with_uncovered(bo, bp, 150), with_uncovered(co, cp, 150), seed=1, what="random")
+    decided = drop_gap_analysis(with_uncovered(bo, bp, 150), with_uncovered(co, cp, 150), seed=1, declared="random")
     claim = gap_claim(decided.decided)
     assert claim.is_made and claim.text.startswith(
         "Memory: rewriting costs the benchmark more than its random control, +26.0 points"
@@ -112,7 +112,8 @@ def test_sets_of_unequal_difficulty_are_left_unresolved():
 
 def test_a_gap_within_a_margin_bounds_what_rewriting_costs_and_no_memory():
     few, many = (
-        drop_gap_analysis(items(*[[1.0, 0.0] * n] * 2), items(*[[1.0, 0.0] * n] * 2), m=99, what="random") for n in (15, 200)
+        drop_gap_analysis(items(*[[1.0, 0.0] * n] * 2), items(*[[1.0, 0.0] * n] * 2), m=99, declared="random")
+        for n in (15, 200)
     )
     assert not few.equivalent and "5 points cannot be ruled out" in gap_claim(few.decided).text
     ends = gap_score(*[[1.0, 0.0] * 200] * 4, level=0.90)
@@ -152,7 +153,7 @@ def test_the_identity_axis_is_subtracted():
 def test_matched_controls_are_compared_pair_by_pair():
     benchmark, control = items([1] * 40, [0] * 20 + [1] * 20, prefix="b"), items([1] * 40, [0] * 10 + [1] * 30, prefix="c")
     sides = Sides(benchmark, control, pairs={f"b{k}": f"c{k}" for k in range(40)})
-    found = drop_gap_analysis(benchmark, control, m=999, sides=sides, what="paired")
+    found = drop_gap_analysis(benchmark, control, m=999, sides=sides, declared="paired")
     matched = found.gap_matched
     # ten pairs differ by 1, thirty by 0, and one is added each way: 42 differences of mean 10/42 and mean square 12/42
     assert matched.value == 0.25 and matched.n == 40 and matched == found.decided.gap
@@ -163,7 +164,7 @@ def test_matched_controls_are_compared_pair_by_pair():
 
 def test_a_control_declared_as_paired_without_pairs_makes_no_claim():
     sets = items([1] * 40, [0] * 20 + [1] * 20, prefix="b"), items([1] * 40, [1] * 40, prefix="c")
-    claim = gap_claim(drop_gap_analysis(*sets, m=99, what="paired").decided)
+    claim = gap_claim(drop_gap_analysis(*sets, m=99, declared="paired").decided)
     assert not claim.is_made and claim.text.startswith("Not claimed: The control is declared as paired, and no pairs")
 
 

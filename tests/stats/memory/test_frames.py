@@ -97,7 +97,7 @@ def test_d_is_the_mean_rewordings_loss_less_the_originals_and_min_k_is_its_own()
     assert frames.losses(made, "question_loss", ["benchmark"]).to_dict("records") == [
         {"item_id": "a", "original": 5.0, "reworded": 9.0, "d": 4.0}
     ]
-    assert frames.losses(made, "min_k", ["benchmark"], alone=True)["d"].tolist() == [5.0]
+    assert frames.losses(made, "min_k", ["benchmark"], is_absolute=True)["d"].tolist() == [5.0]
 
 
 def test_an_item_without_a_finite_difference_is_left_out():

@@ -118,7 +118,7 @@ def test_scores_that_no_cut_off_can_split_are_seen_of_groups_only():
     never = np.repeat([0.0, 1.0], [90, 10])
     one = detector("drop", never, never, {1: np.repeat([0.0, 1.0], [36, 4]), 16: np.repeat([0.0, 1.0], [20, 20])})
     assert (one.cutoff, one.sees, one.shifts) == (1.0, None, 16)
-    assert one.at[1].above.value == pytest.approx(0.4) and one.at[0].above.low < 0 < one.at[0].above.high
+    assert one.doses[1].above.value == pytest.approx(0.4) and one.doses[0].above.low < 0 < one.doses[0].above.high
     assert detector_claim(one).text.startswith("drop tells no single item, but a group from dose 16 on (mean 0.40 [")
     scores = {f"n{i}": x for i, x in enumerate(never)} | {f"s{i}": float(i % 2) for i in range(40)}
     doses = {item: 0 if item[0] == "n" else 16 for item in scores}
@@ -145,7 +145,7 @@ def test_a_dose_is_seen_only_if_every_larger_one_is():
 def test_too_few_never_seen_items_set_no_cut_off_and_say_so():
     one = detector("x", np.arange(10.0), np.arange(10.0), {16: np.arange(20.0)})
     assert one.cutoff is None and one.sees is None and math.isnan(one.false_positives.value)
-    assert "10 never-seen items, too few" in detector_claim(one).text and math.isnan(one.at[0].detected.value)
+    assert "10 never-seen items, too few" in detector_claim(one).text and math.isnan(one.doses[0].detected.value)
 
 
 def test_what_is_unknown_or_missing_is_in_no_number():
@@ -153,7 +153,7 @@ def test_what_is_unknown_or_missing_is_in_no_number():
     scores |= {"16-0": math.nan, "elsewhere": 3.0}
     truth = ground_truth({"x": scores}, {**doses, "elsewhere": None})
     assert truth.n_unknown == 1
-    assert next(one for one in truth.detectors[0].at if one.dose == 16).detected.n == 39
+    assert next(one for one in truth.detectors[0].doses if one.dose == 16).detected.n == 39
 
 
 def test_without_both_kinds_of_items_it_is_a_sentence():

@@ -24,12 +24,14 @@ def test_items_are_counted_by_set_and_by_what_is_known():
 
 
 def test_what_may_have_been_seen_is_said_before_what_is_not_known():
-    assert control_sentence(counted("2023-10-01"), "m", "2023-10-01", False).startswith("1 of 3 controls were published before")
-    assert "no publication date" in control_sentence(counted("2021-01-01"), "m", "2021-01-01", False)
-    assert "not declared" in control_sentence(counted(None), "m", None, False)
+    assert control_sentence(counted("2023-10-01"), "m", "2023-10-01", doses_known=False).startswith(
+        "1 of 3 controls were published before"
+    )
+    assert "no publication date" in control_sentence(counted("2021-01-01"), "m", "2021-01-01", doses_known=False)
+    assert "not declared" in control_sentence(counted(None), "m", None, doses_known=False)
     only = control_rows(ITEMS[:1], ["control"], "2023-10-01")
-    assert "could not have seen them" in control_sentence(only, "m", "2023-10-01", False)
-    assert "manifest" in control_sentence(only, "pocket", None, True)
+    assert "could not have seen them" in control_sentence(only, "m", "2023-10-01", doses_known=False)
+    assert "manifest" in control_sentence(only, "pocket", None, doses_known=True)
 
 
 def test_a_cutoff_that_names_only_the_month_does_not_clear_what_came_out_in_it():
