@@ -725,7 +725,7 @@ def detector_rows(truth: GroundTruth) -> list[dict]:
             "a group from": "–" if detector.shifts is None else f"{detector.shifts:,}×",
             "false positives": share_text(detector.false_positives),
         }
-        for dose in detector.at:
+        for dose in detector.doses:
             row[f"flagged at {dose.dose:,}×"] = share_text(dose.detected)
         rows.append(row | {"never seen": len(detector.never), "fresh": detector.false_positives.n})
     return rows

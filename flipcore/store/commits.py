@@ -18,6 +18,7 @@ from flipcore.core.whole_files import DRAFT
 from flipcore.text.counts import count_of
 
 _KEY = "commits"  # of store_info
+MEMORY = ":memory:"  # the path of a database without a file
 
 
 def number(connection: DuckDBPyConnection) -> int:
@@ -41,6 +42,8 @@ def count(connection: DuckDBPyConnection) -> int:
 def keep_beside(path: Path, value: int) -> None:
     """Keep the number of a commit that is on disk. Not flushed: a number that a power cut loses is
     smaller, and accuses nobody."""
+    if str(path) == MEMORY:
+        return
     target = _beside(path)
     draft = target.with_name(f".{target.name}.{os.getpid()}{DRAFT}")
     with suppress(OSError):  # a full disk, say: the next commit keeps its own

@@ -143,3 +143,11 @@ def test_an_open_database_is_backed_up_whole(path, tmp_path):
     copy.close()
     with pytest.raises(BadInput, match="exists already"):
         copy_whole(path, target)
+
+
+def test_a_database_in_memory_leaves_no_file(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    store = Store.open(":memory:")
+    store.writer.add("store_info", [{"key": "k", "value": "x"}]).result(30)
+    store.close()
+    assert list(tmp_path.iterdir()) == []
