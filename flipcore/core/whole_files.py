@@ -87,9 +87,13 @@ def leftovers(folders: Iterable[Path], trees: Iterable[Path] = ()) -> list[Path]
 
 def _is_at_work(name: str) -> bool:
     """Tell whether the process that a draft is named after still runs."""
-    number = name[: name.rindex(DRAFT)].rpartition(".")[0].rpartition(".")[2]
+    return is_running(name[: name.rindex(DRAFT)].rpartition(".")[0].rpartition(".")[2])
+
+
+def is_running(process_id: str) -> bool:
+    """Tell whether a process of this number runs, whosever it is."""
     try:
-        os.kill(int(number), 0)
+        os.kill(int(process_id), 0)
     except (ValueError, OverflowError, ProcessLookupError):
         return False
     except OSError:

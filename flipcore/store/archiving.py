@@ -20,6 +20,7 @@ from urllib.parse import quote
 from duckdb import DuckDBPyConnection
 
 from flipcore.access.acting import Permission, require
+from flipcore.core import work_folders
 from flipcore.core.errors import BadInput, NotStored
 from flipcore.core.whole_files import leftovers, whole_file
 from flipcore.store import archives, audit_log
@@ -273,6 +274,8 @@ def problems(store: Store, published: Sequence[Mapping[str, Any]] = ()) -> list[
             )
     for path in leftovers([store.path.parent], [store.path.parent / name for name in BESIDE]):
         sentences.append(f"{path} was left half written. Nothing uses it: delete it.")
+    for path in work_folders.abandoned():  # opening the database removes them where it may
+        sentences.append(f"{path} was left by a process that ended. Nothing uses it: delete it.")
     stored_locks: list[Mapping[str, Any]] = []
     for (study_id,) in store.rows("SELECT DISTINCT study_id FROM locks ORDER BY ALL"):
         stored_locks += locks.locks(store, study_id)

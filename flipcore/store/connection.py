@@ -17,6 +17,7 @@ import pyarrow as pa
 from duckdb import DuckDBPyConnection
 
 from flipcore.access.acting import acting, leave, listen, require_read
+from flipcore.core import work_folders
 from flipcore.core.command_line import command
 from flipcore.core.errors import BadInput, NotStored, StoreHeld
 from flipcore.core.paths import DATABASE
@@ -67,6 +68,8 @@ class Store:
                 " it, and do again what it was for.",
                 ", ".join(map(str, left)),
             )
+        if cleared := work_folders.clear():
+            logging.getLogger(__name__).info("Removed what ended processes left: %s", cleared)
         is_fresh = not path.exists()
         try:
             connection = migrations.prepared(lambda: duckdb.connect(str(path)), path)

@@ -11,7 +11,6 @@ import os
 import shutil
 import subprocess
 import sys
-import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -21,6 +20,7 @@ import pyarrow as pa
 import pyarrow.ipc
 
 from flipcore.core.errors import BadInput
+from flipcore.core.work_folders import work_folder
 from flipcore.store.migrations import SCHEMA_VERSION
 from flipcore.store.schema import tables
 
@@ -35,8 +35,8 @@ def read_tables(path: Path) -> Iterator[dict[str, Path]]:
     """Table -> an Arrow file of those of its columns that this version knows. Raises BadInput with
     a sentence that names the file and says what is wrong with it."""
     _check(path)
-    with tempfile.TemporaryDirectory(prefix="flipscope-merge-") as folder:
-        copy = Path(folder) / "copy.duckdb"
+    with work_folder("merge") as folder:
+        copy = folder / "copy.duckdb"
         try:
             shutil.copyfile(path, copy)
             # What was written since the last checkpoint.
@@ -47,11 +47,11 @@ def read_tables(path: Path) -> Iterator[dict[str, Path]]:
                 f"{path.name} could not be copied ({error}). Check the file and the disk, then"
                 " merge again."
             ) from error
-        _read_apart(copy, Path(folder), path.name)
+        _read_apart(copy, folder, path.name)
         yield {
-            name: Path(folder) / f"{name}.arrow"
+            name: folder / f"{name}.arrow"
             for name in tables()
-            if (Path(folder) / f"{name}.arrow").is_file()
+            if (folder / f"{name}.arrow").is_file()
         }
 
 

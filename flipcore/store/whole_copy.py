@@ -10,7 +10,6 @@ import datetime as dt
 import os
 import re
 import shutil
-import tempfile
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
@@ -22,6 +21,7 @@ from flipcore.core.command_line import command
 from flipcore.core.errors import BadInput
 from flipcore.core.whole_files import copy as copy_file
 from flipcore.core.whole_files import whole_file
+from flipcore.core.work_folders import work_folder
 from flipcore.store import commits
 
 _ATTEMPTS = 5  # at a copy between two checkpoints
@@ -173,8 +173,8 @@ def copy_whole(path: Path, target: Path) -> int:
 def _copied(path: Path) -> Iterator[Path | None]:
     """The file and its log as of one moment, in a folder of their own; None where a checkpoint came
     between them."""
-    with tempfile.TemporaryDirectory(prefix="flipscope-backup-") as folder:
-        copy = Path(folder) / path.name
+    with work_folder("backup") as folder:
+        copy = folder / path.name
         before = _state(path)
         shutil.copyfile(path, copy)
         log = log_of(path)

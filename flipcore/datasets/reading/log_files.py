@@ -4,7 +4,6 @@ import atexit
 import gzip
 import re
 import shutil
-import tempfile
 import zipfile
 import zlib
 from collections.abc import Iterator, Sequence
@@ -13,6 +12,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import BinaryIO, Self
 
+from flipcore.core import work_folders
 from flipcore.core.errors import BadInput
 from flipcore.core.folders import admit_unpacked, allowed
 
@@ -137,7 +137,7 @@ def _unpacked(source: Source) -> list[Source]:
     state = source.path.stat()
     key = str(source.path.resolve()), source.name, state.st_mtime_ns, state.st_size
     if key not in _unpacked_zips:
-        folder = Path(tempfile.mkdtemp(prefix="flipscope-log-"))
+        folder = work_folders.make("log")
         try:
             _unpacked_zips[key] = list(_unpacked_into(folder, source))
         except BaseException as error:

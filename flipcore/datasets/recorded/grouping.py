@@ -3,7 +3,6 @@ grow with the file."""
 
 import pickle
 import re
-import tempfile
 import zlib
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack
@@ -13,6 +12,7 @@ from typing import IO, Any, NamedTuple, Protocol
 
 from flipcore.core.folders import allowed
 from flipcore.core.records import BASE, digest
+from flipcore.core.work_folders import work_folder
 from flipcore.datasets.reading.rows import Row, is_packed, read_rows
 from flipcore.datasets.recorded.fields import rows_apart, with_paths
 from flipcore.datasets.tables.stems import names
@@ -114,7 +114,7 @@ def _without_copies(rows: Iterator[Row]) -> Iterator[Row]:
 
 def _by_parts(rows: Iterator[tuple[int, Row]], recording: Columns, n_parts: int) -> Iterator[list[Group] | Refusal]:
     """The same by way of the disk: all rows of an item go to one of `n_parts` files, and each file is gathered by itself."""
-    with tempfile.TemporaryDirectory(prefix="flipscope-import-") as folder:
+    with work_folder("import") as folder:
         paths = [Path(folder, str(part)) for part in range(n_parts)]
         with ExitStack() as stack:
             files: list[IO[bytes]] = [stack.enter_context(one.open("wb")) for one in paths]

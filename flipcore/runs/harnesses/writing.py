@@ -3,7 +3,6 @@ for a browser."""
 
 import io
 import json
-import tempfile
 import zipfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -17,6 +16,7 @@ from flipcore.core.errors import BadInput
 from flipcore.core.records import Call, Completion, Request, Variant
 from flipcore.core.study import ModelUse, Study
 from flipcore.core.whole_files import write
+from flipcore.core.work_folders import work_folder
 from flipcore.runs.origins import study_row
 from flipcore.runs.plan import ItemPlan, Plan, declared_rows, plan
 from flipcore.store.connection import Store
@@ -364,8 +364,8 @@ def _files_of(store: Store, study: Study, harness: str, folder: Path, model: str
 
 def zipped_variants(store: Store, study: Study, harness: str, model: str = "") -> tuple[bytes, str]:
     """(a zip of the same files, the sentence)."""
-    with tempfile.TemporaryDirectory(prefix="flipscope-variants-") as folder:
-        variant_files = _files_of(store, study, harness, Path(folder), model)
+    with work_folder("variants") as folder:
+        variant_files = _files_of(store, study, harness, folder, model)
         packed = io.BytesIO()
         with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as archive:
             for path in variant_files.files:
