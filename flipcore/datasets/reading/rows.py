@@ -31,6 +31,7 @@ _INSTANCES = ("resolved_ids", "unresolved_ids", "submitted_ids", "empty_patch_id
 MAX_ROW = 10_000_000  # bytes of a row; a larger one is refused without being held
 MAX_VALUES = 500_000  # of a row: nested lists take some sixty bytes each, however short they are written
 _BATCH_BYTES, _LEAST_BATCH, _MOST_BATCH = 200_000_000, 8, 1_000  # of Parquet, unpacked, and its rows
+_COLUMN_BYTES = 2_000_000_000  # that a column of Parquet may unpack to, if it is packed more densely than the ratio below
 _FREE_BYTES, _RATIO = 100_000_000, 100  # of a part of Parquet: bytes it may unpack to, and times those of the file besides
 _GZIP = b"\x1f\x8b"
 _LINE_END = re.compile(r"(?<=\r)(?!\n)")  # old files end a line with a carriage return alone
@@ -377,6 +378,7 @@ def parquet_rows(path: Path, name: str, most: int = MAX_UNPACKED) -> Iterator[di
 
     try:
         file = pyarrow.parquet.ParquetFile(path)
+        _check_columns(path, name, file)
         n_bytes = 0
         for part in range(file.num_row_groups):
             group = file.metadata.row_group(part)
@@ -394,6 +396,36 @@ def parquet_rows(path: Path, name: str, most: int = MAX_UNPACKED) -> Iterator[di
                 yield from batch.to_pylist()
     except (pyarrow.ArrowException, OSError) as error:
         raise BadInput(f"{name} could not be read as Parquet: {str(error).splitlines()[0]}") from error
+
+
+def _check_columns(path: Path, name: str, file: Any) -> None:
+    """Raise BadInput for a column whose texts unpack to far more than they take in the file: one text, stored once, a million times."""
+    import duckdb
+
+    columns = [file.schema.column(place) for place in range(len(file.schema))]
+    texts = {column.path for column in columns if str(column.logical_type) == "String" and "." not in column.path}
+    packed: dict[str, int] = {}
+    for part in range(file.num_row_groups):
+        group = file.metadata.row_group(part)
+        for place in range(group.num_columns):
+            chunk = group.column(place)
+            if chunk.path_in_schema in texts:
+                packed[chunk.path_in_schema] = packed.get(chunk.path_in_schema, 0) + chunk.total_compressed_size
+    quoted = {column: '"' + column.replace('"', '""') + '"' for column in packed}
+    if not quoted:
+        return
+    sums = ", ".join(f"sum(strlen({column}))" for column in quoted.values())
+    with duckdb.connect(":memory:") as connection:
+        try:
+            (sizes,) = connection.execute(f"SELECT {sums} FROM read_parquet(?)", [str(path)]).fetchall()
+        except duckdb.Error:
+            return  # another kind of column; its rows are bounded as they are read
+    for column, size in zip(quoted, sizes, strict=True):
+        if (size or 0) > max(_COLUMN_BYTES, _RATIO * packed[column]):
+            raise BadInput(
+                f"{name} would unpack its column {column!r} from {packed[column]:,} to {size:,} bytes, and at most {_COLUMN_BYTES:,} are "
+                f"read of one that is packed so densely. Write fewer rows, or leave the column out."
+            )
 
 
 def _plain(column: Any) -> Any:

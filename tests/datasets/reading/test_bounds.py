@@ -59,8 +59,8 @@ def test_a_packed_file_unpacks_to_no_more_than_a_file_may_have(tmp_path, monkeyp
 
 
 def test_a_table_of_one_text_often_unpacks_to_no_more_than_a_file_may_have(tmp_path):
-    """A Parquet file of 100 kB with 5 GB of text: its parts are small, and there was no end to their rows."""
-    places = pa.array([0] * 50_000, pa.int32())
+    """A Parquet file of 100 kB with 1.5 GB of text: its parts are small, and there was no end to their rows."""
+    places = pa.array([0] * 15_000, pa.int32())
     often = pa.DictionaryArray.from_arrays(places, pa.array(["x" * 100_000]))
     pa.parquet.write_table(pa.table({"question": often}), tmp_path / "a.parquet")
     assert (tmp_path / "a.parquet").stat().st_size < 200_000
@@ -170,3 +170,22 @@ def test_a_small_file_takes_little_memory(tmp_path, name):
     assert path.stat().st_size < 2_500_000
     ended = subprocess.run([sys.executable, "-c", CHILD, str(path)], capture_output=True, text=True, check=True)
     assert int(ended.stdout) < 800_000, f"{int(ended.stdout) / 1000:.0f} MB"  # kB
+
+
+def test_a_column_of_one_long_text_a_million_times_is_refused_at_once(tmp_path):
+    """A file of 1.5 MB kept `audit` busy for minutes."""
+    import numpy as np
+    import pyarrow as pa
+    import pyarrow.parquet
+
+    texts = pa.array(["x" * 20_000 + str(i) for i in range(60)])
+    n = 150_000
+    asked = pa.DictionaryArray.from_arrays(pa.array(np.arange(n, dtype="int32") % 60), texts)
+    pyarrow.parquet.write_table(pa.table({"question": asked, "correct": np.arange(n) % 2}), tmp_path / "a.parquet")
+    with pytest.raises(
+        BadInput, match=r"unpack its column 'question' from [\d,]+ to 3,000,275,000 bytes, and at most 2,000,000,000"
+    ):
+        next(iter(read_rows(tmp_path / "a.parquet")))
+    short = pa.table({"question": asked.slice(0, 500).dictionary_decode(), "correct": np.arange(500) % 2})
+    pyarrow.parquet.write_table(short, tmp_path / "b.parquet")
+    assert len(list(read_rows(tmp_path / "b.parquet"))) == 500
