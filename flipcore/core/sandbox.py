@@ -42,7 +42,11 @@ class Program:
     cpu_s: int = 5
 
     def __post_init__(self) -> None:
-        if isinstance(self.cpu_s, bool) or not isinstance(self.cpu_s, int) or not 1 <= self.cpu_s <= MOST_CPU_S:
+        if (
+            isinstance(self.cpu_s, bool)
+            or not isinstance(self.cpu_s, int)
+            or not 1 <= self.cpu_s <= MOST_CPU_S
+        ):
             raise BadInput(f"Code may run for 1 to {MOST_CPU_S} seconds, not {self.cpu_s!r}.")
 
 
@@ -62,11 +66,27 @@ def _trial() -> str:
     """Whether the system gives a box: tried once."""
     with _seccomp() as rules:
         command = [*_box(rules), "/usr/bin/env", "true"]
-        ended = subprocess.run(command, pass_fds=(rules,), capture_output=True, stdin=subprocess.DEVNULL, check=False)
+        ended = subprocess.run(
+            command, pass_fds=(rules,), capture_output=True, stdin=subprocess.DEVNULL, check=False
+        )
     if ended.returncode:
         words = ended.stderr.decode(errors="replace").strip()[:200]
         return f"bubblewrap can make no sandbox here ({words}). Allow user namespaces, or run Flipscope outside of a container."
     return ""
+
+
+def most_at_once() -> int:
+    """How many programs may run beside each other, so that all of them together fit into the memory that is free now: a limit of the
+    container counts where there is one. At least one."""
+    if sys.platform != "linux":
+        return 1
+    free = os.sysconf("SC_AVPHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+    with contextlib.suppress(OSError, ValueError):  # no limit, or none of this kind
+        folder = Path("/sys/fs/cgroup")
+        limit, used = ((folder / name).read_text().strip() for name in ("memory.max", "memory.current"))
+        free = min(free, int(limit) - int(used))
+    of_one = 2 * sandboxed.MOST_MEMORY  # the code and its tests
+    return max(1, min(os.cpu_count() or 1, free // of_one))
 
 
 def run(program: Program, stop: threading.Event | None = None) -> tuple[str, str]:
@@ -75,11 +95,16 @@ def run(program: Program, stop: threading.Event | None = None) -> tuple[str, str
     if reason := why_not():
         raise BadInput(reason)
     with contextlib.ExitStack() as ends, contextlib.ExitStack() as own:
-        (to_code, from_tests), (from_code, to_tests) = own.enter_context(_pipe()), own.enter_context(_pipe())
+        (to_code, from_tests), (from_code, to_tests) = (
+            own.enter_context(_pipe()),
+            own.enter_context(_pipe()),
+        )
         rules = [own.enter_context(_seccomp()) for _ in range(2)]
         code = _start(rules[0], ["code"], stdin=to_code, stdout=to_tests)
         ends.callback(_end, code)
-        tests = _start(rules[1], ["tests", str(from_tests), str(from_code)], (from_tests, from_code))
+        tests = _start(
+            rules[1], ["tests", str(from_tests), str(from_code)], (from_tests, from_code)
+        )
         ends.callback(_end, tests)
         own.close()  # the boxes have them
         verdict, is_late = _verdict(tests, vars(program), program.cpu_s * WALL_TIMES, stop)
@@ -135,10 +160,23 @@ def _tell(pipe, task: bytes) -> None:
         pipe.close()
 
 
-def _start(rules: int, words: list[str], also: tuple[int, ...] = (), **pipes: int) -> subprocess.Popen:
-    command = [*_box(rules), str(Path(sys.executable).resolve()), "-P", "-s", "-S", "-c", _SOURCE, *words]
+def _start(
+    rules: int, words: list[str], also: tuple[int, ...] = (), **pipes: int
+) -> subprocess.Popen:
+    command = [
+        *_box(rules),
+        str(Path(sys.executable).resolve()),
+        "-P",
+        "-s",
+        "-S",
+        "-c",
+        _SOURCE,
+        *words,
+    ]
     pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE} | pipes
-    return subprocess.Popen(command, pass_fds=(rules, *also), stderr=subprocess.DEVNULL, env={}, **pipes)  # type: ignore[call-overload]
+    return subprocess.Popen(
+        command, pass_fds=(rules, *also), stderr=subprocess.DEVNULL, env={}, **pipes
+    )  # type: ignore[call-overload]
 
 
 def _end(process: subprocess.Popen) -> None:
@@ -179,19 +217,69 @@ def _box(rules: int) -> list[str]:
             "--cap-drop",
             "ALL",
         ),
-        *("--die-with-parent", "--new-session", "--clearenv", "--setenv", "HOME", "/tmp", "--setenv", "LANG", "C.UTF-8"),
-        *("--setenv", "PYTHONHASHSEED", "0", *binds, "--ro-bind-try", "/etc/ld.so.cache", "/etc/ld.so.cache"),
-        *("--dev", "/dev", "--remount-ro", "/dev", "--size", str(MOST_TMP), "--tmpfs", "/tmp", "--remount-ro", "/"),
+        *(
+            "--die-with-parent",
+            "--new-session",
+            "--clearenv",
+            "--setenv",
+            "HOME",
+            "/tmp",
+            "--setenv",
+            "LANG",
+            "C.UTF-8",
+        ),
+        *(
+            "--setenv",
+            "PYTHONHASHSEED",
+            "0",
+            *binds,
+            "--ro-bind-try",
+            "/etc/ld.so.cache",
+            "/etc/ld.so.cache",
+        ),
+        *(
+            "--dev",
+            "/dev",
+            "--remount-ro",
+            "/dev",
+            "--size",
+            str(MOST_TMP),
+            "--tmpfs",
+            "/tmp",
+            "--remount-ro",
+            "/",
+        ),
         *("--chdir", "/tmp", "--seccomp", str(rules)),
     ]
 
 
-# Calls of the kernel that code needs for nothing that it is asked: new processes, other processes, mounts, sockets, keys.
+# Calls of the kernel that code needs for nothing that it is asked, by their numbers on x86-64 and ARM64 (None: it has no such call):
+# new processes, other processes, mounts, sockets, keys; and memory that no limit of a process counts.
+_REFUSED: dict[str, tuple[int | None, int | None]] = {
+    "fork": (57, None), "vfork": (58, None), "ptrace": (101, 117), "process_vm_readv": (310, 270), "process_vm_writev": (311, 271),
+    "unshare": (272, 97), "setns": (308, 268), "mount": (165, 40), "umount2": (166, 39), "pivot_root": (155, 41),
+    "bpf": (321, 280), "perf_event_open": (298, 241), "userfaultfd": (323, 282), "io_uring_setup": (425, 425),
+    "add_key": (248, 217), "request_key": (249, 218), "keyctl": (250, 219),
+    "socket": (41, 198), "sendmsg": (46, 211), "sendmmsg": (307, 269),  # descriptors in flight keep what they name
+    "shmget": (29, 194), "shmat": (30, 196), "shmctl": (31, 195), "shmdt": (67, 197),
+    "semget": (64, 190), "semop": (65, 193), "semctl": (66, 191), "semtimedop": (220, 192),
+    "msgget": (68, 186), "msgsnd": (69, 189), "msgrcv": (70, 188), "msgctl": (71, 187),
+    "mq_open": (240, 180), "mq_unlink": (241, 181), "mq_timedsend": (242, 182), "mq_timedreceive": (243, 183),
+    "memfd_create": (319, 279), "memfd_secret": (447, 447),
+}  # fmt: skip
 _PROCESSORS: dict[
     str, tuple[int, int, tuple[int, ...]]
 ] = {  # the kernel's number of the processor, of `clone`, of what is refused
-    "x86_64": (0xC000003E, 56, (57, 58, 101, 272, 308, 165, 166, 155, 321, 298, 323, 248, 249, 250, 425, 41, 310, 311)),
-    "aarch64": (0xC00000B7, 220, (117, 97, 268, 40, 39, 41, 280, 241, 282, 217, 218, 219, 425, 198, 270, 271)),
+    "x86_64": (
+        0xC000003E,
+        56,
+        tuple(number for number, _ in _REFUSED.values() if number is not None),
+    ),
+    "aarch64": (
+        0xC00000B7,
+        220,
+        tuple(number for _, number in _REFUSED.values() if number is not None),
+    ),
 }
 _CLONE3, _THREAD, _X32 = 435, 0x10000, 0x40000000
 _LOAD, _IF_EQUAL, _IF_AT_LEAST, _IF_BIT, _RETURN = 0x20, 0x15, 0x35, 0x45, 0x06
@@ -202,12 +290,25 @@ _ALLOW, _KILL, _REFUSE = 0x7FFF0000, 0x80000000, 0x00050000
 def _seccomp():
     """A file with the rules that bubblewrap sets before it runs a program; a process may have threads, and no child."""
     processor, clone, numbers = _PROCESSORS[platform.machine()]
-    steps = [(_LOAD, 0, 0, 4), (_IF_EQUAL, 1, 0, processor), (_RETURN, 0, 0, _KILL), (_LOAD, 0, 0, 0)]
+    steps = [
+        (_LOAD, 0, 0, 4),
+        (_IF_EQUAL, 1, 0, processor),
+        (_RETURN, 0, 0, _KILL),
+        (_LOAD, 0, 0, 0),
+    ]
     steps += [(_IF_AT_LEAST, 0, 1, _X32), (_RETURN, 0, 0, _REFUSE | EPERM)]
     for number in numbers:
         steps += [(_IF_EQUAL, 0, 1, number), (_RETURN, 0, 0, _REFUSE | EPERM)]
-    steps += [(_IF_EQUAL, 0, 1, _CLONE3), (_RETURN, 0, 0, _REFUSE | ENOSYS)]  # the C library then takes `clone`
-    steps += [(_IF_EQUAL, 0, 3, clone), (_LOAD, 0, 0, 16), (_IF_BIT, 1, 0, _THREAD), (_RETURN, 0, 0, _REFUSE | EPERM)]
+    steps += [
+        (_IF_EQUAL, 0, 1, _CLONE3),
+        (_RETURN, 0, 0, _REFUSE | ENOSYS),
+    ]  # the C library then takes `clone`
+    steps += [
+        (_IF_EQUAL, 0, 3, clone),
+        (_LOAD, 0, 0, 16),
+        (_IF_BIT, 1, 0, _THREAD),
+        (_RETURN, 0, 0, _REFUSE | EPERM),
+    ]
     steps += [(_RETURN, 0, 0, _ALLOW)]
     source, sink = os.pipe()
     os.write(sink, b"".join(struct.pack("HBBI", *step) for step in steps))

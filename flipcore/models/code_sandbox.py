@@ -5,6 +5,7 @@ import asyncio
 import json
 import platform
 import threading
+from concurrent.futures import ThreadPoolExecutor
 from functools import lru_cache
 from pathlib import Path
 
@@ -27,6 +28,8 @@ class CodeSandbox(Backend):
         self.revision = _revision()
         self.abilities = frozenset() if sandbox.why_not() else frozenset({"generate"})
         self._stop = threading.Event()
+        # as many as their memory allows
+        self._workers = ThreadPoolExecutor(sandbox.most_at_once(), "flipscope-sandbox")
         self._verdicts: dict[str, asyncio.Task[tuple[str, str]]] = {}
 
     def why_not(self, ability: str) -> str:
@@ -39,9 +42,7 @@ class CodeSandbox(Backend):
             )
             key = digest(vars(program))
             if key not in self._verdicts:
-                self._verdicts[key] = asyncio.create_task(
-                    asyncio.to_thread(sandbox.run, program, self._stop)
-                )
+                self._verdicts[key] = asyncio.create_task(self._run(program))
             verdict, reason = await asyncio.shield(self._verdicts[key])
         except (BadInput, OSError, ValueError) as error:
             return Completion(call.call_id, "failed", error=f"The code was not run. {error}")
@@ -62,6 +63,10 @@ class CodeSandbox(Backend):
             n_tokens_out=0,
             cost_usd=0.0,
         )
+
+    async def _run(self, program: sandbox.Program) -> tuple[str, str]:
+        loop = asyncio.get_running_loop()
+        return await loop.run_in_executor(self._workers, sandbox.run, program, self._stop)
 
     def halt(self) -> None:
         self._stop.set()

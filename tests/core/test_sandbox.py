@@ -6,6 +6,7 @@ import os
 import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 
 import pytest
 
@@ -111,7 +112,7 @@ def test_code_that_loops_sleeps_or_floods_is_ended_and_says_so():
         "socket.socket(socket.AF_UNIX)",
         "os.listdir('/home')",
         "os.listdir('/root/.ssh')",
-        "os.listdir('/work')",
+        "os.listdir('/srv')",
         "os.listdir('/proc')",
         "os.environ['PATH_OF_HOST']",
         "open('/etc/passwd')",
@@ -120,6 +121,12 @@ def test_code_that_loops_sleeps_or_floods_is_ended_and_says_so():
         "os.chroot('/tmp')",
         "ctypes.CDLL(None, use_errno=True).mount(b'x', b'/tmp', b'tmpfs', 0, None) == 0 or os.open('/nothing', 0)",
         "ctypes.CDLL(None, use_errno=True).unshare(0x10000000) == 0 or os.open('/nothing', 0)",
+        # memory that no limit of a process counts: 3,000 MiB of the machine were held so
+        "ctypes.CDLL(None, use_errno=True).shmget(0, 2**20, 0o1600) >= 0 or os.open('/nothing', 0)",
+        "ctypes.CDLL(None, use_errno=True).msgget(0, 0o1600) >= 0 or os.open('/nothing', 0)",
+        "ctypes.CDLL(None, use_errno=True).semget(0, 1, 0o1600) >= 0 or os.open('/nothing', 0)",
+        "os.memfd_create('x')",
+        "(lambda a, b: socket.send_fds(a, [b'x'], [0]))(*socket.socketpair())",
     ],
 )
 def test_nothing_outside_of_the_sandbox_can_be_reached(action, monkeypatch):
@@ -196,3 +203,19 @@ def test_humanevals_own_solutions_pass_and_broken_ones_do_not(shared_data):
     lost = [(row["task_id"], one) for row, one in zip(rows, passed, strict=True) if one[0] != PASSED]
     assert len(rows) == 164 and len(lost) <= 1, lost
     assert [row["task_id"] for row, one in zip(rows, failed, strict=True) if one[0] != FAILED] == []
+
+
+@pytest.mark.parametrize(("free_mb", "n_cpus", "n_at_once"), [(100, 8, 1), (2_300, 8, 2), (64_000, 8, 8), (64_000, 1, 1)])
+def test_programs_beside_each_other_fit_into_free_memory(monkeypatch, free_mb, n_cpus, n_at_once):
+    monkeypatch.setattr(os, "sysconf", lambda name: 4096 if name == "SC_PAGE_SIZE" else free_mb * 2**20 // 4096)
+    monkeypatch.setattr(os, "cpu_count", lambda: n_cpus)
+    monkeypatch.setattr(Path, "read_text", lambda self: (_ for _ in ()).throw(FileNotFoundError))  # no limit of a container
+    assert sandbox.most_at_once() == n_at_once
+
+
+def test_a_limit_of_the_container_counts(monkeypatch):
+    monkeypatch.setattr(os, "sysconf", lambda name: 4096 if name == "SC_PAGE_SIZE" else 2**24)
+    monkeypatch.setattr(os, "cpu_count", lambda: 64)
+    limits = {"memory.max": f"{5 * 2**30}\n", "memory.current": f"{2**30}\n"}
+    monkeypatch.setattr(Path, "read_text", lambda self: limits[self.name])
+    assert sandbox.most_at_once() == 4
