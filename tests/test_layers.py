@@ -85,6 +85,7 @@ ROOMS_OF = {
     "numpy": "annotation.control_matching axes charts claims core.contracts core.randomness detectors models reports "
     "runs.asking stats store vectors",
     "openai": "models.openai vectors.embeddings.kinds",
+    "openpyxl": "datasets.reading.sheets",
     "pandas": "annotation api claims detectors reports runs.asking_again stats store",
     "plotly": "api charts",
     "pyarrow": "datasets store",

@@ -187,7 +187,7 @@ def _where(items, dataset: str) -> dict:
 # Where items come from: a shipped set, an uploaded file with its columns, a folder of texts, or the hub.
 
 SHIPPED = ("flipscope_choice", "flipscope_problems", "flipscope_passages", "pocket_choice", "pocket_problems", "pocket_prose")
-TABLES = ["jsonl", "json", "csv", "parquet"]
+TABLES = ["jsonl", "json", "csv", "tsv", "parquet", "xlsx"]
 FIELDS = {
     "question": "question",
     "options": "options",
@@ -205,7 +205,7 @@ def with_place(source: ItemSource) -> ItemSource | None:
     if source.dataset in SHIPPED:
         return source
     if source.dataset == "file":
-        upload = st.file_uploader(f"JSONL, JSON, CSV or Parquet, {UPLOAD_LIMIT}", type=TABLES, key="add-file")
+        upload = st.file_uploader(f"JSONL, JSON, CSV, Excel or Parquet, {UPLOAD_LIMIT}", type=TABLES, key="add-file")
         return None if upload is None else _with_columns(replace(source, path=str(saved_upload(upload))), key="map")
     if source.dataset == "text":
         left, right = st.columns([3, 1])

@@ -52,7 +52,7 @@ def section() -> None:
         key="log-files",
         accept_multiple_files=True,
         help="Logs of Inspect, lm-evaluation-harness, HELM, lighteval, Every Eval Ever and others; tables as JSONL, JSON, "
-        "CSV or Parquet. One file, several, or a zip; results files beside their samples. Nothing is asked again. Each "
+        "CSV, Excel or Parquet. One file, several, or a zip; results files beside their samples. Nothing is asked again. Each "
         f"{UPLOAD_LIMIT}, or: {command('import FOLDER')}.",
     )
     if uploads:

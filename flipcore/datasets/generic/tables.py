@@ -4,7 +4,7 @@ mapping that is guessed and can be corrected."""
 from flipcore.datasets.dataset import Dataset
 from flipcore.datasets.reading.columns import maker
 
-FILE = Dataset("file", "Your own file", "JSONL, JSON, CSV or Parquet with a question in each row.", "any", maker=maker)
+FILE = Dataset("file", "Your own file", "JSONL, JSON, CSV, Excel or Parquet with a question in each row.", "any", maker=maker)
 HUB = Dataset(
     "hub", "A Hugging Face dataset", "Any dataset on the hub with a question in each row; needs a network.", "any", maker=maker
 )

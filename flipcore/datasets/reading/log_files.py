@@ -2,6 +2,7 @@
 
 import atexit
 import gzip
+import os
 import re
 import shutil
 import zipfile
@@ -15,6 +16,8 @@ from typing import BinaryIO, Self
 from flipcore.core import work_folders
 from flipcore.core.errors import BadInput
 from flipcore.core.folders import admit_unpacked, allowed
+from flipcore.datasets.reading.packed import GZIP, ZSTD, unpacked_zstd
+from flipcore.datasets.reading.sheets import is_workbook
 
 HEAD = 262_144
 MAX_LINE = 64_000_000  # bytes of one line or one element; a record of more is refused
@@ -36,12 +39,12 @@ class Source:
 
     @cached_property
     def head(self) -> bytes:
-        """The first bytes, unpacked where the file is gzip."""
+        """The first bytes, unpacked where the file is packed."""
         with self.open() as stream:
             try:
                 return stream.read(HEAD)
             except (OSError, EOFError, zlib.error) as error:
-                raise BadInput(f"{self.name} is a damaged gzip file ({error}); fetch it again.") from None
+                raise BadInput(f"{self.name} is a damaged packed file ({error}); fetch it again.") from None
 
     @cached_property
     def members(self) -> tuple[str, ...]:
@@ -78,9 +81,11 @@ class Source:
         )
 
     def open(self) -> BinaryIO:
-        """The bytes, unpacked where the file is gzip and never more than the bound."""
-        if self.magic[:2] == b"\x1f\x8b":
+        """The bytes, unpacked where the file is gzip or zstd and never more than the bound."""
+        if self.magic[:2] == GZIP:
             return _LimitedReader(gzip.open(self.path), self.name, self.most)  # type: ignore[return-value]
+        if self.magic[:4] == ZSTD:
+            return _LimitedReader(unpacked_zstd(self.path), self.name, self.most)  # type: ignore[return-value]
         return self.path.open("rb")
 
 
@@ -116,14 +121,27 @@ def sources(paths: Sequence[str | Path]) -> list[Source]:
         path = Path(location)
         allowed(path)
         if path.is_dir():
-            inside = sorted(one for one in path.rglob("*") if one.is_file() and not one.name.startswith("."))
             base = path if _UPLOADS.fullmatch(path.name) else path.parent
-            files += [Source(allowed(one), str(one.relative_to(base))) for one in inside]
+            files += [Source(real, str(inside.relative_to(base))) for inside, real in _files_in(path)]
         elif path.is_file():
             files.append(Source(path, path.name))
         else:
             raise BadInput(f"There is no file or folder {path.name!r}; check the path.")
     return [inner for one in files for inner in _unpacked(one)]
+
+
+def _files_in(folder: Path) -> list[tuple[Path, Path]]:
+    """(path, its links resolved) of each file in a folder that was allowed, in order."""
+    found: list[tuple[Path, Path]] = []
+    for inner, _, names in os.walk(folder):
+        real_folder = Path(inner).resolve()
+        for name in names:
+            path = Path(inner, name)
+            if name.startswith(".") or not path.is_file():
+                continue
+            # only a link can lead out of the folder
+            found.append((path, allowed(path) if path.is_symlink() else real_folder / name))
+    return sorted(found)
 
 
 def _unpacked(source: Source) -> list[Source]:
@@ -132,7 +150,7 @@ def _unpacked(source: Source) -> list[Source]:
         names = source.members
     except BadInput:
         return [source]  # its reader says what is wrong with it
-    if not names or any(name in ("header.json", "_journal/start.json") for name in names):
+    if not names or is_workbook(names) or any(name in ("header.json", "_journal/start.json") for name in names):
         return [source]
     state = source.path.stat()
     key = str(source.path.resolve()), source.name, state.st_mtime_ns, state.st_size

@@ -1,25 +1,24 @@
 """Files to rows: JSONL, JSON, CSV and Parquet. A bad row is a row with a problem, so the good ones still load."""
 
 import csv
-import gzip
 import json
 import re
-import zlib
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from itertools import chain, islice
 from pathlib import Path
 from types import MappingProxyType
-from typing import IO, Any, cast
+from typing import Any
 
 from flipcore.core.errors import BadInput
 from flipcore.core.folders import allowed, spoken_name
 from flipcore.datasets.reading.json_streams import ListKey, json_document, n_values
 from flipcore.datasets.reading.log_files import MAX_UNPACKED, Source
+from flipcore.datasets.reading.packed import GZIP, ZSTD, is_packed, opened, suffix_of, unpacking
+from flipcore.datasets.reading.sheets import sheet_rows
 
 MAX_UPLOAD_MB = 200
-SUFFIXES = (".jsonl", ".json", ".csv", ".tsv", ".parquet")
+SUFFIXES = (".jsonl", ".json", ".csv", ".tsv", ".parquet", ".xlsx")
 _WRAPPERS = tuple(
     "rows data Data items examples outputs predictions results samples records responses testCases test_cases".split()
 )
@@ -33,7 +32,6 @@ MAX_VALUES = 500_000  # of a row: nested lists take some sixty bytes each, howev
 _BATCH_BYTES, _LEAST_BATCH, _MOST_BATCH = 200_000_000, 8, 1_000  # of Parquet, unpacked, and its rows
 _COLUMN_BYTES = 2_000_000_000  # that a column of Parquet may unpack to, if it is packed more densely than the ratio below
 _FREE_BYTES, _RATIO = 100_000_000, 100  # of a part of Parquet: bytes it may unpack to, and times those of the file besides
-_GZIP = b"\x1f\x8b"
 _LINE_END = re.compile(r"(?<=\r)(?!\n)")  # old files end a line with a carriage return alone
 
 
@@ -59,19 +57,21 @@ def read_rows(path: str | Path, header: tuple[str, ...] = (), most_mb: int = MAX
     of an unknown kind, half-written; some of it is known only on the way. A row above MAX_ROW is refused by itself.
     """
     path = allowed(path)
-    suffix = (Path(path.stem) if path.suffix.lower() == ".gz" else path).suffix.lower()
+    suffix = suffix_of(path)
     _check_file(path, suffix, most_mb)
     if suffix == ".parquet":
         rows = _parquet(path, most_mb)
+    elif suffix == ".xlsx":
+        rows = _sheet(path, most_mb)
     else:
         _check_beginning(path)
         rows = _csv(path, header, most_mb) if suffix in (".csv", ".tsv") else _json(path, suffix, most_mb)
-    return (_without_surrogates(row) for row in rows)
+    return rows if suffix in (".jsonl", ".json") else (_without_surrogates(row) for row in rows)
 
 
 def _check_file(path: Path, suffix: str, most_mb: int) -> None:
     if not path.is_file():
-        raise BadInput(f"There is no file {spoken_name(path)!r}; give the path of a JSONL, JSON, CSV or Parquet file.")
+        raise BadInput(f"There is no file {spoken_name(path)!r}; give the path of a JSONL, JSON, CSV, Excel or Parquet file.")
     if suffix == ".zip":
         raise BadInput(
             f"{spoken_name(path)} holds no log of a known harness. Unpack it to read a table ({', '.join(SUFFIXES)}) of it."
@@ -87,32 +87,15 @@ def _check_file(path: Path, suffix: str, most_mb: int) -> None:
         raise BadInput(f"{spoken_name(path)} is empty; it needs at least one row.")
 
 
-def is_packed(path: Path) -> bool:
-    """Whether it is a gzip file by its name and by its content."""
-    with path.open("rb") as stream:
-        return path.suffix.lower() == ".gz" and stream.read(2) == _GZIP
-
-
 def _check_beginning(path: Path) -> None:
-    with _content(path) as stream, _unpacking(path):
+    with opened(path) as stream, unpacking(path):
         first = stream.read(4)
     if first[:2] in (b"\xff\xfe", b"\xfe\xff"):
         raise BadInput(f"{spoken_name(path)} is UTF-16; save it as UTF-8 and try again.")
-    if first in (b"PAR1", b"PK\x03\x04") or first[:2] == _GZIP:
-        raise BadInput(f"{spoken_name(path)} is a Parquet, zip or gzip file under another name; unpack it or rename it.")
-
-
-def _content(path: Path) -> IO[bytes]:
-    """The file's bytes, unpacked where they are packed."""
-    return cast(IO[bytes], gzip.open(path)) if is_packed(path) else path.open("rb")
-
-
-@contextmanager
-def _unpacking(path: Path) -> Iterator[None]:
-    try:
-        yield
-    except (zlib.error, EOFError, gzip.BadGzipFile) as error:
-        raise BadInput(f"{spoken_name(path)} is a damaged or half-written gzip file ({error}); fetch it again.") from None
+    if first in (b"PAR1", b"PK\x03\x04") or first[:2] == GZIP or first == ZSTD:
+        raise BadInput(
+            f"{spoken_name(path)} is a Parquet, Excel, zip, gzip or zstd file under another name; unpack it or rename it."
+        )
 
 
 def _lines(path: Path, most_mb: int) -> Iterator[tuple[int, str | None]]:
@@ -121,7 +104,7 @@ def _lines(path: Path, most_mb: int) -> Iterator[tuple[int, str | None]]:
 
     Raises BadInput for a damaged gzip file, and for one that unpacks to more than a file may have."""
     most, n_bytes = most_mb * 1_000_000, 0
-    with _content(path) as stream, _unpacking(path):
+    with opened(path) as stream, unpacking(path):
         for number, line in enumerate(iter(lambda: stream.readline(MAX_ROW + 1), b""), start=1):
             n_bytes, is_long, part = n_bytes + len(line), len(line) > MAX_ROW, line
             while is_long and part and not part.endswith(b"\n") and n_bytes <= most:
@@ -151,10 +134,25 @@ def _json(path: Path, suffix: str, most_mb: int) -> Iterator[Row]:
     lines = ((number, line) for number, line in _lines(path, most_mb) if line is None or line.strip())
     first = list(islice(lines, 2))
     if len(first) < 2 or (suffix == ".json" and not _is_object(first[0][1])):
-        yield from _document(path)
+        yield from map(_without_surrogates, _document(path))
         return
     for number, line in chain(first, lines):
-        yield Row(number, problem=_TOO_LONG) if line is None else _json_line(number, line.removesuffix("\n"))
+        if line is None:
+            yield Row(number, problem=_TOO_LONG)
+            continue
+        row = _json_line(number, line.removesuffix("\n"))
+        yield _without_surrogates(row) if _may_hold_surrogates(line) else row
+
+
+def _may_hold_surrogates(line: str) -> bool:
+    """Whether a line of JSON has wrong bytes or escapes of half a character; few lines do, and a look at each value is dear."""
+    if "\\ud" in line or "\\uD" in line:
+        return True
+    try:
+        line.encode("utf-8")
+    except UnicodeEncodeError:
+        return True
+    return False
 
 
 def _is_object(line: str | None) -> bool:
@@ -167,7 +165,7 @@ def _document(path: Path) -> Iterator[Row]:
 
     Raises BadInput for anything else, and for one value above MAX_ROW."""
     number, values, wrapper = 0, {}, None
-    with _unpacking(path):
+    with unpacking(path):
         source = Source(path, spoken_name(path), MAX_UPLOAD_MB * 1_000_000 if is_packed(path) else MAX_UNPACKED)
         for key, value in json_document(source, _WRAPPERS, MAX_ROW, MAX_VALUES, to_the_end=True):
             if not isinstance(key, ListKey):
@@ -355,14 +353,29 @@ def _csv(path: Path, header: tuple[str, ...], most_mb: int) -> Iterator[Row]:
             continue
         if not columns:
             columns = tuple(cells)
-            if len(set(columns)) < len(columns):
-                raise BadInput(
-                    f"{spoken_name(path)} names a column twice: {', '.join(columns)}. Give every column its own name."
-                )
+            _check_columns(path, columns)
         elif cells and len(cells) != len(columns):
             yield Row(start, problem=f"has {len(cells)} columns and the header has {len(columns)}")
         elif cells:
             yield Row(start, dict(zip(columns, cells, strict=True)))
+
+
+def _sheet(path: Path, most_mb: int) -> Iterator[Row]:
+    """The rows of an Excel file's first sheet, below its first filled line."""
+    columns: tuple[str, ...] = ()
+    for number, cells in sheet_rows(path, most_mb * 1_000_000):
+        if not columns:
+            columns = tuple(f"Unnamed: {i}" if cell is None else str(cell) for i, cell in enumerate(cells))
+            _check_columns(path, columns)
+        elif any(cell is not None for cell in cells[len(columns) :]):
+            yield Row(number, problem=f"has more cells than the {len(columns)} of the header")
+        else:
+            yield Row(number, dict(zip(columns, [*cells, *[None] * len(columns)], strict=False)))
+
+
+def _check_columns(path: Path, columns: tuple[str, ...]) -> None:
+    if len(set(columns)) < len(columns):
+        raise BadInput(f"{spoken_name(path)} names a column twice: {', '.join(columns)}. Give every column its own name.")
 
 
 def _parquet(path: Path, most_mb: int) -> Iterator[Row]:

@@ -13,7 +13,8 @@ from typing import IO, Any, NamedTuple, Protocol
 from flipcore.core.folders import allowed
 from flipcore.core.records import BASE, digest
 from flipcore.core.work_folders import work_folder
-from flipcore.datasets.reading.rows import Row, is_packed, read_rows
+from flipcore.datasets.reading.packed import is_packed
+from flipcore.datasets.reading.rows import Row, read_rows
 from flipcore.datasets.recorded.fields import rows_apart, with_paths
 from flipcore.datasets.tables.stems import names
 
@@ -140,7 +141,7 @@ def _unpickled(path: Path) -> Iterator[tuple[int, Row]]:
 
 
 def _n_parts(path: Path) -> int:
-    packed = path.suffix.lower() == ".parquet" or is_packed(path)
+    packed = path.suffix.lower() in (".parquet", ".xlsx") or is_packed(path)
     n_bytes = path.stat().st_size * (_PACKED if packed else 1)
     return min(_MOST_PARTS, 1 + n_bytes // IN_MEMORY)
 

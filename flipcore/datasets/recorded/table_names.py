@@ -11,6 +11,7 @@ from typing import Any
 
 from flipcore.core.errors import BadInput
 from flipcore.datasets.reading.log_files import Source
+from flipcore.datasets.reading.packed import without_packing
 from flipcore.datasets.reading.rows import SUFFIXES, read_rows
 from flipcore.datasets.recorded.by_structure import read_by_structure
 from flipcore.datasets.recorded.columns import columns_of, looked_at
@@ -49,8 +50,7 @@ class _Table:
     @property
     def parts(self) -> tuple[str, ...]:
         """Folders and stem without what counts runs, the stem first."""
-        path = Path(self.source.name)
-        path = path.with_suffix("") if path.suffix.lower() == ".gz" else path
+        path = without_packing(self.source.name)
         stem = path.stem if path.suffix.lower() in SUFFIXES else path.name
         return tuple(re.sub(r"^\d+$", "", _RUN.sub("", part)).strip("_. -") for part in (stem, *reversed(path.parts[:-1])))
 

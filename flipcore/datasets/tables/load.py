@@ -17,7 +17,9 @@ import pyarrow
 
 from flipcore.core.errors import BadInput
 from flipcore.core.folders import allowed, spoken_name
-from flipcore.datasets.reading.rows import Row, is_packed, read_rows
+from flipcore.datasets.reading.packed import is_packed, suffix_of
+from flipcore.datasets.reading.rows import Row, read_rows
+from flipcore.datasets.reading.sheets import other_sheets
 
 MOST_COLUMNS = 2_000  # DuckDB ended the process at 10,000
 SMALL_BYTES = 4_000_000  # of a file that goes the way of all rows
@@ -50,6 +52,18 @@ class Table:
     n_rows: int
     n_broken: int = 0
     is_whole: bool = True
+    n_files: int = 1
+    other_sheets: tuple[str, ...] = ()  # of an Excel file, whose first sheet the table is
+
+    @property
+    def file(self) -> tuple[str, ...]:
+        """The SQL column that tells the files of a staged table apart; empty for a single file."""
+        return ("file",) if self.n_files > 1 else ()
+
+    @property
+    def place(self) -> str:
+        """The SQL columns of where a row stood."""
+        return ", ".join(["place", *self.file])
 
     def sql(self, name: str) -> str:
         """The SQL identifier of a column."""
@@ -75,12 +89,15 @@ def load(path: str | Path) -> Table:
     """Load a file. Raises BadInput for one without rows, or with more columns than a table has."""
     file = allowed(path)
     connection = duckdb.connect(":memory:", config=_SETTINGS)
-    plain_suffix = (Path(file.stem) if file.suffix.lower() == ".gz" else file).suffix.lower()
+    plain_suffix = suffix_of(file)
     is_large = file.is_file() and file.stat().st_size > SMALL_BYTES and not is_packed(file)
     if is_large and plain_suffix in (".csv", ".tsv", ".parquet", ".jsonl"):
         with suppress(duckdb.Error):
             return _load_large(connection, file, plain_suffix)
-    return load_rows(connection, read_rows(path, most_mb=MOST_MB), spoken_name(path))
+    table = load_rows(connection, read_rows(path, most_mb=MOST_MB), spoken_name(path))
+    if plain_suffix == ".xlsx":
+        return replace(table, other_sheets=other_sheets(file, MOST_MB * 1_000_000))
+    return table
 
 
 def load_rows(connection: duckdb.DuckDBPyConnection, rows: Iterable[Row], file: str = "The table") -> Table:

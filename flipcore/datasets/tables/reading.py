@@ -98,6 +98,9 @@ class TableReading:
     letters: frozenset[str] = frozenset()  # of a key that is letters, or a letter and a text
     columns: tuple[str, ...] = ()  # those that hold anything, objects as paths
     named_models: frozenset[str] = frozenset()  # by the rows themselves
+    n_files: int = 1  # that were staged as one table
+    other_sheets: tuple[str, ...] = ()  # of an Excel file, that are not read
+    models_of_files: Mapping[int, frozenset[str]] = field(default_factory=dict)  # named models by file
     labelled: Mapping[str, tuple[tuple[int, int], ...]] = field(default_factory=dict)  # see `people.labelled_by`
 
     @property
@@ -140,7 +143,9 @@ def read_loaded(table: Table, file: str, words: Mapping[str, str]) -> TableReadi
         found = profile(_without_copies(found.table))
         grid = replace(grid, n_repeated=0, is_rerun=False)
     roles = _without_item_facts(found, roles, grid)
-    reading = TableReading(file, found.n_rows, shape, roles, grid, scores={}, missing={}, n_copies=n_copies)
+    reading = TableReading(
+        file, found.n_rows, shape, roles, grid, scores={}, missing={}, n_copies=n_copies, other_sheets=table.other_sheets
+    )
     refusal = _refusal(found, reading, words, pair)
     if refusal:
         return replace(reading, refusal=refusal)

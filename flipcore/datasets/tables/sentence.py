@@ -36,6 +36,8 @@ def sentence(reading: TableReading) -> str:
         said.append(f"clusters: {name} ({n:,})")
     if reading.unused:
         said.append(f"not used: {_few(reading.unused)}")
+    if reading.other_sheets:
+        said.append(f"first sheet; not read: {_few(reading.other_sheets)}")
     if reading.left_out:
         said.append(f"left out: {', '.join(reading.left_out)}")
     return "; ".join(said) + "."

@@ -18,6 +18,7 @@ from flipcore.core.records import BASE, ROLES, Item
 from flipcore.datasets.reading.checks import checked
 from flipcore.datasets.reading.columns import guess_columns, options_in, target_form
 from flipcore.datasets.reading.log_files import Source
+from flipcore.datasets.reading.packed import suffix_of
 from flipcore.datasets.reading.rows import SUFFIXES
 from flipcore.datasets.recorded.by_structure import guessed, read_by_structure
 from flipcore.datasets.recorded.columns import (
@@ -71,8 +72,7 @@ def is_of_columns(correction: str) -> bool:
 
 def may_be_table(source: Source) -> bool:
     """Whether a file is called like a table; only its rows tell whether it is one."""
-    path = Path(source.name)
-    return (Path(path.stem) if path.suffix.lower() == ".gz" else path).suffix.lower() in SUFFIXES
+    return suffix_of(source.name) in SUFFIXES
 
 
 def first_guess(source: Source, words: Mapping[str, str] | None = None) -> Recording:
