@@ -8,7 +8,7 @@ reads from the current folder and from the folders of the files that it is given
 
 import os
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from flipcore.core.errors import BadInput
@@ -33,17 +33,18 @@ def admit(*folders: str | Path) -> None:
     _admitted.update(Path(folder).resolve() for folder in folders)
 
 
-def allowed_folders() -> tuple[Path, ...]:
-    """Every folder that may be read now, resolved."""
-    database = Path(os.environ.get("FLIPSCOPE_DB") or DATABASE)
-    folders = [DATA.resolve(), (database.parent / "uploads").resolve(), *sorted(_unpacked)]
+def allowed_folders() -> Iterator[Path]:
+    """Every folder that may be read now, resolved, those first that need no look at the disk."""
     setting = os.environ.get(VARIABLE)
     if setting is None:
-        return (*folders, *sorted(_admitted))
-    return (
-        *folders,
-        *(Path(folder).expanduser().resolve() for folder in setting.split(os.pathsep) if folder),
-    )
+        yield from sorted(_admitted)
+    yield from sorted(_unpacked)
+    yield DATA.resolve()
+    database = Path(os.environ.get("FLIPSCOPE_DB") or DATABASE)
+    yield (database.parent / "uploads").resolve()
+    for folder in (setting or "").split(os.pathsep):
+        if folder:
+            yield Path(folder).expanduser().resolve()
 
 
 def spoken_name(path: str | Path) -> str:

@@ -130,10 +130,11 @@ def _scores(
         for name in (row["readout"], f"{row['readout']} (log)"):
             key = (row["model"], row["task"], name, row.get("reducer") or MEAN)
             stated.setdefault(key, row["value"])
+    by_task = {str(task): part for task, part in frame.groupby("task", sort=False, observed=True)}
     for scorer in scorers:
         task, name = str(scorer["task"]), str(scorer["scorer"])
         reducer = str(scorer.get("reducer", MEAN))
-        asked_of_task = frame[frame["task"] == task]
+        asked_of_task = by_task.get(task, frame.iloc[:0])
         of_task = asked_of_task[asked_of_task["extractor"] == name]
         for model in models:
             part = of_task[of_task["model"] == model]

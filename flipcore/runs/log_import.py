@@ -106,9 +106,13 @@ def _scorers(survey: Survey) -> list[dict]:
     the readout, the reducer of its epochs, and the scale of its scores. A score that the rows do not hold is as reported."""
     own, leave = _own_names(survey), _left_out(survey)
     scorers = {}
+    all_reported = survey.reported
+    by_task: dict[str, list[tuple[str, str]]] = {}
+    for score in all_reported:
+        by_task.setdefault(score.task, []).append((score.readout, score.reducer or "mean"))
     for task in survey.kinds:
         scales = survey.scales.get(task, {})
-        reported = [(one.readout, one.reducer or "mean") for one in survey.reported if one.task == task]
+        reported = by_task.get(task, [])
         unreported = [(name, "mean") for name in scales if name not in dict(reported)]
         for name, reducer in [*reported, *unreported]:
             low, high = survey.scale(task, name)
@@ -119,7 +123,7 @@ def _scorers(survey: Survey) -> list[dict]:
                 spoken = f"{name} (log)" if name in own else name
                 scorers[task, name, reducer] = {"task": task, "scorer": spoken, "reducer": reducer, **scale}
     # by a measure of all rows together
-    is_measured = any((one.task, one.readout) not in survey.of_rows for one in survey.reported)
+    is_measured = any((one.task, one.readout) not in survey.of_rows for one in all_reported)
     return list(scorers.values()) if survey.scales or is_measured else []
 
 

@@ -19,6 +19,7 @@ from flipcore.datasets.recorded.formats import READERS, lm_eval
 from flipcore.datasets.recorded.formats.reader import Reader
 from flipcore.datasets.recorded.formats.tables import TABLE, may_be_table, table_reader
 from flipcore.datasets.recorded.hash_table import HashTable, hash_of
+from flipcore.datasets.recorded.layouts import layouts_of
 from flipcore.datasets.recorded.log_answers import kind_of
 from flipcore.datasets.recorded.log_documents import Document, Documents, Placed
 from flipcore.datasets.recorded.log_places import OWN_PROMPT
@@ -395,11 +396,13 @@ def recognised(
 ) -> tuple[list[LogFile], list[Source], list[str]]:
     """(files that a reader knows, files that go with them, sentences for the rest)."""
     source_readers, beside, unread = [], [], []
+    words = corrections or {}
     every = sources(paths)
-    tables = _tables(every, (corrections or {}).get("format", ""))
+    tables = _tables(every, words.get("format", ""))
     table_paths = {table.path for table in tables}
-    before = first_states(tables)
-    names = names_of_tables(one for one in tables if one.name not in before)
+    layouts = layouts_of(tables)
+    before = first_states(tables, layouts)
+    names = names_of_tables((one for one in tables if one.name not in before), layouts)
     for source in (one for one in every if one.name not in before):
         try:
             pointer = lfs_pointer(source) if source.size else f"{source.name} is empty."
@@ -407,14 +410,15 @@ def recognised(
                 unread.append(pointer)
             elif any(reader.belongs(source) for reader in READERS):
                 beside.append(source)
+            elif source.path in table_paths:
+                name, layout = names.get(source.name), layouts.get(source.path)
+                source_readers.append((source, table_reader(source, words, name, layout)))
             else:
-                is_table, words = source.path in table_paths, corrections or {}
-                reader = table_reader(source, words, names.get(source.name)) if is_table else _reader(source, words)
-                source_readers.append((source, reader))
+                source_readers.append((source, _reader(source, words)))
         except (BadInput, OSError) as error:
             unread.append(str(error) if len(every) == 1 or source.name in str(error) else f"{source.name}: {error}")
     files = []
-    has_one_model = bool((corrections or {}).get("model"))  # then further files are runs of it
+    has_one_model = bool(words.get("model"))  # then further files are runs of it
     samples = [] if has_one_model else [source for source, reader in source_readers if reader is lm_eval.READER]
     names_of_models = lm_eval.names_of_samples(samples, beside)
     for source, reader in source_readers:
@@ -452,6 +456,24 @@ def _tables(every: Sequence[Source], form: str) -> list[Source]:
 
 
 def _is_log(source: Source) -> bool:
+    try:
+        state = source.path.stat()
+    except OSError:
+        return False  # its reader says why
+    key = source.path, state.st_mtime_ns, state.st_size
+    if key not in _known_logs:
+        if len(_known_logs) > MOST_KNOWN:
+            _known_logs.clear()
+        _known_logs[key] = _is_of_harness(source)
+    return _known_logs[key]
+
+
+# the same files are asked for by the command and again by the survey
+_known_logs: dict[tuple[Path, int, int], bool] = {}
+MOST_KNOWN = 50_000
+
+
+def _is_of_harness(source: Source) -> bool:
     try:
         return bool(lfs_pointer(source)) or any(one.belongs(source) or one.recognises(source) for one in READERS)
     except (BadInput, OSError):

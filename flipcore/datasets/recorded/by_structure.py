@@ -71,8 +71,11 @@ def guessed(path: str, words: Mapping[str, str] | None = None) -> Recording:
 
     Raises BadInput for a table of something else than outputs and scores.
     """
-    rows = looked_at(path)
-    reading = read_by_structure(path, words or {})
+    return recording_by(read_by_structure(path, words or {}), looked_at(path), path)
+
+
+def recording_by(reading: TableReading, rows: Sequence[Mapping[str, Any]], path: str) -> Recording:
+    """Return the recording that a reading comes to. Raises BadInput for a table that it refuses."""
     if reading.refusal:
         raise BadInput(reading.refusal)
     return inspect_recording(path, rows) or recording_of(reading, rows, Path(path).stem)

@@ -51,8 +51,13 @@ def looked_at(path: str) -> list[Mapping[str, Any]]:
 
 def answers_in(path: str, recording: Recording) -> list[Mapping[str, Any]]:
     """Return the first rows with a row per answer, and columns inside of others beside them."""
-    rows = apart(looked_at(path), recording.models_beside, recording.lists)
-    return [with_paths(Row(0, dict(values)), recording.columns).values for values in rows]
+    return answers_of(looked_at(path), recording)
+
+
+def answers_of(rows: Sequence[Mapping[str, Any]], recording: Recording) -> list[Mapping[str, Any]]:
+    """Return rows with a row per answer, and columns inside of others beside them."""
+    single = apart(rows, recording.models_beside, recording.lists)
+    return [with_paths(Row(0, dict(values)), recording.columns).values for values in single]
 
 
 def columns_of(rows: Sequence[Mapping[str, Any]], nested: str = "") -> list[str]:

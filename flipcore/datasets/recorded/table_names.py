@@ -16,6 +16,7 @@ from flipcore.datasets.reading.rows import SUFFIXES, read_rows
 from flipcore.datasets.recorded.by_structure import read_by_structure
 from flipcore.datasets.recorded.columns import columns_of, looked_at
 from flipcore.datasets.recorded.grouping import MOST_MB
+from flipcore.datasets.recorded.layouts import Layout
 from flipcore.datasets.tables.roles import PROMPT, part_of
 from flipcore.datasets.tables.stems import last_names
 
@@ -23,6 +24,7 @@ LEAST_ALIKE = 0.9  # of the rows of two tables that ask the same
 MOST_BY_CHANCE = 0.7  # of the rows of two columns that tell something: a kind of question is nearly constant
 LEAST_ROWS = 10  # whose right answers two tables do not share by chance
 LONG = 20  # letters of a text that no two questions share by chance
+MOST_SHARING = 64  # sets of tables that hold a cell by which one is found
 _N_TRIED = 5  # rows whose texts find the tables that may ask the same
 # a part of a name that counts runs or says when one was: run3, seed_1, 20250601_202535, 2025-06-01T20-25-35
 _RUN = re.compile(
@@ -55,7 +57,7 @@ class _Table:
         return tuple(re.sub(r"^\d+$", "", _RUN.sub("", part)).strip("_. -") for part in (stem, *reversed(path.parts[:-1])))
 
 
-def names_of_tables(sources: Iterable[Source]) -> dict[str, TableName]:
+def names_of_tables(sources: Iterable[Source], layouts: Mapping[Path, Layout] | None = None) -> dict[str, TableName]:
     """Name of a file -> what its table is called, of those that ask the same questions as another, and of those whose folder or stem is
     called like what tells these apart. Different files of one model are different conditions, unless their names only count runs."""
     sources = list(sources)
@@ -65,14 +67,18 @@ def names_of_tables(sources: Iterable[Source]) -> dict[str, TableName]:
     conditions: set[str] = set()  # of models that tables name
     models: set[str] = set()  # that files name
     alone: list[_Table] = []
-    every = _asking_alike(sources)
+    every = _asking_alike(sources, layouts or {})
     tasks = [_task([one.parts for one in tables]) if len(tables) > 1 else ("",) for tables in every]
     n_called = Counter(names[0] for names in tasks)
     for tables, called in zip(every, tasks, strict=True):
         task = next((name for name in called if n_called[name] < 2), called[0])
+        labels_beside: dict[frozenset[str], dict[str, str]] = {}
         for one in tables:
-            own = [other for other in tables if one.models & other.models] if one.models else tables
-            label = _labels([other.parts for other in own])[own.index(one)]
+            if one.models not in labels_beside:
+                own = [other for other in tables if one.models & other.models] if one.models else tables
+                labels = _labels([other.parts for other in own])
+                labels_beside[one.models] = dict(zip((other.source.name for other in own), labels, strict=True))
+            label = labels_beside[one.models][one.source.name]
             if task:
                 names[one.source.name] = _table_name(one, task, label)
             if label:
@@ -86,8 +92,10 @@ def names_of_tables(sources: Iterable[Source]) -> dict[str, TableName]:
             task = names[one.source.name].task if one.source.name in names else task
             names[one.source.name] = _table_name(one, task, label)
     unnamed = [tables[0] for tables in every if len(tables) == 1 and tables[0].source.name not in names]
-    for stem in dict.fromkeys(one.parts[0] for one in unnamed):  # a folder a task, and one name for its file in all of them
-        several = [one for one in unnamed if one.parts[0] == stem]
+    by_stem: dict[str, list[_Table]] = defaultdict(list)
+    for table in unnamed:
+        by_stem[table.parts[0]].append(table)
+    for several in by_stem.values():  # a folder a task, and one name for its file in all of them
         labels = zip(several, _labels([one.parts for one in several]), strict=True)
         names |= {one.source.name: TableName(label) for one, label in labels if label}
     return names
@@ -97,7 +105,7 @@ def _table_name(one: _Table, task: str, label: str) -> TableName:
     return TableName(task, condition=label) if one.models else TableName(task, model=label)
 
 
-def first_states(sources: Sequence[Source]) -> dict[str, str]:
+def first_states(sources: Sequence[Source], layouts: Mapping[Path, Layout] | None = None) -> dict[str, str]:
     """Name of a table -> that of the one beside it that is called like it and more, and holds the same rows with more in them: labels, or a
     judgement, that were added to the same outputs."""
     by_name: list[tuple[str, str, int]] = []  # folder, stem, place among the sources
@@ -115,7 +123,13 @@ def first_states(sources: Sequence[Source]) -> dict[str, str]:
             if len(other_stem) > len(stem):
                 pairs.append((place, other_place))
     states = {}
+    layouts = layouts or {}
     for place, other_place in sorted(pairs):
+        first, other = (
+            layouts[path].rows[path][0] if (path := sources[at].path) in layouts else {} for at in (place, other_place)
+        )
+        if first and other and not _within(first, other):
+            continue  # without opening both
         if _says_more(sources[place], sources[other_place]):
             states[sources[place].name] = sources[other_place].name
     return states
@@ -141,20 +155,29 @@ def _within(part: Any, whole: Any) -> bool:
     return part == whole
 
 
-def _asking_alike(sources: Iterable[Source]) -> list[list[_Table]]:
+def _looked_at(source: Source, layout: Layout | None) -> tuple[_Table, list[Mapping[str, Any]]]:
+    """A table, and its first rows without what was answered."""
+    if layout:
+        reading, models, first_rows = layout.reading({}), layout.models[source.path], layout.rows_of(source.path)
+    else:
+        reading = read_by_structure(source.path, {})
+        models, first_rows = reading.named_models, looked_at(str(source.path))
+    said = {reading.roles.output, *reading.roles.readouts}
+    rows = [{name: cell for name, cell in row.items() if name not in said} for row in first_rows]
+    return _Table(source, models), rows
+
+
+def _asking_alike(sources: Iterable[Source], layouts: Mapping[Path, Layout]) -> list[list[_Table]]:
     """The tables, those that ask the same questions together."""
     several: list[list[_Table]] = []
     firsts: list[Sequence[Mapping[str, Any]]] = []  # the rows of the first table of each, without what was answered
     holders: dict[int, list[int]] = defaultdict(list)  # hash of a cell -> the sets whose first table holds it
     for source in sources:
         try:
-            reading = read_by_structure(source.path, {})
-            table = _Table(source, reading.named_models)
-            said = {reading.roles.output, *reading.roles.readouts}
-            rows = [{name: cell for name, cell in row.items() if name not in said} for row in looked_at(str(source.path))]
+            table, rows = _looked_at(source, layouts.get(source.path))
         except (BadInput, OSError):
             continue  # its reader says why
-        likely = Counter(at for cell in _cells(rows[:_N_TRIED]) for at in holders.get(cell, ()))
+        likely = Counter(at for cell in _cells(rows[:_N_TRIED]) for at in _telling(holders.get(cell, ())))
         at = next((at for at, _ in likely.most_common() if ask_alike(firsts[at], rows)), len(several))
         if at == len(several):
             several.append([])
@@ -165,11 +188,18 @@ def _asking_alike(sources: Iterable[Source]) -> list[list[_Table]]:
     return several
 
 
+def _telling(sets: Sequence[int]) -> Sequence[int]:
+    """The sets of tables that hold a cell; none where so many do that it tells nothing."""
+    return sets if len(sets) <= MOST_SHARING else ()
+
+
 def _cells(rows: Sequence[Mapping[str, Any]]) -> set[int]:
-    """What finds tables that may ask the same: long texts, and the cells of the first row."""
+    """What finds tables that may ask the same: long texts, the cells of the first row, and how each column begins."""
     texts = {hash(text) for row in rows for value in row.values() if len(text := str(value)) > LONG}
     first = rows[0] if rows else {}
-    told = {hash((name, str(first[name]))) for name in columns_of(rows[:1]) if not last_names(name, "id")}
+    names = [name for name in columns_of(rows[:1]) if not last_names(name, "id")]
+    told = {hash((name, str(first[name]))) for name in names}
+    told |= {hash((name, *(str(row.get(name)) for row in rows[:_N_TRIED]))) for name in names}
     return texts | told | {hash(("id", cell)) for cell in _bare_ids(rows[:_N_TRIED])}
 
 

@@ -119,7 +119,7 @@ def _with_items(profile: Profile, roles: Roles, grid: Grid) -> Grid:
         return replace(grid, items=_items_by_id(profile, roles, ids, named))
     n_content = profile.n_distinct(content)
     for name in ids:
-        n_ids = profile[name].n_distinct
+        n_ids = profile.n_values(name)
         if profile.follows([name], content[0]) and profile.follows([name], _joined(profile, content, name)):
             if n_ids <= FINER * n_content:
                 return replace(grid, items=(name,))
@@ -177,7 +177,7 @@ def _what_differs(profile: Profile, roles: Roles, content: Sequence[str], name: 
         column = profile[other]
         if column.is_numeric or column.n_distinct < 2:
             continue
-        if profile.n_distinct([*content, other]) >= 0.9 * profile[name].n_distinct and profile.follows([name], other):
+        if profile.n_distinct([*content, other]) >= 0.9 * profile.n_values(name) and profile.follows([name], other):
             return other
     return ""
 
@@ -244,7 +244,7 @@ def _items_by_id(profile: Profile, roles: Roles, ids: Sequence[str], named: Sequ
     tasks = [name for name in profile.names if _is_task(profile, roles, name)]
     best: tuple[str, ...] = ()
     for name in sorted(ids, key=lambda candidate: not _is_specific(candidate)):
-        is_row_number = profile[name].n_distinct == profile.n_rows and bool(best) and _is_specific(best[0])
+        is_row_number = profile.n_values(name) == profile.n_rows and bool(best) and _is_specific(best[0])
         if not best or (profile.n_distinct([name, *named]) > 1.01 * profile.n_distinct([*best, *named]) and not is_row_number):
             best = (name,)
     if best:
@@ -389,7 +389,7 @@ def _with_runs(profile: Profile, roles: Roles, grid: Grid) -> Grid:
     sizes = profile.cell_sizes(told)
     n_cells, n_repeated = sum(sizes.values()), sum(n for size, n in sizes.items() if size > 1)
     is_even = n_cells >= LEAST_ITEMS and _is_even(profile, told)
-    row_ids = [name for name in free_ids if profile[name].n_distinct == profile.n_rows]
+    row_ids = [name for name in free_ids if profile.n_values(name) == profile.n_rows]
     open_item = (row_ids[0], grid.items[0]) if is_even and row_ids and not grid.open_item[0] else grid.open_item
     return replace(grid, is_rerun=is_even, n_repeated=n_repeated, open_item=open_item)
 

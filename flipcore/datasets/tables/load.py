@@ -43,7 +43,8 @@ class Table:
     """The rows of a file in the DuckDB table `relation`; `names[i]` is the column `c<i>`.
 
     `is_whole` is False where long texts are cut and end in their hash: then no text is compared
-    with a right answer, but texts are still told apart.
+    with a right answer, but texts are still told apart. Of several files staged as one table, the
+    column `file` numbers them.
     """
 
     connection: duckdb.DuckDBPyConnection
@@ -100,6 +101,14 @@ def load(path: str | Path) -> Table:
     return table
 
 
+def stage(files: Sequence[Sequence[Mapping[str, Any]]]) -> Table:
+    """Load the rows of many small files of one layout as one table."""
+    rows = [row for several in files for row in several]
+    numbers = [number for number, several in enumerate(files) for _ in several]
+    connection = duckdb.connect(":memory:", config=_SETTINGS)
+    return replace(_load_columns(connection, flatten(rows), {"file": numbers}), n_files=len(files))
+
+
 def load_rows(connection: duckdb.DuckDBPyConnection, rows: Iterable[Row], file: str = "The table") -> Table:
     """Load rows that are already in memory."""
     good: list[Mapping[str, Any]] = []
@@ -120,11 +129,20 @@ def load_rows(connection: duckdb.DuckDBPyConnection, rows: Iterable[Row], file: 
     if not columns:
         connection.execute(f"CREATE TABLE loaded AS SELECT unnest(range({len(good)})) AS place")
         return Table(connection, "loaded", (), len(good), n_broken)
-    table = pyarrow.table({f"c{i}": pyarrow.array(cells, pyarrow.string()) for i, cells in enumerate(columns.values())})
+    return replace(_load_columns(connection, columns, {}), n_broken=n_broken)
+
+
+def _load_columns(
+    connection: duckdb.DuckDBPyConnection, columns: Mapping[str, list[str | None]], beside: Mapping[str, list[int]]
+) -> Table:
+    arrays: dict[str, Any] = dict(beside)
+    for i, cells in enumerate(columns.values()):
+        arrays[f"c{i}"] = pyarrow.array(cells, pyarrow.string())
+    table = pyarrow.table(arrays)
     connection.register("arrived", table)
     connection.execute("CREATE TABLE loaded AS SELECT row_number() OVER () AS place, * FROM arrived")
     connection.unregister("arrived")
-    return Table(connection, "loaded", tuple(columns), len(good), n_broken)
+    return Table(connection, "loaded", tuple(columns), table.num_rows)
 
 
 def _check_width(file: str, n_columns: int) -> None:

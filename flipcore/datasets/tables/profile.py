@@ -92,7 +92,11 @@ class Column:
 
 @dataclass
 class Profile:
-    """The columns of a table, and what follows from what, asked for and remembered."""
+    """The columns of a table, and what follows from what, asked for and remembered.
+
+    Of files that are staged as one table, values of two files are never the same: an id counts
+    within its file. What a `Column` says is of all files together.
+    """
 
     table: Table
     columns: dict[str, Column]
@@ -110,12 +114,23 @@ class Profile:
         """Return how many different combinations of values these columns hold."""
         key = frozenset(names)
         if not key:
-            return 1
+            return self.table.n_files
         if key not in self._distinct:
-            cells = ", ".join(f"coalesce({self.table.sql(name)}, '')" for name in sorted(key))
+            texts = (f"coalesce({self.table.sql(name)}, '')" for name in sorted(key))
+            cells = ", ".join([*self.table.file, *texts])
             query = f"SELECT count(DISTINCT hash({cells})) FROM {self.table.relation}"
             self._distinct[key] = self.table.rows(query)[0][0]
         return self._distinct[key]
+
+    def n_values(self, name: str) -> int:
+        """Return how many different values a column holds, those of each file counted apart."""
+        column = self.columns[name]
+        return self.n_distinct([name]) if self.table.file else column.n_distinct
+
+    def n_levels(self, names: Sequence[str]) -> int:
+        """Return how many different combinations of values these columns hold over all files."""
+        cells = ", ".join(f"coalesce({self.table.sql(name)}, '')" for name in names)
+        return self.table.rows(f"SELECT count(DISTINCT hash({cells})) FROM {self.table.relation}")[0][0]
 
     def follows(self, names: Sequence[str], other: str) -> bool:
         """Whether a column follows from others: one value of it per combination of theirs."""
@@ -127,7 +142,7 @@ class Profile:
 
     def cell_sizes(self, names: Sequence[str]) -> dict[int, int]:
         """Return how many combinations of values stand in how many rows."""
-        cells = ", ".join(self.table.sql(name) for name in names)
+        cells = ", ".join([*self.table.file, *(self.table.sql(name) for name in names)])
         query = f"SELECT n, count(*) FROM (SELECT count(*) AS n FROM {self.table.relation} GROUP BY {cells}) GROUP BY n"
         return dict(self.table.rows(query))
 

@@ -168,7 +168,7 @@ def _n_copies(found: Profile, grid: Grid) -> int:
 
 
 def _without_copies(table: Table) -> Table:
-    columns = ", ".join(table.sql(name) for name in table.names)
+    columns = ", ".join([*table.file, *(table.sql(name) for name in table.names)])
     table.connection.execute(
         f"CREATE TABLE single AS SELECT min(place) AS place, {columns} FROM {table.relation} GROUP BY {columns} ORDER BY place"
     )
@@ -296,7 +296,7 @@ def _counted(found: Profile, reading: TableReading) -> TableReading:
     grid, roles = reading.grid, reading.roles
     n_items = found.n_distinct(grid.items) if grid.items else found.n_rows
     conditions = tuple(name for name in grid.conditions if name not in grid.items)
-    n_conditions = found.n_distinct(conditions) if conditions else 1
+    n_conditions = found.n_levels(conditions) if conditions else 1
     told_by = [*grid.items, *conditions, *grid.variants, *filter(None, [grid.scorer])]
     n_told = found.n_distinct(told_by) if grid.items else found.n_rows
     n_runs = 1
@@ -316,6 +316,8 @@ def _counted(found: Profile, reading: TableReading) -> TableReading:
         model_column=named[0] if model else "",
         columns=found.names,
         named_models=_named_models(found, reading, conditions or tuple(named[:1])),
+        n_files=found.table.n_files,
+        models_of_files=_models_of_files(found, reading, conditions or tuple(named[:1])),
         labelled=labelled_by(found, roles),
         alike=_alike(found, reading, n_items),
         letters=_letters(found, reading, coding),
@@ -340,10 +342,19 @@ def _named_models(found: Profile, reading: TableReading, columns: Sequence[str])
     return frozenset(row[0] for row in found.table.rows(f"SELECT DISTINCT {label} FROM {found.table.relation} LIMIT 1000"))
 
 
+def _models_of_files(found: Profile, reading: TableReading, columns: Sequence[str]) -> dict[int, frozenset[str]]:
+    """Who answered in each of several files that are staged as one table."""
+    if not columns or reading.shape.models or not found.table.file:
+        return {}
+    label = f"concat_ws(', ', {', '.join(found.table.sql(name) for name in columns)})"
+    rows = found.table.rows(f"SELECT file, list(DISTINCT {label}) FROM {found.table.relation} GROUP BY file")
+    return {number: frozenset(labels) for number, labels in rows}
+
+
 def _alike(found: Profile, reading: TableReading, n_items: int) -> frozenset[str]:
     """The columns that part the rows as the items do: other ids, the question."""
     items = reading.grid.items
-    near = [name for name in found.names if abs(found[name].n_distinct - n_items) <= 0.01 * n_items + 0.5]
+    near = [name for name in found.names if abs(found.n_values(name) - n_items) <= 0.01 * n_items + 0.5]
     return frozenset(name for name in near if items and found.follows(items, name) and found.follows([name], items[0]))
 
 

@@ -12,7 +12,7 @@ def sentence(reading: TableReading) -> str:
         return reading.refusal
     roles, grid = reading.roles, reading.grid
     item = ", ".join(grid.items) or "row"
-    parts = [f"{count_of(reading.n_items, 'question')} ({item})"]
+    parts = [_items_text(reading, item)]
     if reading.arms and grid.conditions:
         parts.append(f"{count_of(reading.n_conditions, *_arm_words(grid.conditions))} ({_few(reading.arms)})")
     if grid.variants:
@@ -41,6 +41,15 @@ def sentence(reading: TableReading) -> str:
     if reading.left_out:
         said.append(f"left out: {', '.join(reading.left_out)}")
     return "; ".join(said) + "."
+
+
+def _items_text(reading: TableReading, item: str) -> str:
+    if reading.n_files == 1:
+        return f"{count_of(reading.n_items, 'question')} ({item})"
+    n_each, n_left = divmod(reading.n_items, reading.n_files)
+    if n_left:
+        return f"{count_of(reading.n_items, 'question')} ({item}) in {reading.n_files:,} files"
+    return f"{count_of(n_each, 'question')} ({item}) in each of {reading.n_files:,} files"
 
 
 def _arm_words(conditions: tuple[str, ...]) -> tuple[str, str]:

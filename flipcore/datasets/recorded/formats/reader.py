@@ -63,6 +63,18 @@ _DECODER = json.JSONDecoder()
 def first_object(source: Source) -> Mapping[str, Any]:
     """The first object of the file's beginning: of its first line, of its list, or the document itself; what the beginning
     cuts off is left out. Empty where there is none."""
+    # All formats ask the same of one file before the next file comes. Threads may take turns here,
+    # so the pair is read and written whole.
+    latest = _latest.get("pair")
+    if latest is None or latest[0] is not source:
+        latest = _latest["pair"] = (source, _first_object(source))
+    return latest[1]
+
+
+_latest: dict[str, tuple[Source, Mapping[str, Any]]] = {}
+
+
+def _first_object(source: Source) -> Mapping[str, Any]:
     text = source.head.decode("utf-8-sig", "ignore").lstrip()
     text = text[1:].lstrip() if text[:1] == "[" else text
     if text[:1] != "{":

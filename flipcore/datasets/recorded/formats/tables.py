@@ -26,6 +26,7 @@ from flipcore.datasets.recorded.columns import (
     SCORER,
     Recording,
     answers_in,
+    answers_of,
     columns_of,
     corrected,
     is_of_inspect,
@@ -38,6 +39,7 @@ from flipcore.datasets.recorded.columns import (
 from flipcore.datasets.recorded.fields import Field, readout_of, right_answer, score_of, scorer_readout
 from flipcore.datasets.recorded.formats.reader import Reader
 from flipcore.datasets.recorded.grouping import Key, Refusal, VariantRow, batches
+from flipcore.datasets.recorded.layouts import Layout
 from flipcore.datasets.recorded.log_answers import unique_options
 from flipcore.datasets.recorded.log_records import LogAbout, LogReadout, LogRecord, Rejection
 from flipcore.datasets.recorded.recording import SETS
@@ -50,7 +52,7 @@ from flipcore.datasets.tables.sentence import sentence
 from flipcore.datasets.tables.stems import last_names
 from flipcore.text.answers import number_at_end
 
-TABLE = "table"
+TABLE, _TITLE = "table", "Tables of outputs"
 COLUMN_KEYS = (*KEYS, "dataset", "read")  # of words that are about the columns of tables
 _PLACES = ("index", "index1")
 WORDS = "words"  # how a column names right answers, some of which are no numbers
@@ -85,9 +87,11 @@ def words_of_columns(corrections: Mapping[str, str]) -> dict[str, str]:
     return {key.removeprefix(COLUMN): value for key, value in corrections.items() if key.startswith(COLUMN)}
 
 
-def table_reader(source: Source, corrections: Mapping[str, str], name: TableName | None = None) -> Reader:
-    """What reads this table: as guessed and called by `name`, with what `corrections` say of its columns ("column:KEY", "read:READOUT").
-    Raises BadInput for a recording that cannot be read by."""
+def table_reader(
+    source: Source, corrections: Mapping[str, str], name: TableName | None = None, layout: Layout | None = None
+) -> Reader:
+    """What reads this table: as guessed, alone or with others of its `layout`, and called by `name`, with what `corrections` say of its
+    columns ("column:KEY", "read:READOUT"). Raises BadInput for a recording that cannot be read by."""
     none_read = COLUMN + "read"
     words = [
         f"{key.removeprefix(COLUMN)}={value}"
@@ -96,25 +100,46 @@ def table_reader(source: Source, corrections: Mapping[str, str], name: TableName
     ]
     read = [f"{key.removeprefix(READ)}={value}" for key, value in corrections.items() if key.startswith(READ)]
     said = words_of_columns(corrections)
-    guess = first_guess(source, said)
+    guess = replace(layout.recording(said), dataset=Path(source.name).stem) if layout else first_guess(source, said)
     if name and not guess.model_columns:
         guess = replace(guess, dataset=name.task, model=guess.model if guess.models else name.model or guess.model)
     recording = corrected(guess, words, read if read or none_read in corrections else None)
-    rows = answers_in(str(source.path), recording)
-    reading = read_by_structure(str(source.path), said)
     try:
-        reader = reader_of(_readable(recording, rows, reading), rows, reading)
+        if layout:
+            reader = _reader_in(layout, recording, layout.reading(said))
+        else:
+            reading = read_by_structure(str(source.path), said)
+            rows = answers_in(str(source.path), recording)
+            reader = reader_of(_readable(recording, rows, reading), rows, reading)
     except BadInput as error:
+        reading = layout.reading(said) if layout else read_by_structure(str(source.path), said)
         if not reading.questions:
             raise
         reader = _unreadable(reading, str(error))
     return replace(reader, records=partial(_under, name.condition, reader.records)) if name and name.condition else reader
 
 
+def _reader_in(layout: Layout, recording: Recording, reading: TableReading) -> Reader:
+    """What reads one of the tables of a layout; what is said of all of them is said of the first."""
+    key = replace(recording, dataset="", model="")
+    shared = layout.shared.get(key)
+    if shared is None:
+        rows = answers_of(layout.first_rows, recording)
+        about = _about_rows(_readable(recording, rows, reading), rows, reading)
+        shared = layout.shared[key] = _forms_of(recording, rows), replace(about, notes=[], doubts=[])
+    else:
+        about = shared[1]
+    forms = shared[0]
+    columns = {**about.columns, "dataset": recording.dataset, "model": recording.model}
+    # what is said of one file may be added to
+    about = replace(about, notes=[*about.notes], columns=columns)
+    return Reader(TABLE, _TITLE, may_be_table, partial(_records, recording, forms), lambda source, beside: about)
+
+
 def _unreadable(reading: TableReading, why: str) -> Reader:
     """What stands for a table that is read once its question is answered."""
     about = LogAbout("table of outputs", read_as=sentence(reading), questions=reading.questions, unreadable=why)
-    return Reader(TABLE, "Tables of outputs", may_be_table, lambda source, beside: iter(()), lambda source, beside: about)
+    return Reader(TABLE, _TITLE, may_be_table, lambda source, beside: iter(()), lambda source, beside: about)
 
 
 def _under(condition: str, records: Callable, source: Source, beside: Sequence[Source]) -> Iterator[LogRecord | Rejection]:
@@ -127,13 +152,16 @@ def _under(condition: str, records: Callable, source: Source, beside: Sequence[S
 
 def reader_of(recording: Recording, rows: Sequence[Mapping[str, Any]] = (), reading: TableReading | None = None) -> Reader:
     """What reads a table of which everything is declared; its first `rows` tell how options are named."""
+    records = partial(_records, recording, _forms_of(recording, rows))
+    return Reader(TABLE, _TITLE, may_be_table, records, partial(_about, recording, reading))
+
+
+def _forms_of(recording: Recording, rows: Sequence[Mapping[str, Any]]) -> dict[str, str]:
     forms = _forms(recording, rows) if recording.kind == "choice" else {}
     variants = variants_in(rows, recording.nested, recording.columns)
     if recording.kind == "number" and sum(_is_in_words(values.get(recording.target)) for values in variants) > 1:
         forms = {recording.target: WORDS}  # a single one is a slip, and refused
-    return Reader(
-        TABLE, "Tables of outputs", may_be_table, partial(_records, recording, forms), partial(_about, recording, reading)
-    )
+    return forms
 
 
 def _is_in_words(right: Any) -> bool:
@@ -218,10 +246,13 @@ def _are_items(rows: Sequence[Mapping[str, Any]]) -> bool:
 
 
 def _about(recording: Recording, reading: TableReading | None, source: Source, beside: Sequence[Source]) -> LogAbout:
+    return _about_rows(recording, answers_in(str(source.path), recording), reading)
+
+
+def _about_rows(recording: Recording, rows: Sequence[Mapping[str, Any]], reading: TableReading | None) -> LogAbout:
     mapping = mapping_of(recording)
     columns = ", ".join(f"{key}={value}".replace("\n", "\\n") for key, value in mapping.items() if key != "fields")
     readouts = ", ".join(f"{field.extractor}={field.column}" for field in recording.fields) or "none recorded"
-    rows = answers_in(str(source.path), recording)
     unused_columns = unused(recording, columns_of(rows, recording.nested))
     notes = [f"Columns: {columns}.", f"Recorded readouts: {readouts}."]
     doubts: list[tuple[str, str]] = []
