@@ -28,6 +28,8 @@ SPREAD = "vocabulary_spread"
 ABILITIES = ("generate", "first_token_logprobs", "score", SPREAD)
 OK, UNREADABLE, CUT, ABSENT = "ok", "unreadable", "cut", "absent"
 BASE = "base"
+# ends the name of a scorer whose scores are better the less they are
+LOWER_IS_BETTER = "(lower is better)"
 # words that servers take; each takes some of them
 EFFORTS = ("none", "minimal", "low", "medium", "high", "xhigh", "max")
 IDENTITY = "identity"  # the axis of the base prompt asked again: the noise floor under every other

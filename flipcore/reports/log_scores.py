@@ -14,6 +14,7 @@ import pandas as pd
 
 from flipcore.claims.claim import Claim, description
 from flipcore.claims.score import QUESTIONS_ONLY
+from flipcore.core.records import LOWER_IS_BETTER
 from flipcore.core.study import Study
 from flipcore.stats.base.accuracy import accuracy
 from flipcore.stats.base.estimate import Estimate, missing, number_text, without_interval
@@ -174,7 +175,8 @@ def _score(
     by_item = item_scores(part["score"], part["item_id"], reducer)
     clusters = part.groupby("item_id", sort=False)["family"].first().reindex(by_item.index)
     n_epochs = int(part["score"].notna().groupby(part["item_id"]).sum().max())
-    is_share = scale == (0.0, 1.0) and bool(part["score"].dropna().isin((0.0, 1.0)).all())
+    are_verdicts = scale == (0.0, 1.0) and bool(part["score"].dropna().isin((0.0, 1.0)).all())
+    is_share = are_verdicts and not str(scorer["scorer"]).endswith(LOWER_IS_BETTER)
     mean = accuracy(by_item, clusters) if is_share else _grade(by_item, clusters, scale)
     mean, absent = _bounded(mean, part, asked, reducer, is_share=is_share, scale=scale)
     passes = tuple(_passes(part, clusters, n_epochs)) if is_share and n_epochs > 1 else ()

@@ -17,7 +17,7 @@ from flipcore.charts.score import ScoreBars
 from flipcore.claims import score as claims
 from flipcore.claims.claim import Claim
 from flipcore.claims.corrected_ranks import Labelled, PairByPeople, pairs_by_people, ranks_by_people
-from flipcore.core.records import ABSENT, BASE, IDENTITY, OK, role_name
+from flipcore.core.records import ABSENT, BASE, IDENTITY, LOWER_IS_BETTER, OK, role_name
 from flipcore.core.wordings import COMBINED
 from flipcore.extractors import title_of
 from flipcore.reports.ranking import roles_of
@@ -633,8 +633,13 @@ def _model_score(frame: pd.DataFrame, model: str, sample: _Sample) -> ModelScore
     # Only what is on the reference's scale can be read beside it.
     own_cells, own_frame = all_bars[reference].cells, rows_of(reference)
     bars: dict[str, ErrorBar] = {}
+    is_lower = reference.endswith(LOWER_IS_BETTER)
     for name, bar in all_bars.items():
-        if (bar.cells.bounds, bar.cells.is_binary) == (own_cells.bounds, own_cells.is_binary):
+        is_alike = (bar.cells.bounds, bar.cells.is_binary) == (
+            own_cells.bounds,
+            own_cells.is_binary,
+        )
+        if is_alike and name.endswith(LOWER_IS_BETTER) == is_lower:
             bars[name] = bar
     scale = sample.scales.get(reference)
     changes = {}

@@ -35,7 +35,7 @@ from flipcore.datasets.recorded.columns import (
 from flipcore.datasets.recorded.fields import OF_SAMPLE, Field, value_at
 from flipcore.datasets.recorded.recording import SETS, Recording
 from flipcore.datasets.tables.coding import Coding
-from flipcore.datasets.tables.own_columns import OF_MODEL
+from flipcore.datasets.tables.own_columns import OF_MODEL, bare_path
 from flipcore.datasets.tables.reading import TableReading, read_table
 from flipcore.datasets.tables.stems import names, words_of
 
@@ -171,8 +171,8 @@ def _with_graders(recording: Recording, reading: TableReading, variants: Sequenc
     """Add the columns of scores, people's last, and items, variants and runs."""
     roles = reading.roles
     taken = {recording.text, recording.target, recording.tasks, *(field.column for field in recording.fields)}
-    people = [_bare(name) for name in roles.people if name not in taken]
-    scores = [_bare(name) for name in (*roles.scores, *roles.judges) if name not in taken]
+    people = [bare_path(name) for name in roles.people if name not in taken]
+    scores = [bare_path(name) for name in (*roles.scores, *roles.judges) if name not in taken]
     recording = replace(recording, score=",".join([*scores, *people]))
     return _with_grid(recording, reading, variants, people=people if scores else [])
 
@@ -208,6 +208,8 @@ def _with_grid(
         changes["copies"] = "out"
     if people:
         changes["people"] = ",".join(people)
+    else:
+        changes["lower"] = ",".join(map(bare_path, reading.lower))
     if reading.coding is Coding.LETTER_OR_TEXT and reading.letters:
         changes["answers"] = f"A-{max(reading.letters)}"
     return replace(recording, **changes)
@@ -305,12 +307,6 @@ def _models(reading: TableReading, taken: Sequence[str]) -> str:
 
 def _first_model(rows: Sequence[Mapping[str, Any]], models: str) -> str:
     return str(value_at(rows[0], models.partition(",")[0]) or NO_MODEL_NAME)
-
-
-def _bare(name: str) -> str:
-    """A score's path, without the name that an object of one score repeats: correct.correct is correct."""
-    *outer, last = name.split(".")
-    return ".".join(outer) if outer and outer[-1] == last else name
 
 
 def _item(recording: Recording, reading: TableReading) -> str:

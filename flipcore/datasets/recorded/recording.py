@@ -32,7 +32,8 @@ class Recording:
     scores needs neither prompt nor output.
     `models` and `item` may be several columns, with commas between. `missing` lists values that are no score (-1), `percent` columns whose
     values above 1 are percentages, `people` those of the scores that people gave; `failed=out` leaves failed calls out of the score,
-    `copies=out` rows that repeat another word for word.
+    `copies=out` rows that repeat another word for word. Of the columns in `lower` less is better, and they call nothing right; those in
+    `reverse` are turned round: 1 less what they hold.
     `tasks`, `category` and `cluster` name columns of the task, the subject, and the template or passage that items share; `finish` that of
     why an output ended: "length" where it was cut off. `prompt` and `question` may be several columns, with commas between: their texts
     are joined.
@@ -73,6 +74,8 @@ class Recording:
     failed: str = ""
     people: str = ""
     copies: str = ""
+    lower: str = ""
+    reverse: str = ""
 
     @property
     def models_beside(self) -> tuple[str, ...]:

@@ -19,3 +19,9 @@ def own_key(column: str, model: str) -> str:
 def bare_column(model: str) -> str:
     """How the column of a model itself is called: an output where its name says so, else a bare answer."""
     return "response" if _OUTPUT.search(model) else "prediction"
+
+
+def bare_path(name: str) -> str:
+    """A score's path, without the name that an object of one score repeats: correct.correct is correct."""
+    *outer, last = name.split(".")
+    return ".".join(outer) if outer and outer[-1] == last else name

@@ -14,12 +14,12 @@ from pathlib import Path
 from flipcore.datasets.tables.coding import Agreement, Coding, agreement, entries_of
 from flipcore.datasets.tables.grid import LEAST_ITEMS, Grid, find_grid
 from flipcore.datasets.tables.load import Table, load
-from flipcore.datasets.tables.own_columns import bare_column
+from flipcore.datasets.tables.own_columns import bare_column, bare_path
 from flipcore.datasets.tables.people import labelled_by
 from flipcore.datasets.tables.profile import Profile, profile
 from flipcore.datasets.tables.roles import LOOKED_AT, Roles, find_roles, lone_negatives
 from flipcore.datasets.tables.shape import Shape, find_shape, reshape
-from flipcore.datasets.tables.stems import names, stems, words_of
+from flipcore.datasets.tables.stems import lower_is_better, names, stems, words_of
 from flipcore.text.counts import count_of
 
 MOST_QUESTIONS = 2
@@ -93,6 +93,7 @@ class TableReading:
     questions: tuple[Question, ...] = ()
     refusal: str = ""
     missing: Mapping[str, int] = field(default_factory=dict)
+    lower: tuple[str, ...] = ()  # scores of which less is better, by their names
     n_copies: int = 0
     alike: frozenset[str] = frozenset()  # columns that part the rows as the items do
     letters: frozenset[str] = frozenset()  # of a key that is letters, or a letter and a text
@@ -151,6 +152,9 @@ def read_loaded(table: Table, file: str, words: Mapping[str, str]) -> TableReadi
         return replace(reading, refusal=refusal)
     reading = _counted(found, reading)
     reading = _scored(found, reading)
+    if "reverse" not in words:
+        lower = tuple(name for name in (*reading.roles.scores, *reading.roles.judges) if lower_is_better(name))
+        reading = replace(reading, lower=lower)
     left_out = _left_out(found, reading, table.n_broken)
     reading = replace(reading, unused=_unused(found, reading), left_out=left_out)
     reading = replace(reading, notes=_notes(found, reading))
@@ -486,6 +490,7 @@ def _questions(found: Profile, reading: TableReading) -> list[Question]:
     """What is open, the question that moves the score first."""
     asked = [
         _ask_systems(found, reading) or _ask_score(found, reading),
+        _ask_direction(found, reading),
         _ask_percentages(found, reading),
         _ask_negative(found, reading),
         _ask_output(found, reading),
@@ -578,6 +583,24 @@ def _ask_score(found: Profile, reading: TableReading) -> Question | None:
         f"No column is called like a score; {name} holds values {span}.",
         Choice(f"{name} is the score.", (f"score={name}",), mean),
         second,
+    )
+
+
+def _ask_direction(found: Profile, reading: TableReading) -> Question | None:
+    """A leading score from 0 to 1 that is called like something bad: is 1 good or bad?"""
+    name = next(iter((*reading.roles.scores, *reading.roles.judges)), "")
+    if not name or not lower_is_better(name):
+        return None
+    column = found[name]
+    is_unit = column.least is not None and column.most is not None and 0 <= column.least <= column.most <= 1
+    if not (column.is_verdict or column.is_ratio or is_unit):
+        return None  # called "lower is better" wherever it is shown
+    mean, path = _mean(found, name), bare_path(name)
+    return Question(
+        "direction",
+        f"{name} is called like something of which less is better; its mean is {mean:.3g}.",
+        Choice(f"1 is bad: the score is 1 less {name}.", (f"reverse={path}",), 1 - mean),
+        Choice("1 is good: the score stays as it is.", ("reverse=",), mean),
     )
 
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from flipcore.datasets.reading.columns import option_columns, options_in
 from flipcore.datasets.tables.coding import Agreement, Coding, agreement, codings_of, entries_of, score_of_cell
 from flipcore.datasets.tables.profile import Column, Profile
-from flipcore.datasets.tables.stems import is_word, last_names, names, words_of
+from flipcore.datasets.tables.stems import is_word, last_names, lower_is_better, names, words_of
 
 BETTER, TOO_GOOD = 0.2, 0.995  # agreement that makes another column the output; a copy of the key
 ANSWERS_READ = 0.05  # of the rows hold the right answer in a column of answers
@@ -329,6 +329,10 @@ def _with_graders(profile: Profile, roles: Roles) -> Roles:
             unnamed.append(name)
     roles = replace(roles, errors=errors)
     scores = _without_weak(profile, scores)
+    if not (scores or judges or people or _has_match(roles)):
+        scores = [name for name in profile.names if _is_lower_score(profile, roles, name)]
+    # what is better the less it is leads no other score
+    scores.sort(key=lower_is_better)
     if roles.output and roles.target and not scores:
         scores = [name for name in (*unnamed, *_texts_of_few(profile, roles)) if _stands_where_right(profile, roles, name)]
     roles = replace(
@@ -339,6 +343,19 @@ def _with_graders(profile: Profile, roles: Roles) -> Roles:
         unnamed_scores=tuple(name for name in unnamed if name not in scores),
     )
     return replace(roles, sentinel=_sentinels(profile, roles))
+
+
+def _has_match(roles: Roles) -> bool:
+    """Whether outputs are compared with right answers that they may repeat."""
+    return bool(roles.agreements) and roles.agreements[0].coding is not Coding.LONG_TEXT
+
+
+def _is_lower_score(profile: Profile, roles: Roles, name: str) -> bool:
+    """Whether a column grades by what is bad; beside an output, `error` is about its call."""
+    column = profile[name]
+    is_free = name not in roles.taken and not (roles.output and name in roles.errors)
+    is_graded = _is_score(column) and column.n_distinct > 1 and not (column.is_list or column.is_object)
+    return is_free and is_graded and lower_is_better(name)
 
 
 _WHO = {"annotator", "worker", "rater", "reviewer", "turker", "coder", "labeler", "labeller"}

@@ -59,6 +59,22 @@ def last_names(name: str, kind: str) -> bool:
     return bool(words) and ("_".join(words) in stems(kind).words or stems(kind).has(words[-1]))
 
 
+def lower_is_better(name: str) -> bool:
+    """Whether a column is called like a score of which less is better: hallucinated, error_rate."""
+    entry = _NAMED_ENTRY.fullmatch(name)  # metrics[Toxicity].score is about toxicity
+    about = entry[1] if entry else name.rpartition(".")[2]
+    words = words_of(about)
+    if not words or any(word in stems("negation").words for word in words):
+        return False
+    # "hallucination_score" and "is_toxic" are about their other word
+    telling = [word for word in words if word not in _SAY_NOTHING]
+    return last_names("_".join(telling), "lower")
+
+
+_NAMED_ENTRY = re.compile(r".+?\[(?!-?\d+\])(.+)\]\.\w+")
+_SAY_NOTHING = {"score", "scores", "is", "was", "has", "rate", "label", "flag", "value", "mean"}
+
+
 def is_word(value: str, kind: str) -> bool:
     """Whether a value of a cell is a word of a list: richtig, ✓, true."""
     return value.strip().lower().replace(" ", "_") in stems(kind).words

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from flipcore.core.errors import BadInput
-from flipcore.core.records import BASE, ROLES, Item
+from flipcore.core.records import BASE, LOWER_IS_BETTER, ROLES, Item
 from flipcore.datasets.reading.checks import checked
 from flipcore.datasets.reading.columns import guess_columns, options_in, target_form
 from flipcore.datasets.reading.log_files import Source
@@ -41,7 +41,7 @@ from flipcore.datasets.recorded.formats.reader import Reader
 from flipcore.datasets.recorded.grouping import Key, Refusal, VariantRow, batches
 from flipcore.datasets.recorded.layouts import Layout
 from flipcore.datasets.recorded.log_answers import unique_options
-from flipcore.datasets.recorded.log_records import LogAbout, LogReadout, LogRecord, Rejection
+from flipcore.datasets.recorded.log_records import LogAbout, LogReadout, LogRecord, Rejection, right_of
 from flipcore.datasets.recorded.recording import SETS
 from flipcore.datasets.recorded.table_names import TableName
 from flipcore.datasets.tables.coding import entries_of, letter_in, letters_of
@@ -431,7 +431,8 @@ class _Rows:
         for column in recording.scores:
             scorer = _spoken_scorer(column)
             scorer = str(values.get(recording.scorer) or scorer) if recording.scorer else scorer
-            readout = scorer_readout(scorer, self._score(column, values))
+            readout = self._directed(column, scorer_readout(scorer, self._score(column, values)))
+            scorer = readout.name
             if recording.sample:
                 place = (*key, name, str(values.get(recording.sample)), scorer)
                 if place in self.scores:
@@ -458,6 +459,22 @@ class _Rows:
         if is_missing or has_failed:
             return None
         return number / 100 if number > 1 and column in recording.percent.split(",") else value
+
+    def _directed(self, column: str, readout: LogReadout) -> LogReadout:
+        """A score turned round where 1 is bad; one of which less is better is called so, and calls nothing right."""
+        recording = self.recording
+        if column in recording.reverse.split(","):
+            # people's labels are known by the name of their column
+            name = readout.name if recording.people else f"{readout.name} (reversed)"
+            if readout.score is None:
+                return replace(readout, name=name)
+            if not 0 <= readout.score <= 1:
+                raise BadInput(f"has the score {readout.score:g}, and only scores from 0 to 1 are turned round")
+            score = 1 - readout.score
+            return replace(readout, name=name, score=score, is_correct=right_of(score))
+        if column in recording.lower.split(","):
+            return replace(readout, name=f"{readout.name} {LOWER_IS_BETTER}", is_correct=None)
+        return readout
 
     def _text(self, values: Mapping[str, Any]) -> tuple[str | None, str]:
         if not self.recording.text:
