@@ -9,7 +9,7 @@ from flipcore.core.plugins import Registry, in_files
 
 _FILES = (
     "identity options framing stored_wordings effort combined numeric_resample entity_rename "
-    "bit_flip completion"
+    "bit_flip completion masked_option"
 )
 AXES: Registry[Axis] = Registry(
     "axis",

@@ -57,7 +57,7 @@ class Completion(Axis):
             params = {
                 "reference": end,
                 "n_words": len(end.split()),
-                "room": _room(end),
+                "room": room_for(end),
                 "n_samples": 1,
                 "temperature": 0.0,
             }
@@ -78,7 +78,7 @@ class Completion(Axis):
         ]
 
 
-def _room(reference: str) -> int:
+def room_for(reference: str) -> int:
     """Tokens that hold the reference: two a word, or one a third byte, which scripts without blanks
     need."""
     n = 8 + max(2 * len(reference.split()), len(reference.encode("utf-8", "surrogatepass")) // 3)

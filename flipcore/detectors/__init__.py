@@ -23,7 +23,7 @@ from flipcore.stats.memory import frames
 from flipcore.stats.memory.members import Members
 
 T = TypeVar("T")
-_FILES = "drop_gap published losses pearl completion hardness_curve"
+_FILES = "drop_gap published losses pearl completion ts_guessing hardness_curve"
 DETECTORS: Registry[Detector] = Registry(
     "detector",
     "detectors",

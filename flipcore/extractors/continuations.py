@@ -6,10 +6,14 @@ The variant carries its reference, or the prompt whose answer at temperature 0 i
 once, whatever the number of samples. Where it says how many words the reference has (`n_words`), as
 many of the continuation are compared: a model that goes on is not less alike.
 
+Of an option that is hidden (`is_whole`), the first line of the answer is compared, or the line that
+names the option's `label`, and nothing may follow the reference.
+
 A continuation is asked for with a fixed length, so the token limit that ends it cuts nothing off; a
 filter or an open reasoning block does.
 """
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
@@ -32,6 +36,7 @@ from flipcore.text.similarity import COMPRESSORS, ncd, rouge_l, tokens
 _ROOM_STEP = 16  # tokens; requests of like length are answered in one batch
 _MOST = 1024
 _OPENING = " \"'“”‘’….:"  # what a model may set before the words themselves
+_AROUND = f"{_OPENING},;!?*_`()[]"  # and around an option
 
 
 def continuation_need(variant: Variant, ask: Ask) -> list[Need]:
@@ -87,7 +92,26 @@ def texts_of(variant: Variant, completions: Sequence[Completion]) -> tuple[str, 
             "The model wrote nothing of the unchanged text, so there is nothing to compare with."
         )
     text, n_words = completions[-1].text, variant.params.get("n_words")
+    if variant.params.get("is_whole"):
+        label = str(variant.params.get("label") or "")
+        return reference, filled_in(text, label=label, reference=reference)
     return reference, " ".join(text.split()[: int(n_words)]) if n_words else text
+
+
+def filled_in(text: str, *, label: str, reference: str) -> str:
+    """Return what an answer puts in the place of a hidden option: the line of its `label` if there
+    is one, else its first, without the label or the mask before it."""
+    lines = [line for line in text.splitlines() if line.strip()]
+    if not label or not lines:
+        return lines[0] if lines else ""
+    # Each at most once: an option may begin like a label.
+    of_label, of_mask = rf"(?:option\s+)?{label}\W*[.:)]\s*", r"\[MASK\]\W*(?:is\b|=|:)?\s*"
+    lead = re.compile(rf"\W*(?:{of_label}(?:{of_mask})?|{of_mask}(?:{of_label})?)", re.IGNORECASE)
+    line = next(filter(lead.match, lines), lines[0])
+    # "B. cereus" is an option of its own, whatever its label.
+    if " ".join(line.split()).casefold().startswith(" ".join(reference.split()).casefold()):
+        return line
+    return lead.sub("", line, count=1) if lead.match(line) else line
 
 
 @dataclass(frozen=True)
@@ -143,9 +167,10 @@ class RougeL(_Continued):
     about: ClassVar[str] = "How much of the reference's sequence of words a continuation repeats."
 
     def likeness(self, variant: Variant, reference: str, text: str) -> Reading:
-        if "n_words" in variant.params and not tokens(reference):
+        if not tokens(reference) and {"n_words", "is_whole"} & variant.params.keys():
             return absent(
-                "The second half has no Latin letter or digit, and ROUGE-L compares nothing else."
+                "The text asked for has no Latin letter or digit, and ROUGE-L compares nothing "
+                "else."
             )
         return Reading(OK, value=rouge_l(reference, text))
 
@@ -160,10 +185,15 @@ class WordForWord(_Continued):
     )
 
     def likeness(self, variant: Variant, reference: str, text: str) -> Reading:
+        is_whole = variant.params.get("is_whole")
         reference, text = (
-            " ".join(text_compared.split()).casefold().lstrip(_OPENING)
+            " ".join(text_compared.split()).casefold().strip(_AROUND)
+            if is_whole
+            else " ".join(text_compared.split()).casefold().lstrip(_OPENING)
             for text_compared in (reference, text)
         )
+        if is_whole:
+            return Reading(OK, value=float(text == reference))
         continued = text.removeprefix(reference)
         # "123" does not continue as "12" does; in other scripts words may touch
         goes_on = continued[:1].isalnum() and continued.isascii()

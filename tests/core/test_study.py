@@ -55,9 +55,9 @@ EARLIER = {"demo": "1076063c19c0", "memory": "291c1a7af05c", "ground_truth": "82
 @pytest.mark.parametrize("name", EARLIER)
 def test_a_study_that_does_not_say_keeps_its_id(name):
     study = Study.read(DATA / f"{name}.toml")
-    # the demo asks more items and ways of asking drawn at random since, the ground truth completion and min-k %++: these are other studies
+    # the demo asks more items and ways of asking drawn at random since, the ground truth completion, hidden options and min-k %++
     items = study.items if name != "demo" else tuple(replace(one, n=n) for one, n in zip(study.items, (20, 12), strict=True))
-    axes = tuple(axis for axis in study.axes if axis.name not in ("combined", "completion"))
+    axes = tuple(axis for axis in study.axes if axis.name not in ("combined", "completion", "masked_option"))
     extractors = tuple(one for one in study.extractors if one.name not in ("min_k_plus", "word_for_word"))
     silent = replace(study, items=items, control="other", axes=axes, extractors=extractors, detectors=DETECTORS)
     assert silent.study_id == EARLIER[name] and "control" not in tomllib.loads(silent.to_toml())

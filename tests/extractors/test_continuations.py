@@ -95,3 +95,53 @@ def test_both_read_one_request_with_room_for_the_second_half():
     needs = [extractor_of(name).needs(ITEM, HALF, Ask(temperature=0.9, seed=3), []) for name in ("rouge_l", "word_for_word")]
     assert needs[0] == needs[1] and needs[0][0].request.temperature == 0
     assert needs[0][0].request.max_tokens == HALF.params["room"]
+
+
+CHOICE = Item.make(
+    dataset="t", key="3", kind="choice", question="Which flows through Rome?", options=("the Po", "the Tiber"), target="1"
+)
+MASKED = axis_of("masked_option").variants(CHOICE, "plain", generator(0, "x"), Material())[0]
+
+
+@pytest.mark.parametrize(
+    ("text", "exact"),
+    [
+        ("the Po", 1),
+        ("A. the Po", 1),
+        ("(A) The  Po.", 1),
+        ("**A: the Po**", 1),
+        ("Option A: the Po", 1),
+        ("[MASK] = the Po", 1),
+        ("Which flows through Rome?\nA. the Po\nB. the Tiber", 1),
+        ("the Po, which flows through Turin", 0),
+        ("the Poe", 0),
+        ("Po", 0),
+        ("I do not know.", 0),
+        ("", 0),
+    ],
+)
+def test_a_hidden_option_is_filled_in_exactly_or_not(text, exact):
+    assert MASKED.params["reference"] == "the Po" and MASKED.params["label"] == "A"
+    readings = {
+        name: extractor_of(name).read(CHOICE, MASKED, [Completion("c", "ok", text=text)])
+        for name in ("word_for_word", "rouge_l")
+    }
+    assert readings["word_for_word"].value == exact
+    assert (readings["rouge_l"].value == 1) == bool(exact)
+
+
+def test_a_hidden_option_that_begins_like_a_label_keeps_its_beginning():
+    options = ("B. cereus", "B. subtilis", "E. coli")
+    microbes = Item.make(dataset="t", key="4", kind="choice", question="Which lives in the gut?", options=options, target="2")
+    masked = axis_of("masked_option").variants(microbes, "plain", generator(1, "x"), Material())[0]
+    reference = masked.params["reference"]
+    for text in (reference, f"{masked.params['label']}. {reference}"):
+        assert extractor_of("word_for_word").read(microbes, masked, [Completion("c", "ok", text=text)]).value == 1
+
+
+def test_the_room_for_a_hidden_option_does_not_tell_its_length():
+    options = ("tin", "a rather long option")
+    item = Item.make(dataset="t", key="5", kind="choice", question="Which?", options=options, target="0")
+    longer = axis_of("masked_option").variants(item, "plain", generator(0, "x"), Material())[0]
+    rooms = [extractor_of("rouge_l").needs(CHOICE, masked, Ask(), [])[0].request.max_tokens for masked in (MASKED, longer)]
+    assert MASKED.params["reference"] != longer.params["reference"] and len(set(rooms)) == 1

@@ -129,17 +129,16 @@ def context_loss(model: PocketModel, entries: Sequence[Entry]) -> np.ndarray:
     return np.array(mean[0]) - np.array(mean[1])
 
 
-def completion(model: PocketModel, entries: Sequence[Entry], measure: str) -> np.ndarray:
-    """How the model goes on behind the first half of each item, compared with its second half by `measure`, as a study does it."""
-    kinds, axis, extractor = (
-        {"problems": "number", "choices": "choice", "prose": "completion"},
-        axis_of("completion", {"instruction": ""}),
-        extractor_of(measure),
-    )
-    items = [
-        Item.make(dataset="pocket", key=one.key, kind=kinds[one.family], question=one.question, options=tuple(one.options))
-        for one in entries
-    ]
+def completion(model: PocketModel, entries: Sequence[Entry], measure: str, axis_name: str = "completion") -> np.ndarray:
+    """How the model goes on behind what the axis shows of each item, compared with what it leaves out by `measure`, as a study
+    does it."""
+    kinds = {"problems": "number", "choices": "choice", "prose": "completion"}
+    axis = axis_of(axis_name, {"instruction": ""})
+    extractor = extractor_of(measure)
+    items = []
+    for entry in entries:
+        text = {"question": entry.question, "options": tuple(entry.options), "target": entry.target}
+        items.append(Item.make(dataset="pocket", key=entry.key, kind=kinds[entry.family], **text))
     variants = [axis.variants(item, "plain", world_generator(0, "card"), Material())[0] for item in items]
     texts: dict[int, str] = {}
     for room in sorted({int(one.params["room"]) for one in variants}):

@@ -10,6 +10,7 @@ import numpy as np
 from flipcore.core.errors import BadInput
 from flipcore.core.paths import POCKET
 from flipcore.detectors.completion import DETECTORS as COMPLETIONS
+from flipcore.detectors.ts_guessing import DETECTORS as GUESSES
 from flipcore.models.pocket_inference import PocketModel
 from flipcore.stats.memory.exceedance import SetTest, set_test
 from tests.lab.pocket.measures import (
@@ -50,6 +51,10 @@ DETECTORS: dict[str, tuple[str, Callable[[PocketModel, Sequence[Entry]], np.ndar
         for one in COMPLETIONS
         for family in ("problems", "choices", "prose")
     },
+    **{
+        f"{detector.title}, choices": ("choices", partial(completion, measure=detector.measure, axis_name=detector.axis))
+        for detector in GUESSES
+    },
 }
 # Tried and not shipped, for what they see where the truth is known.
 ANSWER_KEPT = "published answer to new numbers, problems"
@@ -67,8 +72,12 @@ MEASURED = tuple(title for title in TITLES if title not in BESIDE)
 
 def own_test(title: str, d: np.ndarray, d0: np.ndarray) -> SetTest:
     """The test of a set by the detector that a title begins with."""
-    own = COMPLETIONS[1] if title == ANSWER_KEPT else next((one for one in COMPLETIONS if title.startswith(one.title)), None)
-    return own.set_test(d, d0) if own else set_test(d, d0)
+    if title == ANSWER_KEPT:
+        return COMPLETIONS[1].set_test(d, d0)
+    for detector in (*COMPLETIONS, *GUESSES):
+        if title.startswith(detector.title):
+            return detector.set_test(d, d0)
+    return set_test(d, d0)
 
 
 def scores_of(title: str, model: PocketModel, families: Families, n_samples: int = 10) -> Scores:

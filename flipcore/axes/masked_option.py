@@ -1,0 +1,111 @@
+"""TS-guessing (arXiv:2311.09783): one wrong option of a multiple-choice item is hidden, and the
+model fills it in; nothing in the question says what stood there, so a model that does has read it.
+
+It needs no log-probabilities, so it serves models behind an API. Asked once, at temperature 0.
+Options that anybody would guess are left out as the paper leaves them out: yes and no, options
+about other options, and options that share most of their words with another one (ROUGE-L above
+.65).
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from flipcore.axes.completion import room_for
+from flipcore.axes.options import referring
+from flipcore.core.contracts import Axis, Material, param
+from flipcore.core.records import BASE, CONTINUATION, Item, Prompt, Variant
+from flipcore.text.prompts import LAYOUTS, labels_of
+from flipcore.text.similarity import rouge_l
+
+MASK = "[MASK]"
+INSTRUCTION = (
+    f"One wrong option of this published question is hidden behind {MASK}. Write the words that "
+    "stood there, as they were published. Write only these words.\n\n"
+)
+MOST_ALIKE = 0.65  # the paper's limit
+_FEWEST_TOKENS = 96  # the same room for short options, so that it does not tell their length
+_PLAIN = frozenset({"yes", "no", "true", "false", "both", "neither", "all", "none", "either"})
+_WHY_NOT = (
+    "It has no wrong option that only its text could tell: they are like another option, speak of "
+    "the others, or say yes or no."
+)
+
+
+@dataclass(frozen=True)
+class MaskedOption(Axis):
+    """`instruction` asks to fill in an option drawn at random. Without one, as for a model that
+    only continues texts, the item is shown up to its last wrong option, whose text comes next."""
+
+    instruction: str = param(INSTRUCTION, "instruction (none for a base model)")
+    name: ClassVar[str] = "masked_option"
+    title: ClassVar[str] = "Hidden option (TS-guessing)"
+    about: ClassVar[str] = "One wrong option is hidden, to be filled in: who has read it, can."
+    applies_to: ClassVar[frozenset[str]] = frozenset({"choice"})
+    harmless: ClassVar[bool] = False
+    rewrites: ClassVar[bool] = True
+    asks: ClassVar[str] = CONTINUATION
+
+    def variants(
+        self, item: Item, layout: str, rng: np.random.Generator, material: Material
+    ) -> list[Variant]:
+        labels = labels_of("upper", len(item.options))
+        candidates = _maskable(item)
+        lines = [f"{label}. {option}" for label, option in zip(labels, item.options, strict=True)]
+        params: dict = {"refusal": "guessable", "why": _WHY_NOT}
+        if candidates:
+            place = int(rng.choice(candidates)) if self.instruction else candidates[-1]
+            lines[place] = f"{labels[place]}. {MASK}" if self.instruction else f"{labels[place]}."
+            lines = lines if self.instruction else lines[: place + 1]
+            reference = item.options[place]
+            params = {
+                "reference": reference,
+                "is_whole": True,
+                "room": max(_FEWEST_TOKENS, room_for(reference)),
+                "n_samples": 1,
+                "temperature": 0.0,
+            }
+            if self.instruction:
+                params["label"] = labels[place]
+        # A layout's own words may ask for an answer, which an instruction to fill in contradicts.
+        stem = LAYOUTS["plain" if self.instruction else layout].stem.format(item.question)
+        parts = (("instruction", self.instruction), ("stem", stem), ("options", "\n".join(lines)))
+        return [
+            Variant(
+                item.item_id,
+                self.name,
+                key=BASE,
+                prompt=Prompt(tuple(part for part in parts if part[1])),
+                target=None,
+                order=tuple(range(len(item.options))),
+                labels=labels,
+                layout=CONTINUATION,
+                params=params,
+            )
+        ]
+
+
+def _maskable(item: Item) -> list[int]:
+    """Return the places of the wrong options that nobody guesses without having read them."""
+    if item.target is None:
+        return []
+    refers = referring(item.options)
+    excluded = {*item.target.split("\n"), *map(str, (*refers.by_label, *refers.about_others))}
+    places = []
+    for place, option in enumerate(item.options):
+        others = (*item.options[:place], *item.options[place + 1 :])
+        if str(place) not in excluded and _tells(option, others):
+            places.append(place)
+    return places
+
+
+def _tells(option: str, others: Sequence[str]) -> bool:
+    words = option.strip(" .").casefold()
+    if words in _PLAIN or not any(letter.isalnum() for letter in words):
+        return False
+    return all(rouge_l(option, other) <= MOST_ALIKE for other in others)
+
+
+AXIS = MaskedOption()
