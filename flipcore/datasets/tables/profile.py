@@ -9,6 +9,7 @@ from flipcore.datasets.tables.stems import stems
 
 AT_ONCE = 60  # columns of one query
 FOLLOWS = 1.01  # distinct pairs per distinct value, up to which a column follows from another
+FEW_ROWS = 20_000  # up to which the columns of a table are measured below one another
 FEW = 12  # distinct values that are remembered one by one
 _NUMBER = r"TRY_CAST(rtrim({c}, '%') AS DOUBLE)"
 
@@ -166,10 +167,8 @@ def profile(table: Table) -> Profile:
     columns: dict[str, Column] = {}
     for start in range(0, len(table.names), AT_ONCE):
         several = table.names[start : start + AT_ONCE]
-        query = f"SELECT {', '.join(_measures(table.sql(name)) for name in several)} FROM {table.relation}"
-        cells = iter(table.rows(query)[0])
-        for name in several:
-            columns[name] = _column(name, table.n_rows, [next(cells) for _ in range(_N_MEASURES)])
+        for name, measures in zip(several, _measured(table, several), strict=True):
+            columns[name] = _column(name, table.n_rows, measures)
     few = [name for name, column in columns.items() if 0 < column.n_distinct <= FEW]
     for name in few:
         sql = table.sql(name)
@@ -177,6 +176,21 @@ def profile(table: Table) -> Profile:
         values = tuple(row[0] for row in table.rows(query))
         columns[name] = Column(**{**vars(columns[name]), "values": values})
     return Profile(table, columns)
+
+
+def _measured(table: Table, names: Sequence[str]) -> list[Sequence]:
+    """Return the measures of each of these columns."""
+    cells = [table.sql(name) for name in names]
+    if 0 < table.n_rows <= FEW_ROWS:
+        # To plan the measures of every column takes far longer than to take them of few rows: they
+        # are planned once, of all columns below one another.
+        query = (
+            f"SELECT {_measures('cell')} FROM (SELECT unnest([{', '.join(cells)}]) AS cell, "
+            f"unnest(range({len(cells)})) AS place FROM {table.relation}) GROUP BY place ORDER BY place"
+        )
+        return list(table.rows(query))
+    row = table.rows(f"SELECT {', '.join(map(_measures, cells))} FROM {table.relation}")[0]
+    return [row[start : start + _N_MEASURES] for start in range(0, len(row), _N_MEASURES)]
 
 
 def _measures(c: str) -> str:
