@@ -27,6 +27,7 @@ from flipcore.store.queries.locks import sight
 from flipcore.store.queries.readout_rows import all_and_harmless
 from flipcore.text.counts import count_of
 
+# Of the items: a variant that fewer were asked is compared with no other.
 LEAST_SHARED = 0.9
 # Of right answers, between two extractors: less is nothing to say in a first line.
 LEAST_SPREAD = 0.005
@@ -178,12 +179,12 @@ def audit(store: Store, study_id: str) -> Audit:
     formats = list(chain.from_iterable(source.options.get("formats", ()) for source in study.items))
     models = list(frame["model"].unique())
     more = f" and {len(models) - 3} more" if len(models) > 3 else ""
-    readers = ", ".join(spoken_name(name) for name in frame["extractor"].unique())
+    extractors = ", ".join(spoken_name(name) for name in frame["extractor"].unique())
     n_items = count_of(frame["item_id"].nunique(), "item")
     n_calls = count_of(int(audit_input.calls["n"].sum()), "call")
     recognised = (
         f"{', '.join(formats) or 'study'}: {n_items}, {n_calls}, {', '.join(models[:3])}{more};"
-        f" read by {readers}."
+        f" read by {extractors}."
     )
     return Audit(
         recognised=recognised,

@@ -92,6 +92,7 @@ def flips_by_model(
     for model in frame["model"].unique():
         part = frame[frame["model"] == model]
         answers = coded_answers(part)
+        # Nothing stands in for a reference that a model lacks.
         if reference not in answers.extractors:
             continue
         all_cells = decompositions(answers, reference, tests=False)

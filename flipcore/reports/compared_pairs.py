@@ -53,8 +53,8 @@ def flips(pair: tuple[Side, Side]) -> bool:
     is, or may be, right."""
     if not _is_comparable(pair):
         return False
-    before, after = (_answers(samples) for _, samples in pair)
-    return any(left != right for left, right in product(before, after))
+    (_, before), (_, after) = pair
+    return any(left != right for left, right in product(_answers(before), _answers(after)))
 
 
 def _answers(samples: list[SampleView]) -> list[str | None]:

@@ -17,6 +17,7 @@ from flipcore.store.queries import decisions
 from flipcore.store.queries.decisions import UNKNOWN, changes, data_state
 from flipcore.store.queries.inspection import inspection, source_of
 
+# The fields that evidence needs to be shown.
 EVIDENCE = {"item", "axis", "variant", "extractor", "calls"}
 UNCHANGED = "Nothing that it rests on has changed since."
 
@@ -66,9 +67,9 @@ class Entry:
         """The two outputs that were looked at, in words; "" where none was open."""
         if not self.evidence:
             return ""
-        item, axis, variant = (str(self.evidence[name]) for name in ("item", "axis", "variant"))
+        axis = str(self.evidence["axis"]).replace("_", " ")
         calls = " and ".join(map(str, self.evidence["calls"]))
-        return f"{item}, {axis.replace('_', ' ')}, {variant}: {calls}"
+        return f"{self.evidence['item']}, {axis}, {self.evidence['variant']}: {calls}"
 
     @property
     def settings_text(self) -> str:
@@ -149,9 +150,7 @@ def count_sentence(record: Sequence[Entry]) -> str:
 def _entry(
     row: Mapping[Any, Any], state: Mapping[str, Any] | BadInput, *, is_replaced: bool
 ) -> Entry:
-    before, place, evidence, rests_on = (
-        table_of(row[name]) for name in ("came_from", "place", "evidence", "basis")
-    )
+    evidence, rests_on = table_of(row["evidence"]), table_of(row["basis"])
     since = str(state) if isinstance(state, BadInput) else changes(rests_on, state)
     verdicts = rests_on.get("verdicts")
     # Another version may have stored fewer fields.
@@ -164,12 +163,13 @@ def _entry(
         mode=row["mode"],
         sentence=row["sentence"],
         resolution=row["resolution"] or "",
-        before=str(before.get("sentence", "")),
+        before=str(table_of(row["came_from"]).get("sentence", "")),
         settings=table_of(row["settings"]),
         reviewer=row["reviewer"],
         when=row["created_at"],
-        query=str(place.get("query", "")),
+        query=str(table_of(row["place"]).get("query", "")),
         evidence=evidence if has_evidence else {},
+        # A basis that nobody can compare tells nothing of paraphrases.
         verdicts=verdicts if since != UNKNOWN and isinstance(verdicts, dict) else {},
         since=since or UNCHANGED,
         is_replaced=is_replaced,

@@ -114,6 +114,7 @@ def headline(
         accuracy_claim = description(f"{prefix}{_accuracy_words(sets, accuracies)}.")
         if sets.keys() == unread.keys():
             accuracy_claim = accuracy_claim.not_claimed(" ".join(dict.fromkeys(unread.values())))
+    # The largest artifact leads; where none is shown, the field's usual extractor.
     lead = claims.leading_extractor(totals, temperature)
     lead = lead or (FIELD if FIELD in read_names else (read_names or names)[0])
     total = next((total for total in totals if total.extractor == lead), None)
@@ -147,18 +148,19 @@ def why_nothing_was_read(frame: pd.DataFrame) -> str:
 
 def nothing_to_compare(frame: pd.DataFrame) -> str:
     """Say that fewer than two extractors read answers, and why the others read none."""
-    silent: list[str] = []
-    readers: list[str] = []
+    without_answers: list[str] = []
+    with_answers: list[str] = []
     for name, rows in frame.groupby("extractor", sort=False, observed=True):
-        names = silent if (rows["status"] == ABSENT).all() else readers
+        names = without_answers if (rows["status"] == ABSENT).all() else with_answers
         names.append(str(name))
-    if not silent:
+    if not without_answers:
         return "This study has one extractor, so there is nothing to compare."
-    reason = _reason(frame, silent[0])
-    if not readers:
+    reason = _reason(frame, without_answers[0])
+    if not with_answers:
         return f"No extractor read an answer, so there is nothing to compare.{reason}"
-    start = f"Only {title_of(readers[0]).lower()} read answers, so there is nothing to compare"
-    return f"{start}; {', '.join(title_of(name).lower() for name in silent)} read none.{reason}"
+    start = f"Only {title_of(with_answers[0]).lower()} read answers, so there is nothing to compare"
+    silent = ", ".join(title_of(name).lower() for name in without_answers)
+    return f"{start}; {silent} read none.{reason}"
 
 
 def _reason(frame: pd.DataFrame, extractor: str) -> str:
@@ -340,6 +342,7 @@ def claimed_headline(
     # The base prompt stands under every axis, also under one whose changes nobody reviewed.
     is_changed = frame["axis"].isin(closed_gates) & (frame["variant"] != BASE)
     claimed = frame[~(is_changed | frame["extractor"].isin(closed_gates))]
+    # The estimates at hand are of all rows, also of those that are left out here.
     is_whole = len(claimed) == len(frame)
     summary = headline(
         claimed,
@@ -372,6 +375,7 @@ def _of_results(claim: Claim, frame: pd.DataFrame, extractor: str) -> Claim:
     wrong, and no answer."""
     if not judges(frame[frame["extractor"] == extractor]):
         return claim
+    # A judge says right or wrong, not whether two answers are the same.
     sentence = re.sub(r"\b(of|different|changes) answers\b", r"\1 results", claim.sentence)
     return replace(claim, sentence=sentence)
 
@@ -430,6 +434,7 @@ def flip_to_open(
     first, second = surface.aligned(
         surface.surface(frame, field), surface.surface(frame, reference)
     )
+    # Reruns alone are no change to look at.
     if set(first.columns) <= {IDENTITY}:
         return None
     row = surface.order_of(first, second, "difference", first.items)[0]

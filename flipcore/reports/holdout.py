@@ -55,6 +55,7 @@ from flipcore.vectors import classifiers, embeddings
 
 POCKET = "pocket"
 FEWEST = 5  # entries that either set must have to be compared
+# The plainest extractors come first.
 PREFERRED = ("rotation_single", WRITTEN_ANSWER, FIRST_TOKEN, "rotation")
 
 
@@ -202,6 +203,7 @@ def checked_models(target: Sequence[Item], models: Sequence[str]) -> dict[str, P
     states = {}
     for name in models:
         card = cards.get(name)
+        # A training that is known says more than a declared cut-off.
         if pocket_state and card and card.backend == POCKET:
             states[name] = pocket_state
         else:
@@ -265,6 +267,7 @@ def too_few(n_target: int, n_retro: int, notes: Sequence[str]) -> str:
 
 START: dict[str, Any] = {
     "difficulty": verdict.DIFFICULTY_MARGIN,
+    # A part of the target suggests it.
     "semantic": None,
     "prediction": verdict.BALANCED_MARGIN,
     "odd one out": verdict.ODD_MARGIN,

@@ -32,10 +32,7 @@ class Sets:
     @property
     def sets_id(self) -> str:
         """A hash of both sets' entries, whatever they are called."""
-        return digest(
-            sorted(item.item_id for item in self.target),
-            sorted(item.item_id for item in self.retro),
-        )
+        return digest(sorted(_ids(self.target)), sorted(_ids(self.retro)))
 
     @classmethod
     def without_study(
@@ -92,7 +89,7 @@ def sets_of_study(
     alone."""
     target = tuple(holdout.role_items(store, study_id, "target", lock=lock))
     retro_items = tuple(holdout.role_items(store, study_id, "retro", lock=lock))
-    retro = written_from(retro_items, [item.item_id for item in target])
+    retro = written_from(retro_items, _ids(target))
     return Sets(name, target, retro, study_id, (study_id,), share_aside)
 
 
@@ -112,7 +109,7 @@ def divided_sets(store: Store, sets: Sets, share: float, *, confirmatory: bool) 
     before."""
     sets, aside = _without_hidden(store, sets), holdout.entries_aside(store, sets.record_id)
     if share and not aside:
-        target, retro = ([item.item_id for item in items] for items in (sets.target, sets.retro))
+        target, retro = _ids(sets.target), _ids(sets.retro)
         # The first share stands for good: nobody chooses it after looking.
         aside = holdout.keep_aside(store, sets.record_id, target, retro, share)
     if not aside:
@@ -135,7 +132,7 @@ def divided_sets(store: Store, sets: Sets, share: float, *, confirmatory: bool) 
 def _without_hidden(store: Store, sets: Sets) -> Sets:
     """The sets less what a study set aside and no lock has opened: nothing shows that, wherever
     else it may be read from."""
-    hidden = holdout.hidden_items(store, [item.item_id for item in (*sets.target, *sets.retro)])
+    hidden = holdout.hidden_items(store, _ids((*sets.target, *sets.retro)))
     # The part that these sets set aside themselves is divided off later.
     hidden -= holdout.entries_aside(store, sets.record_id)
     if not hidden:
@@ -144,16 +141,18 @@ def _without_hidden(store: Store, sets: Sets) -> Sets:
         f"{count_of(len(hidden), 'entry is', 'entries are')} left out: a study set them aside, and"
         " only its lock opens them."
     )
-    target, retro = (
-        tuple(item for item in items if item.item_id not in hidden)
-        for items in (sets.target, sets.retro)
-    )
+    target = tuple(item for item in sets.target if item.item_id not in hidden)
+    retro = tuple(item for item in sets.retro if item.item_id not in hidden)
     return replace(sets, target=target, retro=retro, notes=(*sets.notes, note))
 
 
 def _with_studies(store: Store, sets: Sets) -> Sets:
-    ids = [[item.item_id for item in items] for items in (sets.target, sets.retro)]
-    return replace(sets, study_ids=holdout.studies_of(store, *ids))
+    study_ids = holdout.studies_of(store, _ids(sets.target), _ids(sets.retro))
+    return replace(sets, study_ids=study_ids)
+
+
+def _ids(items: Iterable[Item]) -> list[str]:
+    return [item.item_id for item in items]
 
 
 def written_from(retro: Sequence[Item], target_ids: Iterable[str]) -> tuple[Item, ...]:

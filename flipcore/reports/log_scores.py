@@ -139,6 +139,7 @@ def _scores(
         of_task = asked_of_task[asked_of_task["extractor"] == name]
         for model in models:
             part = of_task[of_task["model"] == model]
+            # The rows come before what the log reports of them.
             if part["score"].notna().any() and is_known(reducer) and scorer.get("of_rows", True):
                 roles, asked = list(part["role"].unique()), asked_of_task["model"] == model
                 for role in roles:
@@ -263,8 +264,9 @@ def _passes(
     is_mixed = ((by_item > 0) & (by_item < 1)).astype(float)
     yield MIXED, accuracy(is_mixed, families.reindex(by_item.index))
     # Two runs of an item differ where exactly one is right: 2 (share right − share both right).
-    right, twice = (item_scores(part["score"], part["item_id"], f"pass_hat_{k}") for k in (1, 2))
-    by_item = 2 * (right - twice).dropna()
+    right = item_scores(part["score"], part["item_id"], "pass_hat_1")
+    twice_right = item_scores(part["score"], part["item_id"], "pass_hat_2")
+    by_item = 2 * (right - twice_right).dropna()
     # As the noise floor of an audit, which it is.
     yield FLOOR, mean_interval(by_item, families.reindex(by_item.index))
 

@@ -64,6 +64,7 @@ LACKING = (
 REWRITING = "numeric_resample"  # where to look first for a break
 SHOWN_DETAILS = 1  # of a test's further claims, in the text of the command line
 _TASKS = {axis.name: axis.task for axis in AXES}
+# The kinds of items, in the order in which they are shown.
 NAMES = {
     "number": "problems",
     "choice": "choices",
@@ -172,6 +173,7 @@ def _of_kind(
             problem=problem,
             name=detector.name,
             is_outside=detector.name not in declared,
+            # Detectors that read one thing count as one kind of evidence.
             reads=detector.reads or detector.title,
         )
 

@@ -58,18 +58,17 @@ def groups() -> list[tuple[str, Registry, list[str]]]:
 
 def tables() -> str:
     """The shipped axes, extractors, detectors and kinds of model as Markdown, for docs/parts.md."""
-    axes, extractors, detectors = (_shipped(part) for part in (AXES, EXTRACTORS, DETECTORS))
     axis_rows = [["axis", "what it changes", "items", "flips"]]
-    for name, axis in axes.items():
+    for name, axis in _shipped(AXES).items():
         flips = "yes" if axis.harmless else "no: memory alone"
         axis_rows.append([f"`{name}` {axis.title}", axis.about, _kinds(axis), flips])
     extractor_rows = [["extractor", "what it reads", "items", "needs of a model"]]
-    for name, extractor in extractors.items():
+    for name, extractor in _shipped(EXTRACTORS).items():
         needs = ", ".join(sorted(extractor.abilities))
         row = [f"`{name}` {extractor.title}", extractor.about, _kinds(extractor), needs]
         extractor_rows.append(row)
     detector_rows = [["detector", "what it measures", "compared with"]]
-    for name, detector in detectors.items():
+    for name, detector in _shipped(DETECTORS).items():
         detector_rows.append([f"`{name}` {detector.title}", detector.about, detector.null])
     lines = []
     for rows in (axis_rows, extractor_rows, detector_rows):

@@ -120,6 +120,7 @@ def _rewritten(name: str, n: int, before: str, after: str) -> Rewritten:
     return Rewritten.make([f"{name}{i}" for i in range(n)], bits[0], bits[1][:, None], None)
 
 
+# The answers never change, and the analysis resamples them.
 @cache
 def gap_rows() -> list[dict[str, str]]:
     """Source 000's table, recomputed, one column per model: the gap by its rule and by ours, and

@@ -153,6 +153,7 @@ def _model_pair(contest: Contest, j: int, k: int, level: float) -> ModelPair:
 def _notes(contest: Contest) -> list[str]:
     n = int((~contest.claimed).sum())
     notes = []
+    # A gate may be closed for an axis that this study does not ask.
     for reason in contest.left_out.values() if n else ():
         left_out = f"{n} of {count_of(len(contest.claimed), 'way')} {'is' if n == 1 else 'are'}"
         notes.append(f"{left_out} left out of the claims: {reason}")

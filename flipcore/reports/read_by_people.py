@@ -29,7 +29,9 @@ from flipcore.stats.score.self_preference import SelfPreference, self_preference
 from flipcore.store.queries.judges import BACKWARDS
 from flipcore.text.counts import count_of
 
+# The place of an output among those of one model, and among those of several.
 PLACE = ["item_id", "variant_id", "sample"]
+OUTPUT = ["model", *PLACE]
 MORE = 100  # labels
 
 
@@ -172,7 +174,11 @@ def reader_errors(rows: Sequence[Mapping[str, Any]]) -> list[ReaderErrors]:
 
 
 def corrected_score(
-    model: str, reader: str, outputs: pd.DataFrame, rows: Sequence[Mapping[str, Any]], level: float
+    model: str,
+    extractor: str,
+    outputs: pd.DataFrame,
+    rows: Sequence[Mapping[str, Any]],
+    level: float,
 ) -> ReaderErrors | None:
     """Correct the score of `outputs` (item_id, variant_id, sample, score, family) under one model
     and extractor by the labels among `rows`; None without a label, and where scores are not right
@@ -180,7 +186,7 @@ def corrected_score(
     scored = outputs[outputs["score"].notna()]
     label_of = {}
     for row in rows:
-        is_own = (row["model"], row["extractor"]) == (model, reader)
+        is_own = (row["model"], row["extractor"]) == (model, extractor)
         if is_own and row["label_is_right"] is not None:
             label_of[tuple(row[name] for name in PLACE)] = row
     labels, labelled = np.full(len(scored), math.nan), []
@@ -193,7 +199,7 @@ def corrected_score(
         return None
     units = scored["family"].astype(str).to_numpy()
     score = corrected(scored["score"], labels, units, level)
-    return ReaderErrors(model, reader, tuple(labelled), score, units)
+    return ReaderErrors(model, extractor, tuple(labelled), score, units)
 
 
 def examples(rows: Sequence[Mapping[str, Any]], n: int = 20) -> list[dict[str, Any]]:
@@ -346,6 +352,7 @@ def people_on_flips(
     if not labelled_rows or not cells:
         return []
     read = _read(frame, {row["item_id"] for row in labelled_rows})
+    # The rates of a cell stand in the order of the items in the frame.
     item_index = {name: i for i, name in enumerate(pd.factorize(frame["item_id"])[1])}
     # What a gate withholds enters no mean over axes.
     open_cells = [cell for cell in cells if cell.axis not in closed_gates]
@@ -361,7 +368,8 @@ def people_on_flips(
                 by_reference.append(flips)
                 by_people.append(row["flips"])
                 items.append(item_index[row["item_id"]])
-        t, g = (cell.item_values[:, list(COLUMNS).index(name)] for name in ("T", "G"))
+        values = pd.DataFrame(cell.item_values, columns=list(COLUMNS))
+        t, g = values["T"].to_numpy(), values["G"].to_numpy()
         clusters = cell.families if cell.families is not None else np.arange(t.size)
         people = flips_by_people(t, g, by_reference, by_people, items, clusters, level)
         gates = (closed_gates.get(name, "") for name in (cell.axis, cell.extractor, cell.reference))
@@ -411,6 +419,7 @@ def _flips_under_reference(
     for name in (cell.reference, cell.extractor):
         for variant, sample in zip(row["variants"], row["samples"], strict=True):
             key = (row["item_id"], row["axis"], variant, sample, name)
+            # T = G + A counts the pairs that both extractors saw.
             if key not in read:
                 return None
             answers.append(read[key])
@@ -420,7 +429,6 @@ def _flips_under_reference(
 # Judges as instruments: what a second judge reads in the same outputs, and whether a judge that is
 # a contestant favours itself.
 
-OUTPUT = ["model", "item_id", "variant_id", "sample"]
 ALIASES = {"o": "gpt", "chatgpt": "gpt"}  # OpenAI's reasoning models are named by a letter
 
 
@@ -468,7 +476,7 @@ class Contestant:
 
     @property
     def above_people(self) -> dict[str, Estimate | None]:
-        """How much higher the judge scores than people do, its own models and others."""
+        """The judge's scores less people's, of its own models and of others."""
         preference = self.preference
         if preference is None:
             return dict.fromkeys(("own", "others", "apart"))
@@ -549,17 +557,17 @@ def judges_of(
 ) -> Judges:
     """`frame` are readouts, `labelled` what people read (`judge_labels.labelled_readouts`),
     `model_of` reader -> the model that reads as it, `models` those that answer."""
-    readers = []
+    extractors = []
     for name in frame["extractor"].unique() if len(frame) else ():
         # Reading the options backwards tests a judge, and is no second one.
         if needs_judge(str(name)) and name != BACKWARDS:
-            readers.append(str(name))
-    pairs = [_two(frame, first, second) for first, second in combinations(readers, 2)]
+            extractors.append(str(name))
+    pairs = [_two(frame, first, second) for first, second in combinations(extractors, 2)]
     contestants = []
-    for reader in readers:
-        own_models = _own_models(model_of[reader], models) if reader in model_of else ()
+    for extractor in extractors:
+        own_models = _own_models(model_of[extractor], models) if extractor in model_of else ()
         if own_models:
-            contestants.append(_contestant(reader, model_of[reader], own_models, labelled))
+            contestants.append(_contestant(extractor, model_of[extractor], own_models, labelled))
     return Judges(tuple(pair for pair in pairs if pair), tuple(contestants))
 
 
@@ -571,23 +579,25 @@ def _own_models(judge: str, models: Sequence[str]) -> tuple[str, ...]:
 
 
 def _contestant(
-    reader: str, judge: str, own_models: tuple[str, ...], labelled: Sequence[Mapping[str, Any]]
+    extractor: str, judge: str, own_models: tuple[str, ...], labelled: Sequence[Mapping[str, Any]]
 ) -> Contestant:
     rows = [
-        row for row in labelled if row["extractor"] == reader and row["label_is_right"] is not None
+        row
+        for row in labelled
+        if row["extractor"] == extractor and row["label_is_right"] is not None
     ]
     is_own = [row["model"] in own_models for row in rows]
     n_own = sum(is_own)
     # A preference is a difference: it needs labels of both sides.
     if not 0 < n_own < len(rows):
-        return Contestant(judge, reader, own_models, preference=None)
+        return Contestant(judge, extractor, own_models, preference=None)
     preference = self_preference(
         [bool(row["is_correct"]) for row in rows],
         [row["label_is_right"] for row in rows],
         is_own,
         [row["family"] for row in rows],
     )
-    return Contestant(judge, reader, own_models, preference, n_own, len(rows) - n_own)
+    return Contestant(judge, extractor, own_models, preference, n_own, len(rows) - n_own)
 
 
 def _two(frame: pd.DataFrame, first: str, second: str) -> TwoJudges | None:

@@ -30,6 +30,7 @@ from flipcore.text.counts import count_of
 N_BROKEN, N_NAMED = 20, 8  # items that a summary lists, and that a line names
 NO_VERDICT = ""  # of a task beside others: it is screened, and their mean has the verdict
 _WORD = {PASS: "✓ PASS", FAIL: "✗ FAIL", UNDECIDED: "– UNDECIDED", NO_VERDICT: "no FAIL"}
+# The columns of every table of two runs.
 _OLD, _NEW = "old", "new"
 _LIMITS = "90% limits"
 
@@ -49,7 +50,7 @@ class Run:
 
 @dataclass(frozen=True, eq=False)
 class TaskTable:
-    """The scores of one task as its reader gave them, and what the verdict needs of them.
+    """The scores of one task as its extractor gave them, and what the verdict needs of them.
 
     `by_item` is items × (old, new), NaN where a run has no score of the item. `left_out`, `worst`
     and `best` take absent scores as missing, and as they would be worst and best for the new run;
@@ -77,12 +78,12 @@ class TaskCheck:
     """
 
     task: str
-    reader: str
+    extractor: str
     loss: Loss
     outcome: str
     worst: Loss
     best: Loss
-    other_readers: Mapping[str, Loss]
+    other_extractors: Mapping[str, Loss]
     losers: tuple[str, ...]
     floor: float
     n_old: int
@@ -98,7 +99,7 @@ class TaskCheck:
             return f"{self.task}: {verdict}{why_not_judged(self.loss)}."
         return (
             f"{self.task}: {verdict}{change_text(self.loss)} on {count_of(self.loss.n, 'item')} by"
-            f" {title_of(self.reader).lower()}; margin"
+            f" {title_of(self.extractor).lower()}; margin"
             f" {amount_text(self.loss.margin, self.loss.scale)}."
         )
 
@@ -113,7 +114,7 @@ class TaskCheck:
                 f"Reruns of the old run differ in {share}% of its items' pairs of runs; the limits"
                 " hold this noise."
             )
-        for name, loss in self.other_readers.items():
+        for name, loss in self.other_extractors.items():
             yield (
                 f"The stored outputs of both runs read by {title_of(name).lower()}:"
                 f" {change_text(loss)}."
@@ -142,7 +143,7 @@ class TaskCheck:
 
 
 def _n_more(loss: Loss) -> int:
-    """How many more items would decide a loss; 0 where no number of items would."""
+    """Count the further items that would decide a loss; 0 where no number of items would."""
     n_needed = loss.n_to_decide
     return max(0, math.ceil(n_needed) - loss.n) if math.isfinite(n_needed) else 0
 
@@ -163,7 +164,6 @@ def change_text(loss: Loss) -> str:
     if math.isnan(loss.value):
         return "no score to compare"
     turn = -1 if loss.value < 0 else 1
-    ends = (turn * loss.low, turn * loss.high)
     factor, digits, unit = (100, 1, " points") if loss.scale == 1 else (1, 2, "")
     value = number_text(abs(loss.value) * factor, digits)
     text = f"{value}{unit} {'higher' if turn < 0 else 'lower'}"
@@ -172,8 +172,10 @@ def change_text(loss: Loss) -> str:
         text = "no change"
     if math.isnan(loss.low) or math.isnan(loss.high):
         return text
-    low, high = (number_text(factor * end, digits) for end in (min(ends), max(ends)))
-    return f"{text} [{low}, {high}]"
+    # The limits are of what is printed, so those of a gain are turned over.
+    low, high = sorted((turn * loss.low, turn * loss.high))
+    limits = f"[{number_text(factor * low, digits)}, {number_text(factor * high, digits)}]"
+    return f"{text} {limits}"
 
 
 @dataclass(frozen=True, eq=False)
@@ -216,10 +218,12 @@ class RegressionCheck:
     @property
     def _mean_outcome(self) -> str:
         """The verdict on the mean, without the tasks that fail alone."""
+        # A task may fail alone, while the mean does not.
         if self.bounds.is_mean_failing and self.outcome == FAIL:
             return FAIL
         if len(self.tasks) == 1:
             return self.outcome
+        # Absent scores at their worst have to pass, too.
         passes = max(self._mean.p_small, self.bounds.worst.mean.p_small) < regression.ERROR
         return PASS if passes and not self.missing else UNDECIDED
 
@@ -283,9 +287,9 @@ class RegressionCheck:
         ]
         if len(self.tasks) > 1:
             title = f"mean of {len(self.tasks)} tasks"
-            lines.append(_row(title, self._mean_outcome, self._mean, reader=""))
+            lines.append(_row(title, self._mean_outcome, self._mean, extractor=""))
         for task in self.tasks:
-            lines.append(_row(task.task, task.outcome, task.loss, title_of(task.reader)))
+            lines.append(_row(task.task, task.outcome, task.loss, title_of(task.extractor)))
         for name in self.missing:
             undecided = f"{_WORD[UNDECIDED]} | 0 | missing from the new run"
             lines.append(f"| {_cell(name)} | {undecided} | | |")
@@ -328,12 +332,12 @@ class RegressionCheck:
     def as_dict(self) -> dict[str, Any]:
         tasks = []
         for task in self.tasks:
-            by_others = {name: plain(loss.value) for name, loss in task.other_readers.items()}
+            by_others = {name: plain(loss.value) for name, loss in task.other_extractors.items()}
             row = {
                 "task": task.task,
                 "outcome": task.outcome,
                 "sentence": task.sentence,
-                "reader": task.reader,
+                "reader": task.extractor,
                 **_numbers(task.loss),
                 "at_worst": _numbers(task.worst),
                 "at_best": _numbers(task.best),
@@ -366,12 +370,12 @@ def _cell(text: str) -> str:
     return text.replace("|", "\\|")
 
 
-def _row(name: str, outcome: str, loss: Loss, reader: str) -> str:
+def _row(name: str, outcome: str, loss: Loss, extractor: str) -> str:
     limits = "too few items"
     if not math.isnan(loss.low):
         limits = f"{amount_text(loss.low, loss.scale)} to {amount_text(loss.high, loss.scale)}"
     change = change_text(loss).partition(" [")[0]
-    cells = (name, _WORD[outcome], f"{loss.n:,}", change, limits, reader)
+    cells = (name, _WORD[outcome], f"{loss.n:,}", change, limits, extractor)
     return "| " + " | ".join(_cell(cell) for cell in cells) + " |"
 
 
@@ -463,9 +467,9 @@ class _Reading:
     """One task of both runs under the extractor that decides, and what else was read of it."""
 
     task: str
-    reader: str
+    extractor: str
     table: TaskTable
-    other_readers: Mapping[str, TaskScores]
+    other_extractors: Mapping[str, TaskScores]
     losers: tuple[str, ...]
     floor: float
     n_old: int
@@ -482,16 +486,16 @@ def _task_check(reading: _Reading, bounds: Bounds, place: int) -> TaskCheck:
         # Beside others a task is screened for a failure; passing is for the mean to say.
         outcome = FAIL if bounds.is_failing[place] else NO_VERDICT
     other_losses = {}
-    for name, scores_read in reading.other_readers.items():
+    for name, scores_read in reading.other_extractors.items():
         other_losses[name] = regression.loss_of([scores_read], reading.margin)
     return TaskCheck(
         task=reading.task,
-        reader=reading.reader,
+        extractor=reading.extractor,
         loss=bounds.left_out.tasks[place],
         outcome=outcome,
         worst=bounds.worst.tasks[place],
         best=bounds.best.tasks[place],
-        other_readers=other_losses,
+        other_extractors=other_losses,
         losers=reading.losers,
         floor=reading.floor,
         n_old=reading.n_old,
@@ -515,26 +519,26 @@ def _read_task(
     read_old = set(rows[_OLD]["extractor"])
     shared = [name for name in dict.fromkeys(rows[_NEW]["extractor"]) if name in read_old]
     if not shared:
-        readers = [", ".join(dict.fromkeys(part["extractor"])) for part in rows.values()]
+        names = [", ".join(dict.fromkeys(part["extractor"])) for part in rows.values()]
         raise BadInput(
-            f"{task}: the old run was read by {readers[0]}, the new one by {readers[1]}; no reader"
+            f"{task}: the old run was read by {names[0]}, the new one by {names[1]}; no reader"
             " read both."
         )
     scorers = [scorer for scorer in new.scorers if scorer["task"] == task]
-    reader = default_reference(shared, [str(scorer["scorer"]) for scorer in scorers])
-    reducers = [scorer.get("reducer", MEAN) for scorer in scorers if scorer["scorer"] == reader]
+    extractor = default_reference(shared, [str(scorer["scorer"]) for scorer in scorers])
+    reducers = [scorer.get("reducer", MEAN) for scorer in scorers if scorer["scorer"] == extractor]
     # A reducer of somebody's own cannot be computed again from the rows.
     reducer = str(reducers[0]) if reducers and is_known(str(reducers[0])) else MEAN
-    low, high = _scale(reader, task, old, new)
+    low, high = _scale(extractor, task, old, new)
     if in_points and (low, high) != (0.0, 1.0):
         raise BadInput(
-            f"{task}: {reader} gives scores from {low:g} to {high:g}, which have no percentage"
+            f"{task}: {extractor} gives scores from {low:g} to {high:g}, which have no percentage"
             " points; write --margin as a number on it."
         )
     # Where the runs name an item's cluster differently, the new run's name counts.
     rows_asked = pd.concat([asked[_NEW], asked[_OLD]])
     clusters = rows_asked.groupby("item_id")["family"].first().astype(str)
-    table = task_table(asked, reader, reducer, ends=(low, high), clusters=clusters)
+    table = task_table(asked, extractor, reducer, ends=(low, high), clusters=clusters)
     by_item = table.by_item
     if by_item.dropna().empty:
         raise BadInput(
@@ -543,39 +547,39 @@ def _read_task(
         )
     # The largest losses first; ties keep the order of the items.
     fell = (by_item[_OLD] - by_item[_NEW]).dropna().sort_values(ascending=False, kind="stable")
-    other_readers = {}
+    other_extractors = {}
     for name in shared:
-        if name != reader and (name in EXTRACTORS or name in new.scorer_names):
+        if name != extractor and (name in EXTRACTORS or name in new.scorer_names):
             # Other extractors say right or wrong, whatever the scale of the scorer.
-            other_readers[name] = _task_scores(_by_item(rows, name, MEAN), clusters, 1.0)
+            other_extractors[name] = _task_scores(_by_item(rows, name, MEAN), clusters, 1.0)
     return _Reading(
         task,
-        reader,
+        extractor,
         table,
-        other_readers,
+        other_extractors,
         losers=tuple(fell.index[fell > 0])[:N_BROKEN],
-        floor=_floor(rows[_OLD], reader),
+        floor=_floor(rows[_OLD], extractor),
         n_old=int(by_item[_OLD].notna().sum()),
         n_new=int(by_item[_NEW].notna().sum()),
         margin=margin,
     )
 
 
-def _scale(reader: str, task: str, *sides: Study) -> tuple[float, float]:
+def _scale(extractor: str, task: str, *sides: Study) -> tuple[float, float]:
     """The ends of a score's scale, over both runs."""
     lows, highs = [], []
     for scorer in chain.from_iterable(study.scorers for study in sides):
-        if (scorer["task"], scorer["scorer"]) == (task, reader):
+        if (scorer["task"], scorer["scorer"]) == (task, extractor):
             lows.append(float(scorer.get("low", 0.0)))
             highs.append(float(scorer.get("high", 1.0)))
     return min(lows, default=0.0), max(highs, default=1.0)
 
 
-def _by_item(rows: Mapping[str, pd.DataFrame], reader: str, reducer: str) -> pd.DataFrame:
+def _by_item(rows: Mapping[str, pd.DataFrame], extractor: str, reducer: str) -> pd.DataFrame:
     """Items × (old, new), NaN where a run has no score of the item."""
     columns = {}
     for side, part in rows.items():
-        scored = part[part["extractor"] == reader]
+        scored = part[part["extractor"] == extractor]
         columns[side] = item_scores(scored["score"], scored["item_id"], reducer)
     return pd.DataFrame(columns)
 
@@ -589,7 +593,7 @@ def _task_scores(by_item: pd.DataFrame, clusters: pd.Series, scale: float) -> Ta
 
 def task_table(
     asked: Mapping[str, pd.DataFrame],
-    reader: str,
+    extractor: str,
     reducer: str = MEAN,
     *,
     ends: tuple[float, float] = (0.0, 1.0),
@@ -602,7 +606,7 @@ def task_table(
     """
     low, high = ends
     rows = {side: part.dropna(subset="score") for side, part in asked.items()}
-    by_item = _by_item(rows, reader, reducer)
+    by_item = _by_item(rows, extractor, reducer)
     left_out = _task_scores(by_item, clusters, high - low)
     # An item that only the new run was asked is no loss of either.
     old_items = set(asked[_OLD]["item_id"])
@@ -610,17 +614,17 @@ def task_table(
     n_added = len(by_item) - len(compared)
     lacking = {}
     for side in (_OLD, _NEW):
-        lacking[side] = _lacking_runs(asked[side], rows[side], reader, compared)
+        lacking[side] = _lacking_runs(asked[side], rows[side], extractor, compared)
     is_absent = (lacking[_OLD] > 0) | (lacking[_NEW] > 0)
     if not is_absent.any():
         return TaskTable(by_item, left_out, left_out, left_out, 0, n_added)
 
     def filled(old_score: float, new_score: float) -> TaskScores:
         complete = {
-            _OLD: _with_fill(rows[_OLD], reader, lacking[_OLD], old_score),
-            _NEW: _with_fill(rows[_NEW], reader, lacking[_NEW], new_score),
+            _OLD: _with_fill(rows[_OLD], extractor, lacking[_OLD], old_score),
+            _NEW: _with_fill(rows[_NEW], extractor, lacking[_NEW], new_score),
         }
-        filled_items = _by_item(complete, reader, reducer).reindex(compared)
+        filled_items = _by_item(complete, extractor, reducer).reindex(compared)
         return _task_scores(filled_items, clusters, high - low)
 
     # The worst for the new run: whatever it lacks is wrong, whatever the old one lacks is right.
@@ -629,27 +633,29 @@ def task_table(
 
 
 def _lacking_runs(
-    asked: pd.DataFrame, rows: pd.DataFrame, reader: str, items: list[str]
+    asked: pd.DataFrame, rows: pd.DataFrame, extractor: str, items: list[str]
 ) -> pd.Series:
     """The number of scores that each item lacks, of those that the run has of most items."""
     n_asked = asked.drop_duplicates(["item_id", "sample"])["item_id"].value_counts()
     # No log says how many runs were planned: what most items have counts.
     n_usual = int(n_asked.mode().max())
-    is_read = rows["extractor"] == reader
+    is_read = rows["extractor"] == extractor
     n_scored = rows[is_read].drop_duplicates(["item_id", "sample"])["item_id"].value_counts()
     return (n_usual - n_scored.reindex(items, fill_value=0)).clip(lower=0)
 
 
-def _with_fill(rows: pd.DataFrame, reader: str, lacking: pd.Series, score: float) -> pd.DataFrame:
+def _with_fill(
+    rows: pd.DataFrame, extractor: str, lacking: pd.Series, score: float
+) -> pd.DataFrame:
     """The rows with `score` in the place of each one that is lacking."""
     items = np.repeat(lacking.index.to_numpy(), lacking.to_numpy())
-    added = pd.DataFrame({"item_id": items, "extractor": reader, "score": score})
+    added = pd.DataFrame({"item_id": items, "extractor": extractor, "score": score})
     return pd.concat([rows[["item_id", "extractor", "score"]], added], ignore_index=True)
 
 
-def _floor(part: pd.DataFrame, reader: str) -> float:
+def _floor(part: pd.DataFrame, extractor: str) -> float:
     """The share of an item's pairs of runs that differ in score; NaN where it ran once."""
-    rows = part[part["extractor"] == reader]
+    rows = part[part["extractor"] == extractor]
     by_item = rows.groupby("item_id")["score"]
     pairs = [_share_of_pairs(scores.to_numpy()) for _, scores in by_item if len(scores) > 1]
     return float(np.mean(pairs)) if pairs else math.nan

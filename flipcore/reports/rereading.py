@@ -70,7 +70,7 @@ def changes(store: Store, study_id: str, old: str, new: str) -> list[Change]:
     """Compare two readouts, one change per model. Raises BadInput where the two share no text."""
     frame = studies.readouts(store, study_id, everything=True)
     frame = frame[frame["status"] != "absent"]
-    by_old, by_new = (frame[frame["extractor"] == name] for name in (old, new))
+    by_old, by_new = frame[frame["extractor"] == old], frame[frame["extractor"] == new]
     merged = by_old.merge(by_new, on=_TEXT, suffixes=("_old", "_new"))
     # A base that several axes share is one text.
     merged = merged.drop_duplicates(["model", "variant_id", "sample"])
@@ -81,7 +81,8 @@ def changes(store: Store, study_id: str, old: str, new: str) -> list[Change]:
 
 
 def _change(model: str, part: pd.DataFrame, old: str, new: str) -> Change:
-    was, now = (part[f"answer_{side}"].fillna("").astype(str) for side in ("old", "new"))
+    was = part["answer_old"].fillna("").astype(str)
+    now = part["answer_new"].fillna("").astype(str)
     is_changed = (was != now) | (part["status_old"] != part["status_new"])
     share = mean_interval(is_changed.astype(float).to_numpy(), part["item_id"].to_numpy())
     gained = int(((part["status_old"] != "ok") & (part["status_new"] == "ok")).sum())
@@ -105,7 +106,8 @@ def _scores(part: pd.DataFrame, old: str, new: str) -> str:
     base = base[base["is_correct_old"].notna() & base["is_correct_new"].notna()]
     if base.empty:
         return ""
-    was, now = (base[f"is_correct_{side}"].astype(float).mean() for side in ("old", "new"))
+    was = base["is_correct_old"].astype(float).mean()
+    now = base["is_correct_new"].astype(float).mean()
     return (
         f"Score on the base prompts: {percent_text(was, 1)} by {old}, {percent_text(now, 1)} by"
         f" {new}."

@@ -124,6 +124,7 @@ class ModelScore:
     @property
     def other_scores(self) -> list[float]:
         """The scores under the other readers of the same questions that may be claimed."""
+        # What a gate withholds stands in no sentence.
         names = self.comparable_readers - self.closed_readers
         return [bar.value for name, bar in self.readers.items() if name in names]
 
@@ -381,6 +382,7 @@ class ScoreReport:
         """Each model's rank over other questions and wordings, from the leads of all pairs; nothing
         below three models, or where some pair has no answers in common."""
         names = [score.model for score in sorted(self.models, key=lambda score: -score.bar.value)]
+        # Of two models their difference says it all.
         if len(names) < 3 or len(self.differences) < len(names) * (len(names) - 1) // 2:
             return ()
         # The claims of the leads hold at once already, so each p here is a decision: 0 or 1.
@@ -505,14 +507,16 @@ def score_report(
     columns = [*COLUMNS, *(["value"] if scales else [])]
     part = _scored(_select(frame[columns], frame["role"] == counted_role), scales)
     scored_by = set(part.loc[part["score"].notna(), "extractor"].unique())
-    readers = [name for name in part["extractor"].unique() if name in scored_by]
-    if not readers or (scorers and not (reader in readers or _is_one_mean(scorers, readers))):
+    extractors = [name for name in part["extractor"].unique() if name in scored_by]
+    if not extractors or (
+        scorers and not (reader in extractors or _is_one_mean(scorers, extractors))
+    ):
         return None
     # Tasks of a recording are different questions, so they are not pooled into one score.
     if is_recorded and tasks_of(part["item_id"].drop_duplicates()).nunique() > 1:
         return None
-    reference = default_reference(readers, list(scorer_of))
-    if reader and reader in readers:
+    reference = default_reference(extractors, list(scorer_of))
+    if reader and reader in extractors:
         reference = reader
     all_axes = [str(axis) for axis in part["axis"].unique()]
     chosen_axes = random_axes(all_axes, is_recorded=is_recorded)
@@ -520,7 +524,7 @@ def score_report(
         chosen_axes = tuple(axis for axis in all_axes if axis in set(axes))
     sample = _Sample(
         reference=reference,
-        readers=readers,
+        extractors=extractors,
         axes=tuple(axis for axis in chosen_axes if axis not in gates),
         closed_gates=gates,
         level=level,
@@ -537,7 +541,7 @@ def score_report(
     if not models:
         return None
     notes = [f"Left out of the wordings: {gates[axis]}" for axis in chosen_axes if axis in gates]
-    notes += _scale_notes(scorer_of.get(reference, {}), readers, models)
+    notes += _scale_notes(scorer_of.get(reference, {}), extractors, models)
     notes += _notes(models, sample.axes, all_axes, is_recorded=is_recorded)
     return ScoreReport(
         tuple(models), counted_role, reference, random_axes=sample.axes, notes=tuple(notes)
@@ -550,7 +554,7 @@ class _Sample:
     `stated` the scores that logs report by (model, extractor)."""
 
     reference: str
-    readers: Sequence[str]
+    extractors: Sequence[str]
     axes: tuple[str, ...]
     closed_gates: Mapping[str, str]
     level: float
@@ -578,7 +582,7 @@ def scale_of(scorer: Mapping[str, Any]) -> tuple[float, float] | None:
 
 
 def _scale_notes(
-    scorer: Mapping[str, Any], readers: Sequence[str], models: Sequence[ModelScore]
+    scorer: Mapping[str, Any], extractors: Sequence[str], models: Sequence[ModelScore]
 ) -> Iterator[str]:
     if "low" in scorer and not scorer.get("is_declared"):
         ends = f"{scorer['low']:g} to {scorer['high']:g}"
@@ -587,14 +591,14 @@ def _scale_notes(
             f" scale:{scorer['scorer']}=LOW..HIGH."
         )
     compared = set(chain.from_iterable(score.readers for score in models))
-    if left_out := [title_of(name).lower() for name in readers if name not in compared]:
+    if left_out := [title_of(name).lower() for name in extractors if name not in compared]:
         yield f"On another scale than the score, so not compared with it: {', '.join(left_out)}."
 
 
-def _is_one_mean(scorers: Sequence[Mapping[str, Any]], readers: Sequence[str]) -> bool:
+def _is_one_mean(scorers: Sequence[Mapping[str, Any]], extractors: Sequence[str]) -> bool:
     first = scorers[0]
     return (
-        first["scorer"] in readers
+        first["scorer"] in extractors
         and first.get("reducer") == MEAN
         and len({scorer["task"] for scorer in scorers}) == 1
     )
@@ -625,7 +629,7 @@ def _model_score(frame: pd.DataFrame, model: str, sample: _Sample) -> ModelScore
         return _select(frame, frame["extractor"] == extractor)
 
     all_bars = {}
-    for name in sample.readers:
+    for name in sample.extractors:
         if bar := _bar(rows_of(name), axes, level, sample.scales.get(name)):
             all_bars[name] = bar
     if reference not in all_bars:
@@ -678,7 +682,7 @@ def _model_score(frame: pd.DataFrame, model: str, sample: _Sample) -> ModelScore
         own_prompt=own_bar.by_questions if own_bar else None,
         published=sample.stated.get((model, reference)),
         why_not=gates.get(reference, "") or why_unread(model, reference, unread),
-        closed_readers=frozenset(name for name in sample.readers if name in gates),
+        closed_readers=frozenset(name for name in sample.extractors if name in gates),
         people=tuple(filter(None, people)),
         unread=unread,
         gaps=_gaps(own_frame, open_settings, bars[reference]),
@@ -711,7 +715,8 @@ def _gaps(frame: pd.DataFrame, settings: Settings, bar: ErrorBar) -> Mapping[str
     cell = asked.groupby(["item_id", "axis", "variant"], observed=True)["score"].mean().to_dict()
     at_base = base.groupby("item_id", observed=True)["score"].mean().to_dict()
     items = list(dict.fromkeys(item for item, _, _ in joint))
-    row_of, column_of = ({name: i for i, name in enumerate(names)} for names in (items, ways))
+    row_of = {item: i for i, item in enumerate(items)}
+    column_of = {way: i for i, way in enumerate(ways)}
     gaps = np.full((len(items), len(ways)), math.nan)
     for item, way, parts in joint:
         # A change that was not asked by itself is NaN, and so is the gap then.
@@ -791,6 +796,7 @@ def _bounded_bar(
 ) -> ErrorBar:
     """The bar with limits that allow for absent scores, where these matter; else the same bar."""
     is_absent = (frame["score"].isna() & (frame["status"] == ABSENT)).to_numpy()
+    # Without ends of the scale an absent score could be anything.
     if not is_absent.any() or not all(map(math.isfinite, bar.cells.bounds)):
         return bar
     own_way = f"{frame['axis'].iloc[0]}|{BASE}"
@@ -802,10 +808,13 @@ def _bounded_bar(
     counted = pd.concat(_base_and_variants(frame.assign(is_absent=is_absent), axes))
     n_counted = int((counted["score"].notna() | counted["is_absent"]).sum())
     share = float(counted["is_absent"].sum() / max(1, n_counted))
-    lowest, highest = (
-        _bar(frame.assign(score=frame["score"].mask(is_absent, end)), axes, level, scale)
-        for end in bar.cells.bounds
-    )
+
+    def bar_at(end: float) -> ErrorBar | None:
+        filled = frame.assign(score=frame["score"].mask(is_absent, end))
+        return _bar(filled, axes, level, scale)
+
+    low, high = bar.cells.bounds
+    lowest, highest = bar_at(low), bar_at(high)
     if lowest is None or highest is None:
         return bar
     shift = max(abs(lowest.value - bar.value), abs(highest.value - bar.value))

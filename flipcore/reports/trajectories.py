@@ -8,6 +8,7 @@ from typing import Any
 from flipcore.datasets.recorded.log_records import as_text
 from flipcore.text.counts import count_of
 
+# Trials are compared by what the model does, not by what its tools answer.
 ACTORS = ("assistant",)
 
 

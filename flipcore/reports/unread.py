@@ -16,17 +16,17 @@ def unread_share(statuses: pd.Series) -> float:
     return float(statuses.isin((UNREADABLE, CUT)).mean()) if len(statuses) else 0.0
 
 
-def is_unread(reader: str, share: float) -> bool:
+def is_unread(extractor: str, share: float) -> bool:
     """Return whether no score may be given of answers of which `share` was not read."""
     # What a log's own scorer read is its score, unless that is nothing.
-    return share == 1.0 or (share > MOST_UNREAD and reader in EXTRACTORS)
+    return share == 1.0 or (share > MOST_UNREAD and extractor in EXTRACTORS)
 
 
-def why_unread(model: str, reader: str, share: float) -> str:
+def why_unread(model: str, extractor: str, share: float) -> str:
     """Say why no score is given; "" where one is."""
-    if not is_unread(reader, share):
+    if not is_unread(extractor, share):
         return ""
-    by = f"({title_of(reader).lower()})"
+    by = f"({title_of(extractor).lower()})"
     if share == 1.0:
         return f"no answer of {model} could be read {by}."
     return f"{percent_text(share)} of {model}'s answers could not be read {by}."

@@ -168,6 +168,7 @@ class WholeStudy:
     ranking: RankingReport | None = None
     judges: Judges = field(default_factory=Judges)
 
+    # The tests take long, and most views of a study ask for none of them.
     @cached_property
     def holdout(self) -> HoldoutReport | None:
         """The four tests of the study's target and retro items, computed when they are first asked
@@ -252,6 +253,7 @@ class WholeStudy:
         others."""
         frame = self.flips_of(model)
         n_readers = frame.loc[frame["answer"].notna(), "extractor"].nunique()
+        # Where right answers are known, the scores show how far extractors disagree.
         if not self.study.is_recorded or frame["is_correct"].notna().any() or n_readers < 2:
             return ""
         return disagreements(frame, judges(frame)).sentence(title_of)
@@ -408,6 +410,7 @@ def study_of(store: Store, query: str) -> str:
 def imported(path: Path, words: Sequence[str], store: Store) -> str:
     """The id of the study that files are, stored for a moment; `words` correct a guess, as --map
     does."""
+    # Whoever names a file on the command line may read its folder.
     folders.admit(path if path.is_dir() else path.parent)
     corrections = corrections_of(words, bool(tables_in([path], words)))
     return store_logs(survey([path], corrections), store, is_checked=False)

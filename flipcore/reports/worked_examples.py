@@ -30,37 +30,42 @@ def flips_example(cells: Sequence[Decomposition]) -> str:
 
 def gap_example(gap: DropGap) -> str:
     """Both drops and their difference, in percentage points."""
-    benchmark, control, difference = (
-        f"{number_text(100 * estimate.value, 1, sign=True)} points"
-        for estimate in (gap.benchmark.drop, gap.control.drop, gap.gap)
-    )
+    benchmark, control = gap.benchmark.drop.value, gap.control.drop.value
     return (
-        f"The drop is {benchmark} on the benchmark and {control} on the control: gap {difference}."
+        f"The drop is {_points(benchmark)} on the benchmark and {_points(control)} on the control:"
+        f" gap {_points(gap.gap.value)}."
     )
+
+
+def _points(share: float) -> str:
+    return f"{number_text(100 * share, 1, sign=True)} points"
 
 
 def loss_example(test: LossTest, unit: str = "nats") -> str:
     """The median D of items and controls in its `unit` (none: ""); "" without either."""
     if not len(test.d) or not len(test.d0):
         return ""
-    items, controls = (number_text(float(np.median(d))) for d in (test.d, test.d0))
     unit = f" {unit}" if unit else ""
     return (
-        f"The median D is {items}{unit} for {len(test.d):,} items and {controls} for"
-        f" {len(test.d0):,} controls."
+        f"The median D is {_median(test.d)}{unit} for {len(test.d):,} items and"
+        f" {_median(test.d0)} for {len(test.d0):,} controls."
     )
+
+
+def _median(values: np.ndarray) -> str:
+    return number_text(float(np.median(values)))
 
 
 def pearl_example(pearl: Pearl) -> str:
     """The median sensitivity of texts and non-members, and alpha; "" without either."""
-    scores, never = (x[~np.isnan(x)] for x in (pearl.sensitivity, pearl.non_members))
-    if not len(scores) or not len(never):
+    texts = pearl.sensitivity[~np.isnan(pearl.sensitivity)]
+    non_members = pearl.non_members[~np.isnan(pearl.non_members)]
+    if not len(texts) or not len(non_members):
         return ""
-    texts, non_members = (number_text(float(np.median(x))) for x in (scores, never))
-    alpha = number_text(pearl.calibration.alpha)
     return (
-        f"The median sensitivity is {texts} for {len(scores):,} texts and {non_members} for"
-        f" {len(never):,} non-members; α is {alpha}."
+        f"The median sensitivity is {_median(texts)} for {len(texts):,} texts and"
+        f" {_median(non_members)} for {len(non_members):,} non-members; α is"
+        f" {number_text(pearl.calibration.alpha)}."
     )
 
 

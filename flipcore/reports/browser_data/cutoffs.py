@@ -80,6 +80,7 @@ def edges_of(*groups: np.ndarray, n_bins: int = 60) -> np.ndarray:
     return np.linspace(low - pad, high + pad, n_bins + 1)
 
 
+# Every tenth of a point up to 30.
 MARGINS = np.round(np.arange(0.0, 0.3001, 0.001), 3)
 
 

@@ -17,6 +17,7 @@ from flipcore.stats.flips import map_cells
 from flipcore.stats.flips.map_cells import Group
 from flipcore.stats.flips.surface import Cells, flip_mask, most_flipping, order_of, row_means
 
+# An integer of 16 bits that no share becomes.
 UNDEFINED = -32_768
 LABEL_CHARS = 90
 FEW_ROWS = 20  # the zoom ends where a map has no more rows than this

@@ -63,7 +63,8 @@ def level_limits(
     over them follow, one an extractor. Raises BadInput for an unknown name."""
     rows = _rows(answers, pooled)
     shape = (len(references), len(policies), len(kinds), len(rows), len(QUANTITIES))
-    low, high = (np.full((*shape, len(levels)), np.nan, dtype="<f8") for _ in range(2))
+    low = np.full((*shape, len(levels)), np.nan, dtype="<f8")
+    high = low.copy()
     values = np.full((*shape[:2], len(rows), len(QUANTITIES)), np.nan, dtype="<f8")
     floors = np.full((*shape[:2], len(rows), 2), np.nan, dtype="<f8")
     n, methods = np.zeros((*shape[:2], len(rows)), int), np.full(shape, "none", object)
@@ -141,5 +142,5 @@ def _limits(
     """Limit as (rows, quantities, levels), the methods as (rows, quantities)."""
     intervals = joint.intervals(kind, levels, bounds)
     shape = (len(bounds) // len(QUANTITIES), len(QUANTITIES))
-    low, high = (ends.T.reshape(*shape, -1) for ends in (intervals.low, intervals.high))
+    low, high = intervals.low.T.reshape(*shape, -1), intervals.high.T.reshape(*shape, -1)
     return low, high, intervals.methods[-1].reshape(shape)

@@ -294,7 +294,8 @@ def _table(by_level: LevelLimits, r: int, p: int, low: np.ndarray, high: np.ndar
 
 def _verdicts(wording: Wording, low: np.ndarray, high: np.ndarray) -> dict:
     """The cells' verdicts at each level by rule; limits are (rows, quantities, levels)."""
-    lows, highs = ({name: side[:, i] for i, name in enumerate(QUANTITIES)} for side in (low, high))
+    lows = {name: low[:, i] for i, name in enumerate(QUANTITIES)}
+    highs = {name: high[:, i] for i, name in enumerate(QUANTITIES)}
     return {"verdicts": {rule: wording.verdicts_at(rule, LEVELS, lows, highs) for rule in RULES}}
 
 
@@ -326,6 +327,7 @@ def _band(
         # A draw in which no column varies has no largest t.
         largest = np.nanmax(studentized[np.isfinite(studentized).any(axis=1)], axis=1)
         critical = np.quantile(largest, LEVELS)
+    # Columns that do not vary have a point and no band.
     half = np.where(has_band, joint.se, np.nan)[:, None] * critical
     shape = (len(by_level.references), len(by_level.policies), len(cells), len(QUANTITIES), 1)
     half = half.reshape(*shape[:-1], len(LEVELS))

@@ -55,6 +55,7 @@ def board(report: RankingReport, level: float) -> dict[str, Any]:
 
 def by_level(sentences: Sequence[str]) -> dict[str, Any]:
     """The different sentences, and which one stands at each level."""
+    # Neighbouring levels share a sentence: each is sent once.
     different = list(dict.fromkeys(sentences))
     return {"sentences": different, "at": [different.index(sentence) for sentence in sentences]}
 

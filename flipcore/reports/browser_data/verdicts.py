@@ -19,6 +19,7 @@ from flipcore.stats.flips.decomposition import PARTS, THREE, Decomposition, deco
 from flipcore.stats.flips.pooled import across_axes
 
 WITHHELD = "withheld"
+# One letter each, because an outcome travels once per row and level.
 CODES = {
     flips.ARTIFACT: "a",
     flips.OF_REFERENCE: "b",
@@ -63,6 +64,7 @@ class Wording:
             self.claims += flips.cell_claims(family, closed_gates, temperature, together)
             self.verdicts += _verdicts(family, closed_gates, temperature, together)
         shut = flips.headline(pooled_cells or own_cells, closed_gates, temperature)
+        # Where no row may lead, the headline says why.
         self.instead = shut.text if not self._leads(self._open()) else ""
 
     def rows(self) -> list[dict]:

@@ -30,7 +30,7 @@ from flipcore.text.tables import csv_text
 MOST_ROWS = 20_000  # of readouts within the file; a larger study is exported beside it
 # Of each table: column -> meaning.
 _COLUMNS = tomllib.loads(Path(__file__).with_name("columns.toml").read_text(encoding="utf-8"))
-READOUTS, ITEMS, COMPLETIONS = (_COLUMNS[name] for name in ("readouts", "items", "completions"))
+READOUTS, ITEMS, COMPLETIONS = _COLUMNS["readouts"], _COLUMNS["items"], _COLUMNS["completions"]
 VALUES = _COLUMNS["values"] | dict.fromkeys(
     COLUMNS, "the unit's own value; the mean over units is the estimate of that name"
 )

@@ -54,6 +54,7 @@ def shown_records(rows: Rows, without: Sequence[str] = ()) -> list[dict[str, obj
     records: list[dict[Any, Any]] = [
         *map(dict, rows.to_dict("records") if isinstance(rows, pd.DataFrame) else rows)
     ]
+    # A record may lack columns that another has.
     columns = [key for key in dict.fromkeys(chain.from_iterable(records)) if key not in without]
     return [{str(key): _cell(row.get(key)) for key in columns} for row in records]
 

@@ -167,6 +167,7 @@ def _card(
         license=f"license: {names[0]}\n" if len(names) == 1 else "license: other\n",
         language=language,
         configs="\n".join(_config(name, is_default=i == 0) for i, name in enumerate(frames)),
+        # Names may hold signs that Markdown reads.
         title=markdown(study.name),
         version=__version__,
         study_id=study.study_id,
@@ -179,6 +180,7 @@ def _card(
         n_people=_n_people(c.store, study),
         licenses=markdown("; ".join(f"{name} {value}" for name, value in licenses.items())),
         columns="\n".join(columns),
+        # A fence within the declaration would end its block.
         toml=_without_folders(study).to_toml().strip().replace("```", "` ` `"),
     )
 

@@ -43,6 +43,7 @@ def report(store: Store, study_id: str, n_outputs: int = N_OUTPUTS) -> str:
     scores, bars = parts.score_part(c)
     ranking, order = parts.ranking_part(c)
     sets, margins = parts.holdout_part(c)
+    # The answers come first, then what they rest on.
     sections = [
         scores,
         ranking,
@@ -86,6 +87,7 @@ def _page(c: WholeStudy, sections: Sequence[Markup], boards: dict[str, Any]) -> 
     closing = f"{c.provenance}. This file asks for nothing from the network."
     end = tag("footer", paragraph(closing, cls="quiet"))
     body = tag("main", _opening(c), *sections, end)
+    # A script of this type is data, which is never run.
     data = Markup(f'<script type="application/json" id="boards">{_payload(boards)}</script>')
     page = [head, Markup("</head>\n<body>"), body, data, Markup(f"<script>{script}</script>")]
     inner = joined(page, "\n").html

@@ -29,7 +29,9 @@ from flipcore.store.connection import Store
 from flipcore.store.queries import exchange, studies
 
 SCHEMA = "0.3.0"
+# An import finds the own prompt under this axis.
 OWN_PROMPT = IDENTITY
+# Names of models hold signs that file systems refuse.
 _PLAIN = re.compile(r"[^A-Za-z0-9._-]+")
 
 

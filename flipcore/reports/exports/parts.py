@@ -533,6 +533,7 @@ def _outputs_of_model(c: WholeStudy, m: int, model: str, n_outputs: int) -> Iter
         pairs = []
         for item in _flip_items(c, model, cell)[:n_outputs]:
             pairs.append(_pair(c, model, item, cell.axis, cell.extractor))
+        # The rows of the board link to these ids.
         yield folded(f"{model}: {cell_place(cell)}", *pairs, ident=f"outputs-{m}-{i}")
     for test in c.report.memory.get(model, ()):
         pairs = []
@@ -584,6 +585,7 @@ def _pair(
     if view is None or not view.variants:
         return paragraph(f"{item}: it was not asked under this axis.", cls="quiet")
     pairs = sides(view, extractor)
+    # The first variant that flips shows it best; without one any will do.
     key = next((name for name in pairs if flips(pairs[name])), next(iter(pairs)))
     (base, before), (variant, after) = pairs[key]
     right = f"Right answer: {answer_text(view.item, view.item.target)}."
@@ -631,6 +633,7 @@ def _with_marks(compared: str, prompt: str) -> Markup:
 
 
 def _sample(view: Inspection, sample: SampleView) -> Markup:
+    # Any other state says by itself that nothing was read.
     read = _STATES.get(sample.status) or _reading(view, sample)
     right = "" if sample.is_correct is None else ", right" if sample.is_correct else ", wrong"
     words: list[Content] = [f"Sample {sample.sample + 1}: {read}{right}."]
