@@ -101,7 +101,7 @@ class Audit:
 
     @property
     def headline(self) -> str:
-        """Checks made, what failed, and how far extractors disagree."""
+        """The checks made, the failures, and how far extractors disagree."""
         n_wrong, n_less = len(self.of_grades(WRONG)), len(self.of_grades(LESS_SURE))
         make = "makes" if n_less == 1 else "make"
         less = f"{count_of(n_less, 'thing')} {make} the score less sure" if n_less else ""
@@ -152,19 +152,19 @@ def audit(store: Store, study_id: str) -> Audit:
         frame = _with_files(frame, queries.files_of_outputs(store, study_id))
     outputs = output_tables(store, study_id)
     audit_input = AuditInput(
-        frame,
-        queries.items(store, study_id),
-        queries.calls(store, study_id),
-        _scored_alike(_at_own_prompt(harmless, keeps_versions=True)),
-        reported,
-        queries.notes(study),
-        study.scorer_names,
-        _scales(study),
-        queries.prompts(store, study_id),
-        queries.facts(study),
-        outputs.reruns,
-        outputs.named,
-        outputs.lengths,
+        frame=frame,
+        items=queries.items(store, study_id),
+        calls=queries.calls(store, study_id),
+        harmless=_scored_alike(_at_own_prompt(harmless, keeps_versions=True)),
+        reported=reported,
+        notes=queries.notes(study),
+        scorers=study.scorer_names,
+        scales=_scales(study),
+        prompts=queries.prompts(store, study_id),
+        facts=queries.facts(study),
+        reruns=outputs.reruns,
+        outputs=outputs.named,
+        lengths=outputs.lengths,
     )
     all_findings = [*findings(audit_input), *rereadings(store, study_id)]
     worst_first = sorted(all_findings, key=lambda finding: -finding.rank)

@@ -209,7 +209,7 @@ def by_wording(
     *,
     by_task: bool = False,
 ) -> dict[str, str]:
-    """Model -> what its headline says with each wording as one unit, and its accuracy, where a
+    """The headline and accuracy of each model with each wording as one unit, where a
     tenth of the items repeat another's wording: what stands beside intervals over items. Nothing
     where none do. `items` have item_id and what `made_from` takes; `temperatures` as in
     `study_report`."""

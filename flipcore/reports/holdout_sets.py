@@ -104,7 +104,7 @@ def pocket_study(sets: Sets) -> Study:
 
 
 def divided_sets(store: Store, sets: Sets, share: float, *, confirmatory: bool) -> Sets:
-    """Set that are no study's, with the studies that asked them: the part set aside where
+    """Divide sets that are no study's, with the studies that asked them: the part set aside where
     `confirmatory`, else the rest. A `share` above 0 is set aside now, for good, where none was
     before."""
     sets, aside = _without_hidden(store, sets), holdout.entries_aside(store, sets.record_id)

@@ -210,7 +210,15 @@ class MemoryTest:
         if test is None or not test.n:
             return missing()
         share = test.n_beyond / test.n
-        return Estimate(share, min(share, test.share_least), share, 0.95, "one-sided", test.n, None)
+        return Estimate(
+            value=share,
+            low=min(share, test.share_least),
+            high=share,
+            level=0.95,
+            method="one-sided",
+            n=test.n,
+            seed=None,
+        )
 
     @property
     def is_share(self) -> bool:
@@ -233,8 +241,8 @@ class MemoryTest:
         return " ".join([self.claim.text, *more])
 
     def rows(self, model: str) -> Iterator[Row]:
-        """Its estimates; a test without any has a row of what is missing, with its verdict and
-        n."""
+        """The test's estimates; a test without any has a row of what is missing, with its verdict
+        and n."""
         place = {
             "model": model,
             "items": self.items,
@@ -591,8 +599,8 @@ def newer_items(items: pd.DataFrame, cutoff: str) -> frozenset[str]:
 def fresh_control_warning(
     items: pd.DataFrame, control_ids: Collection[str], doses: Mapping[str, int], cutoff: str | None
 ) -> str:
-    """ "" where at least `FEWEST_CONTROLS` of the controls are known to be unseen: published after
-    the model's training cut-off, or of dose 0 by their own data. Else the warning.
+    """Warn of too few unseen controls; "" where at least `FEWEST_CONTROLS` were published after the
+    model's training cut-off, or are of dose 0 by their own data.
 
     `items` has item_id and published; `cutoff` is the model's, ISO, or None."""
     # On a real model fresh problems showed the same gap between published wording and paraphrase

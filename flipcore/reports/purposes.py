@@ -25,7 +25,7 @@ class Purpose:
     extractors: tuple[str, ...]
 
     def parts_for(self, kinds: Collection[str]) -> set[str]:
-        """Name of its axes and extractors that apply to items of one of these kinds."""
+        """The names of its axes and extractors that apply to items of one of these kinds."""
         names = set()
         for registry, chosen in ((AXES, self.axes), (EXTRACTORS, self.extractors)):
             for name in chosen:
@@ -67,7 +67,7 @@ def is_asked(purpose: Purpose, study: Study, kinds: Collection[str]) -> bool:
 
 
 def parts_of(purposes: Iterable[Purpose]) -> set[str]:
-    """Name of the axes and extractors of these purposes together."""
+    """The names of the axes and extractors of these purposes together."""
     names: set[str] = set()
     for purpose in purposes:
         names.update(purpose.axes, purpose.extractors)

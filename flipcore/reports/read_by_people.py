@@ -344,10 +344,10 @@ def people_on_flips(
     *,
     at_once: bool = False,
 ) -> list[PeopleOnFlips]:
-    """Over all changes that may be claimed, then of each cell, where pairs were labelled. `frame`
-    holds the readouts of this model, from which `cells` were made with the base prompt and
-    unreadable answers as a class of their own. `at_once`: every G and A of the list holds together
-    with the others (Bonferroni)."""
+    """G and A by people over all changes that may be claimed, then of each cell, where pairs were
+    labelled. `frame` holds the readouts of this model, from which `cells` were made with the base
+    prompt and unreadable answers as a class of their own. `at_once`: every G and A of the list
+    holds together with the others (Bonferroni)."""
     labelled_rows = [row for row in pairs.rows if row["model"] == model]
     if not labelled_rows or not cells:
         return []
@@ -495,10 +495,11 @@ class Contestant:
                 f"{start} Label outputs of these models and of others to see whether it favours its"
                 " own."
             )
-        own, others, apart = (each.text_points() for each in preference.by_key.values())
+        points = {name: lead.text_points() for name, lead in preference.by_key.items()}
         return (
-            f"{start} Beside people it scores its own outputs {own} (n = {self.n_own:,}) and"
-            f" others' {others} (n = {self.n_others:,}). Apart: {apart}."
+            f"{start} Beside people it scores its own outputs {points['own']}"
+            f" (n = {self.n_own:,}) and others' {points['others']} (n = {self.n_others:,}). Apart:"
+            f" {points['apart']}."
         )
 
 
@@ -555,8 +556,9 @@ def judges_of(
     model_of: Mapping[str, str],
     models: Sequence[str],
 ) -> Judges:
-    """`frame` are readouts, `labelled` what people read (`judge_labels.labelled_readouts`),
-    `model_of` reader -> the model that reads as it, `models` those that answer."""
+    """Find the judges among the extractors of `frame` (readouts); `labelled` what people read
+    (`judge_labels.labelled_readouts`), `model_of` reader -> the model that reads as it, `models`
+    those that answer."""
     extractors = []
     for name in frame["extractor"].unique() if len(frame) else ():
         # Reading the options backwards tests a judge, and is no second one.
@@ -601,7 +603,7 @@ def _contestant(
 
 
 def _two(frame: pd.DataFrame, first: str, second: str) -> TwoJudges | None:
-    """None where they read no output in common."""
+    """Compare two judges; None where they read no output in common."""
     cluster = "family" if "family" in frame else "item_id"
     columns = list(dict.fromkeys([*OUTPUT, cluster, "status", "answer"]))
 

@@ -149,7 +149,7 @@ def _n_more(loss: Loss) -> int:
 
 
 def amount_text(value: float, scale: float, *, sign: bool = False) -> str:
-    """Point of a score from 0 to 1, "2 points" and "2.5 points", else the number on the score's
+    """Points of a score from 0 to 1, "2 points" and "2.5 points", else the number on the score's
     own scale."""
     if scale != 1:
         return number_text(value, 2, sign=sign)
@@ -417,13 +417,13 @@ def regression_check(
     bounds = bounds_of([reading.table for reading in readings], margin, has_all_tasks=not missing)
     tasks = tuple(_task_check(reading, bounds, place) for place, reading in enumerate(readings))
     return RegressionCheck(
-        tasks,
-        bounds,
-        margin,
-        models[_OLD] or "the old run",
-        models[_NEW] or "the new run",
-        missing,
-        added,
+        tasks=tasks,
+        bounds=bounds,
+        margin=margin,
+        old=models[_OLD] or "the old run",
+        new=models[_NEW] or "the new run",
+        missing=missing,
+        added=added,
     )
 
 
@@ -617,7 +617,7 @@ def task_table(
         lacking[side] = _lacking_runs(asked[side], rows[side], extractor, compared)
     is_absent = (lacking[_OLD] > 0) | (lacking[_NEW] > 0)
     if not is_absent.any():
-        return TaskTable(by_item, left_out, left_out, left_out, 0, n_added)
+        return TaskTable(by_item, left_out, left_out, left_out, n_absent=0, n_added=n_added)
 
     def filled(old_score: float, new_score: float) -> TaskScores:
         complete = {
@@ -629,7 +629,8 @@ def task_table(
 
     # The worst for the new run: whatever it lacks is wrong, whatever the old one lacks is right.
     worst, best = filled(high, low), filled(low, high)
-    return TaskTable(by_item, left_out, worst, best, int(is_absent.sum()), n_added)
+    n_absent = int(is_absent.sum())
+    return TaskTable(by_item, left_out, worst, best, n_absent=n_absent, n_added=n_added)
 
 
 def _lacking_runs(

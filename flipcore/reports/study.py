@@ -149,12 +149,13 @@ def study_report(
     pairs: Pairs | None = None,
     **settings,
 ) -> Report:
-    """`frame` holds the readouts of one or more models; `settings` go to `decompositions`. Without
-    a `reference` it is the first scorer of a log (`scores`), the written answer, or else a model's
-    last extractor, and that is said. One that was asked for and that a model lacks is never
-    replaced: nothing of the model is claimed. What is in `closed_gates` is not claimed;
-    `temperatures` are the models' own, `repeats` what is said of each where templates repeat;
-    `by_task` as in `headline`; `pairs` are those that people labelled (`annotation.judge_labels`).
+    """Report the flips of `frame`, the readouts of one or more models; `settings` go to
+    `decompositions`. Without a `reference` it is the first scorer of a log (`scores`), the written
+    answer, or else a model's last extractor, and that is said. One that was asked for and that a
+    model lacks is never replaced: nothing of the model is claimed. What is in `closed_gates` is not
+    claimed; `temperatures` are the models' own, `repeats` what is said of each where templates
+    repeat; `by_task` as in `headline`; `pairs` are those that people labelled
+    (`annotation.judge_labels`).
     """
     models = list(frame["model"].unique()) if not frame.empty else []
     gates = closed_gates or {}

@@ -22,7 +22,7 @@ class Turn:
 
     @property
     def title(self) -> str:
-        """In one line: who, and what is called, else how the text begins."""
+        """One line: the role, and the tools that are called or the text."""
         return f"{self.role}: {'; '.join(self.calls) or ' '.join(self.text.split())}"
 
 

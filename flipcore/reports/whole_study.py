@@ -372,7 +372,7 @@ def whole_study(store: Store, study_id: str, reference: str | None = None) -> Wh
 
 
 def judge_models(store: Store, study: Study) -> dict[str, str]:
-    """Reader -> the model that reads as it: the study's judge, and those that judged its stored
+    """Extractor -> the model that reads as it: the study's judge, and those that judged its stored
     outputs again."""
     models = {part.name: study.judge for part in study.extractors if needs_judge(part.name)}
     # A judge that read stored outputs again is not declared, and stands with its version.

@@ -139,7 +139,7 @@ def _places(names: Sequence[str]) -> list[int]:
 def _limits(
     joint: JointMeans, kind: str, levels: Sequence[float], bounds: Sequence[tuple[float, float]]
 ) -> tuple[np.ndarray, ...]:
-    """Limit as (rows, quantities, levels), the methods as (rows, quantities)."""
+    """Limits as (rows, quantities, levels), the methods as (rows, quantities)."""
     intervals = joint.intervals(kind, levels, bounds)
     shape = (len(bounds) // len(QUANTITIES), len(QUANTITIES))
     low, high = intervals.low.T.reshape(*shape, -1), intervals.high.T.reshape(*shape, -1)

@@ -120,7 +120,7 @@ def level_board(
     temperature: float | None = None,
     selection: Mapping[str, Any] | None = None,
 ) -> Board:
-    """Arrays: `levels, rows, tables, wording, options, start, chosen`;
+    """Make the board. Its arrays: `levels, rows, tables, wording, options, start, chosen`;
     `tables["reference|policy|kind"]` holds points, floors, packed limits in the order quantity,
     row, level, and for each rule the outcomes, the headline's row and the tally at each level;
     `wording["reference|policy"]` the sentences of each row. `closed_gates`: axis or extractor ->
@@ -302,7 +302,7 @@ def _verdicts(wording: Wording, low: np.ndarray, high: np.ndarray) -> dict:
 def _band(
     answers: CodedAnswers, by_level: LevelLimits, seed: int, n_boot: int
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Limit (references, policies, rows, quantities, levels): point ± c(level) SE with c a
+    """Limits (references, policies, rows, quantities, levels): point ± c(level) SE with c a
     quantile of max |t| over every column that varies, from one joint item draw a replicate. Of the
     reference itself only T has limits, since each rare share more makes the band wider for all.
     Below 10 items there is none."""
@@ -357,8 +357,8 @@ CHOICES = (POLICIES, RULES, pearl_alpha.RULES)
 
 
 def fitting(settings: Mapping[str, Any], start: Mapping[str, Any]) -> dict[str, Any]:
-    """Those of `start`'s settings that are within their bounds, or among the choices that `start`
-    has them from."""
+    """Keep the settings that `start` has and that are within their bounds, or among the choices
+    that `start` has them from."""
     fitting_settings = {}
     for key, value in settings.items():
         if key in start and _fits(key, value, start[key]):

@@ -15,9 +15,9 @@ class Steps:
         return len(self._items)
 
     def place(self, item_id: str) -> int | None:
-        """From 0; None for an item that is not among them."""
+        """The place of an item, from 0; None for an item that is not among them."""
         return self._places.get(item_id)
 
     def at(self, place: int) -> str | None:
-        """The item there; None before the first and after the last."""
+        """The item at a place; None before the first and after the last."""
         return self._items[place] if 0 <= place < len(self._items) else None

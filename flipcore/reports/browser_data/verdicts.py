@@ -68,7 +68,7 @@ class Wording:
         self.instead = shut.text if not self._leads(self._open()) else ""
 
     def rows(self) -> list[dict]:
-        """For each row its sentences by outcome code, the quantities that they lead with and its
+        """The rows' sentences by outcome code, the quantities that they lead with and its
         three parts."""
         return [self._row(*row) for row in zip(self.cells, self.claims, self.verdicts, strict=True)]
 

@@ -84,8 +84,8 @@ class DatasetFolder:
 def dataset_folder(
     store: Store, study_id: str, license: str = "", language: str = "en"
 ) -> DatasetFolder:
-    """`license` is what the user declares for items whose dataset names none (a file of their own).
-    Raises BadInput where no item may be passed on."""
+    """Pack a study as a dataset. `license` is what the user declares for items whose dataset names
+    none (a file of their own). Raises BadInput where no item may be passed on."""
     check_codes(license or "other", language)
     items = studies.study_items(store, study_id)
     licenses = {name: license_of(name, license) for name in sorted(set(items["dataset"]))}
