@@ -13,7 +13,6 @@ import numpy as np
 
 from flipcore.core.randomness import generator
 from flipcore.stats.base.estimate import MIN_N, Estimate, missing, without_interval
-from flipcore.stats.base.paired import gap_welch
 from flipcore.stats.base.resample import N_BOOT_SOURCE, N_PERMUTATIONS, MonteCarloP, monte_carlo_p
 from flipcore.stats.memory.drop_gap import cond_gap, drop_gap_source, permuted_t
 from flipcore.stats.memory.gap_decision import (
@@ -54,9 +53,7 @@ class DropGap:
     source_directional: bool
     gap: Estimate
     cond_gap: Estimate
-    perm_t: float
     perm: MonteCarloP
-    welch: dict[str, float]
     gap_net: Estimate | None
     gap_matched: Estimate | None
     equivalent: bool
@@ -122,10 +119,8 @@ def drop_gap_analysis(
         source_directional=is_directional,
         gap=gap_estimate(benchmark, control, level),
         cond_gap=_cond_gap(benchmark, control, level),
-        perm_t=perm_t,
         # Kept for the withdrawn rule, which pages show for comparison.
         perm=monte_carlo_p(perm_t, draw, m, alpha=PERM_LEVEL),
-        welch=gap_welch(benchmark.drops, control.drops, level),
         gap_net=_gap_net(benchmark, control, level),
         gap_matched=pair_estimate(pair_differences(sides), level, seed) if sides.pairs else None,
         equivalent=-margin < equivalence.low and equivalence.high < margin,
