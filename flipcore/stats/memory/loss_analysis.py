@@ -23,7 +23,6 @@ from flipcore.stats.memory.loss_test import (
     normality,
     pval_conformal,
     pval_source,
-    pval_tail,
     source_fwer_p0,
 )
 
@@ -190,7 +189,6 @@ class LossTest:
     n_controls_excluded: int
     p_source: np.ndarray
     p_conformal: np.ndarray
-    p_tail: np.ndarray
     flagged: Mapping[str, np.ndarray]
     normality: Mapping[str, float | bool]
     reach: Reach
@@ -318,7 +316,6 @@ def loss_test(
         int((~is_finite_control).sum()),
         pval_source(differences, control_differences),
         pval_conformal(differences, control_differences),
-        pval_tail(differences, control_differences),
         flagged,
         normality(control_differences),
         reach(len(differences), len(control_differences), alpha),
