@@ -20,7 +20,6 @@ from flipcore.stats.memory.loss_test import (
     finite,
     flags,
     n_at_least,
-    normality,
     pval_conformal,
     pval_source,
     source_fwer_p0,
@@ -190,7 +189,6 @@ class LossTest:
     p_source: np.ndarray
     p_conformal: np.ndarray
     flagged: Mapping[str, np.ndarray]
-    normality: Mapping[str, float | bool]
     reach: Reach
     alpha: float
 
@@ -317,7 +315,6 @@ def loss_test(
         pval_source(differences, control_differences),
         pval_conformal(differences, control_differences),
         flagged,
-        normality(control_differences),
         reach(len(differences), len(control_differences), alpha),
         alpha,
     )
