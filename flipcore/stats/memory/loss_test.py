@@ -58,16 +58,6 @@ def pval_conformal(d: ArrayLike, d0: ArrayLike) -> Any:
     return _per_item((1 + n_at_least(d, d0)) / (len(finite(d0)) + 1), d)
 
 
-def pval_conformal_randomised(d: ArrayLike, d0: ArrayLike, rng: np.random.Generator) -> Any:
-    """(#{D0 > D} + U (1 + #{D0 = D})) / (m + 1) with one uniform U an item: exactly uniform under
-    the null."""
-    controls = np.sort(finite(d0))
-    values = np.asarray(d, dtype=float)
-    n_above = len(controls) - np.searchsorted(controls, values + SLACK, side="right")
-    n_equal = n_at_least(values, controls) - n_above
-    return _per_item((n_above + rng.random(values.shape) * (1 + n_equal)) / (len(controls) + 1), d)
-
-
 def pval_tail(d: ArrayLike, d0: ArrayLike) -> Any:
     """Return the upper tail of Student's t at (D - mean) / (s sqrt(1 + 1/m)): the next value from a
     Gaussian control distribution.
@@ -219,7 +209,6 @@ __all__ = [
     "n_at_least",
     "normality",
     "pval_conformal",
-    "pval_conformal_randomised",
     "pval_source",
     "pval_tail",
     "source_fwer_p0",
