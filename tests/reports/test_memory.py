@@ -32,10 +32,11 @@ from flipcore.stats.base.two_shares import Counts, difference_limits, p_above
 from flipcore.stats.memory.frames import roles_of
 from flipcore.stats.memory.gap_decision import Sides, gap_decision
 from flipcore.stats.memory.members import Members
-from flipcore.stats.memory.published_score import score_gap, score_gap_of
+from flipcore.stats.memory.published_score import score_gap
 from flipcore.stats.memory.rewritten import Rewritten
 from flipcore.store.queries import studies
 from tests.conftest import ROOT
+from tests.lab.claims.memory_scores import score_gap_of
 from tests.plugins.offers import entry, offered
 from tests.reports.test_memory_headline import COLUMNS, rows_of
 

@@ -97,21 +97,6 @@ def score_gap(
     return ScoreGap(control, first, second, gap, p, high, n_unread, withheld)
 
 
-def score_gap_of(
-    benchmark: tuple[int, int],
-    controls: tuple[int, int],
-    control: str,
-    unread: tuple[int, int] = (0, 0),
-) -> ScoreGap:
-    """The same from (right, items) of each set, of which `unread` are not read and counted as
-    wrong."""
-    answers = [
-        np.repeat([1.0, 0.0, math.nan], [k, n - k - lost, lost])
-        for (k, n), lost in zip((benchmark, controls), unread, strict=True)
-    ]
-    return score_gap(answers[0], answers[1], control)
-
-
 @dataclass(frozen=True, eq=False)
 class _Set:
     """One set of items: 0/1 per item, NaN where it is not read, taken as `unread_as`; `families`

@@ -30,10 +30,9 @@ from flipcore.stats.memory.gap_decision import RANDOM, gap_decision
 from flipcore.stats.memory.ground_truth import detector
 from flipcore.stats.memory.loss_analysis import loss_test
 from flipcore.stats.memory.loss_test import pval_conformal
-from flipcore.stats.memory.published_score import score_gap_of
 from tests.lab.claims.cell import Cell, Simulation, each
 from tests.lab.claims.memory_gaps import FEWEST, GAP_CELLS, promising
-from tests.lab.claims.memory_scores import SCORE_CELLS
+from tests.lab.claims.memory_scores import SCORE_CELLS, score_gap_of
 from tests.lab.claims.memory_worlds import WORLDS, studies
 
 CHUNK = 20_000_000  # values drawn at once

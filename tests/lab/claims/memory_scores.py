@@ -10,11 +10,22 @@ from flipcore.claims.holdout import outcome_claim
 from flipcore.claims.memory_gap import MEMORY
 from flipcore.claims.memory_score import SCORE_HIGHER, SCORE_MEMORY, score_claim
 from flipcore.stats.holdout.verdict import DIFFICULTY_MARGIN, EQUIVALENT, WITHIN, difficulty_test
-from flipcore.stats.memory.published_score import FRESH, RANDOM, score_gap, score_gap_of
+from flipcore.stats.memory.published_score import FRESH, RANDOM, ScoreGap, score_gap
 from tests.lab.claims.cell import Cell, Simulation, each
 from tests.lab.claims.family_sizes import PATTERNS
 
 SIZES = ((10, 19), (15, 30), (80, 120), (140, 150), (1_319, 120), (1_319, 1_319))
+
+
+def score_gap_of(
+    benchmark: tuple[int, int], controls: tuple[int, int], control: str, unread: tuple[int, int] = (0, 0)
+) -> ScoreGap:
+    """Return the gap of (right, items) of each set, of which `unread` are not read and not among the right."""
+    answers = [
+        np.repeat([1.0, 0.0, np.nan], [k, n - k - lost, lost])
+        for (k, n), lost in zip((benchmark, controls), unread, strict=True)
+    ]
+    return score_gap(answers[0], answers[1], control)
 
 
 @lru_cache(maxsize=200_000)
