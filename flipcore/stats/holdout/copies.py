@@ -27,7 +27,6 @@ import numpy as np
 from flipcore.core.randomness import generator
 from flipcore.stats.base.intervals import z_quantile
 from flipcore.stats.base.resample import N_PERMUTATIONS
-from flipcore.stats.holdout.neighbours import nearest
 
 N_GRAM = 5
 TWIN_GAP = 0.6  # of the distance to the next nearest, below which the nearest is a twin
@@ -263,13 +262,6 @@ def _nearest_of(blocks: Blocks, *clusters: np.ndarray) -> np.ndarray:
     return np.concatenate(result)
 
 
-def nearest_by_vector(units: np.ndarray, sources: np.ndarray | None = None) -> np.ndarray:
-    """Return (n,) the entry of another source of largest cosine to each of the unit rows (n, d); -1
-    where there is none."""
-    rows, cosines = nearest(units, units, 1, skip_self=True, sources=sources)
-    return np.where(np.isfinite(cosines[:, 0]), rows[:, 0], -1)
-
-
 def blocks_of_vectors(units: np.ndarray) -> Blocks:
     """Return the blocks of cosines of unit rows (n, d)."""
 
@@ -305,10 +297,3 @@ def blocks_of_words(texts: Sequence[str]) -> Blocks:
             yield start, common / np.maximum(union, 1)
 
     return blocks
-
-
-def nearest_by_words(texts: Sequence[str], sources: np.ndarray | None = None) -> np.ndarray:
-    """Return (n,) the entry of another source that shares the largest part of its runs of five
-    words with each (Jaccard); -1 where none shares any."""
-    names = np.arange(len(texts)) if sources is None else np.asarray(sources)
-    return _nearest_of(blocks_of_words(texts), names)

@@ -20,8 +20,15 @@ from flipcore.core.randomness import generator
 from flipcore.core.records import Item
 from flipcore.core.study import ItemSource
 from flipcore.datasets import load
-from flipcore.stats.holdout.copies import CrossNeighbours, blocks_of_vectors, blocks_of_words, neighbours_beside_twins
+from flipcore.stats.holdout.copies import (
+    CrossNeighbours,
+    _nearest_of,
+    blocks_of_vectors,
+    blocks_of_words,
+    neighbours_beside_twins,
+)
 from flipcore.stats.holdout.entries import entry_text
+from flipcore.stats.holdout.neighbours import nearest
 from flipcore.stats.holdout.semantic import unit_vectors
 from flipcore.stats.holdout.verdict import TESTS, HoldoutTest, HoldoutVerdict, difficulty_test, semantic_test
 from flipcore.vectors.embeddings.kinds import EMBEDDINGS
@@ -37,6 +44,17 @@ TEMPLATED = "new numbers among entries of one template"
 SHARES = (10, 30)  # percent
 SIZES = {**KINDS, TEMPLATED: 150}
 _SAID = re.compile(r"[Aa]t most (\d+)%")
+
+
+def nearest_by_vector(units: np.ndarray, sources: np.ndarray | None = None) -> np.ndarray:
+    """Return (n,) the entry of another source of largest cosine to each of the unit rows (n, d); -1 where there is none."""
+    rows, cosines = nearest(units, units, 1, skip_self=True, sources=sources)
+    return np.where(np.isfinite(cosines[:, 0]), rows[:, 0], -1)
+
+
+def nearest_by_words(texts: Sequence[str]) -> np.ndarray:
+    """Return (n,) the other entry that shares the largest part of its runs of five words with each; -1 where none shares any."""
+    return _nearest_of(blocks_of_words(texts), np.arange(len(texts)))
 
 
 @lru_cache(maxsize=8)

@@ -11,10 +11,10 @@ import numpy as np
 from flipcore.claims.holdout import SETS_DIFFER_BEYOND, SETS_EQUIVALENT, SETS_WITHIN
 from flipcore.core.randomness import generator
 from flipcore.stats.base.separability import separability
-from flipcore.stats.holdout.copies import cross_neighbours, nearest_by_vector
+from flipcore.stats.holdout.copies import cross_neighbours
 from flipcore.stats.holdout.verdict import HoldoutTest, prediction_test, semantic_test
 from tests.lab.claims.cell import Cell
-from tests.lab.claims.copied import passes_fewer
+from tests.lab.claims.copied import nearest_by_vector, passes_fewer
 from tests.lab.claims.holdout import AT, N_SLOW, UNEQUAL, Draw, Rng, no_difference, slow
 from tests.lab.claims.likeness import embedded, entries
 

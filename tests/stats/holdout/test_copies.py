@@ -7,18 +7,10 @@ from flipcore.claims.holdout import outcome_claim
 from flipcore.core.randomness import generator
 from flipcore.reports.holdout import semantic
 from flipcore.reports.holdout_sets import Sets
-from flipcore.stats.holdout.copies import (
-    blocks_of_vectors,
-    compared_rows,
-    cross_neighbours,
-    nearest_by_vector,
-    nearest_by_words,
-    neighbours_beside_twins,
-    twins,
-)
+from flipcore.stats.holdout.copies import blocks_of_vectors, compared_rows, cross_neighbours, neighbours_beside_twins, twins
 from flipcore.stats.holdout.semantic import unit_vectors
 from flipcore.stats.holdout.verdict import semantic_test
-from tests.lab.claims.copied import twin_vectors
+from tests.lab.claims.copied import nearest_by_vector, nearest_by_words, twin_vectors
 from tests.lab.claims.likeness import embedded, entries
 from tests.lab.simulations.planted_memory import embedding_sets
 
