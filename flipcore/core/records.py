@@ -60,6 +60,13 @@ def role_name(role: str, roles: Collection[str] = ()) -> str:
     )
 
 
+def role_title(role: str, roles: Collection[str]) -> str:
+    """Name of a role in a choice of `roles`: two of them are benchmarks, and are told apart where
+    both can be chosen."""
+    is_ambiguous = role == "target" and "benchmark" in roles
+    return "benchmark beside a holdout" if is_ambiguous else role_name(role)
+
+
 def digest(*parts: Any) -> str:
     """20 hexadecimal characters that identify `parts` (anything JSON can hold; key order does not
     matter)."""

@@ -395,7 +395,8 @@ def recognised(
     paths: Sequence[str | Path], corrections: Mapping[str, str] | None = None
 ) -> tuple[list[LogFile], list[Source], list[str]]:
     """(files that a reader knows, files that go with them, sentences for the rest)."""
-    source_readers, beside, unread = [], [], []
+    source_readers: list[tuple[Source, Reader | None]] = []
+    beside, unread = [], []
     words = corrections or {}
     every = sources(paths)
     tables = _tables(every, words.get("format", ""))

@@ -232,6 +232,10 @@ class Writer:
     def _commit(self, connection, batches: list[_Batch]) -> None:
         """Write all batches in one transaction; if that fails each on its own, so that a bad one
         harms no other. A full disk fails all of them at once, so that nobody waits for it."""
+        if not any(batch.parts for batch in batches):  # somebody waited for what was before
+            for batch in batches:
+                batch.future.set_result(None)
+            return
         try:
             check_room(self._store.path)
             self._transaction(connection, lambda transaction: self._write(transaction, batches))

@@ -6,7 +6,7 @@ from dataclasses import replace
 import streamlit as st
 
 from flipcore.core.errors import FlipscopeError
-from flipcore.core.records import ROLES, Item, role_name
+from flipcore.core.records import ROLES, Item, role_name, role_title
 from flipcore.core.study import ItemSource
 from flipcore.datasets import LOADERS, load_report, rows_of
 from flipcore.datasets.loading import few_valued
@@ -129,12 +129,6 @@ def _first(items: Sequence[Item], key: str, height: int = 215) -> None:
     )
 
 
-def _role_title(role: str, roles: Sequence[str]) -> str:
-    """Name of a role among `roles`: two of them are benchmarks, told apart where both are there."""
-    is_ambiguous = role == "target" and "benchmark" in roles
-    return "benchmark beside a holdout" if is_ambiguous else role_name(role)
-
-
 def _add(sources: list[ItemSource], roles: Sequence[str]) -> None:
     names = dataset_names()
     dataset = st.selectbox("From", names, format_func=lambda name: LOADERS[name].title, key="add-dataset")
@@ -156,7 +150,7 @@ def _add(sources: list[ItemSource], roles: Sequence[str]) -> None:
         "As",
         roles,
         key=f"add-role-{len(roles)}",
-        format_func=lambda name: _role_title(name, roles),
+        format_func=lambda name: role_title(name, roles),
         help="Benchmark and control for memory; benchmark and holdout to compare two sets",
     )
     most = len(probe.items)

@@ -83,6 +83,7 @@ OWN = {
     "flipcore/commands/access.py",
     "flipcore/store/audit_log.py",
     "flipcore/store/migrations.py",
+    "flipcore/store/whole_copy.py",  # `backup` and `repair`
     "flipcore/runs/harnesses/writing.py",  # called by writing.py alone
 }
 LOG = []

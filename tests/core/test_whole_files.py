@@ -24,6 +24,7 @@ SCRATCH = {
     "flipcore/datasets/recorded/grouping.py",
     "flipcore/datasets/reading/log_files.py",
     "flipcore/store/merge_source.py",
+    "flipcore/store/whole_copy.py",
     "flipcore/extractors/written/expressions.py",
     "flipcore/core/sandboxed.py",
 }

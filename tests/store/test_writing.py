@@ -146,9 +146,9 @@ def test_a_sender_that_waits_has_its_rows_written_at_once(store, monkeypatch):
 
 
 def test_rows_that_nobody_waits_for_are_written_together(store, monkeypatch):
-    transactions, transaction = [], writer._transaction
+    transactions, transaction = [], store.writer._transaction
     monkeypatch.setattr(writer, "INTERVAL_S", 1.0)
-    monkeypatch.setattr(writer, "_transaction", lambda *words: transactions.append(1) or transaction(*words))
+    monkeypatch.setattr(store.writer, "_transaction", lambda *words: transactions.append(1) or transaction(*words))
     receipts = [store.writer.add("store_info", [{"key": f"key {n}", "value": "v"}]) for n in range(20)]
     written = threading.Event()
     receipts[-1].add_done_callback(lambda _: written.set())

@@ -391,7 +391,7 @@ def parquet_rows(path: Path, name: str, most: int = MAX_UNPACKED) -> Iterator[di
 
     try:
         file = pyarrow.parquet.ParquetFile(path)
-        _check_columns(path, name, file)
+        _check_text_columns(path, name, file)
         n_bytes = 0
         for part in range(file.num_row_groups):
             group = file.metadata.row_group(part)
@@ -411,33 +411,33 @@ def parquet_rows(path: Path, name: str, most: int = MAX_UNPACKED) -> Iterator[di
         raise BadInput(f"{name} could not be read as Parquet: {str(error).splitlines()[0]}") from error
 
 
-def _check_columns(path: Path, name: str, file: Any) -> None:
+def _check_text_columns(path: Path, name: str, file: Any) -> None:
     """Raise BadInput for a column whose texts unpack to far more than they take in the file: one text, stored once, a million times."""
-    import duckdb
+    import pyarrow.compute as compute
+    import pyarrow.parquet
 
-    columns = [file.schema.column(place) for place in range(len(file.schema))]
-    texts = {column.path for column in columns if str(column.logical_type) == "String" and "." not in column.path}
-    packed: dict[str, int] = {}
+    texts = [column.path for column in file.schema if str(column.logical_type) == "String" and "." not in column.path]
+    packed, unpacked = dict.fromkeys(texts, 0), dict.fromkeys(texts, 0)
     for part in range(file.num_row_groups):
         group = file.metadata.row_group(part)
         for place in range(group.num_columns):
             chunk = group.column(place)
-            if chunk.path_in_schema in texts:
-                packed[chunk.path_in_schema] = packed.get(chunk.path_in_schema, 0) + chunk.total_compressed_size
-    quoted = {column: '"' + column.replace('"', '""') + '"' for column in packed}
-    if not quoted:
-        return
-    sums = ", ".join(f"sum(strlen({column}))" for column in quoted.values())
-    with duckdb.connect(":memory:") as connection:
-        try:
-            (sizes,) = connection.execute(f"SELECT {sums} FROM read_parquet(?)", [str(path)]).fetchall()
-        except duckdb.Error:
-            return  # another kind of column; its rows are bounded as they are read
-    for column, size in zip(quoted, sizes, strict=True):
-        if (size or 0) > max(_COLUMN_BYTES, _RATIO * packed[column]):
+            if chunk.path_in_schema in packed:
+                packed[chunk.path_in_schema] += chunk.total_compressed_size
+                unpacked[chunk.path_in_schema] += chunk.total_uncompressed_size
+    # No value is longer than all that its column holds.
+    suspects = [column for column in texts if unpacked[column] * file.metadata.num_rows > _COLUMN_BYTES]
+    for column in suspects:
+        most, size = max(_COLUMN_BYTES, _RATIO * packed[column]), 0
+        coded = pyarrow.parquet.ParquetFile(path, read_dictionary=[column])
+        for batch in coded.iter_batches(65_536, columns=[column]):
+            cells = batch.column(0)
+            lengths = compute.binary_length(cells.dictionary)
+            size += compute.sum(compute.take(lengths, cells.indices).cast("int64")).as_py() or 0
+        if size > most:
             raise BadInput(
-                f"{name} would unpack its column {column!r} from {packed[column]:,} to {size:,} bytes, and at most {_COLUMN_BYTES:,} are "
-                f"read of one that is packed so densely. Write fewer rows, or leave the column out."
+                f"{name} would unpack its column {column!r} from {packed[column]:,} to {size:,} bytes, and at most {most:,} "
+                "are read of one that is packed so densely. Write fewer rows, or leave the column out."
             )
 
 

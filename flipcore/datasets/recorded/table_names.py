@@ -96,8 +96,8 @@ def names_of_tables(sources: Iterable[Source], layouts: Mapping[Path, Layout] | 
     for table in unnamed:
         by_stem[table.parts[0]].append(table)
     for several in by_stem.values():  # a folder a task, and one name for its file in all of them
-        labels = zip(several, _labels([one.parts for one in several]), strict=True)
-        names |= {one.source.name: TableName(label) for one, label in labels if label}
+        labelled = zip(several, _labels([one.parts for one in several]), strict=True)
+        names |= {one.source.name: TableName(label) for one, label in labelled if label}
     return names
 
 
@@ -125,10 +125,10 @@ def first_states(sources: Sequence[Source], layouts: Mapping[Path, Layout] | Non
     states = {}
     layouts = layouts or {}
     for place, other_place in sorted(pairs):
-        first, other = (
+        row, other_row = (
             layouts[path].rows[path][0] if (path := sources[at].path) in layouts else {} for at in (place, other_place)
         )
-        if first and other and not _within(first, other):
+        if row and other_row and not _within(row, other_row):
             continue  # without opening both
         if _says_more(sources[place], sources[other_place]):
             states[sources[place].name] = sources[other_place].name
@@ -163,7 +163,9 @@ def _looked_at(source: Source, layout: Layout | None) -> tuple[_Table, list[Mapp
         reading = read_by_structure(source.path, {})
         models, first_rows = reading.named_models, looked_at(str(source.path))
     said = {reading.roles.output, *reading.roles.readouts}
-    rows = [{name: cell for name, cell in row.items() if name not in said} for row in first_rows]
+    rows: list[Mapping[str, Any]] = []
+    for row in first_rows:
+        rows.append({name: cell for name, cell in row.items() if name not in said})
     return _Table(source, models), rows
 
 
