@@ -35,6 +35,26 @@ SHARED_DATA = ROOT.parent / "shared" / "data"
 NO_TIME = "the time of this check was over before it began"
 
 
+def pytest_configure(config):
+    """Have the quick tests' databases work with one thread.
+
+    DuckDB starts a thread per core, beside one process per core of tests. For the small queries of
+    a test that costs a sixth more. Slow tests have the threads that a user has.
+    """
+    if "not slow" not in config.getoption("markexpr"):
+        return
+    import duckdb  # after flipcore, as all that imports numpy
+
+    connect = duckdb.connect
+
+    def connect_with_one_thread(*args, **kwargs):
+        connection = connect(*args, **kwargs)
+        connection.execute("SET threads = 1")
+        return connection
+
+    duckdb.connect = connect_with_one_thread
+
+
 def pytest_addoption(parser):
     parser.addoption(
         "--simulations",
