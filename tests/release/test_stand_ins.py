@@ -3,7 +3,12 @@
 import ast
 from pathlib import Path
 
-ROOT = Path(__file__).resolve().parent
+import pytest
+
+from tests.conftest import ROOT
+
+pytestmark = pytest.mark.release
+TESTS = ROOT / "tests"
 
 
 def stand_ins(path: Path) -> dict[str, str | None]:
@@ -27,7 +32,7 @@ def stand_ins(path: Path) -> dict[str, str | None]:
 
 
 def test_every_test_on_public_data_names_a_smaller_one_that_needs_none():
-    by_file = {path.relative_to(ROOT).as_posix(): stand_ins(path) for path in sorted(ROOT.rglob("test_*.py"))}
+    by_file = {path.relative_to(TESTS).as_posix(): stand_ins(path) for path in sorted(TESTS.rglob("test_*.py"))}
     needing = [(file, name, small) for file, tests in by_file.items() for name, small in tests.items() if small is not None]
     places = {(file, name): (small if "::" in small else f"{file}::{small}").split("::") for file, name, small in needing}
     assert len(places) > 50 and [one for one, (file, small) in places.items() if by_file[file].get(small, "") is not None] == []
