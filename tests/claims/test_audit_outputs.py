@@ -136,11 +136,11 @@ def one_run_an_item(samples):
     return [logged for logged in averaged(samples) if logged["epoch"] == 1]
 
 
-def test_a_clean_log_is_not_accused(tmp_path):
+def test_a_clean_log_with_its_true_standard_error_is_not_accused(tmp_path):
     assert not abouts(tmp_path, log_of(samples_of()))
 
 
-def test_clean_epochs_are_not_accused(tmp_path):
+def test_clean_epochs_with_their_true_standard_error_are_not_accused(tmp_path):
     assert not abouts(tmp_path, log_of(samples_of(4), 4))
 
 
@@ -190,11 +190,6 @@ def test_a_third_of_the_standard_error_is_heard(tmp_path):
     assert "reported standard error" in found["reported error"]
 
 
-@pytest.mark.parametrize("n_epochs", [1, 4])
-def test_the_true_standard_error_is_not_accused(tmp_path, n_epochs):
-    assert not abouts(tmp_path, log_of(samples_of(n_epochs), n_epochs))
-
-
 def test_epochs_counted_as_items_are_heard_in_the_standard_error(tmp_path):
     draw = random.Random(1)
     samples = []
@@ -234,11 +229,9 @@ def test_a_dozen_keys_that_no_answer_agrees_with_are_heard(tmp_path):
     assert "no answer agrees with the right answer, and all 3 models give one other answer" in text
 
 
-def test_models_that_fall_into_one_trap_are_not_accused_of_wrong_keys(tmp_path):
-    for seed in range(3):
-        folder = tmp_path / str(seed)
-        folder.mkdir()
-        assert "keys alone" not in abouts(folder, *three_models((), range(20), seed))
+@pytest.mark.parametrize("seed", [0, *(pytest.param(seed, marks=pytest.mark.slow) for seed in (1, 2))])
+def test_models_that_fall_into_one_trap_are_not_accused_of_wrong_keys(tmp_path, seed):
+    assert "keys alone" not in abouts(tmp_path, *three_models((), range(20), seed))
 
 
 def test_a_part_of_the_items_is_heard(tmp_path):
@@ -276,21 +269,22 @@ def test_the_tested_item_among_its_examples_is_heard(tmp_path, role):
     assert "3 items stand among the examples" in found["own examples"]
 
 
-@pytest.mark.parametrize("role", ["system", "user"])
+@pytest.mark.parametrize("role", ["user", pytest.param("system", marks=pytest.mark.slow)])
 def test_examples_of_other_items_are_not_accused(tmp_path, role):
     assert not abouts(tmp_path, log_of(with_examples(samples_of(), (903, 907, 911), role)))
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        "I'm sorry, but I can't help with that.",
-        "I cannot assist with this request.",
-        "Es tut mir leid, dabei kann ich nicht helfen.",
-    ],
+REFUSALS = (
+    "I'm sorry, but I can't help with that.",
+    "I cannot assist with this request.",
+    "Es tut mir leid, dabei kann ich nicht helfen.",
 )
-def test_refusals_are_heard_by_name(tmp_path, text):
-    found = abouts(tmp_path, log_of(changed(samples_of(), 10, lambda logged: said(logged, text))))
+
+
+def test_refusals_are_heard_by_name(tmp_path):
+    """Two of each: one that is not known would lower the count."""
+    texts = iter(REFUSALS * 2)
+    found = abouts(tmp_path, log_of(changed(samples_of(), 10, lambda logged: said(logged, next(texts)))))
     assert "outputs are refusals (6)" in found["refusals"]
 
 

@@ -263,7 +263,11 @@ def with_fewer_options(samples, ask):
 
 
 @pytest.mark.parametrize(
-    "ask", [lambda one: "Answer with a letter.", lambda one: f"Answer with one of {', '.join(LETTERS[: len(one['choices'])])}."]
+    "ask",
+    [
+        pytest.param(lambda one: "Answer with a letter.", marks=pytest.mark.slow),
+        lambda one: f"Answer with one of {', '.join(LETTERS[: len(one['choices'])])}.",
+    ],
 )
 def test_another_number_of_options_is_no_other_wording(tmp_path, ask):
     assert "wordings" not in abouts(tmp_path, with_fewer_options(clean(), ask))
@@ -276,7 +280,7 @@ def test_an_audit_of_one_item_is_made(tmp_path, n_options):
     assert "rows missing" in abouts(tmp_path, one)
 
 
-@pytest.mark.parametrize("n_logs", [2, pytest.param(6, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("n_logs", [1, pytest.param(6, marks=pytest.mark.slow)])
 def test_a_clean_twin_has_none_of_them(tmp_path, n_logs):
     heard = NEW | {about for about, _ in LONG_HEARD.values()} | {"reported score"}
     for seed in range(n_logs):

@@ -155,18 +155,18 @@ def two_scorers(path, n_apart):
     made.inspect_eval(path, samples, made.inspect_header(1.0, 30))
 
 
-def test_two_scorers_make_a_score_less_sure_only_where_they_are_shown_to_differ(log, capsys):
-    for n_apart, is_shown in ((2, False), (12, True)):
-        two_scorers(log, n_apart)
-        assert command.main(["audit", str(log), "--json"]) == 0
-        answer = json.loads(capsys.readouterr()[0])
-        of_two = [one for one in answer["findings"] if one["about"] == "readouts" and "strict" in one["sentence"]]
-        finding = next(one for one in of_two if "choice" in one["sentence"].lower())
-        assert (finding["grade"] == "Makes the score less sure") is is_shown and (
-            "undecided whether" in finding["sentence"]
-        ) is not is_shown
+@pytest.mark.parametrize(("n_apart", "is_shown"), [(12, True), pytest.param(2, False, marks=pytest.mark.slow)])
+def test_two_scorers_make_a_score_less_sure_only_where_they_are_shown_to_differ(log, capsys, n_apart, is_shown):
+    two_scorers(log, n_apart)
+    assert command.main(["audit", str(log), "--json"]) == 0
+    answer = json.loads(capsys.readouterr()[0])
+    of_two = [one for one in answer["findings"] if one["about"] == "readouts" and "strict" in one["sentence"]]
+    finding = next(one for one in of_two if "choice" in one["sentence"].lower())
+    assert (finding["grade"] == "Makes the score less sure") is is_shown
+    assert ("undecided whether" in finding["sentence"]) is not is_shown
 
 
+@pytest.mark.slow
 def test_kept_files_are_a_study_that_can_be_asked_again(log, tmp_path, capsys):
     assert command.main(["audit", str(log), "--keep", "--html", str(tmp_path / "out.html")]) == 0
     study_id = capsys.readouterr()[1].partition("Stored as study ")[2].partition(".")[0]
@@ -278,7 +278,7 @@ SHOTS = (
 @pytest.mark.parametrize(
     ("think", "reply", "by"),
     [
-        ("", "({})", "prediction"),
+        pytest.param("", "({})", "prediction", marks=pytest.mark.slow),
         (" Let's think step by step.", "It is the year before that day. So the answer is ({}).", "written answer"),
     ],
 )

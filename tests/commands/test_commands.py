@@ -118,7 +118,7 @@ def test_a_command_ends_well_where_the_terminal_knows_ascii_alone(tmp_path):
     assert b"Traceback" not in ended.stderr and b"\x1b" not in ended.stdout + ended.stderr, ended
 
 
-@pytest.mark.parametrize("command", [["stats", "small"], ["plugins"]])
+@pytest.mark.parametrize("command", [["plugins"], pytest.param(["stats", "small"], marks=pytest.mark.slow)])
 def test_a_reader_that_goes_away_ends_a_command_without_a_word(path, command):
     """`flipscope stats … | head`, with a reader that is gone before the first line."""
     words = [sys.executable, "-m", "flipcore", *command]

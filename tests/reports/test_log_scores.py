@@ -71,7 +71,7 @@ def trajectory(i, epoch, reward):
     return sample(i, reward, epoch, messages=turns, text=f"Bye {i} {epoch}.")
 
 
-@pytest.mark.parametrize("target", ["", "the whole instruction in many words " * 8])
+@pytest.mark.parametrize("target", ["the whole instruction in many words " * 8, pytest.param("", marks=pytest.mark.slow)])
 def test_an_agents_score_is_its_reward_and_its_floor_that_of_outcomes(tmp_path, store, target):
     rewards = [[1, 1, 1, 1], [1, 0, 0, 0], [0, 0, 0, 0], [1, 1, 0, 0]] * 3
     rows = [trajectory(i, e + 1, r) | {"target": target} for i, item in enumerate(rewards) for e, r in enumerate(item)]
@@ -98,7 +98,15 @@ def test_the_logs_scorer_is_the_reference_where_ours_reads_too(tmp_path, store):
     assert report.notes["openai/m-1"] == ["Reference extractor: match."]
 
 
-@pytest.mark.parametrize(("reducer", "value"), [("max", 0.75), ("pass_at_2", 0.625), ("mean", 0.4375), ("at_least_2", 0.5)])
+@pytest.mark.parametrize(
+    ("reducer", "value"),
+    [
+        ("pass_at_2", 0.625),
+        ("at_least_2", 0.5),
+        pytest.param("max", 0.75, marks=pytest.mark.slow),
+        pytest.param("mean", 0.4375, marks=pytest.mark.slow),
+    ],
+)
 def test_the_first_reducer_of_the_log_gives_the_headline(tmp_path, store, reducer, value):
     rewards = [[1, 1, 1, 1], [1, 0, 0, 0], [0, 0, 0, 0], [1, 1, 0, 0]] * 3
     rows = [sample(i, r, e + 1) for i, item in enumerate(rewards) for e, r in enumerate(item)]

@@ -394,7 +394,7 @@ def of_formulas():
         }
 
 
-@pytest.mark.parametrize("is_installed", [True, False])
+@pytest.mark.parametrize("is_installed", [True, pytest.param(False, marks=pytest.mark.slow)])
 def test_a_table_of_formulas_keeps_every_row_and_is_read_as_mathematics(tmp_path, monkeypatch, is_installed):
     if is_installed:
         pytest.importorskip("math_verify", reason="requirements-math.txt installs it")

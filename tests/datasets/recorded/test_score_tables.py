@@ -40,7 +40,7 @@ def scores_of(store, path, *words):
     return log_survey, study_id, task_scores(store, study_id, studies.declared(store, study_id))
 
 
-@pytest.mark.parametrize("name", ["scores.csv", "scores.parquet"])
+@pytest.mark.parametrize("name", ["scores.csv", pytest.param("scores.parquet", marks=pytest.mark.slow)])
 def test_item_model_score_and_epoch_are_enough(tmp_path, store, name):
     rows = rows_of()
     log_survey, study_id, (one,) = scores_of(store, written(tmp_path, rows, name))
@@ -150,7 +150,9 @@ def abouts_of(store, path, *words):
     return {one.about: one.claim.text for one in audit(store, study_id).findings}
 
 
-@pytest.mark.parametrize("fault", BAD)
+@pytest.mark.parametrize(
+    "fault", [pytest.param(fault, marks=pytest.mark.slow if fault == "one below" else ()) for fault in BAD]
+)
 def test_what_is_wrong_with_a_column_of_scores_is_a_finding(tmp_path, store, fault):
     score, more, about, sentence = BAD[fault]
     rows = [{"item_id": f"q{i}", "model": "m", "score": score(i)} | more for i in range(30)]

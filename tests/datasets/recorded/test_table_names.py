@@ -131,8 +131,11 @@ def test_a_table_of_several_models_names_them_itself(tmp_path):
     assert set(survey([folder]).models) == {"a", "b", "c", "d"} and len(survey([folder]).kinds) == 1
 
 
-@pytest.mark.parametrize("n", [12, 240])  # of the longer the rows that are looked at are all of the first model
-@pytest.mark.parametrize("column", ["model", "Model"])
+# Of the longer one the rows that are looked at are all of the first model.
+SLOW_CASES = [pytest.param(*case, marks=pytest.mark.slow) for case in ((240, "model"), (12, "Model"))]
+
+
+@pytest.mark.parametrize(("n", "column"), [(12, "model"), (240, "Model"), *SLOW_CASES])
 def test_each_row_keeps_its_model_beside_the_condition_of_its_file(tmp_path, store, n, column):
     """Two files of two models each: the second model's rows were once the first's, as its second run."""
     asked = [(f"What is {k} plus {k + 17}?", str(2 * k + 17)) for k in range(n)]

@@ -346,11 +346,11 @@ def test_where_the_control_gains_more_than_the_benchmark_can_the_gap_begins_ther
     assert detectable_gap(design, n_runs=40) > design.least
 
 
-# two designs cover both directions of unequal accuracies and both pairs of rates; the others are slow siblings
-SLOW_DESIGNS = [pytest.param(DESIGNS[i], marks=pytest.mark.slow) for i in (1, 2, 4, 5)]
+# one of unequal accuracies; the others, in the other direction and of other rates, are slow siblings
+SLOW_DESIGNS = [pytest.param(design, marks=pytest.mark.slow) for design in DESIGNS[1:]]
 
 
-@pytest.mark.parametrize("design", [DESIGNS[0], DESIGNS[3], *SLOW_DESIGNS])
+@pytest.mark.parametrize("design", [DESIGNS[0], *SLOW_DESIGNS])
 def test_without_a_gap_the_rule_fires_as_rarely_as_it_promises(design):
     """Unequal accuracies alone made it fire in 83 of 100 runs, and a gap of 1 points the smallest that is found."""
     assert rule_power(design, 0.0) <= 0.06
