@@ -64,7 +64,7 @@ class _Batch:
 
 
 class Receipt(Future):
-    """What a sender gets for its rows: done once they are on disk.
+    """A future that a sender gets for its rows: done once they are on disk.
 
     Waiting for it asks for them to be written at once. A sender that waits sends nothing more
     meanwhile, so to wait with it for more rows would only hold it up.
