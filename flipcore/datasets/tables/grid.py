@@ -97,7 +97,7 @@ def _ids(profile: Profile, roles: Roles) -> list[str]:
             is_numbered_prompt
             or last_names(last, "id")
             or words_of(last)[:1] in (("id",), ("qid",), ("doc",))
-            or name.lower() in ("index", "unnamed: 0")
+            or name.lower() in ("index", "unnamed: 0", "test", "test_case", "testcase")
         )
         is_of_other = any(names(last, kind) for kind in ("condition", "model")) and not names(last, "prompt")
         if not is_id or is_of_other or name in roles.taken or column.n_distinct < 2:

@@ -139,6 +139,9 @@ def _swap(profile: Profile, parts: dict[str, list[str]]) -> dict[str, list[str]]
     if len(others) > 1 and "text" in others and not parts[PROMPT]:
         # beside a prediction, text is what was classified
         return parts | {OUTPUT: [name for name in others if name != "text"], PROMPT: ["text"]}
+    if not outputs and targets:
+        outputs = _results_like_key(profile, targets)
+        parts = parts | {OUTPUT: outputs}
     weak = [name for name in targets if set(words_of(name)) <= _KEY_WORDS]
     strong = [name for name in targets if name not in weak]
     if not outputs and strong and weak:
@@ -148,6 +151,19 @@ def _swap(profile: Profile, parts: dict[str, list[str]]) -> dict[str, list[str]]
     if not outputs and len(weak) == 1 and not strong and _is_graded_sheet(profile, weak[0]):
         return parts | {OUTPUT: weak, TARGET: []}
     return parts
+
+
+def _results_like_key(profile: Profile, targets: Sequence[str]) -> list[str]:
+    """A column called result that holds what the right answers hold, beside a grade: it is the output."""
+    keys = {value.lower() for name in targets for value in profile[name].values}
+    found = []
+    for name in profile.names:
+        said = {value.lower() for value in profile[name].values}
+        is_result = set(words_of(name)) <= {"result", "results", "value"}
+        if is_result and len(said) > 1 and said <= keys:
+            found.append(name)
+    graders = [name for name in profile.names if name not in found and names(name, "score") and profile[name].is_verdict]
+    return found if graders else []
 
 
 def _is_graded_sheet(profile: Profile, answer: str) -> bool:

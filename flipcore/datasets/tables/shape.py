@@ -16,6 +16,7 @@ from flipcore.datasets.tables.roles import TARGET, part_of
 from flipcore.datasets.tables.stems import last_names, names, words_of
 
 OF_VERSION, OF_ROW = "version", "row"  # of a row that holds one version of a question
+SHARED_COLUMNS = 3  # of systems, one of which has more than the others
 _NO_MODELS = ("target", "vote", "people", "judge", "output", "id", "run", "about")
 KEY_VALUES = 0.8  # of a column's rows hold values of the right answers, where it is a model's
 _GENERIC = frozenset("model llm final raw assistant student agent ai bot new old en de fr es zh".split())
@@ -107,10 +108,24 @@ def _holds_samples(profile: Profile, name: str, n_beside: int) -> bool:
         return False
     if longest == 1 and not any(names(name, kind) for kind in ("output", "score")):
         return False
-    if _are_sets_of_letters(profile, name):
+    if _are_sets_of_letters(profile, name) or _lists_as_key(profile, name):
         return False
     is_named = names(name, "output") or names(name, "score") or (n_beside > 1 and len(words_of(name)[0]) <= 2)
     return is_named
+
+
+def _lists_as_key(profile: Profile, name: str) -> bool:
+    """Whether lists hold objects as the right answers do: each is one answer, and no samples."""
+    keys = [other for other in profile.names if other != name and names(other, "target")]
+    of_objects = "avg(({} LIKE '[{{%')::INT)"
+    for key in keys:
+        if not (profile[key].is_list and profile[name].is_list):
+            continue
+        cells = ", ".join(of_objects.format(profile.table.sql(column)) for column in (name, key))
+        shares = profile.table.rows(f"SELECT {cells} FROM {profile.table.relation}")[0]
+        if all(share and share > 0.5 for share in shares):
+            return True
+    return False
 
 
 def _are_sets_of_letters(profile: Profile, name: str) -> bool:
@@ -175,7 +190,12 @@ def _models_with_affixes(profile: Profile) -> tuple[str, ...]:
         blocks.setdefault((frozenset(affixes), is_first), []).append(stem)
     best: tuple[str, ...] = ()
     most = 0
-    for (own, _), stems in blocks.items():
+    for (own, is_first), stems in blocks.items():
+        if len(own) >= SHARED_COLUMNS:
+            # a system may have columns that the others lack
+            stems = [
+                stem for (affixes, side), several in blocks.items() if side == is_first and own <= affixes for stem in several
+            ]
         stems = [stem for stem in stems if not names(stem, "people") or names(stem, "model")]
         if not all(_CONTRASTED & set(words_of(stem)) for stem in stems):
             stems = [stem for stem in stems if not set(words_of(stem)) <= _GENERIC]
@@ -314,7 +334,8 @@ def _by_models(table: Table, models: Sequence[str], label: str = OF_MODEL) -> Ta
         keys = {key: name for name in table.names if name not in models and (key := own_key(name, model))}
         own[model] = keys | ({bare_column(model): model} if model in table.names else {})
     apart = {name for keys in own.values() for name in keys.values()}
-    shared = [name for name in table.names if name not in apart]
+    # a column of the same name, as of the one model whose settings stand in columns, is not what parts them
+    shared = [name for name in table.names if name not in apart and name != label]
     inner = list(dict.fromkeys(key for keys in own.values() for key in keys))
     is_version = label == OF_VERSION
     names_after = [*shared, *inner, label, *([OF_ROW] if is_version else [])]

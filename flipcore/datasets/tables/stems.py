@@ -50,13 +50,19 @@ def names(name: str, kind: str) -> bool:
     entries = stems(kind)
     words = words_of(name)
     whole = "_".join(words)
-    return entries.has(whole) or any(entries.has(word) for word in words)
+    return entries.has(whole) or any(entries.has(word) for word in words) or not _numbered_words(name).isdisjoint(entries.words)
 
 
 def last_names(name: str, kind: str) -> bool:
     """Whether the last word of a name, or the name itself, belongs to a list."""
     words = words_of(name)
-    return bool(words) and ("_".join(words) in stems(kind).words or stems(kind).has(words[-1]))
+    is_last = bool(words) and ("_".join(words) in stems(kind).words or stems(kind).has(words[-1]))
+    return is_last or any(name.lower().endswith(word) and word in stems(kind).words for word in _numbered_words(name))
+
+
+def _numbered_words(name: str) -> frozenset[str]:
+    """The words of a name that are letters and a number, such as f1."""
+    return frozenset(word for word in re.findall(r"[^\W_]+", name.lower()) if re.fullmatch(r"[^\W\d]+\d+", word))
 
 
 def lower_is_better(name: str) -> bool:

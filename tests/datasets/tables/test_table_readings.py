@@ -430,3 +430,60 @@ def test_a_leaderboard_is_a_ranking_of_means(tmp_path):
     cells = [f"model-{i},{50 + i / 3:.2f},{60 + i / 7:.2f}" for i in range(8)]
     (tmp_path / "t.csv").write_text("\n".join(["Model,Average,MMLU", *cells]), encoding="utf-8")
     assert "Each row holds one value of Model: a ranking of means" in read_table(tmp_path / "t.csv").refusal
+
+
+def test_lists_of_objects_as_the_key_lists_them_are_one_answer(tmp_path):
+    """A CSV of extracted objects ended in an IndexError: each list was taken for samples."""
+    found = [json.dumps([{"state": f"S{i}", "kind": "DR"}, {"state": f"T{i}", "kind": "EM"}]) for i in range(12)]
+    lines = ["test,provider_id,prompt,result,expected,passed"]
+    for model in ("small", "large"):
+        for i, cell in enumerate(found):
+            quoted = '"' + cell.replace('"', '""') + '"'
+            lines.append(f"t{i},{model},Extract page {i},{quoted},{quoted},{i % 3 > 0}")
+    (tmp_path / "found.csv").write_text("\n".join(lines), encoding="utf-8")
+    reading = read_table(tmp_path / "found.csv")
+    assert not reading.shape.lists and (reading.n_items, reading.n_conditions) == (12, 2)
+    assert reading.roles.scores == ("passed",) and round(reading.scores["small", "passed"], 3) == 0.667
+
+
+def test_a_result_that_holds_what_the_key_holds_is_the_output(tmp_path):
+    """The model's own True and False were its score: 21% for 87%."""
+    rows = [
+        {"provider_id": "m", "test": f"test-{i}", "prompt": "Is this about brakes?", "result": str(i % 4 == 0)}
+        | {"passed": str((i % 4 == 0) == (i % 5 == 0)), "expected": str(i % 5 == 0).lower()}
+        for i in range(60)
+    ]
+    reading = table(tmp_path, rows)
+    assert (reading.roles.output, reading.roles.target, reading.roles.scores) == ("result", "expected", ("passed",))
+    # the texts that differ stand in no column: 60 questions, or 2
+    assert [question.about for question in reading.questions] == ["item"]
+    assert reading.questions[0].second.words == ("item=test",)
+
+
+def test_settings_in_columns_of_one_named_model_are_arms_and_no_runs(tmp_path):
+    """The column of the model hid the three settings: "3 runs"."""
+    rows = [
+        {"id": i, "model": "m-7b", "question": f"What were the sales of firm {i}?", "ground_truth": 1000 + i}
+        | {f"answer_{arm}": 1000 + i + (i % k == 0) for k, arm in ((2, "rag"), (3, "knowledge"), (4, "adversarial"))}
+        for i in range(36)
+    ]
+    reading = table(tmp_path, rows)
+    assert (reading.n_items, reading.n_conditions, reading.n_runs) == (36, 3, 1)
+    assert round(reading.scores["answer_rag", MATCH], 3) == 0.5
+
+
+def test_a_system_with_columns_that_the_others_lack_is_one_of_them(tmp_path):
+    """The third system had two columns more and was left out, and so was every f1."""
+    rows = []
+    for i in range(30):
+        row = {"question": f"Who wrote book {i}?", "gold_answer": f"writer {i}"}
+        for k, system in enumerate(("baseline", "refined", "guarded"), start=2):
+            row |= {
+                f"{system}_answer": f"writer {i + (i % k == 0)}",
+                f"{system}_f1": float(i % k > 0),
+                f"{system}_latency": i + k,
+            }
+        rows.append(row | {"guarded_debate_triggered": i % 3, "guarded_gate_signals": f"s{i}"})
+    reading = table(tmp_path, rows)
+    assert reading.arms == ("baseline", "refined", "guarded") and reading.roles.scores == ("f1",)
+    assert round(reading.scores["guarded", "f1"], 3) == round(sum(i % 4 > 0 for i in range(30)) / 30, 3)
