@@ -3,7 +3,7 @@
 import csv
 import json
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import chain, islice
 from pathlib import Path
@@ -351,6 +351,8 @@ def _csv(path: Path, header: tuple[str, ...], most_mb: int) -> Iterator[Row]:
         except csv.Error as error:
             yield Row(start, problem=f"is not valid CSV ({error}); the file may be half-written")
             continue
+        if not columns and _is_title(cells):
+            continue
         if not columns:
             columns = tuple(cells)
             _check_columns(path, columns)
@@ -364,6 +366,8 @@ def _sheet(path: Path, most_mb: int) -> Iterator[Row]:
     """The rows of an Excel file's first sheet, below its first filled line."""
     columns: tuple[str, ...] = ()
     for number, cells in sheet_rows(path, most_mb * 1_000_000):
+        if not columns and _is_title(cells):
+            continue
         if not columns:
             columns = tuple(f"Unnamed: {i}" if cell is None else str(cell) for i, cell in enumerate(cells))
             _check_columns(path, columns)
@@ -371,6 +375,12 @@ def _sheet(path: Path, most_mb: int) -> Iterator[Row]:
             yield Row(number, problem=f"has more cells than the {len(columns)} of the header")
         else:
             yield Row(number, dict(zip(columns, [*cells, *[None] * len(columns)], strict=False)))
+
+
+def _is_title(cells: Sequence[Any]) -> bool:
+    """Whether a line above the header is none itself, as a spreadsheet saves it: at most one of several cells is filled."""
+    # two cells may be an index without a name and its column
+    return len(cells) > 2 and sum(cell not in (None, "") for cell in cells) <= 1
 
 
 def _check_columns(path: Path, columns: tuple[str, ...]) -> None:

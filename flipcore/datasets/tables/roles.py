@@ -309,8 +309,9 @@ def _with_graders(profile: Profile, roles: Roles) -> Roles:
         last = name.rpartition(".")[2]
         if name in roles.taken or column.is_list or column.is_object or not (_is_score(column) or _is_graded(column, last)):
             continue
-        if column.is_letter and not (names(last, "score") and set(column.values) <= _GRADES):
-            continue
+        is_graded = column.is_verdict or set(column.values) <= _GRADES
+        if column.is_letter and not (names(last, "score") and is_graded):
+            continue  # letters are answers, but Y and N under "correct?" are grades
         if (
             column.is_integer
             and (column.least or 0) in (0, 1)

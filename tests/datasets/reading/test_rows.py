@@ -214,3 +214,11 @@ def test_any_bytes_give_rows_or_a_sentence(tmp_path_factory, content, suffix):
         assert len(str(error)) > 20
     else:
         assert all(row.problem or isinstance(row.values, dict) for row in found)
+
+
+def test_titles_above_the_header_are_no_rows(tmp_path):
+    """A sheet saved as CSV was refused: it "names a column twice: Results 2026, , "."""
+    path = tmp_path / "a.csv"
+    path.write_text("Results 2026,,\n,,\nquestion,answer,correct\nWhat?,5,1\n", encoding="utf-8")
+    (row,) = read_rows(path)
+    assert row.values == {"question": "What?", "answer": "5", "correct": "1"}

@@ -487,3 +487,9 @@ def test_a_system_with_columns_that_the_others_lack_is_one_of_them(tmp_path):
     reading = table(tmp_path, rows)
     assert reading.arms == ("baseline", "refined", "guarded") and reading.roles.scores == ("f1",)
     assert round(reading.scores["guarded", "f1"], 3) == round(sum(i % 4 > 0 for i in range(30)) / 30, 3)
+
+
+def test_yes_and_no_by_their_letters_are_grades(tmp_path):
+    rows = [{"question": f"What is {i}?", "model answer": f"text {i}", "correct?": "YN"[i % 3 == 0]} for i in range(30)]
+    reading = table(tmp_path, rows)
+    assert reading.roles.scores == ("correct?",) and round(reading.scores["", "correct?"], 3) == 0.667
