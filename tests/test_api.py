@@ -16,6 +16,7 @@ from flipcore.reports.plugins import tables
 from flipcore.runs import demo, runner
 from flipcore.store.connection import Store
 from tests.conftest import ROOT
+from tests.stores import copy_of
 
 pytestmark = pytest.mark.usefixtures("allowed_folders", "few_permutations")
 
@@ -83,48 +84,51 @@ def test_the_readmes_lines_run_in_a_notebook_that_shows_the_figures(path, monkey
     assert [one for one in [*first, *second] if one.output_type == "error" or one.get("name") == "stderr"] == []
 
 
-def test_every_estimate_has_its_interval_method_n_and_seed_and_the_same_value_as_stats(path):
-    with flipcore.open(path) as flipscope:
-        study = flipscope.study("Demo")
-        split = study.decomposition()
-        (cell,) = [
-            one
-            for one in study.whole.report.decompositions["simulated-noisy"]
-            if (one.axis, one.extractor) == ("option_order", "first_token")
-        ]
-        frame = split.frame.set_index(["axis", "extractor", "quantity"])
-        row = frame.loc[("option_order", "first_token", "T")]
-        assert (row["value"], row["low"], row["high"], row["n"]) == (cell.T.value, cell.T.low, cell.T.high, cell.T.n)
-        assert {"level", "method", "seed", "claim", "is_claimed"} <= set(frame.columns)
-        assert study.name.startswith("Demo")
-        light, dark = split.figure().layout, split.figure(dark=True).layout
-        assert len(split.figure().data) == 5 and dark.height == 420
-        assert (light.paper_bgcolor, dark.paper_bgcolor) == (LIGHT.page, DARK.page) != (DARK.page, LIGHT.page)
-        rates = study.flips("regex")
-        assert isinstance(rates, pd.DataFrame) and rates.shape[0] == 24 and "option_order" in rates.columns
-        memory = study.memory()  # the target is compared with the retro set
-        assert set(memory.frame["detector"]) == {"drop gap, paraphrased"} and memory.figure().data
-        assert "as a share" in memory.figure().layout.xaxis.title.text
-        assert study.holdout().frame["n"].iloc[-1] == 24 and study.holdout().figure().data
+@pytest.fixture(scope="module")
+def study(path, allowed_folders, few_permutations, tmp_path_factory):
+    """A copy of the study, opened once for the tests that only read it."""
+    with flipcore.open(copy_of(path, tmp_path_factory.mktemp("copy"))) as flipscope:
+        yield flipscope.study("Demo")
 
 
-def test_two_sets_get_the_verdict_and_its_four_tests_before_inflation_everywhere(path):
-    with flipcore.open(path) as flipscope:
-        study = flipscope.study(STUDY.name)
-        verdict, *tests, inflation = study.holdout().claims
-        assert verdict.text.startswith(("Undecided", "The sets"))
-        assert len(tests) == 4 and any(one.text.startswith("Human odd-one-out: Not run") for one in tests)
-        assert "answer the benchmark better" in inflation.text
-        text, whole = study.text(), study.whole.as_dict()
-        places = [text.index(one.text) for one in (verdict, *tests, inflation)]
-        assert places == sorted(places)
-        assert whole["holdout"]["sentence"] == verdict.text and set(whole["holdout"]["tests"]) == {
-            "difficulty",
-            "semantic",
-            "prediction",
-            "odd one out",
-        }
-        assert whole["inflation"]["sentence"] == inflation.text
+def test_every_estimate_has_its_interval_method_n_and_seed_and_the_same_value_as_stats(study):
+    split = study.decomposition()
+    (cell,) = [
+        one
+        for one in study.whole.report.decompositions["simulated-noisy"]
+        if (one.axis, one.extractor) == ("option_order", "first_token")
+    ]
+    frame = split.frame.set_index(["axis", "extractor", "quantity"])
+    row = frame.loc[("option_order", "first_token", "T")]
+    assert (row["value"], row["low"], row["high"], row["n"]) == (cell.T.value, cell.T.low, cell.T.high, cell.T.n)
+    assert {"level", "method", "seed", "claim", "is_claimed"} <= set(frame.columns)
+    assert study.name.startswith("Demo")
+    light, dark = split.figure().layout, split.figure(dark=True).layout
+    assert len(split.figure().data) == 5 and dark.height == 420
+    assert (light.paper_bgcolor, dark.paper_bgcolor) == (LIGHT.page, DARK.page) != (DARK.page, LIGHT.page)
+    rates = study.flips("regex")
+    assert isinstance(rates, pd.DataFrame) and rates.shape[0] == 24 and "option_order" in rates.columns
+    memory = study.memory()  # the target is compared with the retro set
+    assert set(memory.frame["detector"]) == {"drop gap, paraphrased"} and memory.figure().data
+    assert "as a share" in memory.figure().layout.xaxis.title.text
+    assert study.holdout().frame["n"].iloc[-1] == 24 and study.holdout().figure().data
+
+
+def test_two_sets_get_the_verdict_and_its_four_tests_before_inflation_everywhere(study):
+    verdict, *tests, inflation = study.holdout().claims
+    assert verdict.text.startswith(("Undecided", "The sets"))
+    assert len(tests) == 4 and any(one.text.startswith("Human odd-one-out: Not run") for one in tests)
+    assert "answer the benchmark better" in inflation.text
+    text, whole = study.text(), study.whole.as_dict()
+    places = [text.index(one.text) for one in (verdict, *tests, inflation)]
+    assert places == sorted(places)
+    assert whole["holdout"]["sentence"] == verdict.text and set(whole["holdout"]["tests"]) == {
+        "difficulty",
+        "semantic",
+        "prediction",
+        "odd one out",
+    }
+    assert whole["inflation"]["sentence"] == inflation.text
 
 
 def test_a_study_without_a_test_of_memory_says_why(path, tmp_path):

@@ -130,6 +130,7 @@ def test_whoever_may_not_writes_no_file(store, tmp_path, who):
     assert n_refused == {"analyst": 5, "admin": 0}.get(who, n_ways)
 
 
+@pytest.mark.slow
 def test_an_analyst_writes_what_a_viewer_may_not(store, tmp_path):
     """The walk would pass if nothing ever wrote."""
     n_files = len(on_disk(tmp_path)) + len(on_disk(store.path.parent))

@@ -149,6 +149,7 @@ def test_cached_epochs_are_heard(tmp_path):
     assert "all 240 runs of 60 items repeat the same text at temperature 1" in text
 
 
+@pytest.mark.slow
 def test_cached_epochs_in_few_words_are_heard_by_their_times(tmp_path):
     samples = with_times(samples_of(3, same=True, n_words=1), lambda logged: 1 + int(logged["id"][1:]) / 7)
     assert "cached runs" in abouts(tmp_path, log_of(samples, 3, temperature=0.0))
@@ -159,6 +160,7 @@ def test_greedy_epochs_that_repeat_themselves_are_not_accused(tmp_path):
     assert not abouts(tmp_path, log_of(samples, 4, temperature=0.0))
 
 
+@pytest.mark.slow
 def test_epochs_that_agree_in_a_few_words_are_not_accused(tmp_path):
     assert not abouts(tmp_path, log_of(samples_of(4, same=True, n_words=1), 4))
 
@@ -244,6 +246,7 @@ def test_a_limit_that_the_rows_exceed_is_heard(tmp_path):
     assert "the log planned 50 items and holds 60" in abouts(tmp_path, log)["items of no plan"]
 
 
+@pytest.mark.slow
 def test_a_limit_above_the_items_is_not_accused(tmp_path):
     assert not abouts(tmp_path, log_of(samples_of(), config={"limit": 500}))
 
@@ -326,6 +329,7 @@ def test_texts_that_fill_the_tokens_allowed_are_heard(tmp_path):
     assert "have all 64 tokens that were allowed (10)" in found["silent cuts"]
 
 
+@pytest.mark.slow
 def test_texts_of_one_form_are_not_accused_of_being_cut(tmp_path):
     samples = [said(logged, f"{'a' * 250} {int(logged['id'][1:]) + 100}.", "C") for logged in samples_of(share=1.0)]
     samples[0] = said(samples[0], "b" * 300, "I")

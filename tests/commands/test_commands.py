@@ -103,6 +103,7 @@ def test_letters_that_the_terminal_lacks_become_plainer_ones():
     assert printed("T ≥ .3 … −1 ä", "ascii") == "T >= .3 ... -1 \\xe4"
 
 
+@pytest.mark.slow  # what it prints is quick: the two tests above
 def test_a_command_ends_well_where_the_terminal_knows_ascii_alone(tmp_path):
     environment = os.environ | {"PYTHONIOENCODING": "ascii", "LC_ALL": "C", "FLIPSCOPE_DB": str(tmp_path / "flips.duckdb")}
     path = tmp_path / "a.jsonl"

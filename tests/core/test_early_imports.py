@@ -4,6 +4,8 @@ import ast
 import subprocess
 import sys
 
+import pytest
+
 from flipcore.core.early_imports import NEEDED
 from tests.browser.serving import ROOT
 
@@ -20,6 +22,7 @@ def test_all_of_it_can_be_imported_and_is_there_afterwards():
     assert ended.returncode == 0, ended.stderr[-2000:]
 
 
+@pytest.mark.slow  # the quick one below refuses what would let it happen
 def test_threads_that_begin_with_scikit_learn_at_once_all_find_it_whole():
     code = """
 import sys, threading

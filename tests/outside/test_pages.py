@@ -201,6 +201,7 @@ def help_of(user: User, *words: str) -> str:
     return done.out
 
 
+@pytest.mark.slow
 def test_the_reference_has_every_command_that_help_lists(user):
     listed = re.search(r"\{([a-z,]+)\}", help_of(user))[1].split(",")
     assert [name for name in HELP if " " not in name] == listed

@@ -156,7 +156,13 @@ def test_what_takes_long_is_said_meanwhile(path, finished, monkeypatch):
     assert not any("hourglass" in one.value for one in app.caption)
 
 
-@pytest.mark.parametrize("page", [*PAGES, "score/page.py", "ranking/page.py", "audit/page.py", "report/page.py"])
+ALL_PAGES = [*PAGES, "score/page.py", "ranking/page.py", "audit/page.py", "report/page.py"]
+QUICK_PAGES = ("flips/page.py", "score/page.py")  # two that remember most
+
+
+@pytest.mark.parametrize(
+    "page", [pytest.param(page, marks=() if page in QUICK_PAGES else pytest.mark.slow) for page in ALL_PAGES]
+)
 def test_nothing_is_drawn_where_streamlit_remembers(path, finished, monkeypatch, page):
     """It would be drawn again, by whatever thread asks next, each time that it is remembered."""
     copy_of(finished, path.parent)

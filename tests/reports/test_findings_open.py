@@ -52,7 +52,9 @@ STUDIES = {
 }
 
 
-@pytest.mark.parametrize("kind", STUDIES)
+@pytest.mark.parametrize(
+    "kind", [pytest.param(kind, marks=pytest.mark.slow if kind == "logs of two models" else ()) for kind in STUDIES]
+)
 def test_every_item_of_a_finding_opens_an_output(store, tmp_path, kind):
     study_id = STUDIES[kind](store, tmp_path)
     opened = 0

@@ -160,6 +160,7 @@ def test_losses_of_a_model_trained_by_reinforcement_learning_are_no_evidence_of_
     assert "reinforcement" not in memory_tests(frame, study)["m"][0].sentence
 
 
+@pytest.mark.slow
 def test_a_reference_model_costs_no_call_that_is_stored_and_judges_where_the_study_declares_its_detector(
     store, tmp_path, monkeypatch
 ):

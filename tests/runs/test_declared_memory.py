@@ -48,15 +48,20 @@ REWRITING = ("axis:reworded=entity_rename", "axis:published=identity")
 REWORDING = ("axis:reworded=paraphrase", "axis:published=identity")
 
 
-def imported(tmp_path, monkeypatch, *words, rows=rows):
-    """The whole study of these rows under these words of `--map`."""
+def stored(tmp_path, monkeypatch, *words, rows=rows):
+    """The database and the study's id of these rows under these words of `--map`."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("FLIPSCOPE_DB", str(tmp_path / "flips.duckdb"))
     path = tmp_path / "table.jsonl"
     path.write_text("".join(json.dumps(row) + "\n" for row in rows()), encoding="utf-8")
     assert command.main(["import", str(path), "--map", *COLUMNS, *words]) == 0
     store = Store.open(tmp_path / "flips.duckdb")
-    study_id = store.rows("SELECT study_id FROM studies")[0][0]
+    return store, store.rows("SELECT study_id FROM studies")[0][0]
+
+
+def imported(tmp_path, monkeypatch, *words, rows=rows):
+    """The database and the whole study of these rows under these words of `--map`."""
+    store, study_id = stored(tmp_path, monkeypatch, *words, rows=rows)
     return store, whole_study(store, study_id)
 
 
@@ -119,7 +124,7 @@ def all_right(n=150):
                 }
 
 
-@pytest.mark.parametrize("word", ["unpublished_control=yes", "unpublished_control=no"])
+@pytest.mark.parametrize("word", ["unpublished_control=yes", pytest.param("unpublished_control=no", marks=pytest.mark.slow)])
 def test_controls_of_a_recording_are_declared_never_published_or_bound_no_memory(tmp_path, monkeypatch, word):
     store, whole = imported(tmp_path, monkeypatch, *REWRITING, "control=random", word, rows=all_right)
     is_declared = word.endswith("yes")
@@ -139,6 +144,7 @@ def test_a_declaration_of_controls_is_yes_or_no(tmp_path, monkeypatch, capsys):
     assert "unpublished_control is one of yes, no" in capsys.readouterr().err
 
 
+@pytest.mark.slow
 def test_reference_models_of_a_recording_are_declared_by_name(tmp_path, monkeypatch, capsys):
     """The pairs of scores are exact; six models are the curve, and one that is not among the models is refused."""
     right = {"m": (27, 15), **{f"r{k}": (10 + 3 * k, 6 + 3 * k) for k in range(6)}}
@@ -236,8 +242,7 @@ def test_paraphrases_of_a_recording_that_nobody_reviewed_claim_nothing_anywhere(
 
 
 def test_paraphrases_of_a_recording_come_into_review_and_open_their_gate_as_a_studys_own_do(tmp_path, monkeypatch, capsys):
-    store, whole = imported(tmp_path, monkeypatch, *REWORDING, "control=random")
-    study_id = whole.study.study_id
+    store, study_id = stored(tmp_path, monkeypatch, *REWORDING, "control=random")
     assert "60 paraphrases wait for reviewers under Review." in store.rows("SELECT message FROM studies")[0][0]
     every = {pair["pair_id"]: pair for pair in review.pairs(store)}
     assert len(every) == 60 and {(one["dataset"], one["generator"]) for one in every.values()} == {("table", "table, recorded")}
@@ -279,19 +284,19 @@ def test_a_recording_with_too_few_paraphrases_says_beforehand_that_nothing_can_b
 def test_a_recording_that_an_earlier_release_imported_comes_into_review_when_it_is_imported_again(
     tmp_path, monkeypatch, capsys
 ):
-    store, whole = imported(tmp_path, monkeypatch, *REWORDING, "control=random")
+    store, study_id = stored(tmp_path, monkeypatch, *REWORDING, "control=random")
 
     def earlier(connection):
         connection.execute("DELETE FROM paraphrases")
         connection.execute("UPDATE study_variants SET material_id = NULL")
 
     store.writer.transact(earlier, changes=()).result()
-    store.touch([whole.study.study_id])
-    (why,) = reasons(store, whole.study.study_id).values()
+    store.touch([study_id])
+    (why,) = reasons(store, study_id).values()
     assert why.startswith("Paraphrases came with a recording") and why.endswith(
         "Import the same files again: paraphrases then come into Review."
     )
     store.close()
-    store, whole = imported(tmp_path, monkeypatch, *REWORDING, "control=random")
-    assert review.n_pairs(store) == 60 and "No pair has been reviewed yet" in reasons(store, whole.study.study_id)["paraphrase"]
+    store, study_id = stored(tmp_path, monkeypatch, *REWORDING, "control=random")
+    assert review.n_pairs(store) == 60 and "No pair has been reviewed yet" in reasons(store, study_id)["paraphrase"]
     store.close()

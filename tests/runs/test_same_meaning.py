@@ -41,8 +41,10 @@ CITIES = dict(
     )
 )
 QUESTION = "What is the capital of {}?"
-PLANTED = list(CITIES)[:5]  # of these the fickle model changes its mind where the question is set out in another way
-N_FEW = 7  # cities, where nothing needs more: comparisons grow with each
+# Of these the fickle model changes its mind where the question is set out in another way.
+PLANTED = list(CITIES)[:10:2]
+N_FEW = 4  # cities, where nothing needs more: comparisons grow with each
+N_PLANTED = len(set(PLANTED) & set(list(CITIES)[:N_FEW]))
 SAID = (
     *("{}", "It is {}.", "That must be {}, as every pupil knows.", "{} has that honour", "Beyond any doubt: {}", "{} it is"),
     *("Most atlases name {} here", "People govern from {}", "You are looking for {}", "The seat of government lies in {}"),
@@ -132,7 +134,7 @@ def parts_of(view, model):
 TWO_SAMPLES = tuple(ModelUse(name, max_tokens=32, n_samples=2) for name in ("right", "fickle"))
 
 
-@pytest.mark.parametrize("with_key", [True, False], ids=["with a key", "without"])
+@pytest.mark.parametrize("with_key", [True, pytest.param(False, marks=pytest.mark.slow)], ids=["with a key", "without"])
 def test_a_model_that_says_the_right_thing_in_ten_ways_never_flips(tmp_path, store, world, with_key):
     study = declared(tmp_path, with_key=with_key)
     at_most = projection(plan(study)).n_calls
@@ -142,11 +144,11 @@ def test_a_model_that_says_the_right_thing_in_ten_ways_never_flips(tmp_path, sto
     assert set(frame["status"]) == {"ok"}
     view = StudyView(store, study.study_id)
     assert parts_of(view, "right") == [0.0, 0.0, 0.0]
-    assert parts_of(view, "fickle") == pytest.approx([5 / N_FEW, 5 / N_FEW, 0.0])
+    assert parts_of(view, "fickle") == pytest.approx([N_PLANTED / N_FEW, N_PLANTED / N_FEW, 0.0])
     said = view.text()
     if with_key:
         right = frame.groupby("model", observed=True)["is_correct"].mean()
-        assert right["right"] == 1.0 and right["fickle"] == pytest.approx(1 - 5 / N_FEW / 2)
+        assert right["right"] == 1.0 and right["fickle"] == pytest.approx(1 - N_PLANTED / N_FEW / 2)
         assert "Score (benchmark items, same meaning)" in said
     else:
         assert frame["is_correct"].isna().all() and "Score" not in said
@@ -154,7 +156,7 @@ def test_a_model_that_says_the_right_thing_in_ten_ways_never_flips(tmp_path, sto
             view.score()
 
 
-@pytest.mark.parametrize("at", [1, 25])
+@pytest.mark.parametrize("at", [12, pytest.param(1, marks=pytest.mark.slow)])
 def test_an_interrupt_among_the_comparisons_loses_none_and_buys_none_twice(tmp_path, store, world, at):
     study, cancel = declared(tmp_path, models=TWO_SAMPLES), threading.Event()
     world.at, world.interrupt = at, cancel.set
@@ -171,7 +173,7 @@ def test_an_interrupt_among_the_comparisons_loses_none_and_buys_none_twice(tmp_p
     assert budgets.spent_usd(store, study.study_id) == pytest.approx(25e-6 * len(world.judged))
     n = len(world.judged)
     assert runner.run(study, store).state == "done" and len(world.judged) == n
-    assert parts_of(StudyView(store, study.study_id), "fickle") == pytest.approx([5 / N_FEW, 5 / N_FEW, 0.0])
+    assert parts_of(StudyView(store, study.study_id), "fickle") == pytest.approx([N_PLANTED / N_FEW, N_PLANTED / N_FEW, 0.0])
 
 
 def test_what_comparisons_cost_at_most_is_said_before_any_is_bought(tmp_path, store, world):
@@ -186,6 +188,7 @@ def test_what_comparisons_cost_at_most_is_said_before_any_is_bought(tmp_path, st
     assert not world.bodies
 
 
+@pytest.mark.slow  # quick ones of labels that open a gate: tests/annotation/test_judge_labels.py
 def test_peoples_labels_open_its_gate_and_say_its_error_by_model(tmp_path, store, world, monkeypatch):
     """Of three questions the judge takes any two answers for one: it misreads the fickle model where that says Carthage."""
     lax = tuple(QUESTION.format(land) for land in PLANTED[:3])
@@ -210,7 +213,7 @@ def test_peoples_labels_open_its_gate_and_say_its_error_by_model(tmp_path, store
 def test_no_way_out_claims_anything_by_a_reader_whose_gate_is_closed(tmp_path, store, world, monkeypatch):
     """A judge that takes any two answers for one makes a perfect score and no flip; nobody has labelled."""
     monkeypatch.setattr(world, "verdict_of", lambda prompt: "same")
-    study = declared(tmp_path, models=TWO_SAMPLES)
+    study = declared(tmp_path, n_cities=7, models=TWO_SAMPLES)
     runner.run(study, store)
     view = StudyView(store, study.study_id)
     whole = view.whole

@@ -119,10 +119,11 @@ def whole(tmp_path, study):
     return rows
 
 
-def test_a_run_on_a_disk_that_is_full_at_the_kth_commit_for_every_k(tmp_path, disk, slowly):
-    expected, k = whole(tmp_path, STUDY), 0
+@pytest.mark.parametrize("step", [4, pytest.param(1, marks=pytest.mark.slow)])
+def test_a_run_on_a_disk_that_is_full_at_the_kth_commit_for_every_k(tmp_path, disk, slowly, step):
+    expected, k = whole(tmp_path, STUDY), 1 - step
     while True:
-        k += 1
+        k += step
         store = Store.open(tmp_path / f"{k}.duckdb")
         disk.full_at(k)
         last = runner.run(STUDY, store)
@@ -240,9 +241,15 @@ def ran(tmp_path_factory):
     return store_with(tmp_path_factory.mktemp("ran"), STUDY)
 
 
-# one commit in three, and each of them as slow siblings
-@pytest.mark.parametrize("step", [3, pytest.param(1, marks=pytest.mark.slow)])
-@pytest.mark.parametrize("work", WORKS)
+def steps():
+    """A few commits of each quick work, and every commit of all works as slow siblings."""
+    for work in WORKS:
+        if work != "merge":  # its commits take a second each
+            yield pytest.param(work, 9 if work == "import" else 3, id=f"{work}-some")
+        yield pytest.param(work, 1, id=f"{work}-each", marks=pytest.mark.slow)
+
+
+@pytest.mark.parametrize(("work", "step"), list(steps()))
 def test_any_work_on_a_disk_that_is_full_at_the_kth_commit_for_every_k(tmp_path, ran, other, disk, opened, work, step):
     k, expected = 0, None
     while True:

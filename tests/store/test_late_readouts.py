@@ -104,6 +104,7 @@ def test_what_a_merge_brings_after_the_lock_stands_apart(store, finished, monkey
     assert report.replaced > 0
 
 
+@pytest.mark.slow
 def test_a_file_that_gets_lock_and_readouts_together_shows_the_same(ran, tmp_path):
     lock = locks.keep_lock(ran, S, PAGE, {}, "Ada")
     before = under(ran, lock)

@@ -71,7 +71,7 @@ def written_otherwise(store, path, how):
 HOW = ["the same file", "other case and spaces", "options turned", "without options", "the whole prompt"]
 
 
-@pytest.mark.parametrize("how", HOW)
+@pytest.mark.parametrize("how", [pytest.param(how, marks=pytest.mark.slow if how == "the same file" else ()) for how in HOW])
 def test_the_same_questions_under_other_ids_stay_unseen_until_a_lock(store, tmp_path, how):
     written_otherwise(store, tmp_path / "again.csv", how)
     source = ItemSource("file", path=str(tmp_path / "again.csv"))

@@ -139,6 +139,7 @@ def test_a_merged_database_with_a_forged_mark_opens_no_gate(store, tmp_path):
     assert counts(store) == (0, 70)
 
 
+@pytest.mark.slow
 def test_two_reviewers_of_another_machine_who_left_pairs_to_each_other_count_after_a_merge(store, tmp_path):
     judged = {"Ada": [], "Bea": []}
     orders = {name: list(order_of(store, name).places) for name in judged}

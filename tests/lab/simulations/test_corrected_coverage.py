@@ -1,6 +1,7 @@
 """The simulated coverage of corrected scores, on few studies; the command runs them all."""
 
 import numpy as np
+import pytest
 
 from flipcore.core.randomness import generator
 from tests.lab.simulations.corrected_coverage import World, coverage, draw, worlds
@@ -14,6 +15,7 @@ def test_a_reader_errs_as_often_as_planted_and_labels_come_question_by_question(
     assert score.estimate.low <= 0.8 <= score.estimate.high and not score.raw.low <= 0.8 <= score.raw.high
 
 
+@pytest.mark.slow
 def test_corrected_intervals_hold_what_they_say():
     usual, rare = coverage(World(100, 4, 0.8, 0.2, 1.0, 100), 200), coverage(World(300, 1, 0.8, 0.02, 0.0, 100), 200)
     assert usual["normal limits"] > 0.9 and usual["they hold"] > 0.9 and usual["width beside labels alone"] < 1

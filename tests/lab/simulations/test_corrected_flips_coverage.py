@@ -1,5 +1,7 @@
 """The simulated coverage of corrected G and A, on few studies; the command runs them all."""
 
+import pytest
+
 from flipcore.core.randomness import generator
 from tests.lab.simulations.corrected_flips_coverage import World, coverage, draw, truth, worlds
 
@@ -12,6 +14,7 @@ def test_a_reference_errs_as_planted_and_pairs_come_item_by_item():
     assert abs(one.genuine.mean() - g) > 0.05  # the reference alone is far off
 
 
+@pytest.mark.slow
 def test_corrected_flips_hold_what_they_say():
     usual, rare = coverage(World(100, 3, 0.2, 0.2, 1.0, 100), 150), coverage(World(300, 1, 0.2, 0.02, 0.0, 100), 150)
     assert usual["normal limits"] > 0.9 and min(usual["G held"], usual["A held"]) > 0.9

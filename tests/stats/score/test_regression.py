@@ -22,7 +22,11 @@ def test_a_loss_of_the_margin_rarely_fails_and_rarely_passes(world):
     refuse_errors(world, N_WORLDS)
 
 
-@pytest.mark.parametrize("world", UP_TO_THREE_TASKS, ids=lambda world: world.name)
+# Of two tasks it takes a second and a half: three tasks and one stand for them.
+QUICK_WORLDS = [pytest.param(world, marks=pytest.mark.slow if world.n_tasks == 2 else ()) for world in UP_TO_THREE_TASKS]
+
+
+@pytest.mark.parametrize("world", QUICK_WORLDS, ids=lambda world: world.name)
 def test_a_few_runs_see_a_gate_that_errs_often(world):
     """The quick sibling of the test above: errors of a seventh or more, not of a twelfth."""
     refuse_errors(world, N_FEW)

@@ -340,6 +340,7 @@ def test_no_query_shows_what_is_set_aside_before_a_lock(store):
     assert {name: what[:2] for name, what in found.items() if what} == {}
 
 
+@pytest.mark.slow
 def test_the_walk_would_see_a_leak(store):
     item = hidden_ids(store)[0]
     assert leaks(store, store.rows("SELECT question FROM items WHERE item_id = $one", one=item))
