@@ -1,12 +1,15 @@
 """Size and power of Flipscope's tests beside those of other tools, in worlds with a known truth.
 
     pip install -r requirements-tools.txt
-    python -m tests.lab.outside_tools                 print both tables
-    python -m tests.lab.outside_tools --write         write them to docs/outside-tools.md
+    python -m tests.lab.outside_tools                       print the tables
+    python -m tests.lab.outside_tools --table gate          print one of them
+    python -m tests.lab.outside_tools --table gate --write  and write it to docs/outside-tools.md
 
-Two questions. Is model B better than model A on the same items, some of them in clusters? And how
-many outputs are right, where a judge reads all and people some of them? Each tool is called as its
-own documentation calls it, with the clusters where it takes any, at a two-sided .05.
+Three questions. Is model B better than model A on the same items, some of them in clusters
+(`models`)? Did a new run lose more than a margin (`gate`)? And how many outputs are right, where a
+judge reads all and people some of them (`judge`)? Each tool is called as its own documentation
+calls it, with the clusters where it takes any, at a two-sided .05; the gate's two verdicts at a
+one-sided .05 each.
 """
 
 import argparse
@@ -21,12 +24,13 @@ import numpy as np
 from flipcore.stats.audit.labelled import columns_that_tell
 from flipcore.stats.base.guarded import guarded_t
 from flipcore.stats.score.corrected import corrected
+from flipcore.stats.score.regression import ERROR, FAIL, PASS, TaskScores, judge
 
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "outside-tools.md"
-START, END = "<!-- tables -->", "<!-- end of tables -->"
+START, END = "<!-- table: {} -->", "<!-- end of table: {} -->"
 ALPHA = 0.05
 SEED = 20261128
-N_RUNS = 1_000
+N_RUNS = {"models": 1_000, "gate": 500, "judge": 1_000}
 N_RESAMPLES = 1_000  # of evalsig's cluster bootstrap, whose default is 10,000
 
 Draw = np.random.Generator
@@ -170,6 +174,91 @@ TOOLS: Mapping[str, Callable[[Pair], bool]] = {
 }
 
 
+# A gate: did the new run lose the margin?
+
+MARGIN = 0.05
+
+
+@dataclass(frozen=True)
+class GateWorld:
+    """A way of drawing two runs, the old one as `model_a`, of which the new one loses `loss`."""
+
+    name: str
+    draw: Callable[[Draw], Pair]
+    loss: float
+
+    @property
+    def truth(self) -> str:
+        """Which verdicts are right."""
+        if abs(self.loss - MARGIN) < 1e-9:
+            return "loses the margin: neither"
+        return "loses more: FAIL" if self.loss > MARGIN else "loses less: PASS"
+
+
+def _swapped(pair: Pair) -> Pair:
+    return Pair(pair.model_b, pair.model_a, pair.clusters)
+
+
+def _leaning(draw: Draw, n_clusters: int, size: int, loss: float) -> Pair:
+    """Draw items of which 30% differ between runs; clusters fall and rise more or less."""
+    clusters = np.repeat(np.arange(n_clusters), size)
+    differ = 0.30
+    lean = np.clip(draw.normal(loss, 0.3 * differ, n_clusters), -differ, differ)[clusters]
+    place = draw.random(clusters.size)
+    fell = place < (differ + lean) / 2
+    rose = ~fell & (place < differ)
+    old = np.where(fell, 1.0, np.where(rose, 0.0, draw.random(clusters.size) < 0.7))
+    return Pair(old, old - fell + rose, clusters)
+
+
+def _falling(draw: Draw, n_clusters: int, size: int, loss: float, correlation: float) -> Pair:
+    """Draw items of which some fall and none rises; falls in a cluster are correlated."""
+    clusters = np.repeat(np.arange(n_clusters), size)
+    odds = (1 - correlation) / correlation
+    fell = draw.random(clusters.size) < draw.beta(loss * odds, (1 - loss) * odds, n_clusters)[clusters]
+    old = np.where(fell, 1.0, draw.random(clusters.size) < 0.7)
+    return Pair(old, np.where(fell, 0.0, old), clusters)
+
+
+# How many of all answers 0.8 logit decide, and 0.6 logit that differ by 0.5, by quadrature.
+LOSS_OF_20, LOSS_OF_40 = 0.1444, 0.1078
+
+GATE_WORLDS = [
+    GateWorld("12 passages × 10", lambda draw: _leaning(draw, 12, 10, MARGIN), MARGIN),
+    GateWorld("20 passages × 10", lambda draw: _leaning(draw, 20, 10, MARGIN), MARGIN),
+    GateWorld("40 passages × 5", lambda draw: _leaning(draw, 40, 5, MARGIN), MARGIN),
+    GateWorld("57 × 25, 15% fall, 10% rise", lambda draw: _swapped(_few_differ(draw, 57, 25, 0.15, 0.10)), MARGIN),
+    GateWorld("12 passages × 10, falls alone", lambda draw: _falling(draw, 12, 10, MARGIN, 0.2), MARGIN),
+    GateWorld("40 passages × 5, falls alone", lambda draw: _falling(draw, 40, 5, MARGIN, 0.2), MARGIN),
+    GateWorld("20 passages × 10, 0.8 logit worse", lambda draw: _swapped(_passages(draw, 20, 10, 0.8, 0.0)), LOSS_OF_20),
+    GateWorld("40 passages × 5, 0.6 logit worse", lambda draw: _swapped(_passages(draw, 40, 5, 0.6, 0.5)), LOSS_OF_40),
+    GateWorld("57 × 25, 20% fall, 10% rise", lambda draw: _swapped(_few_differ(draw, 57, 25, 0.20, 0.10)), 0.10),
+    GateWorld("12 passages × 10, twice the margin", lambda draw: _leaning(draw, 12, 10, 2 * MARGIN), 2 * MARGIN),
+    GateWorld("20 passages × 10, 0.8 logit better", lambda draw: _passages(draw, 20, 10, 0.8, 0.0), -LOSS_OF_20),
+    GateWorld("40 passages × 5, 0.6 logit better", lambda draw: _passages(draw, 40, 5, 0.6, 0.5), -LOSS_OF_40),
+    GateWorld("57 × 25, 15% rise, 10% fall", lambda draw: _few_differ(draw, 57, 25, 0.15, 0.10), -0.05),
+    GateWorld("12 passages × 10, no loss", lambda draw: _leaning(draw, 12, 10, 0.0), 0.0),
+]
+
+
+def _gate_of_flipscope(runs: Pair) -> str:
+    return judge([TaskScores(runs.model_a, runs.model_b, runs.clusters)], MARGIN).outcome
+
+
+def _gate_of_statsmodels(runs: Pair) -> str:
+    """Judge by the cluster-robust t of the loss beyond the margin, one-sided."""
+    import statsmodels.api as sm
+
+    beyond = runs.model_a - runs.model_b - MARGIN
+    found = sm.OLS(beyond, np.ones(beyond.size)).fit(cov_type="cluster", cov_kwds={"groups": runs.clusters}, use_t=True)
+    if not found.pvalues[0] / 2 < ERROR:
+        return ""
+    return FAIL if found.params[0] > 0 else PASS
+
+
+GATES: Mapping[str, Callable[[Pair], str]] = {"Flipscope": _gate_of_flipscope, "cluster-robust t": _gate_of_statsmodels}
+
+
 # A judge on all outputs, people on some of them.
 
 
@@ -299,25 +388,56 @@ def _table(head: list[str], rows: list[list[str]]) -> str:
     return "\n".join(lines)
 
 
-def tables(n_runs: int) -> str:
-    """Return both tables in Markdown."""
-    pairs = _table(["Truth", "World", *TOOLS], pair_rows(n_runs))
-    judged = _table(["World", *CORRECTIONS], judged_rows(n_runs))
-    return f"{pairs}\n\n{judged}"
+def gate_rows(n_runs: int) -> list[list[str]]:
+    """Return a row per world: how often each gate says PASS and FAIL of the same pairs of runs."""
+    rows = []
+    for number, world in enumerate(GATE_WORLDS):
+        draw = np.random.default_rng([SEED, 200 + number])
+        runs = [world.draw(draw) for _ in range(n_runs)]
+        outcomes = [np.array([gate(pair) for pair in runs]) for gate in GATES.values()]
+        row = [world.truth, world.name]
+        for verdict in (PASS, FAIL):
+            row += [f"{np.mean(outcome == verdict):.3f}" for outcome in outcomes]
+        rows.append(row)
+    return rows
+
+
+def _models_table(n_runs: int) -> str:
+    return _table(["Truth", "World", *TOOLS], pair_rows(n_runs))
+
+
+def _gate_table(n_runs: int) -> str:
+    heads = [f"{verdict}, {gate}" for verdict in (PASS, FAIL) for gate in GATES]
+    return _table(["Truth", "World", *heads], gate_rows(n_runs))
+
+
+def _judge_table(n_runs: int) -> str:
+    return _table(["World", *CORRECTIONS], judged_rows(n_runs))
+
+
+TABLES: Mapping[str, Callable[[int], str]] = {"models": _models_table, "gate": _gate_table, "judge": _judge_table}
+
+
+def write(name: str, table: str) -> None:
+    """Put a table in its place on the page."""
+    start, end = START.format(name), END.format(name)
+    before, _, rest = PAGE.read_text(encoding="utf-8").partition(start)
+    _, _, after = rest.partition(end)
+    PAGE.write_text(f"{before}{start}\n{table}\n{end}{after}", encoding="utf-8")
 
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--runs", type=int, default=N_RUNS)
+    parser.add_argument("--runs", type=int, help="pairs of runs per world, where other than stored")
+    parser.add_argument("--table", choices=TABLES, help="only this one")
     parser.add_argument("--write", action="store_true")
     options = parser.parse_args()
     warnings.filterwarnings("ignore")
-    found = tables(options.runs)
-    print(found)
-    if options.write:
-        before, _, rest = PAGE.read_text(encoding="utf-8").partition(START)
-        _, _, after = rest.partition(END)
-        PAGE.write_text(f"{before}{START}\n{found}\n{END}{after}", encoding="utf-8")
+    for name in [options.table] if options.table else TABLES:
+        table = TABLES[name](options.runs or N_RUNS[name])
+        print(f"{table}\n")
+        if options.write:
+            write(name, table)
     return 0
 
 

@@ -3,7 +3,20 @@
 import numpy as np
 import pytest
 
-from tests.lab.outside_tools import CORRECTIONS, JUDGED_WORLDS, PAGE, TOOLS, WORLDS, Pair, judged_rows, pair_rows
+from flipcore.stats.score.regression import FAIL, PASS
+from tests.lab.outside_tools import (
+    CORRECTIONS,
+    GATE_WORLDS,
+    GATES,
+    JUDGED_WORLDS,
+    PAGE,
+    TOOLS,
+    WORLDS,
+    Pair,
+    gate_rows,
+    judged_rows,
+    pair_rows,
+)
 
 MODULES = {"errorbars": "errorbars", "evalsig": "evalsig", "truescore": "truescore"}
 
@@ -19,6 +32,22 @@ def test_models_are_equal_where_a_world_says_so(world):
     gains = np.array([np.mean(np.subtract(pair.model_b, pair.model_a)) for pair in map(world.draw, [draw] * 400)])
     error = gains.std(ddof=1) / np.sqrt(gains.size)
     assert (abs(gains.mean()) < 4 * error) == world.is_null
+
+
+@pytest.mark.parametrize("world", GATE_WORLDS, ids=lambda world: world.name)
+def test_a_new_run_loses_what_its_world_says(world):
+    draw = np.random.default_rng(8)
+    losses = np.array([np.mean(pair.model_a - pair.model_b) for pair in map(world.draw, [draw] * 600)])
+    assert abs(losses.mean() - world.loss) < 4 * losses.std(ddof=1) / np.sqrt(losses.size)
+
+
+@pytest.mark.parametrize("gate", GATES)
+def test_a_gate_fails_a_large_loss_and_passes_a_gain(gate):
+    draw = np.random.default_rng(9)
+    weak, strong = (draw.random((2, 600)) < np.array([[0.4], [0.8]])).astype(float)
+    clusters = np.repeat(np.arange(60), 10)
+    assert GATES[gate](Pair(strong, weak, clusters)) == FAIL
+    assert GATES[gate](Pair(weak, strong, clusters)) == PASS
 
 
 @pytest.mark.parametrize("name", JUDGED_WORLDS)
@@ -56,7 +85,7 @@ def test_labels_of_passed_outputs_are_refused_here():
 def test_the_page_has_a_row_per_world():
     rows = [line.split(" | ") for line in PAGE.read_text(encoding="utf-8").splitlines() if line.startswith("| ")]
     named = [cell.strip("| ") for row in rows for cell in row[:2]]
-    assert [world.name for world in WORLDS if world.name not in named] == []
+    assert [world.name for world in (*WORLDS, *GATE_WORLDS) if world.name not in named] == []
     assert [name for name in JUDGED_WORLDS if name not in named] == []
 
 
@@ -66,4 +95,5 @@ def test_rows_are_shares_per_tool():
     rows = pair_rows(2)
     assert {len(row) for row in rows} == {2 + len(TOOLS)}
     assert all(0 <= float(cell) <= 1 for row in rows for cell in row[2:])
+    assert {len(row) for row in gate_rows(2)} == {2 + 2 * len(GATES)}
     assert {len(row) for row in judged_rows(2)} == {1 + len(CORRECTIONS)}

@@ -155,12 +155,12 @@ class TaskMean:
 def task_mean(
     tasks: Sequence[tuple[np.ndarray, np.ndarray | None]],
     bounds: tuple[float, float],
-    unseen: float,
+    unseen: tuple[float, float],
 ) -> TaskMean:
     """Return the mean over `tasks`, each its values (items,) and its items' cluster numbers or
     None.
 
-    `bounds` are what a value can be; `unseen` is how many items at an end are added.
+    `bounds` are what a value can be; `unseen` is how many items are added at either end.
     """
     means, variances, degrees, counts, weights = [], [], [], [], [0.0]
     ends: list[list[tuple[float, float]]] = [[], []]
@@ -181,7 +181,9 @@ def task_mean(
         counts.append(x.size)
         weights.append(1 / max(n_effective, 1e-9))
         for place, end in enumerate(bounds):
-            mean_with, se_with = _with_unseen(sums, end, unseen)
+            n_events = int((x < 0).sum() if end < 0 else (x > 0).sum())
+            guard = sums.with_few(n_events) if isinstance(sums, _Clustered) else sums
+            mean_with, se_with = _with_unseen(guard, end, unseen[place])
             ends[place].append((float(mean_with[0]), float(se_with[0]) ** 2))
     guarded = np.array(ends).reshape(2, len(means), 2)
     # Tasks weigh the same, so the variance of their mean adds 1/n_effective of each: k²/Σ(1/n).
@@ -214,6 +216,20 @@ class _Clustered:
 
     means: FamilyMeans
     correlation: np.ndarray
+
+    def with_few(self, n_events: int) -> "_Clustered":
+        """Return the same with the correlation that so few events leave open.
+
+        By a beta-binomial law a rare event is alone in its cluster with a chance of
+        (1 − ρ)/(1 + ρ(m − 2)). So n of them, all alone, exclude a ρ where the n-th power of that
+        chance is below .05. One event in 20 clusters × 10 leaves .68 open; the F limit says .08.
+        """
+        if not n_events:
+            return self
+        typical = np.maximum(self.means.n / np.maximum(self.means.n_effective, 1e-9), 1.0)
+        chance = _CORRELATION_LEVEL ** (1 / n_events)
+        open_still = (1 - chance) / np.maximum(1 + chance * (typical - 2), 1e-9)
+        return _Clustered(self.means, np.maximum(self.correlation, np.clip(open_still, 0.0, 1.0)))
 
 
 def _sums(values: np.ndarray, families: np.ndarray | None) -> _Sums | _Clustered:

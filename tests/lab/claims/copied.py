@@ -35,7 +35,7 @@ from flipcore.vectors.embeddings.kinds import EMBEDDINGS
 from tests.lab.claims.cell import N_RUNS, Cell, Simulation, each
 
 Rng = np.random.Generator
-N_SLOW = 2_000
+N_SLOW, N_TWINS = 2_000, 500
 WIDE = 0.5
 EDITED = 0.1  # of the words; each becomes another word of the questions
 HARDEST = "paraphrase"  # to see; the verdict on all tests is never said where the sentence of this one is not
@@ -186,7 +186,7 @@ def _cells() -> list[Cell]:
                 f"copied holdout, {share} %, twins",
                 "100 v 100 vectors",
                 passes_fewer(draw, share),
-                n_runs=N_SLOW,
+                n_runs=N_TWINS,
             )
         )
     return [*cells, Cell(SETS_EQUIVALENT, "no copies", size, alike, "planted", N_SLOW), *planted, *_templated()]

@@ -92,12 +92,12 @@ def _concentrated(rare: float, artifact: bool) -> World:
     return draw
 
 
-def _families(size: int) -> World:
-    """A+ and both are equal, with items in families of `size` that flip alike."""
+def _families(size: int, plus: float = 0.2, minus: float = 0.05, both: float = 0.2) -> World:
+    """Items in families of `size` that flip alike; without other numbers A+ and both are equal."""
 
     def draw(rng: np.random.Generator, n: int) -> CodedAnswers:
         g = -(-n // size)
-        kind = np.digitize(rng.random(g), [0.2, 0.25, 0.45])
+        kind = np.digitize(rng.random(g), [plus, plus + minus, plus + minus + both])
         family = np.repeat(np.arange(g), size)[:n]
         flip = np.arange(2)[None, :]
         pair = (flip * np.isin(kind, which)[:, None] for which in ((0, 2), (1, 2)))
@@ -285,6 +285,7 @@ _PLANTED: tuple[tuple[str, World, tuple[int, ...], str], ...] = (
     ("A+ .30, A- .30, both .05", parts(0.3, 0.3, 0.05), (40, 150), OF_BOTH),
     ("both .30, A+ .05", parts(0.05, 0.02, 0.3), (40, 150), GENUINE),
     ("A+ .30, both .10, 4 % lost there", _lost_where(0.6, 0.2, 0.2, False), (40, 150), ARTIFACT),
+    ("A+ .30, both .10, templated items", _families(FAMILY, 0.3, 0.02, 0.1), (160, 600), ARTIFACT),
 )
 _SIX: tuple[tuple[str, World, tuple[int, ...]], ...] = (
     ("one part as large as both", _six((0.15, 0.05, 0.15)), (15, 40)),

@@ -21,6 +21,7 @@ from tests.lab.claims.cell import Cell, Simulation
 Shares = tuple[float, ...]
 FOUR, SIX, TWELVE = (0.7,) * 4, (0.7,) * 6, (0.7,) * 12
 EQUAL, WORSE, RARE, RANKED = (0.7, 0.7, 0.7), (0.75, 0.75, 0.5), (0.98, 0.98, 0.98), (0.8, 0.7, 0.7, 0.6, 0.5)
+LEADING = (0.85, 0.7)
 WAYS = tuple(
     Way(axis, key, extractor)
     for axis, key in (("identity", "base"), ("option_order", "r1"), ("option_order", "r2"))
@@ -124,10 +125,13 @@ def _unread(is_false: Callable[[Contest, Shares], bool], shares: Shares, n: int,
     return simulate
 
 
-def _first_is_shown(rng: np.random.Generator, runs: int, n: int) -> tuple[int, int]:
-    families = np.arange(n)
-    every = (one for right in _batches(rng, runs, RANKED, families, False) for one in right)
-    return sum(best_claim(in_words(one, families)).outcome == "first" for one in every), runs
+def _first_is_shown(rng: np.random.Generator, runs: int, n: int, size: int = 1, shares: Shares = RANKED) -> tuple[int, int]:
+    """Whether the first of these models is shown to be; `size` items share a template."""
+    families = np.repeat(np.arange(n), size)
+    n_shown = 0
+    for right in _batches(rng, runs, shares, families, size > 1):
+        n_shown += sum(best_claim(in_words(answers, families)).outcome == "first" for answers in right)
+    return n_shown, runs
 
 
 def _is_separated(rng: np.random.Generator, runs: int, n: int, size: int = 1) -> tuple[int, int]:
@@ -169,6 +173,17 @@ CELLS = (
     *(
         Cell(BETTER, "first of .80, .70, .70, .60, .50", f"{n:,}", partial(_first_is_shown, n=n), "planted", 2_000)
         for n in (150, 500)
+    ),
+    *(
+        Cell(
+            BETTER,
+            "first of .85 and .70, templates",
+            f"{n} x {size}",
+            partial(_first_is_shown, n=n, size=size, shares=LEADING),
+            "planted",
+            1_000,
+        )
+        for n, size in ((20, 10), (40, 5))
     ),
     *(
         Cell(SEPARATED, "third of .75, .75, .50 from the first", f"{n}", partial(_is_separated, n=n), "planted", 2_000)

@@ -41,6 +41,26 @@ def clustered(draw: Draw, n_clusters: int, size: int, loss: float, spread: float
     return TaskScores(old, old - fell + rose, clusters)
 
 
+def correlated_falls(draw: Draw, n_clusters: int, size: int, loss: float, correlation: float = 0.2) -> TaskScores:
+    """Some items fall and none rises, and falls in a cluster are correlated."""
+    odds = (1 - correlation) / correlation
+    clusters = np.repeat(np.arange(n_clusters), size)
+    fell = draw.random(clusters.size) < draw.beta(loss * odds, (1 - loss) * odds, n_clusters)[clusters]
+    old = np.where(fell, 1.0, draw.random(clusters.size) < RIGHT)
+    return TaskScores(old, np.where(fell, 0.0, old), clusters)
+
+
+def correlated_rises(draw: Draw, n_clusters: int, size: int, loss: float, correlation: float = 0.5) -> TaskScores:
+    """Items fall everywhere, and others rise in some clusters more than in others."""
+    rise = 0.03
+    odds = (1 - correlation) / correlation
+    clusters = np.repeat(np.arange(n_clusters), size)
+    rose = draw.random(clusters.size) < draw.beta(rise * odds, (1 - rise) * odds, n_clusters)[clusters]
+    fell = ~rose & (draw.random(clusters.size) < (loss + rise) / (1 - rise))
+    old = np.where(fell, 1.0, np.where(rose, 0.0, draw.random(clusters.size) < RIGHT))
+    return TaskScores(old, old - fell + rose, clusters)
+
+
 def whole_clusters_lost(draw: Draw, n_clusters: int, size: int, loss: float) -> TaskScores:
     """Few clusters fall wholly, and elsewhere items differ as usual: clusters unlike those that most runs see."""
     is_lost = np.repeat(draw.random(n_clusters) < loss, size)
@@ -141,6 +161,10 @@ SINGLE = tuple((f"{n}", partial(answers, n=n)) for n in (40, 400, 1_000))
 SEVERAL = ((5, "5 × 200", partial(answers, n=200)), (10, "10 × 30", partial(answers, n=30)))
 CLUSTERED = tuple((f"{k} × {size}", partial(clustered, n_clusters=k, size=size)) for k, size in ((12, 10), (40, 5)))
 MANY = ("57 × 25", partial(clustered, n_clusters=57, size=25))
+SKEWED = tuple(
+    (f"{k} × {size}, correlation {correlation:g}", {"n_clusters": k, "size": size, "correlation": correlation})
+    for k, size, correlation in ((20, 10, 0.5), (40, 5, 0.2), (57, 25, 0.2), (57, 25, 0.5))
+)
 RERUN = (("60 × 5 runs", partial(rerun, n=60)),)
 GRADED = tuple((f"{n}", n) for n in (40, 54, 90, 200))
 
@@ -175,6 +199,12 @@ CELLS = (
     _null(
         CHECK_PASSES, "grades, loses the margin in rare falls", "10 × 30", _said(partial(rare_falls, n=30), MARGIN, PASS, 10)
     ),
+    *(
+        _null(
+            CHECK_PASSES, "clusters lose the margin in falls alone", n, _said(partial(correlated_falls, **sizes), MARGIN, PASS)
+        )
+        for n, sizes in SKEWED
+    ),
     *(_null(CHECK_PASSES, "a task is missing", f"{k} × 400", each(partial(_missing_task, n=400, n_tasks=k))) for k in (2, 5)),
     *(
         _null(CHECK_PASSES, "a third of the rows is missing", f"{n}", each(partial(_missing_rows, n=n, outcome=PASS)), 500)
@@ -203,6 +233,12 @@ CELLS = (
         for k, size in ((20, 10), (40, 5), (57, 25))
     ),
     *_cells_of(CHECK_FAILS, FAIL),
+    *(
+        _null(
+            CHECK_FAILS, "clusters rise unequally, loses the margin", n, _said(partial(correlated_rises, **sizes), MARGIN, FAIL)
+        )
+        for n, sizes in SKEWED
+    ),
     *(_null(CHECK_FAILS, "loses .8 of the margin", n, _said(make, 0.8 * MARGIN, FAIL)) for n, make in SINGLE),
     *(_null(CHECK_FAILS, "loses .8 of the margin", n, _said(make, 0.8 * MARGIN, FAIL, k)) for k, n, make in SEVERAL),
     *(_null(CHECK_FAILS, "equal runs", n, _said(make, 0.0, FAIL, k)) for k, n, make in SEVERAL),
@@ -239,5 +275,9 @@ CELLS = (
     *(_null(CHECK_SHOWS_LOSS, "grades, equal runs", n, _shows(partial(small_falls, n=size), 0.0)) for n, size in GRADED[:1]),
     Cell(
         CHECK_SHOWS_LOSS, "loses .8 of the margin", "1,000", _shows(partial(answers, n=1_000), 0.8 * MARGIN), "planted", N_RUNS
+    ),
+    *(
+        Cell(CHECK_SHOWS_LOSS, "clusters, loses twice the margin", n, _shows(make, 2 * MARGIN), "planted", N_RUNS)
+        for n, make in (*CLUSTERED, MANY)
     ),
 )

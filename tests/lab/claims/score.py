@@ -41,13 +41,17 @@ def _elsewhere(bar: ErrorBar) -> Claim:
     return elsewhere_claim("m", bar)
 
 
-def _misses(world: World, says: Says, number: str, truth: str, off: float = 0.0) -> Simulation:
-    """Whether the printed limits leave out the truth, or a score that lies `off` it."""
+def _misses(
+    world: World, says: Says, number: str, truth: str, off: float = 0.0, *, only: Assertion | None = None
+) -> Simulation:
+    """Whether the printed limits leave out the truth, or a score that lies `off` it.
+
+    With `only`, limits that are printed with another level count for that claim, not for this one."""
 
     def run(rng: np.random.Generator) -> bool:
         cells, truths = draw(world, rng)
         claim = says(error_bar(cells))
-        if not claim.is_made:
+        if not claim.is_made or (only is not None and claim.assertion is not only):
             return False
         limits = claim.numbers[number]
         return not limits.low <= truths[truth] + off <= limits.high
@@ -103,6 +107,24 @@ def _cells(assertion: Assertion, says: Says, number: str, truth: str) -> list[Ce
         )
         for name, world in _worlds()
     ]
+
+
+def _near_the_top() -> list[Cell]:
+    """Nearly always right, under prompts that lie far apart: which level is printed depends on what is seen."""
+    sizes = ((60, 8, 4.0), (300, 8, 4.0), (300, 12, 4.0))
+    rows = ((WHOLE, _score, "wordings", "by_wordings"), (ELSEWHERE, _elsewhere, "elsewhere", "elsewhere"))
+    cells = []
+    for assertion, says, number, truth in rows:
+        for n, m, mean in sizes:
+            world = World(n, m, 1, 1.0, mean=mean)
+            size = f"{n} × {m} × 1, mean {mean:g}"
+            for claim in (assertion, SHORT[assertion]):
+                run = _misses(world, says, number, truth, only=claim)
+                cells.append(Cell(claim, NEAR_THE_TOP, size, run, n_runs=1_000))
+    return cells
+
+
+NEAR_THE_TOP = "nearly always right, prompts far apart"
 
 
 def _pair(rng: np.random.Generator, n: int, m: int, suits: float, size: int, better: float = 0.0, mean: float = 1.0) -> Claim:
@@ -312,4 +334,5 @@ CELLS = (
     *_one_wording(),
     *_cells(WHOLE, _score, "wordings", "by_wordings"),
     *_cells(ELSEWHERE, _elsewhere, "elsewhere", "elsewhere"),
+    *_near_the_top(),
 )

@@ -99,6 +99,16 @@ def test_the_guarded_limits_of_a_mean_over_tasks_invert_its_tests():
     assert mean.value == pytest.approx(np.mean([5 / 60, 6 / 40, 0.0]))
 
 
+def test_a_pass_over_clusters_fears_more_falls_than_were_drawn():
+    """30 of 300 items fall, two in each of 15 clusters: without clusters, or as a t, a loss of 13.5 points is excluded."""
+    clusters = np.repeat(np.arange(60), 5)
+    new = np.ones(300)
+    new[np.concatenate([np.arange(15) * 20, np.arange(15) * 20 + 1])] = 0
+    of_items, of_clusters = loss(np.ones(300), new, 0.135), loss(np.ones(300), new, 0.135, clusters=clusters)
+    assert of_items.outcome == PASS
+    assert of_clusters.outcome == UNDECIDED and of_clusters.high > of_items.high
+
+
 def test_a_scale_changes_no_verdict():
     """Grades from 0 to 100 are those from 0 to 1, times 100."""
     draw = np.random.default_rng(4)
