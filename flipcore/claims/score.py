@@ -25,6 +25,7 @@ _WORLDS = (
     "graded scores",
     "grades near the top",
 )
+_SKEWED = "nearly always right, prompts far apart"
 _SHORT_WORLDS = (
     "few prompts that change nothing",
     "few prompts that change a little",
@@ -33,9 +34,9 @@ _SHORT_WORLDS = (
     "few prompts, grades near the top",
     "questions in clusters",
 )
-# Few prompts say little of how far prompts lie apart: a 95% interval over others then misses the
-# truth in up to .09 of worlds, as does one over few unequal clusters. It is printed with what it
-# holds. What each rate says was simulated (`tests/stats/claims.md`).
+# Few prompts say little of how far prompts lie apart, and near an end of the scale their scores are
+# skewed: a 95% interval over others then misses the truth in up to .09 of worlds, as does one over
+# few unequal clusters. It is printed with what it holds. What each rate says was simulated (`tests/stats/claims.md`).
 RATE, SHORT_RATE = 0.05, 0.09
 QUESTIONS = Assertion(
     "score over other questions",
@@ -51,7 +52,7 @@ WHOLE = Assertion(
     RATE,
     2,
     "each score",
-    _WORLDS,
+    (*_WORLDS, _SKEWED),
 )
 ELSEWHERE = Assertion(
     "another wording's score",
@@ -59,7 +60,7 @@ ELSEWHERE = Assertion(
     RATE,
     2,
     "each score",
-    _WORLDS,
+    (*_WORLDS, _SKEWED),
 )
 HIGHER = Assertion(
     "one model scores higher in any wording",
@@ -86,9 +87,11 @@ SHORT_QUESTIONS = Assertion(
     "score over other questions, about 91%", QUESTIONS.asserts, SHORT_RATE, 2, "each score", _SHORT_WORLDS[-1:]
 )
 SHORT_WHOLE = Assertion(
-    "score over other questions and wordings, about 91%", WHOLE.asserts, SHORT_RATE, 2, "each score", _SHORT_WORLDS
+    "score over other questions and wordings, about 91%", WHOLE.asserts, SHORT_RATE, 2, "each score", (*_SHORT_WORLDS, _SKEWED)
 )
-SHORT_ELSEWHERE = Assertion("another wording's score, about 91%", ELSEWHERE.asserts, SHORT_RATE, 2, "each score", _SHORT_WORLDS)
+SHORT_ELSEWHERE = Assertion(
+    "another wording's score, about 91%", ELSEWHERE.asserts, SHORT_RATE, 2, "each score", (*_SHORT_WORLDS, _SKEWED)
+)
 SHORT_HIGHER = Assertion(
     "one model scores higher in any wording, about 91%",
     HIGHER.asserts,

@@ -176,6 +176,24 @@ def test_a_level_is_printed_as_measured_where_prompts_or_clusters_are_few():
     small = score_claim("m", few).detail
     assert re.search(r"95% half-widths: questions ± [\d.]+ points, questions and prompts ± [\d.]+ points \(about 91%\)", small)
     assert elsewhere_claim("m", few).text.endswith("(about 91%).")
+
+
+def scores_by_prompt(shares, n=100):
+    """Questions of which each prompt gets such a share right, the easiest ones first."""
+    right = (np.arange(n)[:, None] < n * np.array(shares)[None, :]).astype(float)
+    names = [str(i) for i in range(n)], [str(j) for j in range(len(shares))]
+    return ScoreCells(right, np.ones(right.shape, dtype=int), np.zeros(right.shape), *names)
+
+
+def test_prompts_that_spread_over_what_is_left_to_the_top_print_what_such_intervals_held():
+    apart = [0.99, 0.98, 0.98, 0.97, 0.95, 0.92, 0.88, 0.82]
+    near_the_top, in_the_middle = error_bar(scores_by_prompt(apart)), error_bar(scores_by_prompt([x - 0.4 for x in apart]))
+    alike = error_bar(scores_by_prompt([0.94, 0.93, 0.94, 0.93, 0.94, 0.93, 0.94, 0.93]))
+    assert [bar.is_short("wordings") for bar in (near_the_top, in_the_middle, alike)] == [True, False, False]
+    assert score_claim("m", near_the_top).assertion is SHORT_WHOLE and score_claim("m", alike).assertion is WHOLE
+    assert elsewhere_claim("m", near_the_top).text.endswith("(about 91%).")
+    assert elsewhere_claim("m", in_the_middle).text.endswith("(95%).")
+    assert not near_the_top.is_short("questions")  # these prompts are all there are
     rows = rows_of(n=60, m=8)
     clustered = error_bar(score_cells(rows.assign(family=rows["item_id"].str[-1])))
     assert score_claim("m", clustered).assertion is SHORT_WHOLE

@@ -28,6 +28,9 @@ UNSEEN = 0.25
 # Below so many prompts, and below so many clusters that weigh alike, a 95% interval held the truth
 # in .91 to .93 of the worlds where prompts or clusters lie far apart (`score_coverage.md`).
 FEW_PROMPTS, FEW_CLUSTERS, MEASURED_LEVEL, MEASURED_SHORT = 6, 100, 0.95, 0.91
+# Near an end of the scale prompts that lie far apart have skewed scores: with 6 to 12 prompts and 94%
+# right a 95% interval then held the truth in .91 to .93 of worlds.
+NEAR_END, FAR_APART, MANY_PROMPTS = 0.2, 0.4, 50
 PARTS = ("questions", "wordings", "question × wording", "reruns")
 
 
@@ -134,8 +137,18 @@ class ErrorBar:
     def is_short(self, name: str) -> bool:
         """Return True where such intervals held the truth less often than they say."""
         is_clustered = self.n_families < self.cells.shape[0] and self.n_effective < FEW_CLUSTERS
-        has_few_prompts = name in ("wordings", "elsewhere") and self.cells.shape[1] < FEW_PROMPTS
-        return name != "reruns" and (is_clustered or has_few_prompts)
+        has_few_prompts = self.cells.shape[1] < FEW_PROMPTS or self.has_skewed_prompts
+        is_over_prompts = name in ("wordings", "elsewhere")
+        return name != "reruns" and (is_clustered or (is_over_prompts and has_few_prompts))
+
+    @property
+    def has_skewed_prompts(self) -> bool:
+        """Whether prompts spread over much of what is left to the nearer end of the scale."""
+        cells = self.cells
+        if not cells.is_binary or not LEAST_WORDINGS <= cells.shape[1] < MANY_PROMPTS:
+            return False
+        room = min(self.value, 1 - self.value)
+        return room < NEAR_END and math.sqrt(self.components.wordings) > FAR_APART * room
 
     def at(self, level: float) -> "ErrorBar":
         """Return the bar at another level, without anything computed again."""
