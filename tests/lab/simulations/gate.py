@@ -49,6 +49,7 @@ WORLDS = (
     World("2 tasks of 200", 200, n_tasks=2),
     World("3 tasks of 80", 80, n_tasks=3),
     World("5 tasks of 200", 200, n_tasks=5),
+    World("5 tasks of 60 in families of 4", 60, family=4, n_tasks=5),
 )
 
 
