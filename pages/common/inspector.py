@@ -52,6 +52,7 @@ def inspector(study_id: str, model: str, item_id: str, axis: str, extractor: str
     view = inspection(session.store(), study_id, model, item_id, axis)
     if view is None or not view.variants:
         st.info("This item was not asked under that axis. Choose another cell.")
+        _close_button()  # a sheet lies over the page: it must always go away
         return
     _title_line(view, axis, model, steps)
     names = list(dict.fromkeys(one.extractor for v in view.variants for one in v.readings))
@@ -157,10 +158,14 @@ def _title_line(view: Inspection, axis: str, model: str, steps: Steps) -> None:
                 args=(to or item.item_id,),
             )
         _link(key="inspect-link", width="content")  # the whole view stands in the address
-        st.button("Close", key="inspect-close", icon=":material/close:", on_click=close_item)
+        _close_button()
         place = f" · {at + 1:,} of {len(steps):,}" if at is not None else ""
         category = f" · {plain(item.category)}" if item.category else ""
         st.caption(f"Right answer: {plain(answer_text(item, item.target))}{category}{place}")
+
+
+def _close_button() -> None:
+    st.button("Close", key="inspect-close", icon=":material/close:", on_click=close_item)
 
 
 # Two trials of an agent beside each other: their turns folded, the ones at which they part open.
