@@ -341,6 +341,14 @@ _PART_NAMES = {
 }
 
 
+def largest_shares_words(parts: Mapping[str, Estimate]) -> str:
+    """Return the two largest parts of the uncertainty, under a heading that asks for them; "" where wordings were not measured."""
+    known = [(name, share) for name, share in parts.items() if not math.isnan(share.value)]
+    known.sort(key=lambda part: -part[1].value)
+    words = [f"{percent_text(share.value)} from {_PART_NAMES.get(name, name)}" for name, share in known[:2]]
+    return f"{' and '.join(words)}." if words else ""
+
+
 def share_words(parts: Mapping[str, Estimate]) -> str:
     """Return whose the uncertainty is, the largest share first; "" where wordings were not measured."""
     known = [(name, share) for name, share in parts.items() if not math.isnan(share.value)]
@@ -358,18 +366,14 @@ def _share(one: Estimate) -> str:
 
 
 def next_words(now: float, more: Mapping[str, Design], n_calls: int, is_share: bool = True, *, few_prompts: int = 0) -> str:
-    """Return how far `n_calls` more calls would narrow the half-width, the best use first.
+    """Return how far `n_calls` more calls would narrow the half-width at their best use.
 
     `few_prompts` is how many prompts were asked, where they are too few to tell how far prompts lie apart.
-    "100 more calls would narrow the ± by 2.1 points as new prompts, by 0.4 as new questions, by 0.1 as reruns." """
-    gains = sorted(((now - design.half_width, name) for name, design in more.items()), reverse=True)
+    "100 more calls would narrow the ± by at most 2.1 points, as new prompts." """
+    gain, name = max((now - design.half_width, name) for name, design in more.items())
     uses = {"wordings": "as new prompts", "questions": "as new questions", "reruns": "as reruns"}
-    words: list[str] = []
-    for gain, name in gains:
-        size = number_text(100 * max(gain, 0), 1) if is_share else number_text(max(gain, 0), 3)
-        unit = " points" if is_share and not words else ""
-        words.append(f"by {size}{unit} {uses[name]}")
-    sentence = f"{n_calls:,} more calls would narrow the ± {', '.join(words)}."
+    size = f"{number_text(100 * max(gain, 0), 1)} points" if is_share else number_text(max(gain, 0), 3)
+    sentence = f"{n_calls:,} more calls would narrow the ± by at most {size}, {uses[name]}."
     if not few_prompts:
         return sentence
     return f"{sentence} {few_prompts} are too few prompts to tell: how far prompts lie apart is taken at its upper limit."

@@ -30,8 +30,8 @@ def note(mode: str, study_id: str, band: str) -> str:
     """What this mode's intervals promise; `band` says for what the simultaneous one holds."""
     moves = decisions.n_moves(session.store(), study_id)
     return {
-        "explore": f"EXPLORATORY: valid only for settings fixed before looking. {moves:,} "
-        f"{'move of a threshold was' if moves == 1 else 'moves of a threshold were'} logged on this study.",
+        # what the badge EXPLORATORY means is said on hover over it
+        "explore": f"{moves:,} {'move' if moves == 1 else 'moves'} of a threshold logged.",
         "simultaneous": f"The band holds {band}: choose freely after looking.",
         "locked": "Only the items that were set aside are counted, at the settings and verdicts of the lock.",
     }[mode]

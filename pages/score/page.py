@@ -3,7 +3,7 @@
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from flipcore.claims.score import share_words
+from flipcore.claims.score import largest_shares_words
 from flipcore.core.records import role_name
 from flipcore.extractors import title_of
 from flipcore.reports import score as score_reports
@@ -20,9 +20,6 @@ from pages.components import boards
 
 def under_board(report: score_reports.ScoreReport) -> None:
     """The parts of one model; of several the chosen one."""
-    for one in report.models:
-        if one.elsewhere.text:
-            st.markdown(plain(one.elsewhere.text))
     for claim in (*report.ranks, *(one.claim for one in report.differences), *report.by_people.claims):
         st.markdown(plain(claim.text))
         if claim.detail:
@@ -38,10 +35,13 @@ def under_board(report: score_reports.ScoreReport) -> None:
     if rows := score_reports.axis_rows(one):
         st.subheader("One change at a time", anchor=False)
         show_table("score-axes", rows)
-        if one.additivity.text:
+    with st.expander("Every number", icon=":material/table_rows:"):
+        if one.elsewhere.text:
+            st.markdown(plain(one.elsewhere.text))
+        if rows and one.additivity.text:
             st.markdown(plain(one.additivity.text))
             st.caption(plain(one.additivity.detail))
-    with st.expander("Every number", icon=":material/table_rows:"):
+        _budget(one)
         _people(one)
         _numbers(one)
 
@@ -51,7 +51,7 @@ def _shares(one: score_reports.ModelScore) -> None:
     if not one.shares:
         st.markdown(plain(one.bar.by_wordings.note))
         return
-    st.markdown(plain(share_words(one.shares)))
+    st.markdown(plain(largest_shares_words(one.shares)))
     show_table("score-shares", score_reports.share_rows(one))
 
 
@@ -62,6 +62,12 @@ def _next(one: score_reports.ModelScore) -> None:
         return
     st.markdown(plain(one.next_sentence))
     show_table("score-next", score_reports.next_rows(one))
+
+
+def _budget(one: score_reports.ModelScore) -> None:
+    """How a number of calls would be split best; nothing before it is known."""
+    if not one.gains:
+        return
     n_calls = st.number_input(
         "Calls to spend in all", 6, 10_000_000, one.n_calls, key="score-budget", bind="query-params", width=220
     )

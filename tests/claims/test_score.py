@@ -93,7 +93,7 @@ def test_small_sentences_name_the_largest_first():
     low, high = (f"{100 * limit:.0f}" for limit in (parts[first].low, parts[first].high))
     assert share_words(parts).startswith(f"Of the uncertainty, {100 * parts[first].value:.0f}% [{low}, {high}] from ")
     said = next_words(bar.half_width("wordings"), gains(bar), 100)
-    assert re.match(r"100 more calls would narrow the ± by \d+\.\d points as new \w+, by \d", said)
+    assert re.match(r"100 more calls would narrow the ± by at most \d+\.\d points, as new \w+\.$", said)
     few = next_words(0.1, gains(bar), 100, few_prompts=5)
     assert few.endswith("5 are too few prompts to tell: how far prompts lie apart is taken at its upper limit.")
     assert (share_words({}), read_words([]), read_words([math.nan]), read_words([0.5])) == (
