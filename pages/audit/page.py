@@ -1,6 +1,5 @@
 """Audit: what does this log say, and does it hold?"""
 
-from collections import Counter
 from collections.abc import Sequence
 
 import streamlit as st
@@ -147,22 +146,9 @@ def card(number: int, one: Finding) -> None:
             )
 
 
-MOST_ALIKE = 3  # findings of one check in sight that do not touch the score
-
-
-def cards(findings: Sequence[tuple[int, Finding]], most: int) -> None:
-    """At most so many of each check, the first being the largest; the rest behind one line."""
-    so_far, rest = Counter[str](), []
+def cards(findings: Sequence[tuple[int, Finding]]) -> None:
     for number, one in findings:
-        so_far[one.about] += 1
-        if so_far[one.about] > most:
-            rest.append((number, one))
-        else:
-            card(number, one)
-    if rest:
-        with st.expander(f"{len(rest):,} more of the same kinds"):
-            for number, one in rest:
-                card(number, one)
+        card(number, one)
 
 
 study_id = page_header("audit")
@@ -176,7 +162,6 @@ if study_id is not None:
     st.markdown(f"## {plain(report.headline)}")
     for sentence in score_sentences(study_id):
         st.markdown(plain(sentence))
-    st.caption(plain(f"{report.recognised} {report.comparisons}"))
     ways_on(study_id)
     number_in_link = st.query_params.get("finding", "")
     opened = report.findings[int(number_in_link) - 1] if number_in_link.isdecimal() and 0 < int(number_in_link) <= n else None
@@ -184,11 +169,16 @@ if study_id is not None:
         model = opened.model or session.study_row(study_id)["models"][0]
         inspector_place(study_id, model, Steps(opened.items), sheet=True, title=opened.claim.text)
     for kind, several in report.graded.items():
-        st.markdown(f"### {kind} ({len(several):,})")
-        cards(several, len(several) if kind in (WRONG, LESS_SURE) else MOST_ALIKE)
-    if lines := report.coverage.lines():
-        with st.expander(f"Checks that could not be made ({len(lines)})"):
-            st.markdown("\n".join(f"- {plain(line)}" for line in lines))
+        if kind in (WRONG, LESS_SURE):
+            st.markdown(f"### {kind} ({len(several):,})")
+            cards(several)
+        else:  # what does not touch the score waits behind a click
+            with st.expander(f"{kind} ({len(several):,})"):
+                cards(several)
+    lines = report.coverage.lines()
+    with st.expander(f"Checks that could not be made ({len(lines)})" if lines else "What was checked"):
+        st.caption(plain(f"{report.recognised} {report.comparisons}"))
+        st.markdown("\n".join(f"- {plain(line)}" for line in lines))
     if report.notes:
         with st.expander(f"What the import said ({len(report.notes):,})"):
             for note in report.notes:

@@ -101,13 +101,12 @@ def test_a_log_without_a_finding_says_how_many_checks_could_be_made(tmp_path, mo
     assert any("Repeated prompts: no prompt was asked twice." in one for one in words)
 
 
-def test_many_findings_of_one_check_that_do_not_touch_the_score_lie_behind_a_line(imported, monkeypatch):
+def test_findings_that_do_not_touch_the_score_lie_behind_a_line(imported, monkeypatch):
     made = [Finding("prompts" if n < 6 else "repeats", Claim(None, "described", f"said {n}"), 1.0) for n in range(1, 8)]
     monkeypatch.setattr(reports, "audit", lambda *given: replace(audit(*given), findings=tuple(made)))
     app = opened("audit/page.py", study=imported)
     assert not app.exception
-    (more,) = [one for one in app.expander if "more" in one.label]
-    folded = [one.value for one in more.markdown]
-    assert more.label == "2 more of the same kinds" and folded == ["**said 4**", "**said 5**"]
-    in_sight = [one.value for one in app.markdown if one.value.startswith("**said") and one.value not in folded]
-    assert in_sight == [f"**said {n}**" for n in (1, 2, 3, 6, 7)]
+    folds = [one for one in app.expander if any("said" in block.value for block in one.markdown)]
+    folded = [[block.value for block in one.markdown] for one in folds]
+    assert [one.label for one in folds] == ["Worth knowing (7)"]
+    assert folded == [[f"**said {n}**" for n in range(1, 8)]]
