@@ -5,7 +5,6 @@ export default function (component) {
   const { data, parentElement, setTriggerValue } = component;
   const root = parentElement.querySelector(".margins");
   const answer = root.querySelector(".answer");
-  const under = root.querySelector(".under");
   const list = root.querySelector(".rows");
   const { rows, overall, colours, locked } = data;
   const state = root._state?.id === data.id ? root._state
@@ -59,8 +58,9 @@ export default function (component) {
       element("b", "", row.title, text);
       const sentence = element("div", "sentence", row.missing ?? "", text);
       if (row.missing) continue;
-      const source = element("div", "quiet", "", text);
-      source.textContent = `Source's rule: ${row.source}`;
+      // what a verdict rests on stands under Tests, and here on hover
+      box.title = [`Source's rule: ${row.source}`, `against the margin: ${row.held}`, `could detect ${row.detectable}`, row.about]
+        .join("\n");
       const right = element("div", "picture", "", box);
       const drawn = picture(row, right);
       const control = element("label", "drag", "", right);
@@ -72,8 +72,6 @@ export default function (component) {
       slider.setAttribute("aria-label", `Margin of ${row.title.toLowerCase()}`);
       const numbers = element("div", "numbers", "", box);
       element("div", "estimate", row.estimate, numbers);
-      element("div", "quiet", `against the margin: ${row.held}`, numbers);
-      element("div", "quiet", `could detect ${row.detectable}`, numbers);
       const part = { row, sign, sentence, shown, slider, ...drawn, drag: new Drag(() => state.at[row.name]) };
       slider.oninput = () => {
         part.drag.step(() => { state.at[row.name] = Number(slider.value); });
@@ -88,7 +86,6 @@ export default function (component) {
         shared.released();
       };
       parts.push(part);
-      element("div", "about quiet", row.about, box);
     }
     paint();
   }
@@ -122,7 +119,7 @@ export default function (component) {
     const verdict = overall[parts.map((part) => part.row.states[state.at[part.row.name]]).join("|")];
     write(answer, verdict.sentence);
     answer.dataset.verdict = verdict.state;
-    write(under, verdict.detail);
+    answer.title = verdict.detail; // what the source's rule says, on hover
     root.dataset.painted = String(performance.now());
   }
 

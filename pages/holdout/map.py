@@ -18,7 +18,7 @@ from flipcore.text.counts import count_of
 from flipcore.vectors import embeddings
 from flipcore.vectors.map_jobs import DEFAULT, Drawing, Layouts
 from pages.common import screen
-from pages.common.showing import how_to_read, offer_file, plain, show_figure, show_table, shown_problem
+from pages.common.showing import offer_file, plain, show_figure, show_table, shown_problem
 from pages.holdout import excluding, likeness
 
 COLOURS = {
@@ -63,14 +63,27 @@ def show(target: Sequence[Item], retro: Sequence[Item], store: Store, whole_id: 
         places, axes = drawn_at(comparison, likeness.layouts(store), embedding, drawing)
         crossed = [row for row, item in enumerate(comparison.items) if item.item_id in out]
         colouring = _colouring(comparison, colour, store)
-        _pictures(comparison, places, axes, colouring, store, lasso=pointer == LASSO, crossed=crossed, whole_id=whole_id)
-    how_to_read(
-        "Each point is an entry; alike texts lie close together. UMAP keeps neighbourhoods and little else: the size of a "
-        "cluster and the distance between clusters say little. **Trustworthiness** is how far neighbours on the map are "
-        "neighbours in all dimensions; 1 is all. Components keep large distances and hide small ones. The sentence above "
-        "does not come from the picture: it counts an entry's ten nearest neighbours in all dimensions.",
-        title="How to read the map",
-    )
+        _pictures(
+            comparison,
+            places,
+            axes,
+            colouring,
+            store,
+            lasso=pointer == LASSO,
+            crossed=crossed,
+            whole_id=whole_id,
+            embedding=embedding,
+            drawing=drawing,
+        )
+
+
+READING = (
+    "Each point is an entry; alike texts lie close together. UMAP keeps neighbourhoods and little else: the size of a "
+    "cluster and the distance between clusters say little. **Trustworthiness** is how far neighbours on the map are "
+    "neighbours in all dimensions; 1 is all. Components keep large distances and hide small ones. The sentence above "
+    "does not come from the picture: it counts an entry's ten nearest neighbours in all dimensions. Click a bar to "
+    "highlight its entries on the map and list them."
+)
 
 
 def _colouring(comparison: Comparison, colour: str, store: Store) -> Colouring:
@@ -102,6 +115,8 @@ def _pictures(
     lasso: bool,
     crossed: Sequence[int],
     whole_id: str,
+    embedding: str,
+    drawing: Drawing | None,
 ) -> None:
     """Map left, what is chosen right; under them how close the other set comes, which chooses too."""
     key = f"{comparison.sets_id}-{comparison.described}"
@@ -122,24 +137,27 @@ def _pictures(
                 crossed=crossed,
                 lasso=lasso,
             ),
-            config={"displayModeBar": True, "modeBarButtonsToRemove": ["autoScale2d", "select2d"]},
+            config={"displayModeBar": "hover", "modeBarButtonsToRemove": ["autoScale2d", "select2d"]},
             on_select=lambda: likeness.from_map(key),
             alt="Every entry of both sets as a point; alike entries lie close together.",
         )
-        st.caption(plain(f"{comparison.described}; {len(comparison.items):,} entries. ● benchmark ◇ holdout."))
     with right:
         panel(comparison, on_map or in_bars, places, store, whole_id)
-    st.markdown(f"**{plain(comparison.coverage_sentence())}**")
-    with st.container(key=likeness.BARS):
-        show_figure(
-            likeness.chart_key(likeness.BARS),
-            lambda c: nearest_histogram(comparison.across[1][:, 0], comparison.labels, c, selection=on_map),
-            on_select=lambda: likeness.from_bars(key),
-            selection_mode="points",
-            alt="Histogram of the cosine between each entry and the nearest entry of the other set.",
-        )
-    st.caption("Click a bar to highlight its entries on the map and list them. Entries selected on the map are marked here.")
-    loners(comparison)
+    with st.expander("How close does each entry lie to the other set?", key="entry-closeness"):
+        st.caption(plain(f"{comparison.described}; {len(comparison.items):,} entries."))
+        st.caption(READING)
+        if drawing is not None and axes == UMAP_AXES:
+            _quality(likeness.layouts(store), comparison, embedding, drawing)
+        st.markdown(f"**{plain(comparison.coverage_sentence())}**")
+        with st.container(key=likeness.BARS):
+            show_figure(
+                likeness.chart_key(likeness.BARS),
+                lambda c: nearest_histogram(comparison.across[1][:, 0], comparison.labels, c, selection=on_map),
+                on_select=lambda: likeness.from_bars(key),
+                selection_mode="points",
+                alt="Histogram of the cosine between each entry and the nearest entry of the other set.",
+            )
+        loners(comparison)
 
 
 # How the map is drawn: seed, neighbours and distance, the map as soon as it is there, and how far it may be believed.
@@ -157,18 +175,21 @@ def _drawing_choice(is_umap: bool) -> Drawing | None:
         distance = st.slider("Smallest distance", 0.0, 0.9, DEFAULT.min_distance, 0.05, key="map-distance", bind="query-params")
         seed = st.number_input("Seed", 0, 2**31 - 2, 0, key="map-seed", bind="query-params")
         st.caption("Few neighbours show small groups, many the whole. A shape that another seed does not draw is not there.")
-    st.caption(f"{n} neighbours · distance {distance:g} · seed {seed}", width="content")
     return Drawing(int(seed), int(n), float(distance))
+
+
+def _key(embedding: str) -> str:
+    """Name of an embedding's maps, which are anew with each revision of it."""
+    return f"{embedding}-{embeddings.embedding_by_name(embedding).revision}"
 
 
 def drawn_at(comparison: Comparison, layouts: Layouts, embedding: str, drawing: Drawing | None):
     """(places, names of the axes): UMAP's where they are wanted and there; until then the last map or the components."""
     if drawing is None:
         return component_axes(comparison)
-    key = f"{embedding}-{embeddings.embedding_by_name(embedding).revision}"
+    key = _key(embedding)
     umap = layouts.places(key, comparison.items, comparison.units, drawing)
     if umap is not None:
-        _quality(layouts, key, comparison, drawing)
         return umap, UMAP_AXES
     if why_not := layouts.problem(key, comparison.items, drawing):
         st.caption(plain(f"{why_not} These are the principal components."))
@@ -191,8 +212,9 @@ def _waiting(layouts: Layouts, key: str, comparison: Comparison, drawing: Drawin
 
 
 @st.fragment(run_every=2.0)
-def _quality(layouts: Layouts, key: str, comparison: Comparison, drawing: Drawing) -> None:
+def _quality(layouts: Layouts, comparison: Comparison, embedding: str, drawing: Drawing) -> None:
     """How far the map may be believed, as soon as a second seed has drawn it."""
+    key = _key(embedding)
     quality = layouts.quality(key, comparison.items, comparison.units, drawing)
     st.caption(
         "Drawing the map with another seed, to see what stays …" if quality is None else plain(map_quality_text(quality))
@@ -212,11 +234,7 @@ def panel(comparison: Comparison, rows: Sequence[int], places, store: Store, who
         st.session_state.setdefault(likeness.SELECTION, {})["ids"] = ids
         _entry_actions(comparison, rows, whole_id)
     if not rows:
-        st.info(
-            "Click a point to read it with its neighbours in both sets. With the pointer set to lasso, draw around a patch "
-            "to list what is in it.",
-            icon=":material/lasso_select:",
-        )
+        st.info("Click a point to read it, or draw around a patch with the lasso.", icon=":material/lasso_select:")
     elif len(rows) == 1:
         _others_here(comparison, rows[0], places)
         _one(comparison, rows[0], picks(store, whole_id))
@@ -308,15 +326,15 @@ def _one(comparison: Comparison, row: int, counts: dict[str, tuple[int, int]]) -
 
 def loners(comparison: Comparison) -> None:
     """The entries with the farthest neighbours: typing errors, foreign topics, or what a set alone covers."""
-    with st.expander("Which entries stand alone?"):
-        rows = [int(row) for row in comparison.loneliest[:20]]
-        st.caption(f"By the mean cosine with the {comparison.near[0].shape[1]} nearest entries of either set, loneliest first.")
-        means = [round(float(comparison.near[1][row].mean()), 3) for row in rows]
-        show_table(
-            "loneliest-entries",
-            entry_rows(comparison, rows, mean_cosine=means),
-            column_config={"entry": st.column_config.TextColumn(width="large")},
-        )
+    st.markdown("**Which entries stand alone?**")
+    rows = [int(row) for row in comparison.loneliest[:20]]
+    st.caption(f"By the mean cosine with the {comparison.near[0].shape[1]} nearest entries of either set, loneliest first.")
+    means = [round(float(comparison.near[1][row].mean()), 3) for row in rows]
+    show_table(
+        "loneliest-entries",
+        entry_rows(comparison, rows, mean_cosine=means),
+        column_config={"entry": st.column_config.TextColumn(width="large")},
+    )
 
 
 LABELS = "entry-labels"  # item id -> label; names that colour the map, and leave as a file

@@ -59,7 +59,7 @@ def settings(sets: Sets, view: dict, lock: dict | None) -> dict:
         choose_share_aside(sets, lock is not None)
     choices = {"embedding": embedding, "classifier": classifier, "seed": int(seed), "permutations": int(m)}
     aside = f"{100 * sets.share_aside:.0f}% set aside" if sets.share_aside else ""
-    controls.note(names[embedding].title, kinds[classifier].title, f"{int(m):,} permutations", f"seed {int(seed)}", aside)
+    controls.note(aside)  # the rest stands beside each test, under Tests
     return view if lock else view | choices
 
 

@@ -47,6 +47,7 @@ def page(tmp_path_factory):
         opened.goto(f"{url}/holdout?sets=unlike&part=Map")
         opened.locator(".st-key-map-places").get_by_text("components", exact=True).click()
         opened.get_by_text("component 1").first.wait_for()
+        opened.locator(".st-key-entry-closeness summary").click()
         settled(opened)
         yield opened
         assert opened.errors == []
