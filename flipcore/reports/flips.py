@@ -146,6 +146,12 @@ def why_nothing_was_read(frame: pd.DataFrame) -> str:
     return f"No answer could be read, so nothing was measured.{_reason(frame, reference)}"
 
 
+def most_disputed(frame: pd.DataFrame) -> list[str]:
+    """Return the items of one model's readouts, those first from whose outputs the extractors took different answers."""
+    n_answers = frame.groupby("item_id", sort=False)["answer"].nunique(dropna=False)
+    return n_answers.sort_values(ascending=False, kind="stable").index.to_list()
+
+
 def nothing_to_compare(frame: pd.DataFrame) -> str:
     """Say that fewer than two extractors read answers, and why the others read none."""
     without_answers: list[str] = []

@@ -9,10 +9,12 @@ from flipcore.claims.flips import unchecked_words
 from flipcore.core.records import WRITTEN_ANSWER
 from flipcore.extractors import title_of
 from flipcore.reports.browser_data.flip_map import flip_table
+from flipcore.reports.browser_data.steps import Steps
 from flipcore.reports.flips import ASKED_ONCE, judges, nothing_to_compare
 from flipcore.stats.flips.readout_mismatch import disagreements
 from flipcore.stats.flips.surface import Choices
 from pages.common import repeats, screen, session
+from pages.common.inspector import inspector_place, open_item
 from pages.common.showing import how_to_read, nothing_yet, plain, show_figure, show_table
 from pages.flips import map_data
 from pages.flips.explorer import OPENED, explorer
@@ -130,8 +132,23 @@ def _groups(study_id: str, models: list[str]) -> dict[str, str]:
 def show_asked_once(study_id: str) -> None:
     """What the page can say where nothing was asked in a second way: how the extractors read the same answers."""
     st.markdown(f"## {ASKED_ONCE}")
-    st.caption("Flips need further wordings or runs. Audit asks recorded items again; New study asks your own in several ways.")
-    disagreement(study_id, map_data.choices(study_id).models[0])
+    st.caption("Flips need further prompts or runs. Audit asks recorded items again; New study asks your own in several ways.")
+    models = map_data.choices(study_id).models
+    linked = st.query_params.get("of", "")
+    model = linked if linked in models else models[0]
+    items = map_data.most_disputed(study_id, model)
+    if not inspector_place(study_id, model, Steps(items), sheet=True) and items:
+        axis = of_model(study_id, model)["axis"].iloc[0]
+        st.button(
+            "Read the outputs",
+            key="read-outputs",
+            icon=":material/search:",
+            on_click=open_item,
+            args=(items[0],),
+            kwargs={"axis": str(axis), "of": model},
+            help="Items whose extractors disagree come first; j and k step through them.",
+        )
+    disagreement(study_id, model)
 
 
 def show(study_id: str, line: DeltaGenerator) -> None:

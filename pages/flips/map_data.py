@@ -10,6 +10,7 @@ from flipcore.annotation.judge_labels import labelled_pairs
 from flipcore.claims.claim import Claim
 from flipcore.core.records import FIRST_TOKEN, digest
 from flipcore.core.version import __version__
+from flipcore.reports import flips as reports
 from flipcore.reports.browser_data import flip_map
 from flipcore.reports.browser_data.steps import Steps
 from flipcore.reports.flips import surface_claim
@@ -79,6 +80,12 @@ def of_model(study_id: str, model: str) -> pd.DataFrame:
 def _of_model(study_id: str, model: str) -> pd.DataFrame:
     frame = session.readouts(study_id)
     return frame[frame["model"] == model]
+
+
+@session.cached()
+def most_disputed(study_id: str, model: str) -> list[str]:
+    """The items of one model, those first on which its extractors disagree."""
+    return reports.most_disputed(_of_model(study_id, model))
 
 
 @session.cached()
