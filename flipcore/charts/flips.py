@@ -215,7 +215,7 @@ def matrix(share: np.ndarray, names: list[str], c: Colours) -> Figure:
     np.fill_diagonal(off_diagonal, np.nan)
     text = []
     for row in off_diagonal:
-        text.append(["" if np.isnan(value) else f"{value:.2f}" for value in row])
+        text.append(["" if np.isnan(value) else f"{100 * value:.0f}%" for value in row])
     figure = new_figure()
     figure.add_heatmap(
         z=off_diagonal,
@@ -228,7 +228,12 @@ def matrix(share: np.ndarray, names: list[str], c: Colours) -> Figure:
         ygap=3,
         colorscale=[[0, c.flip[0]], [0.5, c.flip[1]], [1, c.flip[2]]],
         hoverongaps=False,
-        colorbar={"title": "share<br>that differ", "thickness": 12, "len": 0.9},
+        colorbar={
+            "title": "share<br>that differ",
+            "thickness": 12,
+            "len": 0.9,
+            "tickformat": ".0%",
+        },
         hovertemplate="%{y} v %{x}: %{text} differ<extra></extra>",
     )
     places = [(i, j) for i, j in np.ndindex(*off_diagonal.shape) if text[i][j]]

@@ -118,7 +118,8 @@ def detector_rows(marks: Sequence[DetectorMark], c: Colours) -> Figure:
     )
 
 
-UNITS = {False: "gap, points", True: "% of the items beyond the controls' mark"}
+# short: both stand beside each other on a phone, and the caption says them in full
+UNITS = {False: "gap, points", True: "% of items"}
 
 
 def _axis(units: Sequence[bool], *, is_share: bool) -> str:

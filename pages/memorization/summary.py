@@ -26,11 +26,11 @@ def show(view: View, mode: str, settings: dict, controls) -> None:
         return
     claim = summary(verdicts, view.all_kinds)
     st.markdown(f"## {plain(claim.text)}")
-    st.caption(plain(claim.detail))
     truth.in_a_line(view)
     show_figure("detectors", lambda c: detector_rows([_mark(one) for one in verdicts], c))
     table = [_row(one, len({test.items for test in verdicts}) > 1) for one in verdicts]
     with st.expander("What each detector says", key="memory-tests"):
+        st.caption(plain(claim.detail))
         st.table({name: [plain(row[name]) for row in table] for name in table[0]}, border="horizontal", hide_index=True)
         offer_table("memory-summary", table)
     membership = members(view)

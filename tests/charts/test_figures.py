@@ -103,8 +103,8 @@ def test_names_that_are_data_are_text_in_a_picture():
 def test_a_matrix_leaves_the_diagonal_and_what_is_missing_empty():
     heat, numbers = matrix(np.array([[0.0, 0.25], [np.nan, 0.0]]), ["a", "b"], LIGHT).data
     assert np.isnan(heat.z[0][0]) and np.isnan(heat.z[1][1]) and np.isnan(heat.z[1][0]) and heat.z[0][1] == 0.25
-    assert [list(row) for row in heat.text] == [["", "0.25"], ["", ""]]
-    assert (list(numbers.x), list(numbers.y), list(numbers.text)) == (["b"], ["a"], ["0.25"])
+    assert [list(row) for row in heat.text] == [["", "25%"], ["", ""]]
+    assert (list(numbers.x), list(numbers.y), list(numbers.text)) == (["b"], ["a"], ["25%"])
 
 
 def test_packed_shares_come_back_within_half_a_thousandth_and_missing_as_minus_one():
