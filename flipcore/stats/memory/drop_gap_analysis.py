@@ -132,15 +132,16 @@ def drop_gap_analysis(
 def _source_gap(
     benchmark: Rewritten, control: Rewritten, seed: int, n_boot: int
 ) -> tuple[Estimate, bool, bool]:
-    before_after = [
-        (items.before[items.covered], items.after_mean[items.covered])
-        for items in (benchmark, control)
-    ]
-    bootstrap = drop_gap_source(*before_after[0], *before_after[1], seed=seed, n_boot=n_boot)
-    n = sum(len(before) for before, _ in before_after)
+    before, control_before = (items.before[items.covered] for items in (benchmark, control))
+    after, control_after = (items.after_mean[items.covered] for items in (benchmark, control))
+    bootstrap = drop_gap_source(
+        before, after, control_before, control_after, seed=seed, n_boot=n_boot
+    )
+    n = len(before) + len(control_before)
     low, high = bootstrap["gap_lo"], bootstrap["gap_hi"]
     literal, directional = bool(bootstrap["flag_literal"]), bool(bootstrap["flag_directional"])
-    if min(len(before) for before, _ in before_after) < MIN_N:
+    # The source's verdicts are kept where its interval is not shown.
+    if min(len(before), len(control_before)) < MIN_N:
         return without_interval(bootstrap["gap"], n, 0.95, _FEW), literal, directional
     note = (
         "The source's interval; it has no width where neither set ever changes."

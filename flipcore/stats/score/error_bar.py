@@ -202,22 +202,23 @@ def mean_squares(cells: ScoreCells) -> MeanSquares:
     n_questions, n_wordings = y.shape
     by_question, by_wording, mean = y.mean(axis=1), y.mean(axis=0), y.mean()
     residual = y - by_question[:, None] - by_wording[None, :] + mean
-    df = (
-        n_questions - 1,
-        n_wordings - 1,
-        (n_questions - 1) * (n_wordings - 1),
-        int((cells.n_runs - 1).sum()),
-    )
-    sums = (
-        n_wordings * ((by_question - mean) ** 2).sum(),
-        n_questions * ((by_wording - mean) ** 2).sum(),
-        (residual**2).sum(),
-        cells.squares.sum(),
-    )
+    df_questions, df_wordings = n_questions - 1, n_wordings - 1
+    df_residual, df_reruns = df_questions * df_wordings, int((cells.n_runs - 1).sum())
     return MeanSquares(
-        *(float(total / n) if n > 0 else math.nan for total, n in zip(sums, df, strict=True)),
-        *map(float, df),
+        questions=_quotient(n_wordings * ((by_question - mean) ** 2).sum(), df_questions),
+        wordings=_quotient(n_questions * ((by_wording - mean) ** 2).sum(), df_wordings),
+        residual=_quotient((residual**2).sum(), df_residual),
+        reruns=_quotient(cells.squares.sum(), df_reruns),
+        df_questions=float(df_questions),
+        df_wordings=float(df_wordings),
+        df_residual=float(df_residual),
+        df_reruns=float(df_reruns),
     )
+
+
+def _quotient(total: float, df: int) -> float:
+    """Return a mean square; NaN without degrees of freedom."""
+    return float(total / df) if df > 0 else math.nan
 
 
 def components(
