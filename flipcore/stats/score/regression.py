@@ -33,10 +33,10 @@ ERROR = 0.05  # of PASS, and of FAIL
 # most.
 MEAN_ERROR, SCREEN_ERROR = 0.04, 0.01
 # How many unseen items at the adverse end: with 1.0 a PASS was false in .064 of checks where a loss
-# of the margin came in rare whole falls, 10 tasks of 30 items; with 1.35 in .043 at most. With 1.0 a
-# FAIL was false in .074 where 57 clusters × 25 rose unequally, with 1.35 in .059.
-# A PASS over clusters fears more: runs often lose and never gain, some clusters more than others. Of
-# 57 × 25 that lost the margin so, 1.35 passed .073 and 2.0 .058 (a cluster-robust t .124).
+# of the margin came in rare whole falls, 10 tasks of 30 items; with 1.35 in .043 at most. With 1.0
+# a FAIL was false in .074 where 57 clusters × 25 rose unequally, with 1.35 in .059.
+# A PASS over clusters fears more: runs often lose and never gain, some clusters more than others.
+# Of 57 × 25 that lost the margin so, 1.35 passed .073 and 2.0 .058 (a cluster-robust t .124).
 UNSEEN, UNSEEN_FALLS_IN_CLUSTERS = 1.35, 2.5
 _Z = 1.6449 + 0.8416  # one-sided .05 with a power of .80
 
