@@ -147,7 +147,8 @@ def why_nothing_was_read(frame: pd.DataFrame) -> str:
 
 
 def most_disputed(frame: pd.DataFrame) -> list[str]:
-    """Return the items of one model's readouts, those first from whose outputs the extractors took different answers."""
+    """Return the items of one model's readouts, those first from whose outputs the extractors took
+    different answers."""
     n_answers = frame.groupby("item_id", sort=False)["answer"].nunique(dropna=False)
     return n_answers.sort_values(ascending=False, kind="stable").index.to_list()
 

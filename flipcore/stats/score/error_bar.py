@@ -28,8 +28,8 @@ UNSEEN = 0.25
 # Below so many prompts, and below so many clusters that weigh alike, a 95% interval held the truth
 # in .91 to .93 of the worlds where prompts or clusters lie far apart (`score_coverage.md`).
 FEW_PROMPTS, FEW_CLUSTERS, MEASURED_LEVEL, MEASURED_SHORT = 6, 100, 0.95, 0.91
-# Near an end of the scale prompts that lie far apart have skewed scores: with 6 to 12 prompts and 94%
-# right a 95% interval then held the truth in .91 to .93 of worlds.
+# Near an end of the scale prompts that lie far apart have skewed scores: with 6 to 12 prompts and
+# 94% right a 95% interval then held the truth in .91 to .93 of worlds.
 NEAR_END, FAR_APART, MANY_PROMPTS = 0.2, 0.4, 50
 PARTS = ("questions", "wordings", "question × wording", "reruns")
 
