@@ -52,7 +52,8 @@ def take(min_age_s: float = 0.0) -> list[tuple[Study, str]]:
     for path in sorted([*inbox_path().glob("*.toml"), *inbox_path().glob("*.taken")]):
         claimed = path.with_suffix(".taken")
         try:
-            if time.time() - path.stat().st_mtime < min_age_s:
+            # A file of the future was left before the clock was set back, and is old.
+            if 0 <= time.time() - path.stat().st_mtime < min_age_s:
                 continue
             # Claimed before it is read: whoever left it may withdraw it at the same moment.
             os.replace(path, claimed)

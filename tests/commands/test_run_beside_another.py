@@ -1,5 +1,6 @@
 """`run` beside a process that holds the database: a dashboard that answers, or another command."""
 
+import os
 import subprocess
 import sys
 import threading
@@ -109,6 +110,15 @@ def test_a_later_run_asks_what_no_dashboard_took(tmp_path, monkeypatch, capsys):
     inbox.hand_over(tiny_study(name="left behind"))
     assert run.ask(tiny_study(), "again") == 0
     assert "left behind: done" in capsys.readouterr().out
+
+
+def test_a_study_left_before_the_clock_was_set_back_is_taken(tmp_path, monkeypatch):
+    monkeypatch.setenv("FLIPSCOPE_DB", str(tmp_path / "flips.duckdb"))
+    path = inbox.hand_over(tiny_study())
+    later = time.time() + 3_600
+    os.utime(path, (later, later))
+    ((study, _),) = inbox.take(min_age_s=run.LEFT_OVER_S)
+    assert study.study_id == tiny_study().study_id and not path.exists()
 
 
 def test_a_study_that_still_waits_for_an_answer_is_not_taken_by_another_run(tmp_path, monkeypatch):
