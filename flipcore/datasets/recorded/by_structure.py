@@ -40,6 +40,7 @@ from flipcore.datasets.tables.reading import TableReading, read_table
 from flipcore.datasets.tables.stems import names, words_of
 
 LONGEST_PATH = 300  # characters; what is longer is the figure itself
+FEWEST_WORDS = 3  # of an answer that is said
 MOST_OF_NAME = 60  # characters of a task's name
 # Ids of tables that were imported before there was a reading: their items keep the key.
 _KEPT_IDS = "item item_id question_id example_id doc_id task_id id key idx".split()
@@ -261,7 +262,13 @@ def _text(reading: TableReading, variants: Sequence[Mapping[str, Any]]) -> str:
     if not output or not _texts(variants, output):
         return ""
     is_bare = names(output, "readout") or reading.coding in (Coding.LETTER_OR_TEXT, Coding.SAME_VALUE)
-    return output if not is_bare or is_written(variants, output) else ""
+    is_said = reading.coding in (Coding.LETTER, Coding.NUMBER) and _are_words(_texts(variants, output))
+    return output if not is_bare or is_said or is_written(variants, output) else ""
+
+
+def _are_words(texts: Sequence[str]) -> bool:
+    """Whether most answers are more than a letter or a number with its unit: "The answer is 12"."""
+    return 2 * sum(len(text.split()) >= FEWEST_WORDS for text in texts) > len(texts)
 
 
 def _fields(

@@ -901,3 +901,15 @@ def test_a_task_that_is_the_item_parts_nothing(tmp_path):
     path.write_text("\n".join(["task,model,accuracy", *cells]), encoding="utf-8")
     found = guessed(str(path))
     assert (found.item, found.tasks, found.models) == ("task", "", "model")
+
+
+def test_a_short_sentence_under_prediction_is_read_as_a_text(tmp_path):
+    """ "The answer is 12" under `prediction` was taken for a bare answer, and none could be read."""
+    rows = [
+        {"id": i, "question": f"What is {i} and {i}?", "answer": str(2 * i), "prediction": f"The answer is {2 * i + i % 2}"}
+        for i in range(30)
+    ]
+    found = guessed(written(tmp_path / "a.jsonl", rows).path)
+    assert (found.text, found.fields) == ("prediction", ())
+    bare = [row | {"prediction": row["prediction"].rpartition(" ")[2]} for row in rows]
+    assert guessed(written(tmp_path / "b.jsonl", bare).path).text == ""
