@@ -62,7 +62,8 @@ def answers_of(rows: Sequence[Mapping[str, Any]], recording: Recording) -> list[
 
 def columns_of(rows: Sequence[Mapping[str, Any]], nested: str = "") -> list[str]:
     """Names of columns, those inside of nested variants among them."""
-    names = dict.fromkeys(name for values in variants_in(rows, nested) for name in values)
+    variants = variants_in(rows, nested) if nested else rows
+    names = dict.fromkeys(name for values in variants for name in values)
     return [name for name in names if not (nested and name.startswith(nested))]
 
 

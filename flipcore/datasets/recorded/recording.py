@@ -2,6 +2,7 @@
 
 import re
 from dataclasses import dataclass
+from functools import cached_property
 
 from flipcore.datasets.recorded.fields import Field
 from flipcore.text.prompts import labels_of
@@ -77,35 +78,35 @@ class Recording:
     lower: str = ""
     reverse: str = ""
 
-    @property
+    @cached_property
     def models_beside(self) -> tuple[str, ...]:
         return tuple(filter(None, self.model_columns.split(",")))
 
-    @property
+    @cached_property
     def lists(self) -> tuple[str, ...]:
         return tuple(filter(None, self.sample_columns.split(",")))
 
-    @property
+    @cached_property
     def letters(self) -> tuple[str, ...]:
         """What stands for the options of a table that shows none."""
         return labels_of("upper", ord(self.answers[-1]) - ord("A") + 1) if re.fullmatch("A-[B-Z]", self.answers) else ()
 
-    @property
+    @cached_property
     def kind(self) -> str:
         if self.answers == SETS:
             return "text"
         return "choice" if self.letters else self.answers or ("choice" if self.options or self.option_pattern else "number")
 
-    @property
+    @cached_property
     def scores(self) -> tuple[str, ...]:
         return tuple(filter(None, (one.strip() for one in self.score.split(","))))
 
-    @property
+    @cached_property
     def option_columns(self) -> tuple[str, ...]:
         """The columns of options: one with all of them, or one an option."""
         return tuple(filter(None, (one.strip() for one in self.options.split(","))))
 
-    @property
+    @cached_property
     def columns(self) -> tuple[str, ...]:
         """Every name of a column, or path to one, that the recording uses."""
         own = (self.prompt, self.item, *self.option_columns, self.order, self.question, self.text, self.target, self.variant)

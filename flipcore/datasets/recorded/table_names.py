@@ -16,7 +16,7 @@ from flipcore.datasets.reading.rows import SUFFIXES, read_rows
 from flipcore.datasets.recorded.by_structure import read_by_structure
 from flipcore.datasets.recorded.columns import columns_of, looked_at
 from flipcore.datasets.recorded.grouping import MOST_MB
-from flipcore.datasets.recorded.layouts import Layout
+from flipcore.datasets.recorded.layouts import Layout, layouts_of
 from flipcore.datasets.tables.roles import PROMPT, part_of
 from flipcore.datasets.tables.stems import last_names
 
@@ -25,6 +25,7 @@ MOST_BY_CHANCE = 0.7  # of the rows of two columns that tell something: a kind o
 LEAST_ROWS = 10  # whose right answers two tables do not share by chance
 LONG = 20  # letters of a text that no two questions share by chance
 MOST_SHARING = 64  # sets of tables that hold a cell by which one is found
+MOST_TRIED = 8  # sets of tables that share the most cells with one
 _N_TRIED = 5  # rows whose texts find the tables that may ask the same
 # a part of a name that counts runs or says when one was: run3, seed_1, 20250601_202535, 2025-06-01T20-25-35
 _RUN = re.compile(
@@ -67,7 +68,7 @@ def names_of_tables(sources: Iterable[Source], layouts: Mapping[Path, Layout] | 
     conditions: set[str] = set()  # of models that tables name
     models: set[str] = set()  # that files name
     alone: list[_Table] = []
-    every = _asking_alike(sources, layouts or {})
+    every = _asking_alike(sources, layouts_of(sources) if layouts is None else layouts)
     tasks = [_task([one.parts for one in tables]) if len(tables) > 1 else ("",) for tables in every]
     n_called = Counter(names[0] for names in tasks)
     for tables, called in zip(every, tasks, strict=True):
@@ -180,7 +181,7 @@ def _asking_alike(sources: Iterable[Source], layouts: Mapping[Path, Layout]) -> 
         except (BadInput, OSError):
             continue  # its reader says why
         likely = Counter(at for cell in _cells(rows[:_N_TRIED]) for at in _telling(holders.get(cell, ())))
-        at = next((at for at, _ in likely.most_common() if ask_alike(firsts[at], rows)), len(several))
+        at = next((at for at, _ in likely.most_common(MOST_TRIED) if ask_alike(firsts[at], rows)), len(several))
         if at == len(several):
             several.append([])
             firsts.append(rows)

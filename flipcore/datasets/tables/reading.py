@@ -519,7 +519,7 @@ def _ask_item(found: Profile, reading: TableReading) -> Question | None:
     score = _overall(reading)
     return Question(
         "item",
-        f"{found.n_rows:,} rows have an {each_row} each, and only {n:,} different questions stand in {content}.",
+        f"{found.n_rows:,} rows have a value of {each_row} each, and only {n:,} different questions stand in {content}.",
         Choice(f"{n:,} questions, each answered {found.n_rows / n:.3g} times.", (f"item={content}",), score),
         Choice(f"{found.n_rows:,} questions.", (f"item={each_row}",), score),
     )

@@ -55,6 +55,7 @@ from flipcore.text.answers import number_at_end
 TABLE, _TITLE = "table", "Tables of outputs"
 COLUMN_KEYS = (*KEYS, "dataset", "read")  # of words that are about the columns of tables
 _PLACES = ("index", "index1")
+_ENCODER = json.JSONEncoder(ensure_ascii=False, default=str)
 WORDS = "words"  # how a column names right answers, some of which are no numbers
 COLUMN, READ = "column:", "read:"  # how such words begin among corrections
 
@@ -384,9 +385,7 @@ class _Rows:
             sampling={"temperature": 0.0},  # a table says none; its calls have always been known by this one
             text=text,
             finish_reason=str(values.get(recording.finish) or "") if recording.finish else "",
-            raw_reply=json.dumps(
-                {one.column: values.get(one.column) for one in recording.fields}, ensure_ascii=False, default=str
-            ),
+            raw_reply=_ENCODER.encode({one.column: values.get(one.column) for one in recording.fields}),
             error=error,
             readouts=(
                 *self._scores(key, name, values),
