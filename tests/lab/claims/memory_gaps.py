@@ -132,7 +132,7 @@ def _memory() -> list[Cell]:
         *(gap(NO_MEMORY, RANDOM, world, n, m) for world in NO_MEMORY.worlds if world != LEAKED for n, m in sizes),
         *(
             _leaked(n, is_unpublished, truth)
-            for n in (500, 1_319)
+            for n in (500,)
             for is_unpublished, truth in ((False, "null"), (True, "outside"))
         ),
         gap(NO_MEMORY, RANDOM, "memory that survives rewriting, at the margin", 1_319, 120),
@@ -155,7 +155,7 @@ def _leaked(n: int, is_unpublished: bool, truth: str) -> Cell:
         return claim.is_made and claim.assertion is NO_MEMORY
 
     world = "the control was read too, and is declared unpublished" if is_unpublished else LEAKED
-    return Cell(NO_MEMORY, world, f"{n:,} v {n:,}", each(run), truth, N_RUNS // 4)
+    return Cell(NO_MEMORY, world, f"{n:,} v {n:,}", each(run), truth, N_RUNS // 10)
 
 
 def _margins() -> list[Cell]:
