@@ -27,6 +27,14 @@ STORED_COPIES = {
     "code-davinci-002-cot/date_understanding_few_shot_template_0-255000.json": (
         "bbh_outputs/code-davinci-002-cot/date_understanding_few_shot_template_0-255000.json"
     ),
+    "code-davinci-002-direct/boolean_expressions_few_shot_template_0-255000.json": (
+        "bbh_outputs/code-davinci-002-direct/boolean_expressions_few_shot_template_0-255000.json"
+    ),
+    "code-davinci-002-cot/boolean_expressions_few_shot_template_0-255000.json": (
+        "bbh_outputs/code-davinci-002-cot/boolean_expressions_few_shot_template_0-255000.json"
+    ),
+    "gsm/gpt-4o-mini-2024-07-18.json": "logs/zeroeval/gsm_gpt-4o-mini.json",
+    "data/example_model_solutions.jsonl": "gsm8k/example_model_solutions.jsonl",
 }
 
 # `curl -L -o FILE URL` and `curl -LO URL`, from the stored copies.

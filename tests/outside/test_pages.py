@@ -161,7 +161,7 @@ def test_every_command_of_the_command_line_works_as_written(page, reader, judge)
 @pytest.mark.parametrize("page", ["docs/published.md"])
 def test_published_outputs_give_what_the_page_shows(page, reader, shared_data):
     commands = commands_of(page)
-    assert sum(bool(command.printed) for command in commands) == 4
+    assert sum(bool(command.printed) for command in commands) == 8
     faults = faults_of(reader, commands)
     assert not faults, "\n".join(faults)
 
