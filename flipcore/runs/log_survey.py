@@ -201,12 +201,15 @@ class ReadScores:
             return
         self._note_question(record, document)
         role = self.corrections.get(f"role:{record.task}") or self.corrections.get("role") or record.role
+        place = (model, document.task, document.number, role, record.family, record.category)
+        n_before = len(self.rows)
         for one in record.readouts:
             is_judged = one.is_correct is not None or one.score is not None
             self.is_whole &= is_judged or (one.answer is None and one.place is None and not one.unreadable)
             if is_judged:
-                at = (model, document.task, document.number, role, record.family, record.category)
-                self.rows.append((*at, one.name, one.score, one.is_correct))
+                self.rows.append((*place, one.name, one.score, one.is_correct))
+        if len(self.rows) == n_before:
+            self.rows.append((*place, NOTHING_READ, None, None))
         if len(self.rows) > MOST_ITEMS:
             self.is_whole, self.rows = False, []
 
@@ -222,19 +225,23 @@ class ReadScores:
         """What `store.queries.scores` will say of them, a dictionary a row."""
         units: dict[tuple[str, int], tuple[str, str]] = {}
         rows = []
-        for model, task, number, role, family, subject, scorer, score, is_right in self.rows:
+        # Of several models, an item may never have been asked of one.
+        has_one_model = len({model for model, *_ in self.rows}) == 1
+        read = [row for row in self.rows if has_one_model or row[6] != NOTHING_READ]
+        for model, task, number, role, family, subject, scorer, score, is_right in read:
             cluster = {"family": family, "subject": subject}.get(log_survey.clusters.get(task, ""), "")
             role, unit = units.setdefault((task, number), (role, f"{task}/{cluster}" if cluster else f"{task}/{number}"))
-            low, high = log_survey.scale(task, scorer)
+            low, high = log_survey.scale(task, scorer) if scorer else (0.0, 1.0)
             value = score if is_right is None or low < 0 or high > 1 else float(is_right)
-            row: dict = {"model": model, "task": task, "item_id": f"{task}/{number}", "role": role, "extractor": spoken(scorer)}
+            row: dict = {"model": model, "task": task, "item_id": f"{task}/{number}", "role": role, "extractor": scorer and spoken(scorer)}
             rows.append(row | {"score": value, "family": unit, "has_versions": (task, number) in self.versions})
-        keys = [self.asked.get((task, number)) for _, task, number, *_ in self.rows]
+        keys = [self.asked.get((task, number)) for _, task, number, *_ in read]
         for row, cluster in zip(rows, joined_clusters([row["family"] for row in rows], keys), strict=True):
             row["family"] = cluster
         return rows
 
 
+NOTHING_READ = ""  # in the place of a scorer: a call that failed, or a row without a score
 SAID_LATER = ("score", "percentages")  # questions whose tables are refused by their own sentence
 _MOST_READ_AS = 3  # ways of reading tables that are said
 _NEARLY_ALL = 0.9  # of a column's scores from 0 to 1: then one outside is no grade on another scale
