@@ -143,7 +143,7 @@ class ErrorBar:
 
     @property
     def has_skewed_prompts(self) -> bool:
-        """Whether prompts spread over much of what is left to the nearer end of the scale."""
+        """True where prompts spread over much of what is left to the nearer end of the scale."""
         cells = self.cells
         if not cells.is_binary or not LEAST_WORDINGS <= cells.shape[1] < MANY_PROMPTS:
             return False
