@@ -130,11 +130,7 @@ def _memory() -> list[Cell]:
     sizes = ((150, 150), (500, 500), (1_319, 1_319))
     return [
         *(gap(NO_MEMORY, RANDOM, world, n, m) for world in NO_MEMORY.worlds if world != LEAKED for n, m in sizes),
-        *(
-            _leaked(n, is_unpublished, truth)
-            for n in (500,)
-            for is_unpublished, truth in ((False, "null"), (True, "outside"))
-        ),
+        *(_leaked(n, is_unpublished, truth) for n in (500,) for is_unpublished, truth in ((False, "null"), (True, "outside"))),
         gap(NO_MEMORY, RANDOM, "memory that survives rewriting, at the margin", 1_319, 120),
         *(gap(GAP_OTHER, OTHER, "wrong keys in the control, 8 %", n, n) for n in (150, 500)),
         *(gap(GAP_WITHIN, RANDOM, "wrong keys hide memory that rewriting breaks", n, n) for n in (150, 500)),
