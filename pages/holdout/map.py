@@ -178,16 +178,11 @@ def _drawing_choice(is_umap: bool) -> Drawing | None:
     return Drawing(int(seed), int(n), float(distance))
 
 
-def _key(embedding: str) -> str:
-    """Name of an embedding's maps, which are anew with each revision of it."""
-    return f"{embedding}-{embeddings.embedding_by_name(embedding).revision}"
-
-
 def drawn_at(comparison: Comparison, layouts: Layouts, embedding: str, drawing: Drawing | None):
     """(places, names of the axes): UMAP's where they are wanted and there; until then the last map or the components."""
     if drawing is None:
         return component_axes(comparison)
-    key = _key(embedding)
+    key = embeddings.map_key(embedding)
     umap = layouts.places(key, comparison.items, comparison.units, drawing)
     if umap is not None:
         return umap, UMAP_AXES
@@ -214,7 +209,7 @@ def _waiting(layouts: Layouts, key: str, comparison: Comparison, drawing: Drawin
 @st.fragment(run_every=2.0)
 def _quality(layouts: Layouts, comparison: Comparison, embedding: str, drawing: Drawing) -> None:
     """How far the map may be believed, as soon as a second seed has drawn it."""
-    key = _key(embedding)
+    key = embeddings.map_key(embedding)
     quality = layouts.quality(key, comparison.items, comparison.units, drawing)
     st.caption(
         "Drawing the map with another seed, to see what stays …" if quality is None else plain(map_quality_text(quality))

@@ -56,6 +56,11 @@ def embedding_by_name(name: str) -> Embedding:
     return by_name[name]
 
 
+def map_key(name: str) -> str:
+    """Name of an embedding's maps, which are drawn anew with each revision of it."""
+    return f"{name}-{embedding_by_name(name).revision}"
+
+
 def embedded(
     store: Store, items: Sequence[Item], backend_name: str = DEFAULT
 ) -> tuple[np.ndarray, str]:
