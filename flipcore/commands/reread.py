@@ -39,7 +39,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--price", action="store_true", help="say what a judge would cost, and ask nothing"
     )
     parser.add_argument(
-        "--send-retro", action="store_true", help="let the judge read items of a retro set, too"
+        "--send-retro", action="store_true", help="let the judge read items of a holdout, too"
     )
     parser.add_argument(
         "--set",

@@ -426,7 +426,7 @@ def _sentence_of(report: HoldoutReport, name: str) -> Markup:
 def tests_table(c: WholeStudy) -> Table:
     """One row per test, also of those that were not run."""
     rows = [_test_row(c.holdout, name) for name in TESTS] if c.holdout else []
-    caption = f"Whether target and retro could have one source. {c.provenance}."
+    caption = f"Whether benchmark and holdout could have one source. {c.provenance}."
     return Table("tests", "Four tests of the two sets", rows, caption)
 
 
@@ -446,8 +446,8 @@ def _test_row(report: HoldoutReport, name: str) -> dict[str, object]:
 
 
 def _inflation(c: WholeStudy) -> list[Markup]:
-    """Accuracy on target and retro, read in the plainest way; nothing where no model answered both
-    sets."""
+    """Accuracy on benchmark and holdout, read in the plainest way; nothing where no model answered
+    both sets."""
     selection, claim = c.inflation.selection, c.inflation.claim
     if not selection:
         return []
@@ -457,7 +457,7 @@ def _inflation(c: WholeStudy) -> list[Markup]:
         rows.append((condition.model, inflation, inflation.text_points()))
     read = f"read by {title_of(selection[0].extractor).lower()}, {selection[0].layout}"
     caption = (
-        f"Accuracy on target less accuracy on retro, percentage points, {read}; 95% intervals."
+        f"Accuracy on the benchmark less accuracy on the holdout, in points, {read}; 95% intervals."
         f" {c.provenance}."
     )
     return [
@@ -476,7 +476,9 @@ def _inflation(c: WholeStudy) -> list[Markup]:
 def inflation_table(c: WholeStudy) -> Table:
     """One row per model and way of reading."""
     rows = [_inflation_row(condition) for condition in c.inflation.conditions]
-    return Table("inflation", "Inflation", rows, f"Accuracy on target and retro. {c.provenance}.")
+    return Table(
+        "inflation", "Inflation", rows, f"Accuracy on benchmark and holdout. {c.provenance}."
+    )
 
 
 def _inflation_row(condition: Condition) -> dict[str, object]:
@@ -486,8 +488,8 @@ def _inflation_row(condition: Condition) -> dict[str, object]:
         "model": condition.model,
         "extractor": title_of(condition.extractor),
         "asked as": condition.layout,
-        "target": round(target, 3),
-        "retro": round(retro, 3),
+        "benchmark": round(target, 3),
+        "holdout": round(retro, 3),
         "inflation": inflation.text_points(),
         "p": _p_value(condition.test(1.0).p),
         "interval": inflation.method.replace("_", " "),
