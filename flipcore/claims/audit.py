@@ -64,6 +64,7 @@ from flipcore.stats.ranking.ways import scores
 from flipcore.stats.score.reducers import MEAN, is_known, item_scores
 from flipcore.text.counts import count_of
 
+TWO_MODELS = "two logs"  # the check that compares two models on the same items
 READOUTS_DIFFER = Assertion(
     "audit readouts",
     "two readouts of the same texts give different scores",
@@ -455,7 +456,7 @@ def grades_differ(log: AuditInput, frame: pd.DataFrame) -> Iterator[Finding]:
             differing = items[pair.of_first != pair.of_second]
             if len(differing):
                 listed = tuple(map(str, differing))[:N_LISTED]
-                yield Finding("two logs", claim, 30 + 10 * claim.asserted, listed, pair.first, extractor=str(reader))
+                yield Finding(TWO_MODELS, claim, 30 + 10 * claim.asserted, listed, pair.first, extractor=str(reader))
 
 
 @dataclass(frozen=True)
@@ -518,7 +519,7 @@ def _pairs_of_models(part: pd.DataFrame, reader: str, task: str, is_ranking: boo
         )
         items = tuple(one.order.scores.items[i] for i in apart)[:N_LISTED]
         yield Finding(
-            "two logs", claim, 30 + 10 * claim.asserted - 5 * (not is_ranking), items, one.models[j], extractor=reader
+            TWO_MODELS, claim, 30 + 10 * claim.asserted - 5 * (not is_ranking), items, one.models[j], extractor=reader
         )
 
 

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from flipcore.claims.audit import findings
+from flipcore.claims.audit import TWO_MODELS, findings
 from flipcore.claims.audit_checks import Coverage, coverage
 from flipcore.claims.audit_input import OURS, AuditInput, Finding, scored, spoken_name
 from flipcore.claims.claim import Claim
@@ -50,7 +50,8 @@ _LESS_SURE = set(
     "|formulas".split("|")
 )
 # What the rows show, whatever they show.
-_ASIDES = ("repeats", "prompts", "two logs", "keys of one model")
+_ASIDES = ("repeats", "prompts", TWO_MODELS, "keys of one model")
+MOST_COMPARED = 3  # pairs of models in sight: which is better is what most logs are opened for
 
 
 def grade(finding: Finding) -> str:
@@ -93,6 +94,14 @@ class Audit:
         for number, finding in enumerate(self.findings, start=1):
             by_grade[grade(finding)].append((number, finding))
         return {name: numbered for name, numbered in by_grade.items() if numbered}
+
+    @property
+    def compared(self) -> list[tuple[int, Finding]]:
+        """The pairs of models that are said whatever else was found, each behind its number."""
+        numbered = [
+            pair for pair in enumerate(self.findings, start=1) if pair[1].about == TWO_MODELS
+        ]
+        return numbered[:MOST_COMPARED]
 
     @property
     def comparisons(self) -> str:
@@ -378,10 +387,15 @@ class Verdict:
         if n_more:
             lines.append(f"… and {count_of(n_more, 'further model')} (--all).")
         lines.append(self.audit.headline)
+        compared = [finding for _, finding in self.audit.compared]
+        lines += [f"- {finding.claim.text}" for finding in compared]
         against = self.audit.of_grades(WRONG, LESS_SURE)
         shown = against[: max(1, MOST_FINDINGS - n_before)] if against else ()
         n_more = len(against) - len(shown)
-        for finding in shown or self.audit.of_grades(ASIDE, UNDECIDED)[:2]:
+        others = [
+            finding for finding in self.audit.of_grades(ASIDE, UNDECIDED) if finding not in compared
+        ]
+        for finding in shown or others[: max(0, 2 - len(compared))]:
             lines.append(f"- {finding.claim.text}")
         if n_more:
             lines.append(f"- … and {count_of(n_more, 'further finding')} (--all).")

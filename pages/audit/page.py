@@ -172,9 +172,14 @@ if study_id is not None:
         if kind in (WRONG, LESS_SURE):
             st.markdown(f"### {kind} ({len(several):,})")
             cards(several)
-        else:  # what does not touch the score waits behind a click
-            with st.expander(f"{kind} ({len(several):,})"):
-                cards(several)
+            continue
+        # Which of two models is better is what most logs are opened for; the rest waits behind a click.
+        compared = [numbered for numbered in report.compared if numbered in several]
+        cards(compared)
+        others = [numbered for numbered in several if numbered not in compared]
+        if others:
+            with st.expander(f"{kind} ({len(others):,})"):
+                cards(others)
     lines = report.coverage.lines()
     with st.expander(f"Checks that could not be made ({len(lines)})" if lines else "What was checked"):
         st.caption(plain(f"{report.recognised} {report.comparisons}"))

@@ -59,6 +59,7 @@ def drop(page, address, *files):
     page.locator("input[type=file]").first.set_input_files([str(file) for file in files])
     page.get_by_role("button", name="Import as a study").click()
     page.get_by_role("button", name="Ask again").wait_for()
+    page.get_by_text("How to read this").wait_for()  # the end of the page is there
 
 
 def main_text(page):
@@ -124,7 +125,6 @@ def test_two_lm_eval_sample_files(somebody, has_results):
         said = main_text(page)
         assert "alpha: 80% right" in said and "beta: 70% right" in said
         page.get_by_text(re.compile("alpha scores higher than beta")).first.wait_for()
-        page.get_by_text("How to read this").wait_for()  # the end of the page is there
         if not has_results:
             page.get_by_text("What the import said").click()
             page.get_by_text("have no results file beside them").first.wait_for()
