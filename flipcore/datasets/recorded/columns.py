@@ -31,6 +31,7 @@ COLUMNS = tuple(  # keys that name a column
 FIRST = "first_token"
 NO_MODEL_NAME = "recorded model"  # of a table that names none
 _LETTERS = frozenset("ABCDEFGHIJ")
+MOSTLY = 0.6  # of right answers are numbers: the others are then slips, or a task of their own
 LEAST_WORDS = 8  # of a cell that is more than an answer
 _PATTERNS = (r"^ *<[A-Z]>(.*?)</[A-Z]>", r"^ *\(?[A-Z][.):](.+)$")
 _MARKERS = ("[/INST]", "\nmodel\n", "<|assistant|>", "\nassistant\n", "### Response:")
@@ -292,10 +293,10 @@ def are_roles(variants: Sequence[Mapping], name: str) -> bool:
 
 
 def answers_form(variants: Sequence[Mapping], columns: Sequence[str]) -> str:
-    """ "text" where most of these answers are words or lists of words, or formulas are among them; "" (numbers) otherwise."""
+    """ "text" where many of these answers are words or lists of words, or formulas are among them; "" (numbers) otherwise."""
     cells = [values[name] for name in columns for values in variants if values.get(name) not in (None, "")]
     numbers = [not isinstance(one, list) and number_at_end(str(one)) is not None for one in cells]
-    is_text = 2 * sum(numbers) < len(cells) or are_mathematics(Counter(answer_form(str(one)) for one in cells))
+    is_text = sum(numbers) < MOSTLY * len(cells) or are_mathematics(Counter(answer_form(str(one)) for one in cells))
     return "text" if cells and is_text else ""
 
 

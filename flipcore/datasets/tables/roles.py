@@ -92,7 +92,7 @@ def part_of(name: str) -> str:
         is_key = all(word in _KEY_WORDS or len(word) == 2 for word in words)
         return OUTPUT if has["model"] else TARGET if is_key else ""
     # reference_en is a reference
-    if has["target"] and all(names(word, "target") or word in ("ground", "standard") or len(word) == 2 for word in words):
+    if has["target"] and all(names(word, "target") or word in ("ground", "standard") or len(word) <= 2 for word in words):
         return "" if words <= {"right", "true"} else TARGET
     return ""
 

@@ -913,3 +913,12 @@ def test_a_short_sentence_under_prediction_is_read_as_a_text(tmp_path):
     assert (found.text, found.fields) == ("prediction", ())
     bare = [row | {"prediction": row["prediction"].rpartition(" ")[2]} for row in rows]
     assert guessed(written(tmp_path / "b.jsonl", bare).path).text == ""
+
+
+def test_as_many_words_as_numbers_are_one_task(tmp_path):
+    """Half of the right answers numbers and half words gave two scores, and no total."""
+    rows = [
+        {"id": i, "question": f"What is part {i}?", "target": str(i) if i % 2 else f"oak {i}", "response": f"It is {i}."}
+        for i in range(40)
+    ]
+    assert guessed(written(tmp_path / "a.jsonl", rows).path).answers == "text"

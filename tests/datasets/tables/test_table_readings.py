@@ -493,3 +493,11 @@ def test_yes_and_no_by_their_letters_are_grades(tmp_path):
     rows = [{"question": f"What is {i}?", "model answer": f"text {i}", "correct?": "YN"[i % 3 == 0]} for i in range(30)]
     reading = table(tmp_path, rows)
     assert reading.roles.scores == ("correct?",) and round(reading.scores["", "correct?"], 3) == 0.667
+
+
+def test_y_true_is_right_and_y_pred_is_the_output(tmp_path):
+    """Classes 0 and 1 under scikit-learn's names were offered as two scores."""
+    rows = [{"id": i, "text": f"Film {i} is fine.", "y_true": i % 2, "y_pred": (i + (i % 5 == 0)) % 2} for i in range(40)]
+    reading = table(tmp_path, rows)
+    assert (reading.roles.target, reading.roles.output) == ("y_true", "y_pred")
+    assert round(reading.scores["", MATCH], 2) == 0.8 and not reading.questions
