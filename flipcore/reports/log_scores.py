@@ -258,9 +258,13 @@ def _passes(
     for k in range(1, min(n_epochs, MOST_PASSES) + 1):
         by_item = item_scores(part["score"], part["item_id"], f"pass_hat_{k}").dropna()
         yield f"pass^{k}", accuracy(by_item, families.reindex(by_item.index))
+    # Of an item with fewer runs neither is known; a reducer calls it right for want of a failure.
+    n_runs = part["score"].notna().groupby(part["item_id"]).sum()
     by_item = item_scores(part["score"], part["item_id"], f"pass_at_{k}")
+    by_item = by_item[n_runs.reindex(by_item.index) >= k]
     yield f"pass@{k}", accuracy(by_item, families.reindex(by_item.index))
     by_item = item_scores(part["score"], part["item_id"])
+    by_item = by_item[n_runs.reindex(by_item.index) > 1]
     is_mixed = ((by_item > 0) & (by_item < 1)).astype(float)
     yield MIXED, accuracy(is_mixed, families.reindex(by_item.index))
     # Two runs of an item differ where exactly one is right: 2 (share right − share both right).

@@ -159,8 +159,8 @@ def amount_text(value: float, scale: float, *, sign: bool = False) -> str:
 
 
 def change_text(loss: Loss) -> str:
-    """ "5.0 points lower [1.2, 8.8]" or "higher"; without limits where there are too few items for
-    them."""
+    """ "5.0 points lower [1.2, 8.8] (90%)" or "higher"; without limits where there are too few
+    items for them."""
     if math.isnan(loss.value):
         return "no score to compare"
     turn = -1 if loss.value < 0 else 1
@@ -175,7 +175,7 @@ def change_text(loss: Loss) -> str:
     # The limits are of what is printed, so those of a gain are turned over.
     low, high = sorted((turn * loss.low, turn * loss.high))
     limits = f"[{number_text(factor * low, digits)}, {number_text(factor * high, digits)}]"
-    return f"{text} {limits}"
+    return f"{text} {limits} (90%)"
 
 
 @dataclass(frozen=True, eq=False)
@@ -542,8 +542,8 @@ def _read_task(
     by_item = table.by_item
     if by_item.dropna().empty:
         raise BadInput(
-            f"{task}: the runs share no item; their questions, options or right answers are not the"
-            " same."
+            f"{task}: the runs share no item: their ids differ, or their questions, options or"
+            " right answers. To match by the question alone: --map item=COLUMN of the question."
         )
     # The largest losses first; ties keep the order of the items.
     fell = (by_item[_OLD] - by_item[_NEW]).dropna().sort_values(ascending=False, kind="stable")

@@ -410,3 +410,17 @@ def test_failed_calls_widen_the_headline_of_a_log(store, tmp_path):
     assert score.absent == pytest.approx(0.1) and score.mean.value == pytest.approx(60 / 90)
     assert score.mean.low < 0.55 and score.mean.high > 0.75
     assert "10% of calls have no score" in headline(store, study_of(store, path)[0])
+
+
+def test_items_that_ran_once_are_in_no_pass_at_two():
+    """Ten of 120 items ran twice, and pass@2 was 100% of 120 [96.8, 100.0]."""
+    import pandas as pd
+
+    from flipcore.reports.log_scores import _passes
+
+    scores = [("a", 1.0), ("a", 0.0), ("b", 0.0), ("b", 0.0), *((f"c{i}", 1.0) for i in range(20))]
+    part = pd.DataFrame(scores, columns=["item_id", "score"])
+    names = part["item_id"].unique()
+    by_name = dict(_passes(part, pd.Series(names, index=names), 2))
+    assert (by_name["pass@2"].value, by_name["pass@2"].n) == (0.5, 2)
+    assert (by_name["not always alike"].value, by_name["not always alike"].n) == (0.5, 2)
