@@ -37,7 +37,8 @@ def disagreement(study_id: str, model: str) -> None:
             more = "A log that holds the outputs' texts is read here besides."
         st.info(plain(f"{nothing_to_compare(of_model(study_id, model))} {more}"))
         return
-    st.markdown(plain(agreement.sentence(title_of)))
+    sentence = agreement.sentence(title_of)
+    st.markdown(plain(sentence or "No two extractors can be compared: a scorer only judges, and no right answers are known."))
     left, right = st.columns([3, 2])
     show_figure(
         "disagreement", lambda c: matrix(agreement.share, [title_of(name) for name in agreement.extractors], c), place=left

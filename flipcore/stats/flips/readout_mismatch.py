@@ -5,6 +5,7 @@ Reported twice: with unreadable as an answer of its own, and among answers that 
 extractor that reads little disagrees much in the first and may agree in the second.
 """
 
+import math
 from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from itertools import combinations
@@ -38,11 +39,13 @@ class Disagreements:
     n_both_read: dict[tuple[str, str], int]
 
     def sentence(self, title_of: Callable[[str], str]) -> str:
-        """Say which two extractors disagree most."""
+        """Say which two extractors disagree most; "" where no two can be compared."""
         worst = max(
             self.estimates, key=lambda pair: np.nan_to_num(self.estimates[pair].value, nan=-1.0)
         )
         estimate = self.estimates[worst]
+        if math.isnan(estimate.value):
+            return ""
         return (
             f"{title_of(worst[0])} and {title_of(worst[1]).lower()} disagree most: on "
             f"{estimate.text_percent()} of the answers to the same prompt ({estimate.n:,} "
@@ -86,6 +89,7 @@ def disagreements(frame: pd.DataFrame, judges: Collection[str] = ()) -> Disagree
     """Compare all pairs of extractors of one model. Absent readouts and answers that were cut off
     are in no pair. The `judges` among the extractors take no answer out, so they are compared by
     right and wrong, which stand in the column `is_correct`."""
+    judges = {*judges, *_graders(frame)}
     extractor, distinct = pd.factorize(frame["extractor"])
     names, (row, grid_rows) = list(distinct), _rows(frame)
     # A prompt may stand under several axes, and counts once.
@@ -98,9 +102,11 @@ def disagreements(frame: pd.DataFrame, judges: Collection[str] = ()) -> Disagree
         grid_rows,
     )
     if judges:
-        verdicts = frame.assign(answer=frame["is_correct"].map({True: RIGHT, False: WRONG})).loc[
-            first
-        ]
+        verdicts = frame.assign(answer=frame["is_correct"].map({True: RIGHT, False: WRONG}))
+        # Of an answer whose right answer nobody knows there is no verdict to compare.
+        is_unknown = frame["is_correct"].isna() & ~frame["status"].isin((UNREADABLE, CUT))
+        status = verdicts["status"].astype(object).where(~is_unknown, ABSENT)
+        verdicts = verdicts.assign(status=status).loc[first]
         by_verdict = _grid(verdicts, row[first], extractor[first], len(names), grid_rows)
     share = np.full((len(names), len(names)), np.nan)
     np.fill_diagonal(share, 0.0)
@@ -122,6 +128,14 @@ def disagreements(frame: pd.DataFrame, judges: Collection[str] = ()) -> Disagree
     return Disagreements(
         names, share, estimates, n_rows, unreadable, absent, both_read, n_both_read
     )
+
+
+def _graders(frame: pd.DataFrame) -> set[str]:
+    """Return the extractors that only say right or wrong, as a log's scorer does."""
+    answered = frame[frame["answer"].notna()]
+    is_verdict = answered["answer"].astype(str).isin((RIGHT, WRONG))
+    only_verdicts = is_verdict.groupby(answered["extractor"].astype(str)).all()
+    return set(only_verdicts.index[only_verdicts])
 
 
 def _rows(frame: pd.DataFrame) -> tuple[np.ndarray, int]:

@@ -105,3 +105,18 @@ def test_a_scorer_that_only_judges_is_compared_by_right_and_wrong():
     frame = pd.DataFrame(rows)
     assert disagreements(frame).share[0, 1] == 0.7  # which is the share of wrong answers
     assert disagreements(frame, ["score"]).share[0, 1] == 0.1
+
+
+def test_a_scorer_is_compared_by_right_and_wrong_or_not_at_all():
+    """A grade without a known right answer disagreed with the written answer in 100% of all."""
+    rows = []
+    for i in range(12):
+        said = {"item_id": f"i{i}", "variant_id": "v", "sample": 0, "status": "ok", "family": f"i{i}"}
+        rows.append(said | {"extractor": "correct", "answer": "right" if i % 3 else "wrong", "is_correct": None})
+        rows.append(said | {"extractor": "regex", "answer": str(i), "is_correct": None})
+    unknown = disagreements(pd.DataFrame(rows))
+    assert unknown.sentence(str) == "" and unknown.n_rows["correct", "regex"] == 0
+    for row in rows:
+        row["is_correct"] = row["answer"] == "right" if row["extractor"] == "correct" else True
+    known = disagreements(pd.DataFrame(rows))
+    assert known.estimates["correct", "regex"].value == pytest.approx(4 / 12)
