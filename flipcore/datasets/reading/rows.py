@@ -311,6 +311,9 @@ def _row(number: int, values: Any, for_all: Mapping[str, Any] = MappingProxyType
     return Row(number, {**for_all, **(inner if isinstance(inner, dict) else values)})
 
 
+_DELIMITERS, MOST_TITLES = ",;\t", 5  # lines above the header
+
+
 class _CsvLines:
     """The lines of a table for the reader, which is told where those of one row (a cell may hold line ends) are too many; None
     stands for a line that was too long itself."""
@@ -320,6 +323,20 @@ class _CsvLines:
 
     def first(self) -> str:
         return next(self._parts, "") or ""
+
+    def first_of_table(self) -> str:
+        """The first line with columns: titles above it stand in one cell; the very first where no line near it has any."""
+        titles: list[str] = []
+        while len(titles) < MOST_TITLES:
+            line = self.first()
+            if not line or max(map(line.count, _DELIMITERS)):
+                break
+            titles.append(line)
+        if titles and line and max(map(line.count, _DELIMITERS)) > 1:
+            return line
+        lines = [*titles, line] if len(titles) < MOST_TITLES else titles
+        self._parts = chain(lines[1:], self._parts)
+        return lines[0]
 
     def __iter__(self) -> Iterator[str]:
         return self
@@ -338,8 +355,8 @@ def _csv(path: Path, header: tuple[str, ...], most_mb: int) -> Iterator[Row]:
     parts = _CsvLines(
         part for _, line in _lines(path, most_mb) for part in (_LINE_END.split(line) if line is not None else [None])
     )
-    first = parts.first()
-    delimiter = "," if header else max(",;\t", key=first.count)
+    first = parts.first() if header else parts.first_of_table()
+    delimiter = "," if header else max(_DELIMITERS, key=first.count)
     reader = csv.reader(chain((first,), parts), delimiter=delimiter, strict=True)
     columns: tuple[str, ...] = header
     while True:

@@ -72,7 +72,8 @@ def guessed(path: str, words: Mapping[str, str] | None = None) -> Recording:
 
     Raises BadInput for a table of something else than outputs and scores.
     """
-    return recording_by(read_by_structure(path, words or {}), looked_at(path), path)
+    rows = looked_at(path)  # first: it refuses a file that may not be read, or is not there
+    return recording_by(read_by_structure(path, words or {}), rows, path)
 
 
 def recording_by(reading: TableReading, rows: Sequence[Mapping[str, Any]], path: str) -> Recording:

@@ -222,3 +222,19 @@ def test_titles_above_the_header_are_no_rows(tmp_path):
     path.write_text("Results 2026,,\n,,\nquestion,answer,correct\nWhat?,5,1\n", encoding="utf-8")
     (row,) = read_rows(path)
     assert row.values == {"question": "What?", "answer": "5", "correct": "1"}
+
+
+@pytest.mark.parametrize(
+    ("text", "columns"),
+    [
+        ("Export from EvalTool 2.3\nof May\nid;q;ok\n1;What;0\n", ["id", "q", "ok"]),
+        ("answer\nyes\nno\n", ["answer"]),  # one column
+        ("answer\n", []),
+        ("a\nb\nc\nd\ne\nf\ng,h,i\n", ["a"]),  # far below the beginning
+    ],
+)
+def test_titles_in_one_cell_above_a_header_of_several_are_no_rows(tmp_path, text, columns):
+    path = tmp_path / "a.csv"
+    path.write_text(text, encoding="utf-8")
+    rows = list(read_rows(path))
+    assert [list(row.values) for row in rows if not row.problem][:1] == ([columns] if columns else [])
