@@ -68,9 +68,9 @@ def act(options: argparse.Namespace) -> int:
     paths = [options.old, options.new]
     admit_folders_of(paths)
     words = list(options.map)
-    if all(Path(path).is_file() and tables_in([path]) for path in paths):
-        # Without a column of tasks each table would be called by its own file, and old.csv shares
-        # none with new.csv.
+    if all(_is_one_task(path, words) for path in paths):
+        # Without a column of tasks each table would be called by its own file or folder, and
+        # old.csv shares none with new.csv.
         words.insert(0, f"dataset={Path(options.new).stem}")
     with ExitStack() as stack:
         runs = []
@@ -91,6 +91,17 @@ def act(options: argparse.Namespace) -> int:
             write(Path(out), text)
             print(f"Written: {out}", file=sys.stderr)
     return CODES[check.outcome]
+
+
+def _is_one_task(path: str, words: list[str]) -> bool:
+    """Return whether a path is a table, or a folder of tables that are runs of one task: it has the
+    folder's name, which then names the version."""
+    if not tables_in([path]):
+        return False
+    if Path(path).is_file():
+        return True
+    tasks = survey([path], corrections_of(words, bool(tables_in([path])))).kinds
+    return bool(tasks) and all(task.split(" in words")[0] == Path(path).name for task in tasks)
 
 
 def margin_of(text: str) -> tuple[float, bool]:

@@ -97,6 +97,20 @@ def test_two_tables_are_runs_of_one_task_whatever_their_files_are_called(folder,
     assert "new: FAIL, 20.0 points lower [" in capsys.readouterr()[0]
 
 
+def test_two_folders_of_runs_are_versions_of_one_task(folder, capsys):
+    """The folders' names were two tasks, and the runs shared none."""
+    for name, n_wrong in (("model_a", 15), ("model_b", 45)):
+        (folder / name).mkdir()
+        for run in (1, 2):
+            rows = [
+                {"id": f"q{i}", "question": f"What is part {i}?", "output": f"it is {i}", "correct": i >= n_wrong + run}
+                for i in range(100)
+            ]
+            made.lines(folder / name / f"run{run}.jsonl", rows)
+    assert command.main(["check", str(folder / "model_a"), str(folder / "model_b"), "--margin", "2pp"]) == 1
+    assert "model_b: FAIL, 30.0 points lower [" in capsys.readouterr()[0]
+
+
 @pytest.mark.slow
 def test_a_table_passes_beside_itself_and_a_short_one_is_undecided(folder, capsys):
     old, few = table_of(folder, "old.csv", [int(i >= 15) for i in range(150)]), table_of(folder, "few.csv", [1] * 60)
