@@ -319,7 +319,8 @@ class _CsvLines:
     stands for a line that was too long itself."""
 
     def __init__(self, parts: Iterator[str | None]) -> None:
-        self._parts, self.n_chars = (part for part in parts if part != ""), 0
+        self._parts: Iterator[str | None] = (part for part in parts if part != "")
+        self.n_chars = 0
 
     def first(self) -> str:
         return next(self._parts, "") or ""

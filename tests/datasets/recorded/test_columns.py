@@ -922,3 +922,11 @@ def test_as_many_words_as_numbers_are_one_task(tmp_path):
         for i in range(40)
     ]
     assert guessed(written(tmp_path / "a.jsonl", rows).path).answers == "text"
+
+
+def test_scores_with_a_decimal_comma_are_named(tmp_path):
+    """Neither a score nor an output was found, in a table with a column called score."""
+    path = tmp_path / "a.csv"
+    path.write_text("id;question;score\n" + "".join(f"{i};What {i}?;0,{i}\n" for i in range(10, 40)), encoding="utf-8")
+    with pytest.raises(BadInput, match=r"score holds numbers with a decimal comma \(0,10\).* Write 0\.10"):
+        survey([path])

@@ -49,7 +49,7 @@ from flipcore.datasets.tables.load import as_cell
 from flipcore.datasets.tables.reading import TableReading
 from flipcore.datasets.tables.roles import OUTPUT, part_of
 from flipcore.datasets.tables.sentence import sentence
-from flipcore.datasets.tables.stems import last_names
+from flipcore.datasets.tables.stems import last_names, names
 from flipcore.text.answers import number_at_end
 
 TABLE, _TITLE = "table", "Tables of outputs"
@@ -194,12 +194,22 @@ def _forms(recording: Recording, rows: Sequence[Mapping[str, Any]]) -> dict[str,
     )
 
 
+_DECIMAL_COMMA = re.compile(r"-?\d+,\d{1,2}|-?0,\d+")
+
+
 def _readable(recording: Recording, rows: Sequence[Mapping[str, Any]], reading: TableReading) -> Recording:
     """The recording itself. Raises BadInput where the first `rows` cannot be read by it."""
     columns, scores = columns_of(rows), reading.roles.unnamed_scores
     named = f"{', '.join(name[:40] for name in columns[:12])}{' …' if len(columns) > 12 else ''}"
     there = f" The columns are {named}." if columns else " Its rows share no columns."
     is_read = bool(recording.fields or recording.text or recording.score)
+    for name in () if recording.score else [column for column in columns if names(column, "score")]:
+        cells = [str(row[name]) for row in rows if row.get(name) not in (None, "")]
+        if cells and all(_DECIMAL_COMMA.fullmatch(cell) for cell in cells):
+            raise BadInput(
+                f"{name} holds numbers with a decimal comma ({cells[0]}), which is read as text. Write {cells[0].replace(',', '.')}: "
+                "in a spreadsheet, save with English number formats."
+            )
     if not is_read and (inside := objects_in_lists(rows)):
         raise BadInput(
             f"No column holds an output or a score, and {inside[0]} holds a list of objects in each row, which is not read. "
