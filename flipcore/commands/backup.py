@@ -23,9 +23,11 @@ def act(options: argparse.Namespace) -> int:
     path, target = default_path(), Path(options.file)
     if target.is_dir():
         target /= f"{path.stem}-{dt.datetime.now():%Y-%m-%d-%H%M%S}{path.suffix}"
-    number = copy_whole(path, target)
+    number, folders = copy_whole(path, target)
     print(
         f"{target}: {path} with {count_of(number, 'commit')}. To go back to it, close Flipscope and"
         f" copy it over {path}, without {path.name}.wal."
     )
+    if folders:
+        print(f"Answers of archived studies are not in it; copy {', '.join(folders)} too.")
     return 0

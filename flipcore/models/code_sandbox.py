@@ -71,6 +71,9 @@ class CodeSandbox(Backend):
     def halt(self) -> None:
         self._stop.set()
 
+    async def close(self) -> None:
+        self._workers.shutdown(wait=False, cancel_futures=True)
+
 
 @lru_cache
 def _revision() -> str:

@@ -23,6 +23,7 @@ from flipcore.core.whole_files import copy as copy_file
 from flipcore.core.whole_files import whole_file
 from flipcore.core.work_folders import work_folder
 from flipcore.store import commits
+from flipcore.store.archives import archives
 
 _ATTEMPTS = 5  # at a copy between two checkpoints
 _DAMAGED_AT = re.compile(r"at byte position (\d+)")
@@ -141,12 +142,13 @@ def _copy_readable(path: Path, log: Path, draft: Path) -> int:
         return 0
 
 
-def copy_whole(path: Path, target: Path) -> int:
-    """Copy a database to `target`, one file with all commits so far; the number of the last.
+def copy_whole(path: Path, target: Path) -> tuple[int, list[str]]:
+    """Copy a database to `target`, one file with all commits so far; the number of the last, and
+    the folders of archived studies, whose answers are in no database.
 
     The database may be open in a dashboard: its log only grows between two checkpoints, and a copy
-    during which a checkpoint came is taken again. Raises BadInput where `target` exists, or
-    where no such moment came.
+    during which a checkpoint came is taken again. Raises BadInput where `target` exists, where the
+    database or its log is damaged, or where no such moment came.
     """
     if not path.is_file():
         raise BadInput(f"There is no database {path}. Name another one with FLIPSCOPE_DB.")
@@ -158,11 +160,17 @@ def copy_whole(path: Path, target: Path) -> int:
         with _copied(path) as copy:
             if copy is None:
                 continue
-            with closing(duckdb.connect(str(copy))) as connection:
-                connection.execute("CHECKPOINT")
-                number = commits.number(connection)
+            try:
+                with closing(duckdb.connect(str(copy))) as connection:
+                    connection.execute("CHECKPOINT")
+                    number = commits.number(connection)
+                    folders = sorted({archive.folder for archive in archives(connection).values()})
+            except duckdb.Error as error:
+                raise damaged_log(path, error) or BadInput(
+                    f"{path} cannot be copied: {str(error).splitlines()[0]}. Nothing was written."
+                ) from error
             copy_file(copy, target)
-            return number
+            return number, folders
     raise BadInput(
         f"{path} was written to so fast that no copy of one moment could be taken. Back it up again"
         " when fewer studies run."

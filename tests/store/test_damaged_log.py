@@ -26,7 +26,7 @@ _COPY = """
 import sys
 from pathlib import Path
 from flipcore.store.whole_copy import copy_whole
-print(copy_whole(*map(Path, sys.argv[1:])))
+print(copy_whole(*map(Path, sys.argv[1:]))[0])
 """
 
 
@@ -153,3 +153,13 @@ def test_a_database_in_memory_leaves_no_file(tmp_path, monkeypatch):
     store.writer.add("store_info", [{"key": "k", "value": "x"}]).result(30)
     store.close()
     assert list(tmp_path.iterdir()) == []
+
+
+def test_a_damaged_database_is_not_backed_up_as_if_it_were_whole(path, tmp_path):
+    change(path, flip_payload)
+    with pytest.raises(BadInput, match="is damaged at byte .* repair"):
+        copy_whole(path, tmp_path / "copy.duckdb")
+    path.write_bytes(b"no database at all" * 100)
+    with pytest.raises(BadInput, match="cannot be copied"):
+        copy_whole(path, tmp_path / "copy.duckdb")
+    assert not (tmp_path / "copy.duckdb").exists()

@@ -13,7 +13,7 @@ import numpy as np
 
 from flipcore.core.errors import BadInput
 from flipcore.core.randomness import generator
-from flipcore.stats.base.estimate import Estimate, missing
+from flipcore.stats.base.estimate import Estimate, missing, without_interval
 from flipcore.stats.base.intervals import t_quantile
 
 ROWS_AT_ONCE = 512
@@ -124,16 +124,7 @@ def likeness_difference(
     means = [_own_means(np.asarray(units, dtype=float)) for units in (target, retro)]
     value = float(means[1].mean() - means[0].mean())
     if fewest < N_NEAREST:
-        return Estimate(
-            value,
-            math.nan,
-            math.nan,
-            level,
-            "none",
-            n,
-            None,
-            f"No interval: {fewest} entries in one set.",
-        )
+        return without_interval(value, n, level, f"No interval: {fewest} entries in one set.")
     # Pairs move together, so their difference is what varies.
     parts = [means[1] - means[0]] if paired else means
     se = math.sqrt(sum(_jackknife_variance(part) for part in parts))
@@ -219,16 +210,7 @@ def _mean_of_two(parts: tuple[np.ndarray, np.ndarray], level: float = 0.95) -> E
     value, n = float(np.mean([part.mean() for part in parts])), sum(map(len, parts))
     fewest = min(map(len, parts))
     if fewest < N_NEAREST:
-        return Estimate(
-            value,
-            math.nan,
-            math.nan,
-            level,
-            "none",
-            n,
-            None,
-            f"No interval: {fewest} entries in one set.",
-        )
+        return without_interval(value, n, level, f"No interval: {fewest} entries in one set.")
     # Half of the sum of two means: half of the root of the summed variances.
     half = (
         t_quantile(0.5 + level / 2, fewest - 1)
