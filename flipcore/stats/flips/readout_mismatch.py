@@ -103,8 +103,11 @@ def disagreements(frame: pd.DataFrame, judges: Collection[str] = ()) -> Disagree
     )
     if judges:
         verdicts = frame.assign(answer=frame["is_correct"].map({True: RIGHT, False: WRONG}))
-        # Of an answer whose right answer nobody knows there is no verdict to compare.
-        is_unknown = frame["is_correct"].isna() & ~frame["status"].isin((UNREADABLE, CUT))
+        # Of an answer whose right answer nobody knows there is no verdict to compare, and of an
+        # extractor without any verdict an unread one says nothing either.
+        has_verdict = frame["is_correct"].notna()
+        is_judged = has_verdict.groupby(frame["extractor"].astype(str)).transform("any")
+        is_unknown = ~is_judged | (~has_verdict & ~frame["status"].isin((UNREADABLE, CUT)))
         status = verdicts["status"].astype(object).where(~is_unknown, ABSENT)
         verdicts = verdicts.assign(status=status).loc[first]
         by_verdict = _grid(verdicts, row[first], extractor[first], len(names), grid_rows)

@@ -114,8 +114,10 @@ def test_a_scorer_is_compared_by_right_and_wrong_or_not_at_all():
         said = {"item_id": f"i{i}", "variant_id": "v", "sample": 0, "status": "ok", "family": f"i{i}"}
         rows.append(said | {"extractor": "correct", "answer": "right" if i % 3 else "wrong", "is_correct": None})
         rows.append(said | {"extractor": "regex", "answer": str(i), "is_correct": None})
+    rows[-1] |= {"status": "unreadable", "answer": None}
     unknown = disagreements(pd.DataFrame(rows))
     assert unknown.sentence(str) == "" and unknown.n_rows["correct", "regex"] == 0
+    rows[-1] |= {"status": "ok", "answer": "11"}
     for row in rows:
         row["is_correct"] = row["answer"] == "right" if row["extractor"] == "correct" else True
     known = disagreements(pd.DataFrame(rows))
