@@ -1,1 +1,1 @@
-"""What several pages share."""
+"""Parts that several pages share."""

@@ -1,4 +1,7 @@
-"""Texts with what differs marked by word. Text is data: it reaches the browser as text and never as HTML or Markdown."""
+"""Texts with their differing words marked.
+
+Text is data: it reaches the browser as text and never as HTML or Markdown.
+"""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict
@@ -18,19 +21,26 @@ def _palette() -> dict:
     return asdict(colours(st.context.theme.type))
 
 
-def differences(original: str, changed: str, *, key: str, as_losses: bool = False, shorten: bool = False) -> None:
-    """`changed`, with the words that `original` does not have at that place underlined; `as_losses` dots them instead, for the
-    side that lost them. With `shorten` long stretches that both have are left out, and how long they are is said: not where somebody
-    judges the whole text."""
+def differences(
+    original: str, changed: str, *, key: str, as_losses: bool = False, shorten: bool = False
+) -> None:
+    """Show `changed` with the words underlined that `original` does not have at that place.
+
+    `as_losses` dots them instead, for the side that lost them. `shorten` leaves out long stretches
+    that both have and says how long they are: not where somebody judges the whole text.
+    """
     runs = [
-        ["gone" if as_losses and kind == "new" else kind, ends_of(text) if shorten and kind == "same" else text]
+        [
+            "gone" if as_losses and kind == "new" else kind,
+            ends_of(text) if shorten and kind == "same" else text,
+        ]
         for kind, text in word_differences(original, changed)
     ]
     _text(data={"runs": runs, "colours": _palette()}, key=key)
 
 
 def marked_spans(text: str, spans: Iterable[tuple[int, int] | None], *, key: str) -> None:
-    """`text` with the characters of the spans highlighted; where they overlap, as one."""
+    """Show `text` with the characters of the spans highlighted; overlapping spans as one."""
     runs, end = [], 0
     for low, high in sorted(span for span in spans if span):
         runs += [["same", text[end:low]], ["span", text[max(low, end) : high]]]
@@ -40,6 +50,6 @@ def marked_spans(text: str, spans: Iterable[tuple[int, int] | None], *, key: str
 
 
 def share_bars(bars: Sequence[tuple[str, float, bool]], *, key: str) -> None:
-    """Small bars of (label, share, is chosen) on a scale from 0 to 1."""
+    """Show small bars of (label, share, is chosen) on a scale from 0 to 1."""
     rows = [[label, share, percent_text(share), is_chosen] for label, share, is_chosen in bars]
     _bars(data={"bars": rows, "colours": _palette()}, key=key)

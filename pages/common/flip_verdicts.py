@@ -1,5 +1,8 @@
-"""Marking one flip genuine, artifact or unclear (g, a, u): an appended row, never an overwritten one.
-Beside the measured G stands how people judged single flips."""
+"""Marks on a single flip: genuine, artifact or unclear (keys g, a, u).
+
+A mark is an appended row, never an overwritten one. Next to the measured G the page shows how
+people judged single flips.
+"""
 
 import streamlit as st
 
@@ -16,16 +19,25 @@ KEYS = {"genuine": "g", "artifact": "a", "ambiguous": "u"}
 WORDS = {"genuine": "Genuine", "artifact": "Artifact", "ambiguous": "Unclear"}
 
 HOW_MARKED = (
-    "Flips are marked in the inspector: open a cell of the map on Flips and press G (genuine), A (artifact) or U (unclear). The bounds "
+    "Flips are marked in the inspector: open a cell of the map on Flips and press G (genuine), A "
+    "(artifact) or U (unclear). The bounds "
     "assume that the marked flips are a random sample of all; flips that you searched for are not."
 )
 
 
 def flip_verdict_bar(
-    study_id: str, model: str, item_id: str, axis: str, variant_id: str, other_variant_id: str, extractor: str
+    study_id: str,
+    model: str,
+    item_id: str,
+    axis: str,
+    variant_id: str,
+    other_variant_id: str,
+    extractor: str,
 ) -> None:
-    """Asks whose this flip is and keeps the answer; says what this person said of it before, and how many were marked.
-    Others' words are not shown."""
+    """Ask whose flip this is and keep the answer.
+
+    Says what this person said of it before, and how many were marked. Others' words are not shown.
+    """
     flip = {
         "study_id": study_id,
         "model": model,
@@ -37,11 +49,15 @@ def flip_verdict_bar(
     }
     st.markdown("**Is this flip genuine, or an artifact of the extractor?**")
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        name = name_field("Your name", key="flip-reviewer", placeholder="for the record", max_chars=80, width=180)
+        name = name_field(
+            "Your name", key="flip-reviewer", placeholder="for the record", max_chars=80, width=180
+        )
         pressed = [
             verdict
             for verdict, letter in KEYS.items()
-            if st.button(WORDS[verdict], key=f"verdict-{verdict}", shortcut=letter, disabled=not name.strip())
+            if st.button(
+                WORDS[verdict], key=f"verdict-{verdict}", shortcut=letter, disabled=not name.strip()
+            )
         ]
     if not name.strip():
         st.caption("Give your name first, so that others can weigh your verdict.")
@@ -49,18 +65,19 @@ def flip_verdict_bar(
         with shown_problem():
             mark_flip(session.store(), flip, verdict, name)
             st.toast(f"Recorded: {WORDS[verdict].lower()}.")
+    # Read after the mark, so that the count below has it already.
     marks = review.flip_marks(session.store(), study_id, model, axis, extractor)
-    mine = own_mark(marks, flip, name)
+    own_verdict = own_mark(marks, flip, name)
     share = human_share(marks)
-    own_note = f"You marked it {WORDS[mine].split(':')[0].lower()}. " if mine else ""
+    own_note = f"You marked it {WORDS[own_verdict].split(':')[0].lower()}. " if own_verdict else ""
     st.caption(
-        f"{own_note}Marked so far on this axis and extractor: {share.n:,} ({share.n_genuine:,} genuine, {share.n_artifact:,} "
-        f"artifact, {share.n_ambiguous:,} unclear)."
+        f"{own_note}Marked so far on this axis and extractor: {share.n:,} ({share.n_genuine:,} "
+        f"genuine, {share.n_artifact:,} artifact, {share.n_ambiguous:,} unclear)."
     )
 
 
 def marked_flips(study_id: str, model: str, readout: str, decomposition: Decomposition) -> None:
-    """Beside the measured G of `decomposition`; the flips of its axis under its readout."""
+    """Show the marks on the flips of one axis under its extractor, next to the measured G."""
     marks = review.flip_marks(session.store(), study_id, model, decomposition.axis, readout)
     st.subheader("How people judged single flips", anchor=False)
     st.markdown(plain(human_share(marks).sentence(decomposition.T, decomposition.G)))
@@ -68,13 +85,15 @@ def marked_flips(study_id: str, model: str, readout: str, decomposition: Decompo
 
 
 def marked_flips_by_readout(study_id: str, model: str, cells: list[Decomposition]) -> None:
-    """One line for each axis and readout of which somebody marked a flip; nothing where nobody did."""
+    """Show one line per axis and extractor with a marked flip; nothing without marks."""
     lines = []
-    for one in cells:
-        share = human_share(review.flip_marks(session.store(), study_id, model, one.axis, one.extractor))
+    for cell in cells:
+        share = human_share(
+            review.flip_marks(session.store(), study_id, model, cell.axis, cell.extractor)
+        )
         if share.n:
-            where = f"{one.axis.replace('_', ' ')}, {title_of(one.extractor).lower()}"
-            lines.append(f"**{plain(where)}**: {plain(share.sentence(one.T, one.G))}")
+            where = f"{cell.axis.replace('_', ' ')}, {title_of(cell.extractor).lower()}"
+            lines.append(f"**{plain(where)}**: {plain(share.sentence(cell.T, cell.G))}")
     if lines:
         st.subheader("How people judged single flips", anchor=False)
         st.markdown("  \n".join(lines))

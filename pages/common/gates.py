@@ -1,4 +1,7 @@
-"""Gates: what has not been checked by people is shown and not claimed. The judge's is computed again when labels or readouts came."""
+"""Gates: claims that people have not checked are shown, but not made.
+
+The judge's gate is computed again when labels or readouts came.
+"""
 
 from collections.abc import Iterable
 
@@ -10,33 +13,52 @@ from pages.common import session
 
 
 def closed_gates(
-    study_id: str, axes: Iterable[str], readouts: Iterable[str], lock: str | None = None, record_id: str = ""
+    study_id: str,
+    axes: Iterable[str],
+    readouts: Iterable[str],
+    lock: str | None = None,
+    record_id: str = "",
 ) -> dict[str, str]:
-    """Of these axes and readouts those that may not be claimed: name -> what is missing; under a lock (its id, of the study or of the
-    `record_id` of two sets) as they stood then."""
+    """Return the axes and readouts that may not be claimed: name -> what is missing.
+
+    Under a lock (its id, of the study or of the `record_id` of two sets) they are as they stood
+    then.
+    """
     row = locks.lock_by_id(session.store(), record_id or study_id, lock) if lock else None
-    return gates.closed_gates(session.store(), study_id, axes, readouts, lambda: judge_report_of(study_id), row)
+    # A function of the judge's report, which is made only where the gate of a judge is asked for.
+    return gates.closed_gates(
+        session.store(), study_id, axes, readouts, lambda: judge_report_of(study_id), row
+    )
 
 
 def closed_in(study_id: str, lock: str | None = None) -> dict[str, str]:
-    """Of all axes and extractors that the study declares."""
+    """Return the closed gates among all axes and extractors that the study declares."""
     study = session.declared(study_id)
-    return closed_gates(study_id, (part.name for part in study.axes), (part.name for part in study.extractors), lock)
+    return closed_gates(
+        study_id, (part.name for part in study.axes), (part.name for part in study.extractors), lock
+    )
 
 
 def with_labels(study_id: str) -> tuple[int, int]:
-    """A judge's labels open its gate and are no part of the study."""
+    """Return the revision of a judge's gate: its labels are no part of the study."""
     return session.revision(study_id), judges.n_label_rows(session.store())
 
 
 @session.cached(max_entries=16, revision=with_labels)
 def judge_report_of(study_id: str) -> JudgeReport:
-    """Kappa against people with its bound, position bias, and how often the judge contradicts itself."""
+    """Return kappa against people with its bound, position bias and self-contradiction."""
     store = session.store()
     return judge_report(judges.judged_texts(store, study_id), judges.labels(store))
 
 
 def judge_is_closed(study_id: str) -> bool:
-    """Whether a judge has read in this study without having passed its gate."""
-    readers = [one.name for one in session.declared(study_id).extractors if needs_judge(one.name)]
-    return any(study_id in judges.studies_with_judge(session.store(), one) for one in closed_gates(study_id, (), readers))
+    """Return True where a judge has read in this study without having passed its gate."""
+    judge_names = [
+        extractor.name
+        for extractor in session.declared(study_id).extractors
+        if needs_judge(extractor.name)
+    ]
+    return any(
+        study_id in judges.studies_with_judge(session.store(), extractor_name)
+        for extractor_name in closed_gates(study_id, (), judge_names)
+    )

@@ -1,4 +1,4 @@
-"""The line at the top of every page: which study, on what, how far; the badges that qualify every number, and what may be taken along."""
+"""The line at the top of every page: study, progress, badges, and what can be copied."""
 
 from collections.abc import Callable
 from typing import Literal
@@ -19,7 +19,11 @@ from pages.common.showing import plain, shown_problem
 from pages.components import component
 from pages.navigation import BY_FOLDER, PAGES
 
-COLOURS: dict[str, Literal["blue", "gray", "violet"]] = {"POCKET": "blue", "EXPLORATORY": "gray", "LOCKED": "violet"}
+COLOURS: dict[str, Literal["blue", "gray", "violet"]] = {
+    "POCKET": "blue",
+    "EXPLORATORY": "gray",
+    "LOCKED": "violet",
+}
 MOST_LETTERS = 24  # of the models' names in the header's line
 _sentence = component("copy_sentence")
 
@@ -27,12 +31,13 @@ _sentence = component("copy_sentence")
 def badges(row: dict) -> list[tuple[str, str]]:
     """(badge, text) pairs that apply to a study as `queries.studies` describes it."""
     study_id = row["study_id"]
+    # Counted by a cached function: it took a tenth of the time of a click on the map.
     return badges_of(row, _n_unreviewed(study_id), judge_is_closed=gates.judge_is_closed(study_id))
 
 
 @session.cached(max_entries=256)
 def _n_unreviewed(study_id: str) -> int:
-    """Counted again when the study or a verdict has changed: a tenth of the time that a click on the map takes."""
+    """Count unreviewed paraphrases, again when the study or a verdict has changed."""
     return studies.n_unreviewed(session.store(), study_id)
 
 
@@ -43,23 +48,41 @@ def show_badges(pairs: list[tuple[str, str]]) -> None:
 
 
 def header_line(folder: str, question: str = ""):
-    """The line at the top with the title of a page and its question, or that of its part in view; open for what belongs beside them."""
+    """Draw the title of a page with its question, or that of its part in view.
+
+    Returns the line, open for what belongs next to them.
+    """
     page = BY_FOLDER[folder]
-    line = st.container(horizontal=True, vertical_alignment="center", gap="small", key="page-header")
+    line = st.container(
+        horizontal=True, vertical_alignment="center", gap="small", key="page-header"
+    )
     line.title(page.title, anchor=False, width="content")
     line.markdown(question or page.question, width="content")
-    with line.popover("More", icon=":material/menu:", type="tertiary", key="more", help="Report, decisions, models, words"):
-        for one in PAGES:
-            if one.in_menu:
-                st.page_link(one.path, label=one.title, icon=one.icon)
+    with line.popover(
+        "More",
+        icon=":material/menu:",
+        type="tertiary",
+        key="more",
+        help="Report, decisions, models, words",
+    ):
+        for entry in PAGES:
+            if entry.in_menu:
+                st.page_link(entry.path, label=entry.title, icon=entry.icon)
     return line
 
 
 def page_header(
-    folder: str, *, choose: bool = True, fits: Callable[[Study], bool] | None = None, question: str = ""
+    folder: str,
+    *,
+    choose: bool = True,
+    fits: Callable[[Study], bool] | None = None,
+    question: str = "",
 ) -> str | None:
-    """Title and question of the page in this folder, the study, its badges and where it comes from, on one line; the study's id, or
-    None after saying how to get one. `fits` tells which studies the page can show anything of; `question` is that of a part of it."""
+    """Draw title and question of the page in this folder, the study, its badges and its origin.
+
+    Returns the study's id, or None after saying how to get one. `fits` tells which studies the page
+    can show anything of; `question` is that of a part of it.
+    """
     line = header_line(folder, question)
     with line:
         study_id = session.chosen_study(fits) if choose else None
@@ -73,7 +96,8 @@ def page_header(
         st.info("Nothing has been measured yet.", icon=":material/science:")
         st.page_link("new_study/page.py", label="Declare a study", icon=":material/add_circle:")
         return None
-    running = session.registry().running()  # before the row: one that ends meanwhile is drawn again
+    # Before the row is read: a study that ends in between is drawn again.
+    running = session.registry().running()
     row = session.study_row(study_id)
     say_missing("study", row["name"])
     if hidden := locks.held_sentence(session.store(), study_id):
@@ -91,27 +115,38 @@ def offer_suited(page: str, fits: Callable[[Study], bool]) -> None:
     """Links to the newest studies of which `page` can show something."""
     for study_id, name in list(session.names_of_studies().items()):
         if fits(session.declared(study_id)):
-            st.page_link(page, label=f"Open {plain(name)}", icon=":material/arrow_forward:", query_params={"study": study_id})
+            st.page_link(
+                page,
+                label=f"Open {plain(name)}",
+                icon=":material/arrow_forward:",
+                query_params={"study": study_id},
+            )
             return
 
 
 def _provenance(row: dict) -> None:
     """Models and items in sight; date, version and id behind them."""
     models = ", ".join(row["models"]) or "no model"
-    many = count_of(len(row["models"]), "model") if len(row["models"]) > 1 else f"{models[:MOST_LETTERS]}…"
+    many = (
+        count_of(len(row["models"]), "model")
+        if len(row["models"]) > 1
+        else f"{models[:MOST_LETTERS]}…"
+    )
     short = models if len(models) <= MOST_LETTERS else many
     label = plain(f"{short} · {items_text(session.store(), row)}")
     with st.popover(label, type="tertiary", help="Where this study comes from"):
         if short != models:
             st.caption(plain(models))
         when = f"{row['created_at']:%Y-%m-%d %H:%M}" if row["created_at"] is not None else "unknown"
-        st.caption(f"Declared {when} · flipscope {plain(row['code_version'])} · id `{row['study_id']}`")
+        st.caption(
+            f"Declared {when} · flipscope {plain(row['code_version'])} · id `{row['study_id']}`"
+        )
         st.code(studies.toml(session.store(), row["study_id"]), language="toml", height=320)
 
 
 @st.fragment(run_every=3.0)
 def _follow(study_id: str, revision: int) -> None:
-    """While a study runs: how far it is; the page is drawn again when there is something new."""
+    """Show how far a running study is; the page is drawn again when there is something new."""
     progress = session.registry().progress(study_id)
     if progress is None or session.store().revision(study_id) != revision:
         tab_title.draw_again()
@@ -128,24 +163,40 @@ def show_progress(progress) -> None:
         st.progress(0.0, text="Writing the prompts …")
         return
     share = progress.n_done / progress.n_calls
-    st.progress(min(share, 1.0), text=f"{progress.n_done:,} of {progress.n_calls:,} calls{plain(progress.outlook)}")
+    st.progress(
+        min(share, 1.0),
+        text=f"{progress.n_done:,} of {progress.n_calls:,} calls{plain(progress.outlook)}",
+    )
     if progress.workers:
         with st.expander("Workers", icon=":material/lan:"):
-            st.dataframe([one.row for one in progress.workers], hide_index=True)
+            st.dataframe([worker.row for worker in progress.workers], hide_index=True)
 
 
 def offer_copy(source: str, study_id: str = "") -> None:
-    """A small window beside the title. `source` is what the sentences are about; with a study its methods are offered too."""
-    with st.popover("Copy", icon=":material/content_copy:", type="tertiary", help="The sentence, the link, the methods"):
-        _sentence(key="copy-sentence", data={"source": f"{source}, Flipscope {__version__}"}, width="content")
+    """A small window beside the title.
+
+    `source` is what the sentences are about; with a study its methods are offered too.
+    """
+    with st.popover(
+        "Copy",
+        icon=":material/content_copy:",
+        type="tertiary",
+        help="The sentence, the link, the methods",
+    ):
+        _sentence(
+            key="copy-sentence",
+            data={"source": f"{source}, Flipscope {__version__}"},
+            width="content",
+        )
         if study_id:
             _methods(study_id)
 
 
 @st.fragment
 def _methods(study_id: str) -> None:
-    """Computed when somebody asks for them: they name every estimate of the study."""
+    """Offer the methods; they are computed on request: they name every estimate of the study."""
     if st.button("Methods with BibTeX", key="copy-methods", icon=":material/format_quote:"):
+        # Imported on a click: the exports take a while to import, and few ask for them.
         from flipcore.reports.exports.methods_text import methods_text
         from pages.common.headline import study_contents
 

@@ -1,4 +1,7 @@
-"""Who sits before this page: known by the cookie of an invitation or by a login, asked for a name where nobody is told apart."""
+"""The person in front of this page.
+
+Known by the cookie of an invitation or by a login; asked for a name where nobody is told apart.
+"""
 
 from collections.abc import Mapping, MutableMapping
 from typing import Any
@@ -25,7 +28,7 @@ def _login() -> Mapping[str, Any]:
 
 
 def in_session() -> Person | None:
-    """Who acts in this thread, where it draws a page for somebody; None in any other thread."""
+    """Return the person for whom this thread draws a page; None in any other thread."""
     if get_script_run_ctx(suppress_warning=True) is None:
         return None
     return person_named(store, _cookie(), _login())
@@ -35,22 +38,30 @@ found_by("session", in_session)
 
 
 def login_of(cookies: Mapping[str, str], scope: MutableMapping[str, Any]) -> Mapping[str, Any]:
-    """The claims of the login of a request that belongs to no page; {} without one. Streamlit's own reader of its signed cookie."""
+    """The claims of the login of a request that belongs to no page; {} without one.
+
+    Streamlit's own reader of its signed cookie.
+    """
     from streamlit.web.server.starlette import starlette_websocket as reader
 
     if reader.USER_COOKIE_NAME not in cookies:
         return {}
-    headers = {name.decode("latin-1"): value.decode("latin-1") for name, value in scope.get("headers", ())}
+    headers = {
+        name.decode("latin-1"): value.decode("latin-1") for name, value in scope.get("headers", ())
+    }
     try:
         cookie = reader._get_signed_cookie_with_chunks(dict(cookies), reader.USER_COOKIE_NAME)
-        claims = reader._parse_decoded_user_cookie(cookie, headers.get("origin", "")) if cookie else {}
-    except Exception:  # another release of Streamlit: then only pages know the login
+        claims = (
+            reader._parse_decoded_user_cookie(cookie, headers.get("origin", "")) if cookie else {}
+        )
+    except Exception:
+        # The reader is private to Streamlit; without it only pages know the login.
         return {}
     return claims if claims.get("is_logged_in") else {}
 
 
 def name_field(label: str, key: str, **options: Any) -> str:
-    """Under which name something will be kept: that of the identity, which is said; else what is typed."""
+    """Return the name under which something is kept: the identity's, or the typed one."""
     person = acting()
     if person.name:
         st.caption(f"Signed as {plain(person.name)}")
@@ -59,7 +70,7 @@ def name_field(label: str, key: str, **options: Any) -> str:
 
 
 def can_login() -> bool:
-    """Whether a provider of logins is set up (`[auth]` in the secrets file)."""
+    """Return True where a provider of logins is set up (`[auth]` in the secrets file)."""
     try:
         return "auth" in st.secrets
     except (FileNotFoundError, KeyError):
@@ -67,7 +78,7 @@ def can_login() -> bool:
 
 
 def entrance(person: Person) -> None:
-    """What somebody sees who may see nothing else."""
+    """Show the entrance to somebody who may see nothing else."""
     st.title("Flipscope", anchor=False)
     st.markdown("This dashboard is open to people who log in or were invited.")
     try:
@@ -78,7 +89,9 @@ def entrance(person: Person) -> None:
         st.error(plain(error), icon=":material/error:")
     if person.name:
         st.warning(
-            f"You are logged in as {plain(person.name)}, and no access was given to you. Ask an admin.", icon=":material/lock:"
+            f"You are logged in as {plain(person.name)}, and no access was given to you. Ask an "
+            f"admin.",
+            icon=":material/lock:",
         )
         st.button("Log out", icon=":material/logout:", on_click=st.logout)
     elif can_login():
@@ -87,5 +100,5 @@ def entrance(person: Person) -> None:
 
 
 def who_line(person: Person) -> str:
-    """Who one is here and what that allows, for the header."""
+    """Say in the header who the reader is and what that allows."""
     return f"{plain(person.name)}, {with_article(person.level)}: {ABOUT[Level(person.level)]}"

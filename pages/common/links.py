@@ -1,4 +1,4 @@
-"""What a link names and this store does not hold is said, wherever a page reads a study from its link."""
+"""Warnings about links that name a study which is not in this store."""
 
 from collections.abc import Collection, Mapping
 from typing import Literal
@@ -9,20 +9,26 @@ from streamlit.delta_generator import DeltaGenerator
 from pages.common.showing import plain
 
 
-def remember_missing(name: str, link: str, there: Collection[str], choice: str) -> None:
-    """Remembers that `link`, the value of the link's parameter `name`, is not `there`, so that `choice` stands in. Forgotten
-    with another choice, or with a page that is opened without the parameter."""
+def remember_missing(name: str, link: str, existing_names: Collection[str], choice: str) -> None:
+    """Remember that `link`, the value of the link's parameter `name`, is not here.
+
+    `choice` then stands in. Forgotten with another choice, or with a page that is opened without
+    the parameter.
+    """
     place = f"missing-{name}"
-    if link and link not in there:
+    if link and link not in existing_names:
         st.session_state[place] = choice
     elif not link or st.session_state.get(place) != choice:
         st.session_state.pop(place, None)
 
 
 def say_missing(name: str, title: str) -> None:
-    """The sentence, where something stands in for what the link named; `title` is its name."""
+    """Warn where something stands in for what the link named; `title` is its name."""
     if f"missing-{name}" in st.session_state:
-        st.warning(f"The study of this link is not here; this is {plain(title)}.", icon=":material/link_off:")
+        st.warning(
+            f"The study of this link is not here; this is {plain(title)}.",
+            icon=":material/link_off:",
+        )
 
 
 def study_choice(
@@ -32,10 +38,17 @@ def study_choice(
     width: int | Literal["stretch"] = "stretch",
     place: DeltaGenerator | None = None,
 ) -> str:
-    """A selector of studies (id -> name) that stands in the link under its key; says where a link names one that is not here. It opens at
-    the study of the link, or at the one that was chosen on another page."""
+    """Offer a selector of studies (id -> name) that stands in the link under its key.
+
+    It opens at the study of the link, or at the one that was chosen on another page; it says where
+    a link names a study that is not here.
+    """
     link = st.query_params.get(key, "")
-    ids = [one for one in (st.query_params.get("study", ""), st.session_state.get("study-id", "")) if one in names]
+    ids = [
+        study_id
+        for study_id in (st.query_params.get("study", ""), st.session_state.get("study-id", ""))
+        if study_id in names
+    ]
     draw = st.selectbox if place is None else place.selectbox
     choice = draw(
         label,
@@ -46,7 +59,8 @@ def study_choice(
         bind="query-params",
         width=width,
     )
-    if link or st.session_state.get(f"missing-{key}") != choice:  # Streamlit takes a value that is none out of the link
+    # Streamlit takes a value that it does not offer out of the link, so an empty link may be old.
+    if link or st.session_state.get(f"missing-{key}") != choice:
         remember_missing(key, link, {*names, *names.values()}, choice)
     say_missing(key, names[choice])
     return choice

@@ -1,4 +1,7 @@
-"""Explore, simultaneous, locked: what the intervals on a page may claim. Each page has its own settings and its own lock."""
+"""Explore, simultaneous, locked: what the intervals on a page may claim.
+
+Each page has its own settings and its own lock.
+"""
 
 from collections.abc import Sequence
 
@@ -27,28 +30,36 @@ def mode_selector() -> str:
 
 
 def note(mode: str, study_id: str, band: str) -> str:
-    """What this mode's intervals promise; `band` says for what the simultaneous one holds."""
+    """Return what the intervals of this mode promise; `band` is what the simultaneous one holds."""
     moves = decisions.n_moves(session.store(), study_id)
     return {
-        # what the badge EXPLORATORY means is said on hover over it
+        # The badge EXPLORATORY explains itself on hover, so this says the number alone.
         "explore": f"{moves:,} {'move' if moves == 1 else 'moves'} of a threshold logged.",
         "simultaneous": f"The band holds {band}: choose freely after looking.",
-        "locked": "Only the items that were set aside are counted, at the settings and verdicts of the lock.",
+        "locked": "Only the items that were set aside are counted, at the settings and verdicts "
+        "of the lock.",
     }[mode]
 
 
 def lock_of(study_id: str, mode: str, page: str) -> dict | None:
-    """The first lock of this page on this study, where the mode asks for one; the page stops where it cannot be read under."""
+    """Return the first lock of this page on this study, where the mode asks for one.
+
+    The page stops where it cannot be read under that lock.
+    """
     lock = locks.lock_of_page(session.store(), study_id, page) if mode == "locked" else None
-    if lock and (why := lock_reports.check(session.store(), study_id, page)):
-        st.error(plain(why), icon=":material/lock_reset:")
+    if lock and (reason := lock_reports.check(session.store(), study_id, page)):
+        st.error(plain(reason), icon=":material/lock_reset:")
         st.stop()
     return lock
 
 
-def has_something(study_id: str, page: str, mode: str, lock: dict | None, start: dict, readouts: pd.DataFrame) -> bool:
-    """Whether this mode has something to count; if not, what it lacks is said: a lock, which is offered with the settings of the page
-    (from `start`), or answers."""
+def has_something(
+    study_id: str, page: str, mode: str, lock: dict | None, start: dict, readouts: pd.DataFrame
+) -> bool:
+    """Return True where this mode has something to count; else say what is missing.
+
+    That is a lock, which is offered with the settings of the page (from `start`), or answers.
+    """
     if mode == "locked" and lock is None:
         offer_lock(study_id, page, view_of(study_id, page, start, None))
         return False
@@ -58,36 +69,52 @@ def has_something(study_id: str, page: str, mode: str, lock: dict | None, start:
 
 
 def offer_lock(study_id: str, page: str, settings: dict) -> None:
-    """What a lock would fix, and the button; or why there is nothing to lock."""
+    """Offer the button and what a lock would fix, or say why there is nothing to lock."""
     if session.declared(study_id).confirmatory_share == 0:
         st.info(
-            "This study set no items aside, so there is nothing to confirm on. Duplicate it with a share set aside for "
-            "confirmation.",
+            "This study set no items aside, so there is nothing to confirm on. Duplicate it with a "
+            "share set aside for confirmation.",
             icon=":material/lock_open:",
         )
         return
+    # The seed is part of what is locked: another one would give other intervals.
     fixed = settings | {"models": list(session.study_row(study_id)["models"]), "seed": 0}
     offer_button(study_id, page, fixed, f"lock-{page}")
 
 
 def offer_button(
-    record_id: str, page: str, fixed: dict, key: str, items: list[str] | None = None, study_ids: Sequence[str] = ()
+    record_id: str,
+    page: str,
+    fixed: dict,
+    key: str,
+    items: list[str] | None = None,
+    study_ids: Sequence[str] = (),
 ) -> None:
-    """The settings that would be locked, a name, and the button; `study_ids` are the studies of a record that is none itself."""
+    """Show the settings that would be locked, a name, and the button.
+
+    `study_ids` are the studies of a record that is none itself.
+    """
     st.markdown("**Lock your settings to see the results.** These are the ones you last used here:")
     st.json(fixed, expanded=1)
     st.caption(
-        "The lock also stores the items that were set aside, the models, every verdict, gate and readout as they are now."
+        "The lock also stores the items that were set aside, the models, every verdict, gate and "
+        "readout as they are now."
     )
-    who = name_field("Your name", key=f"lock-name-{page}")
-    if st.button("Lock these settings", key=key, type="primary", icon=":material/lock:", disabled=not who.strip()):
+    reviewer = name_field("Your name", key=f"lock-name-{page}")
+    if st.button(
+        "Lock these settings",
+        key=key,
+        type="primary",
+        icon=":material/lock:",
+        disabled=not reviewer.strip(),
+    ):
         with shown_problem():
-            lock_reports.keep(session.store(), record_id, page, fixed, who, items, study_ids)
+            lock_reports.keep(session.store(), record_id, page, fixed, reviewer, items, study_ids)
             st.rerun()
 
 
 def show_lock(record_id: str, page: str, lock: dict) -> None:
-    """Who locked what and whether the word may be said."""
+    """Say who locked what, and show the badge where the claim may be made."""
     claim = lock_reports.locked(session.store(), record_id, page)
     if claim is None:
         return
@@ -95,28 +122,39 @@ def show_lock(record_id: str, page: str, lock: dict) -> None:
         show_badges([("LOCKED", "LOCKED")])
     st.caption(
         plain(
-            f"{claim.text} {claim.detail} Settings stored by {lock['reviewer']} on {lock['created_at']:%Y-%m-%d %H:%M}, {lock['lock_id']}."
+            f"{claim.text} {claim.detail} Settings stored by {lock['reviewer']} on "
+            f"{lock['created_at']:%Y-%m-%d %H:%M}, {lock['lock_id']}."
         )
     )
 
 
 def view_of(study_id: str, page: str, start: dict, lock: dict | None) -> dict:
-    """The settings that this page was left at in this session, or those of the decision or the link that opened it; they stand in
-    the link from then on. A lock's settings cannot be changed."""
+    """Return the settings of this page, which stand in the link from then on.
+
+    They are those it was left at in this session, or those of the decision or link that opened it.
+    A lock's settings cannot be changed.
+    """
     if lock:
         show_lock(study_id, page, lock)
         return {key: lock["settings"].get(key, value) for key, value in start.items()}
+    # Taken out of the link, so that the settings of a decision are applied once.
     if link := st.query_params.pop("decision", ""):
-        st.session_state[f"view-{page}-{study_id}"] = decisions.settings_of(session.store(), link, study_id, page, start)
+        st.session_state[f"view-{page}-{study_id}"] = decisions.settings_of(
+            session.store(), link, study_id, page, start
+        )
     else:
         _take_from_link(study_id, page, start)
-    own = fitting(st.session_state.get(f"view-{page}-{study_id}", {}), start)
-    _put_into_link(page, {key: value for key, value in own.items() if value != start[key]})
-    return start | own
+    view = fitting(st.session_state.get(f"view-{page}-{study_id}", {}), start)
+    # Only what differs from the start, so that links stay short.
+    _put_into_link(page, {key: value for key, value in view.items() if value != start[key]})
+    return start | view
 
 
 def _take_from_link(study_id: str, page: str, start: dict) -> None:
-    """A link that this page did not write itself holds for the study that it names, and for no other that is chosen afterwards."""
+    """Take over settings of a link that this page did not write itself.
+
+    They hold for the study that it names, and for no other that is chosen afterwards.
+    """
     text = st.query_params.get(AT, "")
     if text and text != st.session_state.get(f"link-{page}"):
         place = f"view-{page}-{study_id}"
@@ -132,8 +170,10 @@ def _put_into_link(page: str, settings: dict) -> None:
 
 
 def remember(study_id: str, page: str, start: dict, moved: dict | None) -> None:
-    """Keeps the released position, so that table and bars follow it."""
+    """Keep the released position, so that table and bars follow it."""
     if moved:
         place = f"view-{page}-{study_id}"
-        st.session_state[place] = st.session_state.get(place, {}) | {key: moved[key] for key in start}
+        st.session_state[place] = st.session_state.get(place, {}) | {
+            key: moved[key] for key in start
+        }
         st.rerun()

@@ -1,4 +1,7 @@
-"""The open store and the studies under way in this process, whoever asks first: a page, a link or a websocket."""
+"""The open store and the running studies of this process.
+
+Whoever asks first opens them: a page, a link or a websocket.
+"""
 
 import sys
 import threading
@@ -16,13 +19,16 @@ from flipcore.core.errors import FlipscopeError
 from flipcore.store.connection import Store
 from flipcore.store.queries import studies
 
-is_open = threading.Event()  # who comes before that sees the page's heading first
+# Whoever comes before this is set sees the page's heading first.
+is_open = threading.Event()
 
 
 @st.cache_resource(show_spinner="Opening the results …")
 def opened():
-    """The store, its registry of runs, and on the very first start the demo studies under way; all of it the owner's doing, whoever
-    came first."""
+    """Open the store and its registry of runs; on the very first start, run the demo studies.
+
+    All of it is the owner's doing, whoever came first.
+    """
     from flipcore.runs import demo
     from flipcore.runs.background import Registry
 
@@ -35,7 +41,8 @@ def opened():
         if studies.studies(opened_store).empty:
             demo.fill_answers(opened_store)
             demo.declare(opened_store, demos)
-            for study in reversed(demos):  # one after another: the first answer stands long before the last
+            # They run one after another: the first answer stands long before the last.
+            for study in reversed(demos):
                 registry.start(study)
         registry.settle(resumed=demos)
         registry.watch_inbox()
@@ -53,20 +60,28 @@ HTTPS_PORT = 443
 
 @asynccontextmanager
 async def greeted(app: Any) -> AsyncIterator[None]:
-    """Around the server's life: what the first page needs is imported, and where access is on, its owner's own link is written and
-    said before anybody comes."""
+    """Import what the first page needs around the server's life.
+
+    Where access is on, the owner's own link is written and said before anybody comes.
+    """
     early_imports.begin()
     if is_access_on():
         try:
-            print(await run_in_threadpool(lambda: keep_admin_link(store(), address())), file=sys.stderr)
+            print(
+                await run_in_threadpool(lambda: keep_admin_link(store(), address())),
+                file=sys.stderr,
+            )
         except FlipscopeError as error:
             print(error, file=sys.stderr)
     yield
 
 
 def address() -> str:
-    """Where a browser reaches the dashboard; behind a proxy `browser.serverAddress` says the name, and `browser.serverPort` the port:
-    443 is https."""
+    """Return the address at which a browser reaches the dashboard.
+
+    Behind a proxy `browser.serverAddress` says the name, and `browser.serverPort` the port: 443 is
+    https.
+    """
     host, port = st.get_option("browser.serverAddress"), st.get_option("browser.serverPort")
     base = (st.get_option("server.baseUrlPath") or "").strip("/")
     scheme = "https" if port == HTTPS_PORT else "http"

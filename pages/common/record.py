@@ -1,4 +1,4 @@
-"""The decision record: who decided what, when, from which settings; and the log of moved thresholds."""
+"""The decision record (who decided what, when, from which settings) and the log of moves."""
 
 from urllib.parse import urlencode
 
@@ -15,28 +15,42 @@ from pages.common.showing import plain
 from pages.navigation import title_of
 
 NOTICE = "record-written"  # in the session: the sentence that was just stored, said once
-MANY_SENTENCES, MANY_SENTENCES_PX = 4, 260  # more are scrolled, so that the name and the button stay in sight
+# More sentences scroll, so that the name and the button stay in sight.
+MANY_SENTENCES, MANY_SENTENCES_PX = 4, 260
 
 
 def log_move(study_id: str, moved: dict | None) -> None:
-    """A released move of a threshold ({control, from, to, lowest, highest}); other controls have no range to log."""
+    """Log a released move of a threshold: {control, from, to, lowest, highest}.
+
+    Other controls have no range to log.
+    """
     if moved and "lowest" in moved:
+        # One id per session: moves of several people are told apart without their names.
         session_id = st.session_state.setdefault("session-id", digest(str(now())))
         decisions.keep_move(session.store(), study_id, moved, session_id)
 
 
 def offer(study_id: str, page: str, mode: str, decision: dict | None) -> None:
-    """Opens the dialog in which a decision is written down, where one was asked for; says afterwards that it is. `decision`:
-    {"sentences": [...], **settings}."""
+    """Open the dialog in which a decision is written down, where one was asked for.
+
+    Says afterwards that it is written. `decision`: {"sentences": [...], **settings}.
+    """
     if decision:
         _ask(study_id, page, mode, decision)
     if sentence := st.session_state.pop(NOTICE, None):
-        st.toast(f"Written: {plain(sentence)} [See the record](#decision-record)", icon=":material/edit:", duration="long")
+        st.toast(
+            f"Written: {plain(sentence)} [See the record](#decision-record)",
+            icon=":material/edit:",
+            duration="long",
+        )
 
 
 @st.dialog("Write to record", width="medium", icon=":material/edit:")
 def _ask(study_id: str, page: str, mode: str, decision: dict) -> None:
-    """What people decide, the page's sentence that they decide it from, a name, the button; what is replaced is said before."""
+    """Ask for the decision, the page's sentence that it rests on, and a name.
+
+    What is replaced is said before.
+    """
     sentences = list(dict.fromkeys(decision["sentences"]))
     resolution = st.text_input(
         "We decide (optional)",
@@ -44,20 +58,33 @@ def _ask(study_id: str, page: str, mode: str, decision: dict) -> None:
         max_chars=decisions.MOST_LETTERS,
         placeholder="to report both scores, and to ask 100 more questions before the release",
     )
-    with st.container(height=MANY_SENTENCES_PX if len(sentences) > MANY_SENTENCES else "content", border=False):
-        sentence = st.radio("Because the page says", sentences, key=f"decision-{page}-sentence", format_func=plain)
+    with st.container(
+        height=MANY_SENTENCES_PX if len(sentences) > MANY_SENTENCES else "content", border=False
+    ):
+        sentence = st.radio(
+            "Because the page says", sentences, key=f"decision-{page}-sentence", format_func=plain
+        )
     before = decisions.latest(session.store(), study_id, page)
     if before:
         st.caption(plain(f"Replaces the decision of this page until now: {before}"))
     query = urlencode(list(st.query_params.to_dict().items()))
     evidence = looked_at(session.store(), study_id, str(decision.get("model", "")), query)
     if evidence:
-        st.caption(plain(f"Kept with it: the two outputs in sight ({evidence['item']}, {evidence['variant']})."))
-    question = st.text_input("Left open (optional)", key=f"decision-{page}-question", max_chars=decisions.MOST_LETTERS)
-    who = name_field("Your name", key=f"decision-{page}-name", max_chars=80)
-    if not st.button("Write it down", key=f"decision-{page}-keep", type="primary", icon=":material/edit:"):
+        st.caption(
+            plain(
+                f"Kept with it: the two outputs in sight ({evidence['item']}, "
+                f"{evidence['variant']})."
+            )
+        )
+    question = st.text_input(
+        "Left open (optional)", key=f"decision-{page}-question", max_chars=decisions.MOST_LETTERS
+    )
+    reviewer = name_field("Your name", key=f"decision-{page}-name", max_chars=80)
+    if not st.button(
+        "Write it down", key=f"decision-{page}-keep", type="primary", icon=":material/edit:"
+    ):
         return
-    if not who.strip():
+    if not reviewer.strip():
         st.error("Give your name first, so that others can ask you about it.")
         return
     settings = {key: value for key, value in decision.items() if key != "sentences"}
@@ -69,22 +96,25 @@ def _ask(study_id: str, page: str, mode: str, decision: dict) -> None:
             mode,
             sentence,
             settings,
-            who,
+            reviewer,
             query=query,
             evidence=evidence,
             resolution=resolution,
         )
-    except BadInput as error:  # the lock that this decision was read under is refused meanwhile
+    except BadInput as error:
+        # The lock that this decision was read under may be refused since the page was drawn.
         st.error(str(error))
         return
     if question.strip():
-        decisions.keep_question(session.store(), study_id, page, question, who)
-    st.session_state[NOTICE] = f"We decide: {resolution.strip()}" if resolution.strip() else sentence
+        decisions.keep_question(session.store(), study_id, page, question, reviewer)
+    st.session_state[NOTICE] = (
+        f"We decide: {resolution.strip()}" if resolution.strip() else sentence
+    )
     st.rerun()
 
 
 def history(study_id: str) -> None:
-    """What has been decided on this study, newest first."""
+    """List the decisions on this study, newest first."""
     record = decisions.decisions(session.store(), study_id)
     if record.empty:
         return
@@ -93,8 +123,11 @@ def history(study_id: str) -> None:
         ours = f"We decide: {row['resolution']} The page said: " if row["resolution"] else ""
         st.markdown(
             plain(
-                f"{row['created_at']:%Y-%m-%d %H:%M} {row['reviewer']} ({title_of(row['page'])}, {row['mode']}): {ours}{row['sentence']}"
+                f"{row['created_at']:%Y-%m-%d %H:%M} {row['reviewer']} ({title_of(row['page'])}, "
+                f"{row['mode']}): {ours}{row['sentence']}"
             )
         )
     link = {"part": "Decisions", "in": study_id}
-    st.page_link("report/page.py", label="Every decision", icon=":material/history_edu:", query_params=link)
+    st.page_link(
+        "report/page.py", label="Every decision", icon=":material/history_edu:", query_params=link
+    )

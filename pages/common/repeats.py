@@ -1,4 +1,7 @@
-"""Where items repeat a template that nobody declared: claims take them as independent, on whichever page they stand."""
+"""A warning about items that repeat an undeclared template.
+
+Claims take such items as independent, on whichever page they stand.
+"""
 
 from collections.abc import Sequence
 
@@ -13,14 +16,21 @@ from pages.common.showing import plain
 
 
 def show(study_id: str) -> None:
-    """A warning where there are such items."""
+    """Warn where the study has such items."""
     _warn(_warning(study_id))
 
 
 def show_of(items: Sequence[Item]) -> None:
-    """The same of items that need not be a study's."""
-    rows = [(one.dataset, one.question, one.source_id or one.item_id, one.options) for one in items]
-    _warn(repeated_templates(*made_from(pd.DataFrame(rows, columns=["dataset", "question", "family", "options"]))))
+    """Warn where these items, which need not be a study's, repeat a template."""
+    rows = [
+        (item.dataset, item.question, item.source_id or item.item_id, item.options)
+        for item in items
+    ]
+    _warn(
+        repeated_templates(
+            *made_from(pd.DataFrame(rows, columns=["dataset", "question", "family", "options"]))
+        )
+    )
 
 
 def _warn(warning: str) -> None:

@@ -16,8 +16,11 @@ LEVEL = 0.95
 
 @dataclass(frozen=True)
 class View:
-    """What a page shows of it: `lock` is the id of a lock or None, `axes` those whose wordings count as drawn at random, `closed_gates`
-    what gates withhold, `n_labels` how many rows of labels by people there are."""
+    """A study's score as a page shows it.
+
+    `lock` is the id of a lock or None, `axes` those whose variants count as drawn at random,
+    `closed_gates` what gates withhold, `n_labels` how many rows of labels by people there are.
+    """
 
     study_id: str
     lock: str | None
@@ -31,23 +34,36 @@ class View:
         return session.readouts(self.study_id, lock=self.lock, of_scores=True)
 
 
-def view_of(study_id: str, lock: str | None, reader: str, role: str, axes: tuple[str, ...] | None = None) -> View:
-    """With the gates as they are now, or were at the lock; without `axes` those that the study drew."""
+def view_of(
+    study_id: str, lock: str | None, reader: str, role: str, axes: tuple[str, ...] | None = None
+) -> View:
+    """Return a view with the gates as they are now, or were at the lock.
+
+    Without `axes` those that the study drew.
+    """
     ways = Choices.of(study_id, lock).ways if axes is None else axes
     n_labels = judges.n_label_rows(session.store())
-    return View(study_id, lock, reader, role, ways, tuple(gates.closed_in(study_id, lock).items()), n_labels)
+    return View(
+        study_id, lock, reader, role, ways, tuple(gates.closed_in(study_id, lock).items()), n_labels
+    )
 
 
 def default_view(study_id: str) -> View:
-    """What the page opens with, unlocked. Of a log whose scorers are no one mean nobody has chosen which to read, so none is named."""
-    there = Choices.of(study_id, None)
-    reader = "" if session.declared(study_id).scorers else there.reader
-    return view_of(study_id, None, reader, next(iter(there.roles), ""))
+    """Return the view that the page opens with, unlocked.
+
+    Of a log whose scorers are no one mean nobody has chosen which to read, so none is named.
+    """
+    choices = Choices.of(study_id, None)
+    reader = "" if session.declared(study_id).scorers else choices.reader
+    return view_of(study_id, None, reader, next(iter(choices.roles), ""))
 
 
 @dataclass(frozen=True)
 class Choices:
-    """What can be chosen of a study: `reader` and `ways` (axes drawn at random) are those where nobody chose, "" without a readout."""
+    """A study's extractors, roles and axes to choose from.
+
+    `reader` and `ways` (axes drawn at random) are those where nobody chose, "" without a readout.
+    """
 
     readers: tuple[str, ...]
     roles: tuple[str, ...]
@@ -57,11 +73,20 @@ class Choices:
 
     @classmethod
     def of(cls, study_id: str, lock: str | None) -> "Choices":
-        study, frame = session.declared(study_id), session.readouts(study_id, lock=lock, of_scores=True)
+        study, frame = (
+            session.declared(study_id),
+            session.readouts(study_id, lock=lock, of_scores=True),
+        )
         readers, axes = (tuple(frame[name].unique()) for name in ("extractor", "axis"))
-        axes = tuple(one for one in axes if one != IDENTITY)
+        axes = tuple(axis for axis in axes if axis != IDENTITY)
         reader = default_reference(readers, study.scorer_names) if readers else ""
-        return cls(readers, tuple(roles_of(frame)), axes, reader, random_axes(axes, is_recorded=study.is_recorded))
+        return cls(
+            readers,
+            tuple(roles_of(frame)),
+            axes,
+            reader,
+            random_axes(axes, is_recorded=study.is_recorded),
+        )
 
 
 @session.cached("Adding up the error bar", 16)
@@ -84,7 +109,9 @@ def report(view: View, level: float) -> ScoreReport | None:
 
 @session.cached(max_entries=16)
 def board(view: View, level: float, at_once: bool) -> dict:
-    one = report(view, level)
-    if one is None:
+    score_result = report(view, level)
+    if score_result is None:
         return {}
-    return boards.board(one, level, sum(len(score.readers) for score in one.models) if at_once else 1)
+    n_scores = sum(len(model_score.readers) for model_score in score_result.models)
+    n_at_once = n_scores if at_once else 1
+    return boards.board(score_result, level, n_at_once)

@@ -1,11 +1,14 @@
-"""The open store, the running studies and cached reads: the one seam between the pages and flipcore; and the one way in which pages
-remember what they computed, once a study, revision and settings, for all who look. What takes long is computed in a thread of its own,
-and the page says meanwhile what it is and for how long."""
+"""The open store, the running studies and cached reads: the one seam between pages and core.
+
+Pages remember here what they computed, once per study, revision and settings, for all who look.
+What takes long is computed in a thread of its own, and the page says meanwhile what it is and for
+how long.
+"""
 
 import inspect
 from collections import Counter
 from collections.abc import Callable
-from functools import wraps
+from functools import partial, wraps
 from typing import Any, ParamSpec, TypeVar
 
 import pandas as pd
@@ -24,8 +27,8 @@ from pages.common.showing import plain
 
 P = ParamSpec("P")
 T = TypeVar("T")
-FIRST_LINE_S, NEXT_LINE_S = 0.3, 0.5  # what is quicker says nothing
-_SIGNATURE = inspect.signature(lambda at, *settings: None)
+# Work that is quicker shows no line: it would only flicker.
+FIRST_LINE_S, NEXT_LINE_S = 0.3, 0.5
 
 
 def store() -> Store:
@@ -49,30 +52,39 @@ def revision(study_id: str) -> int:
 
 
 def computed(step: str) -> Callable[[Callable[P, T]], Callable[P, T]]:
-    """Above a function that Streamlit remembers: it is called in a thread, for the same person, and the page shows `step` until it
-    has returned. Whoever leaves the page leaves the thread at work, and the next who looks finds what it made. Streamlit lets one
-    thread compute what several ask for. The function must not draw, nor ask what the session holds."""
+    """Call a function that Streamlit remembers in a thread, for the same person.
 
-    def of(remembered: Callable[P, T]) -> Callable[P, T]:
+    The page shows `step` until it has returned. Whoever leaves the page leaves the thread at work,
+    and the next who looks finds what it made. Streamlit lets one thread compute what several ask
+    for. The function must not draw, nor ask what the session holds.
+    """
+
+    def decorate(remembered: Callable[P, T]) -> Callable[P, T]:
         @wraps(remembered)
-        def waited(*args: P.args, **kwargs: P.kwargs) -> T:
-            if at_work() or in_cached_function.get():  # part of something that is being computed
+        def wait_for(*args: P.args, **kwargs: P.kwargs) -> T:
+            # Part of something that is being computed: it has a thread and a line already.
+            if at_work() or in_cached_function.get():
                 return remembered(*args, **kwargs)
-            person = acting()
+            return _in_thread(step, partial(remembered, *args, **kwargs))
 
-            def make() -> T:
-                with acting_as(person):
-                    return remembered(*args, **kwargs)
+        return wait_for
 
-            return _waiting(Work(step, make))
+    return decorate
 
-        return waited
 
-    return of
+def _in_thread(step: str, call: Callable[[], T]) -> T:
+    # A new thread acts for nobody, so the person is taken along.
+    person = acting()
+
+    def call_as_person() -> T:
+        with acting_as(person):
+            return call()
+
+    return _waiting(Work(step, call_as_person))
 
 
 def _waiting(work: Work[T]) -> T:
-    """What the work returns; until then its line stands where this is called."""
+    """Return the work's result; until then its line stands where this is called."""
     place, wait_s = st.empty(), FIRST_LINE_S
     while not work.has_ended:
         try:
@@ -87,39 +99,65 @@ def _waiting(work: Work[T]) -> T:
 def cached(
     step: str = "", max_entries: int = 24, revision: Callable[[str], Any] = revision
 ) -> Callable[[Callable[..., T]], Callable[..., T]]:
-    """Above a function of a study's id, or of a view that has one, and of hashable settings: it is computed again when the study's
-    `revision` is another. What takes long says `step` meanwhile. What is remembered was read by somebody else, so who asks must be
-    allowed to read. A view's own statistics depend on what its fields say and on nothing that the session holds."""
+    """Remember a function of a study's id, or of a view that has one, and of hashable settings.
 
-    def of(make: Callable[..., T]) -> Callable[..., T]:
-        @wraps(make)
-        def remembered(at: Any, *settings: Any) -> T:
-            return make(*settings)
+    It is computed again when the study's `revision` is another. What takes long says `step`
+    meanwhile. What is remembered was read by somebody else, so who asks must be allowed to read. A
+    view's own statistics depend on what its fields say and on nothing that the session holds.
+    """
 
-        remembered.__signature__ = _SIGNATURE  # type: ignore[attr-defined]  # else Streamlit takes that of `make`
-        memory = st.cache_resource(show_spinner=False, max_entries=max_entries)(remembered)
-        waited = computed(step)(memory) if step else memory
+    def decorate(make: Callable[..., T]) -> Callable[..., T]:
+        memory = _memory_by_revision(make, max_entries)
+        remembered = computed(step)(memory) if step else memory
 
         @wraps(make)
-        def read(first: Any, *settings: Any) -> T:
+        def read(study: Any, *settings: Any) -> T:
+            # Memory is shared by all sessions, so the permission is asked for before it is read.
             require(Permission.READ)
-            return waited(revision(first if isinstance(first, str) else first.study_id), first, *settings)
+            study_id = study if isinstance(study, str) else study.study_id
+            return remembered(revision(study_id), study, *settings)
 
         return read
 
-    return of
+    return decorate
+
+
+def _memory_by_revision(make: Callable[..., T], max_entries: int) -> Callable[..., T]:
+    """Remember `make` behind a first argument that only tells one revision from another."""
+
+    @wraps(make)
+    def make_at(at_revision: Any, *settings: Any) -> T:
+        return make(*settings)
+
+    # `wraps` keeps the source of `make`, which is a part of Streamlit's key, but Streamlit would
+    # also name the arguments by the signature of `make`, which lacks the revision.
+    make_at.__signature__ = inspect.Signature(  # type: ignore[attr-defined]
+        [
+            inspect.Parameter("at_revision", inspect.Parameter.POSITIONAL_OR_KEYWORD),
+            inspect.Parameter("settings", inspect.Parameter.VAR_POSITIONAL),
+        ]
+    )
+    return st.cache_resource(show_spinner=False, max_entries=max_entries)(make_at)
 
 
 def chosen_study(fits: Callable[[Study], bool] | None = None) -> str | None:
-    """The study that the page looks at, chosen in the header. Its id stands in the link (`?study=`): names may be alike.
+    """Return the study that the page looks at, chosen in the header.
 
-    Without a link it is the one that was chosen on another page; if that does not fit this page, the newest that does."""
+    Its id stands in the link (`?study=`): names may be alike. Without a link it is the one that was
+    chosen on another page; if that does not fit this page, the newest that does.
+    """
     names = names_of_studies()
     if not names:
         return None
-    suited = [study_id for study_id in names if fits is None or fits(declared(study_id))] or list(names)
+    suited = [study_id for study_id in names if fits is None or fits(declared(study_id))] or list(
+        names
+    )
     link = st.query_params.get("study", "")
-    candidates = [link] if link in names else [one for one in suited if one == st.session_state.get("study-id")]
+    candidates = (
+        [link]
+        if link in names
+        else [study_id for study_id in suited if study_id == st.session_state.get("study-id")]
+    )
     start = candidates[0] if candidates else suited[0]
     choice = st.selectbox(
         "Study",
@@ -139,16 +177,23 @@ def chosen_study(fits: Callable[[Study], bool] | None = None) -> str | None:
 
 
 def names_of_studies() -> dict[str, str]:
-    """Study -> its name, newest first; what this version cannot read is shown under Studies and nowhere else."""
+    """Study -> its name, newest first.
+
+    A study that this version cannot read is shown under Studies and nowhere else.
+    """
     rows = all_studies()
     rows = rows[rows["problem"] == ""] if len(rows) else rows
     names = dict(zip(rows["study_id"], rows["name"], strict=True)) if len(rows) else {}
-    alike = {name for name, n in Counter(names.values()).items() if n > 1}  # equal labels would be one choice to the browser
-    return {study_id: f"{name} · {study_id[:6]}" if name in alike else name for study_id, name in names.items()}
+    # Equal labels would be one choice to the browser.
+    alike = {name for name, n in Counter(names.values()).items() if n > 1}
+    return {
+        study_id: f"{name} · {study_id[:6]}" if name in alike else name
+        for study_id, name in names.items()
+    }
 
 
 def all_studies() -> pd.DataFrame:
-    """What `queries.studies` says, counted again only when something new was committed."""
+    """Return `queries.studies`, read again only after a commit."""
     require(Permission.READ)
     return _all_studies(store().revision_of_all).copy(deep=False)
 
@@ -159,7 +204,7 @@ def _all_studies(revision: int) -> pd.DataFrame:
 
 
 def study_row(study_id: str) -> dict:
-    """What `queries.studies` says of one study."""
+    """Return the row of `queries.studies` for one study."""
     return all_studies().set_index("study_id", drop=False).loc[study_id].to_dict()
 
 
@@ -169,21 +214,40 @@ def lock_id(study_id: str, page: str) -> str:
 
 
 def readouts(
-    study_id: str, *, lock: str | None = None, paraphrases: str = "standing", everything: bool = False, of_scores: bool = False
+    study_id: str,
+    *,
+    lock: str | None = None,
+    paraphrases: str = "standing",
+    everything: bool = False,
+    of_scores: bool = False,
 ) -> pd.DataFrame:
-    """The study's readouts, read again only when something new was committed; under a lock those of what was set aside. `of_scores` are
-    those that a score is made of: shares and grades of the log's scorers too."""
+    """Return the study's readouts, read again only after a commit.
+
+    Under a lock those of the items that were set aside. `of_scores` are those that a score is made
+    of: shares and grades of the log's scorers too.
+    """
     grades_of = scores.graders(store(), study_id, declared(study_id).scorers) if of_scores else ()
-    # shallow: pandas copies what is written to, so no page changes another's rows
+    # A shallow copy is enough: pandas copies a column that is written to, so no page changes the
+    # rows of another.
     return _readouts(study_id, lock, paraphrases, everything, grades_of).copy(deep=False)
 
 
 @cached("Reading the answers")
-def _readouts(study_id: str, lock: str | None, paraphrases: str, everything: bool, grades_of: tuple[str, ...]) -> pd.DataFrame:
-    return studies.readouts(store(), study_id, lock=lock, paraphrases=paraphrases, everything=everything, grades_of=grades_of)
+def _readouts(
+    study_id: str, lock: str | None, paraphrases: str, everything: bool, grades_of: tuple[str, ...]
+) -> pd.DataFrame:
+    return studies.readouts(
+        store(),
+        study_id,
+        lock=lock,
+        paraphrases=paraphrases,
+        everything=everything,
+        grades_of=grades_of,
+    )
 
 
-@cached(max_entries=64, revision=lambda study_id: 0)  # no revision changes it
+# No revision changes a declaration.
+@cached(max_entries=64, revision=lambda study_id: 0)
 def declared(study_id: str) -> Study:
     """The study's declaration."""
     return studies.declared(store(), study_id)
@@ -210,11 +274,14 @@ def _study_items(study_id: str) -> pd.DataFrame:
 
 
 def roles(study_id: str) -> set[str]:
-    """The roles of the study's items; of a recording, whose declaration does not say them, as they are stored."""
+    """Return the roles of the study's items.
+
+    The declaration of a recording does not say them, so they are read as stored.
+    """
     study = declared(study_id)
     return set(study_items(study_id)["role"]) if study.is_recorded else study.roles
 
 
 def temperature(study_id: str, model: str) -> float | None:
-    """At which this model was asked in the study; None where that is not known."""
+    """Return the temperature at which this model was asked; None where it is not known."""
     return next((use.temperature for use in declared(study_id).models if use.name == model), None)

@@ -1,6 +1,8 @@
-"""What lies around every page: its style, how a chart is saved, the projector view, the control that opens a meeting, joins one and
-keeps everybody where the presenter is, the list of keys, in a dialog that `?` or its button opens, and a tour of six steps, which the
-browser remembers."""
+"""Parts around every page: style, saving of charts, projector view, meeting, keys, tour.
+
+The meeting's control opens a meeting, joins one and keeps everybody where the presenter is. The
+list of keys is a dialog that `?` or its button opens; the browser remembers the tour.
+"""
 
 import streamlit as st
 
@@ -14,14 +16,16 @@ _meeting = component("meeting")
 
 
 def style() -> None:
-    """What the page's style (`head_start`) hangs on, to be called before anything is drawn. `?view=projector` holds in this tab until
-    `?view=screen` comes."""
+    """Mount what the page's style (`head_start`) hangs on, before anything is drawn.
+
+    `?view=projector` holds in this tab until `?view=screen` comes.
+    """
     view = st.query_params.get("view", "")
     if view in VIEWS:
         st.session_state["view"] = view
     theme = colours(st.context.theme.type)
-    own = {"page": theme.page, "line": theme.grid, "muted": theme.muted}
-    data = own | {"view": st.session_state.get("view", VIEWS[0]), "version": __version__}
+    theme_colours = {"page": theme.page, "line": theme.grid, "muted": theme.muted}
+    data = theme_colours | {"view": st.session_state.get("view", VIEWS[0]), "version": __version__}
     _screen(data=data, key="screen-style", height=0, on_theme_change=lambda: None)
 
 
@@ -37,7 +41,11 @@ _tour = component("tour", "listening.js")
 
 Keys = tuple[tuple[str, str], ...]  # (keys, what they do)
 
-ALL: Keys = (("?", "list the keys of this page"), ("Esc", "close this list"), ("Tab", "go to the next control"))
+ALL: Keys = (
+    ("?", "list the keys of this page"),
+    ("Esc", "close this list"),
+    ("Tab", "go to the next control"),
+)
 INSPECTOR: Keys = (
     ("J", "next item in the inspector"),
     ("K", "previous item in the inspector"),
@@ -54,7 +62,10 @@ MAP: Keys = (
     ("O", "open or close the variants of the column"),
     ("S, P", "save what is seen as SVG, as PNG"),
 )
-RECORD: Keys = (("W", "write the sentence to the record"), ("← →", "move the threshold by one step"))
+RECORD: Keys = (
+    ("W", "write the sentence to the record"),
+    ("← →", "move the threshold by one step"),
+)
 REVIEW: Keys = (
     ("Y", "yes"),
     ("N", "no"),
@@ -65,27 +76,48 @@ REVIEW: Keys = (
     ("Z", "undo"),
     ("F", "full screen"),
 )
-SURVEY: Keys = (("1 2 3", "choose this one"), ("Enter", "begin"), ("Backspace", "back to the question before"))
+SURVEY: Keys = (
+    ("1 2 3", "choose this one"),
+    ("Enter", "begin"),
+    ("Backspace", "back to the question before"),
+)
 
 TOUR = [
     (
         "",
         "Three questions",
-        "Does the answer flip? Is it memory? Is the holdout fair? The demo answers all three here once it has run.",
+        "Does the answer flip? Is it memory? Is the holdout fair? The demo answers all three here "
+        "once it has run.",
     ),
     (
         "flips",
         "Flips",
-        "A row is an item, a column a harmless change. Click a cell that stands out to read the two outputs. Parts says whose flips "
+        "A row is an item, a column a harmless change. Click a cell that stands out to read the "
+        "two outputs. Parts says whose flips "
         "they are: drag the confidence level, and the verdicts move with it.",
     ),
-    ("memorization", "Memory", "Each row is a detector with its own control. Ground truth says which detector to trust."),
-    ("holdout", "Holdout", "Four tests ask whether two sets could share a source. Drag a margin to see what decides."),
-    ("new_study", "Your turn", "Drop a file of questions here, and a log or a table of outputs on Studies."),
+    (
+        "memorization",
+        "Memory",
+        "Each row is a detector with its own control. Ground truth says which detector to trust.",
+    ),
+    (
+        "holdout",
+        "Holdout",
+        "Four tests ask whether two sets could share a source. Drag a margin to see what decides.",
+    ),
+    (
+        "new_study",
+        "Your turn",
+        "Drop a file of questions here, and a log or a table of outputs on Studies.",
+    ),
 ]
 
 
 def offer_keys(keys: Keys, is_start: bool) -> None:
-    """The button with `?` and the list that it and the key open, first the page's own `keys`; the tour, where it was not seen yet."""
-    _keys(data={"keys": [list(one) for one in (*keys, *ALL)]}, key="key-help", height=0)
-    _tour(data={"steps": [list(one) for one in TOUR], "start": is_start}, key="tour", height=0)
+    """Offer the button with `?`, the list of keys, and the tour where it was not seen yet.
+
+    The list begins with the page's own `keys`.
+    """
+    _keys(data={"keys": [list(row) for row in (*keys, *ALL)]}, key="key-help", height=0)
+    _tour(data={"steps": [list(step) for step in TOUR], "start": is_start}, key="tour", height=0)

@@ -1,4 +1,4 @@
-"""What the browser's tab says: which study has ended since somebody last did something here."""
+"""The title of the browser's tab: studies that ended since somebody last did something."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -15,13 +15,20 @@ _OLD, _LAST, _CLOCK, _WHOLE = "endings-old", "endings-last", "drawn-by-clock", "
 
 def begin() -> None:
     """The title and the icon before anything is known."""
-    # a named icon as page icon would be fetched from a server of Google's on every visit
-    st.set_page_config(page_title="Flipscope", page_icon=Path(__file__).parents[1] / "components/icon.svg", layout="wide")
+    # A named icon as page icon would be fetched from a server of Google's on every visit.
+    st.set_page_config(
+        page_title="Flipscope",
+        page_icon=Path(__file__).parents[1] / "components/icon.svg",
+        layout="wide",
+    )
 
 
 @contextmanager
 def around_page() -> Iterator[None]:
-    """Sets the title and draws the page within; on a fresh start, the page first, whose heading need not wait for the store."""
+    """Set the title and draw the page within.
+
+    On a fresh start the page comes first: its heading need not wait for the store.
+    """
     late = not is_open.is_set()
     if not late:
         _show()
@@ -35,10 +42,14 @@ def around_page() -> Iterator[None]:
 
 
 def _show() -> None:
-    """An ending stands in the title until the page is drawn again because of what somebody did."""
+    """Show in the title the studies that ended.
+
+    An ending stands there until the page is drawn again because of what somebody did.
+    """
     try:
         registry = opened()[1]
-    except FlipscopeError:  # the page that needs the store says why
+    except FlipscopeError:
+        # The page that needs the store says why.
         return
     endings = registry.endings
     n = len(endings)
@@ -47,14 +58,17 @@ def _show() -> None:
     if not by_clock and st.session_state.get(_LAST) == n:
         n_old = st.session_state[_OLD] = n
     st.session_state[_LAST] = n
-    st.set_page_config(page_title=window_title([(one.name, one.state) for one in endings[n_old:]]))
+    st.set_page_config(
+        page_title=window_title([(ending.name, ending.state) for ending in endings[n_old:]])
+    )
     if registry.running():
         _watch(n)
 
 
 def draw_again() -> None:
-    """Draws the page again because something happened, not because somebody did something. Nothing while the page is being drawn as
-    a whole: a new beginning would swallow the click for which it is drawn. The part that asks is drawn again by itself soon."""
+    """Draw the page again because something happened, not because somebody did something."""
+    # A new beginning while the page is drawn as a whole would swallow the click for which it is
+    # drawn. The part that asks is drawn again by itself soon.
     if st.session_state.get(_WHOLE):
         return
     st.session_state[_CLOCK] = True

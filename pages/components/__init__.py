@@ -1,4 +1,7 @@
-"""Browser parts: plain JavaScript that looks up arrays which flipcore computed. One is a name, and its files beside this one."""
+"""Browser parts: plain JavaScript that looks up arrays which flipcore computed.
+
+A part is a name; its files stand next to this module.
+"""
 
 from typing import Any
 
@@ -8,7 +11,11 @@ from flipcore.reports.browser_data.parts import part
 
 
 def component(name: str, *shared: str, **options: Any) -> Any:
-    """The part of that name, to be called where it is drawn; `shared` are scripts that stand before its own, `options` those of Streamlit's
-    `component`."""
-    one = part(name, shared)
-    return st.components.v2.component(f"flipscope_{name}", html=one.html, css=one.css or None, js=one.js, **options)
+    """Return the part of that name, to be called where it is drawn.
+
+    `shared` are scripts that stand before its own, `options` those of Streamlit's `component`.
+    """
+    files = part(name, shared)
+    return st.components.v2.component(
+        f"flipscope_{name}", html=files.html, css=files.css or None, js=files.js, **options
+    )
