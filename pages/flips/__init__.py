@@ -1,1 +1,3 @@
-"""The parts of the Flips page: the map of items and changes, and the board of what is the model and what the extractor."""
+"""The parts of the Flips page: the map of items and changes, and the board of what is the model and
+what the extractor.
+"""

@@ -1,4 +1,4 @@
-"""The map, and beside it in a fragment of its own what a click on it shows: a click draws the fragment and nothing else."""
+"""The map, and next to it in a fragment of its own what a click on it shows."""
 
 import streamlit as st
 
@@ -16,12 +16,14 @@ from pages.components.boards import flip_map, map_events
 from pages.flips.map_data import DrawnMap, View
 from pages.paraphrase_review.which_pairs import SELECTED
 
-HEIGHT_PX = 560  # what 900 px leave under the header, the answer and the controls
-OPENED = "opened"  # the control that says which axes stand with their variants
+# A screen of 900 px leaves this under the header, the answer and the controls.
+HEIGHT_PX = 560
+# The key of the control that says which axes show their variants.
+OPENED = "opened"
 
 
 def explorer(view: View, flipmap: DrawnMap, flip_table: list[dict]) -> None:
-    """`flip_table` is shown while no item is opened."""
+    """Draw the map; `flip_table` is shown while no item is opened."""
     with st.container(key="beside"):
         left, right = st.columns([11, 9], gap="medium")
     with left, screen.room("map", HEIGHT_PX, HEIGHT_PX):
@@ -37,9 +39,10 @@ def explorer(view: View, flipmap: DrawnMap, flip_table: list[dict]) -> None:
         _beside(view, flipmap, flip_table)
 
 
+# A fragment: a click draws this part again and not the map, which holds every row.
 @st.fragment
 def _beside(view: View, flipmap: DrawnMap, flip_table: list[dict]) -> None:
-    """What was selected, and the inspector or the items that flip most."""
+    """Show the selection, and the inspector or the items that flip most."""
     map_events(
         key="map-events",
         selected=_selected(view),
@@ -56,7 +59,8 @@ def _beside(view: View, flipmap: DrawnMap, flip_table: list[dict]) -> None:
 
 
 def _open(view: View, flipmap: DrawnMap, clicked: dict) -> None:
-    """The outputs behind a cell, into the link; nothing where the map is another one now."""
+    """Put the outputs behind a cell into the link; nothing where the map has changed."""
+    # The browser may still show the map before the last change, whose positions mean other items.
     if clicked["version"] != flipmap.version:
         return
     axis, variant = column_parts(clicked["column"])
@@ -71,16 +75,19 @@ def _open(view: View, flipmap: DrawnMap, clicked: dict) -> None:
 
 
 def _model(view: View) -> str:
-    """The model whose outputs are read: that of the row where models stand on one map."""
-    of = st.query_params.get("of", "")
-    return of if view.group == "model" and of in view.models else view.model
+    """Return the model whose outputs are read: that of the row where models share one map."""
+    model = st.query_params.get("of", "")
+    return model if view.group == "model" and model in view.models else view.model
 
 
 def _turn_column(turn: dict) -> None:
-    """An axis's head was clicked: its variants come beside it, or go."""
+    """Open or close the variants of the axis whose head was clicked."""
     opened = list(st.session_state.get(OPENED, ()))
     axis = turn["axis"]
-    st.session_state[OPENED] = [one for one in opened if one != axis] if axis in opened else [*opened, axis]
+    st.session_state[OPENED] = (
+        [name for name in opened if name != axis] if axis in opened else [*opened, axis]
+    )
+    # The callback runs in the fragment, and only a run of the whole page draws the map again.
     st.session_state["column-turned"] = True
 
 
@@ -92,42 +99,63 @@ def _selected(view: View) -> dict | None:
     return {"item": item, "column": column_id(axis, variant), "model": _model(view)}
 
 
-# Items that were brushed on the flip map: to step through, to send to review, to a new study, to export.
+# Items that were brushed on the flip map: to step through, to send to review, to a new study, to
+# export.
 
 PLACE = "map-selection"
 
 
 def keep(view: View, flipmap: DrawnMap, brush: dict) -> None:
-    """The rows of a brush, as [from, to) of the map's order, become the selection; none lets it go. Nothing where the map is another
-    one now."""
+    """Make the rows of a brush the selection; an empty brush lets it go.
+
+    The rows are [from, to) of the map's order. Nothing happens where the map is another one now.
+    """
     if brush["version"] != flipmap.version:
         return
-    positions = [i for low, high in brush["ranges"] for i in range(max(int(low), 0), min(int(high), len(flipmap.items)))]
+    positions: list[int] = []
+    for low, high in brush["ranges"]:
+        # The browser sends the ranges, so they are cut to the rows that exist.
+        positions += range(max(int(low), 0), min(int(high), len(flipmap.items)))
+    # An item has several rows where models are the groups.
     ids = list(dict.fromkeys(flipmap.items[i] for i in positions))
     st.session_state[PLACE] = {"study": view.study_id, "version": flipmap.version, "ids": ids}
 
 
 def ids(view: View, flipmap: DrawnMap) -> list[str]:
-    """The selected items; none where the map is another one now."""
+    """Return the selected items; none where the map is another one now."""
     selection = st.session_state.get(PLACE, {})
-    return selection["ids"] if (selection.get("study"), selection.get("version")) == (view.study_id, flipmap.version) else []
+    return (
+        selection["ids"]
+        if (selection.get("study"), selection.get("version")) == (view.study_id, flipmap.version)
+        else []
+    )
 
 
 def order(view: View, flipmap: DrawnMap) -> Steps:
-    """The items that J and K step through: the selected ones from one of them on, or all on the map."""
+    """Return the items that J and K step through: the selection from its items, else the map's."""
     selection = ids(view, flipmap)
     return Steps(selection) if st.query_params.get("item") in selection else flipmap.steps
 
 
 def bar(view: View, flipmap: DrawnMap) -> None:
-    """How many are selected and what can be done with them."""
+    """Say how many items are selected and offer what can be done with them."""
     selection = ids(view, flipmap)
     if not selection:
         return
-    with st.container(horizontal=True, vertical_alignment="center", gap="small", key="map-selection-bar"):
-        st.markdown(f"**{len(selection):,} {'item' if len(selection) == 1 else 'items'} selected**", width="content")
+    with st.container(
+        horizontal=True, vertical_alignment="center", gap="small", key="map-selection-bar"
+    ):
+        st.markdown(
+            f"**{len(selection):,} {'item' if len(selection) == 1 else 'items'} selected**",
+            width="content",
+        )
         _review(view, selection)
-        if st.button("New study", key="selection-study", icon=":material/add_circle:", help="Ask these items again"):
+        if st.button(
+            "New study",
+            key="selection-study",
+            icon=":material/add_circle:",
+            help="Ask these items again",
+        ):
             _new_study(view, selection)
         offer_file(
             "Export",
@@ -148,21 +176,35 @@ def bar(view: View, flipmap: DrawnMap) -> None:
 
 
 def _review(view: View, selection: list[str]) -> None:
-    """Their flips are marked here, one after another; their paraphrases, where the study asked any, on the page for it."""
+    """Offer to mark the flips of the selection here, and to review its paraphrases.
+
+    Paraphrases are reviewed on a page of their own, where the study asked any.
+    """
     if st.button(
-        "Review flips", key="selection-flips", icon=":material/checklist:", help="Step through with J and K, mark with G, A, U"
+        "Review flips",
+        key="selection-flips",
+        icon=":material/checklist:",
+        help="Step through with J and K, mark with G, A, U",
     ):
         st.query_params["item"] = selection[0]
         st.rerun(scope="fragment")
     subset = set(selection)
-    pairs = sorted({pair for (item, _), pair in review.materials(session.store(), view.study_id).items() if item in subset})
-    if pairs and st.button("Review paraphrases", key="selection-review", icon=":material/rate_review:"):
+    pairs = sorted(
+        {
+            pair
+            for (item, _), pair in review.materials(session.store(), view.study_id).items()
+            if item in subset
+        }
+    )
+    if pairs and st.button(
+        "Review paraphrases", key="selection-review", icon=":material/rate_review:"
+    ):
         st.session_state["review-pairs"] = pairs
         st.switch_page("paraphrase_review/page.py", query_params={"source": SELECTED})
 
 
 def _new_study(view: View, selection: list[str]) -> None:
-    """A draft of this study on these items alone."""
+    """Offer a draft of this study on the selected items alone."""
     try:
         draft = narrowed(session.store(), view.study_id, selection)
     except FlipscopeError as error:
@@ -171,18 +213,27 @@ def _new_study(view: View, selection: list[str]) -> None:
     key = f"selection-{view.study_id}"
     st.session_state.setdefault("offered-drafts", {})[key] = draft.study
     st.session_state.setdefault("draft-notes", {})[key] = draft.notes
-    st.session_state.pop("draft-of", None)  # another selection of the same study is another draft
+    # Another selection of the same study is another draft.
+    st.session_state.pop("draft-of", None)
     st.switch_page("new_study/page.py", query_params={"from_study": key})
 
 
 def _csv(view: View, selection: list[str]) -> str:
     frame = session.readouts(view.study_id)
-    return safe(frame[frame["item_id"].isin(selection) & frame["model"].isin(view.models)]).to_csv(index=False)
+    return safe(frame[frame["item_id"].isin(selection) & frame["model"].isin(view.models)]).to_csv(
+        index=False
+    )
 
 
 def most_flips(table: list[dict]) -> None:
-    """Beside the map while nothing is opened; a row opens in the inspector where it flips most."""
-    st.markdown("**Which items flip most?** Click a cell of the map, or choose a row here, to read the two outputs behind it.")
+    """List the items that flip most while nothing is opened.
+
+    A row opens in the inspector where its item flips most.
+    """
+    st.markdown(
+        "**Which items flip most?** Click a cell of the map, or choose a row here, to read the "
+        "two outputs behind it."
+    )
 
     def opened() -> None:
         for row in st.session_state["most-flips"].selection.rows:
@@ -199,6 +250,10 @@ def most_flips(table: list[dict]) -> None:
             "id": None,
             "column": None,
             "question": st.column_config.TextColumn(width="medium"),
-            **{name: st.column_config.NumberColumn(format="%.2f") for name in table[0] if name.endswith(", share")},
+            **{
+                name: st.column_config.NumberColumn(format="%.2f")
+                for name in table[0]
+                if name.endswith(", share")
+            },
         },
     )

@@ -1,5 +1,7 @@
-"""The map: which items flip under which changes, under two extractors side by side; under it how often extractors
-disagree with each other."""
+"""The map: which items flip under which changes, under two extractors side by side.
+
+Under it how often extractors disagree with each other.
+"""
 
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
@@ -28,7 +30,7 @@ def _disagreements(study_id: str, model: str):
 
 
 def disagreement(study_id: str, model: str) -> None:
-    """The same completion read in two ways: how often do they differ?"""
+    """Show how often two extractors read the same output differently."""
     st.subheader("Do the extractors agree with each other?", anchor=False)
     agreement = _disagreements(study_id, model)
     if len(agreement.extractors) < 2:
@@ -41,13 +43,15 @@ def disagreement(study_id: str, model: str) -> None:
     st.markdown(plain(sentence or "No two extractors can be compared: a scorer only judges, and no right answers are known."))
     left, right = st.columns([3, 2])
     show_figure(
-        "disagreement", lambda c: matrix(agreement.share, [title_of(name) for name in agreement.extractors], c), place=left
+        "disagreement",
+        lambda c: matrix(agreement.share, [title_of(name) for name in agreement.extractors], c),
+        place=left,
     )
     show_table("disagreement", place=right, rows=agreement.table(title_of))
     right.caption(
-        "Share of answers to the same variant and sample that differ. First with an unreadable answer as an answer of its "
-        "own, then where both read one. Absent readouts and answers that were cut off are left out. A scorer that only judges is "
-        "compared by right and wrong."
+        "Share of answers to the same variant and sample that differ. First with an unreadable "
+        "answer as an answer of its own, then where both read one. Absent readouts and answers "
+        "that were cut off are left out. A scorer that only judges is compared by right and wrong."
     )
 
 
@@ -61,18 +65,33 @@ COMPARISONS = ["side by side", "difference"]
 
 
 def _behind_view(choices: Choices, leading: str) -> dict:
-    """Model, extractors, order and opened axes; `leading` is the extractor that is compared at first."""
+    """Offer model, extractors, order and opened axes behind "View".
+
+    `leading` is the extractor that is compared at first.
+    """
     models, names = choices.models, choices.extractors
     with screen.view_button():
         model = st.selectbox("Model", models, key="model", bind="query-params")
         field, faithful = (
-            screen.select(label, names, key, choice=name if name in names else names[otherwise], format_func=title_of)
+            screen.select(
+                label,
+                names,
+                key,
+                choice=name if name in names else names[otherwise],
+                format_func=title_of,
+            )
             for label, key, name, otherwise in (
                 ("Compared extractor", "field", leading, 0),
                 ("Reference extractor", "faithful", WRITTEN_ANSWER, -1),
             )
         )
-        sort = st.selectbox("Rows sorted by", list(SORTS), key="sort", bind="query-params", format_func=SORTS.__getitem__)
+        sort = st.selectbox(
+            "Rows sorted by",
+            list(SORTS),
+            key="sort",
+            bind="query-params",
+            format_func=SORTS.__getitem__,
+        )
         opened = st.multiselect(
             "Axes with their variants",
             choices.opened_axes,
@@ -82,16 +101,31 @@ def _behind_view(choices: Choices, leading: str) -> dict:
             placeholder="none; or click a column's name on the map",
         )
     titles = title_of(field), title_of(faithful)
-    return {"model": model, "field": field, "faithful": faithful, "titles": titles, "sort": sort, "opened": tuple(opened)}
+    return {
+        "model": model,
+        "field": field,
+        "faithful": faithful,
+        "titles": titles,
+        "sort": sort,
+        "opened": tuple(opened),
+    }
 
 
 def controls(study_id: str) -> View:
-    """Groups, comparison, search and filter in sight, what is changed rarely behind "View"; all of it in the link."""
+    """Offer groups, comparison, search and filter; all of them stand in the link.
+
+    What is changed rarely is behind "View".
+    """
     choices = map_data.choices(study_id)
     settings = _behind_view(choices, map_data.leading_extractor(study_id))
     groups = _groups(study_id, choices.models)
     group = screen.select(
-        "Rows", list(groups), "group", format_func=groups.__getitem__, width=165, label_visibility="collapsed"
+        "Rows",
+        list(groups),
+        "group",
+        format_func=groups.__getitem__,
+        width=165,
+        label_visibility="collapsed",
     )
     compare = screen.segments("Compare", COMPARISONS, "compare")
     search = st.text_input(
@@ -113,27 +147,36 @@ def controls(study_id: str) -> View:
         **settings,
     )
     screen.view_line(
-        view.model, " v ".join(title.lower() for title in view.titles), *[view.sort_title] * (view.sort != "field")
+        view.model,
+        " v ".join(title.lower() for title in view.titles),
+        *[view.sort_title] * (view.sort != "field"),
     )
     return view
 
 
 def _groups(study_id: str, models: list[str]) -> dict[str, str]:
-    """What rows may be grouped by in this study."""
+    """Return the groupings of rows that this study offers."""
     categories, families = map_data.categories(study_id), map_data.families(study_id)
-    there = {
+    groupings = {
         "items": True,
         "category": len(set(categories.values())) > 1,
         "template": len(set(families.values())) < len(families),
         "model": len(models) > 1,
     }
-    return {name: "one row an item" if name == "items" else f"by {name}" for name, offered in there.items() if offered}
+    return {
+        name: "one row an item" if name == "items" else f"by {name}"
+        for name, offered in groupings.items()
+        if offered
+    }
 
 
 def show_asked_once(study_id: str) -> None:
-    """What the page can say where nothing was asked in a second way: how the extractors read the same answers."""
+    """Show how extractors read the same outputs, where nothing was asked in a second way."""
     st.markdown(f"## {ASKED_ONCE}")
-    st.caption("Flips need further prompts or runs. Audit asks recorded items again; New study asks your own in several ways.")
+    st.caption(
+        "Flips need further prompts or runs. Audit asks recorded items again; New study asks your "
+        "own in several ways."
+    )
     models = map_data.choices(study_id).models
     linked = st.query_params.get("of", "")
     model = linked if linked in models else models[0]
@@ -153,8 +196,12 @@ def show_asked_once(study_id: str) -> None:
 
 
 def show(study_id: str, line: DeltaGenerator) -> None:
-    """The answer, the map with its inspector and how extractors disagree; what is set stands in `line`."""
-    map_data.leading_extractor(study_id)  # first, so that what takes long is said where nothing stands yet
+    """Show the answer, the map with its inspector, and how extractors disagree.
+
+    The settings stand in `line`.
+    """
+    # Asked for first, so that the line of what takes long stands on an empty page.
+    map_data.leading_extractor(study_id)
     if not map_data.choices(study_id).models:
         nothing_yet()
         return
@@ -167,21 +214,29 @@ def show(study_id: str, line: DeltaGenerator) -> None:
     if unchecked := unchecked_words([answer], map_data.n_labelled_pairs(study_id)):
         st.caption(plain(unchecked))
         st.page_link(
-            "paraphrase_review/page.py", label="Label outputs", icon=":material/label:", query_params={"part": "Outputs"}
+            "paraphrase_review/page.py",
+            label="Label outputs",
+            icon=":material/label:",
+            query_params={"part": "Outputs"},
         )
     for warning in map_data.label_warnings(study_id, view.model):
         st.warning(plain(warning), icon=":material/label_off:")
     flipmap = drawn_map(view)
     if flipmap.items:
         cells = map_data.cells(study_id, view.model, view.field, view.faithful)
-        explorer(view, flipmap, flip_table(*cells, flipmap.items, map_data.questions(study_id), view.titles))
+        explorer(
+            view,
+            flipmap,
+            flip_table(*cells, flipmap.items, map_data.questions(study_id), view.titles),
+        )
     else:
         st.info("No item passes these filters.", icon=":material/filter_alt_off:")
     disagreement(study_id, view.model)
     repeats.show(study_id)
     how_to_read(
-        "A row is an item, a column one kind of harmless change. The more a cell stands out, the more pairs of its variants get "
-        "different answers. **Noise floor** compares repeated samples of one prompt. Hatched: nothing to compare. Dots: "
-        "answers that could not be read. A folded corner: answers that were cut off. The thin bar is the item's mean. Where "
-        "a cell stands out on the left map alone, the pair flips under the compared extractor alone."
+        "A row is an item, a column one kind of harmless change. The more a cell stands out, the "
+        "more pairs of its variants get different answers. **Noise floor** compares repeated "
+        "samples of one prompt. Hatched: nothing to compare. Dots: answers that could not be read. "
+        "A folded corner: answers that were cut off. The thin bar is the item's mean. Where a cell "
+        "stands out on the left map alone, the pair flips under the compared extractor alone."
     )

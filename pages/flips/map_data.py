@@ -24,8 +24,11 @@ from pages.common.headline import headline
 
 @dataclass(frozen=True)
 class View:
-    """What the flip map shows and how: everything that its link says. `opened` are axes whose variants stand beside them,
-    `group` is "", "category", "template" or "model"."""
+    """The settings of the flip map: everything that its link says.
+
+    `opened` are axes whose variants stand next to them, `group` is "", "category", "template" or
+    "model".
+    """
 
     study_id: str
     model: str
@@ -42,12 +45,16 @@ class View:
 
     @property
     def models(self) -> tuple[str, ...]:
-        """The models whose rows stand on the map: all of the study where they are the groups."""
-        return tuple(use.name for use in session.declared(self.study_id).models) if self.group == "model" else (self.model,)
+        """Return the models whose rows are on the map: all of them where models are the groups."""
+        return (
+            tuple(use.name for use in session.declared(self.study_id).models)
+            if self.group == "model"
+            else (self.model,)
+        )
 
 
 def leading_extractor(study_id: str) -> str:
-    """The extractor of which the study's card speaks."""
+    """Return the extractor that the study's card is about."""
     flips = headline(study_id).flips
     return flips.extractor if flips is not None else FIRST_TOKEN
 
@@ -84,19 +91,19 @@ def _of_model(study_id: str, model: str) -> pd.DataFrame:
 
 @session.cached()
 def most_disputed(study_id: str, model: str) -> list[str]:
-    """The items of one model, those first on which its extractors disagree."""
+    """Return the items of one model, those first on which its extractors disagree."""
     return reports.most_disputed(_of_model(study_id, model))
 
 
 @session.cached()
 def choices(study_id: str) -> Choices:
-    """What the study's readouts offer to choose from."""
+    """Return what the study's readouts offer to choose from."""
     return surface.choices(session.readouts(study_id))
 
 
 @session.cached(max_entries=32)
 def n_labelled_pairs(study_id: str) -> int:
-    """How many pairs of outputs people labelled on both sides."""
+    """Count the pairs of outputs that people labelled on both sides."""
     return _n_labelled_pairs(study_id, judges.n_label_rows(session.store()))
 
 
@@ -106,29 +113,45 @@ def _n_labelled_pairs(study_id: str, n_labels: int) -> int:
 
 
 def label_warnings(study_id: str, model: str) -> list[str]:
-    """Where labels cannot be read as first tokens at all."""
+    """Return warnings about labels that cannot be read as first tokens at all."""
     return label_mass.unreadable_labels(of_model(study_id, model))
 
 
 @session.cached(max_entries=48)
-def cells(study_id: str, model: str, field: str, faithful: str, axis: str | None = None) -> tuple[Cells, Cells]:
-    """Both readouts' cells on the same rows and columns: of all axes, or of the variants of one."""
+def cells(
+    study_id: str, model: str, field: str, faithful: str, axis: str | None = None
+) -> tuple[Cells, Cells]:
+    """Return both extractors' cells on the same rows and columns.
+
+    The columns are all axes, or the variants of one.
+    """
     frame = of_model(study_id, model)
     order = list(frame["item_id"].unique())
     if axis is None:
-        return surface.aligned(surface.surface(frame, field), surface.surface(frame, faithful), order)
-    return surface.aligned(surface.opened(frame, axis, field), surface.opened(frame, axis, faithful), order)
+        return surface.aligned(
+            surface.surface(frame, field), surface.surface(frame, faithful), order
+        )
+    return surface.aligned(
+        surface.opened(frame, axis, field), surface.opened(frame, axis, faithful), order
+    )
 
 
 def answer(study_id: str, model: str, field: str, faithful: str, axis: str | None) -> Claim:
-    """The page's answer: which part of what flips is larger, with what qualifies it."""
+    """Return the page's answer: which part of the flips is larger, with its qualifications."""
     return _answer(study_id, model, field, faithful, axis, tuple(gates.closed_in(study_id).items()))
 
 
 @session.cached(max_entries=32)
-def _answer(study_id: str, model: str, field: str, faithful: str, axis: str | None, closed_gates: tuple) -> Claim:
-    heat, estimates = session.temperature(study_id, model), shared.estimates(study_id, model, faithful)
-    return surface_claim(of_model(study_id, model), field, faithful, axis, dict(closed_gates), heat, estimates)
+def _answer(
+    study_id: str, model: str, field: str, faithful: str, axis: str | None, closed_gates: tuple
+) -> Claim:
+    heat, estimates = (
+        session.temperature(study_id, model),
+        shared.estimates(study_id, model, faithful),
+    )
+    return surface_claim(
+        of_model(study_id, model), field, faithful, axis, dict(closed_gates), heat, estimates
+    )
 
 
 # The map as the browser takes it, made of cached cells.
@@ -136,8 +159,10 @@ def _answer(study_id: str, model: str, field: str, faithful: str, axis: str | No
 
 @dataclass(frozen=True)
 class DrawnMap:
-    """The map as the browser takes it, with what a click on it means: `items` and `models` of its rows in their order, `steps` for
-    J and K."""
+    """The map as the browser takes it, with what a click on it means.
+
+    `items` and `models` are those of its rows in their order, `steps` the items for J and K.
+    """
 
     arrays: dict
     version: str
@@ -149,18 +174,32 @@ class DrawnMap:
 
 @session.cached("Drawing the map", 12)
 def drawn_map(view: View) -> DrawnMap:
-    """The map of a view, made again only when something new came."""
+    """Draw the map of a view, again only when something new came."""
     pairs = [cells(view.study_id, model, view.field, view.faithful) for model in view.models]
-    first, second = pairs[0] if len(pairs) == 1 else tuple(map_cells.stacked(side) for side in zip(*pairs, strict=True))
-    model_of_row = [model for model, pair in zip(view.models, pairs, strict=True) for _ in pair[0].items]
+    first, second = (
+        pairs[0]
+        if len(pairs) == 1
+        else tuple(map_cells.stacked(side) for side in zip(*pairs, strict=True))
+    )
+    model_of_row: list[str] = []
+    for model, (model_cells, _) in zip(view.models, pairs, strict=True):
+        model_of_row += [model] * len(model_cells.items)
     texts, family = questions(view.study_id), families(view.study_id)
-    order = flip_map.map_rows(first, second, view.sort, view.search, texts, flips_only=view.flips_only)
+    order = flip_map.map_rows(
+        first, second, view.sort, view.search, texts, flips_only=view.flips_only
+    )
     names = _group_names(view, first.items, model_of_row)
     rows = flip_map.in_groups(first, second, order, names, view.sort)
-    items, models = ([of_row[i] for i in rows.rows] for of_row in (first.items, model_of_row))
+    items = [first.items[i] for i in rows.rows]
+    models = [model_of_row[i] for i in rows.rows]
     first, second = (_opened(view, part, side) for side, part in enumerate((first, second)))
     if view.is_difference:
-        panels = [(f"{view.titles[0]} minus {view.titles[1].lower()}, points", map_cells.difference(first, second))]
+        panels = [
+            (
+                f"{view.titles[0]} minus {view.titles[1].lower()}, points",
+                map_cells.difference(first, second),
+            )
+        ]
     else:
         panels = [(view.titles[0], first), (view.titles[1], second)]
     arrays = flip_map.map_arrays(
@@ -171,14 +210,22 @@ def drawn_map(view: View) -> DrawnMap:
         signed=view.is_difference,
         models=[group.label for group in rows.groups] if view.group == "model" else (),
     )
+    # The browser sends the version with every click, so that a click on an old map is known.
     version = digest(view.study_id, session.store().revision(view.study_id), repr(view))[:16]
-    return DrawnMap(arrays, version, _caption(view, len(items)), tuple(items), tuple(models), Steps(items))
+    return DrawnMap(
+        arrays, version, _caption(view, len(items)), tuple(items), tuple(models), Steps(items)
+    )
 
 
 def _opened(view: View, base: Cells, side: int) -> Cells:
-    """One readout's cells with the variants of the opened axes in place."""
+    """Return one extractor's cells with the variants of the opened axes in place."""
     opened = {
-        axis: map_cells.stacked([cells(view.study_id, model, view.field, view.faithful, axis)[side] for model in view.models])
+        axis: map_cells.stacked(
+            [
+                cells(view.study_id, model, view.field, view.faithful, axis)[side]
+                for model in view.models
+            ]
+        )
         for axis in view.opened
         if axis in base.columns and len(view.models) == 1
     }
@@ -205,4 +252,6 @@ def _caption(view: View, n: int) -> str:
         "95% intervals over items, families as one",
     )
     study = session.declared(view.study_id)
-    return flip_map.caption(study.name, view.study_id, settings, __version__, dt.date.today().isoformat())
+    return flip_map.caption(
+        study.name, view.study_id, settings, __version__, dt.date.today().isoformat()
+    )

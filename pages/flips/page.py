@@ -11,8 +11,8 @@ from pages.flips import map, parts
 PARTS = {"Map": map.show, "Parts": parts.show}
 
 study_id = page_header("flips", fits=lambda study: study.changes_prompts)
-if study_id is not None and (why := why_nothing_was_read(session.readouts(study_id))):
-    st.markdown(f"## {plain(why)}")
+if study_id is not None and (reason := why_nothing_was_read(session.readouts(study_id))):
+    st.markdown(f"## {plain(reason)}")
     st.caption("Under Studies, Resume asks only the calls that failed.")
 elif study_id is not None and asked_once(session.readouts(study_id)):
     map.show_asked_once(study_id)
