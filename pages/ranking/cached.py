@@ -10,7 +10,10 @@ from pages.common import gates, session
 
 @dataclass(frozen=True)
 class View:
-    """What the page shows: `lock` is the id of a lock or None, `closed_gates` what gates withhold."""
+    """The settings of the page.
+
+    `lock` is the id of a lock or None, `closed_gates` what gates withhold.
+    """
 
     study_id: str
     lock: str | None
@@ -23,19 +26,21 @@ class View:
 
 
 def view_of(study_id: str, lock: str | None, reference: str, role: str) -> View:
-    """With the gates as they are now."""
+    """Return a view with the gates as they are now."""
     return View(study_id, lock, reference, role, tuple(gates.closed_in(study_id, lock).items()))
 
 
 @session.cached("Comparing the models", 16)
 def report(view: View, level: float) -> RankingReport | None:
-    return ranking_report(view.readouts(), view.reference, dict(view.closed_gates), view.role or None, level)
+    return ranking_report(
+        view.readouts(), view.reference, dict(view.closed_gates), view.role or None, level
+    )
 
 
 @session.cached(max_entries=16)
 def board(view: View, level: float) -> dict:
-    one = report(view, level)
-    return boards.board(one, level) if one else {}
+    ranking = report(view, level)
+    return boards.board(ranking, level) if ranking else {}
 
 
 @session.cached(max_entries=16)

@@ -13,7 +13,14 @@ from flipcore.reports.browser_data.levels import start_of
 from flipcore.reports.browser_data.ranking import way_id
 from flipcore.reports.by_model import flip_rows, memory_rows
 from flipcore.reports.holdout import inflation_of
-from flipcore.reports.ranking import RankingReport, by_rank, compares_models, pair_rows, roles_of, split_items
+from flipcore.reports.ranking import (
+    RankingReport,
+    by_rank,
+    compares_models,
+    pair_rows,
+    roles_of,
+    split_items,
+)
 from flipcore.stats.flips.decomposition import REFERENCE, default_reference
 from flipcore.stats.holdout.difficulty import conditions
 from flipcore.stats.ranking.ways import Way
@@ -33,63 +40,93 @@ from pages.ranking.cached import View
 
 
 def flip_surfaces(view: View, models: Sequence[str]) -> None:
-    """Small multiples of the flip surface, on the same rows and one scale; nothing where each question was asked once."""
-    names = [name for name in view.readouts()["extractor"].unique() if cached.panels(view, name).is_measured]
+    """Draw small multiples of the flip surface, on the same rows and one scale.
+
+    Nothing where each question was asked once.
+    """
+    names = [
+        name
+        for name in view.readouts()["extractor"].unique()
+        if cached.panels(view, name).is_measured
+    ]
     if not names:
         return
     st.subheader("Where each model flips", anchor=False)
     extractor = screen.segments("Extractor", names, "panels-of", format_func=title_of)
     panels = cached.panels(view, extractor)
-    rows = "items, most flips first" if panels.items_a_row == 1 else f"items, {panels.items_a_row} a row, most flips first"
+    rows = (
+        "items, most flips first"
+        if panels.items_a_row == 1
+        else f"items, {panels.items_a_row} a row, most flips first"
+    )
     rates = {model: panels.rates[model] for model in models if model in panels.rates}
     show_figure("panels", lambda c: flip_panels(rates, panels.columns, c, rows))
 
 
 def decomposition(view: View, models: Sequence[str]) -> None:
-    """One row per model and extractor over all axes; nothing where no flip rate is defined."""
-    measured = [one for one in cached.flips(view) if one.is_measured]
+    """Show one row per model and extractor over all axes; nothing without flip rates."""
+    measured = [model_flips for model_flips in cached.flips(view) if model_flips.is_measured]
     if not measured:
         return
-    flips = sorted(measured, key=lambda one: models.index(one.model))
+    flips = sorted(measured, key=lambda model_flips: models.index(model_flips.model))
     st.subheader("What flips, model by model", anchor=False)
-    cells = [one.cell for one in flips]
+    cells = [model_flips.cell for model_flips in flips]
     show_figure("by-model", lambda c: decomposition_bars(cells, title_of, c))
     show_table("flips-by-model", flip_rows(flips))
 
 
 def memory_and_inflation(view: View) -> None:
-    """Detectors and inflation of every model, where the study has them. Nothing of what was set aside is in them."""
+    """Show detectors and inflation of every model, where the study has them.
+
+    Nothing of what was set aside is in them.
+    """
+    # Accuracies on benchmark and holdout, where the study asked both.
     sets = conditions(holdout.accuracies(session.store(), view.study_id))
     if sets:
-        here, claim = inflation_of(sets, dict(view.closed_gates))
+        model_conditions, claim = inflation_of(sets, dict(view.closed_gates))
         st.subheader("Inflation, model by model", anchor=False)
         st.markdown(plain(claim.text))
-        bars = [Inflated(one.model, *one.accuracies, one.inflation()) for one in here]
+        bars = [
+            Inflated(condition.model, *condition.accuracies, condition.inflation())
+            for condition in model_conditions
+        ]
         show_figure("inflated", lambda c: inflation_figure(bars, c))
     if "control" not in session.declared(view.study_id).roles:
         return
     st.subheader("Memory, model by model", anchor=False)
+    # On request: it computes every estimate of the study.
     if st.toggle("Compute", key="memory-by-model", bind="query-params"):
         show_table("memory-by-model", memory_rows(study_contents(view.study_id).report.memory))
 
 
-# Behind a way: the items that one of two models has right and the other wrong, with both raw outputs.
+# Behind a way: the items that one of two models has right and the other wrong, with both raw
+# outputs.
 
 
 def outputs_behind(study_id: str, report: RankingReport) -> None:
-    """The two outputs of the way in the link; nothing where there is none."""
+    """Show the two outputs of the way in the link; nothing where there is none."""
     contest = report.contest
-    ids = [way_id(one) for one in contest.order.scores.ways]
+    ids = [way_id(way) for way in contest.order.scores.ways]
     if st.query_params.get("way") not in ids:
         return
-    at = ids.index(st.query_params["way"])
-    way = contest.order.scores.ways[at]
+    way_index = ids.index(st.query_params["way"])
+    way = contest.order.scores.ways[way_index]
     with st.container(border=True, key="behind-way"):
         with st.container(horizontal=True, vertical_alignment="bottom"):
-            pairs = {f"{one.first} v {one.second}": (one.first, one.second) for one in report.pairs}
-            pair = st.selectbox("Models", list(pairs), key="behind-pair", bind="query-params", width=360)
-            items = split_items(contest, at, *pairs[pair])
-            item = st.selectbox("Item on which they differ", items, key="behind-item", bind="query-params", width=300)
+            pairs = {
+                f"{pair.first} v {pair.second}": (pair.first, pair.second) for pair in report.pairs
+            }
+            pair = st.selectbox(
+                "Models", list(pairs), key="behind-pair", bind="query-params", width=360
+            )
+            items = split_items(contest, way_index, *pairs[pair])
+            item = st.selectbox(
+                "Item on which they differ",
+                items,
+                key="behind-item",
+                bind="query-params",
+                width=300,
+            )
             st.button("Close", key="behind-close", icon=":material/close:", on_click=_close)
         if item is None:
             st.info("Under this way the two models are right and wrong on the same items.")
@@ -104,14 +141,25 @@ def _close() -> None:
 
 
 def _output(study_id: str, model: str, item: str, way: Way, is_left: bool) -> None:
-    """What one model was sent under the way and what was read from its answer; both were sent the same prompt."""
+    """Show what one model was sent under the way and what was read from its output.
+
+    Both models were sent the same prompt.
+    """
     axes = [way.axis, *(part.name for part in session.declared(study_id).axes)]
-    views = (inspection(session.store(), study_id, model, item, name) for name in dict.fromkeys(axes))
+    views = (
+        inspection(session.store(), study_id, model, item, name) for name in dict.fromkeys(axes)
+    )
     for view in views:
-        variant = next((one for one in view.variants if one.key == way.key), None) if view else None
+        variant = (
+            next((variant for variant in view.variants if variant.key == way.key), None)
+            if view
+            else None
+        )
         if view and variant and variant.readings:
             st.caption(f"Right answer: {plain(answer_text(view.item, view.item.target))}")
-            samples = [one for one in variant.readings if one.extractor == way.extractor]
+            samples = [
+                readout for readout in variant.readings if readout.extractor == way.extractor
+            ]
             side(model, view, variant, variant, samples, as_losses=is_left)
             return
     st.info(f"Nothing of {plain(model)} has come back for this item.")
@@ -120,43 +168,61 @@ def _output(study_id: str, model: str, item: str, way: Way, is_left: bool) -> No
 PAGE = "ranking"
 START = {"level": 0.95, "reference": REFERENCE, "role": ""}
 JOINT = (
-    "Ranks and p over all pairs are corrected for all pairs (Holm), and so are the differences for all pairs at once (Bonferroni, "
-    "95%). An accuracy and what says “pair alone” hold one at a time. The test over all pairs is another than a pair's own, so that "
-    "p may differ even where there is one pair."
+    "Ranks and p over all pairs are corrected for all pairs (Holm), and so are the differences for "
+    "all pairs at once (Bonferroni, 95%). An accuracy and what says “pair alone” hold one at a "
+    "time. The test over all pairs is another than a pair's own, so that p may differ even where "
+    "there is one pair."
 )
 BAND = "for all models and all ways of asking and reading at once, at any one level"
 
 
 def settings(study_id: str, lock: dict | None) -> dict:
-    """Level, reference extractor and role: those of the lock, or what the controls are left at."""
+    """Return level, reference extractor and role: the lock's, or those of the controls."""
     scorers = session.declared(study_id).scorer_names
     view = modes.view_of(study_id, PAGE, start_of(scorers, START), lock)
     frame = session.readouts(study_id, lock=lock["lock_id"] if lock else None)
     names, roles = list(frame["extractor"].unique()), roles_of(frame)
-    own = view["reference"] if view["reference"] in names else default_reference(names, scorers)
+    reference = (
+        view["reference"] if view["reference"] in names else default_reference(names, scorers)
+    )
     role = view["role"] if view["role"] in roles else roles[0]
     if lock is None:
         with screen.view_button():
-            own = screen.select("Reference extractor", names, "ranking-reference", choice=own, format_func=title_of)
-            role = st.selectbox("Items", roles, roles.index(role), key="ranking-role", bind="query-params")
-        screen.view_line(title_of(own), f"{role_name(role)} items")
-    return view | {"reference": own, "role": role}
+            reference = screen.select(
+                "Reference extractor",
+                names,
+                "ranking-reference",
+                choice=reference,
+                format_func=title_of,
+            )
+            role = st.selectbox(
+                "Items", roles, roles.index(role), key="ranking-role", bind="query-params"
+            )
+        screen.view_line(title_of(reference), f"{role_name(role)} items")
+    return view | {"reference": reference, "role": role}
 
 
 @st.fragment
 def board(study_id: str, mode: str, view: cached.View, level: float, report: RankingReport) -> None:
-    """The board, and behind a way of it the outputs on which two models differ."""
-    of_board = cached.board(view, level)
-    with screen.room("ranking", 170 + 37 * len(of_board["ways"]), 410 + 38 * len(of_board["ways"])):
+    """Draw the board, and behind a way of it the outputs on which two models differ."""
+    board_data = cached.board(view, level)
+    n_ways = len(board_data["ways"])
+    # The height of the drawn board, wide and narrow: its head and its rows.
+    with screen.room("ranking", 170 + 37 * n_ways, 410 + 38 * n_ways):
         moved, decision, way = boards.draw(
             "ranking_board",
-            of_board,
+            board_data,
             key=f"ranking-{study_id}-{mode}-{view.reference}-{view.role}",
             locked=mode == "locked",
             opened=st.query_params.get("way", ""),
         )
     record.log_move(study_id, moved)
-    record.offer(study_id, PAGE, mode, decision and decision | {"reference": view.reference, "role": view.role})
+    record.offer(
+        study_id,
+        PAGE,
+        mode,
+        decision and decision | {"reference": view.reference, "role": view.role},
+    )
     st.caption(modes.note(mode, study_id, BAND))
     if way:
         st.query_params["way"] = way
@@ -166,21 +232,30 @@ def board(study_id: str, mode: str, view: cached.View, level: float, report: Ran
 
 
 def content(study_id: str, mode: str, lock: dict | None, line: DeltaGenerator) -> None:
-    """Everything below the header of a study with answers; `line` is the one with the mode."""
+    """Draw everything below the header of a study with answers; `line` holds the mode."""
     with line:
-        at = settings(study_id, lock)
-    view = cached.view_of(study_id, lock["lock_id"] if lock else None, at["reference"], at["role"])
-    report = cached.report(view, at["level"])
+        chosen = settings(study_id, lock)
+    view = cached.view_of(
+        study_id, lock["lock_id"] if lock else None, chosen["reference"], chosen["role"]
+    )
+    report = cached.report(view, chosen["level"])
     if report is None:
-        st.markdown("## There is nothing to rank: no two models have answers that are right or wrong.")
+        st.markdown(
+            "## There is nothing to rank: no two models have answers that are right or wrong."
+        )
         return
-    board(study_id, mode, view, at["level"], report)
+    board(study_id, mode, view, chosen["level"], report)
     st.markdown(plain(report.claims[1].text))
     for note in report.notes:
         st.caption(plain(note))
-    # leads and ranks over other questions and wordings, and with people's labels in them
-    score = scores.report(scores.view_of(study_id, view.lock, view.reference, view.role), at["level"])
-    for claim in (*score.ranks, *(one.claim for one in score.differences)) if score else ():
+    # The score's report has leads and ranks over other questions and prompts, and with people's
+    # labels in them, which the board's report has not.
+    score = scores.report(
+        scores.view_of(study_id, view.lock, view.reference, view.role), chosen["level"]
+    )
+    for claim in (
+        (*score.ranks, *(difference.claim for difference in score.differences)) if score else ()
+    ):
         st.markdown(plain(claim.text))
         st.caption(plain(claim.detail))
     st.subheader("Every pair on the same items", anchor=False)
@@ -191,12 +266,16 @@ def content(study_id: str, mode: str, lock: dict | None, line: DeltaGenerator) -
         for claim in score.by_people.claims:
             st.markdown(plain(claim.text))
         show_table("pairs-by-people", score.by_people.table_rows())
-        st.caption("Each model's score is corrected by the labels of its own outputs (page Score); p over all pairs is Holm's.")
+        st.caption(
+            "Each model's score is corrected by the labels of its own outputs (page Score); p "
+            "over all pairs is Holm's."
+        )
     ranked = [report.contest.models[m] for m in by_rank(report.contest)]
     models = [*ranked, *sorted(set(view.readouts()["model"]) - set(ranked))]
     flip_surfaces(view, models)
     decomposition(view, models)
     repeats.show(study_id)
+    # Nothing of what was set aside is in them, so that a lock has none to show.
     if mode != "locked":
         memory_and_inflation(view)
     record.history(study_id)
@@ -217,8 +296,8 @@ if study_id is not None:
         content(study_id, mode, lock, line)
 
 how_to_read(
-    "A row is one **way**: a version of the prompt under one extractor. The number is the share of right answers. The dot "
-    "is the model's rank, the bar its **rank interval**: all bars hold at once at the level above. A tinted cell is first. "
-    "Click a row to read answers on which two models differ. **p, pair alone** is McNemar's, or a t test where samples are "
-    "averaged."
+    "A row is one **way**: a version of the prompt under one extractor. The number is the share of "
+    "right answers. The dot is the model's rank, the bar its **rank interval**: all bars hold at "
+    "once at the level above. A tinted cell is first. Click a row to read answers on which two "
+    "models differ. **p, pair alone** is McNemar's, or a t test where samples are averaged."
 )
