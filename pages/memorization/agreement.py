@@ -3,7 +3,13 @@
 import streamlit as st
 
 from flipcore.detectors import opened_under
-from flipcore.stats.memory.detectors import flag_table, pair_rows, pairs, pairs_note, share_flagged_by_all
+from flipcore.stats.memory.detectors import (
+    flag_table,
+    pair_rows,
+    pairs,
+    pairs_note,
+    share_flagged_by_all,
+)
 from flipcore.text.counts import count_of
 from pages.common.showing import how_to_read, plain, show_table
 from pages.memorization.cached import View, flags
@@ -14,8 +20,8 @@ def show(view: View, mode: str, settings: dict, controls) -> None:
     by_detector = flags(view, settings)
     if len(by_detector) < 2:
         st.info(
-            "Agreement needs two detectors on the same items. Add another loss, PEARL with a second similarity, or an axis "
-            "that rewrites.",
+            "Agreement needs two detectors on the same items. Add another loss, PEARL with a "
+            "second similarity, or an axis that rewrites.",
             icon=":material/join_inner:",
         )
         return
@@ -25,7 +31,8 @@ def show(view: View, mode: str, settings: dict, controls) -> None:
         + plain(
             "No detector flags an item."
             if not share.n
-            else f"{count_of(share.n, 'item is', 'items are')} flagged by one or more of {len(by_detector)} detectors"
+            else f"{count_of(share.n, 'item is', 'items are')} flagged by one or more of "
+            f"{len(by_detector)} detectors"
             + (
                 f", {round(share.value * share.n):,} of them by every detector that judged them."
                 if share.value
@@ -34,7 +41,8 @@ def show(view: View, mode: str, settings: dict, controls) -> None:
         )
     )
     st.caption(
-        "Flagged: beyond a detector's cut-off, or broken by its change; some by chance alone. What holds for the set stands under Summary."
+        "Flagged: beyond a detector's cut-off, or broken by its change; some by chance alone. "
+        "What holds for the set stands under Summary."
     )
     overlaps = pairs(by_detector)
     show_table("detector-agreement", pair_rows(overlaps))
@@ -43,7 +51,8 @@ def show(view: View, mode: str, settings: dict, controls) -> None:
     axis, readout = opened_under(view.frame)
     item_table(view, flag_table(by_detector), axis, readout, key="agreement-items")
     how_to_read(
-        "κ is agreement beyond chance: 0 is what independent detectors show, 1 is perfect. Detectors measure different "
-        "things. Losses see the wording; PEARL sees whether a damaged text can be continued; a broken answer sees whether "
-        "the result depends on the published form. Where few items are flagged, κ is unstable, and its interval says so."
+        "κ is agreement beyond chance: 0 is what independent detectors show, 1 is perfect. "
+        "Detectors measure different things. Losses see the wording; PEARL sees whether a damaged "
+        "text can be continued; a broken answer sees whether the result depends on the published "
+        "form. Where few items are flagged, κ is unstable, and its interval says so."
     )

@@ -1,4 +1,7 @@
-"""Cached statistics of the Memory page: one frame, and from it the drop gap, the loss test, PEARL, and the verdicts of all detectors."""
+"""Cached statistics of the Memory page, all from one frame.
+
+The drop gap, the loss test, PEARL, and the verdicts of all detectors.
+"""
 
 from dataclasses import dataclass
 
@@ -26,7 +29,7 @@ from pages.common.showing import plain
 
 @dataclass(frozen=True)
 class View:
-    """What is looked at: hashable, so that every statistic is computed once for it."""
+    """The settings of the page: hashable, so that every statistic is computed once for them."""
 
     study_id: str
     revision: int
@@ -45,7 +48,9 @@ class View:
     @property
     def all_kinds(self) -> pd.DataFrame:
         study = session.declared(self.study_id)
-        rows = frames.with_reference(session.readouts(self.study_id, lock=self.lock, everything=True), study)
+        rows = frames.with_reference(
+            session.readouts(self.study_id, lock=self.lock, everything=True), study
+        )
         return frames.compared_sets(rows[rows["model"] == self.model], study)
 
     @property
@@ -64,30 +69,47 @@ def _of_kind(view: View, lock: str | None) -> pd.DataFrame:
 
 
 def readouts_of(view: View) -> list[str]:
-    """Readouts of answers, the reference first."""
-    return sorted(set(view.frame["extractor"].unique()) - set(VALUES), key=lambda name: (name != WRITTEN_ANSWER, name))
+    """Return the extractors of answers, the reference first."""
+    return sorted(
+        set(view.frame["extractor"].unique()) - set(VALUES),
+        key=lambda name: (name != WRITTEN_ANSWER, name),
+    )
 
 
 def gaps_of(view: View) -> dict[str, detectors.DropGap]:
-    """Drop gaps of the study by axis."""
-    return {one.axis: one for one in detectors.drop_gaps_in(view.frame)}
+    """Return the drop gaps of the study by axis."""
+    return {detector.axis: detector for detector in detectors.drop_gaps_in(view.frame)}
 
 
 def lines_of(view: View) -> dict[str, detectors.ScoreDetector]:
-    """Detectors with one score an item that this study has, by name."""
-    return {one.name: one for one in detectors.lines_in(view.frame) if detectors.has_scores(one, view.frame, view.item_roles)}
+    """Return the detectors with one score per item that this study has, by name."""
+    return {
+        detector.name: detector
+        for detector in detectors.lines_in(view.frame)
+        if detectors.has_scores(detector, view.frame, view.item_roles)
+    }
 
 
 def members(view: View) -> Members:
-    """What is known of the study's items: options, templates, stored pairs, and what the controls are declared to be."""
+    """Return facts about the study's items.
+
+    Options, templates, stored pairs, and what the controls are declared to be.
+    """
     study, items = session.declared(view.study_id), session.study_items(view.study_id)
-    return memory.members_of(study, items, pair_queries.control_pairs(session.store(), view.study_id, view.lock), view.model)
+    return memory.members_of(
+        study,
+        items,
+        pair_queries.control_pairs(session.store(), view.study_id, view.lock),
+        view.model,
+    )
 
 
 def _analysis(view: View, detector: detectors.Detector, **settings):
-    """What a detector's line is drawn from, at the settings of the page."""
+    """Return what a detector's line is drawn from, at the settings of the page."""
     settings |= memory.settings_of(detector, session.declared(view.study_id), view.model)
-    return detectors.analysis_of(detector, view.frame, view.item_roles, view.control_roles, members(view), **settings)
+    return detectors.analysis_of(
+        detector, view.frame, view.item_roles, view.control_roles, members(view), **settings
+    )
 
 
 @session.cached("Resampling the items", 32)
@@ -97,9 +119,11 @@ def gap(view: View, operator: str, extractor: str, margin: float) -> Gap:
 
 @session.cached(max_entries=32)
 def losses(view: View, name: str) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """One row an item of the judged and of the compared, as that detector scores it."""
+    """Return one row per judged and per compared item, as that detector scores it."""
     detector, frame = detectors.DETECTORS[name], view.frame
-    return detectors.item_scores(detector, frame, view.item_roles), detectors.item_scores(detector, frame, view.control_roles)
+    return detectors.item_scores(detector, frame, view.item_roles), detectors.item_scores(
+        detector, frame, view.control_roles
+    )
 
 
 @session.cached(max_entries=32)
@@ -109,44 +133,60 @@ def loss(view: View, measure: str) -> LossTest:
 
 @session.cached("Comparing the continuations", 32)
 def sensitivities(view: View, detector: detectors.Pearl, rule: str, fpr: float) -> Pearl:
-    """PEARL on the judged texts, its alpha from the compared ones."""
+    """Return PEARL on the judged texts, its alpha from the compared ones."""
     return _analysis(view, detector, rule=rule, fpr=fpr)
 
 
 def setting_of(view: View, metric: str, axis: str) -> Setting:
-    """Everything that alpha depends on, as the study declares it."""
+    """Return everything that alpha depends on, as the study declares it."""
     return memory.pearl_setting(session.declared(view.study_id), view.model, metric, axis)
 
 
 def flags(view: View, settings: dict) -> dict[str, dict[str, bool]]:
-    """Detector -> item -> flagged, of the judged items; a detector that cannot be computed on this study is left out."""
+    """Detector -> item -> flagged, of the judged items.
+
+    A detector that cannot be computed on this study is left out.
+    """
     by_detector: dict[str, dict[str, bool]] = {}
-    for name, one in lines_of(view).items():
+    for name, detector in lines_of(view).items():
         if len(losses(view, name)[1]) >= FEWEST_CONTROLS:
             test = loss(view, name)
-            by_detector[one.title] = dict(zip(test.item_ids, test.flagged[DEFAULT_RULE].tolist(), strict=True))
+            by_detector[detector.title] = dict(
+                zip(test.item_ids, test.flagged[DEFAULT_RULE].tolist(), strict=True)
+            )
     for pearls in detectors.pearls_in(view.frame):
         scores = sensitivities(view, pearls, settings["rule"], settings["fpr"])
         by_detector[pearls.title] = dict(zip(scores.item_ids, scores.flagged.tolist(), strict=True))
     for drop in detectors.drop_gaps_in(view.frame):
+        # One extractor, the reference, because an item is flagged once per detector.
         for readout in readouts_of(view)[:1]:
             rows = drop.scores(view.frame, view.item_roles, readout)
+            # An item that was wrong before cannot break.
             right = rows[rows["before"] == 1]
-            by_detector[drop.title] = dict(zip(right["item_id"], (right["drop"] > 0).tolist(), strict=True))
+            by_detector[drop.title] = dict(
+                zip(right["item_id"], (right["drop"] > 0).tolist(), strict=True)
+            )
     return by_detector
 
 
 def scores(view: View) -> dict[str, dict[str, float]]:
-    """Detector -> item -> score, large where memory is suspected, of judged and compared items together."""
+    """Detector -> item -> score, large where memory is suspected.
+
+    Judged and compared items are together.
+    """
     roles = (*view.item_roles, *view.control_roles)
     by_detector = {
-        one.title: detectors.item_scores(one, view.frame, roles)
-        for one in (*lines_of(view).values(), *detectors.pearls_in(view.frame))
+        detector.title: detectors.item_scores(detector, view.frame, roles)
+        for detector in (*lines_of(view).values(), *detectors.pearls_in(view.frame))
     }
     for drop in detectors.drop_gaps_in(view.frame):
         for name in readouts_of(view)[:1]:
             by_detector[drop.title] = drop.scores(view.frame, roles, name)
-    return {title: dict(zip(rows["item_id"], rows["d"], strict=True)) for title, rows in by_detector.items() if len(rows)}
+    return {
+        title: dict(zip(rows["item_id"], rows["d"], strict=True))
+        for title, rows in by_detector.items()
+        if len(rows)
+    }
 
 
 # All detectors of a model as one family, and what the study could find at all.
@@ -154,71 +194,103 @@ def scores(view: View) -> dict[str, dict[str, float]]:
 
 @session.cached("Simulating what this study could find", 32)
 def detectable(view: View, operator: str, extractor: str, margin: float) -> tuple[GapDesign, float]:
-    """The study's design and the smallest gap that its rule finds four times in five."""
+    """Return the study's design and the smallest gap that its rule finds four times in five."""
     design = design_of(gap(view, operator, extractor, margin).sides, members(view).control)
     return design, detectable_gap(design, n_runs=100)
 
 
 @session.cached("Testing every detector", 16)
 def measurements(study_id: str, model: str, lock: str | None) -> list[memory.Measurement]:
-    """Every detector of one model on every kind of item."""
-    frame = frames.with_reference(session.readouts(study_id, lock=lock, everything=True), session.declared(study_id))
+    """Return every detector of one model on every kind of item."""
+    frame = frames.with_reference(
+        session.readouts(study_id, lock=lock, everything=True), session.declared(study_id)
+    )
     study, items = session.declared(study_id), session.study_items(study_id)
     pairs = pair_queries.control_pairs(session.store(), study_id, lock)
     frame = frames.compared_sets(frame[frame["model"] == model], study)
-    return memory.detector_measurements(frame, memory.members_of(study, items, pairs, model), study.detectors)
+    return memory.detector_measurements(
+        frame, memory.members_of(study, items, pairs, model), study.detectors
+    )
 
 
-def tests(view: View, margin: float, operator: str = "", extractor: str = WRITTEN_ANSWER) -> list[memory.MemoryTest]:
-    """The verdicts on the model in view, within the family of all models; with an `operator` its gap is read by `extractor` and
-    comes first."""
+def tests(
+    view: View, margin: float, operator: str = "", extractor: str = WRITTEN_ANSWER
+) -> list[memory.MemoryTest]:
+    """Return the verdicts on the model in view, within the family of all models.
+
+    With an `operator` its gap is read by `extractor` and comes first.
+    """
     return family(view, margin, operator, extractor)[view.model]
 
 
 def family(
     view: View, margin: float, operator: str = "", extractor: str = WRITTEN_ANSWER
 ) -> dict[str, list[memory.MemoryTest]]:
-    """Those on every model."""
+    """Return the verdicts on every model."""
     models = session.readouts(view.study_id, lock=view.lock, everything=True)["model"].unique()
     by_model = {model: measurements(view.study_id, model, view.lock) for model in models}
+    # Only the gap depends on the extractor that was chosen, so the others stay as they were cached.
     if operator:
         decided = gap(view, operator, extractor, margin).decided
         by_model[view.model] = memory.with_gap(by_model[view.model], view.kind, operator, decided)
-    axes = {one.axis for several in by_model.values() for one in several}
+    axes: set[str] = set()
+    for model_measurements in by_model.values():
+        axes |= {measurement.axis for measurement in model_measurements}
     closed_gates = gates.closed_gates(view.study_id, axes, (), view.lock)
-    return memory.family_tests(by_model, session.declared(view.study_id).control, closed_gates, margin)
+    return memory.family_tests(
+        by_model, session.declared(view.study_id).control, closed_gates, margin
+    )
 
 
 def verdict(view: View, margin: float, name: str) -> memory.MemoryTest | None:
-    """One detector's verdict within the family."""
-    for one in tests(view, margin):
-        measurement = one.measurement
+    """Return one detector's verdict within the family."""
+    for memory_test in tests(view, margin):
+        measurement = memory_test.measurement
         if measurement and measurement.kind == view.kind and measurement.name == name:
-            return one
+            return memory_test
     return None
 
 
+# `_test` is not hashed: the key names the view, the detector and the items that it came from.
 @session.computed("Testing every cut-off")
 @st.cache_data(show_spinner=False, max_entries=32)
 def _any_cutoff_p(key: tuple, _test: LossTest | Pearl) -> float:
     return _test.any_cutoff_p()
 
 
-def say_dragged(test: memory.MemoryTest | None, view: View, scores: LossTest | Pearl, margin: float) -> list[str]:
-    """After a drag the declared cut-off no longer decides: what every cut-off together shows; returns it for the record."""
+def say_dragged(
+    test: memory.MemoryTest | None, view: View, scores: LossTest | Pearl, margin: float
+) -> list[str]:
+    """Say what every cut-off together shows; return it for the record.
+
+    After a drag the declared cut-off no longer decides.
+    """
     if test is None or test.measurement is None:
         return []
-    p = memory.moved_p(family(view, margin), test, _any_cutoff_p((view, test.detector, test.items), scores))
-    claim = any_cutoff_claim(p, session.declared(view.study_id).control, test.claim.withheld, test.n_family)
+    p = memory.moved_p(
+        family(view, margin), test, _any_cutoff_p((view, test.detector, test.items), scores)
+    )
+    claim = any_cutoff_claim(
+        p, session.declared(view.study_id).control, test.claim.withheld, test.n_family
+    )
     st.markdown(plain(claim.text))
     return [claim.text]
 
 
 def keep_dragged(
-    view: View, mode: str, name: str, start: dict, sentences: list[str], moved: dict | None, decision: dict | None, about: dict
+    view: View,
+    mode: str,
+    name: str,
+    start: dict,
+    sentences: list[str],
+    moved: dict | None,
+    decision: dict | None,
+    about: dict,
 ) -> None:
-    """What was done on a line whose place is the setting `name`: a move is logged and kept, a decision offered with what the page says
-    and what is looked at (`about`)."""
+    """Keep and log a move on a line whose place is the setting `name`, or offer a decision.
+
+    A decision comes with what the page says and what is looked at (`about`).
+    """
     record.log_move(view.study_id, moved)
     if decision:
         said_here = {"sentences": [*sentences, *decision["sentences"]], name: decision["cutoff"]}
@@ -228,17 +300,20 @@ def keep_dragged(
 
 
 def warn_without_fresh_controls(view: View, control_ids) -> None:
-    """Where too few controls are known to be unseen, beside the verdict that rests on them."""
+    """Warn next to a verdict if too few of its controls are known to be unseen."""
     card = model_cards().get(view.model)
     warning = memory.fresh_control_warning(
-        session.study_items(view.study_id), list(control_ids), session.doses(view.study_id), card.cutoff if card else None
+        session.study_items(view.study_id),
+        list(control_ids),
+        session.doses(view.study_id),
+        card.cutoff if card else None,
     )
     if warning:
         st.warning(plain(warning), icon=":material/new_releases:")
 
 
 def say(test: memory.MemoryTest | None, *more: str) -> list[str]:
-    """Shows a verdict, what more is claimed, and their small print; returns the sentences for the record."""
+    """Show a verdict, its further claims, and their small print; return the sentences to record."""
     claims = [] if test is None else [test.claim, *test.further]
     for i, claim in enumerate(claims):
         st.markdown(f"{'' if i else '## '}{plain(claim.text)}")

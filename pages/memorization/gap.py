@@ -24,7 +24,17 @@ from pages.common import screen, session
 from pages.common.identity import name_field
 from pages.common.showing import how_to_read, plain, show_figure, show_table, shown_problem
 from pages.components import boards
-from pages.memorization.cached import View, detectable, gap, gaps_of, keep_dragged, members, readouts_of, say, tests
+from pages.memorization.cached import (
+    View,
+    detectable,
+    gap,
+    gaps_of,
+    keep_dragged,
+    members,
+    readouts_of,
+    say,
+    tests,
+)
 from pages.memorization.items import item_table
 
 START = {"margin": 0.05}
@@ -34,19 +44,30 @@ def show(view: View, mode: str, settings: dict, controls) -> None:
     gaps, readouts = gaps_of(view), readouts_of(view)
     if not gaps or not readouts:
         st.info(
-            "The drop gap needs answers to rewritten items. Add an axis that rewrites (numbers resampled, names changed, "
-            "paraphrase) and an extractor of answers to the study.",
+            "The drop gap needs answers to rewritten items. Add an axis that rewrites (numbers "
+            "resampled, names changed, paraphrase) and an extractor of answers to the study.",
             icon=":material/edit_note:",
         )
         return
     operator, extractor = _choices(view, controls, gaps, readouts)
     estimate = gap(view, operator, extractor, settings["margin"])
+    # The gap at these settings comes first among the tests.
     verdict = tests(view, settings["margin"], operator, extractor)[0]
     sentences = say(verdict)
-    st.markdown(plain(source_rule(estimate.gap_source, estimate.source_literal, estimate.source_directional).text))
+    st.markdown(
+        plain(
+            source_rule(
+                estimate.gap_source, estimate.source_literal, estimate.source_directional
+            ).text
+        )
+    )
     st.caption(plain(old_rule(estimate.perm_p, estimate.cond_gap).text))
     left, right = st.columns([2, 3])
-    show_figure("slopes", lambda c: slopes(estimate.benchmark, estimate.control, ("benchmark", "control"), c), place=left)
+    show_figure(
+        "slopes",
+        lambda c: slopes(estimate.benchmark, estimate.control, ("benchmark", "control"), c),
+        place=left,
+    )
     with right:
         moved, decision = boards.draw(
             "cutoff_line",
@@ -54,11 +75,22 @@ def show(view: View, mode: str, settings: dict, controls) -> None:
             locked=mode == "locked",
             key=f"margin-{view}-{operator}-{extractor}-{mode}",
         )
-    keep_dragged(view, mode, "margin", START, sentences, moved, decision, {"operator": operator, "readout": extractor})
+    keep_dragged(
+        view,
+        mode,
+        "margin",
+        START,
+        sentences,
+        moved,
+        decision,
+        {"operator": operator, "readout": extractor},
+    )
     _table(estimate)
     st.markdown(plain(estimate.benchmark.identity_sentence()))
     if st.toggle("What could this study find?", key="power", bind="query-params"):
-        st.markdown(plain(detectable_sentence(*detectable(view, operator, extractor, settings["margin"]))))
+        st.markdown(
+            plain(detectable_sentence(*detectable(view, operator, extractor, settings["margin"])))
+        )
     _coverage(view, operator, estimate)
     _matching(view, estimate)
     _published()
@@ -66,15 +98,18 @@ def show(view: View, mode: str, settings: dict, controls) -> None:
     rows = frames.drop_rows(frames.rewritten(view.frame, operator, extractor, view.item_roles))
     item_table(view, rows, operator, extractor, key=f"gap-items-{operator}")
     how_to_read(
-        "A model that remembers loses accuracy when items are rewritten; a brittle one also on the control. The **gap** is "
-        "the difference of both drops. With a *random* control it is memory at one-sided p ≤ .025; with *paired* controls "
-        "differences within pairs decide; with *other* controls points, share kept and odds must agree. *No memory* is "
-        "claimed only within your margin.",
+        "A model that remembers loses accuracy when items are rewritten; a brittle one also on the "
+        "control. The **gap** is the difference of both drops. With a *random* control it is "
+        "memory at one-sided p ≤ .025; with *paired* controls differences within pairs decide; "
+        "with *other* controls points, share kept and odds must agree. *No memory* is claimed only "
+        "within your margin.",
         example=gap_example(estimate),
     )
 
 
-def _choices(view: View, controls, gaps: Mapping[str, Detector], readouts: list[str]) -> tuple[str, str]:
+def _choices(
+    view: View, controls, gaps: Mapping[str, Detector], readouts: list[str]
+) -> tuple[str, str]:
     operator = screen.segments(
         "Rewriting",
         list(gaps),
@@ -83,29 +118,31 @@ def _choices(view: View, controls, gaps: Mapping[str, Detector], readouts: list[
         label_visibility="visible",
         format_func=lambda axis: gaps[axis].past,
     )
-    extractor = screen.select("Answers read by", readouts, "gap-readout", place=controls.place, format_func=title_of)
+    extractor = screen.select(
+        "Answers read by", readouts, "gap-readout", place=controls.place, format_func=title_of
+    )
     controls.note(gaps[operator].past, f"read by {title_of(extractor).lower()}")
     return operator, extractor
 
 
 def _table(estimate: DropGap) -> None:
     rows = []
-    for name, one in (("benchmark", estimate.benchmark), ("control", estimate.control)):
-        tests = one.mcnemar or {}
+    for name, drop in (("benchmark", estimate.benchmark), ("control", estimate.control)):
+        tests = drop.mcnemar or {}
         rows.append(
             {
                 "set": name,
-                "items": one.n_items,
-                "covered": one.coverage.text_percent(),
-                "before": one.accuracy_before.text_percent(),
-                "after": one.accuracy_after.text_percent(),
-                "drop, points": one.drop.text_points().replace(" points", ""),
-                "broken": one.n_broken,
-                "fixed": one.n_fixed,
+                "items": drop.n_items,
+                "covered": drop.coverage.text_percent(),
+                "before": drop.accuracy_before.text_percent(),
+                "after": drop.accuracy_after.text_percent(),
+                "drop, points": drop.drop.text_points().replace(" points", ""),
+                "broken": drop.n_broken,
+                "fixed": drop.n_fixed,
                 "McNemar exact": p_text(tests["exact"]) if tests else "–",
                 "mid-p": p_text(tests["midp"]) if tests else "–",
                 "p, corrected χ² (source)": f"{tests['chi2_cc']:.2g}" if tests else "–",
-                "uncovered items right": one.accuracy_uncovered.text_percent(),
+                "uncovered items right": drop.accuracy_uncovered.text_percent(),
             }
         )
     show_table("drops", rows)
@@ -119,42 +156,54 @@ def _published() -> None:
         show_table("published-inconsistencies", inconsistency_rows())
 
 
-# What the rewrite method could rewrite: coverage, whether the covered are special, and whether numbers kept their size.
+# What the rewrite method could rewrite: coverage, whether the covered are special, and whether
+# numbers kept their size.
 
 
 def _coverage(view: View, operator: str, gap: DropGap) -> None:
-    """Sentences, and a table of refusals by class where there are any."""
+    """Show sentences on the coverage, and a table of refusals by class where there are any."""
     sentences = [
-        f"Benchmark: {one.selection_sentence()}" if name == "benchmark" else f"Control: {one.selection_sentence()}"
-        for name, one in (("benchmark", gap.benchmark), ("control", gap.control))
-        if one.selection_sentence()
+        f"Benchmark: {drop.selection_sentence()}"
+        if name == "benchmark"
+        else f"Control: {drop.selection_sentence()}"
+        for name, drop in (("benchmark", gap.benchmark), ("control", gap.control))
+        if drop.selection_sentence()
     ]
     pairs = memory.operands(session.store(), view.study_id, operator)
     if pairs:
         was, became = zip(*pairs, strict=True)
         sentences.append(operand_check(was, became).sentence())
     refusals = memory.refusals(session.store(), view.study_id, operator)
-    for one in sentences:
-        st.markdown(plain(one))
+    for sentence in sentences:
+        st.markdown(plain(sentence))
     if not refusals.empty:
-        with st.popover(f"Why {int(refusals['items'].sum()):,} items could not be rewritten", icon=":material/block:"):
+        with st.popover(
+            f"Why {int(refusals['items'].sum()):,} items could not be rewritten",
+            icon=":material/block:",
+        ):
             show_table("not-covered", refusals)
 
 
-# Match controls: pairs of benchmark items and controls that are alike, how alike they are, and the study that declares them.
+# Match controls: pairs of benchmark items and controls that are alike, how alike they are, and the
+# study that declares them.
 
 OWN = "this study's controls"
 
 
 def _matching(view: View, estimate: DropGap) -> None:
-    """The pairs that are stored, and behind a switch how to match others."""
+    """Show the pairs that are stored, and behind a switch how to match others."""
     pairs = members(view).pairs
     if estimate.gap_matched is not None:
         decides = session.declared(view.study_id).control == PAIRED_CONTROL
         st.markdown(
             plain(
-                f"Within {len(pairs.control_of):,} stored pairs the gap is {estimate.gap_matched.text_points()}. {pairs.note()}"
-                + ("" if decides else " This is for comparison: the study declares another control.")
+                f"Within {len(pairs.control_of):,} stored pairs the gap is "
+                f"{estimate.gap_matched.text_points()}. {pairs.note()}"
+                + (
+                    ""
+                    if decides
+                    else " This is for comparison: the study declares another control."
+                )
             )
         )
     if st.toggle("Match controls", key=f"match-{view.study_id}", bind="query-params"):
@@ -164,21 +213,45 @@ def _matching(view: View, estimate: DropGap) -> None:
 
 def _match(view: View) -> None:
     study, store = session.declared(view.study_id), session.store()
-    sources, models = control_matching.control_sources(store), control_matching.reference_models(store, study)
+    sources, models = (
+        control_matching.control_sources(store),
+        control_matching.reference_models(store, study),
+    )
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        origin = st.selectbox("Controls from", [OWN, *sources], key="match-from", bind="query-params", width=280)
+        origin = st.selectbox(
+            "Controls from", [OWN, *sources], key="match-from", bind="query-params", width=280
+        )
         by = st.multiselect(
-            "Match by", TRAITS, TRAITS, key="match-by", bind="query-params", format_func=TITLES.__getitem__, width=420
+            "Match by",
+            TRAITS,
+            TRAITS,
+            key="match-by",
+            bind="query-params",
+            format_func=TITLES.__getitem__,
+            width=420,
         )
         caliper = st.number_input(
-            "Largest difference in a pair, SD", 0.05, 3.0, CALIPER, 0.05, key="match-caliper", bind="query-params", width=220
+            "Largest difference in a pair, SD",
+            0.05,
+            3.0,
+            CALIPER,
+            0.05,
+            key="match-caliper",
+            bind="query-params",
+            width=220,
         )
-    references = st.multiselect("Reference models", models, models, key="match-models", bind="query-params") if models else []
+    references = (
+        st.multiselect("Reference models", models, models, key="match-models", bind="query-params")
+        if models
+        else []
+    )
     source = sources.get(origin)
     if source is None:
         matching = control_matching.matched_in_study(store, view.study_id, by, caliper, references)
     else:
-        matching = control_matching.matched_from_set(store, view.study_id, source, by, caliper, references)
+        matching = control_matching.matched_from_set(
+            store, view.study_id, source, by, caliper, references
+        )
     _balance(matching)
     _keep(view, matching, source)
 
@@ -195,32 +268,39 @@ def _balance(matching: Matching) -> None:
         place=right,
         rows=[
             {
-                "trait": one.title,
-                "before, SD": number_text(one.before, sign=True),
-                "after, SD": number_text(one.after, sign=True),
-                "variance ratio after": number_text(one.ratio_after),
-                "matched": "yes" if one.trait in matching.by else "no",
+                "trait": trait.title,
+                "before, SD": number_text(trait.before, sign=True),
+                "after, SD": number_text(trait.after, sign=True),
+                "variance ratio after": number_text(trait.ratio_after),
+                "matched": "yes" if trait.trait in matching.by else "no",
             }
-            for one in matching.balance
+            for trait in matching.balance
         ],
     )
     st.caption(
-        f"Differences of means in standard deviations. A paired claim needs at most {WORST:g} after matching. Models under test "
-        "cannot be reference models."
+        f"Differences of means in standard deviations. A paired claim needs at most {WORST:g} "
+        "after matching. Models under test cannot be reference models."
     )
 
 
 def _keep(view: View, matching: Matching, source) -> None:
     store, study = session.store(), session.declared(view.study_id)
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        who = name_field("Your name", key="match-name", width=240)
-        if st.button("Store these pairs", key="match-store", type="primary", disabled=not (who.strip() and matching.pairs)):
-            control_matching.store_matching(store, matching, who)
+        reviewer = name_field("Your name", key="match-name", width=240)
+        if st.button(
+            "Store these pairs",
+            key="match-store",
+            type="primary",
+            disabled=not (reviewer.strip() and matching.pairs),
+        ):
+            control_matching.store_matching(store, matching, reviewer)
             st.rerun()
         if matching.pairs and (source is not None or study.control != PAIRED_CONTROL):
-            if st.button("New study with paired controls", key="match-study", disabled=study.is_recorded):
+            if st.button(
+                "New study with paired controls", key="match-study", disabled=study.is_recorded
+            ):
                 place = f"paired-{view.study_id}"
-                st.session_state.setdefault("offered-drafts", {})[place] = control_matching.paired_study(
-                    study, matching, source
+                st.session_state.setdefault("offered-drafts", {})[place] = (
+                    control_matching.paired_study(study, matching, source)
                 )
                 st.switch_page("new_study/page.py", query_params={"from_study": place})

@@ -1,4 +1,4 @@
-"""A table of items from which one opens in the inspector, and what the tabs share around it."""
+"""A table of items from which one opens in the inspector, and the titles of the tabs."""
 
 import pandas as pd
 import streamlit as st
@@ -9,7 +9,7 @@ from pages.common.inspector import open_item
 from pages.common.showing import show_table
 from pages.memorization.cached import View
 
-# a link names a part by its title
+# Links name a part by its title, so a title is an address.
 PARTS = {
     "summary": "Summary",
     "gap": "Drop gap",
@@ -22,12 +22,12 @@ KINDS = {kind: f"{name[:1].upper()}{name[1:]}" for kind, name in NAMES.items()}
 
 
 def set_title(kind: str) -> str:
-    """Of what is compared as one set: a kind of items, or a task of a recording."""
+    """Return the title of a compared set: a kind of items, or a task of a recording."""
     return KINDS.get(kind, kind)
 
 
 def detector_title(title: str) -> str:
-    """A detector's title at the head of a row or a control."""
+    """Return a detector's title at the head of a row or a control."""
     return f"{title[:1].upper()}{title[1:]}"
 
 
@@ -41,10 +41,12 @@ TITLES = {
 
 
 def item_table(view: View, rows: pd.DataFrame, axis: str, readout: str, key: str) -> None:
-    """`rows` has item_id first; a click on a row opens its two raw outputs below."""
+    """List items; a click on a row opens its two raw outputs. `rows` has item_id first."""
     questions = session.study_items(view.study_id).set_index("item_id")["question"]
     rows = rows.rename(columns=TITLES)
-    table = rows.assign(question=rows["item_id"].map(questions), item=rows["item_id"].str.split("@").str[0])
+    table = rows.assign(
+        question=rows["item_id"].map(questions), item=rows["item_id"].str.split("@").str[0]
+    )
     columns = ["item", *(name for name in rows.columns if name != "item_id"), "question"]
     formats = {
         name: st.column_config.NumberColumn(format="%.3f")
@@ -52,11 +54,18 @@ def item_table(view: View, rows: pd.DataFrame, axis: str, readout: str, key: str
         if name != "item_id" and rows[name].dtype.kind == "f"
     }
     event = show_table(
-        key, table[columns], key=key, on_select="rerun", selection_mode="single-row", height=260, column_config=formats
+        key,
+        table[columns],
+        key=key,
+        on_select="rerun",
+        selection_mode="single-row",
+        height=260,
+        column_config=formats,
     )
     positions = event["selection"]["rows"]
     if positions:
         item_id = rows["item_id"].iloc[positions[0]]
+        # Without a change the link stays, so that the variant that was chosen stays, too.
         if st.query_params.get("item") != item_id:
             open_item(item_id, axis=axis, readout=readout)
     st.caption("Choose a row to read the item and its outputs below.")

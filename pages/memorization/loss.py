@@ -1,4 +1,7 @@
-"""Losses and completion, one score an item: is the published wording better known to the model than controls are?"""
+"""Losses and completion, one score per item.
+
+Is the published wording better known to the model than controls are?
+"""
 
 import streamlit as st
 
@@ -37,9 +40,12 @@ def show(view: cached.View, mode: str, settings: dict, controls) -> None:
         key=f"loss-{view}-{measure}-{mode}",
         locked=mode == "locked",
     )
+    # After a drag the verdict at the declared cut-off is not what is looked at.
     if moved or settings["loss_cutoff"] is not None:
         sentences += cached.say_dragged(judged_test, view, test, settings["margin"])
-    cached.keep_dragged(view, mode, "loss_cutoff", START, sentences, moved, decision, {"measure": measure})
+    cached.keep_dragged(
+        view, mode, "loss_cutoff", START, sentences, moved, decision, {"measure": measure}
+    )
     st.markdown(plain(test.reach.sentence()))
     show_table("rules", rule_rows(test))
     _published()
@@ -53,24 +59,36 @@ def show(view: cached.View, mode: str, settings: dict, controls) -> None:
     scores = cached.losses(view, measure)[0]
     st.markdown("**Items, the largest D first**")
     rows = scores.sort_values("d", ascending=False, ignore_index=True)
-    item_table(view, rows, detector.table_axis or IDENTITY, detector.measure or WRITTEN_ANSWER, key=f"loss-{measure}")
+    item_table(
+        view,
+        rows,
+        detector.table_axis or IDENTITY,
+        detector.measure or WRITTEN_ANSWER,
+        key=f"loss-{measure}",
+    )
     in_nats = isinstance(detector, Loss)
-    what = "how much more surprising a paraphrase is than the published text, in nats" if in_nats else "the score"
+    quantity = (
+        "how much more surprising a paraphrase is than the published text, in nats"
+        if in_nats
+        else "the score"
+    )
     how_to_read(
-        f"**D** is {what}: {plain(detector.about)} The **verdict** tests the whole set: how many items lie above the controls' "
-        "mark, against chance. Benjamini–Hochberg only names items. A line that you drag is exploratory.",
+        f"**D** is {quantity}: {plain(detector.about)} The **verdict** tests the whole set: how "
+        "many items lie above the controls' mark, against chance. Benjamini–Hochberg only names "
+        "items. A line that you drag is exploratory.",
         example=loss_example(test, "nats" if in_nats else ""),
     )
 
 
 def _detector(view: cached.View, controls) -> ScoreDetector | None:
-    """The one that is looked at; None where the study has none, which is then said."""
+    """Return the chosen detector; None where the study has none, which is then said."""
     lines = cached.lines_of(view)
     if not lines:
         st.info(
-            "The loss test needs log-probabilities of the items' own text: add question loss or answer loss and the axis "
-            "paraphrase to a study, on a model that can score a given text. For any other model, as behind an API, add the axis "
-            "question completion and similarity by words.",
+            "The loss test needs log-probabilities of the items' own text: add question loss or "
+            "answer loss and the axis paraphrase to a study, on a model that can score a given "
+            "text. For any other model, as behind an API, add the axis question completion and "
+            "similarity by words.",
             icon=":material/ssid_chart:",
         )
         return None
@@ -99,29 +117,52 @@ def _published() -> None:
             },
         )
         st.caption(
-            "Counts as published (flagged at p < .01, uncorrected, 1,200 controls). What lies beyond chance, with its "
+            "Counts as published (flagged at p < .01, uncorrected, 1,200 controls). What lies "
+            "beyond chance, with its "
             "one-sided 95% Clopper–Pearson bound, is computed here. " + loss_notes()
         )
 
 
 def _accuracy(view: cached.View, measure: str, test: LossTest, readout: str) -> None:
-    """Correctness of what is flagged, and accuracy without it, each beside the same done to the controls."""
+    """Show the accuracy of flagged items and the accuracy without them.
+
+    Each next to the same done to the controls.
+    """
     right, reworded = frames.correctness(view.frame, readout)
     ids, control_ids = (frame["item_id"].tolist() for frame in cached.losses(view, measure))
+    # Accuracy is compared on the same items, so every one needs both answers.
     if not set(ids) | set(control_ids) <= right.keys() & reworded.keys():
         return
     control = [right[item] for item in control_ids]
-    st.markdown(plain(test.paired_correctness(right, reworded, control, [reworded[item] for item in control_ids]).sentence()))
-    st.markdown(plain(corrected_accuracy_claim(test.corrected_accuracy(right, control), cached.members(view).control).text))
+    st.markdown(
+        plain(
+            test.paired_correctness(
+                right, reworded, control, [reworded[item] for item in control_ids]
+            ).sentence()
+        )
+    )
+    st.markdown(
+        plain(
+            corrected_accuracy_claim(
+                test.corrected_accuracy(right, control), cached.members(view).control
+            ).text
+        )
+    )
 
 
-# Are the controls like the benchmark? What the loss test's p-values rest on, looked at in three ways.
+# Are the controls like the benchmark? What the loss test's p-values rest on, looked at in three
+# ways.
 
 
 def _exchange(view: cached.View, measure: str, test: LossTest) -> None:
-    """Computed on request: it trains a small classifier a few hundred times."""
-    if not st.toggle("Check that controls and benchmark are exchangeable", key="exchange", bind="query-params"):
-        st.caption("The p-values are valid only if a control could have been an item: same length, topics and difficulty.")
+    """Check exchangeability, on request: it trains a small classifier a few hundred times."""
+    if not st.toggle(
+        "Check that controls and benchmark are exchangeable", key="exchange", bind="query-params"
+    ):
+        st.caption(
+            "The p-values are valid only if a control could have been an item: same length, "
+            "topics and difficulty."
+        )
         return
     with shown_problem():
         report = _diagnosis(view, measure)
@@ -140,7 +181,11 @@ def _diagnosis(view: cached.View, measure: str) -> Diagnosis:
     items = session.study_items(view.study_id).set_index("item_id")
     rows, control_rows = cached.losses(view, measure)
     texts, topics = (
-        [items.loc[frame["item_id"], column].tolist() for frame in (rows, control_rows)] for column in ("question", "category")
+        [items.loc[frame["item_id"], column].tolist() for frame in (rows, control_rows)]
+        for column in ("question", "category")
     )
-    base = [frame["reworded"] if frame["reworded"].notna().all() else frame["original"] for frame in (rows, control_rows)]
+    base = [
+        frame["reworded"] if frame["reworded"].notna().all() else frame["original"]
+        for frame in (rows, control_rows)
+    ]
     return diagnosis(cached.loss(view, measure), texts, base, topics)

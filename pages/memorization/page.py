@@ -16,7 +16,14 @@ from pages.memorization.cached import View
 from pages.memorization.items import PARTS, set_title
 
 PAGE = "memorization"
-TABS = {"summary": summary, "gap": gap, "loss": loss, "pearl": pearl, "agreement": agreement, "truth": truth}
+TABS = {
+    "summary": summary,
+    "gap": gap,
+    "loss": loss,
+    "pearl": pearl,
+    "agreement": agreement,
+    "truth": truth,
+}
 
 
 def _fits(study: Study) -> bool:
@@ -38,6 +45,7 @@ if study_id is not None:
         kinds = kinds_in(frames.compared_sets(frame, session.declared(study_id)))
         with controls.place:
             model = st.selectbox("Model", models, key="model", bind="query-params")
+            # PEARL has its own control: it reads passages, the other parts begin with problems.
             passages = tab == "pearl" and "completion" in kinds
             kind = screen.segments(
                 "Items",
@@ -51,13 +59,17 @@ if study_id is not None:
         view = View(study_id, session.store().revision(study_id), model, kind, mode == "locked")
         if not view.item_roles or not view.control_roles:
             st.info(
-                "This page compares items that may have been trained on with controls that cannot have been. "
-                "This study has only one of the two among these items: add items with the role control (or benchmark) "
-                "under New study.",
+                "This page compares items that may have been trained on with controls that cannot "
+                "have been. This study has only one of the two among these items: add items with "
+                "the role control (or benchmark) under New study.",
                 icon=":material/compare:",
             )
             offer_suited("memorization/page.py", _fits)
-            st.page_link("new_study/page.py", label="Declare a study with controls", icon=":material/add_circle:")
+            st.page_link(
+                "new_study/page.py",
+                label="Declare a study with controls",
+                icon=":material/add_circle:",
+            )
         else:
             with shown_problem():
                 TABS[tab].show(view, mode, settings, controls)

@@ -1,4 +1,4 @@
-"""PEARL: does a text's continuation break off abruptly when a few bits of its beginning are flipped?"""
+"""PEARL: does a text's continuation break off when bits of its beginning are flipped?"""
 
 import pandas as pd
 import streamlit as st
@@ -17,7 +17,15 @@ from flipcore.text.similarity import compressor_warning
 from pages.common import screen, session
 from pages.common.showing import how_to_read, show_figure
 from pages.components import boards
-from pages.memorization.cached import View, keep_dragged, say, say_dragged, sensitivities, setting_of, verdict
+from pages.memorization.cached import (
+    View,
+    keep_dragged,
+    say,
+    say_dragged,
+    sensitivities,
+    setting_of,
+    verdict,
+)
 from pages.memorization.items import item_table
 
 START = {"alpha": None, "rule": "tolerance", "fpr": 0.05}
@@ -27,7 +35,8 @@ def show(view: View, mode: str, settings: dict, controls) -> None:
     pearls = pearls_in(view.frame)
     if not pearls:
         st.info(
-            "PEARL needs passages: add completion items in two roles, the axis Flipped bits and a similarity extractor.",
+            "PEARL needs passages: add completion items in two roles, the axis Flipped bits and a "
+            "similarity extractor.",
             icon=":material/flip:",
         )
         return
@@ -40,18 +49,23 @@ def show(view: View, mode: str, settings: dict, controls) -> None:
     n = pearl.calibration.n
     if n < min_calibration(fpr) and rule == "tolerance":
         st.warning(
-            f"{n:,} non-members are too few for a tolerance bound. Add some, accept a higher false-positive rate, or take the "
-            "conformal rule, which holds on average.",
+            f"{n:,} non-members are too few for a tolerance bound. Add some, accept a higher "
+            "false-positive rate, or take the conformal rule, which holds on average.",
             icon=":material/warning:",
         )
-    texts = memory_queries.references(session.store(), view.study_id, axis) if metric == "ncd" else []
+    # Only the distance by compression depends on how well the compressor does on these texts.
+    texts = (
+        memory_queries.references(session.store(), view.study_id, axis) if metric == "ncd" else []
+    )
     if warning := compressor_warning(texts, setting_of(view, metric, axis).compressor):
         st.warning(warning, icon=":material/warning:")
     start = settings["alpha"]
     start = pearl_cutoff(pearl) if start is None else start
     moved, decision = boards.draw(
         "cutoff_line",
-        detector_line(judged_test, pearl, detector.unit, start, simultaneous=mode == "simultaneous"),
+        detector_line(
+            judged_test, pearl, detector.unit, start, simultaneous=mode == "simultaneous"
+        ),
         key=f"alpha-{view}-{axis}-{metric}-{rule}-{fpr}-{mode}",
         locked=mode == "locked",
     )
@@ -62,13 +76,15 @@ def show(view: View, mode: str, settings: dict, controls) -> None:
     _curves(view, pearl, start, metric, axis)
     if pearl.n_incomplete:
         st.caption(
-            f"{pearl.n_incomplete:,} texts are not complete yet, or too short to differ at every level, and are left out."
+            f"{pearl.n_incomplete:,} texts are not complete yet, or too short to differ at every "
+            f"level, and are left out."
         )
     _items(view, metric, axis, pearl, start)
     how_to_read(
-        "Each curve is a text: how close continuations stay to the true one as more bits of its beginning are flipped. "
-        "**Sensitivity** is the largest fall between two levels: memory breaks off, skill fades. The **verdict** tests all "
-        "texts together. **α** comes from non-members: the tolerance bound holds with 95% confidence, the conformal rule on "
+        "Each curve is a text: how close continuations stay to the true one as more bits of its "
+        "beginning are flipped. **Sensitivity** is the largest fall between two levels: memory "
+        "breaks off, skill fades. The **verdict** tests all texts together. **α** comes from "
+        "non-members: the tolerance bound holds with 95% confidence, the conformal rule on "
         "average, the source's quantile not.",
         example=pearl_example(pearl),
     )
@@ -84,7 +100,7 @@ def _curves(view: View, pearl: Pearl, start: float, metric: str, axis: str) -> N
 
 
 def _levels(view: View, metric: str, axis: str) -> list[str]:
-    """Percent of bits with the percent of characters that was really touched."""
+    """Return percent of bits with the percent of characters that was really touched."""
     touched = memory_queries.characters_touched(session.store(), view.study_id, axis)
     return [
         f"{level:g}% ({100 * touched[level]:.0f}%)" if level in touched else f"{level:g}%"
@@ -105,34 +121,53 @@ def _items(view: View, metric: str, axis: str, pearl: Pearl, alpha: float) -> No
     )
     st.markdown(f"**Texts, the most abrupt first; α = {number_text(alpha, 3)}**")
     item_table(
-        view, rows.sort_values("sensitivity", ascending=False, ignore_index=True), axis, metric, key=f"pearl-{axis}-{metric}"
+        view,
+        rows.sort_values("sensitivity", ascending=False, ignore_index=True),
+        axis,
+        metric,
+        key=f"pearl-{axis}-{metric}",
     )
     st.caption(
-        "p, levels alike: how often levels in random order fall as far; q: after Benjamini–Hochberg over the texts. Small for "
+        "p, levels alike: how often levels in random order fall as far; q: after "
+        "Benjamini–Hochberg over the texts. Small for "
         "skill as for memory: α and the verdict on the set tell them apart."
     )
 
 
 # What PEARL is asked for: the task, the similarity, and how alpha comes from the non-members.
 
-TITLES = {"tolerance": "tolerance bound (default)", "conformal": "conformal", "source": "the source's quantile"}
+TITLES = {
+    "tolerance": "tolerance bound (default)",
+    "conformal": "conformal",
+    "source": "the source's quantile",
+}
 
 
 def task_and_metric(view: View, controls, pearls: list[PearlDetector]) -> PearlDetector:
-    """The detector that is looked at: its task, and its similarity."""
-    task, *others = tasks = list(dict.fromkeys(one.task for one in pearls))
-    if others:
+    """Return the chosen detector: its task, and its similarity."""
+    task, *other_tasks = tasks = list(dict.fromkeys(pearl.task for pearl in pearls))
+    if other_tasks:
         task = screen.segments(
-            "Task", tasks, "task", place=controls.place, label_visibility="visible", format_func=str.capitalize
+            "Task",
+            tasks,
+            "task",
+            place=controls.place,
+            label_visibility="visible",
+            format_func=str.capitalize,
         )
-    by_measure = {one.measure: one for one in pearls if one.task == task}
-    metric = controls.place.selectbox("Similarity", list(by_measure), format_func=title_of, key="metric", bind="query-params")
-    controls.note(task if others else "", title_of(metric))
+    by_measure = {pearl.measure: pearl for pearl in pearls if pearl.task == task}
+    metric = controls.place.selectbox(
+        "Similarity", list(by_measure), format_func=title_of, key="metric", bind="query-params"
+    )
+    controls.note(task if other_tasks else "", title_of(metric))
     return by_measure[metric]
 
 
 def rule_and_rate(controls, mode: str, settings: dict) -> tuple[str, float]:
-    """The rule that sets alpha, and the share of false positives that it promises; both stay as locked."""
+    """Return the rule that sets alpha, and the share of false positives that it promises.
+
+    Both stay as locked.
+    """
     with controls.place:
         rule = screen.select(
             "α from non-members by",
@@ -153,5 +188,7 @@ def rule_and_rate(controls, mode: str, settings: dict) -> tuple[str, float]:
             format="%.3f",
             disabled=mode == "locked",
         )
-    controls.note(TITLES[rule].removesuffix(" (default)"), f"at most {100 * fpr:g}% false positives")
+    controls.note(
+        TITLES[rule].removesuffix(" (default)"), f"at most {100 * fpr:g}% false positives"
+    )
     return rule, fpr

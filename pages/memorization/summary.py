@@ -1,4 +1,4 @@
-"""Summary: a row for every detector on every kind of items, with its verdict, its control, its error rate."""
+"""Summary: one row per detector and kind of items, with verdict, control and error rate."""
 
 import streamlit as st
 
@@ -20,38 +20,58 @@ def show(view: View, mode: str, settings: dict, controls) -> None:
     verdicts = tests(view, settings["margin"])
     if not verdicts:
         st.info(
-            "This study has no test for this tab. Add rewriting axes, losses, question completion or flipped bits.",
+            "This study has no test for this tab. Add rewriting axes, losses, question completion "
+            "or flipped bits.",
             icon=":material/memory:",
         )
         return
     claim = summary(verdicts, view.all_kinds)
     st.markdown(f"## {plain(claim.text)}")
     truth.in_a_line(view)
-    show_figure("detectors", lambda c: detector_rows([_mark(one) for one in verdicts], c))
-    table = [_row(one, len({test.items for test in verdicts}) > 1) for one in verdicts]
+    show_figure("detectors", lambda c: detector_rows([_mark(verdict) for verdict in verdicts], c))
+    table = [_row(verdict, len({test.items for test in verdicts}) > 1) for verdict in verdicts]
     with st.expander("What each detector says", key="memory-tests"):
         st.caption(plain(claim.detail))
-        st.table({name: [plain(row[name]) for row in table] for name in table[0]}, border="horizontal", hide_index=True)
+        st.table(
+            {name: [plain(row[name]) for row in table] for name in table[0]},
+            border="horizontal",
+            hide_index=True,
+        )
         offer_table("memory-summary", table)
     membership = members(view)
-    st.caption(plain(f"The study declares its control as “{session.declared(view.study_id).control}”."))
+    st.caption(
+        plain(f"The study declares its control as “{session.declared(view.study_id).control}”.")
+    )
     if membership.pairs.control_of:
-        st.caption(plain(f"Stored: {count_of(len(membership.pairs.control_of), 'pair')} of benchmark and control items."))
+        st.caption(
+            plain(
+                f"Stored: {count_of(len(membership.pairs.control_of), 'pair')} of benchmark and "
+                f"control items."
+            )
+        )
     card = model_cards().get(view.model)
     cutoff = card.cutoff if card else None
     rows = control_rows(session.study_items(view.study_id), view.control_roles, cutoff)
-    st.markdown(plain(control_sentence(rows, view.model, cutoff, doses_known=bool(session.doses(view.study_id)))))
+    st.markdown(
+        plain(
+            control_sentence(
+                rows, view.model, cutoff, doses_known=bool(session.doses(view.study_id))
+            )
+        )
+    )
     with st.popover("Dates by set", icon=":material/event:"):
         show_table("dates-of-controls", rows)
     how_to_read(
-        "Each row is one test with its own control: a gap with its 95% interval, or the share of items beyond the controls' mark, with "
-        "a line down to how many differ at least. The tick is what chance gives. **Error rate** is how often the rule is wrong "
-        "when nothing was memorized, over all detectors together (Holm). *None shown* does not show that there is nothing."
+        "Each row is one test with its own control: a gap with its 95% interval, or the share of "
+        "items beyond the controls' mark, with a line down to how many differ at least. The tick "
+        "is what chance gives. **Error rate** is how often the rule is wrong when nothing was "
+        "memorized, over all detectors together (Holm). *None shown* does not show that there is "
+        "nothing."
     )
 
 
-def _mark(one: MemoryTest) -> DetectorMark:
-    claim = one.claim
+def _mark(verdict: MemoryTest) -> DetectorMark:
+    claim = verdict.claim
     symbol = (
         CLAIMED
         if claim.is_made and claim.outcome in POSITIVE
@@ -61,20 +81,28 @@ def _mark(one: MemoryTest) -> DetectorMark:
         if claim.outcome == UNDECIDED
         else NONE_SHOWN
     )
-    title = detector_title(one.detector)
+    title = detector_title(verdict.detector)
     return DetectorMark(
-        title, one.items, one.decision, symbol, one.sentence, one.effect, chance=one.chance, is_share=one.is_share
+        title,
+        verdict.items,
+        verdict.decision,
+        symbol,
+        verdict.sentence,
+        verdict.effect,
+        chance=verdict.chance,
+        is_share=verdict.is_share,
     )
 
 
-def _row(one: MemoryTest, has_kinds: bool) -> dict[str, str]:
-    assertion, n = one.claim.assertion, one.numbers
+def _row(verdict: MemoryTest, has_kinds: bool) -> dict[str, str]:
+    assertion, n = verdict.claim.assertion, verdict.numbers
+    # Each kind of test counts its controls under a name of its own.
     n_control = n.get("n_control", n.get("n_controls", n.get("n_non_members", 0)))
     rate = f"{100 * assertion.error_rate:g}%" if assertion else "–"
-    return ({"items": one.items} if has_kinds else {}) | {
-        "detector": detector_title(one.detector),
-        "verdict": one.decision,
-        "what it says": one.sentence,
+    return ({"items": verdict.items} if has_kinds else {}) | {
+        "detector": detector_title(verdict.detector),
+        "verdict": verdict.decision,
+        "what it says": verdict.sentence,
         "controls": f"{n_control:,}",
         "error rate, one-sided": rate,
     }

@@ -29,7 +29,7 @@ def show(view: View, mode: str, settings: dict, controls) -> None:
 
 
 def every_detector() -> None:
-    """What each detector, those that fail too, sees on every kind of the pocket model's items at every dose."""
+    """Show each detector, failing ones too, on every kind of the pocket model's items by dose."""
     if rows := shipped_rows():
         with st.expander("Every detector on the pocket model, by dose", icon=":material/table:"):
             show_table("against-doses", rows)
@@ -37,9 +37,14 @@ def every_detector() -> None:
 
 
 def in_a_line(view: View) -> None:
-    """Which detector Ground truth trusts most on these items, and the way there; nothing where no exposure is known."""
+    """Say which detector Ground truth trusts most on these items, and link to it.
+
+    Nothing where no exposure is known.
+    """
     if sentence := _best(view):
-        st.markdown(f"**Which detector to trust, on {set_title(view.kind).lower()}:** {plain(sentence)}")
+        st.markdown(
+            f"**Which detector to trust, on {set_title(view.kind).lower()}:** {plain(sentence)}"
+        )
         st.button(
             "Open Ground truth",
             key="to-truth",
@@ -59,15 +64,22 @@ def _best(view: View) -> str:
 
 
 def _scores_and_doses(view: View) -> tuple[dict, dict, set]:
-    """(detector -> item -> score, item -> times read, items that set no cut-off)."""
-    by_detector = {name.split(" (")[0]: mine for name, mine in scores(view).items()}  # units would only lengthen the sentence
+    """Return (detector -> item -> score, item -> times read, items that set no cut-off)."""
+    # Units in the names would only lengthen the sentence.
+    by_detector = {name.split(" (")[0]: item_scores for name, item_scores in scores(view).items()}
     doses = session.doses(view.study_id)
-    items = {item for mine in by_detector.values() for item in mine}
-    # in order: every second never-seen item checks the cut-off, and a set has another order in every process
-    return by_detector, {item: doses.get(item) for item in sorted(items)}, session.fresh_items(view.study_id) & items
+    items: set[str] = set().union(*by_detector.values())
+    # Sorted, because every second never-seen item checks the cut-off, and a set has another order
+    # in every process.
+    return (
+        by_detector,
+        {item: doses.get(item) for item in sorted(items)},
+        session.fresh_items(view.study_id) & items,
+    )
 
 
-# Where the truth is known: what each detector sees of items that the model read a known number of times.
+# Where the truth is known: what each detector sees of items that the model read a known number of
+# times.
 
 TITLES = {
     "conformal": "5% false alarms on average",
@@ -77,26 +89,36 @@ TITLES = {
 
 
 def _ground_truth(
-    scores: Mapping[str, Mapping[str, float]], doses: Mapping[str, int | None], fresh: Collection[str] = ()
+    scores: Mapping[str, Mapping[str, float]],
+    doses: Mapping[str, int | None],
+    fresh: Collection[str] = (),
 ) -> None:
-    """`scores` is detector -> item -> score (large where memory is suspected); `doses` item -> times read, 0 never, None
-    unknown; `fresh` are never-seen items that set no cut-off."""
+    """Show the detectors where the truth is known.
+
+    `scores` is detector -> item -> score (large where memory is suspected); `doses` item -> times
+    read, 0 never, None unknown; `fresh` are never-seen items that set no cut-off.
+    """
     if not scores or 0 not in doses.values() or not any(doses.values()):
         st.info(
-            "Nobody knows what an ordinary model has read. The pocket model read each of its items 0, 1, 4, 16, 64 or "
-            "256 times: run the memory study on the sets pocket_problems, pocket_choice or pocket_prose, with items of "
-            "dose 0 among them.",
+            "Nobody knows what an ordinary model has read. The pocket model read each of its items "
+            "0, 1, 4, 16, 64 or 256 times: run the memory study on the sets pocket_problems, "
+            "pocket_choice or pocket_prose, with items of dose 0 among them.",
             icon=":material/fact_check:",
         )
         return
     rules = rules_of(scores, doses, fresh)
     rule = screen.select(
-        "Cut-off from never-seen items by", rules, f"truth-rule-{rules[0]}", format_func=TITLES.__getitem__, width=320
+        "Cut-off from never-seen items by",
+        rules,
+        f"truth-rule-{rules[0]}",
+        format_func=TITLES.__getitem__,
+        width=320,
     )
     truth = ground_truth(scores, doses, fresh, rule)
     if not truth.detectors:
         st.info(
-            "No detector has a score on an item that was read. Wait for answers, or add extractors to the study.",
+            "No detector has a score on an item that was read. Wait for answers, or add "
+            "extractors to the study.",
             icon=":material/hourglass_empty:",
         )
         return
@@ -107,53 +129,70 @@ def _ground_truth(
     show_table("detectors", detector_rows(truth))
     _decisions(truth)
     if truth.n_unknown:
-        st.caption(
-            f"{count_of(truth.n_unknown, 'item has unknown exposure and is', 'items have unknown exposure and are')} excluded."
+        unknown = count_of(
+            truth.n_unknown,
+            "item has unknown exposure and is",
+            "items have unknown exposure and are",
         )
+        st.caption(f"{unknown} excluded.")
     _closely(truth)
     how_to_read(
-        "The pocket model read each item a known number of times. **AUC** is the chance that a read item scores higher than "
-        "one never read; 0.5 is a coin. **Flagged** is the share above a cut-off from never-read items, **false positives** "
-        "that of *other* never-read items. A detector **sees from** the smallest dose whose interval lies above its false "
+        "The pocket model read each item a known number of times. **AUC** is the chance that a "
+        "read item scores higher than one never read; 0.5 is a coin. **Flagged** is the share "
+        "above a cut-off from never-read items, **false positives** that of *other* never-read "
+        "items. A detector **sees from** the smallest dose whose interval lies above its false "
         "positives.",
         example=truth_example(truth),
     )
 
 
 def _decisions(truth: GroundTruth) -> None:
-    """The verdict that the other tabs would give: on each dose, and on sets that were never seen."""
-    tests = {one.title: one.set_test for one in DETECTORS.values() if isinstance(one, ScoreDetector)}
+    """Show the verdict of the other tabs on each dose, and on sets that were never seen."""
+    tests = {
+        detector.title: detector.set_test
+        for detector in DETECTORS.values()
+        if isinstance(detector, ScoreDetector)
+    }
     records = [
-        record(one.name, one.never, one.fresh, {at.dose: at.scores for at in one.doses}, tests.get(one.name, set_test))
-        for one in truth.detectors
+        record(
+            detector.name,
+            detector.never,
+            detector.fresh,
+            {dose_result.dose: dose_result.scores for dose_result in detector.doses},
+            tests.get(detector.name, set_test),
+        )
+        for detector in truth.detectors
     ]
     if records:
         st.markdown(plain(record_claim(records).text))
         show_table("decisions-by-dose", record_rows(records))
         st.caption(
-            "Decided against the never-seen items as a random control, before Holm: drops by their gap, all else as a set."
+            "Decided against the never-seen items as a random control, before Holm: drops by "
+            "their gap, all else as a set."
         )
 
 
 def _closely(truth: GroundTruth) -> None:
-    names = [one.name for one in truth.detectors]
-    name = st.selectbox("Look closely at", names, key="truth-detector", bind="query-params", width=320)
-    one = truth.detectors[names.index(name)]
-    st.markdown(plain(detector_claim(one).text))
+    names = [detector.name for detector in truth.detectors]
+    name = st.selectbox(
+        "Look closely at", names, key="truth-detector", bind="query-params", width=320
+    )
+    detector = truth.detectors[names.index(name)]
+    st.markdown(plain(detector_claim(detector).text))
     left, right = st.columns(2)
-    show_figure("truth-scores", lambda c: scores_by_dose(one, c), place=left)
-    show_figure("truth-roc", lambda c: roc_by_dose(one, c), place=right)
+    show_figure("truth-scores", lambda c: scores_by_dose(detector, c), place=left)
+    show_figure("truth-roc", lambda c: roc_by_dose(detector, c), place=right)
     show_table(
         "by-dose",
         [
             {
-                "times read": f"{at.dose:,}",
-                "items": len(at.scores),
-                "mean score": at.mean.text(),
-                "above never-seen": at.above.text(),
-                "AUC": at.auc.text(),
-                "flagged": share_text(at.detected),
+                "times read": f"{dose_result.dose:,}",
+                "items": len(dose_result.scores),
+                "mean score": dose_result.mean.text(),
+                "above never-seen": dose_result.above.text(),
+                "AUC": dose_result.auc.text(),
+                "flagged": share_text(dose_result.detected),
             }
-            for at in one.doses
+            for dose_result in detector.doses
         ],
     )
