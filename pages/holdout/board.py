@@ -1,5 +1,7 @@
-"""The board of the four tests: at once with those that are quick, and whole when the cross-validation has been permuted; what to do
-next, and the lock."""
+"""The board of the four tests, the next step and the lock.
+
+The quick tests come at once, the last when the cross-validation has been permuted.
+"""
 
 import streamlit as st
 
@@ -20,67 +22,105 @@ from pages.holdout.cached import SETTINGS, is_kept
 @st.cache_data(show_spinner=False, max_entries=16)
 def _start(sets_id: str, embedding: str, _sets: Sets) -> StartingMargin | None:
     n = len(_sets.target)
-    return starting_margin(cached.vectors(_sets, embedding)[0][:n], [item.category for item in _sets.target])
+    return starting_margin(
+        cached.vectors(_sets, embedding)[0][:n], [item.category for item in _sets.target]
+    )
 
 
 def start_of(sets: Sets, view: dict) -> StartingMargin | None:
-    """The margin that a lock starts from, as the target's groups suggest it; only of a part that the test will not read, so of
-    entries beside those that are set aside."""
-    return _start(sets.sets_id, view["embedding"], sets) if sets.share_aside and len(sets.target) >= 10 else None
+    """Return the margin that a lock starts from, as the benchmark's groups suggest it.
+
+    It comes only from a part that the test will not read, so from entries that are not set aside.
+    """
+    return (
+        _start(sets.sets_id, view["embedding"], sets)
+        if sets.share_aside and len(sets.target) >= 10
+        else None
+    )
 
 
 def with_start(sets: Sets | None, view: dict) -> dict:
-    """What a lock stores: where no semantic margin was set, the one of the explored part, and what it means."""
+    """Return what a lock stores.
+
+    Where no semantic margin was set, that is the one of the explored part, and what it means.
+    """
+    # A margin that somebody set stays; only a missing one is suggested.
     start = start_of(sets, view) if sets is not None and view["semantic"] is None else None
     return view | ({"semantic": start.margin, "semantic_margin_is": start.meaning} if start else {})
 
 
 def what_next(sets: Sets, tests: dict, view: dict, confirmatory: bool) -> str:
-    """The next step, with its cost."""
+    """Return the next step, with its cost."""
     has_survey = bool(holdout.surveys(session.store(), sets.sets_id))
-    facts = set_facts(sets.target, cached.all_conditions(sets, confirmatory, boosted=False), has_survey=has_survey)
-    return next_step(tests, len(sets.target), len(sets.retro), start_of(sets, view), bool(sets.share_aside), facts).text
+    facts = set_facts(
+        sets.target, cached.all_conditions(sets, confirmatory, boosted=False), has_survey=has_survey
+    )
+    return next_step(
+        tests,
+        len(sets.target),
+        len(sets.retro),
+        start_of(sets, view),
+        bool(sets.share_aside),
+        facts,
+    ).text
 
 
 def offer_lock(sets: Sets, settings: dict) -> None:
-    """What a lock would fix before the entries that were set aside are read, and the button; or why there is nothing to lock."""
+    """Offer a lock before the entries that were set aside are read, or say why there is none."""
     if sets.share_aside == 0:
         how = (
             "Duplicate the study with a share set aside for confirmation."
             if sets.is_of_study
-            else "Choose a share to set aside under View: it counts nowhere until you lock. What you saw of it before stays seen."
+            else "Choose a share to set aside under View: it counts nowhere until you lock. What "
+            "you saw of it before stays seen."
         )
-        st.info(f"No entries were set aside, so there is nothing to confirm on. {how}", icon=":material/lock_open:")
+        st.info(
+            f"No entries were set aside, so there is nothing to confirm on. {how}",
+            icon=":material/lock_open:",
+        )
         return
     n_target, n_retro = n_aside(sets)
     st.caption(f"{n_target:,} benchmark and {n_retro:,} holdout entries were set aside.")
-    fixed = settings | {"sets": sets.name, "n_target": n_target, "n_retro": n_retro, "share_aside": sets.share_aside}
-    own = None if sets.is_of_study else [item.item_id for item in (*sets.target, *sets.retro)]
-    modes.offer_button(sets.record_id, "holdout", fixed, "lock-holdout", own, sets.study_ids)
+    fixed = settings | {
+        "sets": sets.name,
+        "n_target": n_target,
+        "n_retro": n_retro,
+        "share_aside": sets.share_aside,
+    }
+    item_ids = None if sets.is_of_study else [item.item_id for item in (*sets.target, *sets.retro)]
+    modes.offer_button(sets.record_id, "holdout", fixed, "lock-holdout", item_ids, sets.study_ids)
 
 
 def n_aside(sets: Sets) -> tuple[int, int]:
-    """How many benchmark and holdout entries were set aside; a study's are counted without being read."""
+    """Count the benchmark and holdout entries that were set aside, without reading a study's."""
     if not sets.is_of_study:
         return len(sets.target), len(sets.retro)
-    target, retro = (locks.n_set_aside(session.store(), sets.record_id, role) for role in ("target", "retro"))
+    target, retro = (
+        locks.n_set_aside(session.store(), sets.record_id, role) for role in ("target", "retro")
+    )
     return target, retro
 
 
 PAGE = "holdout"
-VERDICTS = "holdout-verdicts"  # sets and settings that had a verdict in this session, also where a test could not be run
+# Sets and settings that had a verdict in this session, also where a test could not be run.
+VERDICTS = "holdout-verdicts"
 
 
 class BoardPlace:
-    """Where the board stands: a line that says how far the last test is, and the board under it."""
+    """The place of the board: a line for the progress of the last test, and the board under it."""
 
     def __init__(self) -> None:
         with screen.room("board", 550, 1050):
             self.progress, self.board, self.below = st.container(), st.empty(), st.container()
 
     def first(self, sets: Sets, view: dict, mode: str, *waiting: str) -> None:
-        """The tests besides those `waiting`, without a verdict; nothing once there was one at these settings."""
-        if is_kept(sets, view) or self._settings(sets, view) in st.session_state.setdefault(VERDICTS, set()):
+        """Draw the tests besides those `waiting`, without a verdict.
+
+        Nothing once there was a verdict at these settings.
+        """
+        if is_kept(sets, view) or self._settings(sets, view) in st.session_state.setdefault(
+            VERDICTS, set()
+        ):
             return
         with self.progress:
             tests, about, missing = cached.four_tests(sets, view, mode == "locked", waiting)
@@ -92,29 +132,38 @@ class BoardPlace:
         return sets.sets_id, *(view[name] for name in SETTINGS)
 
     def verdict(self, sets: Sets, view: dict, mode: str, lock: dict | None) -> dict:
-        """The four rows and what was made of them; returns the tests by name, and how or why not."""
+        """Draw the four rows and the verdict; return the tests by name, and how or why not."""
+        # The quick tests are drawn first, because the cross-validation may take a minute.
         self.first(sets, view, mode, "prediction")
         with self.progress:
             tests, about, missing = cached.four_tests(sets, view, mode == "locked")
         if mode == "simultaneous":
             tests = {test.name: test for test in simultaneous(list(tests.values()))}
         with self.board.container():
-            of_board = board(list(tests.values()), view, about, missing)
-            moved, decision = _drawing(of_board, f"board-{sets.record_id}-{mode}", is_locked=lock is not None)
+            board_data = board(list(tests.values()), view, about, missing)
+            moved, decision = _drawing(
+                board_data, f"board-{sets.record_id}-{mode}", is_locked=lock is not None
+            )
             st.caption(plain(what_next(sets, tests, view, mode == "locked")))
             record.log_move(sets.record_id, moved)
             modes.remember(sets.record_id, PAGE, START, moved and view | moved)
             record.offer(
-                sets.record_id, PAGE, mode, decision and view | decision | {"sets": sets.name, "sets_id": sets.sets_id}
+                sets.record_id,
+                PAGE,
+                mode,
+                decision and view | decision | {"sets": sets.name, "sets_id": sets.sets_id},
             )
-            st.caption(modes.note(mode, sets.record_id, "for all four tests together, at whatever margins"))
+            st.caption(
+                modes.note(mode, sets.record_id, "for all four tests together, at whatever margins")
+            )
         st.session_state.setdefault(VERDICTS, set()).add(self._settings(sets, view))
         return {"tests": tests, "about": about, "missing": missing}
 
 
-def _drawing(of_board: dict, key: str, is_locked: bool) -> tuple:
-    """The board, with room for its rows: those with an interval are the higher ones."""
-    n = sum("missing" not in row for row in of_board["rows"])
-    n_missing = len(of_board["rows"]) - n
+def _drawing(board_data: dict, key: str, is_locked: bool) -> tuple:
+    """Draw the board, with room for its rows: those with an interval are the higher ones."""
+    n = sum("missing" not in row for row in board_data["rows"])
+    n_missing = len(board_data["rows"]) - n
+    # Room for the board, wide and narrow, before the browser has drawn it.
     with screen.room("tests", 60 + 115 * n + 55 * n_missing, 110 + 300 * n + 90 * n_missing):
-        return boards.draw("margin_board", of_board, key=key, locked=is_locked)
+        return boards.draw("margin_board", board_data, key=key, locked=is_locked)

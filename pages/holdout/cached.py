@@ -1,4 +1,7 @@
-"""Cached statistics of the Holdout page: embeddings, the four tests, duplicates. Keyed by the two sets and the settings."""
+"""Cached statistics of the Holdout page: embeddings, the four tests, duplicates.
+
+Keyed by the two sets and the settings.
+"""
 
 import time
 from collections.abc import Callable, Collection, Iterator, Sequence
@@ -17,27 +20,34 @@ from flipcore.vectors import embeddings
 from pages.common import gates, session
 
 MOST_KEPT = 24
-SETTINGS = ("classifier", "embedding", "permutations", "seed")  # of a view, those that the test depends on
+# The settings of a view that the test by prediction depends on.
+SETTINGS = ("classifier", "embedding", "permutations", "seed")
 
 
+# A dictionary and not a cached function: Streamlit's caches hide what they hold, and the page must
+# know before it draws whether a result is there.
 @st.cache_resource(show_spinner=False)
 def _cache() -> dict[tuple, tuple]:
     return {}
 
 
 def is_kept(sets: Sets, view: dict) -> bool:
-    """Whether the test at these settings is there at once."""
+    """Return True where the test at these settings is there at once."""
     return (sets.sets_id, *(view[name] for name in SETTINGS)) in _cache()
 
 
 def prediction(sets: Sets, view: dict, vectors: Callable):
-    """(test, how) at the classifier, seed and permutations of `view`, kept like what is cached; `vectors(sets, embedding)`
-    gives the rows for a classifier that reads them. Any other choice on the page ends it between two permutations."""
+    """Return (test, how) at the classifier, seed and permutations of `view`, kept like a cache.
+
+    `vectors(sets, embedding)` gives the rows for a classifier that reads them. Any other choice on
+    the page ends it between two permutations.
+    """
     cache, key = _cache(), (sets.sets_id, *(view[name] for name in SETTINGS))
     if key not in cache:
         rows = vectors(sets, view["embedding"])[0] if view["classifier"] == "vectors" else None
         with running("Telling the sets apart with shuffled labels") as watch:
             cache[key] = tests_of_sets.prediction(sets, view, rows, watch)
+        # A dictionary keeps the order of insertion, so the oldest results go first.
         while len(cache) > MOST_KEPT:
             cache.pop(next(iter(cache)), None)
     return cache[key]
@@ -47,19 +57,26 @@ EVERY_S = 0.3
 
 
 @contextmanager
-def running(what: str) -> Iterator[Callable[[int, int], None]]:
-    """A bar with an estimate; yields `watch(step, of)`. Every redraw of it is a place where the script can be stopped."""
-    bar, began = st.progress(0.0, text=f"{what} …"), time.monotonic()
+def running(title: str) -> Iterator[Callable[[int, int], None]]:
+    """Show a bar with an estimate; yield `watch(step, n_steps)`.
+
+    Every redraw of it is a place where the script can be stopped.
+    """
+    bar, began = st.progress(0.0, text=f"{title} …"), time.monotonic()
     last_redraw = began
 
-    def watch(step: int, of: int) -> None:
+    def watch(step: int, n_steps: int) -> None:
         nonlocal last_redraw
         now = time.monotonic()
+        # Each redraw sends a message to the browser, so not every step is one.
         if now - last_redraw >= EVERY_S:
             last_redraw = now
-            eta_s = (now - began) / step * (of - step)
+            eta_s = (now - began) / step * (n_steps - step)
             bar.progress(
-                step / of, text=f"{what}: {step:,} of {of:,}, about {eta_s:,.0f} s left. Choosing anything else stops it."
+                step / n_steps,
+                text=f"{title}: {step:,} of {n_steps:,}, about {eta_s:,.0f} s left. Choosing "
+                "anything "
+                f"else stops it.",
             )
 
     try:
@@ -68,14 +85,20 @@ def running(what: str) -> Iterator[Callable[[int, int], None]]:
         bar.empty()
 
 
-STILL_RUNNING = {  # of the tests that take longest
+# Only the tests that take longest are ever drawn as running.
+STILL_RUNNING = {
     "semantic": "Running: the entries are regrouped, to see what chance alone would show.",
-    "prediction": "Running: a classifier learns to tell the sets apart, with the right labels and with shuffled ones.",
+    "prediction": "Running: a classifier learns to tell the sets apart, with the right labels and "
+    "with shuffled ones.",
 }
 
 
 def of_sets(step: str, max_entries: int = 8):
-    """Above a function of two sets and of hashable settings: once for what both sets hold, whatever they are called."""
+    """Remember a function of two sets and of hashable settings.
+
+    It runs once for what both sets hold, whatever they are called.
+    """
+    # Equal sets under two names share a result: the id comes from what they hold.
     by_content: dict[str | type, Callable] = {Sets: lambda sets: sets.sets_id}
     return lambda make: session.computed(step)(
         st.cache_resource(show_spinner=False, max_entries=max_entries, hash_funcs=by_content)(make)
@@ -88,11 +111,16 @@ def _vectors(sets: Sets, embedding: str):
 
 
 def vectors(sets: Sets, embedding: str):
-    """((n, d) unit rows of target + retro, the words beside every figure made of them). Entries leave this machine only after
-    somebody agreed to it on the map."""
+    """Return ((n, d) unit rows of benchmark + holdout, the words next to every figure of them).
+
+    Entries leave this machine only after somebody agreed to it on the map.
+    """
     away = embeddings.embedding_by_name(embedding).sent_to
     if away and away not in st.session_state.get("sent-away", ()):
-        raise BadInput(f"this embedding sends the entries to {away}; agree to that under Map, or choose another under View.")
+        raise BadInput(
+            f"this embedding sends the entries to {away}; agree to that under Map, or choose "
+            f"another under View."
+        )
     return _vectors(sets, embedding)
 
 
@@ -113,7 +141,7 @@ def _accuracies(study_id: str, confirmatory: bool):
 
 
 def all_conditions(sets: Sets, confirmatory: bool, boosted: bool = True) -> list[Condition]:
-    """What the studies of these sets measured; of equal conditions the newest study's."""
+    """Return the conditions that studies of these sets measured, of equal ones the newest."""
 
     def answers(study_id: str):
         return _accuracies(study_id, confirmatory and sets.is_of_study)
@@ -122,18 +150,25 @@ def all_conditions(sets: Sets, confirmatory: bool, boosted: bool = True) -> list
 
 
 def closed_gates(sets: Sets, conditions: Sequence[Condition], confirmatory: bool) -> dict[str, str]:
-    """Of what the studies of these sets were read by, what may not be claimed: extractor -> what is missing."""
-    return tests_of_sets.shut_gates(session.store(), sets, conditions, _gates_of(sets, confirmatory))
+    """Return what may not be claimed of these studies: extractor -> what is missing."""
+    return tests_of_sets.shut_gates(
+        session.store(), sets, conditions, _gates_of(sets, confirmatory)
+    )
 
 
 def _gates_of(sets: Sets, confirmatory: bool) -> Callable[[str, Collection[str]], dict[str, str]]:
-    """A study and its extractors -> those of which a gate is closed, or was at the lock."""
+    """Return a function: a study and its extractors -> the closed gates, now or at the lock."""
     lock = session.lock_id(sets.record_id, "holdout") if confirmatory else None
-    return lambda study_id, extractors: gates.closed_gates(study_id, (), extractors, lock, sets.record_id)
+    return lambda study_id, extractors: gates.closed_gates(
+        study_id, (), extractors, lock, sets.record_id
+    )
 
 
 def four_tests(sets: Sets, view: dict, confirmatory: bool, waiting: Collection[str] = ()):
-    """(tests, how each was made, why the others were not run), each by name. Those in `waiting` are still running."""
+    """Return (tests, how each was made, why the others were not run), each by name.
+
+    Those in `waiting` are still running.
+    """
     store = session.store()
     runs = {
         "difficulty": lambda: tests_of_sets.difficulty_of(

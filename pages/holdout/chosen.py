@@ -1,5 +1,7 @@
-"""Which two sets are compared: an example, a study's roles, a kept version, or two of one's own; and
-which share of them is set aside."""
+"""The choice of the two sets that are compared, and of the share that is set aside.
+
+They are an example, a study's roles, a kept version, or two of one's own.
+"""
 
 from dataclasses import replace
 
@@ -19,10 +21,11 @@ SHARES = (0.0, 0.3, 0.5)
 
 
 def read_sets(name: str, sources: list[ItemSource]) -> Sets:
-    """Both sets, kept for as long as their sources are the same."""
+    """Read both sets, kept for as long as their sources are the same."""
     return _read(name, tuple(digest(source.__dict__) for source in sources), sources)
 
 
+# The key holds digests of the sources: Streamlit cannot hash the sources themselves.
 @session.computed("Reading both sets")
 @st.cache_resource(show_spinner=False, max_entries=16)
 def _read(name: str, keys: tuple[str, ...], _sources: list[ItemSource]) -> Sets:
@@ -30,23 +33,29 @@ def _read(name: str, keys: tuple[str, ...], _sources: list[ItemSource]) -> Sets:
 
 
 def divided(sets: Sets, confirmatory: bool) -> Sets:
-    """The part of the sets that may be shown, at the share that the page or its link sets aside."""
+    """Return the part of the sets that may be shown.
+
+    The page or its link says which share is set aside.
+    """
     share = float(st.session_state.get("aside", share_in_link()) or 0.0)
     return divided_sets(session.store(), sets, share, confirmatory=confirmatory)
 
 
 def share_in_link() -> float:
-    """The share that the link sets aside, so that a reload never shows what was hidden."""
+    """Return the share that the link sets aside; a reload never shows what was hidden."""
     text = st.query_params.get("aside", "")
     return next((share for share in SHARES if text == f"{share:g}"), 0.0)
 
 
 def choose_share_aside(sets: Sets, is_locked: bool) -> None:
-    """The share of entries that only a lock opens: chosen here and kept in the link, or said where the study declares it."""
+    """Offer the share of entries that only a lock opens, kept in the link.
+
+    Where the study declares it, it is said.
+    """
     if sets.is_of_study:
         st.caption(
-            f"Set aside for confirmation: {100 * sets.share_aside:.0f}%, as the study declares. Duplicate it to "
-            "have another share."
+            f"Set aside for confirmation: {100 * sets.share_aside:.0f}%, as the study declares. "
+            "Duplicate it to have another share."
         )
     else:
         share = screen.segments(
@@ -54,6 +63,7 @@ def choose_share_aside(sets: Sets, is_locked: bool) -> None:
             SHARES,
             "aside",
             default=share_in_link(),
+            # The link keeps the share below, because nothing else may clear it.
             bind=None,
             label_visibility="visible",
             disabled=is_locked or sets.share_aside > 0,
@@ -73,7 +83,10 @@ EXAMPLES = {
     "unlike": "Example: our own word problems v pocket problems",
 }
 _SOURCES = {
-    "halves": [ItemSource("flipscope_choice", role="target", n=36), ItemSource("flipscope_choice", role="retro")],
+    "halves": [
+        ItemSource("flipscope_choice", role="target", n=36),
+        ItemSource("flipscope_choice", role="retro"),
+    ],
     "unlike": [
         ItemSource("flipscope_problems", role="target"),
         ItemSource("pocket_problems", role="retro", n=72, where={"split": "fresh"}),
@@ -83,18 +96,33 @@ OWN = "own"
 
 
 def set_choice() -> tuple[str, str]:
-    """The selector; (key, name) of what it says. The key stands in the link (`?sets=`)."""
-    studies = {f"study:{row['study_id']}": row["name"] for row in holdout.studies_with_both(session.store())}
+    """Offer the sets; return (key, name) of the choice. The key stands in the link (`?sets=`)."""
+    studies = {
+        f"study:{row['study_id']}": row["name"]
+        for row in holdout.studies_with_both(session.store())
+    }
     versions = {
         f"version:{row['version_id']}": f"Version of {row['name']}, {row['created']}"
         for row in reversed(holdout.versions(session.store()))
     }
-    names = EXAMPLES | {key: f"Study: {name}" for key, name in studies.items()} | versions | {OWN: "Two sets of your own"}
+    names = (
+        EXAMPLES
+        | {key: f"Study: {name}" for key, name in studies.items()}
+        | versions
+        | {OWN: "Two sets of your own"}
+    )
     link = st.query_params.get("sets", "")
-    study_id = st.query_params.get("study", "")  # as the other pages are linked to; it may have no two sets
-    if not link and study_id and (f"study:{study_id}" in names or study_id not in session.names_of_studies()):
+    # The other pages are linked to by `study`, and such a study may have no two sets.
+    study_id = st.query_params.get("study", "")
+    if (
+        not link
+        and study_id
+        and (f"study:{study_id}" in names or study_id not in session.names_of_studies())
+    ):
         link = f"study:{study_id}"
-    candidates = [one for one in (link, st.session_state.get("sets-chosen")) if one in names]
+    candidates = [
+        sets_key for sets_key in (link, st.session_state.get("sets-chosen")) if sets_key in names
+    ]
     start = candidates[0] if candidates else next(iter(names))
     choice = st.selectbox(
         "Sets",
@@ -111,7 +139,10 @@ def set_choice() -> tuple[str, str]:
 
 
 def sets_of(sets_key: str, name: str, confirmatory: bool = False) -> Sets | None:
-    """The sets of a key, or None after saying what is missing. With `confirmatory` only what was set aside."""
+    """Return the sets of a key, or None after saying what is missing.
+
+    With `confirmatory` only what was set aside.
+    """
     with shown_problem():
         return _sets(sets_key, name, confirmatory)
     return None
@@ -120,16 +151,26 @@ def sets_of(sets_key: str, name: str, confirmatory: bool = False) -> Sets | None
 def _sets(sets_key: str, name: str, confirmatory: bool) -> Sets | None:
     kind, _, key = sets_key.partition(":")
     if kind == "study":
-        # before a lock the open items stand in: what is set aside is counted, and read by nobody
+        # Before a lock the open items stand in: what is set aside is counted, and read by nobody.
         lock = (session.lock_id(key, "holdout") or None) if confirmatory else None
-        return sets_of_study(session.store(), key, name, lock, session.declared(key).confirmatory_share)
+        return sets_of_study(
+            session.store(), key, name, lock, session.declared(key).confirmatory_share
+        )
     if kind == "version":
-        row = next(one for one in holdout.versions(session.store()) if one["version_id"] == key)
-        sides = [tuple(holdout.items(session.store(), list(row[side]))) for side in ("target_ids", "retro_ids")]
+        row = next(
+            version for version in holdout.versions(session.store()) if version["version_id"] == key
+        )
+        sides = [
+            tuple(holdout.items(session.store(), list(row[side])))
+            for side in ("target_ids", "retro_ids")
+        ]
         return divided(Sets.without_study(name, *sides), confirmatory)
     if kind == OWN:
         return _own(name, confirmatory)
-    return divided(read_sets(name, list(example_holdout().items) if kind == "pocket" else _SOURCES[kind]), confirmatory)
+    return divided(
+        read_sets(name, list(example_holdout().items) if kind == "pocket" else _SOURCES[kind]),
+        confirmatory,
+    )
 
 
 def _own(name: str, confirmatory: bool) -> Sets | None:
@@ -141,8 +182,8 @@ def _own(name: str, confirmatory: bool) -> Sets | None:
     if lacking:
         names = " and as ".join(role_name(role) for role in lacking)
         st.info(
-            f"Add items as {names} to compare two sets: the benchmark is what was published, the holdout "
-            "what was written to look like it.",
+            f"Add items as {names} to compare two sets: the benchmark is what was published, the "
+            "holdout what was written to look like it.",
             icon=":material/library_add:",
         )
         return None
@@ -150,7 +191,10 @@ def _own(name: str, confirmatory: bool) -> Sets | None:
 
 
 def ask_models(sets: Sets) -> None:
-    """A link to a new study with these two sets as benchmark and holdout, and the source's boosts as axes."""
+    """Link to a new study with these two sets as benchmark and holdout.
+
+    The source's boosts are its axes.
+    """
     if not sets.sources:
         return
     boosted = (Part(IDENTITY), Part("few_shot"), Part("prompt_format", {"layouts": ("helpful",)}))

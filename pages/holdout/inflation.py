@@ -12,14 +12,19 @@ from pages.common.showing import plain, show_figure, show_table, shown_problem
 from pages.holdout import cached
 from pages.holdout.chosen import ask_models
 
-# Source 002, table 3: benchmark inflation on TruthfulQA v Retro-Misconceptions, and the exact-match rate of Deng et al. (2024).
+# Source 002, table 3: benchmark inflation on TruthfulQA v Retro-Misconceptions, and the exact-match
+# rate of Deng et al. (2024).
 PUBLISHED = (("GPT-3.5 / ChatGPT", 13.1, 10), ("GPT-4", 11.1, 12), ("Mistral 7B", 8.5, 15))
 
 
 def show(sets: Sets, confirmatory: bool) -> None:
     conditions = cached.all_conditions(sets, confirmatory, boosted=False)
     begun = {pocket_study(sets).study_id} if sets.sources else set()
-    running = [one for one in {*sets.study_ids} | begun if session.registry().progress(one) is not None]
+    running = [
+        study_id
+        for study_id in {*sets.study_ids} | begun
+        if session.registry().progress(study_id) is not None
+    ]
     for study_id in running:
         _running(study_id)
     if conditions:
@@ -32,7 +37,7 @@ def show(sets: Sets, confirmatory: bool) -> None:
 
 
 def in_a_line(sets: Sets, confirmatory: bool) -> None:
-    """What this tab opens with, for the verdict above it; nothing before a model has answered."""
+    """Show the first sentence of this tab; nothing before a model has answered."""
     conditions = cached.all_conditions(sets, confirmatory, boosted=False)
     if conditions:
         _, claim = inflation_of(conditions, cached.closed_gates(sets, conditions, confirmatory))
@@ -52,23 +57,33 @@ def _inflation_table(sets: Sets, conditions: list[Condition], confirmatory: bool
             format_func=lambda way: f"{way[0].replace('_', ' ')}, {way[1]}",
         )
     )
-    selection, claim = inflation_of(conditions, cached.closed_gates(sets, conditions, confirmatory), way)
-    subset = sorted(selection, key=lambda one: -one.inflation().value)
-    rows = [Inflated(one.model, *one.accuracies, one.inflation()) for one in subset]
+    selection, claim = inflation_of(
+        conditions, cached.closed_gates(sets, conditions, confirmatory), way
+    )
+    # The largest inflation first, as the figure has it.
+    subset = sorted(selection, key=lambda condition: -condition.inflation().value)
+    rows = [
+        Inflated(condition.model, *condition.accuracies, condition.inflation())
+        for condition in subset
+    ]
     st.markdown(f"#### {plain(claim.text)}")
-    states = checked_models(sets.target, list(dict.fromkeys(one.model for one in subset)))
-    before = " ".join(one.sentence for one in states.values() if one.state == BEFORE)
+    states = checked_models(
+        sets.target, list(dict.fromkeys(condition.model for condition in subset))
+    )
+    before = " ".join(state.sentence for state in states.values() if state.state == BEFORE)
     st.caption(
         plain(
-            f"{claim.detail} One answer an item, intervals at 95% ({rows[0].inflation.method.replace('_', ' ')}), "
-            f"n = {rows[0].inflation.n:,}. A difference is contamination only as far as the two sets could have come "
-            f"from the same source: read the verdict above with it. {before}"
+            f"{claim.detail} One answer an item, intervals at 95% "
+            f"({rows[0].inflation.method.replace('_', ' ')}), n = {rows[0].inflation.n:,}. A "
+            "difference is contamination only as far as the two sets could have come from the "
+            f"same source: read the verdict above with it. {before}"
         )
     )
     if way[0] == "rotation":
         st.caption(
             "Rotation reports the majority vote, which is right more often than a single answer: "
-            "an inflation of 5 points in single answers reads as 12.5 here. Compare it with “rotation single”."
+            "an inflation of 5 points in single answers reads as 12.5 here. Compare it with "
+            "“rotation single”."
         )
     show_figure("inflation", lambda c: inflation_figure(rows, c))
     show_table(
@@ -79,25 +94,29 @@ def _inflation_table(sets: Sets, conditions: list[Condition], confirmatory: bool
                 "benchmark": percent_text(row.target, 1),
                 "holdout": percent_text(row.retro, 1),
                 "inflation": row.inflation.text_points(),
-                "p": p_text(one.test(1.0).p),
+                "p": p_text(condition.test(1.0).p),
                 "interval": row.inflation.method.replace("_", " "),
                 "n": row.inflation.n,
             }
-            for one, row in zip(subset, rows, strict=True)
+            for condition, row in zip(subset, rows, strict=True)
         ],
     )
 
 
 def _nothing_yet(sets: Sets) -> None:
     study = pocket_study(sets) if sets.sources else None
-    st.info("No model has answered both sets yet, so their accuracies cannot be compared.", icon=":material/query_stats:")
+    st.info(
+        "No model has answered both sets yet, so their accuracies cannot be compared.",
+        icon=":material/query_stats:",
+    )
     with st.container(horizontal=True):
         if study is not None and st.button(
             "Ask the pocket model",
             key="run-example",
             type="primary",
             icon=":material/play_arrow:",
-            help="Takes seconds; needs no key or network. It knows the problems of its own world and little else",
+            help="Takes seconds; needs no key or network. It knows the problems of its own world "
+            "and little else",
         ):
             with shown_problem():
                 session.registry().start(study)
@@ -111,22 +130,32 @@ def _running(study_id: str) -> None:
     if progress is None:
         st.rerun()
     share = progress.n_done / progress.n_calls if progress.n_calls else 0.0
-    st.progress(min(share, 1.0), text=f"Asking the pocket model: {progress.n_done:,} of {progress.n_calls:,} calls")
+    st.progress(
+        min(share, 1.0),
+        text=f"Asking the pocket model: {progress.n_done:,} of {progress.n_calls:,} calls",
+    )
 
 
 def _published() -> None:
     st.subheader("What a published comparison looks like", anchor=False)
     st.caption(
-        "Published figures of Haimes et al. (2024), table 3, not measured here: inflation of three models on TruthfulQA against "
-        "Retro-Misconceptions. The paper prints no interval in that table. How wide one would be depends on the "
-        "sets: 66 and 50 right of 100 each differ by 16 points [+2.3, +28.9]. EM is the share of masked wrong options that a model "
-        "completes word for word (Deng et al. 2024)."
+        "Published figures of Haimes et al. (2024), table 3, not measured here: inflation of three "
+        "models on TruthfulQA against Retro-Misconceptions. The paper prints no interval in that "
+        "table. How wide one would be depends on the sets: 66 and 50 right of 100 each differ by "
+        "16 points [+2.3, +28.9]. EM is the share of masked wrong options that a model completes "
+        "word for word (Deng et al. 2024)."
     )
-    rows = [Inflated(name, NAN, NAN, without_interval(value / 100, 0, note="published")) for name, value, _ in PUBLISHED]
+    rows = [
+        Inflated(name, NAN, NAN, without_interval(value / 100, 0, note="published"))
+        for name, value, _ in PUBLISHED
+    ]
     left, right = st.columns([3, 2], vertical_alignment="center")
     show_figure("published", lambda c: inflation_figure(rows, c), place=left)
     show_table(
         "published-inflation",
         place=right,
-        rows=[{"model": name, "inflation (points)": value, "EM (%)": match} for name, value, match in PUBLISHED],
+        rows=[
+            {"model": name, "inflation (points)": value, "EM (%)": match}
+            for name, value, match in PUBLISHED
+        ],
     )

@@ -1,5 +1,7 @@
-"""What the tabs Map and Look inside share: both sets in one embedding, computed once, which embedding that is, and what was chosen on the
-map or in its histogram."""
+"""Parts of the tabs Map and Look inside: one embedding of both sets, and the selection.
+
+The embedding is computed once; the selection is what was chosen on the map or in its histogram.
+"""
 
 from collections.abc import Sequence
 
@@ -16,13 +18,20 @@ from pages.common.showing import plain
 
 
 def embedding_choice(n_entries: int, key: str) -> str | None:
-    """The name of the embedding under View; None until it can be used here, and until somebody has agreed to send the
-    entries away."""
-    embedding = embeddings.embedding_by_name(st.session_state.get("embedding") or embeddings.DEFAULT)
+    """Return the name of the embedding under View.
+
+    None until it can be used here, and until somebody has agreed to send the entries away.
+    """
+    embedding = embeddings.embedding_by_name(
+        st.session_state.get("embedding") or embeddings.DEFAULT
+    )
     why_not = embedding.why_not()
     if why_not:
         st.info(
-            plain(f"{embedding.title} cannot be used here. {why_not} Another embedding can be chosen under View."),
+            plain(
+                f"{embedding.title} cannot be used here. {why_not} Another embedding can be "
+                f"chosen under View."
+            ),
             icon=":material/extension_off:",
         )
         return None
@@ -30,8 +39,9 @@ def embedding_choice(n_entries: int, key: str) -> str | None:
     if embedding.sent_to and embedding.sent_to not in agreed:
         st.warning(
             plain(
-                f"This sends {n_entries:,} entries to {embedding.sent_to}. A holdout that has left this machine "
-                "may end up in training data; entries that are stored here already are not sent again."
+                f"This sends {n_entries:,} entries to {embedding.sent_to}. A holdout that has left "
+                "this machine may end up in training data; entries that are stored here already "
+                "are not sent again."
             ),
             icon=":material/outgoing_mail:",
         )
@@ -41,10 +51,14 @@ def embedding_choice(n_entries: int, key: str) -> str | None:
     return embedding.name
 
 
-def comparison_of(target: Sequence[Item], retro: Sequence[Item], store: Store, embedding: str) -> Comparison:
-    """Kept for as long as the sets and the embedding are the same."""
+def comparison_of(
+    target: Sequence[Item], retro: Sequence[Item], store: Store, embedding: str
+) -> Comparison:
+    """Return the comparison, kept while the sets and the embedding are the same."""
     items = digest([item.item_id for item in target], [item.item_id for item in retro])
-    return _comparison(items, embedding, embeddings.embedding_by_name(embedding).revision, target, retro, store)
+    return _comparison(
+        items, embedding, embeddings.embedding_by_name(embedding).revision, target, retro, store
+    )
 
 
 @computed("Placing the entries")
@@ -55,7 +69,7 @@ def _comparison(items: str, embedding: str, revision: str, _target, _retro, _sto
 
 @st.cache_resource(show_spinner=False)
 def layouts(_store: Store) -> Layouts:
-    """The maps that are known or on their way, one shelf for all sessions."""
+    """Return the maps that are known or on their way, shared by all sessions."""
     return Layouts(_store)
 
 
@@ -64,13 +78,16 @@ ROUND = "entries-let-go"
 
 
 def _points(key: str) -> list:
-    """What the points of a selection carry; a point of a ring carries nothing."""
+    """Return the data of the selected points; a point of a ring carries none."""
     points = st.session_state[chart_key(key)]["selection"]["points"]
     return [point["customdata"] for point in points if point.get("customdata")]
 
 
 def chart_key(name: str) -> str:
-    """A chart's key; another one after letting go, because only a new chart forgets the selection that it shows."""
+    """Return a chart's key, another one after letting go.
+
+    Only a new chart forgets the selection that it shows.
+    """
     return f"{name}-{st.session_state.get(ROUND, 0)}"
 
 
@@ -80,25 +97,35 @@ def let_go() -> None:
 
 
 def from_map(sets_id: str) -> None:
-    """Something was chosen on the map. Streamlit forgets a chart's selection when its figure changes, so it is kept here; and
-    the map's own figure must not change by it."""
+    """Take over what was chosen on the map.
+
+    Streamlit forgets a chart's selection when its figure changes, so it is kept here; and the map's
+    own figure must not change by it.
+    """
+    # A point may come twice: as itself and in a ring.
     rows = sorted({int(row) for (row,) in _points(MAP)})
-    st.session_state[SELECTION] = {"sets": sets_id, "rows": rows, "spans": choice_in(sets_id)["spans"]}
+    st.session_state[SELECTION] = {
+        "sets": sets_id,
+        "rows": rows,
+        "spans": choice_in(sets_id)["spans"],
+    }
 
 
 def from_bars(sets_id: str) -> None:
-    """Bars were chosen: their entries are ringed on the map, and what was chosen there is let go."""
+    """Take over chosen bars: their entries are ringed on the map, and its own choice is let go."""
     bars = [(float(low), float(high), int(label)) for low, high, label in _points(BARS)]
     st.session_state[SELECTION] = {"sets": sets_id, "rows": [], "spans": bars}
 
 
 def choice_in(sets_id: str) -> dict:
-    """What was chosen in these sets: `rows` of entries on the map, `spans` (low, high, label) of bars; a choice in others means nothing
-    here."""
+    """Return what was chosen in these sets; a choice in others means nothing here.
+
+    `rows` are entries on the map, `spans` (low, high, label) of bars.
+    """
     choice = st.session_state.get(SELECTION, {})
     return choice if choice.get("sets") == sets_id else {"rows": [], "spans": []}
 
 
 def item_ids() -> list[str]:
-    """Ids of the entries that were chosen last on the map or in its bars, whatever sets they stand in."""
+    """Return the ids of the entries that were chosen last, whatever sets they are in."""
     return st.session_state.get(SELECTION, {}).get("ids", [])

@@ -1,4 +1,7 @@
-"""Look inside: what would give a set away to somebody who reads closely? Duplicates first, then likeness, words, tokens."""
+"""Look inside: signs by which a close reader tells the sets apart.
+
+Duplicates first, then likeness, words, tokens.
+"""
 
 from collections.abc import Sequence
 from typing import Literal
@@ -26,7 +29,7 @@ from pages.holdout.likeness import item_ids as selected_ids
 
 @st.fragment
 def show(target: Sequence[Item], retro: Sequence[Item], store: Store) -> None:
-    """The tab, drawn again on its own when a setting of it changes."""
+    """Draw the tab, again on its own when a setting of it changes."""
     key = digest([item.item_id for item in target], [item.item_id for item in retro])
     with shown_problem():
         _duplicates(key, target, retro)
@@ -63,19 +66,25 @@ def _duplicates(key: str, target: Sequence[Item], retro: Sequence[Item]) -> None
     pairs = [pair for pair in pairs if rows is None or {pair.first, pair.second} & rows]
     across = sum(pair.first < n <= pair.second for pair in pairs)
     if not pairs:
-        left.markdown(f"No two of {n + len(retro):,} entries share {near:.0%} of their words in order.")
+        left.markdown(
+            f"No two of {n + len(retro):,} entries share {near:.0%} of their words in order."
+        )
         return
     exact = sum(pair.exact for pair in pairs)
     left.markdown(
-        f"**{count_of(len(pairs), 'pair shares', 'pairs share')} {near:.0%} of their words in order: {across:,} across the sets, "
-        f"{len(pairs) - across:,} within one; {exact:,} are word for word the same.** An entry that stands in both "
-        "sets is no holdout, and one that stands twice in a set counts twice."
+        f"**{count_of(len(pairs), 'pair shares', 'pairs share')} {near:.0%} of their words in "
+        f"order: {across:,} across the sets, {len(pairs) - across:,} within one; {exact:,} are "
+        "word for word the same.** An entry that stands in both sets is no holdout, and one that "
+        "stands twice in a set counts twice."
     )
     texts = [entry_text(item) for item in (*target, *retro)]
     pair_table(
         [(texts[pair.first], texts[pair.second]) for pair in pairs],
         {
-            "where": ["across" if pair.first < n <= pair.second else SETS[pair.first >= n] for pair in pairs],
+            "where": [
+                "across" if pair.first < n <= pair.second else SETS[pair.first >= n]
+                for pair in pairs
+            ],
             "words in common (%)": [round(100 * pair.similarity, 1) for pair in pairs],
         },
         key="duplicate-pairs",
@@ -84,10 +93,15 @@ def _duplicates(key: str, target: Sequence[Item], retro: Sequence[Item]) -> None
 
 
 def _only_selected(ids: Sequence[str], key: str) -> set[int] | None:
-    """Rows of the entries that were selected on the map, where only their pairs are wanted; None for all."""
+    """Return the rows of the entries selected on the map, where only their pairs are wanted.
+
+    None for all.
+    """
     selection = set(selected_ids())
     rows = {row for row, item_id in enumerate(ids) if item_id in selection}
-    if rows and st.toggle(f"Only pairs with the {len(rows):,} entries selected on the map", key=f"only-selected-{key}"):
+    if rows and st.toggle(
+        f"Only pairs with the {len(rows):,} entries selected on the map", key=f"only-selected-{key}"
+    ):
         return rows
     return None
 
@@ -108,9 +122,9 @@ def _likeness(target: Sequence[Item], retro: Sequence[Item], store: Store) -> No
     )
     st.caption(
         plain(
-            f"{comparison.described}; all pairs within {len(target):,} benchmark and within {len(retro):,} holdout entries. "
-            "Intervals from the entries' own means. The scale of the shares is a square "
-            "root, so that the few very alike pairs at the right end show."
+            f"{comparison.described}; all pairs within {len(target):,} benchmark and within "
+            f"{len(retro):,} holdout entries. Intervals from the entries' own means. The scale of "
+            "the shares is a square root, so that the few very alike pairs at the right end show."
         )
     )
     _across(comparison)
@@ -125,7 +139,10 @@ def _likeness(target: Sequence[Item], retro: Sequence[Item], store: Store) -> No
             if not pairs:
                 st.info("None of the ten holds a selected entry.")
                 continue
-            st.caption(f"Inside the {name}: the highest cosine is {pairs[0][2]:.3f}. Choose a row to see its pair.")
+            st.caption(
+                f"Inside the {name}: the highest cosine is {pairs[0][2]:.3f}. Choose a row to see "
+                f"its pair."
+            )
             pair_table(
                 [(comparison.texts[i], comparison.texts[j]) for i, j, _ in pairs],
                 {"cosine": [round(cosine, 3) for _, _, cosine in pairs]},
@@ -134,37 +151,46 @@ def _likeness(target: Sequence[Item], retro: Sequence[Item], store: Store) -> No
 
 
 def _across(comparison: Comparison) -> None:
-    """The pairs of a benchmark and a holdout entry that are most alike: what a copied holdout shows."""
+    """Show the most alike pairs of a benchmark and a holdout entry: signs of a copied holdout."""
     st.markdown("**The most alike pairs across the sets**")
     pairs = comparison.alike_across
     st.caption(
-        "By embedding (cosine) and by the words that both have in common, in order. A holdout that copies its benchmark "
-        "shows here, while no test of the whole sets finds one copied entry. Choose a row to see its pair."
+        "By embedding (cosine) and by the words that both have in common, in order. A holdout that "
+        "copies its benchmark shows here, while no test of the whole sets finds one copied entry. "
+        "Choose a row to see its pair."
     )
     pair_table(
-        [(comparison.texts[one.target], comparison.texts[one.retro]) for one in pairs],
+        [(comparison.texts[pair.target], comparison.texts[pair.retro]) for pair in pairs],
         {
-            "cosine": [round(one.cosine, 3) for one in pairs],
-            "words in common (%)": [round(100 * one.words, 1) for one in pairs],
-            "declared source": ["yes" if one.is_declared else "" for one in pairs],
+            "cosine": [round(pair.cosine, 3) for pair in pairs],
+            "words in common (%)": [round(100 * pair.words, 1) for pair in pairs],
+            "declared source": ["yes" if pair.is_declared else "" for pair in pairs],
         },
         key="alike-across",
         height=240,
     )
 
 
-# Pairs of entries as a table; the chosen one below it, side by side, with the words marked that differ.
+# Pairs of entries as a table; the chosen one below it, side by side, with the words marked that
+# differ.
 
 MOST_ROWS = 500
 
 
 def pair_table(
-    pairs: Sequence[tuple[str, str]], values: dict[str, Sequence], *, key: str, height: int | Literal["auto"] = "auto"
+    pairs: Sequence[tuple[str, str]],
+    values: dict[str, Sequence],
+    *,
+    key: str,
+    height: int | Literal["auto"] = "auto",
 ) -> None:
-    """`values` are the columns beside the two texts; the first pair is shown until another row is chosen."""
+    """List pairs; the first is shown below until another row is chosen.
+
+    `values` are the columns next to the two texts.
+    """
     rows = [
-        {name: column[i] for name, column in values.items()} | {"first": one, "second": other}
-        for i, (one, other) in enumerate(pairs[:MOST_ROWS])
+        {name: column[i] for name, column in values.items()} | {"first": first, "second": second}
+        for i, (first, second) in enumerate(pairs[:MOST_ROWS])
     ]
     event = show_table(
         key,
@@ -173,18 +199,20 @@ def pair_table(
         on_select="rerun",
         selection_mode="single-row",
         height=height,
-        column_config={name: st.column_config.TextColumn(width="medium") for name in ("first", "second")},
+        column_config={
+            name: st.column_config.TextColumn(width="medium") for name in ("first", "second")
+        },
     )
     row_index = next((row for row in event.selection.rows if row < len(rows)), 0)
     if len(pairs) > MOST_ROWS:
         st.caption(f"The first {MOST_ROWS} are listed.")
-    one, other = pairs[row_index]
+    first, second = pairs[row_index]
     with st.container(border=True):
         left, right = st.columns(2)
         with left:
-            differences(other, one, key=f"{key}-one", as_losses=True)
+            differences(second, first, key=f"{key}-one", as_losses=True)
         with right:
-            differences(one, other, key=f"{key}-other")
+            differences(first, second, key=f"{key}-other")
 
 
 # Words and tokens: what does one set say more often, and by what does a classifier know it?
@@ -199,7 +227,10 @@ def _ngram_table(key: str, _target, _retro) -> NgramTable:
     pairs = paired_rows(target, retro)
     items = [*target, *retro]
     rows = range(len(items)) if pairs is None else pairs
-    texts, half = [entry_text(items[row]) for row in rows], len(target) if pairs is None else len(rows) // 2
+    texts, half = (
+        [entry_text(items[row]) for row in rows],
+        len(target) if pairs is None else len(rows) // 2,
+    )
     return ngrams(texts[:half], texts[half:], paired=pairs is not None)
 
 
@@ -209,6 +240,7 @@ def words(key: str, target: Sequence[Item], retro: Sequence[Item]) -> None:
     claim = words_claim(table)
     st.markdown(f"**{plain(claim.text)}**")
     st.caption(plain(claim.detail))
+    # More bars than these cannot be read; the table below has a thousand rows.
     top = table.rows[:N_SHOWN]
     if top:
         show_figure(
@@ -242,10 +274,12 @@ def words(key: str, target: Sequence[Item], retro: Sequence[Item]) -> None:
             column_config={name: st.column_config.NumberColumn(format="%.2g") for name in "pq"},
         )
     st.caption(
-        f"{table.n_target:,} benchmark entries with {table.n_words_target:,} words, {table.n_retro:,} holdout entries with "
-        f"{table.n_words_retro:,}; words and pairs in at least {table.fewest} entries. Totals count every occurrence, "
-        "entries those with at least one. Only entries are tested (exactly), because one may repeat a word in every option. "
-        "The bars are those with the smallest p; q is p at a false discovery rate over all of them."
+        f"{table.n_target:,} benchmark entries with {table.n_words_target:,} words, "
+        f"{table.n_retro:,} holdout entries with {table.n_words_retro:,}; words and pairs in at "
+        f"least {table.fewest} entries. Totals count every occurrence, entries those with at least "
+        "one. Only entries are tested (exactly), because one may repeat a word in every option. "
+        "The bars are those with the smallest p; q is p at a false discovery rate over all of "
+        "them."
     )
 
 
@@ -257,21 +291,28 @@ def _giveaways(key: str, classifier: str, _target, _retro):
 
 def tokens(key: str, target: Sequence[Item], retro: Sequence[Item]) -> None:
     st.subheader("What does the classifier rely on?", anchor=False)
-    by_name = {one.name: one for one in classifiers.CLASSIFIERS if not one.needs_vectors}
+    by_name = {kind.name: kind for kind in classifiers.CLASSIFIERS if not kind.needs_vectors}
     left, right = st.columns([3, 1], vertical_alignment="bottom")
     classifier = by_name[
         screen.select(
-            "Classifier", list(by_name), "giveaway-classifier", place=right, format_func=lambda name: by_name[name].title
+            "Classifier",
+            list(by_name),
+            "giveaway-classifier",
+            place=right,
+            format_func=lambda name: by_name[name].title,
         )
     ]
     left.caption(
-        f"{classifier.about} The pull of a token is measured on entries that the classifier was not trained on, and "
-        "only tokens that pull the same way in every fold are shown. Whether the sets can be told apart is in Tests."
+        f"{classifier.about} The pull of a token is measured on entries that the classifier was "
+        "not trained on, and only tokens that pull the same way in every fold are shown. Whether "
+        "the sets can be told apart is in Tests."
     )
     if classifier.why_not():
         st.info(plain(classifier.why_not()), icon=":material/extension_off:")
         return
-    if classifier.name != classifiers.DEFAULT and not st.toggle("Fine-tune and attribute", key="giveaway-run"):
+    if classifier.name != classifiers.DEFAULT and not st.toggle(
+        "Fine-tune and attribute", key="giveaway-run"
+    ):
         return
     token_rows = _giveaways(key, classifier.name, target, retro)
     if not token_rows:
@@ -281,10 +322,10 @@ def tokens(key: str, target: Sequence[Item], retro: Sequence[Item]) -> None:
     show_figure(
         "giveaways",
         lambda c: giveaway_bars(
-            [one.token for one in top],
-            [one.weight for one in top],
-            [one.lowest for one in top],
-            [one.highest for one in top],
+            [row.token for row in top],
+            [row.weight for row in top],
+            [row.lowest for row in top],
+            [row.highest for row in top],
             c,
             title="mean pull on held-out entries, with the range over five folds",
         ),
@@ -294,14 +335,14 @@ def tokens(key: str, target: Sequence[Item], retro: Sequence[Item]) -> None:
         "features",
         [
             {
-                "token": one.token,
-                "pull": round(one.weight, 3),
-                "least": round(one.lowest, 3),
-                "most": round(one.highest, 3),
-                "benchmark entries": one.n_target,
-                "holdout entries": one.n_retro,
+                "token": row.token,
+                "pull": round(row.weight, 3),
+                "least": round(row.lowest, 3),
+                "most": round(row.highest, 3),
+                "benchmark entries": row.n_target,
+                "holdout entries": row.n_retro,
             }
-            for one in token_rows[:1_000]
+            for row in token_rows[:1_000]
         ],
         height=320,
     )

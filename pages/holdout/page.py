@@ -12,7 +12,16 @@ from pages.common import modes, record, repeats, screen, session
 from pages.common.header import badges, header_line, offer_copy, show_badges
 from pages.common.links import say_missing
 from pages.common.showing import how_to_read, plain, shown_problem
-from pages.holdout import board, chosen, excluding, inflation, look_inside, survey_panel, tests, versions
+from pages.holdout import (
+    board,
+    chosen,
+    excluding,
+    inflation,
+    look_inside,
+    survey_panel,
+    tests,
+    versions,
+)
 from pages.holdout import map as entry_map
 from pages.holdout.chosen import choose_share_aside
 from pages.holdout.likeness import layouts
@@ -28,24 +37,34 @@ say_missing("sets", name)
 with st.container(horizontal=True, vertical_alignment="center", gap="small", key="view-line"):
     mode = modes.mode_selector()
     controls = screen.Controls()
-whole = chosen.sets_of(key, name, confirmatory=mode == "locked")
-sets = excluding.applied(whole)
+full_sets = chosen.sets_of(key, name, confirmatory=mode == "locked")
+sets = excluding.applied(full_sets)
 
 
 def settings(sets: Sets, view: dict, lock: dict | None) -> dict:
-    """The view with what stands under View; a lock's settings stay."""
+    """Return the view with the choices under View; a lock's settings stay."""
     with controls.place:
-        names = {one.name: one for one in embeddings.EMBEDDINGS}
-        kinds = {one.name: one for one in classifiers.CLASSIFIERS}
+        names = {kind.name: kind for kind in embeddings.EMBEDDINGS}
+        kinds = {kind.name: kind for kind in classifiers.CLASSIFIERS}
         embedding = screen.select(
-            "Embedding", list(names), "embedding", disabled=bool(lock), format_func=lambda name: names[name].title
+            "Embedding",
+            list(names),
+            "embedding",
+            disabled=bool(lock),
+            format_func=lambda name: names[name].title,
         )
         st.caption(plain(names[embedding].why_not() or names[embedding].about))
         classifier = screen.select(
-            "Classifier", list(kinds), "classifier", disabled=bool(lock), format_func=lambda name: kinds[name].title
+            "Classifier",
+            list(kinds),
+            "classifier",
+            disabled=bool(lock),
+            format_func=lambda name: kinds[name].title,
         )
         st.caption(plain(kinds[classifier].why_not() or kinds[classifier].about))
-        seed = st.number_input("Seed", 0, 2**31 - 1, 0, key="seed", bind="query-params", disabled=bool(lock))
+        seed = st.number_input(
+            "Seed", 0, 2**31 - 1, 0, key="seed", bind="query-params", disabled=bool(lock)
+        )
         m = st.number_input(
             "Permutations of the cross-validation",
             19,
@@ -57,23 +76,36 @@ def settings(sets: Sets, view: dict, lock: dict | None) -> dict:
             help="19 reach p = .05, 199 reach p = .005",
         )
         choose_share_aside(sets, lock is not None)
-    choices = {"embedding": embedding, "classifier": classifier, "seed": int(seed), "permutations": int(m)}
+    choices = {
+        "embedding": embedding,
+        "classifier": classifier,
+        "seed": int(seed),
+        "permutations": int(m),
+    }
     aside = f"{100 * sets.share_aside:.0f}% set aside" if sets.share_aside else ""
-    controls.note(aside)  # the rest stands beside each test, under Tests
+    # The other settings are said next to each test, under Tests.
+    controls.note(aside)
     return view if lock else view | choices
 
 
 board_tests: dict = {"tests": {}}
-if whole is not None and sets is not None:
+if full_sets is not None and sets is not None:
     lock = modes.lock_of(sets.record_id, mode, PAGE)
     view = settings(sets, modes.view_of(sets.record_id, PAGE, START, lock), lock)
     with header:
         offer_copy(sets.name, sets.record_id if sets.is_of_study else "")
-        show_badges(list(dict.fromkeys(badge for one in sets.study_ids for badge in badges(session.study_row(one)))))
+        # Each badge once: several studies may have asked these sets.
+        badges_in_order: dict[tuple[str, str], None] = {}
+        for study_id in sets.study_ids:
+            badges_in_order |= dict.fromkeys(badges(session.study_row(study_id)))
+        show_badges(list(badges_in_order))
     if mode == "locked" and lock is None:
         board.offer_lock(sets, board.with_start(chosen.sets_of(key, name), view))
     elif min(len(sets.target), len(sets.retro)) < FEWEST:
-        st.info(plain(too_few(len(sets.target), len(sets.retro), sets.notes)), icon=":material/library_add:")
+        st.info(
+            plain(too_few(len(sets.target), len(sets.retro), sets.notes)),
+            icon=":material/library_add:",
+        )
     else:
         layouts(session.store()).warm()
         place = board.BoardPlace()
@@ -82,11 +114,16 @@ if whole is not None and sets is not None:
         tests.what_is_compared(sets)
         repeats.show_of([*sets.target, *sets.retro])
         part = screen.segments("Part", PARTS, "part")
-        # the cross-validation takes longest, so what does not need it is drawn before
+        # The cross-validation takes longest, so what does not need it is drawn before.
         part_place = st.container()
         with part_place, shown_problem():
             if part == "Map":
-                entry_map.show(list(whole.target), list(whole.retro), session.store(), whole.sets_id)
+                entry_map.show(
+                    list(full_sets.target),
+                    list(full_sets.retro),
+                    session.store(),
+                    full_sets.sets_id,
+                )
             elif part == "Look inside":
                 look_inside.show(list(sets.target), list(sets.retro), session.store())
             elif part == "Survey":
@@ -95,7 +132,8 @@ if whole is not None and sets is not None:
                 inflation.show(sets, mode == "locked")
             elif part == "Guide":
                 st.markdown(
-                    "A holdout is written after a benchmark was published and must look as if it had been drawn with it. "
+                    "A holdout is written after a benchmark was published and must look as if it "
+                    "had been drawn with it. "
                     "Everything else on this page tests that; this is how to get there."
                 )
                 for title, _, text in (step.partition("\n") for step in STEPS):
@@ -103,17 +141,24 @@ if whole is not None and sets is not None:
                         st.markdown(text)
         board_tests = place.verdict(sets, view, mode, lock)
         with place.below:
-            excluding.effect(whole, sets, view, board_tests["tests"])
+            excluding.effect(full_sets, sets, view, board_tests["tests"])
         with part_place, shown_problem():
             if part == "Tests":
-                tests.show(sets, board_tests["tests"], board_tests["about"], board_tests["missing"], mode == "locked")
+                tests.show(
+                    sets,
+                    board_tests["tests"],
+                    board_tests["about"],
+                    board_tests["missing"],
+                    mode == "locked",
+                )
             elif part == "Versions":
                 versions.show(sets, board_tests["tests"], view)
         record.history(sets.record_id)
 
 how_to_read(
-    "**Source's rule**: four tests that do not reject. **Ours**: ✗✗ beyond, the 95% interval lies outside the margin; ✗ "
-    "different, p below .05 (Holm); ≈ different, within the margin; ✓ equivalent, the interval lies inside it; – undecided. "
-    "Set margins before looking. **Could detect** is the smallest difference that four such studies in five find.",
+    "**Source's rule**: four tests that do not reject. **Ours**: ✗✗ beyond, the 95% interval lies "
+    "outside the margin; ✗ different, p below .05 (Holm); ≈ different, within the margin; ✓ "
+    "equivalent, the interval lies inside it; – undecided. Set margins before looking. **Could "
+    "detect** is the smallest difference that four such studies in five find.",
     example=holdout_example(board_tests["tests"]),
 )

@@ -1,4 +1,4 @@
-"""The tests in detail: duplicates first, who may be asked about difficulty, what each number rests on."""
+"""The tests in detail: duplicates, models for the test of difficulty, basis of each number."""
 
 import streamlit as st
 
@@ -14,25 +14,42 @@ from pages.holdout import cached
 
 
 def what_is_compared(sets: Sets) -> None:
-    """One line above everything: how many entries, what was left out, and duplicates: a text in both sets is no holdout, one
-    twice in a set counts twice."""
+    """Say in a line how many entries there are, what was left out, and duplicates.
+
+    A text in both sets is no holdout, one twice in a set counts twice.
+    """
     n = len(sets.target)
     pairs = cached.duplicates(sets)
     across = [pair for pair in pairs if pair.first < n <= pair.second]
-    aside = f", {sets.n_aside:,} more set aside" if sets.n_aside else ", those that were set aside" if sets.share_aside else ""
+    aside = (
+        f", {sets.n_aside:,} more set aside"
+        if sets.n_aside
+        else ", those that were set aside"
+        if sets.share_aside
+        else ""
+    )
     twice = f"Near duplicates: {count_of(len(pairs), 'pair')}, see Look inside." if pairs else ""
     st.caption(
-        plain(" ".join([f"{n:,} benchmark entries, {len(sets.retro):,} holdout entries{aside}.", *sets.notes, twice]).strip())
+        plain(
+            " ".join(
+                [
+                    f"{n:,} benchmark entries, {len(sets.retro):,} holdout entries{aside}.",
+                    *sets.notes,
+                    twice,
+                ]
+            ).strip()
+        )
     )
     if any(pair.exact for pair in across):
         st.warning(
-            "A text stands in both sets word for word, so it is not held out: leave it out before reading on.",
+            "A text stands in both sets word for word, so it is not held out: leave it out before "
+            "reading on.",
             icon=":material/content_copy:",
         )
 
 
 def show(sets: Sets, tests: dict, about: dict, missing: dict, confirmatory: bool) -> None:
-    """Every test's numbers as a table, then difficulty by model and condition."""
+    """Show every test's numbers as a table, then difficulty by model and condition."""
     rows = [
         {
             "test": TITLES[name],
@@ -48,33 +65,40 @@ def show(sets: Sets, tests: dict, about: dict, missing: dict, confirmatory: bool
         for name, test in tests.items()
     ]
     show_table(
-        "holdout-tests", rows, column_config={name: st.column_config.TextColumn(width="large") for name in ("ours", "how")}
+        "holdout-tests",
+        rows,
+        column_config={
+            name: st.column_config.TextColumn(width="large") for name in ("ours", "how")
+        },
     )
     st.caption("At the margins where the handles above were last released.")
-    for name, why in missing.items():
-        st.caption(plain(f"{TITLES[name]}. {why}"))
+    for name, reason in missing.items():
+        st.caption(plain(f"{TITLES[name]}. {reason}"))
     _difficulty(sets, confirmatory)
 
 
 def _difficulty(sets: Sets, confirmatory: bool) -> None:
     st.subheader("Who may be asked whether the sets are equally hard?", anchor=False)
     st.caption(
-        "Only a model whose training ended before the benchmark was published cannot have seen it. Weak models make "
-        "different sets look equally hard, so the source boosts them: an answer among the first k options, five "
-        "examples, a helpful prompt. Every condition that a study measured is listed; the axes “Examples before the "
-        "question” and “Prompt format” (Helpful prompt) add them."
+        "Only a model whose training ended before the benchmark was published cannot have seen it. "
+        "Weak models make different sets look equally hard, so the source boosts them: an answer "
+        "among the first k options, five examples, a helpful prompt. Every condition that a study "
+        "measured is listed; the axes “Examples before the question” and “Prompt format” (Helpful "
+        "prompt) add them."
     )
     conditions = cached.all_conditions(sets, confirmatory)
     if not conditions:
         st.info(
-            "No model has answered both sets. Ask the pocket model under Inflation, or declare a study "
-            "with these items as benchmark and holdout.",
+            "No model has answered both sets. Ask the pocket model under Inflation, or declare a "
+            "study with these items as benchmark and holdout.",
             icon=":material/science:",
         )
         return
-    states = checked_models(sets.target, list(dict.fromkeys(one.model for one in conditions)))
-    for one in states.values():
-        st.markdown(plain(one.sentence))
+    states = checked_models(
+        sets.target, list(dict.fromkeys(condition.model for condition in conditions))
+    )
+    for state in states.values():
+        st.markdown(plain(state.sentence))
     rows = []
     for condition in conditions:
         test, (k_t, n_t, k_r, n_r) = condition.test(START["difficulty"]), condition.counts

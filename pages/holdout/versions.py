@@ -17,26 +17,32 @@ def show(sets: Sets, tests: dict, view: dict) -> None:
     names = list(dict.fromkeys(row["name"] for row in reversed(versions)))
     if not names:
         st.info(
-            "No version has been kept yet. Keep this one, edit the file of your holdout, load it again and keep that: this tab then "
-            "says whether the edit helped.",
+            "No version has been kept yet. Keep this one, edit the file of your holdout, load it "
+            "again and keep that: this tab then says whether the edit helped.",
             icon=":material/history:",
         )
         return
     name = st.selectbox("Series", names, key="series", bind="query-params")
-    rows = [row | {"results": read_results(row["results"])} for row in versions if row["name"] == name]
-    labelled = [{"label": f"v{i}", "results": row["results"]} for i, row in enumerate(rows, start=1)]
+    rows = [
+        row | {"results": read_results(row["results"])} for row in versions if row["name"] == name
+    ]
+    labelled = [
+        {"label": f"v{i}", "results": row["results"]} for i, row in enumerate(rows, start=1)
+    ]
     if len(rows) > 1:
         for sentence in edited(rows[-2], rows[-1]):
             st.markdown(plain(sentence))
     if len(rows) > 2:
         st.caption(
-            f"{len(rows):,} versions were tested: a set that was edited until it passed has been fitted to these tests. "
-            "Confirm the last version on entries that were set aside, or with another classifier and another embedding."
+            f"{len(rows):,} versions were tested: a set that was edited until it passed has been "
+            "fitted to these tests. Confirm the last version on entries that were set aside, or "
+            "with another classifier and another embedding."
         )
     show_figure("versions", lambda c: equivalence_figure(labelled, c))
     st.caption(
-        "Bar: interval of each test. Blue tick: its margin. Filled circle equivalent, diamond different within it, cross different, "
-        "upright cross beyond it, open circle undecided; a change of embedding, classifier or seed between versions is in the table."
+        "Bar: interval of each test. Blue tick: its margin. Filled circle equivalent, diamond "
+        "different within it, cross different, upright cross beyond it, open circle undecided; a "
+        "change of embedding, classifier or seed between versions is in the table."
     )
     show_table(
         "versions",
@@ -48,12 +54,12 @@ def show(sets: Sets, tests: dict, view: dict) -> None:
                 "note": row["note"],
                 "benchmark": len(row["target_ids"]),
                 "holdout": len(row["retro_ids"]),
-                **{test: one["state"] for test, one in row["results"].items()},
+                **{test: result["state"] for test, result in row["results"].items()},
                 "settings": ", ".join(f"{key} {value}" for key, value in row["settings"].items()),
                 "link": f"?sets=version:{row['version_id']}",
             }
             for label, row in zip(labelled, rows, strict=True)
-        ][::-1],
+        ][::-1],  # the newest version first
     )
 
 
@@ -67,8 +73,13 @@ def _keep(sets: Sets, tests: dict, view: dict, versions: list[dict]) -> None:
             max_chars=120,
         )
         note = st.text_input("What was changed", key="version-note", max_chars=400)
-        who = name_field("Your name", key="version-author", max_chars=80)
-        if st.button("Keep", key="keep-version", type="primary", disabled=not (series.strip() and who.strip())):
+        author = name_field("Your name", key="version-author", max_chars=80)
+        if st.button(
+            "Keep",
+            key="keep-version",
+            type="primary",
+            disabled=not (series.strip() and author.strip()),
+        ):
             before = [row["version_id"] for row in versions if row["name"] == series.strip()]
             holdout.keep_version(
                 session.store(),
@@ -79,9 +90,12 @@ def _keep(sets: Sets, tests: dict, view: dict, versions: list[dict]) -> None:
                     "sets_id": sets.sets_id,
                     "target_ids": [item.item_id for item in sets.target],
                     "retro_ids": [item.item_id for item in sets.retro],
-                    "author": who.strip(),
+                    "author": author.strip(),
                     "results": {name: result_of(test) for name, test in tests.items()},
-                    "settings": {key: view[key] for key in ("embedding", "classifier", "seed", "permutations")},
+                    "settings": {
+                        key: view[key]
+                        for key in ("embedding", "classifier", "seed", "permutations")
+                    },
                 },
                 [*sets.target, *sets.retro],
             )
