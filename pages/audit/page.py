@@ -25,11 +25,15 @@ from pages.common.showing import RETRO, how_to_read, plain, shown_problem
 
 
 def ways_on(study_id: str) -> None:
-    """All of them, in one row under the headline."""
+    """Offer what to do with a log next, in one row under the headline."""
     with st.container(horizontal=True, vertical_alignment="center"):
         _read_again(study_id)
         offer_judge(study_id)
-        if st.button("Ask again", icon=":material/replay:", help="Opens New study with these items and this model."):
+        if st.button(
+            "Ask again",
+            icon=":material/replay:",
+            help="Opens New study with these items and this model.",
+        ):
             with shown_problem():
                 _ask_again(study_id)
         st.page_link("studies/page.py", label="All studies", icon=":material/folder_open:")
@@ -41,17 +45,29 @@ def _fitting(study_id: str) -> list[str]:
 
 
 def _read_again(study_id: str) -> None:
-    """Nothing where no text was stored that an extractor could read."""
+    """Offer to read the stored texts again; nothing where no extractor could read one."""
     names = _fitting(study_id)
     if not names:
         return
     with st.popover("Read again", icon=":material/find_replace:"):
-        st.markdown("Reads the stored texts with another extractor. No model is called, and what was read before stays.")
-        name = st.selectbox("Extractor", names, format_func=lambda one: EXTRACTORS[one].title, key="reread-extractor")
+        st.markdown(
+            "Reads the stored texts with another extractor. No model is called, and what was read "
+            "before stays."
+        )
+        name = st.selectbox(
+            "Extractor",
+            names,
+            format_func=lambda extractor_name: EXTRACTORS[extractor_name].title,
+            key="reread-extractor",
+        )
         params = {}
         if name == "pattern":
-            params["expression"] = st.text_input("Regular expression", DEFAULT, key="reread-pattern", max_chars=500)
-            params["group"] = st.text_input("Group that holds the answer", "1", key="reread-group", max_chars=40)
+            params["expression"] = st.text_input(
+                "Regular expression", DEFAULT, key="reread-pattern", max_chars=500
+            )
+            params["group"] = st.text_input(
+                "Group that holds the answer", "1", key="reread-group", max_chars=40
+            )
         if st.button("Read the stored texts", type="primary", key="reread-now"):
             with shown_problem(), st.spinner("Reading …"):
                 rereading.reread(session.store(), study_id, name, params)
@@ -73,40 +89,77 @@ WAYS = {JUDGE: "By a prompt of your own"}
 
 @session.cached("Counting the calls", 8)
 def price(study_id: str, judge: str, prompt: str, extractor: str) -> str:
-    """What a judge would cost now, for people; raises BadInput for a prompt that cannot be one."""
+    """Return in words what a judge would cost now.
+
+    Raises BadInput for a prompt that cannot be one.
+    """
     most = rereading.AT_MOST if extractor in rereading.TOGETHER else ""
-    return f"{most}{rereading.priced(session.store(), study_id, judge, prompt, extractor=extractor).sentence()}"
+    priced = rereading.priced(session.store(), study_id, judge, prompt, extractor=extractor)
+    return f"{most}{priced.sentence()}"
 
 
 def offer_judge(study_id: str) -> None:
-    """The popover beside the other ways to go on."""
-    with st.popover("Read with a judge", icon=":material/gavel:", key="judge-form", on_change="rerun") as unfolded:
+    """Offer the popover of the judge next to the other ways to go on."""
+    with st.popover(
+        "Read with a judge", icon=":material/gavel:", key="judge-form", on_change="rerun"
+    ) as unfolded:
         if not unfolded.open:
-            return  # the price takes as long as the rest of the page
-        st.markdown("A model reads the stored texts. What was read before stays; nothing is claimed before people checked it.")
+            # Asked for only when unfolded: the price takes as long as the rest of the page.
+            return
+        st.markdown(
+            "A model reads the stored texts. What was read before stays; nothing is claimed "
+            "before people checked it."
+        )
         judge = st.selectbox("Model", list(model_cards()), key="judge-model")
         extractor = st.selectbox(
-            "How", [JUDGE, *rereading.TOGETHER], key="judge-how", format_func=lambda one: WAYS.get(one) or EXTRACTORS[one].title
+            "How",
+            [JUDGE, *rereading.TOGETHER],
+            key="judge-how",
+            format_func=lambda extractor_name: (
+                WAYS.get(extractor_name) or EXTRACTORS[extractor_name].title
+            ),
         )
         prompt = rereading.EXAMPLE
         if extractor == JUDGE:
-            prompt = st.text_area("Prompt", rereading.EXAMPLE, key="judge-prompt", height=240, max_chars=rereading.MOST_CHARS)
+            prompt = st.text_area(
+                "Prompt",
+                rereading.EXAMPLE,
+                key="judge-prompt",
+                height=240,
+                max_chars=rereading.MOST_CHARS,
+            )
         with shown_problem():
             st.caption(plain(f"{judge}: {price(study_id, judge, prompt, extractor)}."))
             stored_usd = budgets.budget_usd(session.store(), session.declared(study_id))
             budget = st.number_input(
-                "Budget of the study, US dollars", 0.0, value=stored_usd, key="judge-budget", placeholder="none"
+                "Budget of the study, US dollars",
+                0.0,
+                value=stored_usd,
+                key="judge-budget",
+                placeholder="none",
             )
             retro = st.checkbox(RETRO, key="judge-retro")
             if st.button("Judge the stored texts", type="primary", key="judge-now"):
-                _judge(study_id, judge, prompt, extractor, None if budget == stored_usd else budget, retro)
+                _judge(
+                    study_id,
+                    judge,
+                    prompt,
+                    extractor,
+                    None if budget == stored_usd else budget,
+                    retro,
+                )
 
 
-def _judge(study_id: str, judge: str, prompt: str, extractor: str, budget: float | None, retro: bool) -> None:
+def _judge(
+    study_id: str, judge: str, prompt: str, extractor: str, budget: float | None, retro: bool
+) -> None:
     bar = st.progress(0.0, "Judging …")
 
     def on_progress(progress: rereading.JudgeProgress) -> None:
-        bar.progress(progress.n_done / progress.n_all, f"{progress.n_done:,} of {progress.n_all:,} answers judged")
+        bar.progress(
+            progress.n_done / progress.n_all,
+            f"{progress.n_done:,} of {progress.n_all:,} answers judged",
+        )
 
     judge_run = rereading.judge_again(
         session.store(),
@@ -128,27 +181,32 @@ def audit_of(study_id: str) -> Audit:
     return audit(session.store(), study_id)
 
 
-def card(number: int, one: Finding) -> None:
+def card(number: int, finding: Finding) -> None:
     with st.container(border=True):
         left, right = st.columns([5, 1], vertical_alignment="center")
-        left.markdown(f"**{plain(one.claim.text)}**")
-        if one.claim.detail:
-            left.caption(plain(one.claim.detail))
-        if one.items:
+        left.markdown(f"**{plain(finding.claim.text)}**")
+        if finding.claim.detail:
+            left.caption(plain(finding.claim.detail))
+        if finding.items:
             right.button(
-                f"Look at {len(one.items):,}",
+                f"Look at {len(finding.items):,}",
                 key=f"look-{number}",
                 icon=":material/search:",
                 on_click=open_item,
-                args=(one.items[0],),
-                kwargs={"axis": one.axis, "readout": one.extractor, "finding": str(number), "on": one.model},
+                args=(finding.items[0],),
+                kwargs={
+                    "axis": finding.axis,
+                    "readout": finding.extractor,
+                    "finding": str(number),
+                    "on": finding.model,
+                },
                 help="Opens the first of the items behind this finding; j and k step through them.",
             )
 
 
 def cards(findings: Sequence[tuple[int, Finding]]) -> None:
-    for number, one in findings:
-        card(number, one)
+    for number, finding in findings:
+        card(number, finding)
 
 
 study_id = page_header("audit")
@@ -164,24 +222,32 @@ if study_id is not None:
         st.markdown(plain(sentence))
     ways_on(study_id)
     number_in_link = st.query_params.get("finding", "")
-    opened = report.findings[int(number_in_link) - 1] if number_in_link.isdecimal() and 0 < int(number_in_link) <= n else None
+    # A link may name a finding of an earlier audit, which this one does not have.
+    opened = (
+        report.findings[int(number_in_link) - 1]
+        if number_in_link.isdecimal() and 0 < int(number_in_link) <= n
+        else None
+    )
     if opened and opened.items:
         model = opened.model or session.study_row(study_id)["models"][0]
         inspector_place(study_id, model, Steps(opened.items), sheet=True, title=opened.claim.text)
-    for kind, several in report.graded.items():
+    for kind, findings in report.graded.items():
         if kind in (WRONG, LESS_SURE):
-            st.markdown(f"### {kind} ({len(several):,})")
-            cards(several)
+            st.markdown(f"### {kind} ({len(findings):,})")
+            cards(findings)
             continue
-        # Which of two models is better is what most logs are opened for; the rest waits behind a click.
-        compared = [numbered for numbered in report.compared if numbered in several]
+        # Which of two models is better is what most logs are opened for;
+        # the rest waits behind a click.
+        compared = [numbered for numbered in report.compared if numbered in findings]
         cards(compared)
-        others = [numbered for numbered in several if numbered not in compared]
+        others = [numbered for numbered in findings if numbered not in compared]
         if others:
             with st.expander(f"{kind} ({len(others):,})"):
                 cards(others)
     lines = report.coverage.lines()
-    with st.expander(f"Checks that could not be made ({len(lines)})" if lines else "What was checked"):
+    with st.expander(
+        f"Checks that could not be made ({len(lines)})" if lines else "What was checked"
+    ):
         st.caption(plain(f"{report.recognised} {report.comparisons}"))
         st.markdown("\n".join(f"- {plain(line)}" for line in lines))
     if report.notes:
@@ -190,8 +256,9 @@ if study_id is not None:
                 st.markdown(f"- {plain(note)}")
 
 how_to_read(
-    "No model is asked: every number comes from the rows of the log. **Reported against recomputed** is the mean of the "
-    "log's own scores. Differences of two scores are **paired** on the same items and claimed at p < .05 each. **Repeats** "
-    "are the noise floor. A flip rate is at most 2 − acc₁ − acc₂. **lm-eval's SCORE** undoes its swap of options twice, so "
-    "an answer at the original place always counts as right."
+    "No model is asked: every number comes from the rows of the log. **Reported against "
+    "recomputed** is the mean of the log's own scores. Differences of two scores are **paired** on "
+    "the same items and claimed at p < .05 each. **Repeats** are the noise floor. A flip rate is "
+    "at most 2 − acc₁ − acc₂. **lm-eval's SCORE** undoes its swap of options twice, so an answer "
+    "at the original place always counts as right."
 )
