@@ -18,8 +18,11 @@ from pages.navigation import BY_FOLDER, PAGES
 
 
 def card(row: dict, running: bool, *, is_answered: bool = False) -> None:
-    """`running` was read before the row, so that one that ended meanwhile is drawn again. What `is_answered` above already is not
-    said again."""
+    """Draw the card of a study.
+
+    `running` was read before the row, so that one that ended meanwhile is drawn again. What
+    `is_answered` above already is not said again.
+    """
     if row["problem"]:
         unreadable(row)
         return
@@ -41,32 +44,52 @@ def card(row: dict, running: bool, *, is_answered: bool = False) -> None:
             _actions(row, running)
 
 
+# In parallel, so that no other card waits for the sentences of this one.
 @st.fragment(parallel=True)
 def _summary(study_id: str) -> None:
-    """What the study says in a sentence, the others on hover; no other row waits for it. Of a running study as of the last tenth of
-    its calls. What qualifies a sentence stands on its page."""
-    first, *others = leading_sentences(study_id) or [""]
-    st.markdown(plain(first), help=plain(" ".join(others)) or None)
+    """Say the study's first sentence, the others on hover.
+
+    Of a running study as of the last tenth of its calls. What qualifies a sentence stands on its
+    page.
+    """
+    first, *other_sentences = leading_sentences(study_id) or [""]
+    st.markdown(plain(first), help=plain(" ".join(other_sentences)) or None)
 
 
 def _actions(row: dict, running: bool) -> None:
     study_id = row["study_id"]
     with st.container(horizontal=True, vertical_alignment="center", horizontal_alignment="right"):
         if running:
-            # a callback is called before anything is drawn, so that no redrawing of the page can swallow the click
-            st.button("Cancel", key=f"cancel-{study_id}", icon=":material/stop:", on_click=_cancel, args=(study_id,))
+            # A callback is called before anything is drawn, so that no redrawing of the page can
+            # swallow the click.
+            st.button(
+                "Cancel",
+                key=f"cancel-{study_id}",
+                icon=":material/stop:",
+                on_click=_cancel,
+                args=(study_id,),
+            )
         if (
             not running
             and row["state"] != "done"
             and st.button(
-                "Start" if row["state"] == "planned" else "Resume", key=f"resume-{study_id}", icon=":material/play_arrow:"
+                "Start" if row["state"] == "planned" else "Resume",
+                key=f"resume-{study_id}",
+                icon=":material/play_arrow:",
             )
         ):
             with shown_problem():
                 session.registry().start(session.declared(study_id))
                 st.rerun()
-        st.page_link(OPENS.path, label="Open", icon=":material/arrow_forward:", query_params=OPENS.link_to(study_id))
-        with st.popover("Menu", icon=":material/more_vert:", type="tertiary", key=f"menu-{study_id}"):
+        st.page_link(
+            OPENS.path,
+            label="Open",
+            icon=":material/arrow_forward:",
+            query_params=OPENS.link_to(study_id),
+        )
+        with st.popover(
+            "Menu", icon=":material/more_vert:", type="tertiary", key=f"menu-{study_id}"
+        ):
             _menu(row, running)
 
 
@@ -81,13 +104,18 @@ OPENS = BY_FOLDER["score"]
 def _menu(row: dict, running: bool) -> None:
     study_id = row["study_id"]
     _calls(row)
-    for one in PAGES:
-        if one.on_card and one is not OPENS and one.on_card(session.declared(study_id)):
-            st.page_link(one.path, label=one.title, icon=one.icon, query_params=one.link_to(study_id))
+    for entry in PAGES:
+        if entry.on_card and entry is not OPENS and entry.on_card(session.declared(study_id)):
+            st.page_link(
+                entry.path, label=entry.title, icon=entry.icon, query_params=entry.link_to(study_id)
+            )
     declared = session.declared(study_id)
     if not declared.is_recorded:
         st.page_link(
-            "new_study/page.py", label="Duplicate", icon=":material/content_copy:", query_params={"from_study": study_id}
+            "new_study/page.py",
+            label="Duplicate",
+            icon=":material/content_copy:",
+            query_params={"from_study": study_id},
         )
     if declared.budget_usd is not None or row["state"] == "over_budget":
         budget_button(study_id, declared)
@@ -98,18 +126,22 @@ def _menu(row: dict, running: bool) -> None:
 
 
 def unreadable(row: dict) -> None:
-    """A study whose declaration this version cannot read: what is known of it, its text, and Delete."""
+    """Show a study whose declaration this version cannot read: its text, and Delete."""
     with st.container(border=True, key=f"card-{row['study_id']}"):
         st.subheader(plain(row["name"]), anchor=False)
         st.warning(plain(row["problem"]), icon=":material/unknown_document:")
         with st.container(horizontal=True, vertical_alignment="center"):
             with st.expander("Provenance", icon=":material/receipt_long:"):
-                st.caption(f"Declared {row['created_at']:%Y-%m-%d %H:%M} · flipscope {plain(row['code_version'])}")
+                st.caption(
+                    f"Declared {row['created_at']:%Y-%m-%d %H:%M} · flipscope "
+                    f"{plain(row['code_version'])}"
+                )
                 st.code(studies.toml(session.store(), row["study_id"]), language="toml")
             delete_button(row["study_id"], running=False)
 
 
-# What a card says of its study's state: how far it is, on what, at what cost; of a running one drawn again by itself.
+# The state of a study on its card: how far it is, on what, at what cost. A running one is drawn
+# again by itself.
 
 STATES = {
     "planned": "Not started",
@@ -126,8 +158,10 @@ STATES = {
 
 @st.fragment(run_every=2.0)
 def live(study_id: str) -> None:
-    """State and progress of a running study: the part of the page that is drawn again every two seconds. When another tenth
-    of the calls is done the cards are drawn again."""
+    """Show state and progress of a running study, again every two seconds.
+
+    When another tenth of the calls is done the cards are drawn again.
+    """
     tenth = tenth_of(study_id)
     if tenth is None or tenth != st.session_state.setdefault(f"tenth-{study_id}", tenth):
         st.session_state.pop(f"tenth-{study_id}", None)
@@ -155,15 +189,22 @@ def _progress(row: dict) -> None:
 
 
 def _facts(row: dict) -> str:
-    """Models, items and failed calls in a line."""
+    """Return models, items and failed calls in a line."""
     failed = f" · {int(row['n_failed']):,} failed" if row["n_failed"] else ""
     return f"{', '.join(row['models'])} · {items_text(session.store(), row)}{failed}"
 
 
 def _calls(row: dict) -> None:
-    """How many calls were made or taken from the store, and what they cost."""
+    """Say how many calls were made or taken from the store, and what they cost."""
+    # A missing price comes as None or, from a frame, as NaN, which differs from itself.
     unknown = row["cost_usd"] is None or row["cost_usd"] != row["cost_usd"]
-    cost = "" if not row["n_calls_done"] else " · price unknown" if unknown else f" · {dollars(row['cost_usd'])}"
+    cost = (
+        ""
+        if not row["n_calls_done"]
+        else " · price unknown"
+        if unknown
+        else f" · {dollars(row['cost_usd'])}"
+    )
     st.caption(plain(f"{calls_text(int(row['n_calls_done']), int(row['n_reused']))}{cost}"))
 
 
@@ -171,11 +212,14 @@ def _calls(row: dict) -> None:
 
 
 def delete_button(study_id: str, running: bool) -> None:
-    """Removes the study after a second click; not while it runs, when the core refuses it, too."""
+    """Remove the study after a second click; not while it runs, when the core refuses it, too."""
     if running:
         return
     with st.expander("Delete", icon=":material/delete:"):
-        st.markdown("Removes this study and its readouts. Completions that were paid for stay and are reused.")
+        st.markdown(
+            "Removes this study and its readouts. Completions that were paid for stay and are "
+            "reused."
+        )
         if st.button("Delete this study", key=f"delete-{study_id}", type="primary"):
             with shown_problem():
                 studies.delete_study(session.store(), study_id)
@@ -183,12 +227,16 @@ def delete_button(study_id: str, running: bool) -> None:
 
 
 def budget_button(study_id: str, study: Study) -> None:
-    """What the study has spent over all its runs, and a new budget for it."""
+    """Say what the study has spent over all its runs, and offer a new budget."""
     store = session.store()
     with st.expander("Budget", icon=":material/payments:"):
         cap, spent = budgets.budget_usd(store, study), budgets.spent_usd(store, study_id)
-        st.markdown(plain(f"{dollars(spent)} spent over all runs, of a budget of {dollars(cap or 0.0)}."))
-        usd = st.number_input("Budget (US dollars)", 0.0, MOST_BUDGET_USD, cap, key=f"budget-{study_id}")
+        st.markdown(
+            plain(f"{dollars(spent)} spent over all runs, of a budget of {dollars(cap or 0.0)}.")
+        )
+        usd = st.number_input(
+            "Budget (US dollars)", 0.0, MOST_BUDGET_USD, cap, key=f"budget-{study_id}"
+        )
         if st.button("Set the budget", key=f"set-budget-{study_id}") and usd is not None:
             with shown_problem():
                 budgets.set_budget(store, study_id, usd)
@@ -197,35 +245,57 @@ def budget_button(study_id: str, study: Study) -> None:
 
 # A study's prompts for another harness, as a download.
 
-TITLES = {"inspect": "Inspect AI", "lm-eval": "lm-evaluation-harness", "jsonl": "JSONL for any other"}
+TITLES = {
+    "inspect": "Inspect AI",
+    "lm-eval": "lm-evaluation-harness",
+    "jsonl": "JSONL for any other",
+}
 
 
 def harness_button(study_id: str, study: Study) -> None:
-    """The prompts as a task of Inspect or lm-eval; what the harness writes is imported on this page."""
+    """Offer the prompts as a task of Inspect or lm-eval.
+
+    What the harness writes is imported on this page.
+    """
     with st.expander("For another harness", icon=":material/output:"):
-        st.markdown("The study's prompts as a task. Import what the harness writes, and it becomes this study.")
-        harness = st.selectbox("Harness", HARNESSES, format_func=TITLES.__getitem__, key=f"harness-{study_id}")
+        st.markdown(
+            "The study's prompts as a task. Import what the harness writes, and it becomes this "
+            "study."
+        )
+        harness = st.selectbox(
+            "Harness", HARNESSES, format_func=TITLES.__getitem__, key=f"harness-{study_id}"
+        )
         names = [use.name for use in study.models]
-        model = names[0] if len(names) == 1 else st.selectbox("Model", names, key=f"harness-model-{study_id}")
+        model = (
+            names[0]
+            if len(names) == 1
+            else st.selectbox("Model", names, key=f"harness-model-{study_id}")
+        )
         if st.button("Write the prompts", key=f"harness-write-{study_id}"):
             with shown_problem():
                 packed, sentence = zipped_variants(session.store(), study, harness, model)
                 st.markdown(plain(sentence))
                 offer_file(
-                    "Download", packed, f"variants-{study_id}-{harness}.zip", "application/zip", key=f"harness-zip-{study_id}"
+                    "Download",
+                    packed,
+                    f"variants-{study_id}-{harness}.zip",
+                    "application/zip",
+                    key=f"harness-zip-{study_id}",
                 )
 
 
-# Where a study comes from: when and by which version it was declared, and its declaration to take away.
+# Where a study comes from: when and by which version it was declared, and its declaration to take
+# away.
 
 
 def provenance(row: dict) -> None:
-    """The part of one study's menu."""
+    """Say when and by which version the study was declared, and offer its declaration."""
     study_id = row["study_id"]
     with st.expander("Provenance", icon=":material/receipt_long:"):
         st.caption(
-            f"Declared {row['created_at']:%Y-%m-%d %H:%M} · flipscope {row['code_version']} · id `{study_id}`. "
-            "Every seed is in the declaration; the same declaration has the same id on every machine."
+            f"Declared {row['created_at']:%Y-%m-%d %H:%M} · flipscope {row['code_version']} · id "
+            f"`{study_id}`. Every seed is in the declaration; the same declaration has the same id "
+            "on every machine."
             + (
                 " It names a file by a path of this machine."
                 if any(source.path for source in session.declared(study_id).items)

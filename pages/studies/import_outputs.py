@@ -1,4 +1,4 @@
-"""Outputs that were recorded elsewhere become a study: what was recognised, each guess to correct, and the import with progress."""
+"""Recorded outputs become a study: recognised, corrected guess by guess, and imported."""
 
 import threading
 from collections.abc import Callable, Sequence
@@ -35,24 +35,34 @@ from flipcore.datasets.tables.reading import Choice, Question
 from flipcore.runs.harnesses.coming_back import store_survey
 from flipcore.runs.log_corrections import CLUSTERS, TARGETS, corrections_of
 from flipcore.runs.log_import import ImportProgress
-from flipcore.runs.log_survey import Survey, first_rows, open_questions, preview_row, survey, tables_in
+from flipcore.runs.log_survey import (
+    Survey,
+    first_rows,
+    open_questions,
+    preview_row,
+    survey,
+    tables_in,
+)
 from flipcore.runs.progress import INCOMPLETE
 from flipcore.store.recorded import import_state
 from flipcore.store.uploads import keep_together
 from pages.common import session
 from pages.common.showing import UPLOAD_LIMIT, plain, show_table, shown_problem
 
-N_SHOWN = 3  # rows of a file that are shown before it is imported
+# Rows of a file that are shown before it is imported.
+N_SHOWN = 3
 
 
 def section() -> None:
-    """The drop zone, and below it how the dropped files were read."""
+    """Draw the drop zone, and below it how the dropped files were read."""
     uploads = st.file_uploader(
         "Drop a log or a table of outputs",
         key="log-files",
         accept_multiple_files=True,
-        help="Logs of Inspect, lm-evaluation-harness, HELM, lighteval, Every Eval Ever and others; tables as JSONL, JSON, "
-        "CSV, Excel or Parquet. One file, several, or a zip; results files beside their samples. Nothing is asked again. Each "
+        help="Logs of Inspect, lm-evaluation-harness, HELM, lighteval, Every Eval Ever and "
+        "others; tables as JSONL, JSON, "
+        "CSV, Excel or Parquet. One file, several, or a zip; results files beside their samples. "
+        "Nothing is asked again. Each "
         f"{UPLOAD_LIMIT}, or: {command('import FOLDER')}.",
     )
     if uploads:
@@ -61,14 +71,20 @@ def section() -> None:
 
 
 def upload_folder(uploads: list) -> list[str]:
-    """The uploads as one folder, names kept, because results files are found by the names of their samples."""
-    folder = keep_together([(one.name, one.getvalue()) for one in uploads])
+    """Return the uploads as one folder, names kept.
+
+    Results files are found by the names of their samples.
+    """
+    # One folder with their names: a results file is found by the names of its samples.
+    folder = keep_together([(upload.name, upload.getvalue()) for upload in uploads])
     return [str(folder)]
 
 
 def offer(paths: list[str]) -> None:
-    """How the files were read, a question where they leave one open, and the button. Corrections
-    are the words that the command line takes."""
+    """Say how the files were read, ask where they leave a question open, offer the button.
+
+    Corrections are the words that the command line takes.
+    """
     key = Path(paths[0]).name
     tables = _tables(tuple(paths))
     answers: list[Choice] = st.session_state.setdefault(f"table-answers-{key}", [])
@@ -81,7 +97,12 @@ def offer(paths: list[str]) -> None:
             _undo(answers)
             _ask(questions[0], paths, answers, key)
             return
-    answer, fields, others = st.container(), st.container(horizontal=True, vertical_alignment="bottom"), st.container()
+    # The places come first: corrections, which are drawn below, change what is said above them.
+    answer, fields, recognised = (
+        st.container(),
+        st.container(horizontal=True, vertical_alignment="bottom"),
+        st.container(),
+    )
     has_failed = st.session_state.get(f"failed-{key}", False)
     fold = st.expander("Correct how it was read", icon=":material/edit:", expanded=has_failed)
     try:
@@ -95,7 +116,8 @@ def offer(paths: list[str]) -> None:
                 words = [*corrections(log_survey, key, fields), *_control(key)]
             log_survey = _survey(tuple(paths), tuple(words), False) if words else log_survey
     except FlipscopeError:
-        if not has_failed:  # what mends it is in the fold
+        if not has_failed:
+            # Drawn once more with the fold open, because the fields that mend it are there.
             st.session_state[f"failed-{key}"] = True
             st.rerun()
         raise
@@ -106,21 +128,23 @@ def offer(paths: list[str]) -> None:
         _show_rows(log_survey)
     with fields:
         _import_button(log_survey)
-    with others, st.expander("All that was recognised", icon=":material/fact_check:"):
+    with recognised, st.expander("All that was recognised", icon=":material/fact_check:"):
         for sentence in sentences[1:]:
             st.markdown(plain(sentence))
 
 
 def _show_rows(log_survey: Survey) -> None:
-    """The first rows as they were read, and those that were not."""
+    """Show the first rows as they were read, and those that were not."""
     if log_survey.refusals:
-        with st.popover(f"Rows that were refused: {log_survey.n_refused:,}", icon=":material/warning:"):
+        with st.popover(
+            f"Rows that were refused: {log_survey.n_refused:,}", icon=":material/warning:"
+        ):
             show_table("refused-logs", [{"why": sentence} for sentence in log_survey.refusals])
     _preview([preview_row(record) for record in log_survey.first[:N_SHOWN]])
 
 
 def _preview(rows: list[dict]) -> None:
-    """Rows without the columns in which none of them has anything."""
+    """Show rows without the columns that are empty in all of them."""
     if not rows:
         st.caption("No row would be read.")
         return
@@ -129,10 +153,15 @@ def _preview(rows: list[dict]) -> None:
 
 
 def _import_button(log_survey: Survey) -> None:
-    if st.button("Import as a study", type="primary", key="log-import", icon=":material/download_done:"):
-        if study_id := run_import(lambda *progress: store_survey(log_survey, session.store(), *progress)):
+    if st.button(
+        "Import as a study", type="primary", key="log-import", icon=":material/download_done:"
+    ):
+        if study_id := run_import(
+            lambda *progress: store_survey(log_survey, session.store(), *progress)
+        ):
             state, message = import_state(session.store(), study_id)
-            if state == INCOMPLETE and not log_survey.marks:  # rows that are not stored as the files hold them
+            # Some rows are not stored as the files hold them.
+            if state == INCOMPLETE and not log_survey.marks:
                 st.error(plain(message), icon=":material/error:")
             else:
                 st.switch_page("audit/page.py", query_params={"study": study_id})
@@ -155,12 +184,17 @@ def _undo(answers: list[Choice]) -> None:
 
 
 def _ask(question: Question, paths: list[str], answers: list[Choice], key: str) -> None:
-    """Both readings of a table, each with its score, its first rows and a button. Nothing is
-    imported before one is pressed."""
+    """Show both readings of a table, each with its score, its first rows and a button.
+
+    Nothing is imported before one is pressed.
+    """
     st.markdown(plain(question.seen))
     st.caption("Choose one. The first rows, as each reading takes them:")
-    for number, (place, choice) in enumerate(zip(st.columns(2), question.choices, strict=True), start=1):
+    for number, (place, choice) in enumerate(
+        zip(st.columns(2), question.choices, strict=True), start=1
+    ):
         with place:
+            # A score that is NaN differs from itself.
             scored = "" if choice.score != choice.score else f" Score: {choice.score_text}."
             st.button(
                 plain(f"{choice.says}{scored}"),
@@ -172,7 +206,8 @@ def _ask(question: Question, paths: list[str], answers: list[Choice], key: str) 
             try:
                 words = tuple(chain.from_iterable(answer.words for answer in (*answers, choice)))
                 _preview(_first_rows(tuple(paths), words))
-            except FlipscopeError as error:  # this reading leaves another question open
+            except FlipscopeError as error:
+                # This reading leaves another question open.
                 st.caption(plain(error))
 
 
@@ -183,28 +218,33 @@ def _first_rows(paths: tuple[str, ...], words: tuple[str, ...]) -> list[dict]:
 
 
 def _control(key: str) -> list[str]:
-    """What the controls are, which decides what may be said of memory; the words that `--map` takes."""
+    """Ask what the controls are, which decides what may be said of memory.
+
+    Returns the words that `--map` takes.
+    """
     control = st.selectbox(
         "The controls are",
         CONTROLS,
         CONTROLS.index(OTHER_CONTROL),
         key=f"log-control-{key}",
         format_func=CONTROL_TITLES.__getitem__,
-        help="For Memorization, where items have the roles benchmark and control. Only a random split of the benchmark's own source, or "
+        help="For Memorization, where items have the roles benchmark and control. Only a random "
+        "split of the benchmark's own source, or "
         "pairs, allow the word memory.",
     )
     words = [f"control={control}"] if control != OTHER_CONTROL else []
     is_unpublished = st.checkbox(
         "The controls were never published",
         key=f"log-unpublished-{key}",
-        help='Private, generated, or newer than the model\'s training. Only such controls bound memory: "No memory beyond 5 points".',
+        help="Private, generated, or newer than the model's training. Only such controls bound "
+        'memory: "No memory beyond 5 points".',
     )
     return [*words, "unpublished_control=yes"] if is_unpublished else words
 
 
 @st.cache_data(show_spinner=False, max_entries=4)
 def _tables(paths: tuple[str, ...]) -> list[Source]:
-    return [one for one in tables_in(paths) if one.size]
+    return [table for table in tables_in(paths) if table.size]
 
 
 @session.computed("Looking at every row")
@@ -213,19 +253,20 @@ def _survey(paths: tuple[str, ...], words: tuple[str, ...], of_tables: bool) -> 
     return survey(paths, corrections_of(words, of_tables))
 
 
-# An import in this run of the script, with its progress: Streamlit's own Stop ends it after the batch in hand, and it goes on
-# from there.
+# An import in this run of the script, with its progress: Streamlit's own Stop ends it after the
+# batch in hand, and it goes on from there.
 
 Importer = Callable[[Callable[[ImportProgress], None], threading.Event], str]
 
 
 def run_import(store: Importer) -> str:
-    """The study's id, or "" where it could not be stored, after the sentence that says why."""
+    """Store the outputs and return the study's id; "", after saying why, where that failed."""
     bar, stop = st.progress(0.0, "Storing …"), threading.Event()
 
     def on_progress(progress: ImportProgress) -> None:
         bar.progress(
-            min(1.0, progress.n_done / max(1, progress.n_all)), f"{progress.n_done:,} of {progress.n_all:,} rows stored"
+            min(1.0, progress.n_done / max(1, progress.n_all)),
+            f"{progress.n_done:,} of {progress.n_all:,} rows stored",
         )
 
     with shown_problem():
@@ -236,90 +277,143 @@ def run_import(store: Importer) -> str:
 # Each guess about logs as a field; what differs from the guess becomes a word that `--map` takes.
 
 MOST_FILES = 12
-PROMPT_HELP = "The name of the prompt that these outputs answer. Write base for the one that the others are compared with."
-SAMPLE_HELP = "The number of the first sample, from 0. Write rows if each row is a further sample of its prompt."
+PROMPT_HELP = (
+    "The name of the prompt that these outputs answer. Write base for the one that the others are "
+    "compared with."
+)
+SAMPLE_HELP = (
+    "The number of the first sample, from 0. Write rows if each row is a further sample of its "
+    "prompt."
+)
 
 
 def corrections(log_survey: Survey, key: str, in_sight: DeltaGenerator) -> list[str]:
-    """The words that `--map` would take, from the fields on the page; the name stays `in_sight`."""
+    """Return the words that `--map` would take, from the fields on the page.
+
+    The name stays `in_sight`.
+    """
     words = []
     name = in_sight.text_input("Name of the study", log_survey.name, key=f"log-name-{key}")
     words += [f"name={name}"] if name != log_survey.name else []
-    leave = st.multiselect("Extractors to ignore", list(log_survey.readouts), key=f"log-leave-{key}")
+    leave = st.multiselect(
+        "Extractors to ignore", list(log_survey.readouts), key=f"log-leave-{key}"
+    )
     words += [f"leave={','.join(leave)}"] if leave else []
     for model in log_survey.models:
         alias = st.text_input(f"Model {plain(model)}", model, key=f"log-model-{key}-{model}")
-        words += [f"model={alias}" if model == UNNAMED else f"model:{model}={alias}"] if alias != model else []
+        words += (
+            [f"model={alias}" if model == UNNAMED else f"model:{model}={alias}"]
+            if alias != model
+            else []
+        )
     for task, kind in log_survey.kinds.items():
-        selection = st.selectbox(f"Kind of {plain(task)}", KINDS[:3], KINDS[:3].index(kind), key=f"log-kind-{key}-{task}")
+        selection = st.selectbox(
+            f"Kind of {plain(task)}", KINDS[:3], KINDS[:3].index(kind), key=f"log-kind-{key}-{task}"
+        )
         words += [f"kind:{task}={selection}"] if selection != kind else []
         words += _of_task(log_survey, task, key)
     words += _of_axes(log_survey, key)
     words += _of_files(log_survey, key)
-    join = st.selectbox("Rows are one item by", JOINS, None, key=f"log-join-{key}", placeholder="hash, id or text")
+    join = st.selectbox(
+        "Rows are one item by", JOINS, None, key=f"log-join-{key}", placeholder="hash, id or text"
+    )
     words += [f"join={join}"] if join else []
     return words
 
 
 def _of_task(log_survey: Survey, task: str, key: str) -> list[str]:
-    """Role, clusters and right answers of one task."""
+    """Return role, clusters and right answers of one task."""
     role_box, cluster_box, target_box = st.columns(3)
-    role = role_box.selectbox(f"Item role of {plain(task)}", ROLES, None, key=f"log-role-{key}-{task}", placeholder="as logged")
-    own = log_survey.clusters[task]
+    role = role_box.selectbox(
+        f"Item role of {plain(task)}",
+        ROLES,
+        None,
+        key=f"log-role-{key}-{task}",
+        placeholder="as logged",
+    )
+    guess = log_survey.clusters[task]
     cluster = cluster_box.selectbox(
-        f"Clusters of {plain(task)}", CLUSTERS, CLUSTERS.index(own), key=f"log-cluster-{key}-{task}"
+        f"Clusters of {plain(task)}",
+        CLUSTERS,
+        CLUSTERS.index(guess),
+        key=f"log-cluster-{key}-{task}",
     )
     target = target_box.selectbox(
-        f"Right answers of {plain(task)}", list(TARGETS), None, key=f"log-target-{key}-{task}", placeholder="as recognised"
+        f"Right answers of {plain(task)}",
+        list(TARGETS),
+        None,
+        key=f"log-target-{key}-{task}",
+        placeholder="as recognised",
     )
     words = [f"role:{task}={role}"] if role else []
-    words += [f"cluster:{task}={cluster}"] if cluster != own else []
+    words += [f"cluster:{task}={cluster}"] if cluster != guess else []
     return words + ([f"target:{task}={target}"] if target else [])
 
 
 def _of_axes(log_survey: Survey, key: str) -> list[str]:
-    """Name and harmlessness of each axis beside the log's own prompt."""
+    """Return name and harmlessness of each axis besides the log's own prompt."""
     words = []
-    for axis in (one for one in log_survey.axes if one != OWN_PROMPT):
+    for axis in log_survey.axes:
+        # The log's own prompt is what the other axes are compared with.
+        if axis == OWN_PROMPT:
+            continue
         left, right = st.columns([3, 2], vertical_alignment="bottom")
         name = left.text_input(f"Axis {plain(axis)}", axis, key=f"log-axis-{key}-{axis}") or axis
         words += [f"axis:{axis}={name}"] if name != axis else []
-        if not right.toggle("Harmless change", True, key=f"log-harmless-{key}-{axis}"):
+        if not right.toggle("Harmless change", value=True, key=f"log-harmless-{key}-{axis}"):
             words.append(f"harmless:{name}=no")
     return words
 
 
 def _of_files(log_survey: Survey, key: str) -> list[str]:
-    """Prompt and first sample of each file."""
+    """Return prompt and first sample of each file."""
     words = []
     for file in log_survey.files[:MOST_FILES]:
         name = file.source.name
         left, right = st.columns([3, 2])
         prompt = left.text_input(
-            f"Prompt of {plain(name)}", key=f"log-prompt-{key}-{name}", placeholder="as recognised", help=PROMPT_HELP
+            f"Prompt of {plain(name)}",
+            key=f"log-prompt-{key}-{name}",
+            placeholder="as recognised",
+            help=PROMPT_HELP,
         )
         sample = right.text_input(
-            f"First sample of {plain(name)}", key=f"log-sample-{key}-{name}", placeholder="as logged", help=SAMPLE_HELP
+            f"First sample of {plain(name)}",
+            key=f"log-sample-{key}-{name}",
+            placeholder="as logged",
+            help=SAMPLE_HELP,
         )
         words += [f"prompt:{name}={prompt.strip()}"] if prompt.strip() else []
         words += [f"sample:{name}={sample.strip()}"] if sample.strip() else []
     if len(log_survey.files) > MOST_FILES:
-        st.caption(f"The first {MOST_FILES} of {len(log_survey.files):,} files. For the others use --map on the command line.")
+        st.caption(
+            f"The first {MOST_FILES} of {len(log_survey.files):,} files. For the others use --map "
+            f"on the command line."
+        )
     return words
 
 
 # Which column of a recorded file is what: guessed, and corrected by hand.
 
-FIELDS = {  # column -> what it is called, and what stands in it
-    "prompt": ("Prompt", "What the model was sent; several columns with commas between are joined."),
-    "question": ("Question alone", "The question without instructions and options, if it is there."),
+# Column -> (its name on the page, what stands in it).
+FIELDS = {
+    "prompt": (
+        "Prompt",
+        "What the model was sent; several columns with commas between are joined.",
+    ),
+    "question": (
+        "Question alone",
+        "The question without instructions and options, if it is there.",
+    ),
     "options": (
         "Options shown",
-        "A list of the options in the order of the prompt, scores by option, or one column an option: A,B,C,D. Empty: numbers.",
+        "A list of the options in the order of the prompt, scores by option, or one column an "
+        "option: A,B,C,D. Empty: numbers.",
     ),
     "order": (
         "Order of the options",
-        "Where the option at each position stands in the item's own order. Empty: options are matched by their text.",
+        "Where the option at each position stands in the item's own order. Empty: options are "
+        "matched by their text.",
     ),
     "item": ("Item", "Rows with the same value are variants of one item."),
     "variant": ("Variant", "How rows of one item are told apart."),
@@ -328,22 +422,44 @@ FIELDS = {  # column -> what it is called, and what stands in it
     "models": ("Model", "The column that names the model."),
     "axes": ("Axis", "What was changed, row by row."),
     "role": ("Item role", "benchmark or control, row by row."),
-    "harmless": ("Harmless change", "False where another answer may be right: such a row is left out of the flips."),
-    "sample": ("Sample", "Numbers the repeats of a prompt from 0. Empty: a prompt that comes again is its next sample."),
-    "score": ("Score", "What a scorer gave the row: true or false, a share, a percentage, or a grade."),
+    "harmless": (
+        "Harmless change",
+        "False where another answer may be right: such a row is left out of the flips.",
+    ),
+    "sample": (
+        "Sample",
+        "Numbers the repeats of a prompt from 0. Empty: a prompt that comes again is its next "
+        "sample.",
+    ),
+    "score": (
+        "Score",
+        "What a scorer gave the row: true or false, a share, a percentage, or a grade.",
+    ),
     "scorer": ("Scorer", "Names the scorer, where rows have several."),
     "tasks": ("Task", "Names the task; tasks are never pooled into one score."),
     "category": ("Subject", "The subject, by which scores are compared."),
-    "cluster": ("Template or passage", "Items with the same value were made from one template or passage."),
-    "pair": ("Pair", "A benchmark item and the control that it is paired with have the same value."),
-    "finish": ("Why it ended", "length where the model ran out of tokens: such an answer is cut off."),
+    "cluster": (
+        "Template or passage",
+        "Items with the same value were made from one template or passage.",
+    ),
+    "pair": (
+        "Pair",
+        "A benchmark item and the control that it is paired with have the same value.",
+    ),
+    "finish": (
+        "Why it ended",
+        "length where the model ran out of tokens: such an answer is cut off.",
+    ),
 }
 PATHS = "A column inside of another can be typed: doc.options, resps[0][0]."
 
 
 def column_words(tables: Sequence[Source], key: str, in_sight: DeltaGenerator) -> list[str]:
-    """The words that `--map` would take, from the fields on the page; of several tables, guessed from the first. The names of model
-    and study stay `in_sight`."""
+    """Return the words that `--map` would take, from the fields on the page.
+
+    For several tables they are guessed from the first. The names of model and study stay
+    `in_sight`.
+    """
     table = tables[0]
     first = first_guess(table)
     st.caption("Guessed from the first rows; correct what is wrong.")
@@ -351,32 +467,44 @@ def column_words(tables: Sequence[Source], key: str, in_sight: DeltaGenerator) -
         "Numbered columns begin with",
         first.nested,
         key=f"recorded-nested-{key}",
-        help="Where one row holds all versions of a question: shuffle_0, shuffle_1. Empty: one output a row.",
+        help="Where one row holds all versions of a question: shuffle_0, shuffle_1. Empty: one "
+        "output a row.",
     )
     columns = columns_of(answers_in(str(table.path), first), nested)
-    recording = recorded_fields(recorded_columns(replace(first, nested=nested), columns, key), columns, key)
-    names = dict.fromkeys(one.model for one in names_of_tables(tables).values() if one.model)
+    recording = recorded_fields(
+        recorded_columns(replace(first, nested=nested), columns, key), columns, key
+    )
+    table_names = names_of_tables(tables).values()
+    names = dict.fromkeys(table_name.model for table_name in table_names if table_name.model)
     if not recording.models:
         model = in_sight.text_input(
             "Model",
             "" if names else recording.model,
             key=f"recorded-model-{key}",
             placeholder=", ".join(names),
-            help="The name of the model that answered. Empty: what tells the files apart." if names else None,
+            help="The name of the model that answered. Empty: what tells the files apart."
+            if names
+            else None,
         )
         recording = replace(recording, model=model or NO_MODEL_NAME)
     default = f"{first.dataset}, recorded"
     title = in_sight.text_input("Name of the study", default, key=f"recorded-name-{key}")
-    return [*words_between(first, recording), *([f"name={title}"] if title not in ("", default) else [])]
+    return [
+        *words_between(first, recording),
+        *([f"name={title}"] if title not in ("", default) else []),
+    ]
 
 
 def recorded_columns(first: Recording, columns: list[str], key: str) -> Recording:
-    """One choice a column, three in a row, and what finds options or the answer inside of a text."""
+    """Offer one choice per column, three in a row, and patterns for options or the answer."""
     mapping: dict[str, Any] = {}
-    places = [place for _ in range(0, len(COLUMNS), 3) for place in st.columns(3)]
+    places: list[DeltaGenerator] = []
+    for _ in range(0, len(COLUMNS), 3):
+        places += st.columns(3)
     for place, field in zip(places, COLUMNS, strict=False):
         (label, about), value = FIELDS[field], getattr(first, field)
         names = [None, *columns, *([value] if value and value not in columns else [])]
+        # A guess may be a path inside of a column, which is no column of its own.
         column = place.selectbox(
             label,
             names,
@@ -389,7 +517,9 @@ def recorded_columns(first: Recording, columns: list[str], key: str) -> Recordin
     right, left = st.columns(2)
     if not mapping["options"]:
         mapping["option_pattern"] = left.text_input(
-            "Options in the prompt (regular expression)", first.option_pattern, key=f"recorded-pattern-{key}"
+            "Options in the prompt (regular expression)",
+            first.option_pattern,
+            key=f"recorded-pattern-{key}",
         )
     after = right.text_input(
         "The answer begins after",
@@ -402,7 +532,7 @@ def recorded_columns(first: Recording, columns: list[str], key: str) -> Recordin
 
 
 def recorded_fields(recording: Recording, columns: list[str], key: str) -> Recording:
-    """Recorded readouts: the scores of the first token, and further columns that hold an answer or scores each."""
+    """Offer recorded readouts: first-token scores, and further columns of answers or scores."""
     by_extractor = {field.extractor: field.column for field in recording.fields}
     left, right = st.columns(2)
     score = by_extractor.get("first_token")
@@ -416,7 +546,11 @@ def recorded_fields(recording: Recording, columns: list[str], key: str) -> Recor
         "Further recorded answers or scores",
         columns,
         key=f"recorded-more-{key}",
-        default=[column for name, column in by_extractor.items() if name != "first_token" and column in columns],
+        default=[
+            column
+            for name, column in by_extractor.items()
+            if name != "first_token" and column in columns
+        ],
     )
     fields = [scored_field("first_token", first, columns)] if first else []
     return replace(recording, fields=(*fields, *(Field(column, column) for column in more)))

@@ -14,20 +14,28 @@ from pages.common.showing import how_to_read, plain, saved_upload, shown_problem
 from pages.common.tab_title import draw_again
 from pages.studies import card, import_outputs, questions
 
-# The studies that wait for their turn: in which order, whose they are, and what can be done about it.
+# The studies that wait for their turn: in which order, whose they are, and what can be done about
+# it.
 
 
 def show_queue() -> None:
-    """Nothing where nothing waits; else a part of the page that is drawn again by itself. Its place is there either way: what is drawn
-    again by itself keeps its path, and in another run of the page that path must not lead into something else, which leaves the
-    browser with an empty page."""
+    """Show the queue, in a part of the page that is drawn again by itself.
+
+    Nothing where nothing waits.
+    """
+    # The container is there either way: a part that is drawn again by itself keeps its path, and in
+    # another run of the page that path must not lead into something else, which leaves the browser
+    # with an empty page.
     with st.container():
         if _of_people():
             _live()
 
 
 def _of_people() -> list[Turn]:
-    """The demo's studies are not listed: nobody queued them, and each says on its row that it waits."""
+    """Return the queued studies of people.
+
+    Nobody queued the demo's studies, and each says on its row that it waits.
+    """
     registry = session.registry()
     return [turn for turn in registry.queue() if turn.study_id not in registry.demos]
 
@@ -42,7 +50,10 @@ def _live() -> None:
         for place, turn in enumerate(turns, 1):
             _line(place, turn, is_alone=len(turns) == 1)
         n = session.registry().at_once()
-        st.caption(f"Each person has {n} stud{'y' if n == 1 else 'ies'} running at a time. People take turns.")
+        st.caption(
+            f"Each person has {n} stud{'y' if n == 1 else 'ies'} running at a time. People take "
+            f"turns."
+        )
         if acting().may(Permission.ACCESS):
             _at_once(n)
 
@@ -50,10 +61,15 @@ def _live() -> None:
 def _line(place: int, turn: Turn, *, is_alone: bool) -> None:
     registry, study_id = session.registry(), turn.study_id
     with st.container(horizontal=True, vertical_alignment="center", key=f"queued-{study_id}"):
-        whose = f" · {plain(turn.person)}" if turn.person else ""
-        st.markdown(f"{place}. {plain(turn.study.name)}{whose}", width="content")
-        for label, places, icon in (("Earlier", -1, "arrow_upward"), ("Later", 1, "arrow_downward")):
-            if not is_alone and st.button(label, key=f"{label}-{study_id}", icon=f":material/{icon}:"):
+        owner = f" · {plain(turn.person)}" if turn.person else ""
+        st.markdown(f"{place}. {plain(turn.study.name)}{owner}", width="content")
+        for label, places, icon in (
+            ("Earlier", -1, "arrow_upward"),
+            ("Later", 1, "arrow_downward"),
+        ):
+            if not is_alone and st.button(
+                label, key=f"{label}-{study_id}", icon=f":material/{icon}:"
+            ):
                 with shown_problem():
                     registry.move(study_id, places)
                     st.rerun()
@@ -64,7 +80,9 @@ def _line(place: int, turn: Turn, *, is_alone: bool) -> None:
 
 
 def _at_once(n: int) -> None:
-    number = st.number_input("Studies of one person at a time", 1, MOST_RUNNING, n, key="runs-at-once", width=260)
+    number = st.number_input(
+        "Studies of one person at a time", 1, MOST_RUNNING, n, key="runs-at-once", width=260
+    )
     if number != n:
         with shown_problem():
             session.registry().set_at_once(int(number))
@@ -75,15 +93,20 @@ def merge_button() -> None:
     """Merge database files from other machines into this one; ids are hashes, so it is a union."""
     with st.popover("Merge results", icon=":material/merge:"):
         st.markdown(
-            "Database files that other machines wrote. What is already here is kept once. Larger ones: "
-            f"`{command('merge FILE')}` while the dashboard is closed."
+            "Database files that other machines wrote. What is already here is kept once. Larger "
+            f"ones: `{command('merge FILE')}` while the dashboard is closed."
         )
         uploads = st.file_uploader(
-            f"DuckDB files, at most {MAX_UPLOAD_MB} MB each", type=["duckdb"], accept_multiple_files=True, key="merge-files"
+            f"DuckDB files, at most {MAX_UPLOAD_MB} MB each",
+            type=["duckdb"],
+            accept_multiple_files=True,
+            key="merge-files",
         )
         if uploads and st.button("Merge", type="primary", key="merge-now"):
             with shown_problem():
-                for sentence in merge_files([saved_upload(upload) for upload in uploads], session.store()):
+                for sentence in merge_files(
+                    [saved_upload(upload) for upload in uploads], session.store()
+                ):
                     st.markdown(plain(sentence))
 
 
@@ -103,13 +126,19 @@ with st.container(horizontal=True, vertical_alignment="center"):
     st.page_link("new_study/page.py", label="New study", icon=":material/add_circle:")
     merge_button()
     words = st.text_input(
-        "Find", key="find", bind="query-params", placeholder="name or model", label_visibility="collapsed", width=260
+        "Find",
+        key="find",
+        bind="query-params",
+        placeholder="name or model",
+        label_visibility="collapsed",
+        width=260,
     )
 look = questions.places(session.all_studies().to_dict("records"))
 show_queue()
 
 
-# what runs is read before the rows: a study that ends between the two is drawn again, not called stopped
+# The running studies are read before the rows: a study that ends in between is drawn again, not
+# called stopped.
 running = set(session.registry().running())
 rows = session.all_studies().to_dict("records")
 with st.container():
@@ -117,15 +146,25 @@ with st.container():
 hits = [row for row in rows if matches(row, words)]
 with st.container(key="cards", gap="xsmall"):
     if not rows:
-        st.info("Nothing has been measured yet. Declare a study to begin.", icon=":material/science:")
+        st.info(
+            "Nothing has been measured yet. Declare a study to begin.", icon=":material/science:"
+        )
     elif not hits:
-        st.info(f"None of the {len(rows):,} studies has that in its name or models.", icon=":material/search_off:")
+        st.info(
+            f"None of the {len(rows):,} studies has that in its name or models.",
+            icon=":material/search_off:",
+        )
     for row in hits:
-        card.card(row, row["study_id"] in running, is_answered=row["study_id"] in look and questions.are_open())
+        card.card(
+            row,
+            row["study_id"] in running,
+            is_answered=row["study_id"] in look and questions.are_open(),
+        )
 how_to_read(
-    "Each row is one study: its answer first, what qualifies it on the page behind **Open**. A headline says whether what flips is "
-    "mostly the extractor (under the compared extractor alone) or the model (under both). Intervals are 95%; items are resampled. "
-    "*Partial* studies are unbiased, because items are asked in random order. Most answers of the demo were recorded; the others are "
-    "asked on this machine."
+    "Each row is one study: its answer first, what qualifies it on the page behind **Open**. A "
+    "headline says whether what flips is mostly the extractor (under the compared extractor alone) "
+    "or the model (under both). Intervals are 95%; items are resampled. *Partial* studies are "
+    "unbiased, because items are asked in random order. Most answers of the demo were recorded; "
+    "the others are asked on this machine."
 )
 questions.answers(look, rows, running)

@@ -1,4 +1,4 @@
-"""The three questions, each as the demo answers it: its claim's own sentence, a small picture, the two outputs behind it."""
+"""The three questions with the demo's answers: sentence, small picture, two outputs."""
 
 from collections.abc import Collection
 
@@ -32,53 +32,76 @@ MARGIN = 0.05
 
 
 def places(rows: list[dict]) -> dict[str, DeltaGenerator]:
-    """Three cards beside each other with their questions, folded away when there are studies of one's own: the demo study that
-    answers -> where `answers` writes. They are drawn, with the room of an answer, before what stands below them is counted, so that
-    nothing moves when the answers come. Where the demo is not there, none; their place is, so that what is drawn again below keeps its
-    path."""
+    """Draw three cards with their questions; return demo study -> where `answers` writes.
+
+    They are folded away when there are studies of one's own. They are drawn, with the room of an
+    answer, before what stands below them is counted, so that nothing moves when the answers come.
+    None where the demo is not there.
+    """
     ids = [study.study_id for study in demo_studies()]
+    # The place is there without the demo, too: what is drawn again below it keeps its path.
     place = st.container()
-    there: dict[str, DeltaGenerator] = {}
+    answer_places: dict[str, DeltaGenerator] = {}
     if len(ids) < 3 or not set(ids[-3:]) <= {row["study_id"] for row in rows}:
-        return there
+        return answer_places
     cards = place.expander(
-        "Three questions, answered by the demo", expanded=len(rows) <= len(ids), key="first-look", on_change="rerun"
+        "Three questions, answered by the demo",
+        expanded=len(rows) <= len(ids),
+        key="first-look",
+        on_change="rerun",
     )
     with cards:
         titles = ("Does the answer flip?", "Is it memory?", "Is the holdout fair?")
-        for study_id, column, title in zip(reversed(ids[-3:]), st.columns(3, border=True), titles, strict=True):
+        for study_id, column, title in zip(
+            reversed(ids[-3:]), st.columns(3, border=True), titles, strict=True
+        ):
             with column, screen.room(f"answer-{study_id}", 400, 350):
                 st.subheader(title, anchor=False)
-                there[study_id] = st.container()
-    return there
+                answer_places[study_id] = st.container()
+    return answer_places
 
 
 def are_open() -> bool:
-    """Tell whether the cards are unfolded, so that their answers are in sight."""
+    """Return True while the cards are unfolded, so that their answers are in sight."""
     return bool(st.session_state.get("first-look"))
 
 
-def answers(there: dict[str, DeltaGenerator], rows: list[dict], running: Collection[str]) -> None:
-    """Each answer as soon as its demo study is done; who waits is told before an answer is computed. `running` was read before `rows`."""
+def answers(
+    answer_places: dict[str, DeltaGenerator], rows: list[dict], running: Collection[str]
+) -> None:
+    """Draw each answer as soon as its demo study is done.
+
+    `running` was read before `rows`.
+    """
     answering = {row["study_id"] for row in rows if row["state"] == "done"}
-    every = zip(there.items(), (_flips, _memory, _holdout), strict=bool(there))
-    for (study_id, place), answer in sorted(every, key=lambda one: one[0][0] in answering):
-        with place:  # whether it waits or answers, at one path
+    # Cards that only wait are drawn first, because an answer may take seconds to compute.
+    answers_by_place = zip(
+        answer_places.items(), (_flips, _memory, _holdout), strict=bool(answer_places)
+    )
+    for (study_id, place), answer in sorted(
+        answers_by_place, key=lambda place_and_answer: place_and_answer[0][0] in answering
+    ):
+        # Whether it waits or answers, it is drawn at the same path.
+        with place:
             if study_id in answering:
                 answer(study_id)
             elif study_id in running:
                 _waiting(study_id)
             else:
-                st.caption("The demo study was stopped. Press Resume on its card to have the answer.")
+                st.caption(
+                    "The demo study was stopped. Press Resume on its card to have the answer."
+                )
 
 
 def _picture(figure, name: str) -> None:
-    st.plotly_chart(figure, key=f"look-{name}", theme=None, height=HEIGHT_PX, config={"displayModeBar": False})
+    st.plotly_chart(
+        figure, key=f"look-{name}", theme=None, height=HEIGHT_PX, config={"displayModeBar": False}
+    )
 
 
 @st.fragment(run_every=2.0)
 def _waiting(study_id: str) -> None:
-    """How far the demo is; its card draws the page again when it is done."""
+    """Say how far the demo is; its card draws the page again when it is done."""
     progress = session.registry().progress(study_id)
     if progress is not None and progress.state == QUEUED:
         st.caption("The demo asks its studies one after another. The answer comes here.")
@@ -94,27 +117,41 @@ def _flips(study_id: str) -> None:
     if summary.flips is None:
         return
     _picture(split_bar(summary.flips, colours(st.context.theme.type)), "flips")
-    if there := _flip_to_open(study_id, summary.flips.extractor):
-        _link("flips/page.py", {"study": study_id} | there)
+    if opened_cell := _flip_to_open(study_id, summary.flips.extractor):
+        _link("flips/page.py", {"study": study_id} | opened_cell)
 
 
 def _memory(study_id: str) -> None:
     st.markdown(plain(memory_headline(study_id)))
-    view = View(study_id, session.store().revision(study_id), session.study_row(study_id)["models"][0], "number", False)
+    view = View(
+        study_id,
+        session.store().revision(study_id),
+        session.study_row(study_id)["models"][0],
+        kind="number",
+        confirmatory=False,
+    )
     drop = gap(view, REWRITING, WRITTEN_ANSWER, MARGIN)
-    _picture(slopes(drop.benchmark, drop.control, ("benchmark", "control"), colours(st.context.theme.type)), "memory")
-    if there := _break_to_open(study_id):
-        _link("memorization/page.py", {"study": study_id, "tab": PARTS["gap"]} | there)
+    _picture(
+        slopes(
+            drop.benchmark, drop.control, ("benchmark", "control"), colours(st.context.theme.type)
+        ),
+        "memory",
+    )
+    if opened_cell := _break_to_open(study_id):
+        _link("memorization/page.py", {"study": study_id, "tab": PARTS["gap"]} | opened_cell)
 
 
 def _holdout(study_id: str) -> None:
-    """The verdict of the four tests, and a picture of the inflation that would follow from a fair holdout."""
+    """Show the verdict of the four tests, and the inflation that a fair holdout would mean."""
     sets = sets_of(f"study:{study_id}", session.study_row(study_id)["name"])
     if sets:
         _verdict(study_id)
     conditions = holdout_cached.all_conditions(sets, False, boosted=False)[:1] if sets else []
     if sets and conditions:
-        rows = [Inflated(one.model, *one.accuracies, one.inflation()) for one in conditions]
+        rows = [
+            Inflated(condition.model, *condition.accuracies, condition.inflation())
+            for condition in conditions
+        ]
         st.caption("If the holdout is fair, the score is inflated by:")
         _picture(inflation_figure(rows, colours(st.context.theme.type)), "holdout")
     st.page_link(
@@ -126,8 +163,9 @@ def _holdout(study_id: str) -> None:
 
 
 def _verdict(study_id: str) -> None:
-    """What the four tests say. They take longer than a page may: a browser whose page is still being drawn when the next run of it
-    begins goes blank."""
+    """Say the verdict of the four tests."""
+    # The tests take longer than a page may: a browser whose page is still being drawn when the next
+    # run of it begins goes blank.
     tests = _tests_of(study_id)
     if tests is None or not tests.has_ended:
         _awaited(study_id)
@@ -137,20 +175,25 @@ def _verdict(study_id: str) -> None:
     except FlipscopeError as error:
         st.markdown(plain(f"Not tested: {error}"))
         return
-    st.markdown(plain(report.claim.text if report else "Each set needs at least five entries to be tested."))
+    st.markdown(
+        plain(report.claim.text if report else "Each set needs at least five entries to be tested.")
+    )
 
 
 @st.fragment(run_every=2.0)
 def _awaited(study_id: str) -> None:
-    """The step that the tests are at; the page is drawn again when they have ended."""
+    """Say the step of the tests; the page is drawn again when they have ended."""
     tests = _tests_of(study_id)
     if tests is not None and tests.has_ended:
         st.rerun()
-    st.caption(plain(tests.line) if tests else "The four tests begin when nothing else is being asked.")
+    st.caption(
+        plain(tests.line) if tests else "The four tests begin when nothing else is being asked."
+    )
 
 
 def _tests_of(study_id: str) -> Work[HoldoutReport | None] | None:
-    """The tests at work or ended; None while a study is being asked, which they would slow down."""
+    """Return the tests at work or ended; None while a study is being asked."""
+    # The tests would slow down a study that is being asked.
     if session.registry().running():
         return None
     return _testing(study_id, session.store().revision(study_id))
@@ -168,7 +211,12 @@ def _testing(study_id: str, revision: int) -> Work[HoldoutReport | None]:
 
 
 def _link(page: str, params: dict[str, str]) -> None:
-    st.page_link(page, label="See the two outputs behind it", icon=":material/arrow_forward:", query_params=params)
+    st.page_link(
+        page,
+        label="See the two outputs behind it",
+        icon=":material/arrow_forward:",
+        query_params=params,
+    )
 
 
 @session.cached(max_entries=4)
