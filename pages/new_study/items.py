@@ -21,10 +21,13 @@ from pages.common.showing import UPLOAD_LIMIT, plain, saved_upload, show_table
 
 
 def own_file(sources: list[ItemSource]) -> None:
-    """A place to drop a file of questions, which takes the place of the sample; below it the first
-    questions, however they came."""
+    """Offer a place to drop a file of questions, which replaces the sample.
+
+    Below it the first questions, however they came.
+    """
     with screen.room("own-file", 100, 150):
         upload = st.file_uploader("Drop a file with your questions", type=TABLES, key="own-file")
+    # The uploader keeps its file, so only a new one replaces the sources.
     if upload is not None and st.session_state.get("own-file-id") != upload.file_id:
         sources[:] = [ItemSource("file", path=str(saved_upload(upload)))]
         st.session_state["own-file-id"] = upload.file_id
@@ -32,8 +35,11 @@ def own_file(sources: list[ItemSource]) -> None:
         return
     source = sources[0]
     report, problem = report_of(source)
+    # A file whose columns cannot be guessed opens the fold in which they are named.
     if upload is not None and source.dataset == "file":
-        with st.expander("Which column is what", icon=":material/view_column:", expanded=bool(problem)):
+        with st.expander(
+            "Which column is what", icon=":material/view_column:", expanded=bool(problem)
+        ):
             if mapped := _with_columns(source, key="own"):
                 sources[0] = source = mapped
         report, problem = report_of(source)
@@ -50,22 +56,33 @@ def own_file(sources: list[ItemSource]) -> None:
 
 
 def items_step(sources: list[ItemSource], roles: Sequence[str] = ROLES) -> list[ItemSource]:
-    """The chosen sources, edited in place, with a table of what they hold; new ones take one of `roles`."""
+    """Show the chosen sources with a table of their items, and edit them in place.
+
+    New sources take one of `roles`.
+    """
     for position, source in enumerate(sources):
         with st.container(horizontal=True, vertical_alignment="center"):
             number = count_of(source.n, "item") if source.n else "all items"
-            of = f" in {', '.join(source.categories)}" if source.categories else ""
-            of += "".join(f" where {name} is {filter_text(value)}" for name, value in source.where.items())
+            subset = f" in {', '.join(source.categories)}" if source.categories else ""
+            subset += "".join(
+                f" where {name} is {filter_text(value)}" for name, value in source.where.items()
+            )
             role = role_name(source.role)
-            st.markdown(f"**{number}** of {plain(source_title(source))}{plain(of)} as **{role}**, seed {source.seed}")
-            if st.button("Remove", key=f"remove-{position}", icon=":material/close:", type="tertiary"):
+            st.markdown(
+                f"**{number}** of {plain(source_title(source))}{plain(subset)} as **{role}**, seed "
+                f"{source.seed}"
+            )
+            if st.button(
+                "Remove", key=f"remove-{position}", icon=":material/close:", type="tertiary"
+            ):
                 sources.pop(position)
                 st.rerun()
         _report(source, position + 1)
     if sources:
         with st.expander("Add items", icon=":material/add:"):
             _add(sources, roles)
-    else:  # nothing to fold away, and so no click that would close it
+    else:
+        # Without a source there is nothing to fold away.
         st.markdown("**Add items**")
         _add(sources, roles)
     return sources
@@ -73,7 +90,7 @@ def items_step(sources: list[ItemSource], roles: Sequence[str] = ROLES) -> list[
 
 @session.computed("Reading the items")
 def report_of(source: ItemSource):
-    """(report, None) or (None, what is wrong with this source)."""
+    """Return (report, None) or (None, the problem of this source)."""
     try:
         return load_report(source), None
     except FlipscopeError as error:
@@ -81,14 +98,20 @@ def report_of(source: ItemSource):
 
 
 def shown_items(source: ItemSource) -> tuple[Item, ...]:
-    """The source's items less those that a stored study set aside and no lock has opened: their texts are shown nowhere."""
+    """Return the source's items less those that a stored study set aside.
+
+    Their texts are shown nowhere until a lock opens them.
+    """
     items = items_of(source)
     hidden = holdout.hidden_items(session.store(), [item.item_id for item in items])
     return tuple(item for item in items if item.item_id not in hidden)
 
 
 def items_of(source: ItemSource) -> tuple[Item, ...]:
-    """The source's items, to count and to ask them; none where it cannot be read. What is shown comes from `shown_items`."""
+    """Return the source's items, to count and to ask them; none where it cannot be read.
+
+    What is shown comes from `shown_items`.
+    """
     report, _ = report_of(source)
     return report.items if report else ()
 
@@ -101,13 +124,19 @@ def _report(source: ItemSource, number: int) -> None:
     for note in report.notes:
         st.caption(plain(note))
     if report.refusals:
-        with st.popover(f"{count_of(len(report.refusals), 'row was', 'rows were')} refused", icon=":material/warning:"):
-            show_table(f"refused-items-{number}", [{"line": line, "why": why} for line, why in report.refusals[:200]])
+        with st.popover(
+            f"{count_of(len(report.refusals), 'row was', 'rows were')} refused",
+            icon=":material/warning:",
+        ):
+            show_table(
+                f"refused-items-{number}",
+                [{"line": line, "why": reason} for line, reason in report.refusals[:200]],
+            )
     items = shown_items(source)
     if n_hidden := len(report.items) - len(items):
         st.caption(
-            f"{count_of(n_hidden, 'item is', 'items are')} not shown: a study set them aside. A new study asks them, hidden until it "
-            "is locked or deleted."
+            f"{count_of(n_hidden, 'item is', 'items are')} not shown: a study set them aside. A "
+            "new study asks them, hidden until it is locked or deleted."
         )
     _first(items, str(number))
 
@@ -131,7 +160,9 @@ def _first(items: Sequence[Item], key: str, height: int = 215) -> None:
 
 def _add(sources: list[ItemSource], roles: Sequence[str]) -> None:
     names = dataset_names()
-    dataset = st.selectbox("From", names, format_func=lambda name: LOADERS[name].title, key="add-dataset")
+    dataset = st.selectbox(
+        "From", names, format_func=lambda name: LOADERS[name].title, key="add-dataset"
+    )
     st.caption(plain(LOADERS[dataset].about))
     source = with_place(ItemSource(dataset))
     if source is None:
@@ -155,13 +186,24 @@ def _add(sources: list[ItemSource], roles: Sequence[str]) -> None:
     )
     most = len(probe.items)
     first = 0 if dataset in OWN else min(24, most)
-    n = middle.number_input(f"How many (of {most:,}; 0 = all)", 0, most, first, key=f"add-n-{dataset}")
-    seed = right.number_input("Seed", 0, 2**31 - 1, 0, key="add-seed", help="decides which items are drawn")
+    n = middle.number_input(
+        f"How many (of {most:,}; 0 = all)", 0, most, first, key=f"add-n-{dataset}"
+    )
+    seed = right.number_input(
+        "Seed", 0, 2**31 - 1, 0, key="add-seed", help="decides which items are drawn"
+    )
     selection = (
-        st.multiselect("Categories", categories, key=f"add-categories-{dataset}", placeholder="all") if categories else []
+        st.multiselect("Categories", categories, key=f"add-categories-{dataset}", placeholder="all")
+        if categories
+        else []
     )
     source = replace(
-        source, role=role, n=int(n), seed=int(seed), categories=tuple(selection), where=_where(probe.items, dataset)
+        source,
+        role=role,
+        n=int(n),
+        seed=int(seed),
+        categories=tuple(selection),
+        where=_where(probe.items, dataset),
     )
     if st.button("Add these items", type="primary", key="add-items", disabled=source in sources):
         sources.append(source)
@@ -169,18 +211,31 @@ def _add(sources: list[ItemSource], roles: Sequence[str]) -> None:
 
 
 def _where(items, dataset: str) -> dict:
-    """A filter for each field of the items' own data that takes few values: dose, split, level, subject."""
+    """Offer a filter for each field of the items with few values: dose, split, level, subject."""
     filters = {}
     for name, values in few_valued(items).items():
-        selection = st.multiselect(f"Only where {plain(name)} is", values, key=f"add-where-{dataset}-{name}", placeholder="any")
+        selection = st.multiselect(
+            f"Only where {plain(name)} is",
+            values,
+            key=f"add-where-{dataset}-{name}",
+            placeholder="any",
+        )
         if selection:
             filters[name] = selection
     return filters
 
 
-# Where items come from: a shipped set, an uploaded file with its columns, a folder of texts, or the hub.
+# Where items come from: a shipped set, an uploaded file with its columns, a folder of texts, or the
+# hub.
 
-SHIPPED = ("flipscope_choice", "flipscope_problems", "flipscope_passages", "pocket_choice", "pocket_problems", "pocket_prose")
+SHIPPED = (
+    "flipscope_choice",
+    "flipscope_problems",
+    "flipscope_passages",
+    "pocket_choice",
+    "pocket_problems",
+    "pocket_prose",
+)
 TABLES = ["jsonl", "json", "csv", "tsv", "parquet", "xlsx"]
 FIELDS = {
     "question": "question",
@@ -195,17 +250,29 @@ NO_KEY = "Off: each row is a passage to continue. On: flips are counted, and the
 
 
 def with_place(source: ItemSource) -> ItemSource | None:
-    """The source with its file or hub address, or None while that is still missing."""
+    """Return the source with its file or hub address, or None while that is missing."""
     if source.dataset in SHIPPED:
         return source
     if source.dataset == "file":
-        upload = st.file_uploader(f"JSONL, JSON, CSV, Excel or Parquet, {UPLOAD_LIMIT}", type=TABLES, key="add-file")
-        return None if upload is None else _with_columns(replace(source, path=str(saved_upload(upload))), key="map")
+        upload = st.file_uploader(
+            f"JSONL, JSON, CSV, Excel or Parquet, {UPLOAD_LIMIT}", type=TABLES, key="add-file"
+        )
+        return (
+            None
+            if upload is None
+            else _with_columns(replace(source, path=str(saved_upload(upload))), key="map")
+        )
     if source.dataset == "text":
         left, right = st.columns([3, 1])
-        upload = left.file_uploader("Text, XML or a zip of them", type=["txt", "xml", "zip"], key="add-text")
+        upload = left.file_uploader(
+            "Text, XML or a zip of them", type=["txt", "xml", "zip"], key="add-text"
+        )
         n_words = right.number_input("Words a passage", 20, 2000, 120, key="add-words")
-        return None if upload is None else replace(source, path=str(saved_upload(upload)), options={"n_words": int(n_words)})
+        return (
+            None
+            if upload is None
+            else replace(source, path=str(saved_upload(upload)), options={"n_words": int(n_words)})
+        )
     if source.dataset == "hub":
         left, middle, right = st.columns(3)
         repo = left.text_input("Repository", placeholder="owner/name", key="add-repo")
@@ -214,40 +281,66 @@ def with_place(source: ItemSource) -> ItemSource | None:
         options = {"repo": repo, "split": split} | ({"config": config} if config else {})
         return replace(source, options=options) if repo else None
     upload = st.file_uploader(
-        f"Its file, {UPLOAD_LIMIT}", type=["jsonl", "json", "csv", "parquet", "gz"], key=f"add-file-{source.dataset}"
+        f"Its file, {UPLOAD_LIMIT}",
+        type=["jsonl", "json", "csv", "parquet", "gz"],
+        key=f"add-file-{source.dataset}",
     )
     if upload is not None:
         return replace(source, path=str(saved_upload(upload)))
-    path = st.text_input("Or where it is on this machine", key=f"add-path-{source.dataset}", placeholder="a file path")
-    if not path and not st.toggle("Ask the hub", key=f"add-hub-{source.dataset}", help="needs a network"):
+    path = st.text_input(
+        "Or where it is on this machine",
+        key=f"add-path-{source.dataset}",
+        placeholder="a file path",
+    )
+    if not path and not st.toggle(
+        "Ask the hub", key=f"add-hub-{source.dataset}", help="needs a network"
+    ):
         return None
     return replace(source, path=path or None)
 
 
 def _with_columns(source: ItemSource, key: str) -> ItemSource | None:
-    """The source with the column mapping that was guessed and may be corrected."""
+    """Return the source with the column mapping that was guessed and may be corrected."""
     try:
         rows = rows_of(source, 50)
         guessed = guess_columns(rows)
     except FlipscopeError as error:
         st.error(plain(error), icon=":material/error:")
         return None
-    st.caption("Guessed from the first rows; correct what is wrong. Several option columns may be chosen.")
-    columns = list(dict.fromkeys(key for row in rows for key in row))
+    st.caption(
+        "Guessed from the first rows; correct what is wrong. Several option columns may be chosen."
+    )
+    # Rows of a JSON file may lack fields; a dictionary keeps the order in which they come.
+    columns_in_order: dict[str, None] = {}
+    for row in rows:
+        columns_in_order |= dict.fromkeys(row)
+    columns = list(columns_in_order)
     mapping: dict[str, str | list[str] | None] = {}
     single = [field for field in FIELDS if field != "options"]
     for place, field in zip(st.columns(len(single)), single, strict=True):
         value = guessed.get(field)
         mapping[field] = place.selectbox(
-            FIELDS[field], [None, *columns], key=f"{key}-{field}", index=columns.index(value) + 1 if value in columns else 0
+            FIELDS[field],
+            [None, *columns],
+            key=f"{key}-{field}",
+            index=columns.index(value) + 1 if value in columns else 0,
         )
     value = guessed.get("options")
     option_columns = st.multiselect(
-        FIELDS["options"], columns, value if isinstance(value, list) else [value] if value else [], key=f"{key}-options"
+        FIELDS["options"],
+        columns,
+        value if isinstance(value, list) else [value] if value else [],
+        key=f"{key}-options",
     )
     mapping["options"] = option_columns[0] if len(option_columns) == 1 else option_columns
     if not option_columns and not mapping["target"]:
+        # Texts that end with a question mark are questions, others are passages to continue.
         asks = [str(row.get(str(mapping["question"]), "")).rstrip().endswith("?") for row in rows]
-        if st.toggle("Questions with a short answer, no key", 2 * sum(asks) > len(asks), key=f"{key}-kind", help=NO_KEY):
+        if st.toggle(
+            "Questions with a short answer, no key",
+            2 * sum(asks) > len(asks),
+            key=f"{key}-kind",
+            help=NO_KEY,
+        ):
             mapping["kind"] = "text"
     return replace(source, columns={field: value for field, value in mapping.items() if value})

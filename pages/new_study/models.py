@@ -1,4 +1,4 @@
-"""Step 3: which models, how they are asked, and what each cannot do."""
+"""Step 3: models, how they are asked, and what each cannot do."""
 
 from dataclasses import replace
 
@@ -16,7 +16,7 @@ from pages.common.showing import plain
 
 
 def chosen_models(models: list[ModelUse]) -> list[ModelUse]:
-    """The models that are picked by name, each with its settings of the draft."""
+    """Return the models that are picked by name, each with its settings of the draft."""
     cards = model_cards()
     left, right = st.columns([3, 1], vertical_alignment="center")
     names = left.multiselect(
@@ -33,7 +33,7 @@ def chosen_models(models: list[ModelUse]) -> list[ModelUse]:
 
 
 def with_callable(models: list[ModelUse]) -> list[ModelUse]:
-    """The models and, where one is named, a Python function that answers as one."""
+    """Return the models and, where one is named, a Python function that answers as one."""
     name = st.text_input(
         "Or a Python function",
         key="model-callable",
@@ -46,12 +46,15 @@ def with_callable(models: list[ModelUse]) -> list[ModelUse]:
 
 
 def models_step(models: list[ModelUse], extractors: tuple[Part, ...]) -> list[ModelUse]:
-    """The models, each with its sampling and a sentence for what it cannot do."""
+    """Return the models, each with its sampling and a sentence for what it cannot do."""
     return [_settings(model, extractors) for model in models]
 
 
 def reference(selected: str, models: list[ModelUse], extractors: tuple[Part, ...]) -> str:
-    """The model that losses of the others are compared with; none where there is one model, or no loss of the question."""
+    """Return the model that losses of the others are compared with.
+
+    None where there is one model, or no loss of the question.
+    """
     names = [model.name for model in models]
     if len(names) < 2 or all(part.name != OVER_REFERENCE for part in extractors):
         return ""
@@ -61,13 +64,17 @@ def reference(selected: str, models: list[ModelUse], extractors: tuple[Part, ...
         names.index(selected) + 1 if selected in names else 0,
         key="reference-model",
         format_func=lambda name: name or "none",
-        help="An earlier checkpoint, or another model: the question loss of the others is also taken less its own. What is stored of it "
+        help="An earlier checkpoint, or another model: the question loss of the others is also "
+        "taken less its own. What is stored of it "
         "is not asked again.",
     )
 
 
 def references(selected: tuple[str, ...], models: list[ModelUse]) -> tuple[str, ...]:
-    """The models whose scores on both sets expect those of the others; offered where there are enough for a curve and one to be judged."""
+    """Return the models whose scores on both sets expect those of the others.
+
+    Offered where there are enough for a curve and one to be judged.
+    """
     names = [model.name for model in models]
     if len(names) <= MIN_REFERENCES and not selected:
         return ()
@@ -77,7 +84,8 @@ def references(selected: tuple[str, ...], models: list[ModelUse]) -> tuple[str, 
             names,
             [name for name in selected if name in names],
             key="reference-models",
-            help=f"{MIN_REFERENCES} or more, weaker and stronger, that answer benchmark and controls too. The others' scores are "
+            help=f"{MIN_REFERENCES} or more, weaker and stronger, that answer benchmark and "
+            f"controls too. The others' scores are "
             "compared with what theirs expect.",
         )
     )
@@ -91,7 +99,11 @@ def _settings(model: ModelUse, extractors: tuple[Part, ...]) -> ModelUse:
             model,
             temperature=float(
                 temperature.number_input(
-                    "Temperature", *bounds.STUDY["temperature"], float(model.temperature), 0.1, key=f"t-{model.name}"
+                    "Temperature",
+                    *bounds.STUDY["temperature"],
+                    float(model.temperature),
+                    0.1,
+                    key=f"t-{model.name}",
                 )
             ),
             n_samples=int(
@@ -103,7 +115,11 @@ def _settings(model: ModelUse, extractors: tuple[Part, ...]) -> ModelUse:
                     help="samples per variant; 2 or more measure the noise floor",
                 )
             ),
-            seed=int(seed.number_input("Seed", *bounds.STUDY["seed"], model.seed, key=f"seed-{model.name}")),
+            seed=int(
+                seed.number_input(
+                    "Seed", *bounds.STUDY["seed"], model.seed, key=f"seed-{model.name}"
+                )
+            ),
             max_tokens=int(
                 tokens.number_input(
                     "Token limit",
@@ -120,10 +136,16 @@ def _settings(model: ModelUse, extractors: tuple[Part, ...]) -> ModelUse:
 
 
 def _reasoning(model: ModelUse) -> ModelUse:
-    """How much it may reason, where it can be told; what is stored of a model that cannot be told stays."""
+    """Offer how much the model may reason, where it can be told.
+
+    What is stored of a model that cannot be told stays.
+    """
     try:
-        takes: frozenset[str] = getattr(open_backend(model.name, model_cards()), "takes", frozenset())
-    except FlipscopeError:  # said below, with its abilities
+        takes: frozenset[str] = getattr(
+            open_backend(model.name, model_cards()), "takes", frozenset()
+        )
+    except FlipscopeError:
+        # Said below, with the abilities of the model.
         return model
     left, right = st.columns(2, vertical_alignment="bottom")
     if "effort" in takes:
@@ -149,23 +171,29 @@ def _reasoning(model: ModelUse) -> ModelUse:
 
 
 def _abilities(model: ModelUse, extractors: tuple[Part, ...]) -> None:
-    """What this model cannot do, and what will therefore be absent."""
+    """Say what this model cannot do, and what will therefore be absent."""
     try:
         backend = open_backend(model.name, model_cards())
-        lacking = {
-            part.name: ability
-            for part in extractors
-            for ability in extractor_of(part.name, part.params).abilities
-            if ability not in backend.abilities
-        }
+        lacking = {}
+        for part in extractors:
+            for ability in extractor_of(part.name, part.params).abilities:
+                if ability not in backend.abilities:
+                    lacking[part.name] = ability
     except FlipscopeError as error:
         st.error(plain(error), icon=":material/error:")
         return
     if backend.simulated:
-        st.caption("Simulated: its answers follow planted rates. Everything computed from it is labelled SIMULATED.")
+        st.caption(
+            "Simulated: its answers follow planted rates. Everything computed from it is labelled "
+            "SIMULATED."
+        )
     for extractor, ability in lacking.items():
         st.caption(
-            f":material/block: *{plain(extractor_of(extractor).title)}* will be absent: {plain(backend.why_not(ability))}"
+            f":material/block: *{plain(extractor_of(extractor).title)}* will be absent: "
+            f"{plain(backend.why_not(ability))}"
         )
     if model.n_samples < 2:
-        st.caption("With one sample, only the axis “Same prompt again” gives a noise floor, and only on the base prompt.")
+        st.caption(
+            "With one sample, only the axis “Same prompt again” gives a noise floor, and only on "
+            "the base prompt."
+        )

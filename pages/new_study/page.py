@@ -20,21 +20,33 @@ from pages.new_study.models import chosen_models, models_step, reference, refere
 from pages.new_study.price import price_panel
 from pages.new_study.questions import parts_step, preview, prompt_step, purposes_step
 
-MOST_LETTERS = 120  # of a study's name
+# In letters: the name of a study.
+MOST_LETTERS = 120
 
 
-# Where a new study starts from: the default, or the study that is being duplicated (`?from_study=`).
+# A new study starts from the default, or from the study that is being duplicated (`?from_study=`).
 
 
 def draft() -> Study:
-    """The study that fills the steps at first; chosen once, then the widgets remember."""
+    """Return the study that fills the steps at first; chosen once, then the widgets remember."""
     origin = st.query_params.get("from_study", "")
     if st.session_state.get("draft-of") != origin:
         parent, problem = _parent(origin)
-        base = replace(parent, name=f"{parent.name} (copy)") if parent else replace(demo_study(), name="")
-        # another page may offer a study to start from
-        st.session_state["draft"] = base = st.session_state.get("offered-drafts", {}).get(origin, base)
-        if origin and not parent and not problem and origin not in st.session_state.get("offered-drafts", {}):
+        base = (
+            replace(parent, name=f"{parent.name} (copy)")
+            if parent
+            else replace(demo_study(), name="")
+        )
+        # Another page may offer a study to start from.
+        st.session_state["draft"] = base = st.session_state.get("offered-drafts", {}).get(
+            origin, base
+        )
+        if (
+            origin
+            and not parent
+            and not problem
+            and origin not in st.session_state.get("offered-drafts", {})
+        ):
             problem = f"The study of this link is not here; this is a copy of {demo_study().name}."
         st.session_state["draft-of"], st.session_state["draft-problem"] = origin, problem
         st.session_state["draft-sources"] = list(base.items)
@@ -44,13 +56,20 @@ def draft() -> Study:
 
 
 def _parent(study_id: str) -> tuple[Study | None, str]:
-    """The stored study to be duplicated, or None, and why it cannot be. An import has nothing to ask."""
+    """Return the stored study to be duplicated, or None, and why it cannot be.
+
+    An import has nothing to ask.
+    """
     try:
         study = studies.study(session.store(), study_id)
         if study is None:
             return None, ""
         if study.is_recorded:
-            return None, "This study was imported: recorded outputs cannot be asked again. This is a copy of the demo instead."
+            return (
+                None,
+                "This study was imported: recorded outputs cannot be asked again. This is a copy "
+                "of the demo instead.",
+            )
         parts(study)
         return study, ""
     except BadInput as error:
@@ -58,15 +77,17 @@ def _parent(study_id: str) -> tuple[Study | None, str]:
 
 
 def summarized(number: int, summary: str) -> None:
-    """Keep what a fold's line says; the line is drawn before its content, so a change draws the
-    page once more."""
+    """Keep what a fold's line says.
+
+    The line is drawn before its content, so a change draws the page once more.
+    """
     if st.session_state.get(f"summary-{number}") != summary:
         st.session_state[f"summary-{number}"] = summary
         st.rerun()
 
 
 def fold(number: int, title: str, icon: str):
-    """The details of a step, folded to a line that says what they are set to."""
+    """Return the details of a step, folded to a line that says what they are set to."""
     summary = st.session_state.get(f"summary-{number}")
     return st.expander(
         f"{title}" + (f" – {plain(summary)}" if summary else ""),
@@ -99,7 +120,9 @@ with steps:
     st.subheader("3 What do you want to find out?", anchor=False)
     purposes = purposes_step(base, sources)
     with fold(2, "Axes and extractors", ":material/shuffle:"):
-        parts_chosen = parts_step(base, sources, models, purposes, is_copy=is_copy) if sources else {}
+        parts_chosen = (
+            parts_step(base, sources, models, purposes, is_copy=is_copy) if sources else {}
+        )
         if not sources:
             st.info("Choose items first: what can be changed depends on them.")
         summarized(2, questions_summary(parts_chosen))
@@ -113,13 +136,15 @@ with steps:
         with st.expander("See what will be asked", icon=":material/visibility:"):
             preview(replace(base, items=tuple(sources), **settings))
     toml = st.expander("The study as TOML", icon=":material/code:")
-# drawn after the steps, below which it stands on a phone: nothing then moves down
+# Drawn after the steps, because on a phone it stands below them: nothing then moves down.
 with side:
     before_start = st.container(border=True, key="before-start")
 with before_start:
     st.subheader("Before you start", anchor=False)
-    # Streamlit's own limit keeps the name before instead, and says so in small print at most
-    entered = st.text_input("Name", base.name or f"Study of {datetime.datetime.now():%Y-%m-%d %H:%M}", key="study-name")
+    # Streamlit's own limit would keep the name before instead, and say so in small print at most.
+    entered = st.text_input(
+        "Name", base.name or f"Study of {datetime.datetime.now():%Y-%m-%d %H:%M}", key="study-name"
+    )
     name = entered[:MOST_LETTERS].strip()
     if len(entered) > MOST_LETTERS:
         st.info(
@@ -129,14 +154,22 @@ with before_start:
 
 study = problem = None
 if sources and settings.get("axes") and settings.get("extractors") and models:
-    names = ([part.name for part in settings[what]] for what in ("axes", "extractors"))
-    study = replace(base, name=name, items=tuple(sources), models=tuple(models), **settings)  # what no control shows stays
+    names = ([part.name for part in settings[noun]] for noun in ("axes", "extractors"))
+    # Replaced and not made anew: what no control shows stays as in the draft.
+    study = replace(base, name=name, items=tuple(sources), models=tuple(models), **settings)
     base = replace(base, reference_model=reference_model)
-    study = replace(study, detectors=family(base, *names), reference_model=reference_model, reference_models=reference_models)
+    study = replace(
+        study,
+        detectors=family(base, *names),
+        reference_model=reference_model,
+        reference_models=reference_models,
+    )
 
 with toml:
     if st.toggle("Edit it here", key="edit-toml") and study is not None:
-        text = st.text_area("Study", study.to_toml(), height=420, key="toml", label_visibility="collapsed")
+        text = st.text_area(
+            "Study", study.to_toml(), height=420, key="toml", label_visibility="collapsed"
+        )
         try:
             study = Study.from_toml(text)
         except FlipscopeError as error:
@@ -151,12 +184,16 @@ with before_start:
     else:
         missing = [
             word
-            for word, there in (
+            for word, choice in (
                 ("items", sources),
                 ("an axis", settings.get("axes")),
                 ("an extractor", settings.get("extractors")),
                 ("a model", models),
             )
-            if not there
+            if not choice
         ]
-        st.info(f"Still to choose: {', '.join(missing)}." if missing else "Correct the TOML to continue.")
+        st.info(
+            f"Still to choose: {', '.join(missing)}."
+            if missing
+            else "Correct the TOML to continue."
+        )

@@ -1,4 +1,4 @@
-"""Beside the steps, always in view: calls, tokens, price, time, what can be detected; pilot, budget, start."""
+"""The panel next to the steps: calls, tokens, price, time, detectable effects; budget, start."""
 
 from collections import Counter
 from dataclasses import replace
@@ -27,31 +27,40 @@ from flipcore.text.counts import count_of
 from pages.common import headline, screen, session
 from pages.common.showing import plain, shown_problem
 
-MOST_LOOKED_UP = 20_000  # calls whose answers are looked for while a study is put together: about a second
+# Looking for the answers of so many calls takes about a second, while a study is put together.
+MOST_LOOKED_UP = 20_000
 
 
 def price_panel(study: Study) -> None:
-    """What this study would cost and could show; nothing is sent before Start or Pilot is pressed."""
+    """Show what this study would cost and could show.
+
+    Nothing is sent before Start or Pilot is pressed.
+    """
     with shown_problem():
-        study_plan, whole = _study_plan(study.to_toml())
-        foreign = sum(not item_plan.item.dataset.startswith("pocket_") for item_plan in study_plan.items)
+        study_plan, full_projection = _study_plan(study.to_toml())
+        foreign = sum(
+            not item_plan.item.dataset.startswith("pocket_") for item_plan in study_plan.items
+        )
         if foreign and any(use.name.split("-")[0] == "pocket" for use in study.models):
             st.warning(
-                f"{foreign:,} of these items lie outside the pocket model's own world. Expect wrong answers to them, and lower "
-                "figures below.",
+                f"{foreign:,} of these items lie outside the pocket model's own world. Expect "
+                "wrong answers to them, and lower figures below.",
                 icon=":material/public_off:",
             )
-        rest = _not_stored(study, whole)
-        _numbers(rest, len(study_plan.items))
-        if rest is not whole:
-            st.caption(f"The study has {count_of(whole.n_calls, 'call')}; what is stored already is not asked again.")
+        open_projection = _not_stored(study, full_projection)
+        _numbers(open_projection, len(study_plan.items))
+        if open_projection is not full_projection:
+            st.caption(
+                f"The study has {count_of(full_projection.n_calls, 'call')}; what is stored "
+                "already is not asked again."
+            )
         open_items = [item_plan for item_plan in study_plan.items if not item_plan.confirmatory]
         readings = [n_readings(study, item_plan.item.kind) for item_plan in open_items]
         n_cells = sum(part.name != IDENTITY for part in study.axes) * (max(readings, default=1) - 1)
         n_by_role = Counter(item_plan.role for item_plan in open_items)
-        # in sight what the design finds; what that rests on is one click away
-        found, conditions = design_sentence(len(open_items), sum(n > 1 for n in readings), n_cells)
-        st.caption(found)
+        # The sentence is in sight; the assumptions behind it are one click away.
+        finds, conditions = design_sentence(len(open_items), sum(n > 1 for n in readings), n_cells)
+        st.caption(finds)
         with st.expander("Pilot, sample size, where it runs", icon=":material/calculate:"):
             place = where()
             _pilot(study, len(study_plan.items))
@@ -64,14 +73,17 @@ def price_panel(study: Study) -> None:
                 st.caption(plain(note))
             if len(open_items) < len(study_plan.items):
                 st.caption(
-                    f"{count_of(len(study_plan.items) - len(open_items), 'item is', 'items are')} set aside for confirmation, "
-                    "not counted here."
+                    f"{count_of(len(study_plan.items) - len(open_items), 'item is', 'items are')} "
+                    "set aside for confirmation, not counted here."
                 )
         _start(study, place)
 
 
 def _revision(toml: str) -> tuple[int, int]:
-    """What a plan rests on besides its study: paraphrases with their verdicts, and what other studies set aside."""
+    """Return the state that a plan rests on besides its study.
+
+    Paraphrases with their verdicts, and what other studies set aside.
+    """
     return session.revision(""), len(session.all_studies())
 
 
@@ -81,18 +93,25 @@ def _study_plan(toml: str) -> tuple[Plan, Projection]:
     return study_plan, projection(study_plan)
 
 
-def _not_stored(study: Study, whole: Projection) -> Projection:
-    """What is asked and paid: answers that other studies have to the same prompts, or this one has, are taken from there."""
+def _not_stored(study: Study, full_projection: Projection) -> Projection:
+    """Return what is asked and paid.
+
+    Answers that other studies have to the same prompts, or this one has, are taken from there.
+    """
     n_answers = studies.n_answers_of(session.store(), [use.name for use in study.models])
-    if not n_answers or whole.n_calls > MOST_LOOKED_UP:
-        return whole
-    rest = _open_calls(study.to_toml(), n_answers)
-    return rest if rest.n_calls < whole.n_calls else whole
+    # The number of stored answers is part of the key: with more of them less is open.
+    if not n_answers or full_projection.n_calls > MOST_LOOKED_UP:
+        return full_projection
+    open_projection = _open_calls(study.to_toml(), n_answers)
+    return open_projection if open_projection.n_calls < full_projection.n_calls else full_projection
 
 
 @session.cached("Looking for stored answers", 16, _revision)
 def _open_calls(toml: str, n_answers: int) -> Projection:
-    """What is not stored yet; counted again when more of these models' answers are."""
+    """Return the calls that are not stored yet.
+
+    Counted again when more of these models' answers are.
+    """
     return remaining(_study_plan(toml)[0], session.store())
 
 
@@ -103,7 +122,10 @@ def _numbers(projected, n_items: int) -> None:
     for label, value in (
         ("Items", f"{n_items:,}"),
         ("Calls", projected.calls.replace(" calls", "", 1)),
-        (f"Tokens in{about} / out{most}", f"{projected.n_tokens_in:,} / {projected.n_tokens_out:,}"),
+        (
+            f"Tokens in{about} / out{most}",
+            f"{projected.n_tokens_in:,} / {projected.n_tokens_out:,}",
+        ),
         (f"Price{about}", cost),
         ("Time", duration_text(projected.seconds)),
     ):
@@ -115,14 +137,16 @@ def _numbers(projected, n_items: int) -> None:
 def _pilot(study: Study, n_items: int) -> None:
     with st.popover("Pilot", icon=":material/speed:"):
         st.markdown(
-            "Asks the first items of the study: what they cost, and what extractors cannot read. What it asks is kept: the study "
-            "itself will not ask it again."
+            "Asks the first items of the study: what they cost, and what extractors cannot read. "
+            "What it asks is kept: the study itself will not ask it again."
         )
         k = st.number_input("Items", 1, 50, 3, key="pilot-k")
         if st.button("Run the pilot", key="pilot-run"):
             with st.spinner("Asking …"), shown_problem():
                 estimate = session.registry().pilot(study, int(k))
-                st.caption(f"For the whole study, from what {int(k):,} item{'' if k == 1 else 's'} used:")
+                st.caption(
+                    f"For the whole study, from what {int(k):,} item{'' if k == 1 else 's'} used:"
+                )
                 _numbers(estimate, n_items)
                 for note in estimate.notes:
                     st.markdown(plain(note))
@@ -137,10 +161,17 @@ def _start(study: Study, place: str) -> None:
         1.0,
         key="budget",
         placeholder="none: no paid call",
-        help="A study that would cost more does not start, and spending stops here. Only a server that bills more than a call's "
+        help="A study that would cost more does not start, and spending stops here. Only a server "
+        "that bills more than a call's "
         "text and token limit allow can exceed it, by one call for each model.",
     )
-    if st.button("Start the study", type="primary", icon=":material/play_arrow:", width="stretch", key="start"):
+    if st.button(
+        "Start the study",
+        type="primary",
+        icon=":material/play_arrow:",
+        width="stretch",
+        key="start",
+    ):
         ready = replace(study, budget_usd=cap)
         session.registry().start(ready, place)
         st.switch_page("studies/page.py", query_params={"study": ready.study_id})
@@ -152,10 +183,22 @@ ASSUMED = ""
 
 
 def _score_plan(study: Study, n_by_role: Counter[str]) -> None:
-    if not st.toggle("How sure will the score be?", key="score-plan", help="with other questions and other prompts"):
+    if not st.toggle(
+        "How sure will the score be?",
+        key="score-plan",
+        help="with other questions and other prompts",
+    ):
         return
+    # Not the score on controls, where the study has another role.
     role = next(iter(sorted(n_by_role, key=lambda name: name in CONTROL_ROLES)), "")
-    ways = next((int(part.params.get("n", combined.AXIS.n)) for part in study.axes if part.name == COMBINED), 1)
+    ways = next(
+        (
+            int(part.params.get("n", combined.AXIS.n))
+            for part in study.axes
+            if part.name == COMBINED
+        ),
+        1,
+    )
     names = {name: title for name, title in session.names_of_studies().items() if _varies(name)}
     with shown_problem():
         source = st.selectbox(
@@ -166,26 +209,45 @@ def _score_plan(study: Study, n_by_role: Counter[str]) -> None:
         )
         like = headline.error_bar(source) if source else _assumptions()
         if like is None:
-            st.markdown("That study has no interval over other wordings, so it does not say how much they matter.")
+            st.markdown(
+                "That study has no interval over other wordings, so it does not say how much they "
+                "matter."
+            )
             return
-        for line in plan_sentences(like, n_by_role[role], ways, min(use.n_samples for use in study.models)):
+        for line in plan_sentences(
+            like, n_by_role[role], ways, min(use.n_samples for use in study.models)
+        ):
             st.markdown(plain(line))
-        st.caption("95% half-widths, of one model's score. They hold if this study varies like that.")
+        st.caption(
+            "95% half-widths, of one model's score. They hold if this study varies like that."
+        )
 
 
 def _varies(study_id: str) -> bool:
-    """Whether a study may say how its score varies with the wording."""
+    """Return True where a study may say how its score varies with the prompt."""
     study = session.declared(study_id)
     return study.is_recorded or any(part.name == COMBINED for part in study.axes)
 
 
 def _assumptions() -> Components:
-    """Components from what people know of a model."""
+    """Return components from what people know of a model."""
     left, right = st.columns(2)
     score = left.number_input("Score, %", 1.0, 99.0, 80.0, 1.0, key="plan-score") / 100
-    spread = right.number_input("Spread of wordings (sd), points", 0.0, 50.0, 5.0, 0.5, key="plan-spread") / 100
-    wordings = left.number_input("Differ between two wordings, %", 0.0, 50.0, 15.0, 1.0, key="plan-wordings") / 100
-    runs = right.number_input("Differ between two runs, %", 0.0, 50.0, 8.0, 1.0, key="plan-runs") / 100
+    spread = (
+        right.number_input(
+            "Spread of wordings (sd), points", 0.0, 50.0, 5.0, 0.5, key="plan-spread"
+        )
+        / 100
+    )
+    wordings = (
+        left.number_input(
+            "Differ between two wordings, %", 0.0, 50.0, 15.0, 1.0, key="plan-wordings"
+        )
+        / 100
+    )
+    runs = (
+        right.number_input("Differ between two runs, %", 0.0, 50.0, 8.0, 1.0, key="plan-runs") / 100
+    )
     return assumed(score, wordings, runs, spread)
 
 
@@ -195,10 +257,15 @@ MEMORY, HOLDOUT = (("benchmark",), ("control", "non_member")), (("target",), ("r
 
 
 def detectable(n_by_role: Counter[str], control: str = OTHER_CONTROL) -> None:
-    """Sentences about the sets of this design; `control` is what the study declares its controls to be."""
+    """Say what the sets of this design could show.
+
+    `control` is what the study declares its controls to be.
+    """
     if sum(n_by_role.values()) < 10:
         return
-    if not st.toggle("What could the sets show?", key="power-sets", help="simulates the rules of the other pages"):
+    if not st.toggle(
+        "What could the sets show?", key="power-sets", help="simulates the rules of the other pages"
+    ):
         return
     n_items, n_controls = (sum(n_by_role.get(role, 0) for role in roles) for roles in MEMORY)
     if n_items and n_controls:
@@ -211,7 +278,7 @@ def detectable(n_by_role: Counter[str], control: str = OTHER_CONTROL) -> None:
 
 
 def calculator() -> None:
-    """Items needed for a drop gap, and to show that two accuracies are equal."""
+    """Say how many items a drop gap needs, and to show that two accuracies are equal."""
     with st.popover("How many items do I need?", icon=":material/calculate:"):
         power = screen.segments(
             "Found how often",
@@ -221,21 +288,38 @@ def calculator() -> None:
             label_visibility="visible",
             format_func=lambda share: f"{100 * share:.0f}%",
         )
-        what = screen.segments(
-            "Claim", ["drop gap", "two accuracies are equal"], "power-what", bind=None, label_visibility="visible"
+        question = screen.segments(
+            "Claim",
+            ["drop gap", "two accuracies are equal"],
+            "power-what",
+            bind=None,
+            label_visibility="visible",
         )
-        claim = _answer(what, power)
+        claim = _answer(question, power)
         st.markdown(f"**{claim.text}**")
         st.caption(claim.detail)
 
 
-def _answer(what: str, power: float) -> Claim:
+def _answer(question: str, power: float) -> Claim:
     left, right = st.columns(2)
-    if what == "drop gap":
+    if question == "drop gap":
         gap = left.number_input("Gap, points", 1.0, 90.0, 15.0, 1.0, key="power-gap") / 100
-        drop = right.number_input("Drop on the control, points", 0.0, 90.0, 5.0, 1.0, key="power-drop") / 100
-        coverage = left.number_input("Share that can be rewritten, %", 5.0, 100.0, 80.0, 5.0, key="power-coverage") / 100
-        gains = right.number_input("Answers set right by rewriting, %", 0.0, 50.0, 5.0, 1.0, key="power-gains") / 100
+        drop = (
+            right.number_input("Drop on the control, points", 0.0, 90.0, 5.0, 1.0, key="power-drop")
+            / 100
+        )
+        coverage = (
+            left.number_input(
+                "Share that can be rewritten, %", 5.0, 100.0, 80.0, 5.0, key="power-coverage"
+            )
+            / 100
+        )
+        gains = (
+            right.number_input(
+                "Answers set right by rewriting, %", 0.0, 50.0, 5.0, 1.0, key="power-gains"
+            )
+            / 100
+        )
         return gap_plan(gap, drop, coverage, power, gains)
     first = left.number_input("Accuracy, %", 1.0, 99.0, 70.0, 1.0, key="power-first") / 100
     margin = right.number_input("Margin, points", 1.0, 50.0, 10.0, 1.0, key="power-margin") / 100
@@ -246,8 +330,9 @@ def _answer(what: str, power: float) -> Claim:
 
 
 def where() -> str:
-    """The chosen place; this machine until another one is chosen."""
+    """Return the chosen place; this machine until another one is chosen."""
     places = offered_places()
+    # A cluster may be gone since it was chosen.
     if st.session_state.get("where", HERE) not in places:
         st.session_state.pop("where")
     name = places[st.session_state.get("where", HERE)]
@@ -260,6 +345,7 @@ def where() -> str:
             list(places),
             key="where",
             format_func=lambda place: places[place],
-            help="Workers of a Ray cluster ask the models; the results are stored here. The admin names further clusters in "
+            help="Workers of a Ray cluster ask the models; the results are stored here. The admin "
+            "names further clusters in "
             "`FLIPSCOPE_CLUSTERS`.",
         )

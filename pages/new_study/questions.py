@@ -1,4 +1,4 @@
-"""Step 2: what is changed, how the answer is read, and what every variant of one item looks like."""
+"""Step 2: changes, extractors, and how every variant of one item looks."""
 
 from collections.abc import Mapping
 from dataclasses import fields, replace
@@ -10,7 +10,7 @@ from flipcore.core import bounds
 from flipcore.core.contracts import ANSWER, Extractor
 from flipcore.core.errors import FlipscopeError
 from flipcore.core.plugins import Registry
-from flipcore.core.records import IDENTITY
+from flipcore.core.records import IDENTITY, Item
 from flipcore.core.study import PICKS, ItemSource, ModelUse, OwnPrompt, Part, Study
 from flipcore.datasets import LOADERS
 from flipcore.extractors import EXTRACTORS, needs_judge
@@ -30,7 +30,7 @@ from pages.new_study.items import items_of, shown_items
 
 
 def kinds_of(sources: list[ItemSource]) -> set[str]:
-    """The kinds of the items: choice, number, text and so on."""
+    """Return the kinds of the items: choice, number, text and so on."""
     kinds: set[str] = set()
     for source in sources:
         kinds.update(item.kind for item in items_of(source))
@@ -38,11 +38,15 @@ def kinds_of(sources: list[ItemSource]) -> set[str]:
 
 
 def purposes_step(base: Study, sources: list[ItemSource]) -> list[Purpose]:
-    """The questions that the study is to answer; ticking one switches its axes and extractors on."""
+    """Offer the questions that the study is to answer.
+
+    Ticking one switches its axes and extractors on.
+    """
     kinds = kinds_of(sources)
     chosen = []
     for purpose, place in zip(PURPOSES, st.columns(len(PURPOSES)), strict=True):
         key = f"purpose-{purpose.name}"
+        # Set once from the draft; afterwards the checkbox remembers.
         if key not in st.session_state:
             st.session_state[key] = is_asked(purpose, base, kinds)
         with place:
@@ -64,10 +68,17 @@ def _switch_parts() -> None:
 
 
 def parts_step(
-    base: Study, sources: list[ItemSource], models: list[ModelUse], purposes: list[Purpose], *, is_copy: bool
+    base: Study,
+    sources: list[ItemSource],
+    models: list[ModelUse],
+    purposes: list[Purpose],
+    *,
+    is_copy: bool,
 ) -> dict:
-    """The study's axes, extractors and judge, as keyword arguments of `Study`. What no model can do
-    is off, except in a copy of a study that asked for it."""
+    """Return the study's axes, extractors and judge, as keyword arguments of `Study`.
+
+    What no model can do is off, except in a copy of a study that asked for it.
+    """
     kinds = kinds_of(sources)
     wanted = parts_of(purposes)
     parts: dict[str, tuple[Part, ...]] = {AXES.noun: (), EXTRACTORS.noun: ()}
@@ -77,20 +88,26 @@ def parts_step(
         able = {}
         for name in names:
             able[name] = (
-                "" if registry is AXES or name in kept else why_unread(EXTRACTORS[name], [model.name for model in models])
+                ""
+                if registry is AXES or name in kept
+                else why_unread(EXTRACTORS[name], [model.name for model in models])
             )
         parts[registry.noun] += _parts(label, registry, able, before, kinds=kinds, wanted=wanted)
-    axes, extractors = in_order(parts[AXES.noun], base.axes), in_order(parts[EXTRACTORS.noun], base.extractors)
+    axes, extractors = (
+        in_order(parts[AXES.noun], base.axes),
+        in_order(parts[EXTRACTORS.noun], base.extractors),
+    )
     for problem in plugin_problems():
         st.warning(plain(problem), icon=":material/extension_off:")
     st.caption(
-        "Each question is one turn. Conversations with tools come in through logs, under Studies, with their own scores."
+        "Each question is one turn. Conversations with tools come in through logs, under Studies, "
+        "with their own scores."
     )
     return {"axes": axes, "extractors": extractors, "judge": _judge(base, extractors)}
 
 
 def prompt_step(base: Study) -> dict:
-    """The study's protocol, layout, seed and own prompt, as keyword arguments of `Study`."""
+    """Return protocol, layout, seed and own prompt, as keyword arguments of `Study`."""
     settings = _settings(base)
     with shown_problem():
         settings["prompt"] = own_prompt(base.prompt)
@@ -98,16 +115,21 @@ def prompt_step(base: Study) -> dict:
 
 
 def _judge(base: Study, extractors: tuple[Part, ...]) -> str | None:
-    """Who judges, where something is judged: the draft's judge first."""
+    """Ask which model judges, where something is judged: the draft's judge first."""
     if not any(needs_judge(part.name) for part in extractors):
         return None
     names = list(model_cards())
     names += [base.judge] if base.judge and base.judge not in names else []
-    return st.selectbox("Who judges", names, names.index(base.judge) if base.judge else 0, key="judge")
+    return st.selectbox(
+        "Who judges", names, names.index(base.judge) if base.judge else 0, key="judge"
+    )
 
 
 def _settings(base: Study) -> dict:
-    """Layout, protocol, the share of the items that only a lock opens, and the seed. What is not moved stays as it was."""
+    """Return layout, protocol, the share of the items that only a lock opens, and the seed.
+
+    What is not moved stays as it was.
+    """
     left, middle, right, last = st.columns(4)
     layout = left.selectbox(
         "Prompt layout",
@@ -135,7 +157,12 @@ def _settings(base: Study) -> dict:
         help="No page shows these items until the settings are locked.",
     )
     seed = last.number_input(
-        "Seed", 0, 2**31 - 1, base.seed, key="study-seed", help="Decides the variants, the order and what is set aside."
+        "Seed",
+        0,
+        2**31 - 1,
+        base.seed,
+        key="study-seed",
+        help="Decides the variants, the order and what is set aside.",
     )
     return {
         "layout": layout,
@@ -146,10 +173,19 @@ def _settings(base: Study) -> dict:
 
 
 def _parts(
-    label: str, registry: Registry, able: Mapping[str, str], selection: tuple[Part, ...], *, kinds: set[str], wanted: set[str]
+    label: str,
+    registry: Registry,
+    able: Mapping[str, str],
+    selection: tuple[Part, ...],
+    *,
+    kinds: set[str],
+    wanted: set[str],
 ) -> tuple[Part, ...]:
-    """A row per plug-in: switched on or off, with its parameters. `able` says of each name why no
-    model can do it; those that are `wanted`, or in the draft's `selection`, are on at first."""
+    """Offer a row per plug-in: switched on or off, with its parameters.
+
+    `able` says of each name why no model can do it; those that are `wanted`, or in the draft's
+    `selection`, are on at first.
+    """
     st.markdown(f"**{label}**")
     before = {part.name: part.params for part in selection}
     parts = {}
@@ -160,7 +196,7 @@ def _parts(
         if fits and isinstance(plugin, Extractor):
             why_not = plugin.why_not() or no_model
         can = fits and not why_not
-        # other items or another model: what becomes possible is on where it is wanted
+        # With other items or another model more becomes possible: it is on where it is wanted.
         if key not in st.session_state or st.session_state.get(f"can-{key}") != can:
             st.session_state[key] = can and (name in before or name in wanted)
             st.session_state[f"can-{key}"] = can
@@ -169,7 +205,9 @@ def _parts(
             plugin.title,
             key=key,
             disabled=not can,
-            help=about(registry, name) if fits else f"applies to {', '.join(sorted(plugin.applies_to))} items only",
+            help=about(registry, name)
+            if fits
+            else f"applies to {', '.join(sorted(plugin.applies_to))} items only",
         )
         if why_not:
             right.caption(plain(why_not))
@@ -178,56 +216,112 @@ def _parts(
     return tuple(parts.values())
 
 
-# The user's own prompt: a preset or a template, examples from a split, a system prompt; none where the switch is off.
+# The user's own prompt: a preset or a template, examples from a split, a system prompt; none where
+# the switch is off.
 
-PICK_TITLES = {"first": "the first ones", "drawn": "drawn once by the seed", "lm_eval": "as lm-eval draws them"}
+PICK_TITLES = {
+    "first": "the first ones",
+    "drawn": "drawn once by the seed",
+    "lm_eval": "as lm-eval draws them",
+}
 OWN_ITEMS = "the study's own items"
 
 
 def own_prompt(base: OwnPrompt | None) -> OwnPrompt | None:
-    """The prompt as the controls have it, written out whole, so that a declaration holds every word of it."""
-    if not st.toggle("My own prompt", base is not None, key="own-prompt", help="In place of the layout, for every axis."):
+    """Return the prompt as the controls have it, written out in full.
+
+    So a declaration holds every word of it.
+    """
+    if not st.toggle(
+        "My own prompt",
+        base is not None,
+        key="own-prompt",
+        help="In place of the layout, for every axis.",
+    ):
         return None
     names = ["", *PRESETS]
     preset = st.selectbox(
-        "Start from", names, key="own-preset", format_func=lambda name: PRESETS[name].title if name else "what stands below"
+        "Start from",
+        names,
+        key="own-preset",
+        format_func=lambda name: PRESETS[name].title if name else "what stands below",
     )
-    start = resolved(OwnPrompt(preset=preset)) if preset else resolved(base or OwnPrompt(template="{{ question }}\nAnswer:"))
+    start = (
+        resolved(OwnPrompt(preset=preset))
+        if preset
+        else resolved(base or OwnPrompt(template="{{ question }}\nAnswer:"))
+    )
     if preset:
         st.caption(plain(PRESETS[preset].about))
     texts = {}
     for label, name, help_text in (
         ("System prompt", "system", "Sent as the system message; empty for none."),
         ("Before the examples", "before", "A text with the same fields, once, before everything."),
-        ("Template of the question", "template", f"Fields: {', '.join(FIELDS)}. Filters: {', '.join(FILTERS)}."),
-        ("Template of an example", "example", "Empty: the question's template, a blank and the answer."),
+        (
+            "Template of the question",
+            "template",
+            f"Fields: {', '.join(FIELDS)}. Filters: {', '.join(FILTERS)}.",
+        ),
+        (
+            "Template of an example",
+            "example",
+            "Empty: the question's template, a blank and the answer.",
+        ),
     ):
-        texts[name] = st.text_area(label, getattr(start, name), key=f"own-{name}-{preset}", help=help_text, height="content")
+        texts[name] = st.text_area(
+            label,
+            getattr(start, name),
+            key=f"own-{name}-{preset}",
+            help=help_text,
+            height="content",
+        )
     return replace(start, preset="", **texts, **_examples(start, preset))
 
 
 def _examples(start: OwnPrompt, preset: str) -> dict:
-    """How many examples, which, and of which split."""
+    """Ask for the number of examples, the choice among them, and their split."""
     left, middle, right = st.columns(3)
-    n = left.number_input("Examples before the question", 0, 20, start.n_examples, key=f"own-n-{preset}")
+    n = left.number_input(
+        "Examples before the question", 0, 20, start.n_examples, key=f"own-n-{preset}"
+    )
     if not n:
         return {"n_examples": 0}
     pick = middle.selectbox(
-        "Which examples", PICKS, PICKS.index(start.pick), key=f"own-pick-{preset}", format_func=PICK_TITLES.__getitem__
+        "Which examples",
+        PICKS,
+        PICKS.index(start.pick),
+        key=f"own-pick-{preset}",
+        format_func=PICK_TITLES.__getitem__,
     )
     before = start.examples_from
     sets = [OWN_ITEMS, *LOADERS]
-    dataset = right.selectbox("Examples from", sets, sets.index(before.dataset) if before else 0, key=f"own-from-{preset}")
-    category = st.checkbox("Of the item's own category", start.same_category, key=f"own-category-{preset}")
-    turns = st.checkbox(
-        "Each example as a question and an answer of the conversation (chat models)", start.as_turns, key=f"own-turns-{preset}"
+    dataset = right.selectbox(
+        "Examples from", sets, sets.index(before.dataset) if before else 0, key=f"own-from-{preset}"
     )
-    settings = {"n_examples": int(n), "pick": pick, "same_category": category, "as_turns": turns, "examples_from": None}
+    category = st.checkbox(
+        "Of the item's own category", start.same_category, key=f"own-category-{preset}"
+    )
+    turns = st.checkbox(
+        "Each example as a question and an answer of the conversation (chat models)",
+        start.as_turns,
+        key=f"own-turns-{preset}",
+    )
+    settings = {
+        "n_examples": int(n),
+        "pick": pick,
+        "same_category": category,
+        "as_turns": turns,
+        "examples_from": None,
+    }
     if dataset == OWN_ITEMS:
         return settings
-    path = st.text_input("File of the split", before.path or "" if before else "", key=f"own-path-{preset}")
+    path = st.text_input(
+        "File of the split", before.path or "" if before else "", key=f"own-path-{preset}"
+    )
     split = st.text_input(
-        "Split that its items name", str(before.where.get("split", "")) if before else "", key=f"own-split-{preset}"
+        "Split that its items name",
+        str(before.where.get("split", "")) if before else "",
+        key=f"own-split-{preset}",
     )
     where = {"split": split} if split else {}
     return settings | {"examples_from": ItemSource(dataset, path=path or None, where=where)}
@@ -237,7 +331,7 @@ def _examples(start: OwnPrompt, preset: str) -> dict:
 
 
 def params(plugin, before: dict, place, key: str) -> dict:
-    """The parameters that differ from the plug-in's own defaults."""
+    """Return the parameters that differ from the plug-in's own defaults."""
     overrides = {}
     declared = [field for field in fields(plugin) if field.init]
     for field, column in zip(declared, place.columns(max(len(declared), 1)), strict=False):
@@ -249,24 +343,33 @@ def params(plugin, before: dict, place, key: str) -> dict:
 
 
 def _param(column, field, value, key: str):
-    """One control, by the kind of its default; `choices` in the field's metadata limit it."""
-    label, choices = field.metadata.get("label") or field.name.replace("_", " "), list(field.metadata.get("choices", ()))
+    """Offer one control, by the kind of its default; `choices` in the metadata limit it."""
+    label, choices = (
+        field.metadata.get("label") or field.name.replace("_", " "),
+        list(field.metadata.get("choices", ())),
+    )
     if isinstance(value, bool):
         return column.toggle(label, value, key=key)
     if isinstance(value, (tuple, list)):
-        selection = column.multiselect(label, choices or list(value), list(value), key=key, accept_new_options=not choices)
-        return tuple(selection) if choices else tuple(_number(one) for one in selection)
+        selection = column.multiselect(
+            label, choices or list(value), list(value), key=key, accept_new_options=not choices
+        )
+        return tuple(selection) if choices else tuple(_number(number) for number in selection)
     if choices:
         return column.selectbox(label, choices, choices.index(value), key=key)
     if isinstance(value, int):
-        return int(column.number_input(label, 0, int(bounds.PARAMETERS.get(field.name, (0, 1_000))[1]), value, key=key))
+        return int(
+            column.number_input(
+                label, 0, int(bounds.PARAMETERS.get(field.name, (0, 1_000))[1]), value, key=key
+            )
+        )
     if isinstance(value, float):
         return float(column.number_input(label, value=value, key=key))
     return column.text_input(label, value, key=key)
 
 
 def _number(typed):
-    """What was typed as a number where it is one; the plug-in says what is wrong with anything else."""
+    """Return a typed number as one; the plug-in says what is wrong with anything else."""
     try:
         return float(typed)
     except (TypeError, ValueError):
@@ -277,26 +380,37 @@ def _number(typed):
 
 
 def preview(study: Study) -> None:
-    """Every variant of one item as the study will ask it, with what differs from the base marked; none that it sets aside."""
-    items = [item for source in study.items for item in shown_items(source) if not is_set_aside(study, item)]
+    """Show every variant of one item as the study will ask it, differences from the base marked.
+
+    None that it sets aside.
+    """
+    items: list[Item] = []
+    for source in study.items:
+        items += [item for item in shown_items(source) if not is_set_aside(study, item)]
     if not items or not study.axes:
         return
     left, right = st.columns([3, 1])
     item = left.selectbox(
-        "Item", items, key="preview-item", format_func=lambda one: f"{one.question[:80]} ({one.item_id.partition('@')[0]})"
+        "Item",
+        items,
+        key="preview-item",
+        format_func=lambda item: f"{item.question[:80]} ({item.item_id.partition('@')[0]})",
     )
     by_axis = {part.name: part for part in study.axes if item.kind in AXES[part.name].applies_to}
     if not by_axis:
         st.caption("None of the chosen axes applies to this item.")
         return
-    names = sorted(by_axis, key=lambda axis: axis == IDENTITY)  # an axis that changes something shows more
-    name = right.selectbox("Axis", names, key="preview-axis", format_func=lambda axis: AXES[axis].title)
+    # An axis that changes something shows more than reruns, so it is offered first.
+    names = sorted(by_axis, key=lambda axis: axis == IDENTITY)
+    name = right.selectbox(
+        "Axis", names, key="preview-axis", format_func=lambda axis: AXES[axis].title
+    )
     try:
         item_plan = plan(study, session.store(), only=item.item_id).items[0]
     except FlipscopeError as error:
         st.warning(plain(error), icon=":material/info:")
         return
-    variants = [one for one in item_plan.variants if one.axis == name]
+    variants = [variant for variant in item_plan.variants if variant.axis == name]
     if len(variants) == 1 and ("why" in variants[0].params or AXES[name].asks == ANSWER):
         st.caption(
             "This axis sends the base prompt again, so set two or more samples."
