@@ -3,7 +3,14 @@
 import pandas as pd
 import streamlit as st
 
-from flipcore.annotation.paraphrases.effect import Effect, SourceGate, effect_rows, own_acceptance, own_effect, source_gates
+from flipcore.annotation.paraphrases.effect import (
+    Effect,
+    SourceGate,
+    effect_rows,
+    own_acceptance,
+    own_effect,
+    source_gates,
+)
 from flipcore.annotation.paraphrases.effect import effect as effect_of
 from flipcore.axes import AXES
 from flipcore.charts.interval_rows import interval_rows
@@ -26,16 +33,22 @@ from pages.paraphrase_review.judging import reviewer
 def show() -> None:
     states = queries.paraphrase_states(session.store())
     if states.empty:
-        st.info("There is no paraphrase yet. Bring pairs in under Propose and exchange.", icon=":material/upload:")
+        st.info(
+            "There is no paraphrase yet. Bring pairs in under Propose and exchange.",
+            icon=":material/upload:",
+        )
         return
     if name := reviewer():
-        for sentence in own_acceptance(review.verdicts(session.store()), review.sources_of_pairs(session.store()), name):
+        for sentence in own_acceptance(
+            review.verdicts(session.store()), review.sources_of_pairs(session.store()), name
+        ):
             st.markdown(f"**{plain(sentence)}**")
     _gates(source_gates(states))
     studies = which_pairs.studies()
     if not studies:
         st.info(
-            "No study has asked these paraphrases yet, so there is no estimate to move. Declare one with the axis Paraphrase.",
+            "No study has asked these paraphrases yet, so there is no estimate to move. Declare "
+            "one with the axis Paraphrase.",
             icon=":material/science:",
         )
         st.page_link("new_study/page.py", label="Declare a study", icon=":material/add_circle:")
@@ -44,31 +57,44 @@ def show() -> None:
 
 
 def _gates(gates: list[SourceGate]) -> None:
-    st.markdown(f"## {plain(sources_claim([one.gate for one in gates]).text)}")
+    st.markdown(f"## {plain(sources_claim([source.gate for source in gates]).text)}")
     st.caption(
-        f"Counted here: all {sum(one.n_pairs for one in gates):,} stored paraphrases, whether a study asked them or not. "
-        f"A dataset's paraphrases by one author pass when the lower bound of their acceptance is {ACCEPTANCE:.2f} or "
-        f"more, on at least {FEWEST_PAIRS} reviewed pairs. Until then their flips are shown and excluded "
-        "from all conclusions. Only people open a gate."
+        f"Counted here: all {sum(source.n_pairs for source in gates):,} stored paraphrases, "
+        "whether a study asked them or not. A dataset's paraphrases by one author pass when the "
+        f"lower bound of their acceptance is {ACCEPTANCE:.2f} or more, on at least {FEWEST_PAIRS} "
+        "reviewed pairs. Until then their flips are shown and excluded from all conclusions. Only "
+        "people open a gate."
     )
-    by_reviewers = [one for one in gates if one.n_reviewed]
-    rows = [(f"{one.dataset} · {one.generator}", one.gate.accepted) for one in by_reviewers if one.gate.accepted.n >= MIN_N]
+    by_reviewers = [source for source in gates if source.n_reviewed]
+    rows = [
+        (f"{source.dataset} · {source.generator}", source.gate.accepted)
+        for source in by_reviewers
+        if source.gate.accepted.n >= MIN_N
+    ]
     if rows:
         show_figure("gates", lambda c: interval_rows(rows, c, ACCEPTANCE, "lower bound wanted"))
-    for one in by_reviewers:
+    for source in by_reviewers:
         st.markdown(
-            f"**{'✓' if one.gate.is_open else '–'} {plain(one.dataset)} · {plain(one.generator)}**, {one.n_reviewed:,} of {one.n_pairs:,} "
-            f"pairs reviewed by people  \n{plain(paraphrases_claim(one.gate, one.sentence()).text)} "
-            f"{plain(looks_claim(one.gate).text)} {plain(one.models_sentence())}"
+            f"**{'✓' if source.gate.is_open else '–'} {plain(source.dataset)} · "
+            f"{plain(source.generator)}**, {source.n_reviewed:,} of {source.n_pairs:,} pairs "
+            "reviewed by "
+            f"people  \n{plain(paraphrases_claim(source.gate, source.sentence()).text)} "
+            f"{plain(looks_claim(source.gate).text)} {plain(source.models_sentence())}"
         )
     if len(by_reviewers) < len(gates):
-        names = "; ".join(f"{one.dataset} · {one.generator} ({one.n_pairs:,})" for one in gates if not one.n_reviewed)
+        names = "; ".join(
+            f"{source.dataset} · {source.generator} ({source.n_pairs:,})"
+            for source in gates
+            if not source.n_reviewed
+        )
         st.markdown(plain(f"No person has reviewed a pair yet of {names}."))
-        for one in gates:
-            if not one.n_reviewed and (few := few_pairs_sentence(one.n_pairs)):
-                st.caption(plain(f"{one.dataset} · {one.generator}: {few}"))
-            if not one.n_reviewed and one.n_by_models:
-                st.caption(plain(f"{one.dataset} · {one.generator}: {one.models_sentence()}"))
+        for source in gates:
+            if not source.n_reviewed and (few := few_pairs_sentence(source.n_pairs)):
+                st.caption(plain(f"{source.dataset} · {source.generator}: {few}"))
+            if not source.n_reviewed and source.n_by_models:
+                st.caption(
+                    plain(f"{source.dataset} · {source.generator}: {source.models_sentence()}")
+                )
 
 
 def _estimate(studies: dict[str, str]) -> None:
@@ -76,18 +102,29 @@ def _estimate(studies: dict[str, str]) -> None:
     first, second, third, fourth = st.columns(4)
     study_id = study_choice("Study", studies, "effect-study", place=first)
     axes = list(review.materials_by_axis(session.store(), study_id))
-    axis = second.selectbox("Axis", axes, key="effect-axis", bind="query-params", format_func=lambda name: AXES[name].title)
+    axis = second.selectbox(
+        "Axis",
+        axes,
+        key="effect-axis",
+        bind="query-params",
+        format_func=lambda name: AXES[name].title,
+    )
     frame = session.readouts(study_id, paraphrases="all")
-    there = frame[frame["axis"] == axis]
-    if there.empty:
+    axis_frame = frame[frame["axis"] == axis]
+    if axis_frame.empty:
         st.info("Nothing has come back on this axis yet.", icon=":material/hourglass_empty:")
         return
-    models, names = (list(dict.fromkeys(there[column])) for column in ("model", "extractor"))
+    models, names = (list(dict.fromkeys(axis_frame[column])) for column in ("model", "extractor"))
     model = third.selectbox("Model", models, key="effect-model", bind="query-params")
     field = names.index(FIRST_TOKEN) if FIRST_TOKEN in names else 0
-    readout = fourth.selectbox("Extractor", names, field, key="effect-readout", bind="query-params", format_func=title_of)
+    readout = fourth.selectbox(
+        "Extractor", names, field, key="effect-readout", bind="query-params", format_func=title_of
+    )
     reference = WRITTEN_ANSWER if WRITTEN_ANSWER in names else names[-1]
-    st.caption(f"Counted here: the {NOUNS[axis][1]} that this study asked, of items that it did not set aside.")
+    st.caption(
+        f"Counted here: the {NOUNS[axis][1]} that this study asked, of items that it did not set "
+        f"aside."
+    )
     with shown_problem():
         effect = _effect(study_id, axis, model, readout, reference)
         st.markdown(f"**{plain(effect.sentence(title_of(readout).lower()))}**")
@@ -97,10 +134,11 @@ def _estimate(studies: dict[str, str]) -> None:
         which_pairs.strikes(study_id, axis)
         marked_flips(study_id, model, readout, effect.subsets[1][2])
     how_to_read(
-        "**T** is how often two wordings of an item get different answers, **G** the same under the written answer, **A** ="
-        " T − G. A paraphrase is struck out when at least half of its reviewers find something changed. It then leaves T, G"
-        " and A at once, and undoing the verdict brings it back. A **gate** looks at the lower end of the interval and says"
-        " how many more pairs would open it."
+        "**T** is how often two wordings of an item get different answers, **G** the same under "
+        "the written answer, **A** = T − G. A paraphrase is struck out when at least half of its "
+        "reviewers find something changed. It then leaves T, G and A at once, and undoing the "
+        "verdict brings it back. A **gate** looks at the lower end of the interval and says how "
+        "many more pairs would open it."
     )
 
 
@@ -111,13 +149,19 @@ def _rows(study_id: str, axis: str, model: str) -> pd.DataFrame:
 
 @session.cached()
 def _own(study_id: str, axis: str, model: str, readout: str, reference: str, name: str) -> str:
-    pairs, verdicts = review.materials(session.store(), study_id, axis), review.verdicts(session.store())
+    pairs, verdicts = (
+        review.materials(session.store(), study_id, axis),
+        review.verdicts(session.store()),
+    )
     return own_effect(_rows(study_id, axis, model), pairs, verdicts, name, readout, reference, axis)
 
 
 @session.cached("Striking out")
 def _effect(study_id: str, axis: str, model: str, readout: str, reference: str) -> Effect:
-    pairs, states = review.materials(session.store(), study_id, axis), queries.paraphrase_states(session.store())
+    pairs, states = (
+        review.materials(session.store(), study_id, axis),
+        queries.paraphrase_states(session.store()),
+    )
     return effect_of(_rows(study_id, axis, model), pairs, states, readout, reference, axis)
 
 
@@ -125,11 +169,15 @@ def _table(effect: Effect) -> None:
     show_table("effect", effect_rows(effect))
     if bounds := effect.bounds:
         st.caption(
-            f"{bounds.n_unreviewed:,} {NOUNS[effect.axis][1]} have no verdict. If as large a share of them is bad as of the "
-            f"{bounds.n_reviewed:,} reviewed pairs of the same sources, {bounds.n_bad:,} would be struck out; the last "
-            "row strikes those that move each estimate most, either way."
+            f"{bounds.n_unreviewed:,} {NOUNS[effect.axis][1]} have no verdict. If as large a share "
+            f"of them is bad as of the {bounds.n_reviewed:,} reviewed pairs of the same sources, "
+            f"{bounds.n_bad:,} would be struck out; the last row strikes those that move each "
+            "estimate most, either way."
         )
     elif effect.unbounded:
         st.caption(plain(effect.unbounded))
     elif effect.subsets[1][1] > effect.subsets[2][1]:
-        st.caption(f"None of this study's {NOUNS[effect.axis][1]} has been reviewed, so nothing is known of how bad they are.")
+        st.caption(
+            f"None of this study's {NOUNS[effect.axis][1]} has been reviewed, so nothing is known "
+            f"of how bad they are."
+        )

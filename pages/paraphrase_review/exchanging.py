@@ -1,4 +1,4 @@
-"""Propose and exchange: paraphrases by a model, paraphrases and verdicts in and out as files, and the verified set as a dataset."""
+"""Propose and exchange: paraphrases by a model, files in and out, the set as a dataset."""
 
 import re
 from typing import Any
@@ -27,25 +27,38 @@ from pages.common.showing import RETRO, offer_file, plain, saved_upload, show_ta
 def _propose() -> None:
     st.subheader("Let a model propose", anchor=False)
     st.markdown(
-        "A model paraphrases or translates the questions. A paraphrase is stored if it keeps numbers, names, negations and options and "
-        "is about as long, a translation if it keeps the figures. No study asks it before a person has accepted it."
+        "A model paraphrases or translates the questions. A paraphrase is stored if it keeps "
+        "numbers, names, negations and options and is about as long, a translation if it keeps the "
+        "figures. No study asks it before a person has accepted it."
     )
     sources = proposing.question_sources(session.store())
     first, second, third = st.columns(3)
-    source = first.selectbox("Questions of", list(sources), key="propose-source", format_func=sources.__getitem__)
+    source = first.selectbox(
+        "Questions of", list(sources), key="propose-source", format_func=sources.__getitem__
+    )
     model = second.selectbox("Model", proposing.writers(), key="propose-model")
-    titles = {name: one.title for name, one in RECIPES.items()} | {TRANSLATION: "Translation", TYPOS: "Typos, by rule"}
+    titles = {name: recipe.title for name, recipe in RECIPES.items()} | {
+        TRANSLATION: "Translation",
+        TYPOS: "Typos, by rule",
+    }
     how = third.selectbox("How", list(titles), key="propose-recipe", format_func=titles.__getitem__)
     if how == TYPOS:
         _typos(source)
         return
     with shown_problem():
-        recipe = RECIPES[how] if how in RECIPES else translation(third.text_input("Into", "German", key="propose-language"))
+        recipe = (
+            RECIPES[how]
+            if how in RECIPES
+            else translation(third.text_input("Into", "German", key="propose-language"))
+        )
         _by_model(source, model, recipe)
 
 
 def _typos(source: str) -> None:
-    st.caption("A few letters of the question change places, as the axis Typos does it. No model is asked; reviewers decide.")
+    st.caption(
+        "A few letters of the question change places, as the axis Typos does it. No model is "
+        "asked; reviewers decide."
+    )
     n = st.slider("Questions", 1, 200, 20, key="propose-typos-n")
     if st.button("Propose", key="propose-typos", type="primary", icon=":material/edit_note:"):
         with shown_problem():
@@ -53,7 +66,10 @@ def _typos(source: str) -> None:
             review.keep_pairs(session.store(), [], items)
             st.session_state["proposed"] = proposing.propose_typos(items, session.store())
             if not st.session_state["proposed"]:
-                st.info("Every question of this set has versions with typos already, or no word that may be changed.")
+                st.info(
+                    "Every question of this set has versions with typos already, or no word that "
+                    "may be changed."
+                )
     _show_proposals(st.session_state.get("proposed", []))
 
 
@@ -64,23 +80,33 @@ def _by_model(source: str, model: str, recipe: Recipe) -> None:
             for i, text in enumerate(recipe.steps, start=1)
         ]
         left, middle, right = st.columns(3)
-        temperature = left.number_input("Temperature", 0.0, 2.0, 0.7, 0.1, key="propose-temperature")
+        temperature = left.number_input(
+            "Temperature", 0.0, 2.0, 0.7, 0.1, key="propose-temperature"
+        )
         max_tokens = middle.number_input("Most tokens a reply", 16, 4096, 256, key="propose-tokens")
         budget = right.number_input(
-            "Budget, US dollars", 0.0, None, 0.0, 1.0, key="propose-budget", help="0: only models that cost nothing"
+            "Budget, US dollars",
+            0.0,
+            None,
+            0.0,
+            1.0,
+            key="propose-budget",
+            help="0: only models that cost nothing",
         )
     n = st.slider("Questions", 1, 200, 20, key="propose-n")
     retro = st.checkbox(RETRO, key="propose-retro")
     use = ModelUse(model, temperature=float(temperature), max_tokens=int(max_tokens))
     recipe = recipe.with_steps(steps)
-    items = proposing.items_to_paraphrase(session.store(), source, n, proposing.maker(model, recipe), with_retro=retro)
+    items = proposing.items_to_paraphrase(
+        session.store(), source, n, proposing.maker(model, recipe), with_retro=retro
+    )
     if not items:
         st.info("Every question of this set has a paraphrase by this model and recipe already.")
     else:
         st.caption(
             plain(
-                f"{len(items):,} questions: {proposing.expected(items, recipe, use).sentence()}. Calls that were made "
-                "before cost nothing, so it may be stopped and started again."
+                f"{len(items):,} questions: {proposing.expected(items, recipe, use).sentence()}. "
+                "Calls that were made before cost nothing, so it may be stopped and started again."
             )
         )
         if st.button("Propose", key="propose", type="primary", icon=":material/edit_note:"):
@@ -88,15 +114,24 @@ def _by_model(source: str, model: str, recipe: Recipe) -> None:
     _show_proposals(st.session_state.get("proposed", []))
 
 
-def _proposals(items: list[Item], recipe: Recipe, use: ModelUse, budget: float | None, retro: bool) -> list[proposing.Proposal]:
+def _proposals(
+    items: list[Item], recipe: Recipe, use: ModelUse, budget: float | None, retro: bool
+) -> list[proposing.Proposal]:
     bar = st.progress(0.0, text="Asking …")
 
     def on_progress(n_done: int, total: int) -> None:
         bar.progress(n_done / total, text=f"{n_done:,} of {total:,} questions")
 
+    # The items are stored first, because a proposal refers to its item.
     review.keep_pairs(session.store(), [], items)
     proposals = proposing.propose(
-        items, recipe, use, session.store(), budget_usd=budget, on_progress=on_progress, may_send_retro=retro
+        items,
+        recipe,
+        use,
+        session.store(),
+        budget_usd=budget,
+        on_progress=on_progress,
+        may_send_retro=retro,
     )
     bar.empty()
     return proposals
@@ -105,25 +140,28 @@ def _proposals(items: list[Item], recipe: Recipe, use: ModelUse, budget: float |
 def _show_proposals(proposals: list[proposing.Proposal]) -> None:
     if not proposals:
         return
-    errors = {one.error for one in proposals}
+    # The same error for each question is said once, in place of a table.
+    errors = {proposal.error for proposal in proposals}
     if len(errors) == 1 and "" not in errors:
         st.error(
-            plain(f"No text came back for any of the {len(proposals):,} questions. {errors.pop()}"), icon=":material/error:"
+            plain(f"No text came back for any of the {len(proposals):,} questions. {errors.pop()}"),
+            icon=":material/error:",
         )
         return
-    n = sum(one.pair_id is not None for one in proposals)
+    n = sum(proposal.pair_id is not None for proposal in proposals)
     st.markdown(f"**{n:,} of {len(proposals):,} proposals passed the rules and wait for review.**")
     show_table(
         "proposals",
         [
             {
-                "waits for review": "yes" if one.pair_id else "no",
-                "why not": one.error or " ".join(why for _, passed, why in one.checks if not passed),
-                "proposal": one.text,
-                "original": one.original,
-                "words in common": percent_text(one.overlap),
+                "waits for review": "yes" if proposal.pair_id else "no",
+                "why not": proposal.error
+                or " ".join(reason for _, passed, reason in proposal.checks if not passed),
+                "proposal": proposal.text,
+                "original": proposal.original,
+                "words in common": percent_text(proposal.overlap),
             }
-            for one in proposals
+            for proposal in proposals
         ],
     )
 
@@ -136,8 +174,9 @@ def show() -> None:
     _propose()
     st.subheader("Bring pairs or verdicts in", anchor=False)
     st.markdown(
-        "A file of pairs has an original and a paraphrase in each row; a file of verdicts a reviewer and their answers, "
-        "with the pair's id or its two texts. The originals may also be a file of their own, row by row."
+        "A file of pairs has an original and a paraphrase in each row; a file of verdicts a "
+        "reviewer and their answers, with the pair's id or its two texts. The originals may also "
+        "be a file of their own, row by row."
     )
     with shown_problem():
         _bring_in()
@@ -153,13 +192,19 @@ def _bring_in() -> None:
     if upload is None:
         return
     rows = pair_files.file_rows(saved_upload(upload))
-    names = list(dict.fromkeys(str(name) for row in rows[:200] for name in row.values))
+    # Rows of a file may lack fields, so the first two hundred are looked at.
+    names_in_order: dict[str, None] = {}
+    for row in rows[:200]:
+        names_in_order |= dict.fromkeys(map(str, row.values))
+    names = list(names_in_order)
     left, right = st.columns(2)
     where = left.selectbox(
         "The originals are",
         [SAME_FILE, *LOADERS],
         key="originals-kind",
-        format_func=lambda name: name if name == SAME_FILE else f"items of {LOADERS[name].title}, row by row",
+        format_func=lambda name: (
+            name if name == SAME_FILE else f"items of {LOADERS[name].title}, row by row"
+        ),
     )
     originals = None
     if where != SAME_FILE:
@@ -168,20 +213,22 @@ def _bring_in() -> None:
             return
         originals = pair_files.row_originals(where, saved_upload(second))
     columns = column_mapping(names, originals is not None)
-    one, two, three = st.columns(3)
-    dataset = one.text_input(
+    dataset_place, author_place, kind_place = st.columns(3)
+    dataset = dataset_place.text_input(
         "Dataset, where a row names none",
         where if originals else upload.name.rsplit(".", 1)[0],
         max_chars=80,
         key="pairs-dataset",
     )
-    generator = two.text_input("Made by, where a row does not say", "unknown", max_chars=80, key="pairs-generator")
+    generator = author_place.text_input(
+        "Made by, where a row does not say", "unknown", max_chars=80, key="pairs-generator"
+    )
     kind = screen.segments(
         "Reviewers, where a row does not say",
         KINDS,
         "pairs-reviewers",
         default=PERSON,
-        place=three,
+        place=kind_place,
         bind=None,
         label_visibility="visible",
         format_func={PERSON: "people", MODEL: "models"}.__getitem__,
@@ -202,22 +249,38 @@ def _bring_in() -> None:
 
 
 def _offer(batch: pair_files.Incoming) -> None:
-    refusals = f"; {count_of(len(batch.refusals), 'row is', 'rows are')} refused" if batch.refusals else ""
+    refusals = (
+        f"; {count_of(len(batch.refusals), 'row is', 'rows are')} refused" if batch.refusals else ""
+    )
     st.markdown(
-        f"**{count_of(len(batch.pairs), 'new pair')} and {count_of(len(batch.verdicts), 'verdict')} can be taken in{refusals}.**"
+        f"**{count_of(len(batch.pairs), 'new pair')} and "
+        f"{count_of(len(batch.verdicts), 'verdict')} can be taken in{refusals}.**"
     )
     for note in batch.notes:
         st.caption(plain(note))
     if batch.refusals:
-        with st.expander(f"The {len(batch.refusals):,} refused rows", expanded=len(batch.refusals) <= 5):
-            show_table("refused-pairs", [{"line": line, "why": why} for line, why in batch.refusals[:1000]])
+        with st.expander(
+            f"The {len(batch.refusals):,} refused rows", expanded=len(batch.refusals) <= 5
+        ):
+            show_table(
+                "refused-pairs",
+                [{"line": line, "why": reason} for line, reason in batch.refusals[:1000]],
+            )
     if batch.pairs:
         with st.expander("The first pairs"):
             show_table(
-                "first-pairs", [{"original": pair["original"], "paraphrase": pair["paraphrase"]} for pair in batch.pairs[:20]]
+                "first-pairs",
+                [
+                    {"original": pair["original"], "paraphrase": pair["paraphrase"]}
+                    for pair in batch.pairs[:20]
+                ],
             )
-    if (batch.pairs or batch.verdicts) and st.button("Take them in", type="primary", icon=":material/upload:"):
-        st.success(plain(pair_files.take_in(session.store(), batch)), icon=":material/check_circle:")
+    if (batch.pairs or batch.verdicts) and st.button(
+        "Take them in", type="primary", icon=":material/upload:"
+    ):
+        st.success(
+            plain(pair_files.take_in(session.store(), batch)), icon=":material/check_circle:"
+        )
 
 
 def _take_out() -> None:
@@ -226,12 +289,28 @@ def _take_out() -> None:
     if not pairs:
         st.caption("There is nothing to download yet.")
         return
-    kind = screen.segments("As", ["csv", "jsonl"], "out-kind", bind=None, label_visibility="visible", format_func=str.upper)
+    kind = screen.segments(
+        "As",
+        ["csv", "jsonl"],
+        "out-kind",
+        bind=None,
+        label_visibility="visible",
+        format_func=str.upper,
+    )
     with st.container(horizontal=True):
         for name, rows in (("pairs", pairs), ("verdicts", verdicts)):
             content = pair_files.file_bytes(rows, kind)
-            offer_file(f"{len(rows):,} {name}", content, f"{name}.{kind}", key=f"out-{name}", disabled=not rows)
-    st.caption("Both come back in here. In CSV, cells that a spreadsheet would run as a formula carry an apostrophe.")
+            offer_file(
+                f"{len(rows):,} {name}",
+                content,
+                f"{name}.{kind}",
+                key=f"out-{name}",
+                disabled=not rows,
+            )
+    st.caption(
+        "Both come back in here. In CSV, cells that a spreadsheet would run as a formula carry an "
+        "apostrophe."
+    )
 
 
 # Which column of an uploaded file of pairs or verdicts is what.
@@ -239,20 +318,29 @@ def _take_out() -> None:
 NONE = "(none)"
 OFFERED = tuple(
     (
-        "original paraphrase pair_id dataset generator item_id answer reviewer reviewer_kind meaning difficulty "
-        "solution_path note"
+        "original paraphrase pair_id dataset generator item_id answer reviewer reviewer_kind "
+        "meaning difficulty solution_path note"
     ).split()
 )
 
 
 def column_mapping(names: list[str], has_originals: bool) -> dict[str, str]:
-    """Field -> column: guessed from the names, and corrected by hand."""
+    """Return field -> column: guessed from the names, and corrected by hand."""
     guessed = pair_files.guessed_columns(names)
     if has_originals and "paraphrase" not in guessed:
-        guessed["paraphrase"] = next((name for name in ("text", "question") if name in names), names[0] if names else "")
-    with st.expander("Which column is which", expanded=not {"original", "paraphrase"} <= set(guessed) and not has_originals):
+        guessed["paraphrase"] = next(
+            (name for name in ("text", "question") if name in names), names[0] if names else ""
+        )
+    with st.expander(
+        "Which column is which",
+        expanded=not {"original", "paraphrase"} <= set(guessed) and not has_originals,
+    ):
         places = st.columns(4)
-        offered = [name for name in OFFERED if not (has_originals and name in ("original", "answer", "item_id"))]
+        offered = [
+            name
+            for name in OFFERED
+            if not (has_originals and name in ("original", "answer", "item_id"))
+        ]
         mapping = {
             field: places[i % 4].selectbox(
                 field.replace("_", " "),
@@ -262,7 +350,11 @@ def column_mapping(names: list[str], has_originals: bool) -> dict[str, str]:
             )
             for i, field in enumerate(offered)
         }
-    quiet = {field: name for field, name in guessed.items() if field in pair_files.COLUMNS and field not in OFFERED}
+    quiet = {
+        field: name
+        for field, name in guessed.items()
+        if field in pair_files.COLUMNS and field not in OFFERED
+    }
     return quiet | {field: name for field, name in mapping.items() if name != NONE}
 
 
@@ -272,17 +364,23 @@ def column_mapping(names: list[str], has_originals: bool) -> dict[str, str]:
 def publish_set() -> None:
     """Choose the pairs and the place, and publish."""
     st.caption(
-        "Only paraphrases that people accepted, with numbered reviewers and a card. Models' verdicts stand apart."
-        " The questions keep the licence of their benchmark; those whose licence is not known are left out, unless you may publish "
-        "them and name it."
+        "Only paraphrases that people accepted, with numbered reviewers and a card. Models' "
+        "verdicts stand apart. The questions keep the licence of their benchmark; those whose "
+        "licence is not known are left out, unless you may publish them and name it."
     )
     with st.container(horizontal=True, vertical_alignment="bottom"):
         sources = {
             f"{dataset} · {generator}": (dataset, generator)
-            for dataset, generator in sorted({(row["dataset"], row["generator"]) for row in review.strata(session.store())})
+            for dataset, generator in sorted(
+                {(row["dataset"], row["generator"]) for row in review.strata(session.store())}
+            )
         }
-        source = st.selectbox("Pairs of", ["all sources", *sources], key="publish-source", width=300)
-        title = st.text_input("Title", "Verified paraphrases", max_chars=120, key="publish-title", width=300)
+        source = st.selectbox(
+            "Pairs of", ["all sources", *sources], key="publish-source", width=300
+        )
+        title = st.text_input(
+            "Title", "Verified paraphrases", max_chars=120, key="publish-title", width=300
+        )
         repository = st.text_input(
             "Repository on the hub (empty: a folder here)",
             max_chars=120,
@@ -291,17 +389,33 @@ def publish_set() -> None:
             width=300,
         )
         license = st.text_input(
-            "Licence of your own items", max_chars=40, key="publish-license", placeholder="cc-by-4.0", width=200
+            "Licence of your own items",
+            max_chars=40,
+            key="publish-license",
+            placeholder="cc-by-4.0",
+            width=200,
         )
         language = st.text_input("Language", "en", max_chars=12, key="publish-language", width=90)
-        private = st.toggle("Private", value=True, key="publish-private", disabled=not repository.strip())
-        pressed = st.button("Publish", key="publish", icon=":material/publish:", disabled=not title.strip())
+        private = st.toggle(
+            "Private", value=True, key="publish-private", disabled=not repository.strip()
+        )
+        pressed = st.button(
+            "Publish", key="publish", icon=":material/publish:", disabled=not title.strip()
+        )
     if pressed:
         about: dict[str, Any] = {"license": license.strip(), "language": language.strip()}
-        folder = default_path().parent / "published" / (re.sub(r"[^a-z0-9]+", "-", title.lower()).strip("-") or "set")
+        folder = (
+            default_path().parent
+            / "published"
+            / (re.sub(r"[^a-z0-9]+", "-", title.lower()).strip("-") or "set")
+        )
         where: dict[str, Any] = (
-            {"repository": repository.strip(), "private": private} if repository.strip() else {"folder": folder}
+            {"repository": repository.strip(), "private": private}
+            if repository.strip()
+            else {"folder": folder}
         )
         with st.spinner("Publishing …"):
-            published = publish(session.store(), title.strip(), source=sources.get(source), **where, **about)
+            published = publish(
+                session.store(), title.strip(), source=sources.get(source), **where, **about
+            )
             st.success(plain(published.sentence()), icon=":material/check_circle:")

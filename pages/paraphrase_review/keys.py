@@ -1,4 +1,7 @@
-"""Keys: is the answer of this item right? Suspects are reviewed as a question without its key; what people say disputes it."""
+"""Keys: is the answer of this item right?
+
+Suspects are reviewed as a question without its key; what people say disputes it.
+"""
 
 import json
 from functools import partial
@@ -17,7 +20,8 @@ from pages.common.showing import how_to_read, offer_file, plain, show_table
 from pages.paraphrase_review.outputs import answer_row, how_far, reviewed_study, way_out, who_form
 
 ORDERS = {"suspects": "suspects, the most suspect first", "random": "all items, at random"}
-REVIEW = "keys"  # in the session: who reviews, and in which order
+# In the session: (reviewer, order).
+REVIEW = "keys"
 LETTERS = [chr(ord("A") + i) for i in range(26)]
 
 
@@ -25,59 +29,91 @@ def show() -> None:
     study_id = reviewed_study("keys-study")
     if study_id is None:
         return
-    of = _suspects(study_id)
-    if not of:
+    suspects = _suspects(study_id)
+    if not suspects:
         st.info("No answer to an item with a key has come back yet.", icon=":material/key:")
         return
     if REVIEW in st.session_state:
-        _review(of, *st.session_state[REVIEW])
+        _review(suspects, *st.session_state[REVIEW])
         return
-    _results(study_id, of)
+    _results(study_id, suspects)
     who_form("Review keys", REVIEW, ":material/key:", ORDERS)
     how_to_read(
-        "An item is **suspect** where half or more of its answers, over models, wordings and extractors, agree on one answer that is not "
-        "its key. Good models share mistakes, so people decide: you answer the question without seeing the key or an answer. An item is "
-        "**disputed** where more people say something else than say its key. Its key stays as it is."
+        "An item is **suspect** where half or more of its answers, over models, wordings and "
+        "extractors, agree on one answer that is not its key. Good models share mistakes, so "
+        "people decide: you answer the question without seeing the key or an answer. An item is "
+        "**disputed** where more people say something else than say its key. Its key stays as it "
+        "is."
     )
 
 
 @session.cached("Looking for suspect keys", 8)
 def _suspects(study_id: str) -> list[key_review.Suspect]:
     frame = session.readouts(study_id)
-    return key_review.suspects(frame, review.items(session.store(), [str(one) for one in frame["item_id"].unique()]))
+    return key_review.suspects(
+        frame,
+        review.items(session.store(), [str(item_id) for item_id in frame["item_id"].unique()]),
+    )
 
 
-# What people say so far; of items that nobody reviewed nothing is shown, or a review would not be blind.
+# What people say so far; of items that nobody reviewed nothing is shown, or a review would not be
+# blind.
 
 
-def _results(study_id: str, of: list[key_review.Suspect]) -> None:
-    n, n_enough = sum(one.suspicion.is_suspect for one in of), sum(one.suspicion.n > 0 for one in of)
+def _results(study_id: str, suspects: list[key_review.Suspect]) -> None:
+    n, n_enough = (
+        sum(suspect.suspicion.is_suspect for suspect in suspects),
+        sum(suspect.suspicion.n > 0 for suspect in suspects),
+    )
     st.markdown(f"## {count_of(n, 'item has', 'items have')} a key that most answers disagree with")
-    if n_enough < len(of):
-        many = count_of(len(of) - n_enough, "item has", "items have")
+    if n_enough < len(suspects):
+        many = count_of(len(suspects) - n_enough, "item has", "items have")
         st.caption(
-            f"{many} fewer than {key_review.FEWEST_OUTPUTS} outputs: too few to suspect a key. Ask more models or wordings."
+            f"{many} fewer than {key_review.FEWEST_OUTPUTS} outputs: too few to suspect a key. "
+            f"Ask more models or wordings."
         )
-    reviews = key_review.key_reviews({one.item.item_id: one.item for one in of}, review.key_verdicts(session.store()))
-    disputed = sorted(name for name, one in reviews.items() if one.is_disputed)
-    people = len({row["reviewer"] for one in reviews.values() for row in one.rows})
+    reviews = key_review.key_reviews(
+        {suspect.item.item_id: suspect.item for suspect in suspects},
+        review.key_verdicts(session.store()),
+    )
+    disputed = sorted(
+        name for name, key_review_state in reviews.items() if key_review_state.is_disputed
+    )
+    reviewers: set[str] = set()
+    for item_review in reviews.values():
+        reviewers |= {row["reviewer"] for row in item_review.rows}
+    people = len(reviewers)
     if not reviews:
-        st.caption(f"Of {len(of):,} items with answers. Nobody has reviewed one yet.")
+        st.caption(f"Of {len(suspects):,} items with answers. Nobody has reviewed one yet.")
         return
     st.caption(
         plain(
-            f"Of {len(of):,} items with answers. {count_of(len(reviews), 'item')} reviewed by {people} "
-            f"{'person' if people == 1 else 'people'}; {count_of(len(disputed), 'item')} disputed."
+            f"Of {len(suspects):,} items with answers. {count_of(len(reviews), 'item')} reviewed "
+            f"by {people} {'person' if people == 1 else 'people'}; "
+            f"{count_of(len(disputed), 'item')} disputed."
         )
     )
     rate = key_review.rate_of_disputed(reviews)
     if rate.has_interval:
-        st.markdown(plain(f"Of the items drawn at random {rate.text_percent()} are disputed ({rate.n:,} items)."))
-    if rows := key_review.errata(of, reviews):
+        st.markdown(
+            plain(
+                f"Of the items drawn at random {rate.text_percent()} are disputed ({rate.n:,} "
+                f"items)."
+            )
+        )
+    if rows := key_review.errata(suspects, reviews):
         st.subheader("Errata", anchor=False)
         show_table("errata", rows)
         lines = "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows)
-        offer_file("JSONL", lines, "errata.jsonl", "application/jsonl", key="errata-jsonl", type="tertiary", icon=None)
+        offer_file(
+            "JSONL",
+            lines,
+            "errata.jsonl",
+            "application/jsonl",
+            key="errata-jsonl",
+            type="tertiary",
+            icon=None,
+        )
     if disputed:
         st.subheader("With and without them", anchor=False)
         show_table("without-disputed", _effect(study_id, tuple(disputed)))
@@ -92,18 +128,18 @@ def _effect(study_id: str, disputed: tuple[str, ...]) -> list[dict]:
 
 
 @st.fragment
-def _review(of: list[key_review.Suspect], name: str, order: str) -> None:
+def _review(suspects: list[key_review.Suspect], name: str, order: str) -> None:
     store, by_suspicion = session.store(), order == "suspects"
-    items = {one.item.item_id: one.item for one in of}
+    items = {suspect.item.item_id: suspect.item for suspect in suspects}
     verdicts = [row for row in review.key_verdicts(store) if row["item_id"] in items]
-    open_ids = key_review.ids_to_review(of, name, verdicts, by_suspicion=by_suspicion)
-    mine = [row for row in verdicts if row["reviewer"] == name]
-    how_far(name, len({row["item_id"] for row in mine}), "reviewed", len(open_ids))
+    open_ids = key_review.ids_to_review(suspects, name, verdicts, by_suspicion=by_suspicion)
+    own_verdicts = [row for row in verdicts if row["reviewer"] == name]
+    how_far(name, len({row["item_id"] for row in own_verdicts}), "reviewed", len(open_ids))
     if open_ids:
         _question(items[open_ids[0]], name, by_suspicion)
     else:
         st.success("Every item of this order is reviewed. Thank you.")
-    take_back = partial(_take_back, mine[-1]) if mine else None
+    take_back = partial(_take_back, own_verdicts[-1]) if own_verdicts else None
     way_out(take_back, "unkey", "Stop, and see what people say", "keys-stop", REVIEW)
 
 
@@ -116,7 +152,8 @@ def _question(item: Item, name: str, by_choice: bool) -> None:
     def keep(verdict: str, answer: str | None = None) -> None:
         try:
             review.keep_key_verdicts(
-                session.store(), [key_review.key_verdict_row(item, name, verdict, answer, by_choice=by_choice)]
+                session.store(),
+                [key_review.key_verdict_row(item, name, verdict, answer, by_choice=by_choice)],
             )
         except FlipscopeError as error:
             st.toast(plain(error), icon=":material/error:")
@@ -124,6 +161,17 @@ def _question(item: Item, name: str, by_choice: bool) -> None:
     st.markdown("## What is the right answer?")
     marked_spans(item.question, (), key=f"key-{item.item_id}")
     order = list(range(len(item.options)))
-    with answer_row(item, LETTERS[: len(order)], order, f"key-{item.item_id}", lambda answer: keep(key_review.ANSWER, answer)):
-        for verdict, key, title in ((key_review.AMBIGUOUS, "a", "Ambiguous"), (key_review.UNANSWERABLE, "u", "Unanswerable")):
-            st.button(title, key=f"{verdict}-{item.item_id}", shortcut=key, on_click=keep, args=(verdict,))
+    with answer_row(
+        item,
+        LETTERS[: len(order)],
+        order,
+        f"key-{item.item_id}",
+        lambda answer: keep(key_review.ANSWER, answer),
+    ):
+        for verdict, key, title in (
+            (key_review.AMBIGUOUS, "a", "Ambiguous"),
+            (key_review.UNANSWERABLE, "u", "Unanswerable"),
+        ):
+            st.button(
+                title, key=f"{verdict}-{item.item_id}", shortcut=key, on_click=keep, args=(verdict,)
+            )

@@ -1,5 +1,8 @@
-"""Outputs: what does this output answer? Labels by people, given without seeing what any extractor read; and what they say of each
-extractor, a judge among them."""
+"""Outputs: what does this output answer?
+
+Labels by people, given without seeing what any extractor read; and what they say of each extractor,
+a judge among them.
+"""
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
@@ -31,16 +34,27 @@ from pages.common.showing import how_to_read, plain, show_figure, show_table, sh
 from pages.paraphrase_review.judging import reviewer
 
 NONE_KEY = "0"
-REVIEW = "labels"  # in the session: who labels, and in which order
-ORDERS = {"random": "at random", "pairs": "random pairs, for flips", "doubt": "outputs that extractors differ on first"}
-PAIRS_NOTE = "Both outputs of random pairs come up, mixed with others. These labels correct flips and are in no estimate of single outputs."
-IN_DOUBT = "Labels given in this order show where extractors fail. They are in no estimate, because these outputs are no random sample."
+# In the session: (reviewer, order).
+REVIEW = "labels"
+ORDERS = {
+    "random": "at random",
+    "pairs": "random pairs, for flips",
+    "doubt": "outputs that extractors differ on first",
+}
+PAIRS_NOTE = (
+    "Both outputs of random pairs come up, mixed with others. These labels correct flips and are "
+    "in no estimate of single outputs."
+)
+IN_DOUBT = (
+    "Labels given in this order show where extractors fail. They are in no estimate, because "
+    "these outputs are no random sample."
+)
 
 CAPTIONS = {"pairs": PAIRS_NOTE, "doubt": IN_DOUBT}
 
 
 def reviewed_study(key: str) -> str | None:
-    """The study whose answers are reviewed; None where there is none yet, which is said."""
+    """Return the study whose answers are reviewed; None, after saying so, without a study."""
     if names := session.names_of_studies():
         return study_choice("Study", names, key, 420)
     st.info("There is no output to read yet. Declare a study and run it.", icon=":material/label:")
@@ -58,7 +72,8 @@ def show() -> None:
     queued = _queued(study_id)
     if not queued:
         st.info(
-            "There is no output to read yet: no extractor has read a written answer of this study.", icon=":material/label:"
+            "There is no output to read yet: no extractor has read a written answer of this study.",
+            icon=":material/label:",
         )
         return
     _errors(study_id, len(queued))
@@ -68,10 +83,11 @@ def show() -> None:
         st.subheader("May the judge be claimed?", anchor=False)
         judge_gate(study_id)
     how_to_read(
-        "You see a question and an output, not whose it is nor what was read in it. Each reviewer has an order of their own; a share of "
-        "the outputs goes to everybody, so that agreement can be measured. **Random pairs** bring both outputs of a pair, for the page "
-        "Flips. **Reads otherwise** is the share of labelled outputs in which the extractor reads another answer than most people. The "
-        "page Score corrects the score by these labels."
+        "You see a question and an output, not whose it is nor what was read in it. Each reviewer "
+        "has an order of their own; a share of the outputs goes to everybody, so that agreement "
+        "can be measured. **Random pairs** bring both outputs of a pair, for the page Flips. "
+        "**Reads otherwise** is the share of labelled outputs in which the extractor reads another "
+        "answer than most people. The page Score corrects the score by these labels."
     )
 
 
@@ -96,22 +112,34 @@ def _errors(study_id: str, n_outputs: int) -> None:
     if not errors:
         st.markdown("## What does this output answer?")
         st.markdown(
-            f"Nobody has labelled one of the {n_outputs:,} outputs of this study yet, so how often they are misread is not known."
+            f"Nobody has labelled one of the {n_outputs:,} outputs of this study yet, so how "
+            f"often they are misread is not known."
         )
         return
-    worst = max(errors, key=lambda one: (one.error.value, one.n))
+    worst = max(errors, key=lambda row: (row.error.value, row.n))
     st.markdown(f"## {plain(worst.headline)}")
-    mine = {row["call_id"] for row in rows}
-    labels = [row for row in judges.labels(store) if row["call_id"] in mine]
-    cost = cost_words(len(labels), len({row["reviewer"] for row in labels}), judge_labels.seconds_of_a_label(labels))
+    call_ids = {row["call_id"] for row in rows}
+    labels = [row for row in judges.labels(store) if row["call_id"] in call_ids]
+    cost = cost_words(
+        len(labels),
+        len({row["reviewer"] for row in labels}),
+        judge_labels.seconds_of_a_label(labels),
+    )
     st.caption(plain(f"{count_of(n, 'output')} of {n_outputs:,} counted. {cost}"))
-    with_interval = [(f"{title_of(one.reader)}, {one.model}", one.error) for one in errors if one.error.has_interval]
+    with_interval = [
+        (f"{title_of(error.reader)}, {error.model}", error.error)
+        for error in errors
+        if error.error.has_interval
+    ]
     if with_interval:
         show_figure("reads-otherwise", lambda c: interval_rows(with_interval, c))
-    show_table("readers-against-people", [one.table_row() for one in errors])
+    show_table("readers-against-people", [error.table_row() for error in errors])
     agreement = judge_labels.people_agreement(labels)
     if agreement.n_items:
-        sentence = f"On outputs read by two people or more they agree in {percent_text(agreement.raw)} of pairs. {agreement.sentence()}"
+        sentence = (
+            "On outputs read by two people or more they agree in "
+            f"{percent_text(agreement.raw)} of pairs. {agreement.sentence()}"
+        )
         st.markdown(plain(sentence))
     if misread := examples(rows):
         with st.expander("Outputs that are read otherwise"):
@@ -119,11 +147,12 @@ def _errors(study_id: str, n_outputs: int) -> None:
 
 
 def _pairs(study_id: str) -> None:
-    """How many pairs are labelled, whose labels stand apart from those above."""
+    """Say how many pairs are labelled; their labels are kept apart from those above."""
     pairs = labelled_pairs(session.store(), study_id)
     if pairs.n_labels:
         st.caption(
-            f"{count_of(len(pairs.rows), 'pair')} of {pairs.n_drawn:,} labelled: the page Flips, Parts, corrects G and A by them."
+            f"{count_of(len(pairs.rows), 'pair')} of {pairs.n_drawn:,} labelled: the page Flips, "
+            f"Parts, corrects G and A by them."
         )
 
 
@@ -131,13 +160,21 @@ def _pairs(study_id: str) -> None:
 
 
 def who_form(button: str, key: str, icon: str, orders: Mapping[str, str]) -> None:
-    """Who reviews and in which order, which the session then holds under `key`; a form, so that after Enter no field has the keys of
-    the options."""
+    """Ask for the reviewer and the order, which the session then holds under `key`."""
     if not acting().may(Permission.DECIDE):
         return
+    # A form, so that after Enter no field has the keys of the options.
     with st.form(f"{key}-form", border=False):
-        name = name_field(f"Your name, to {button.lower()}", f"{key}-name", value=reviewer(), max_chars=80, width=320)
-        order = st.selectbox("Order", list(orders), key=f"{key}-order", format_func=orders.__getitem__, width=320)
+        name = name_field(
+            f"Your name, to {button.lower()}",
+            f"{key}-name",
+            value=reviewer(),
+            max_chars=80,
+            width=320,
+        )
+        order = st.selectbox(
+            "Order", list(orders), key=f"{key}-order", format_func=orders.__getitem__, width=320
+        )
         if st.form_submit_button(button, type="primary", icon=icon):
             with shown_problem():
                 st.session_state[key] = reviewer_name(name), order
@@ -145,48 +182,62 @@ def who_form(button: str, key: str, icon: str, orders: Mapping[str, str]) -> Non
 
 
 def how_far(name: str, n_done: int, word: str, n_left: int) -> None:
-    """A bar with what this reviewer has done (`word`: labelled, reviewed) and what is left."""
-    st.progress(n_done / max(n_done + n_left, 1), text=plain(f"{name}: {n_done:,} {word} · {n_left:,} left"))
+    """Show what this reviewer has done (`word`: labelled, reviewed) and what is left."""
+    st.progress(
+        n_done / max(n_done + n_left, 1), text=plain(f"{name}: {n_done:,} {word} · {n_left:,} left")
+    )
 
 
 @st.fragment
 def _label(study_id: str, name: str, order: str) -> None:
     store = session.store()
     queued = _queued(study_id)
-    here = {one["call_id"] for one in queued}
-    labels = [row for row in judges.labels(store) if row["call_id"] in here]
+    queued_ids = {label["call_id"] for label in queued}
+    labels = [row for row in judges.labels(store) if row["call_id"] in queued_ids]
     if order == "pairs":
         open_ids = pairs_to_label(_sides(study_id), name, labels)
     else:
         open_ids = judge_labels.ids_to_label(queued, name, labels, by_doubt=order == "doubt")
-    mine = [
+    own_labels = [
         row
         for row in labels
-        if row["reviewer"] == name and (row["rule_version"] == judge_labels.IN_PAIRS) == (order == "pairs")
+        if row["reviewer"] == name
+        and (row["rule_version"] == judge_labels.IN_PAIRS) == (order == "pairs")
     ]
-    how_far(name, len(mine), "labelled", len(open_ids))
+    how_far(name, len(own_labels), "labelled", len(open_ids))
     if order in CAPTIONS:
         st.caption(CAPTIONS[order])
     if open_ids:
         _text(judges.output(store, study_id, open_ids[0]), name, order)
     else:
         st.success("Every output that is yours to label has a label. Thank you.")
-    take_back = partial(_take_back, mine[-1]) if mine else None
+    take_back = partial(_take_back, own_labels[-1]) if own_labels else None
     way_out(take_back, "unlabel", "Stop, and see the errors", "unlabelled", REVIEW)
 
 
 def _text(text: dict, name: str, order: str) -> None:
-    """The question as it was asked, the text, and one key an option."""
-    item = Item(text["item_id"], text["dataset"], text["kind"], text["question"], tuple(text["options"]))
+    """Show the question as it was asked, the text, and one key per option."""
+    item = Item(
+        text["item_id"], text["dataset"], text["kind"], text["question"], tuple(text["options"])
+    )
     st.markdown("## What does this output answer?")
     left, right = st.columns([2, 3])
     with left:
         st.caption("The question was")
         marked_spans(text["question"], (), key=f"asked-{text['call_id']}")
     with right.container(border=True):
-        st.caption("The output. Which answer does it settle on? Do not solve the question, do not correct the text.")
+        st.caption(
+            "The output. Which answer does it settle on? Do not solve the question, do not "
+            "correct the text."
+        )
         marked_spans(text["text"] or " ", (), key=f"read-{text['call_id']}")
-    with answer_row(item, text["labels"], text["option_order"], text["call_id"], partial(_keep, text, name, order)):
+    with answer_row(
+        item,
+        text["labels"],
+        text["option_order"],
+        text["call_id"],
+        partial(_keep, text, name, order),
+    ):
         st.button(
             "No single answer",
             key=f"label-none-{text['call_id']}",
@@ -198,14 +249,26 @@ def _text(text: dict, name: str, order: str) -> None:
 
 
 def answer_row(
-    item: Item, labels: Sequence[str], order: Sequence[int], place: str, on_answer: Callable[[str], None]
+    item: Item,
+    labels: Sequence[str],
+    order: Sequence[int],
+    place: str,
+    on_answer: Callable[[str], None],
 ) -> DeltaGenerator:
-    """One key an option, or a field for an answer that is written; more buttons go into the row that comes back."""
+    """Draw one key per option, or a field for an answer that is written.
+
+    More buttons go into the row that comes back.
+    """
     if item.kind != "choice":
-        what, key = "number" if item.kind == "number" else "answer", f"typed-{place}"
+        noun, key = "number" if item.kind == "number" else "answer", f"typed-{place}"
+        # The field and the button share a form: Enter sends the answer.
         with st.form("typed", border=False):
-            st.text_input(f"The {what}", key=key, width=260)
-            st.form_submit_button(f"This {what}", type="primary", on_click=lambda: on_answer(st.session_state[key].strip()))
+            st.text_input(f"The {noun}", key=key, width=260)
+            st.form_submit_button(
+                f"This {noun}",
+                type="primary",
+                on_click=lambda: on_answer(st.session_state[key].strip()),
+            )
     row = st.container(horizontal=True)
     for number, (label, option) in enumerate(zip(labels, order, strict=True), start=1):
         row.button(
@@ -218,13 +281,24 @@ def answer_row(
     return row
 
 
-def way_out(take_back: Callable[[], None] | None, key: str, stop: str, stop_key: str, who: str) -> None:
-    """Under every question: the last answer is taken back, or the review ends; `who` names its reviewer in the session."""
+def way_out(
+    take_back: Callable[[], None] | None, key: str, stop: str, stop_key: str, person: str
+) -> None:
+    """Offer under every question to take the last answer back, or to end the review.
+
+    `person` names its reviewer in the session.
+    """
     with st.container(horizontal=True):
         if take_back is not None:
-            st.button("Take the last one back", key=key, shortcut="z", icon=":material/undo:", on_click=take_back)
+            st.button(
+                "Take the last one back",
+                key=key,
+                shortcut="z",
+                icon=":material/undo:",
+                on_click=take_back,
+            )
         if st.button(stop, key=stop_key, icon=":material/logout:"):
-            st.session_state.pop(who)
+            st.session_state.pop(person)
             st.rerun()
 
 
@@ -233,44 +307,62 @@ def _take_back(row: dict) -> None:
 
 
 def _keep(text: dict, name: str, order: str, answer: str | None) -> None:
-    """Runs before the next text is drawn."""
+    """Keep a label; it runs before the next text is drawn."""
     try:
         judges.keep_labels(
-            session.store(), [judge_labels.label_row(text, name, answer, by_choice=order == "doubt", in_pairs=order == "pairs")]
+            session.store(),
+            [
+                judge_labels.label_row(
+                    text, name, answer, by_choice=order == "doubt", in_pairs=order == "pairs"
+                )
+            ],
         )
     except FlipscopeError as error:
         st.toast(plain(error), icon=":material/error:")
 
 
-# The gate of a study's judge: agreement with people, the order of the options, and itself when asked again.
+# The gate of a study's judge: agreement with people, the order of the options, and itself when
+# asked again.
 
 
 def judge_gate(study_id: str) -> None:
-    """Verdict, progress, figure and table of the gate."""
+    """Show verdict, progress, figure and table of the gate."""
     report = gates.judge_report_of(study_id)
-    _, position, again = report.sentences
+    _, position, repeated = report.sentences
     st.markdown(f"**{plain(judge_claim(report.gate).text)}**")
     if not report.gate.is_open:
         show_badges([("JUDGE NOT PASSED", "JUDGE NOT PASSED")])
     st.progress(
         min(1.0, report.gate.agreement.n_items / report.gate.fewest),
-        text=f"{report.gate.agreement.n_items:,} of at least {report.gate.fewest} texts labelled; {report.n_texts:,} were judged",
+        text=f"{report.gate.agreement.n_items:,} of at least {report.gate.fewest} texts labelled; "
+        f"{report.n_texts:,} were judged",
     )
     for text in report.gate.agreement.warnings:
         st.warning(plain(text), icon=":material/warning:")
     if report.gate.agreement.n_items:
         rows = [("Kappa against people", report.gate.agreement.estimate)]
-        show_figure("judge-kappa", lambda c: interval_rows(rows, c, report.gate.threshold, "lower bound wanted"))
+        show_figure(
+            "judge-kappa",
+            lambda c: interval_rows(rows, c, report.gate.threshold, "lower bound wanted"),
+        )
     show_table("judge-gate", judge_labels.gate_rows(report))
     st.markdown(plain(position))
-    st.markdown(plain(again))
+    st.markdown(plain(repeated))
     store, study = session.store(), session.declared(study_id)
-    labelled, models = judge_labels.labelled_readouts(store, study_id), [use.name for use in study.models]
-    for sentence in judges_of(session.readouts(study_id), labelled, judge_models(store, study), models).sentences:
+    labelled, models = (
+        judge_labels.labelled_readouts(store, study_id),
+        [use.name for use in study.models],
+    )
+    for sentence in judges_of(
+        session.readouts(study_id), labelled, judge_models(store, study), models
+    ).sentences:
         st.markdown(plain(sentence))
     if report.n_even:
-        st.caption(f"On {report.n_even} texts people are evenly divided; they have no label until one more person reads them.")
+        st.caption(
+            f"On {report.n_even} texts people are evenly divided; they have no label until one "
+            f"more person reads them."
+        )
     st.caption(
-        "An unreadable reply counts as an answer of its own. A judge that has not passed is shown on every page and "
-        "excluded from all conclusions."
+        "An unreadable reply counts as an answer of its own. A judge that has not passed is shown "
+        "on every page and excluded from all conclusions."
     )

@@ -8,7 +8,10 @@ from pages.common.header import page_header
 from pages.paraphrase_review import agreeing, effect, exchanging, judging, keys, outputs
 
 PARTS = ["Review", "Agreement", "Effect", "Outputs", "Keys", "Propose and exchange"]
-QUESTIONS = {"Outputs": "What does this output answer?", "Keys": "Is this question's key right?"}  # others: the page's own
+QUESTIONS = {
+    "Outputs": "What does this output answer?",
+    "Keys": "Is this question's key right?",
+}  # others: the page's own
 
 if acting().level is Level.REVIEWER:
     judging.show(st.container())
@@ -18,9 +21,9 @@ if not (judging.reviewer() and in_view == PARTS[0]):
     page_header("paraphrase_review", choose=False, question=QUESTIONS.get(in_view, ""))
 with st.container(horizontal=True, vertical_alignment="center"):
     part = screen.segments("Part", PARTS, "part")
-    beside = st.container(width="content")
+    form_place = st.container(width="content")
 if part == "Review":
-    judging.show(beside)
+    judging.show(form_place)
 elif part == "Agreement":
     agreeing.show()
 elif part == "Effect":

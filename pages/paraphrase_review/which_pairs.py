@@ -1,5 +1,7 @@
-"""Which pairs somebody judges, and in which order; which matter most: how far a study's flip rate moves when one paraphrase is struck
-out."""
+"""The pairs that somebody judges, and their order.
+
+Which matter most: how far a study's flip rate moves when one paraphrase is struck out.
+"""
 
 import streamlit as st
 
@@ -20,23 +22,35 @@ def studies() -> dict[str, str]:
 
 
 def chosen_study() -> str | None:
-    """The study whose estimate the order looks at; None, with a sentence, where no study asked a paraphrase."""
+    """The study whose estimate the order looks at; None, with a sentence, where no study asked a
+    paraphrase.
+    """
     names = studies()
     if not names:
-        st.info("No study has asked these paraphrases yet, so none is known to flip: the order stays random.")
+        st.info(
+            "No study has asked these paraphrases yet, so none is known to flip: the order stays "
+            "random."
+        )
         return None
     st.caption(
-        "In this order the first pairs are those that flipped. Your verdicts strike pairs out as always; for the gate only pairs "
-        "in random order count."
+        "In this order the first pairs are those that flipped. Your verdicts strike pairs out as "
+        "always; for the gate only pairs in random order count."
     )
     return study_choice("By the flips of", names, "risk-study")
 
 
-@session.cached(max_entries=16, revision=lambda study_id: review.n_reworded_readouts(session.store(), study_id))
+@session.cached(
+    max_entries=16, revision=lambda study_id: review.n_reworded_readouts(session.store(), study_id)
+)
 def moved_by(study_id: str) -> dict[str, float]:
-    """Pair -> by how much the axis's flip rate moves without it, the largest of all models and readouts."""
+    """Pair -> by how much the axis's flip rate moves without it, the largest of all models and
+    readouts.
+    """
     store = session.store()
-    return moved_by_all(queries.readouts(store, study_id, paraphrases="all"), review.materials_by_axis(store, study_id))
+    return moved_by_all(
+        queries.readouts(store, study_id, paraphrases="all"),
+        review.materials_by_axis(store, study_id),
+    )
 
 
 def strikes(study_id: str, axis: str) -> None:
@@ -49,16 +63,23 @@ def strikes(study_id: str, axis: str) -> None:
             show_table("risk", rows)
 
 
-JUDGES_AS = "judges-as"  # in the session: the name that was given where nobody is told apart
-# an invitation's queue: its source, in the usual order
+# In the session: the name that was given where nobody is told apart.
+JUDGES_AS = "judges-as"
+# An invitation's queue: its source, in the usual order.
 INVITED = {"shared": SHARED, "only": EVERY, "study_id": None, "pairs": ()}
 SELECTED = "selected on the flip map"
-NO_SAMPLE = "Verdicts given here strike paraphrases out; they open no gate, because these pairs are no random sample."
-ORDERS = {"random": "at random, strata in turn", "risk": "the flips that move the estimate most first"}
+NO_SAMPLE = (
+    "Verdicts given here strike paraphrases out; they open no gate, because these pairs are no "
+    "random sample."
+)
+ORDERS = {
+    "random": "at random, strata in turn",
+    "risk": "the flips that move the estimate most first",
+}
 
 
 def settings_of_queue() -> dict:
-    """What is judged and in which order; it stands in the link, so that a team shares it."""
+    """Return the pairs to judge and their order, which the link holds for a team."""
     strata = review.strata(session.store())
     with st.popover("Which pairs, in which order", icon=":material/tune:"):
         shared = st.slider(
@@ -74,15 +95,23 @@ def settings_of_queue() -> dict:
         sources = sorted({(row["dataset"], row["generator"]) for row in strata})
         names = [f"{dataset} · {generator}" for dataset, generator in sources]
         selection = [SELECTED] if st.session_state.get("review-pairs") else []
-        only = st.selectbox("Pairs of", [EVERY, *names, *selection], key="source", bind="query-params")
-        order = st.selectbox("Order", list(ORDERS), key="order", bind="query-params", format_func=ORDERS.__getitem__)
+        only = st.selectbox(
+            "Pairs of", [EVERY, *names, *selection], key="source", bind="query-params"
+        )
+        order = st.selectbox(
+            "Order", list(ORDERS), key="order", bind="query-params", format_func=ORDERS.__getitem__
+        )
         study_id = chosen_study() if order == "risk" else None
-        if not acting().name and st.button("Leave: somebody else judges now", icon=":material/logout:"):
+        if not acting().name and st.button(
+            "Leave: somebody else judges now", icon=":material/logout:"
+        ):
             st.session_state.pop(JUDGES_AS)
             st.rerun()
     pairs = tuple(st.session_state["review-pairs"]) if only == SELECTED else ()
     if pairs:
-        st.caption(f"{len(pairs):,} paraphrases of the items selected on the flip map", width="content")
+        st.caption(
+            f"{len(pairs):,} paraphrases of the items selected on the flip map", width="content"
+        )
     if pairs or study_id:
         st.caption(NO_SAMPLE, width="content")
     return {"shared": shared / 100, "only": only, "study_id": study_id, "pairs": pairs}
