@@ -4,7 +4,16 @@ from urllib.parse import urlsplit
 
 import streamlit as st
 
-from flipcore.access.acting import ABOUT, EVERY, QUEUE, SURVEY, Level, Permission, acting, is_access_on
+from flipcore.access.acting import (
+    ABOUT,
+    EVERY,
+    QUEUE,
+    SURVEY,
+    Level,
+    Permission,
+    acting,
+    is_access_on,
+)
 from flipcore.invitations.links import DAYS, MOST_DAYS, issue, link, listing, revoke
 from flipcore.invitations.start import OFF, not_an_admin
 from flipcore.store.archiving import back_up
@@ -16,60 +25,95 @@ from pages.common.showing import how_to_read, plain, show_table, shown_problem
 
 # Invitations: issue one, copy its link, see who came by it and when, revoke it.
 
-ISSUED = "invitation-issued"  # in the session: the link that was issued last
+# In the session: the id of the invitation that was issued last.
+ISSUED = "invitation-issued"
 
 
 def show_invitations() -> None:
-    """The form, the link that it made, and the list."""
+    """Draw the form, the link that it made, and the list."""
     st.subheader("Invite somebody", anchor=False)
     with st.container(horizontal=True, vertical_alignment="bottom"):
         name = st.text_input("Name", key="invite-name", max_chars=80, width=240)
         choices = _choices()
         choice = st.selectbox("To", list(choices), key="invite-to", width=420)
         days = st.number_input("Days", 1, MOST_DAYS, DAYS, key="invite-days", width=120)
-        if st.button("Issue the link", type="primary", icon=":material/link:", disabled=not name.strip()):
+        if st.button(
+            "Issue the link", type="primary", icon=":material/link:", disabled=not name.strip()
+        ):
             with shown_problem():
                 level, scope = choices[choice]
-                st.session_state[ISSUED] = issue(session.store(), name, level, scope, days).invitation_id
+                st.session_state[ISSUED] = issue(
+                    session.store(), name, level, scope, days
+                ).invitation_id
     _issued()
     _invitations()
 
 
 def _choices() -> dict[str, tuple[Level, str]]:
-    """What one may be invited to: a queue, a survey, or a level."""
+    """Return what one may be invited to: a queue, a survey, or a level."""
     store = session.store()
     sources = sorted(set(review.sources_of_pairs(store).values()))
-    queues = {f"reviewer: paraphrases of {source}": (Level.REVIEWER, QUEUE + source) for source in (EVERY, *sources)}
+    queues = {
+        f"reviewer: paraphrases of {source}": (Level.REVIEWER, QUEUE + source)
+        for source in (EVERY, *sources)
+    }
     surveys = {
-        f"reviewer: survey {row['name']} ({row['survey_id']})": (Level.REVIEWER, SURVEY + row["survey_id"])
+        f"reviewer: survey {row['name']} ({row['survey_id']})": (
+            Level.REVIEWER,
+            SURVEY + row["survey_id"],
+        )
         for row in holdout.surveys(store)
     }
-    levels = {f"{level}: {ABOUT[level]}": (level, "") for level in (Level.VIEWER, Level.ANALYST, Level.ADMIN)}
+    levels = {
+        f"{level}: {ABOUT[level]}": (level, "")
+        for level in (Level.VIEWER, Level.ANALYST, Level.ADMIN)
+    }
     return queues | surveys | levels
 
 
 def _issued() -> None:
-    """The link that was issued last, with a button that copies it; never shown again once it was opened or revoked."""
-    one = invitations.by_id(session.store()).get(st.session_state.get(ISSUED, ""))
-    if one is None or not one.stands or one.opened_at is not None:
+    """Show the link that was issued last, with a button that copies it.
+
+    Never again once it was opened or revoked.
+    """
+    invitation = invitations.by_id(session.store()).get(st.session_state.get(ISSUED, ""))
+    # A link that was opened belongs to that browser, so nobody else can use it.
+    if invitation is None or not invitation.stands or invitation.opened_at is not None:
         return
     address = urlsplit(st.context.url or "")
     base = (st.get_option("server.baseUrlPath") or "").strip("/")
-    st.markdown(f"For {plain(one.name)}, until {one.expires_at:%Y-%m-%d %H:%M} UTC. It is shown here alone; copy it now:")
-    st.code(link(one, f"{address.scheme}://{address.netloc}/{base}"), language=None, wrap_lines=True)
+    st.markdown(
+        f"For {plain(invitation.name)}, until {invitation.expires_at:%Y-%m-%d %H:%M} UTC. It is "
+        "shown here alone; copy it now:"
+    )
+    st.code(
+        link(invitation, f"{address.scheme}://{address.netloc}/{base}"),
+        language=None,
+        wrap_lines=True,
+    )
 
 
 def _invitations() -> None:
-    every = invitations.invitations(session.store())
-    if not every:
+    all_invitations = invitations.invitations(session.store())
+    if not all_invitations:
         st.caption("Nobody has been invited yet.")
         return
-    show_table("invitations", listing(every))
-    standing = {one.invitation_id: f"{one.name}: {one.scope or one.level}" for one in every if one.stands}
+    show_table("invitations", listing(all_invitations))
+    standing = {
+        invitation.invitation_id: f"{invitation.name}: {invitation.scope or invitation.level}"
+        for invitation in all_invitations
+        if invitation.stands
+    }
     if not standing:
         return
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        which = st.selectbox("Invitation", list(standing), format_func=standing.__getitem__, key="revoke-which", width=420)
+        which = st.selectbox(
+            "Invitation",
+            list(standing),
+            format_func=standing.__getitem__,
+            key="revoke-which",
+            width=420,
+        )
         if st.button("Revoke", icon=":material/block:"):
             with shown_problem():
                 revoke(session.store(), which)
@@ -80,25 +124,39 @@ def _invitations() -> None:
 
 
 def show_log() -> None:
-    """Who did what, newest first."""
+    """Show who did what, newest first."""
     store = session.store()
     st.subheader("Who did what", anchor=False)
     names = invitations.names(store)
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        who = st.multiselect("People", names, key="acts-who", width=320)
+        people = st.multiselect("People", names, key="acts-who", width=320)
         words = st.text_input("Find", key="acts-words", placeholder="act, study, pair", width=240)
-    acts = invitations.acts(store, who, words)
+    acts = invitations.acts(store, people, words)
     if acts.empty:
         st.caption("The log has no row yet, or none that fits the filter.")
     else:
-        show_table("acts", acts, column_config={"n_rows": "rows", "created_at": "when (UTC)", "target": "on"})
-    others = invitations.acts(store, who, words, elsewhere=True)
-    if not others.empty:
-        with st.expander(f"Said by merged files of other places: {len(others):,}", icon=":material/merge:"):
-            show_table("acts-elsewhere", others, column_config={"n_rows": "rows", "created_at": "when (UTC)", "target": "on"})
+        show_table(
+            "acts",
+            acts,
+            column_config={"n_rows": "rows", "created_at": "when (UTC)", "target": "on"},
+        )
+    other_acts = invitations.acts(store, people, words, elsewhere=True)
+    if not other_acts.empty:
+        with st.expander(
+            f"Said by merged files of other places: {len(other_acts):,}", icon=":material/merge:"
+        ):
+            show_table(
+                "acts-elsewhere",
+                other_acts,
+                column_config={"n_rows": "rows", "created_at": "when (UTC)", "target": "on"},
+            )
     with st.container(horizontal=True):
         _replacing(names)
-        if st.button("Back up the database", icon=":material/save:", help="one file beside the database, while it runs"):
+        if st.button(
+            "Back up the database",
+            icon=":material/save:",
+            help="one file beside the database, while it runs",
+        ):
             with shown_problem():
                 st.success(f"Everything is in {plain(back_up(store))}.", icon=":material/check:")
 
@@ -107,7 +165,10 @@ def _replacing(names: list[str]) -> None:
     with st.popover("Replace a name by a number", icon=":material/person_off:"):
         st.markdown("On request of the person. It cannot be taken back, and their invitations end.")
         name = st.selectbox("Name", names, index=None, key="replace-name")
-        if st.button("Replace it everywhere", type="primary", disabled=name is None) and name is not None:
+        if (
+            st.button("Replace it everywhere", type="primary", disabled=name is None)
+            and name is not None
+        ):
             with shown_problem():
                 number = invitations.replace_name(session.store(), name)
                 st.success(f"It is {plain(number)} from now on.", icon=":material/check:")
@@ -127,7 +188,8 @@ with shown_problem():
     show_log()
 
 how_to_read(
-    "An **invitation** is a link for one person. A reviewer's link opens one queue or one survey and nothing else. It belongs to the "
-    "first browser that opens it. **Revoke** ends it at once. Who logs in has the level that `access.toml` says. Rows of the **log** "
-    "are never changed. A name that a number has replaced comes back only with a merged file that still holds it."
+    "An **invitation** is a link for one person. A reviewer's link opens one queue or one survey "
+    "and nothing else. It belongs to the first browser that opens it. **Revoke** ends it at once. "
+    "Who logs in has the level that `access.toml` says. Rows of the **log** are never changed. A "
+    "name that a number has replaced comes back only with a merged file that still holds it."
 )
