@@ -14,43 +14,59 @@ from pages.common.headline import leading_sentences, study_contents
 from pages.common.showing import how_to_read, nothing_yet, offer_file, plain, shown_problem
 from pages.report.decisions import show_decisions
 
-# What can be taken home: the report, the methods with their BibTeX, the tables, and the study as a dataset.
+# What can be taken home: the report, the methods with their BibTeX, the tables, and the study as a
+# dataset.
 
 LANGUAGES = {"csv": None, "md": "markdown", "tex": "latex"}
 
 
 def show_report(study_id: str) -> None:
-    """The study's sentences, how many outputs stand behind each, and the file."""
+    """Show the study's sentences, how many outputs stand behind each, and the file."""
     for sentence in leading_sentences(study_id):
         st.markdown(f"### {plain(sentence)}")
     with screen.room("report", 0, 150), st.container(horizontal=True, vertical_alignment="bottom"):
         n_outputs = st.number_input(
-            "Raw outputs behind each claim", 0, MOST_OUTPUTS, N_OUTPUTS, key="report-outputs", width=220
+            "Raw outputs behind each claim",
+            0,
+            MOST_OUTPUTS,
+            N_OUTPUTS,
+            key="report-outputs",
+            width=220,
         )
-        pressed = st.button("Write the report", type="primary", icon=":material/description:", key="report-write")
+        pressed = st.button(
+            "Write the report", type="primary", icon=":material/description:", key="report-write"
+        )
     if pressed:
         with shown_problem():
-            with st.spinner("Writing the report …"):  # anew each time: decisions and moves of a threshold change no revision
+            # Anew each time: decisions and moves of a threshold change no revision.
+            with st.spinner("Writing the report …"):
                 text = report(session.store(), study_id, n_outputs)
             size = f"{len(text.encode()) / 1e6:.1f} MB"
-            offer_file(f"Save the report ({size})", text, f"{study_id}.html", "text/html", key="report-file")
+            offer_file(
+                f"Save the report ({size})",
+                text,
+                f"{study_id}.html",
+                "text/html",
+                key="report-file",
+            )
     st.caption(
         plain(
-            "One HTML file that opens without a server or a network: the claims, figures and tables, thresholds that still move, "
+            "One HTML file that opens without a server or a network: the claims, figures and "
+            "tables, thresholds that still move, "
             f"the outputs, methods and data. On the command line: {command('report')} {study_id}"
         )
     )
 
 
 def show_sentences(study_id: str) -> None:
-    """Every claim with its numbers, each with a button that copies it."""
+    """Show every claim with its numbers, each with a button that copies it."""
     with shown_problem():
         for sentence in sentences(study_contents(study_id)):
             st.code(sentence, language=None, wrap_lines=True)
 
 
 def show_methods(study_id: str) -> None:
-    """The methods paragraph and its BibTeX, each with a button that copies it."""
+    """Show the methods paragraph and its BibTeX, each with a button that copies it."""
     with shown_problem():
         words = study_contents(study_id)
         methods = methods_text(words)
@@ -61,14 +77,21 @@ def show_methods(study_id: str) -> None:
 
 
 def show_tables(study_id: str) -> None:
-    """One table of results in the format of a paper."""
+    """Show one table of results in the format of a paper."""
     with shown_problem():
-        every = {one.title: one for one in tables(study_contents(study_id))}
-        if not every:
+        tables_by_title = {part.title: part for part in tables(study_contents(study_id))}
+        if not tables_by_title:
             nothing_yet()
             return
         with st.container(horizontal=True, vertical_alignment="bottom"):
-            title = st.selectbox("Table", list(every), key="report-table", bind="query-params", width=320, format_func=plain)
+            title = st.selectbox(
+                "Table",
+                list(tables_by_title),
+                key="report-table",
+                bind="query-params",
+                width=320,
+                format_func=plain,
+            )
             format = screen.segments(
                 "Format",
                 list(FORMATS),
@@ -77,32 +100,47 @@ def show_tables(study_id: str) -> None:
                 label_visibility="visible",
                 format_func=FORMATS.__getitem__,
             )
-            one = every[title]
-            text = table_text(one.rows, format, one.caption)
-            offer_file("Save", text, f"{study_id}-{one.name}.{format}", key="report-save")
+            part = tables_by_title[title]
+            text = table_text(part.rows, format, part.caption)
+            offer_file("Save", text, f"{study_id}-{part.name}.{format}", key="report-save")
         with st.container(height=420, border=False):
             st.code(text, language=LANGUAGES[format])
-        st.caption(plain(one.caption))
+        st.caption(plain(part.caption))
 
 
 def show_dataset(study_id: str) -> None:
-    """The study as a dataset of the Hugging Face hub, as a zip."""
+    """Offer the study as a dataset of the Hugging Face hub, as a zip."""
     st.markdown(
-        "Readouts, items and completions as Parquet with a card: `datasets.load_dataset` loads the folder. Nobody is named. Items "
+        "Readouts, items and completions as Parquet with a card: `datasets.load_dataset` loads "
+        "the folder. Nobody is named. Items "
         "whose licence is not known are left out, unless you may publish them and name it."
     )
     with st.container(horizontal=True, vertical_alignment="bottom"):
         license = st.text_input(
-            "Licence of your own items", max_chars=40, key="report-license", placeholder="cc-by-4.0", width=220
+            "Licence of your own items",
+            max_chars=40,
+            key="report-license",
+            placeholder="cc-by-4.0",
+            width=220,
         )
         language = st.text_input("Language", "en", max_chars=12, key="report-language", width=90)
-        pressed = st.button("Pack the dataset", type="primary", icon=":material/folder_zip:", key="report-pack")
+        pressed = st.button(
+            "Pack the dataset", type="primary", icon=":material/folder_zip:", key="report-pack"
+        )
     if pressed:
         with shown_problem():
             with st.spinner("Packing the answers …"):
-                folder = dataset_folder(session.store(), study_id, license.strip(), language.strip())
+                folder = dataset_folder(
+                    session.store(), study_id, license.strip(), language.strip()
+                )
             st.markdown(plain(folder.sentence))
-            offer_file("Save the dataset", folder.zipped(), f"{study_id}-dataset.zip", "application/zip", key="dataset-file")
+            offer_file(
+                "Save the dataset",
+                folder.zipped(),
+                f"{study_id}-dataset.zip",
+                "application/zip",
+                key="dataset-file",
+            )
     st.caption(plain(f"On the command line: {command('publish')} {study_id} --folder FOLDER"))
 
 
@@ -113,9 +151,11 @@ PARTS = {
     "Tables": show_tables,
     "Dataset": show_dataset,
 }
-DECISIONS = "Decisions"  # of every study, deleted ones included
+# This part shows the decisions of every study, deleted ones included.
+DECISIONS = "Decisions"
 
-above = st.container()  # the part decides whether there is a study to choose
+# The part, which is chosen below the header, decides whether there is a study to choose in it.
+above = st.container()
 with st.container(horizontal=True, vertical_alignment="center", key="view-line"):
     part = screen.segments("Part", [*PARTS, DECISIONS], "part")
 with above:
@@ -126,7 +166,8 @@ else:
     if study_id is not None:
         PARTS[part](study_id)
     how_to_read(
-        "The **report** says what the pages say, behind the same gates and locks. The same study gives the same file, letter by letter. "
-        "**Methods** name every interval with its n, level and seed, and the papers. A **table** comes as CSV, Markdown or LaTeX with "
-        "booktabs. The **dataset** leaves out what may not be passed on, and says how much that is."
+        "The **report** says what the pages say, behind the same gates and locks. The same study "
+        "gives the same file, letter by letter. **Methods** name every interval with its n, level "
+        "and seed, and the papers. A **table** comes as CSV, Markdown or LaTeX with booktabs. The "
+        "**dataset** leaves out what may not be passed on, and says how much that is."
     )
