@@ -12,21 +12,24 @@ from pages.common.header import page_header
 from pages.common.identity import name_field
 from pages.common.showing import plain
 
-# One annotator's sheet: instructions and examples, then one question at a time; answers are kept as they come.
+# One annotator's sheet: instructions and examples, then one question at a time; answers are kept as
+# they come.
 
 
 def annotator(survey: Survey) -> str:
-    """The name under which answers are kept; "" until one is given."""
+    """Return the name under which answers are kept; "" until one is given."""
     place = f"annotator-{survey.survey_id}"
     if st.session_state.get(place):
         return st.session_state[place]
     n = survey.n_triples + survey.n_checks
     st.subheader(plain(survey.name), anchor=False)
     st.markdown(
-        f"You will first read {survey.n_examples} entries of a set 1 and {survey.n_examples} of a set 2. Then come {n} "
-        "questions. Each shows three texts: two come from set 1 and one from set 2. **Choose the one from set 2.** Some of "
-        "them may be hard to tell; then choose what seems likeliest. A few questions only check that you are reading, and say "
-        "what to do. There is no time limit, you may go back, and you may stop and come back later under the same name."
+        f"You will first read {survey.n_examples} entries of a set 1 and {survey.n_examples} of a "
+        f"set 2. Then come {n} questions. Each shows three texts: two come from set 1 and one from "
+        "set 2. **Choose the one from set 2.** Some of them may be hard to tell; then choose what "
+        "seems likeliest. A few questions only check that you are reading, and say what to do. "
+        "There is no time limit, you may go back, and you may stop and come back later under the "
+        "same name."
     )
     with st.form(f"start-{survey.survey_id}", border=False):
         name = name_field("Your name or id", f"name-{survey.survey_id}", max_chars=80)
@@ -37,59 +40,96 @@ def annotator(survey: Survey) -> str:
 
 
 def run(survey: Survey, name: str) -> None:
-    """The first unanswered question, or the one that was gone back to; thanks at the end."""
+    """Show the first unanswered question, or the one that was gone back to; thanks at the end."""
     sheet = sheets.sheet(survey, name)
-    answers = {row["position"]: row for row in holdout.answers(session.store(), survey.survey_id, name)}
-    triple_ids = [one for question in sheet.questions if question.kind == TRIPLE for one in question.choices]
+    answers = {
+        row["position"]: row for row in holdout.answers(session.store(), survey.survey_id, name)
+    }
+    triple_ids: list[str] = []
+    for question in sheet.questions:
+        # The choices of the other questions are texts, not ids.
+        if question.kind == TRIPLE:
+            triple_ids += question.choices
     item_ids = [*sheet.target_examples, *sheet.retro_examples, *triple_ids]
     items = {item.item_id: item for item in holdout.items(session.store(), item_ids)}
     n_missing = len(set(item_ids) - set(items))
     if n_missing:
         st.error(
-            f"{n_missing} entries of this survey cannot be shown: a study set them aside after the survey was built, and only "
+            f"{n_missing} entries of this survey cannot be shown: a study set them aside after "
+            f"the survey was built, and only "
             "its lock opens them. Ask whoever sent the link for a new survey.",
             icon=":material/lock:",
         )
         return
-    first_open = next((i for i in range(len(sheet.questions)) if i not in answers), len(sheet.questions))
-    at = st.session_state.get(f"at-{survey.survey_id}", first_open)
-    st.progress(len(answers) / len(sheet.questions), text=f"{len(answers)} of {len(sheet.questions)} answered · {name}")
+    first_open = next(
+        (i for i in range(len(sheet.questions)) if i not in answers), len(sheet.questions)
+    )
+    position = st.session_state.get(f"at-{survey.survey_id}", first_open)
+    st.progress(
+        len(answers) / len(sheet.questions),
+        text=f"{len(answers)} of {len(sheet.questions)} answered · {name}",
+    )
     read = f"read-{survey.survey_id}"
     if sheet.target_examples and not answers and not st.session_state.get(read):
         _examples(sheet, items)
-        if st.button("I have read them: begin the questions", key="begin", type="primary", shortcut="Enter"):
+        if st.button(
+            "I have read them: begin the questions", key="begin", type="primary", shortcut="Enter"
+        ):
             st.session_state[read] = True
             st.rerun()
-    elif at >= len(sheet.questions):
+    elif position >= len(sheet.questions):
         st.success(
-            "That was the last question. Thank you: your answers are stored, and this page can be closed.",
+            "That was the last question. Thank you: your answers are stored, and this page can be "
+            "closed.",
             icon=":material/check_circle:",
         )
-        _back(survey, at)
+        _back(survey, position)
     else:
-        _question(survey, name, sheet.questions[at], at, items, answers.get(at))
-        _back(survey, at)
+        _question(survey, name, sheet.questions[position], position, items, answers.get(position))
+        _back(survey, position)
         if sheet.target_examples:
             with st.expander("The labelled examples again"):
                 _examples(sheet, items)
 
 
 def _examples(sheet: Sheet, items: dict[str, Item]) -> None:
-    for place, label, ids in zip(st.columns(2), ("Set 1", "Set 2"), (sheet.target_examples, sheet.retro_examples), strict=True):
+    for place, label, ids in zip(
+        st.columns(2),
+        ("Set 1", "Set 2"),
+        (sheet.target_examples, sheet.retro_examples),
+        strict=True,
+    ):
         with place:
             st.markdown(f"#### {label}")
-            for one in ids:
+            for item_id in ids:
                 with st.container(border=True):
-                    _entry(items[one])
+                    _entry(items[item_id])
 
 
 def _entry(item: Item) -> None:
-    """The text with its options in alphabetical order, so that their order gives nothing away."""
-    st.markdown("  \n".join([plain(item.question), *(f"– {plain(option)}" for option in sorted(map(str.strip, item.options)))]))
+    """Show the text with its options in alphabetical order: their order gives nothing away."""
+    st.markdown(
+        "  \n".join(
+            [
+                plain(item.question),
+                *(f"– {plain(option)}" for option in sorted(map(str.strip, item.options))),
+            ]
+        )
+    )
 
 
-def _question(survey: Survey, name: str, question: Question, at: int, items: dict[str, Item], before: dict | None) -> None:
-    st.markdown(f"#### Question {at + 1} of {survey.n_triples + survey.n_checks}: which one comes from set 2?")
+def _question(
+    survey: Survey,
+    name: str,
+    question: Question,
+    position: int,
+    items: dict[str, Item],
+    before: dict | None,
+) -> None:
+    st.markdown(
+        f"#### Question {position + 1} of {survey.n_triples + survey.n_checks}: which one comes "
+        "from set 2?"
+    )
     for place, (column, entry) in enumerate(zip(st.columns(3), question.choices, strict=True)):
         with column, st.container(key=f"text-{place}"):
             with st.container(border=True, height=360):
@@ -100,25 +140,31 @@ def _question(survey: Survey, name: str, question: Question, at: int, items: dic
             is_answer = before is not None and before["chosen"] == entry
             if st.button(
                 f"Text {place + 1}",
-                key=f"choose-{at}-{place}",
+                key=f"choose-{position}-{place}",
                 shortcut=str(place + 1),
                 width="stretch",
                 type="primary" if is_answer else "secondary",
                 help="your answer so far" if is_answer else None,
             ):
-                holdout.keep_answers(session.store(), [sheets.answer_row(survey, name, at, place)])
+                holdout.keep_answers(
+                    session.store(), [sheets.answer_row(survey, name, position, place)]
+                )
                 st.session_state.pop(f"at-{survey.survey_id}", None)
                 st.rerun()
 
 
-def _back(survey: Survey, at: int) -> None:
-    if at > 0 and st.button("Back", key="back", icon=":material/arrow_back:", shortcut="Backspace"):
-        st.session_state[f"at-{survey.survey_id}"] = at - 1
+def _back(survey: Survey, position: int) -> None:
+    if position > 0 and st.button(
+        "Back", key="back", icon=":material/arrow_back:", shortcut="Backspace"
+    ):
+        st.session_state[f"at-{survey.survey_id}"] = position - 1
         st.rerun()
 
 
 page_header("survey", choose=False)
-surveys = {row["survey_id"]: Survey.of_design(row["design"]) for row in holdout.surveys(session.store())}
+surveys = {
+    row["survey_id"]: Survey.of_design(row["design"]) for row in holdout.surveys(session.store())
+}
 link_id = acting().survey or st.query_params.get("survey", "")
 
 if link_id in surveys:
@@ -126,7 +172,10 @@ if link_id in surveys:
     if name:
         run(surveys[link_id], name)
 elif link_id:
-    st.error("There is no survey under this link. Ask whoever sent it for a new one.", icon=":material/link_off:")
+    st.error(
+        "There is no survey under this link. Ask whoever sent it for a new one.",
+        icon=":material/link_off:",
+    )
 elif surveys:
     st.markdown("Choose a survey to answer:")
     for survey_id, survey in surveys.items():
@@ -137,5 +186,10 @@ elif surveys:
             icon=":material/quiz:",
         )
 else:
-    st.info("No survey has been built yet. It is built on the Holdout page, from two sets.", icon=":material/quiz:")
-    st.page_link("holdout/page.py", label="Holdout", icon=":material/join:", query_params={"part": "Survey"})
+    st.info(
+        "No survey has been built yet. It is built on the Holdout page, from two sets.",
+        icon=":material/quiz:",
+    )
+    st.page_link(
+        "holdout/page.py", label="Holdout", icon=":material/join:", query_params={"part": "Survey"}
+    )
