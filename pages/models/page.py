@@ -9,7 +9,14 @@ from flipcore.models import model_cards, own_models
 from flipcore.models.cards import APIS, DTYPES, WEIGHTS, ModelCard, is_near, place_of
 from flipcore.models.openai.client import missing_key
 from flipcore.models.openai.probe import listed_models
-from flipcore.models.own_models import PRESETS, ask_and_keep, card_from, own_cards, preset_line, provenance
+from flipcore.models.own_models import (
+    PRESETS,
+    ask_and_keep,
+    card_from,
+    own_cards,
+    preset_line,
+    provenance,
+)
 from flipcore.models.probe_record import costs_text, lines, listing, record_of, speed_text, warnings
 from pages.common.header import page_header
 from pages.common.showing import how_to_read, offer_table, plain, show_table, shown_problem
@@ -18,8 +25,12 @@ from pages.common.showing import how_to_read, offer_table, plain, show_table, sh
 
 
 def card(model: ModelCard) -> None:
-    """The model with what is known of it; what the last test in this session said stays until the next."""
+    """Draw a model with what is known of it.
+
+    What the last test in this session said stays until the next.
+    """
     record = record_of(model)
+
     with st.container(border=True, key=f"model-{model.name}"):
         left, right = st.columns([3, 1])
         with left:
@@ -48,40 +59,66 @@ def card(model: ModelCard) -> None:
 
 def _actions(model: ModelCard) -> None:
     with st.container(horizontal=True):
-        if st.button("Test", key=f"test-{model.name}", icon=":material/network_check:", help="about ten small calls"):
-            # a problem is its sentence, and the card stays as it was
+        if st.button(
+            "Test",
+            key=f"test-{model.name}",
+            icon=":material/network_check:",
+            help="about ten small calls",
+        ):
+            # A problem is shown as its sentence, and the card stays as it was.
             with st.spinner("Sending about ten small calls …"), shown_problem():
                 st.session_state[f"test-of-{model.name}"] = ask_and_keep(model)
                 st.rerun()
         with st.popover("Edit", icon=":material/edit:"):
             edit(model)
         with st.popover("Remove", icon=":material/delete:"):
-            st.markdown("Forgets this model. What it answered stays, and studies that name it can no longer ask it.")
+            st.markdown(
+                "Forgets this model. What it answered stays, and studies that name it can no "
+                "longer ask it."
+            )
             if st.button("Remove this model", key=f"remove-{model.name}", type="primary"):
                 with shown_problem():
                     own_models.remove(model.name)
                     st.rerun()
 
 
-# Adding and editing a model: the server or the folder that it is in, what it is called there, and what it costs.
+# Adding and editing a model: the server or the folder that it is in, what it is called there, and
+# what it costs.
 
 
 def add() -> None:
-    """A new model from a preset; it is stored first and then tested, so that a server that is down loses nothing."""
+    """Offer a new model from a preset.
+
+    It is stored first and then tested, so that a server that is down loses nothing.
+    """
     with st.expander("Add a model", icon=":material/add_circle:", key="add-a-model"):
-        kind = st.selectbox("Kind of server", list(PRESETS), format_func=lambda name: PRESETS[name].title, key="model-preset")
+        kind = st.selectbox(
+            "Kind of server",
+            list(PRESETS),
+            format_func=lambda name: PRESETS[name].title,
+            key="model-preset",
+        )
         st.caption(plain(preset_line(PRESETS[kind])))
         start = card_from("", kind, PRESETS[kind].example)
         values = _fields(start, f"new-{kind}")
         with st.container(horizontal=True):
-            pressed = st.button("Add and test", type="primary", icon=":material/network_check:", key="add-and-test")
-            alone = st.button("Add without a test", key="add-alone")
-        if pressed or alone:
-            _store(card_from(values.pop("name"), kind, values.pop("model"), **values), "", is_tested=pressed)
+            pressed = st.button(
+                "Add and test", type="primary", icon=":material/network_check:", key="add-and-test"
+            )
+            without_test = st.button("Add without a test", key="add-alone")
+        if pressed or without_test:
+            _store(
+                card_from(values.pop("name"), kind, values.pop("model"), **values),
+                "",
+                is_tested=pressed,
+            )
 
 
 def edit(model: ModelCard) -> None:
-    """The same fields of a model that is there; one that now means another model loses its test."""
+    """Offer the fields of a stored model.
+
+    One that now means another model loses its test.
+    """
     values = _fields(model, f"edit-{model.name}")
     if st.button("Save", type="primary", key=f"save-{model.name}"):
         with shown_problem():
@@ -97,7 +134,9 @@ def _store(card: ModelCard, replaces: str, *, is_tested: bool) -> None:
                 try:
                     st.session_state[f"test-of-{card.name}"] = ask_and_keep(card)
                 except FlipscopeError as error:
-                    st.session_state[f"test-of-{card.name}"] = [f"The model is stored, but its test failed. {error}"]
+                    st.session_state[f"test-of-{card.name}"] = [
+                        f"The model is stored, but its test failed. {error}"
+                    ]
         st.rerun()
 
 
@@ -106,15 +145,20 @@ def _fields(start: ModelCard, key: str) -> dict:
     name = first.text_input("Name in your studies", start.name, key=f"{key}-name", max_chars=80)
     values: dict[str, Any] = {"name": name.strip()}
     values |= (
-        _weights(start, first, second, key) if start.backend == WEIGHTS else _server(start, values["name"], first, second, key)
+        _weights(start, first, second, key)
+        if start.backend == WEIGHTS
+        else _server(start, values["name"], first, second, key)
     )
-    cutoff = second.text_input("End of its training", start.cutoff or "", key=f"{key}-cutoff", placeholder="2025-06")
+    cutoff = second.text_input(
+        "End of its training", start.cutoff or "", key=f"{key}-cutoff", placeholder="2025-06"
+    )
     values["cutoff"] = cutoff or None
     values["after_rl"] = first.checkbox(
         "Trained by reinforcement learning",
         start.after_rl,
         key=f"{key}-after-rl",
-        help="After pre-training, as its maker says. Losses then show less of what it read; Memorization says so.",
+        help="After pre-training, as its maker says. Losses then show less of what it read; "
+        "Memorization says so.",
     )
     if start.backend == WEIGHTS:
         return values
@@ -123,14 +167,26 @@ def _fields(start: ModelCard, key: str) -> dict:
 
 def _weights(start: ModelCard, column, place, key: str) -> dict:
     model = place.text_input(
-        "Folder, or name in the Hugging Face cache", start.model, key=f"{key}-model", placeholder="~/models/llama-3.2-1b"
+        "Folder, or name in the Hugging Face cache",
+        start.model,
+        key=f"{key}-model",
+        placeholder="~/models/llama-3.2-1b",
     )
     api = column.selectbox(
-        "Prompt", APIS, APIS.index(start.api), key=f"{key}-api", format_func=_PROMPT.get, help="raw text may also be scored"
+        "Prompt",
+        APIS,
+        APIS.index(start.api),
+        key=f"{key}-api",
+        format_func=_PROMPT.get,
+        help="raw text may also be scored",
     )
     now = start.options.get("dtype", DTYPES[0])
     dtype = column.selectbox(
-        "Precision", DTYPES, DTYPES.index(now), key=f"{key}-dtype", help="float32 is exact; the others are smaller"
+        "Precision",
+        DTYPES,
+        DTYPES.index(now),
+        key=f"{key}-dtype",
+        help="float32 is exact; the others are smaller",
     )
     return {"model": model.strip(), "api": api, "options": {**start.options, "dtype": dtype}}
 
@@ -139,9 +195,15 @@ _PROMPT = {"completions": "raw text", "chat": "set by its chat template"}
 
 
 def _server(start: ModelCard, name: str, first, second, key: str) -> dict:
-    endpoint = second.text_input("Address", start.endpoint, key=f"{key}-endpoint", placeholder="http://localhost:8000/v1")
+    endpoint = second.text_input(
+        "Address", start.endpoint, key=f"{key}-endpoint", placeholder="http://localhost:8000/v1"
+    )
     api = first.selectbox(
-        "API", APIS, APIS.index(start.api), key=f"{key}-api", help="completions takes raw text and may score it"
+        "API",
+        APIS,
+        APIS.index(start.api),
+        key=f"{key}-api",
+        help="completions takes raw text and may score it",
     )
     variable = second.text_input(
         "Environment variable with the key",
@@ -150,7 +212,11 @@ def _server(start: ModelCard, name: str, first, second, key: str) -> dict:
         placeholder="empty for a server without a key",
         help="its name alone, for example OPENAI_API_KEY; the key itself is never stored",
     )
-    values: dict[str, Any] = {"endpoint": endpoint.strip(), "api": api, "api_key_env": variable.strip()}
+    values: dict[str, Any] = {
+        "endpoint": endpoint.strip(),
+        "api": api,
+        "api_key_env": variable.strip(),
+    }
     return values | {"model": _model(start, values | {"name": name or "The server"}, first, key)}
 
 
@@ -165,22 +231,35 @@ def _prices_and_limits(start: ModelCard, is_here: bool, first, second, key: str)
             key=f"{key}-{field}",
             placeholder="0: a server on this machine" if is_here else "not known",
         )
-    for column, label, field in ((first, "Requests", "requests_per_minute"), (second, "Tokens", "tokens_per_minute")):
+    for column, label, field in (
+        (first, "Requests", "requests_per_minute"),
+        (second, "Tokens", "tokens_per_minute"),
+    ):
         limit = column.number_input(
-            f"{label} a minute, at most", 1, 10_000_000, getattr(start, field), key=f"{key}-{field}", placeholder="no limit"
+            f"{label} a minute, at most",
+            1,
+            10_000_000,
+            getattr(start, field),
+            key=f"{key}-{field}",
+            placeholder="no limit",
         )
         values[field] = None if limit is None else int(limit)
     return values
 
 
 def _model(start: ModelCard, values: dict, place, key: str) -> str:
-    """The model's name at the server: typed, or chosen from the server's own list once that was asked for."""
+    """Return the model's name at the server: typed, or chosen from the server's own list."""
     server, names = st.session_state.get(f"{key}-listed", ("", []))
     if names and server == values["endpoint"]:
         first = names.index(start.model) if start.model in names else 0 if len(names) == 1 else None
-        model = place.selectbox("Model", names, first, key=f"{key}-chosen", accept_new_options=True) or ""
+        model = (
+            place.selectbox("Model", names, first, key=f"{key}-chosen", accept_new_options=True)
+            or ""
+        )
     else:
-        model = place.text_input("Model", start.model, key=f"{key}-model", help="what the server calls it")
+        model = place.text_input(
+            "Model", start.model, key=f"{key}-model", help="what the server calls it"
+        )
     if st.button("List the server's models", key=f"{key}-list", icon=":material/list:"):
         with shown_problem():
             where = {field: values[field] for field in ("endpoint", "api_key_env")}
@@ -195,22 +274,29 @@ def _model(start: ModelCard, values: dict, place, key: str) -> str:
 page_header("models", choose=False)
 
 with shown_problem():
-    own = own_cards()
+    user_models = own_cards()
     add()
-    for model in own.values():
+    for model in user_models.values():
         card(model)
-    if not own:
+    if not user_models:
         st.info(
-            "You have added no model yet: open **Add a model**. The pocket model and the simulated ones need no key.",
+            "You have added no model yet: open **Add a model**. The pocket model and the "
+            "simulated ones need no key.",
             icon=":material/smart_toy:",
         )
     st.subheader("Shipped", anchor=False)
-    st.caption("Ready to use, or entries to start from. Yours stand first where they have the same name.")
-    show_table("models", listing([one for name, one in model_cards().items() if name not in own]))
+    st.caption(
+        "Ready to use, or entries to start from. Yours stand first where they have the same name."
+    )
+    show_table(
+        "models",
+        listing([shipped for name, shipped in model_cards().items() if name not in user_models]),
+    )
 
 how_to_read(
-    "**Test** sends the model about ten small calls and keeps what it finds: which log-probabilities come, which parameters it "
-    "refuses, whether it reasons and where the reasoning is returned. A refused parameter is left out of every call. What "
-    "documentation says is not trusted. Keys are read from the environment variable that you name; they are never stored. Your "
-    "models stand in `models.toml` in your own folder, which `FLIPSCOPE_HOME` moves."
+    "**Test** sends the model about ten small calls and keeps what it finds: which "
+    "log-probabilities come, which parameters it refuses, whether it reasons and where the "
+    "reasoning is returned. A refused parameter is left out of every call. What documentation says "
+    "is not trusted. Keys are read from the environment variable that you name; they are never "
+    "stored. Your models stand in `models.toml` in your own folder, which `FLIPSCOPE_HOME` moves."
 )
