@@ -1,7 +1,8 @@
-"""The pages: what each is called, which question it answers, and what everything that lists pages has to know of it.
+"""The pages: what each is called, which question it answers, and what everything that lists pages
+has to know of it.
 
-A page is a folder with a `page.py` and its entry here. Navigation, headers, keys, a study's card, the record, the head start of
-counting and the tests of all pages read this list.
+A page is a folder with a `page.py` and its entry here. Navigation, headers, keys, a study's card,
+the record, the head start of counting and the tests of all pages read this list.
 """
 
 from collections.abc import Callable, Mapping
@@ -14,15 +15,21 @@ from flipcore.core.study import Study
 from pages.common.surroundings import INSPECTOR, MAP, RECORD, REVIEW, SURVEY, Keys
 
 Visibility = Literal["visible", "hidden"]
-OF_STUDY = {"study": "{study}"}  # how most pages are told their study
+# Most pages are told their study by this parameter.
+OF_STUDY = {"study": "{study}"}
 
 
 @dataclass(frozen=True)
 class Entry:
-    """One page. `link` are the parameters that name a study, none where the page is of no study. `on_card`: of which studies the
-    row on Studies leads to it. `has_decisions`: something is decided on it and written into the record. `counts`: it shows the flips
-    of a study, which are counted as soon as it is asked for. `in_menu`: the menu beside every title leads to it. `was`: addresses
-    under which earlier releases had it, in links and in records, with the parameters that open the same today."""
+    """One page.
+
+    `link` are the parameters that name a study, none where the page is of no study. `on_card`: of
+    which studies the row on Studies leads to it. `has_decisions`: something is decided on it and
+    written into the record. `counts`: it shows the flips of a study, which are counted as soon as
+    it is asked for. `in_menu`: the menu beside every title leads to it. `was`: addresses under
+    which earlier releases had it, in links and in records, with the parameters that open the same
+    today.
+    """
 
     folder: str
     title: str
@@ -39,7 +46,7 @@ class Entry:
 
     @property
     def path(self) -> str:
-        """What Streamlit is told of the page, in a link as well."""
+        """Return the page's path for Streamlit, in links as well."""
         return f"{self.folder}/page.py"
 
     def link_to(self, study_id: str) -> dict[str, str]:
@@ -47,7 +54,9 @@ class Entry:
         return {name: value.format(study=study_id) for name, value in self.link.items()}
 
     def page(self, visibility: Visibility | None = None) -> st.Page:
-        """The page for Streamlit's navigation, which opens Studies at / alone; /studies is a page of its own in `main`."""
+        """The page for Streamlit's navigation, which opens Studies at / alone; /studies is a page
+        of its own in `main`.
+        """
         is_start = self.folder == "studies"
         return st.Page(
             self.path,
@@ -61,7 +70,9 @@ class Entry:
 
 
 PAGES = (
-    Entry("studies", "Studies", ":material/science:", "What have we measured, and what did it say?"),
+    Entry(
+        "studies", "Studies", ":material/science:", "What have we measured, and what did it say?"
+    ),
     Entry(
         "score",
         "Score",
@@ -131,7 +142,8 @@ PAGES = (
         keys=INSPECTOR,
         on_card=lambda study: study.is_recorded,
     ),
-    # Reached from where they are used: a button on Studies, a study's menu, the menu beside a page's title
+    # Reached from where they are used: a button on Studies, a study's menu, the menu beside a
+    # page's title
     Entry(
         "new_study",
         "New study",
@@ -159,20 +171,44 @@ PAGES = (
         visibility="hidden",
         in_menu=True,
     ),
-    Entry("glossary", "Glossary", ":material/menu_book:", "What does this word mean?", visibility="hidden", in_menu=True),
-    Entry("survey", "Survey", ":material/quiz:", "Which one comes from the second set?", keys=SURVEY, visibility="hidden"),
+    Entry(
+        "glossary",
+        "Glossary",
+        ":material/menu_book:",
+        "What does this word mean?",
+        visibility="hidden",
+        in_menu=True,
+    ),
+    Entry(
+        "survey",
+        "Survey",
+        ":material/quiz:",
+        "Which one comes from the second set?",
+        keys=SURVEY,
+        visibility="hidden",
+    ),
 )
-ACCESS = Entry("access", "Access", ":material/key:", "Who may do what?")  # seen by whoever may change who may do what
-BY_FOLDER = {one.folder: one for one in (*PAGES, ACCESS)}
+# Listed only for those who may change who may do what.
+ACCESS = Entry("access", "Access", ":material/key:", "Who may do what?")
+BY_FOLDER = {entry.folder: entry for entry in (*PAGES, ACCESS)}
 
 
 def title_of(name: str) -> str:
-    """What a page is called today, by today's name or an earlier release's; that name where there is no such page."""
+    """Return the title that a page has today, by its name of any release.
+
+    The name itself where there is no such page.
+    """
     place, _ = place_of(name)
     return place.title if place else name.replace("_", " ").capitalize()
 
 
 def place_of(name: str) -> tuple[Entry | None, Mapping[str, str]]:
-    """The page of this name, today's or an earlier release's, with the parameters that open what it had; None for any other."""
-    former = {was: (one, link) for one in PAGES for was, link in one.was.items()}
+    """Return the page of this name, today's or an earlier release's.
+
+    With it the parameters that open what it had; None for any other.
+    """
+    former: dict[str, tuple[Entry, Mapping[str, str]]] = {}
+    for entry in PAGES:
+        for former_name, link in entry.was.items():
+            former[former_name] = entry, link
     return former.get(name) or (BY_FOLDER.get(name), {})

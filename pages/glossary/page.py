@@ -10,16 +10,25 @@ OWN = "No paper: a word of Flipscope's own."
 
 page_header("glossary", choose=False)
 words = st.text_input(
-    "Find", key="term", bind="query-params", placeholder="Find a word", label_visibility="collapsed", width=260
+    "Find",
+    key="term",
+    bind="query-params",
+    placeholder="Find a word",
+    label_visibility="collapsed",
+    width=260,
 )
 matches = [term for term in TERMS if words.strip().lower() in f"{term.name} {term.meaning}".lower()]
 if not matches:
-    st.info("No term has these words. Try one word, or clear the field.", icon=":material/search_off:")
+    st.info(
+        "No term has these words. Try one word, or clear the field.", icon=":material/search_off:"
+    )
 for first in range(0, len(matches), 2):
     for column, term in zip(st.columns(2), matches[first : first + 2], strict=False):
         with column.container(border=True, height="stretch"):
             left, right = st.columns([3, 2], vertical_alignment="center")
             left.markdown(f"## {term.name}\n{term.meaning}")
-            right.image(picture(term.picture, st.context.theme.type), width=220, alt=about(term.picture))
+            right.image(
+                picture(term.picture, st.context.theme.type), width=220, alt=about(term.picture)
+            )
             st.latex(term.formula)
             st.caption(term.paper or OWN)
