@@ -99,6 +99,7 @@ def _invitations() -> None:
         st.caption("Nobody has been invited yet.")
         return
     show_table("invitations", listing(all_invitations))
+    # What was revoked or has expired cannot be revoked again.
     standing = {
         invitation.invitation_id: f"{invitation.name}: {invitation.scope or invitation.level}"
         for invitation in all_invitations

@@ -32,6 +32,7 @@ def differences(
     runs = [
         [
             "gone" if as_losses and kind == "new" else kind,
+            # Long stretches that both have would push what differs out of sight.
             ends_of(text) if shorten and kind == "same" else text,
         ]
         for kind, text in word_differences(original, changed)
@@ -42,10 +43,12 @@ def differences(
 def marked_spans(text: str, spans: Iterable[tuple[int, int] | None], *, key: str) -> None:
     """Show `text` with the characters of the spans highlighted; overlapping spans as one."""
     runs, end = [], 0
+    # In order, so that overlapping spans are drawn as one.
     for low, high in sorted(span for span in spans if span):
         runs += [["same", text[end:low]], ["span", text[max(low, end) : high]]]
         end = max(end, high)
     runs.append(["same", text[end:]])
+    # An empty run would be an element without a text.
     _text(data={"runs": [run for run in runs if run[1]], "colours": _palette()}, key=key)
 
 

@@ -68,6 +68,7 @@ def flip_verdict_bar(
     # Read after the mark, so that the count below has it already.
     marks = review.flip_marks(session.store(), study_id, model, axis, extractor)
     own_verdict = own_mark(marks, flip, name)
+    # Others' marks are counted, not shown: they would sway this one.
     share = human_share(marks)
     own_note = f"You marked it {WORDS[own_verdict].split(':')[0].lower()}. " if own_verdict else ""
     st.caption(
@@ -78,6 +79,7 @@ def flip_verdict_bar(
 
 def marked_flips(study_id: str, model: str, readout: str, decomposition: Decomposition) -> None:
     """Show the marks on the flips of one axis under its extractor, next to the measured G."""
+    # Marks may come at any time, so they are read anew.
     marks = review.flip_marks(session.store(), study_id, model, decomposition.axis, readout)
     st.subheader("How people judged single flips", anchor=False)
     st.markdown(plain(human_share(marks).sentence(decomposition.T, decomposition.G)))

@@ -41,6 +41,7 @@ def closed_in(study_id: str, lock: str | None = None) -> dict[str, str]:
 
 def with_labels(study_id: str) -> tuple[int, int]:
     """Return the revision of a judge's gate: its labels are no part of the study."""
+
     return session.revision(study_id), judges.n_label_rows(session.store())
 
 

@@ -31,7 +31,7 @@ _sentence = component("copy_sentence")
 def badges(row: dict) -> list[tuple[str, str]]:
     """(badge, text) pairs that apply to a study as `queries.studies` describes it."""
     study_id = row["study_id"]
-    # Counted by a cached function: it took a tenth of the time of a click on the map.
+    # Counting takes a tenth of the time of a click on the map, so the number is cached.
     return badges_of(row, _n_unreviewed(study_id), judge_is_closed=gates.judge_is_closed(study_id))
 
 
@@ -99,6 +99,7 @@ def page_header(
     # Before the row is read: a study that ends in between is drawn again.
     running = session.registry().running()
     row = session.study_row(study_id)
+    # Said here, where the study that stands in is known by its name.
     say_missing("study", row["name"])
     if hidden := locks.held_sentence(session.store(), study_id):
         st.info(plain(hidden), icon=":material/visibility_off:")
@@ -134,6 +135,7 @@ def _provenance(row: dict) -> None:
     )
     short = models if len(models) <= MOST_LETTERS else many
     label = plain(f"{short} · {items_text(session.store(), row)}")
+    # The title line has room for few words; the rest is one click away.
     with st.popover(label, type="tertiary", help="Where this study comes from"):
         if short != models:
             st.caption(plain(models))
@@ -148,6 +150,7 @@ def _provenance(row: dict) -> None:
 def _follow(study_id: str, revision: int) -> None:
     """Show how far a running study is; the page is drawn again when there is something new."""
     progress = session.registry().progress(study_id)
+    # A new revision means new answers, which every number on the page rests on.
     if progress is None or session.store().revision(study_id) != revision:
         tab_title.draw_again()
     if progress is not None:
@@ -159,6 +162,7 @@ def show_progress(progress) -> None:
     if progress.state in (QUEUED, STOPPING):
         st.caption(plain(progress.message))
         return
+    # The number of calls is known once all prompts are written.
     if not progress.n_calls:
         st.progress(0.0, text="Writing the prompts …")
         return

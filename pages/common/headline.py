@@ -22,6 +22,7 @@ from pages.common import gates, scores, session
 @session.cached(max_entries=12)
 def answers(study_id: str, model: str, lock: str | None = None) -> CodedAnswers:
     """The coded answers of one model, under a lock where one is named."""
+
     frame = session.readouts(study_id, lock=lock)
     return coded_answers(frame[frame["model"] == model])
 
@@ -50,6 +51,7 @@ def _moments() -> dict[str, tuple[int, int]]:
 
     A running study's card is computed from them.
     """
+    # One dictionary for all sessions: a card is computed once, whoever looks.
     return {}
 
 
@@ -77,6 +79,7 @@ def headline(study_id: str) -> Headline:
 def _headline(
     study_id: str, n_models: int, closed_gates: tuple[str, ...], heat: float | None, is_begun: bool
 ) -> Headline:
+    # The time of reading tells how long counting will take.
     start = time.monotonic()
     frame = session.readouts(study_id)
     say_step(
@@ -171,6 +174,7 @@ def score_sentences(study_id: str) -> list[str]:
     report = _score(scores.default_view(study_id))
     if report is not None:
         return [model_score.claim.text for model_score in report.models]
+    # A log's score that is no mean is said as the log gives it.
     score = headline(study_id).score
     return [score.text] if score else []
 
@@ -181,6 +185,7 @@ def error_bar(study_id: str) -> ErrorBar | None:
     None where several prompts were not measured.
     """
     report = _score(scores.default_view(study_id))
+    # Only a model with shares was asked in several prompts.
     return (
         next((model_score.bar for model_score in report.models if model_score.shares), None)
         if report
@@ -214,6 +219,7 @@ def _harness_headline(study_id: str) -> str:
 @session.cached("Computing every estimate", max_entries=2, revision=gates.with_labels)
 def study_contents(study_id: str):
     """Return the numbers and claims that methods and tables are made of, a `WholeStudy`."""
+    # Imported here: only a few parts of the pages need every estimate.
     from flipcore.reports.whole_study import whole_study
 
     return whole_study(session.store(), study_id)

@@ -63,6 +63,7 @@ def inspector_place(
 
 def close_item() -> None:
     """Take the item out of the link."""
+    # What was looked at goes with it, or the next item would open at its place.
     for name in ("item", "axis", "readout", "variant", "row", "finding", "on", "of"):
         st.query_params.pop(name, None)
 
@@ -120,6 +121,7 @@ def inspector(
             format_func=lambda key: f"{key} – flipped" if flips(pairs[key]) else key,
         )
     link_values = {"item": item_id, "axis": axis, "readout": extractor_name, "variant": key}
+    # Only what has changed is written, because each write is a message to the browser.
     if changed := {
         name: value for name, value in link_values.items() if st.query_params.get(name) != value
     }:
@@ -138,6 +140,7 @@ def inspector(
 
 def _who_flips(view: Inspection, names: list[str], key: str) -> None:
     """Say under which extractors the answer to this variant changes, and under which not."""
+    # Extractors of values give numbers, which never flip.
     pairs = {name: sides(view, name).get(key) for name in names if name not in VALUES}
     read = {
         name: pair
@@ -205,6 +208,7 @@ def _title_line(view: Inspection, axis: str, model: str, steps: Steps) -> None:
     position = steps.place(item.item_id)
     with st.container(horizontal=True, vertical_alignment="center"):
         for label, letter, step in (("Previous", "k", -1), ("Next", "j", 1)):
+            # At either end of the list the button stays, switched off.
             to = None if position is None else steps.at(position + step)
             st.button(
                 label,
@@ -258,6 +262,7 @@ def _turns(turns: tuple[Turn, ...], parting: int | None) -> None:
     """
     if parting:
         with st.expander(f"{count_of(parting, 'turn')} before"):
+            # Only the last ones before the parting: they lead to it.
             for number, turn in list(enumerate(turns[:parting], 1))[-MOST_TURNS:]:
                 st.caption(plain(f"{number} · {turn.role}"))
                 _body(turn)
@@ -317,6 +322,7 @@ def side(
         st.caption("The prompt")
         if variant.system:
             st.caption(f"System prompt: {plain(variant.system)}")
+        # Equal prompts are shown in full: nothing else would be left of them.
         differs = other_variant.prompt != variant.prompt
         differences(
             other_variant.prompt,
@@ -330,6 +336,7 @@ def side(
 def other_side(title: str, view: Inspection, pair: tuple[Side, Side]) -> None:
     """Show the variant; for a prompt asked once, what each extractor reads in its output."""
     (base, before), (variant, after) = pair
+    # A prompt that was asked once has no second side.
     if before is after:
         _every_readout(view, base)
     else:
@@ -385,6 +392,7 @@ def _reading(
         with st.expander(sample.reasoning_title, icon=":material/psychology:"):
             st.code(sample.reasoning, language=None, wrap_lines=True)
     if sample.text:
+        # Spans of another sample's text would mark the wrong words.
         same_text = [
             other_sample.span for other_sample in other_samples if other_sample.text == sample.text
         ]
@@ -445,6 +453,7 @@ def _raw(sample: SampleView) -> None:
     for title, returned in sample.log_probabilities.items():
         st.caption(f"Returned log-probabilities (nats), {title}:")
         st.json(returned, expanded=len(returned) <= 20)
+    # An empty field would look like a fault of the page.
     if not body and not sample.log_probabilities:
         st.caption("The reply was empty, or its body was not kept.")
     if sample.ended:

@@ -49,6 +49,7 @@ def lock_of(study_id: str, mode: str, page: str) -> dict | None:
     lock = locks.lock_of_page(session.store(), study_id, page) if mode == "locked" else None
     if lock and (reason := lock_reports.check(session.store(), study_id, page)):
         st.error(plain(reason), icon=":material/lock_reset:")
+        # Nothing below may be drawn from a lock that does not hold.
         st.stop()
     return lock
 
@@ -60,6 +61,7 @@ def has_something(
 
     That is a lock, which is offered with the settings of the page (from `start`), or answers.
     """
+    # Without a lock nothing of what was set aside may be read.
     if mode == "locked" and lock is None:
         offer_lock(study_id, page, view_of(study_id, page, start, None))
         return False
@@ -118,6 +120,7 @@ def show_lock(record_id: str, page: str, lock: dict) -> None:
     claim = lock_reports.locked(session.store(), record_id, page)
     if claim is None:
         return
+    # The badge is a claim of its own: a lock may exist and not count.
     if claim.is_made:
         show_badges([("LOCKED", "LOCKED")])
     st.caption(
@@ -156,6 +159,7 @@ def _take_from_link(study_id: str, page: str, start: dict) -> None:
     They hold for the study that it names, and for no other that is chosen afterwards.
     """
     text = st.query_params.get(AT, "")
+    # A link that this page wrote itself says nothing new.
     if text and text != st.session_state.get(f"link-{page}"):
         place = f"view-{page}-{study_id}"
         st.session_state[place] = st.session_state.get(place, {}) | settings_from(text, start)
@@ -176,4 +180,5 @@ def remember(study_id: str, page: str, start: dict, moved: dict | None) -> None:
         st.session_state[place] = st.session_state.get(place, {}) | {
             key: moved[key] for key in start
         }
+        # Once more from the top, so that table and bars follow the new position.
         st.rerun()

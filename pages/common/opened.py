@@ -29,9 +29,11 @@ def opened():
 
     All of it is the owner's doing, whoever came first.
     """
+    # Imported here: the heading of the first page need not wait for it.
     from flipcore.runs import demo
     from flipcore.runs.background import Registry
 
+    # The first visitor may be a reader, who may not write what a fresh store needs.
     with acting_as(OWNER):
         opened_store = Store.open()
         registry = Registry(opened_store)
@@ -64,6 +66,7 @@ async def greeted(app: Any) -> AsyncIterator[None]:
 
     Where access is on, the owner's own link is written and said before anybody comes.
     """
+    # In the background, while the browser still loads the page.
     early_imports.begin()
     if is_access_on():
         try:

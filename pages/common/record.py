@@ -51,6 +51,7 @@ def _ask(study_id: str, page: str, mode: str, decision: dict) -> None:
 
     What is replaced is said before.
     """
+    # A page may say a sentence twice, and the radio needs it once.
     sentences = list(dict.fromkeys(decision["sentences"]))
     resolution = st.text_input(
         "We decide (optional)",
@@ -67,6 +68,7 @@ def _ask(study_id: str, page: str, mode: str, decision: dict) -> None:
     before = decisions.latest(session.store(), study_id, page)
     if before:
         st.caption(plain(f"Replaces the decision of this page until now: {before}"))
+    # The link is kept with the decision, so that its view can be opened again.
     query = urlencode(list(st.query_params.to_dict().items()))
     evidence = looked_at(session.store(), study_id, str(decision.get("model", "")), query)
     if evidence:

@@ -42,6 +42,7 @@ def _warn(warning: str) -> None:
 def _warning(study_id: str) -> str:
     items = session.study_items(study_id)
     warning = repeated_templates(*made_from(items))
+    # Reading the answers takes long, and most studies need no warning.
     if not warning:
         return ""
     frame, study = session.readouts(study_id), session.declared(study_id)

@@ -54,6 +54,7 @@ def default_view(study_id: str) -> View:
     Of a log whose scorers are no one mean nobody has chosen which to read, so none is named.
     """
     choices = Choices.of(study_id, None)
+    # Nobody has chosen among scorers that are no one mean.
     reader = "" if session.declared(study_id).scorers else choices.reader
     return view_of(study_id, None, reader, next(iter(choices.roles), ""))
 
@@ -102,6 +103,7 @@ def report(view: View, level: float) -> ScoreReport | None:
         level=level,
         scorers=study.scorers,
         reported=audit.reported(study),
+        # Corrections by people are not shown under a lock.
         labelled=() if view.lock else labelled_readouts(session.store(), view.study_id),
         settings=scores.settings(session.store(), view.study_id),
     )

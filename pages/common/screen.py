@@ -46,6 +46,7 @@ def room(name: str, wide_px: int, narrow_px: int) -> DeltaGenerator:
     So nothing below it moves; a narrow screen needs more. The style in the document's head
     (`head_start`) knows the steps by its key.
     """
+    # The key carries the steps, because the style is made before any page knows its heights.
     wide, narrow = (min(px // ROOM_STEP_PX, MOST_ROOM) for px in (wide_px, narrow_px))
     return st.container(key=f"room-{wide}-by-{narrow}-{name}")
 
@@ -64,6 +65,7 @@ class Controls:
     def note(self, *settings: str) -> None:
         """Add to what is said to be set."""
         self._settings += settings
+        # The line is drawn anew each time, because controls come one after another.
         self._line.caption(plain(" · ".join(filter(None, self._settings))), width="content")
 
 

@@ -42,6 +42,7 @@ def store() -> Store:
 
 def registry():
     """The runs that are in flight in this process."""
+    # Shows the sentence and stops the page where the store cannot be opened.
     store()
     return opened()[1]
 
@@ -92,6 +93,7 @@ def _waiting(work: Work[T]) -> T:
         except TimeoutError:
             place.caption(f":material/hourglass_top: {plain(work.line)}")
             wait_s = NEXT_LINE_S
+    # The line goes before the result is drawn.
     place.empty()
     return work.result(0)
 
@@ -163,6 +165,7 @@ def chosen_study(fits: Callable[[Study], bool] | None = None) -> str | None:
         "Study",
         list(names),
         index=list(names).index(start),
+        # A key per start: a widget keeps its value, and a link must win over it.
         key=f"study-{start}",
         label_visibility="collapsed",
         width=400,
@@ -182,6 +185,7 @@ def names_of_studies() -> dict[str, str]:
     A study that this version cannot read is shown under Studies and nowhere else.
     """
     rows = all_studies()
+    # What cannot be read has no page but Studies.
     rows = rows[rows["problem"] == ""] if len(rows) else rows
     names = dict(zip(rows["study_id"], rows["name"], strict=True)) if len(rows) else {}
     # Equal labels would be one choice to the browser.
@@ -195,6 +199,7 @@ def names_of_studies() -> dict[str, str]:
 def all_studies() -> pd.DataFrame:
     """Return `queries.studies`, read again only after a commit."""
     require(Permission.READ)
+    # A shallow copy: a page that adds a column changes it for itself alone.
     return _all_studies(store().revision_of_all).copy(deep=False)
 
 
@@ -265,6 +270,7 @@ def fresh_items(study_id: str) -> set[str]:
 
 def study_items(study_id: str) -> pd.DataFrame:
     """The study's items with their roles."""
+    # A shallow copy: a page that adds a column changes it for itself alone.
     return _study_items(study_id).copy(deep=False)
 
 

@@ -65,6 +65,7 @@ def how_to_read(text: str, *, example: str = "", title: str = "How to read this"
     """Explain the page; `text` is its own Markdown, `example` puts its numbers into it."""
     with st.expander(title, icon=":material/menu_book:"):
         st.markdown(text)
+        # The page's own numbers explain a term better than invented ones.
         if example:
             st.markdown(f"**Here:** {plain(example)}")
         st.markdown("[Glossary: terms, formulas and papers](glossary)")
@@ -79,6 +80,7 @@ def tell(error: Exception) -> bool:
     True tells Streamlit that the error has been shown. What the person may not do is no fault of
     ours.
     """
+    # A refusal is an answer, not a fault: no details in the log.
     if isinstance(error, AccessDenied):
         st.error(plain(error), icon=":material/lock:")
         return True
@@ -126,6 +128,7 @@ def offer_file(
 def _told(file_name: str) -> None:
     try:
         store().told("saved a file", file_name)
+    # The file is saved by now, so this may only be said.
     except FlipscopeError as error:
         st.toast(plain(error), icon=":material/error:")
 
@@ -138,6 +141,7 @@ def show_figure(
     `options` are those of `st.plotly_chart`, whose answer is returned. Plotly's own bar is not
     there unless they say so.
     """
+
     chart_options = {"config": {"displayModeBar": False}} | options
     return place.plotly_chart(
         draw(colours(st.context.theme.type)), key=key, theme=None, **chart_options
@@ -178,6 +182,7 @@ def offer_table(name: str, rows: Rows, *, place: Any = st, without: Sequence[str
         for format, title in FORMATS.items():
             offer_file(
                 title,
+                # Written on a click: many tables are shown, few are saved.
                 partial(shown_text, rows, without, format),
                 f"{name}.{format}",
                 key=f"save-{name}-{format}",

@@ -20,6 +20,7 @@ def style() -> None:
 
     `?view=projector` holds in this tab until `?view=screen` comes.
     """
+    # The session remembers it, because links between pages do not carry it.
     view = st.query_params.get("view", "")
     if view in VIEWS:
         st.session_state["view"] = view

@@ -25,13 +25,12 @@ def begin() -> None:
 
 @contextmanager
 def around_page() -> Iterator[None]:
-    """Set the title and draw the page within.
-
-    On a fresh start the page comes first: its heading need not wait for the store.
-    """
+    """Set the title and draw the page within."""
+    # On a fresh start the page comes first: its heading need not wait for the store.
     late = not is_open.is_set()
     if not late:
         _show()
+    # `draw_again` must not interrupt it.
     st.session_state[_WHOLE] = True
     try:
         yield
@@ -54,6 +53,7 @@ def _show() -> None:
     endings = registry.endings
     n = len(endings)
     n_old = st.session_state.setdefault(_OLD, n)
+    # A page that was drawn by the clock shows nothing that somebody has seen.
     by_clock = st.session_state.pop(_CLOCK, False)
     if not by_clock and st.session_state.get(_LAST) == n:
         n_old = st.session_state[_OLD] = n
@@ -61,6 +61,7 @@ def _show() -> None:
     st.set_page_config(
         page_title=window_title([(ending.name, ending.state) for ending in endings[n_old:]])
     )
+    # Without a running study no ending can come.
     if registry.running():
         _watch(n)
 

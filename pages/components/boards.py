@@ -38,6 +38,7 @@ def draw(
     `opened` is what is looked behind.
     """
     results = ["moved", "decision", *filter(None, [_BEHIND[part]])]
+    # A name with a listener is in the result even before the browser has sent it.
     listeners: dict[str, Any] = {f"on_{name}_change": lambda: None for name in results}
     style = {"colours": asdict(colours(st.context.theme.type)), "locked": locked}
     # In a meeting a board is known by its name, a line by what it is drawn of, which has the same
@@ -66,6 +67,7 @@ def flip_map(
     and `name` are a saved picture's. What is done on it comes from `map_events`.
     """
     c = colours(st.context.theme.type)
+    # The first hex digit tells whether the strongest color is dark and needs light text on it.
     palette = asdict(c) | {"on_dark": "#FFFFFF" if c.flip[2] < "#8" else "#10161D", "dots": c.text}
     _map(
         key=key,
@@ -96,6 +98,7 @@ def map_events(
     """
 
     def hand_on(kind: str, take: Callable[[dict], None]) -> None:
+        # A callback finds the event in the session; the component's own result comes later.
         event = (st.session_state.get(key) or {}).get(kind)
         if event:
             take(event)

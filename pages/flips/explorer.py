@@ -26,6 +26,7 @@ def explorer(view: View, flipmap: DrawnMap, flip_table: list[dict]) -> None:
     """Draw the map; `flip_table` is shown while no item is opened."""
     with st.container(key="beside"):
         left, right = st.columns([11, 9], gap="medium")
+    # The map stands outside the fragment, so that a click does not send it again.
     with left, screen.room("map", HEIGHT_PX, HEIGHT_PX):
         flip_map(
             flipmap.arrays,
@@ -65,6 +66,7 @@ def _open(view: View, flipmap: DrawnMap, clicked: dict) -> None:
         return
     axis, variant = column_parts(clicked["column"])
     position = int(clicked["position"])
+    # The browser sends the position, so it is checked before it is used.
     if not 0 <= position < len(flipmap.items):
         return
     readout = view.field if clicked["panel"] == 0 else view.faithful
@@ -133,6 +135,7 @@ def ids(view: View, flipmap: DrawnMap) -> list[str]:
 
 def order(view: View, flipmap: DrawnMap) -> Steps:
     """Return the items that J and K step through: the selection from its items, else the map's."""
+    # With a selection J and K stay within it.
     selection = ids(view, flipmap)
     return Steps(selection) if st.query_params.get("item") in selection else flipmap.steps
 
@@ -189,6 +192,7 @@ def _review(view: View, selection: list[str]) -> None:
         st.query_params["item"] = selection[0]
         st.rerun(scope="fragment")
     subset = set(selection)
+    # Only items with stored paraphrases have pairs to review.
     pairs = sorted(
         {
             pair
@@ -220,6 +224,7 @@ def _new_study(view: View, selection: list[str]) -> None:
 
 def _csv(view: View, selection: list[str]) -> str:
     frame = session.readouts(view.study_id)
+    # Cells that a spreadsheet would run as a formula are made harmless.
     return safe(frame[frame["item_id"].isin(selection) & frame["model"].isin(view.models)]).to_csv(
         index=False
     )
@@ -247,6 +252,7 @@ def most_flips(table: list[dict]) -> None:
         selection_mode="single-row",
         height=480,
         column_config={
+            # Hidden, but needed to open the row.
             "id": None,
             "column": None,
             "question": st.column_config.TextColumn(width="medium"),

@@ -33,6 +33,7 @@ def disagreement(study_id: str, model: str) -> None:
     """Show how often two extractors read the same output differently."""
     st.subheader("Do the extractors agree with each other?", anchor=False)
     agreement = _disagreements(study_id, model)
+    # One extractor has nothing to be compared with.
     if len(agreement.extractors) < 2:
         more = "Add another and run it again: calls that were answered are not repeated."
         if session.declared(study_id).is_recorded:
@@ -140,6 +141,7 @@ def controls(study_id: str) -> View:
     view = View(
         study_id,
         group="" if group == "items" else group,
+        # The difference of an extractor to itself is zero everywhere.
         is_difference=compare == COMPARISONS[1] and settings["field"] != settings["faithful"],
         sort_title=SORTS[settings["sort"]],
         search=search,
@@ -157,6 +159,7 @@ def controls(study_id: str) -> View:
 def _groups(study_id: str, models: list[str]) -> dict[str, str]:
     """Return the groupings of rows that this study offers."""
     categories, families = map_data.categories(study_id), map_data.families(study_id)
+    # A grouping with one group, or with one item per group, would say nothing.
     groupings = {
         "items": True,
         "category": len(set(categories.values())) > 1,
@@ -177,6 +180,7 @@ def show_asked_once(study_id: str) -> None:
         "Flips need further prompts or runs. Audit asks recorded items again; New study asks your "
         "own in several ways."
     )
+    # Without a second prompt only the extractors can be compared.
     models = map_data.choices(study_id).models
     linked = st.query_params.get("of", "")
     model = linked if linked in models else models[0]
@@ -207,6 +211,7 @@ def show(study_id: str, line: DeltaGenerator) -> None:
         return
     with line:
         view = controls(study_id)
+    # With one axis opened the answer speaks of that axis alone.
     one_axis = view.opened[0] if len(view.opened) == 1 else None
     answer = map_data.answer(study_id, view.model, view.field, view.faithful, one_axis)
     st.markdown(f"## {plain(answer.text)}")

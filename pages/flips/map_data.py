@@ -55,6 +55,7 @@ class View:
 
 def leading_extractor(study_id: str) -> str:
     """Return the extractor that the study's card is about."""
+    # The map opens where the card speaks of, so that both say the same.
     flips = headline(study_id).flips
     return flips.extractor if flips is not None else FIRST_TOKEN
 
@@ -75,6 +76,7 @@ def categories(study_id: str) -> dict[str, str]:
 @session.cached()
 def _column(study_id: str, name: str) -> dict[str, str]:
     items = session.study_items(study_id)
+    # Items without a value are grouped together, not left out.
     return dict(zip(items["item_id"], items[name].fillna("").astype(str), strict=True))
 
 
@@ -184,6 +186,7 @@ def drawn_map(view: View) -> DrawnMap:
     model_of_row: list[str] = []
     for model, (model_cells, _) in zip(view.models, pairs, strict=True):
         model_of_row += [model] * len(model_cells.items)
+    # The search looks in the questions' own texts.
     texts, family = questions(view.study_id), families(view.study_id)
     order = flip_map.map_rows(
         first, second, view.sort, view.search, texts, flips_only=view.flips_only

@@ -55,6 +55,7 @@ def _cells(study_id: str, model: str, mode: str, view: dict) -> list[Decompositi
 def _decompositions(study_id, model, mode, reference, policy, kind, level, rule):
     """Decompose the flips; in simultaneous mode with the band's limits, as the board has them."""
     coded = _answers(study_id, model, mode)
+    # An old link may name an extractor that this study has not.
     if reference not in coded.extractors:
         return []
     kind = kind if kind in ("default", "percentile", "studentized") else "default"
@@ -110,6 +111,7 @@ def _every_pairing(study_id: str, model: str, mode: str) -> list[Decomposition] 
     None in the other modes, where those on the page are.
     """
     coded = _answers(study_id, model, mode)
+    # In the other modes the cells on the page are claimed one by one.
     return verdicts.every_pairing(coded, levels.readable(coded)) if mode == "simultaneous" else None
 
 
@@ -135,6 +137,7 @@ def _table(cells: list[Decomposition], claims: list[Claim], temperature: float |
 def _warnings(cells: list[Decomposition]) -> None:
     """Warn about unreadable answers, each warning once."""
     for cell in cells:
+        # A flag is no part of a claim, so it is said even where nothing is claimed.
         for flag in cell.nulls.flags:
             st.warning(
                 plain(f"{cell.axis.replace('_', ' ')}, {title_of(cell.extractor).lower()}: {flag}"),
@@ -165,6 +168,7 @@ def _items(
 def items(study_id: str, model: str, mode: str, row: str, reference: str) -> list[str]:
     """Return the items of a row ("axis|extractor"), largest difference between extractors first."""
     axis, extractor = row.split("|")
+    # Under a lock the items behind a row are those that were set aside.
     lock = session.lock_id(study_id, PAGE) if mode == "locked" else None
     return _items(study_id, lock, model, extractor, reference, axis)
 
@@ -207,6 +211,7 @@ def each_readout(study_id: str, model: str, mode: str, policy: str) -> None:
             "nothing was asked twice."
         )
     with st.expander("The flip rate as results arrived"):
+        # Reruns have no flip rate of their own: they are the noise floor.
         axes = [axis for axis in _answers(study_id, model, mode).axes if axis != IDENTITY]
         axis = screen.select(
             "Axis",
@@ -255,6 +260,7 @@ def by_people(
     Nothing under a lock, whose items people see with it.
     """
     st.subheader("Flips by people", anchor=False)
+    # People see the items of a lock with it, so their labels may not correct it.
     if mode == "locked":
         st.caption("Corrections by people are not shown under a lock.")
         return
@@ -306,6 +312,7 @@ def predictor(study_id: str, model: str, mode: str) -> None:
         "by item. For the p the whole cross-validation is repeated with the flips of each axis "
         "shuffled among its items."
     )
+    # On request: it cross-validates a small classifier many times.
     if not st.toggle("Compute", key="predictor", bind="query-params"):
         return
     with shown_problem():
@@ -336,6 +343,7 @@ def _predicted(study_id: str, model: str, mode: str):
     lock = session.lock_id(study_id, PAGE) if mode == "locked" else None
     frame = session.readouts(study_id, lock=lock)
     base = studies.base_first_tokens(session.store(), study_id, model, lock=lock)
+    # The margin of the first token is what the predictor rests on.
     if base.empty:
         return None
     return flip_prediction(predictor_rows(frame[frame["model"] == model], base, FIRST_TOKEN))
@@ -346,6 +354,7 @@ def _predicted(study_id: str, model: str, mode: str):
 
 def what_is_not_claimed(closed_gates: dict[str, str]) -> None:
     """Say each reason once, with all the axes and extractors that it closes."""
+    # One judge or one source may close several axes for the same reason.
     for reason in dict.fromkeys(closed_gates.values()):
         names = [name.replace("_", " ") for name in closed_gates if closed_gates[name] == reason]
         st.warning(
@@ -360,6 +369,7 @@ def board(
     """Draw the threshold board, and next to it the outputs behind a row that was clicked."""
     rows = {f"{cell.axis}|{cell.extractor}" for cell in cells}
     is_open = opened_row() in rows
+    # The inspector takes room only while something is opened.
     with st.container(key="beside"):
         left, right = st.columns([11, 9], gap="medium") if is_open else (st.container(), None)
     with left:
@@ -408,6 +418,7 @@ def show(study_id: str, line: DeltaGenerator) -> None:
             "Model", models, key="model", bind="query-params", label_visibility="collapsed"
         )
         coded = _answers(study_id, model, mode)
+        # A log may lack the usual reference and bring a scorer of its own.
         view = levels.with_own_reference(
             modes.view_of(study_id, PAGE, start, lock), coded.extractors, scorers
         )

@@ -32,6 +32,7 @@ def start_of(sets: Sets, view: dict) -> StartingMargin | None:
 
     It comes only from a part that the test will not read, so from entries that are not set aside.
     """
+    # The entries in sight are not those that the test will read.
     return (
         _start(sets.sets_id, view["embedding"], sets)
         if sets.share_aside and len(sets.target) >= 10
@@ -95,6 +96,7 @@ def n_aside(sets: Sets) -> tuple[int, int]:
     """Count the benchmark and holdout entries that were set aside, without reading a study's."""
     if not sets.is_of_study:
         return len(sets.target), len(sets.retro)
+    # Counted by the store, so that no page has read them before the lock.
     target, retro = (
         locks.n_set_aside(session.store(), sets.record_id, role) for role in ("target", "retro")
     )
@@ -124,6 +126,7 @@ class BoardPlace:
             return
         with self.progress:
             tests, about, missing = cached.four_tests(sets, view, mode == "locked", waiting)
+        # A key of its own: Streamlit refuses the same key twice in one run.
         key = f"first-{len(waiting)}-{sets.record_id}-{mode}"
         with self.board.container():
             _drawing(waiting_board(list(tests.values()), view, about, missing), key, is_locked=True)
@@ -156,6 +159,7 @@ class BoardPlace:
             st.caption(
                 modes.note(mode, sets.record_id, "for all four tests together, at whatever margins")
             )
+        # From now on the quick board would only flicker.
         st.session_state.setdefault(VERDICTS, set()).add(self._settings(sets, view))
         return {"tests": tests, "about": about, "missing": missing}
 

@@ -44,6 +44,7 @@ def prediction(sets: Sets, view: dict, vectors: Callable):
     """
     cache, key = _cache(), (sets.sets_id, *(view[name] for name in SETTINGS))
     if key not in cache:
+        # Only the classifier of vectors needs an embedding.
         rows = vectors(sets, view["embedding"])[0] if view["classifier"] == "vectors" else None
         with running("Telling the sets apart with shuffled labels") as watch:
             cache[key] = tests_of_sets.prediction(sets, view, rows, watch)
@@ -80,6 +81,7 @@ def running(title: str) -> Iterator[Callable[[int, int], None]]:
             )
 
     try:
+        # The bar goes even where a choice on the page ends the work.
         yield watch
     finally:
         bar.empty()
@@ -115,6 +117,7 @@ def vectors(sets: Sets, embedding: str):
 
     Entries leave this machine only after somebody agreed to it on the map.
     """
+    # An entry that has left this machine may end up in training data.
     away = embeddings.embedding_by_name(embedding).sent_to
     if away and away not in st.session_state.get("sent-away", ()):
         raise BadInput(
@@ -136,6 +139,7 @@ def _semantic(sets: Sets, embedding: str, seed: int):
 
 @session.cached(max_entries=16)
 def _accuracies(study_id: str, confirmatory: bool):
+    # Before a lock this is empty, and the store refuses to read.
     lock = session.lock_id(study_id, "holdout") if confirmatory else None
     return queries.accuracies(session.store(), study_id, lock=lock)
 

@@ -25,7 +25,7 @@ def read_sets(name: str, sources: list[ItemSource]) -> Sets:
     return _read(name, tuple(digest(source.__dict__) for source in sources), sources)
 
 
-# The key holds digests of the sources: Streamlit cannot hash the sources themselves.
+# `_sources` is not hashed: the digests in `keys` tell one list of sources from another.
 @session.computed("Reading both sets")
 @st.cache_resource(show_spinner=False, max_entries=16)
 def _read(name: str, keys: tuple[str, ...], _sources: list[ItemSource]) -> Sets:
@@ -63,7 +63,7 @@ def choose_share_aside(sets: Sets, is_locked: bool) -> None:
             SHARES,
             "aside",
             default=share_in_link(),
-            # The link keeps the share below, because nothing else may clear it.
+            # Written into the link below, so that a reload never shows what was hidden.
             bind=None,
             label_visibility="visible",
             disabled=is_locked or sets.share_aside > 0,
@@ -105,6 +105,7 @@ def set_choice() -> tuple[str, str]:
         f"version:{row['version_id']}": f"Version of {row['name']}, {row['created']}"
         for row in reversed(holdout.versions(session.store()))
     }
+    # Examples first: a newcomer has neither studies nor versions.
     names = (
         EXAMPLES
         | {key: f"Study: {name}" for key, name in studies.items()}
@@ -156,6 +157,7 @@ def _sets(sets_key: str, name: str, confirmatory: bool) -> Sets | None:
         return sets_of_study(
             session.store(), key, name, lock, session.declared(key).confirmatory_share
         )
+    # A version keeps ids, so its entries are read as they were.
     if kind == "version":
         row = next(
             version for version in holdout.versions(session.store()) if version["version_id"] == key
@@ -176,6 +178,7 @@ def _sets(sets_key: str, name: str, confirmatory: bool) -> Sets | None:
 def _own(name: str, confirmatory: bool) -> Sets | None:
     sources = st.session_state.setdefault("holdout-sources", [])
     roles = {source.role for source in sources}
+    # The fold stays open until both sets are there.
     lacking = [role for role in ("target", "retro") if role not in roles]
     with st.expander("The two sets: add a benchmark and its holdout", expanded=bool(lacking)):
         items_step(sources, lacking or ("target", "retro"))
@@ -195,6 +198,7 @@ def ask_models(sets: Sets) -> None:
 
     The source's boosts are its axes.
     """
+    # A kept version has items, but no source that a study could name.
     if not sets.sources:
         return
     boosted = (Part(IDENTITY), Part("few_shot"), Part("prompt_format", {"layouts": ("helpful",)}))

@@ -26,6 +26,7 @@ def may_exclude() -> bool:
 
 def excluded(whole_id: str) -> frozenset[str]:
     """Return the ids of the entries that are out of these sets; none in another mode."""
+    # In another mode the sets are those that were locked, or all.
     return frozenset(st.session_state.get(PLACE, {}).get(whole_id, ()) if may_exclude() else ())
 
 
@@ -52,6 +53,7 @@ def applied(full_sets: Sets | None) -> Sets | None:
         tuple(item for item in items if item.item_id not in out)
         for items in (full_sets.target, full_sets.retro)
     )
+    # The name says it, because the name stands in records and versions.
     n = len(full_sets.target) + len(full_sets.retro) - len(target) - len(retro)
     name = f"{full_sets.name}, {n:,} excluded"
     return Sets.without_study(

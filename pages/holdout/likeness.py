@@ -36,6 +36,7 @@ def embedding_choice(n_entries: int, key: str) -> str | None:
         )
         return None
     agreed = st.session_state.setdefault("sent-away", set())
+    # Asked once per session and place: what was sent cannot be taken back.
     if embedding.sent_to and embedding.sent_to not in agreed:
         st.warning(
             plain(
@@ -55,6 +56,7 @@ def comparison_of(
     target: Sequence[Item], retro: Sequence[Item], store: Store, embedding: str
 ) -> Comparison:
     """Return the comparison, kept while the sets and the embedding are the same."""
+    # Ids and not texts: an id changes with its text.
     items = digest([item.item_id for item in target], [item.item_id for item in retro])
     return _comparison(
         items, embedding, embeddings.embedding_by_name(embedding).revision, target, retro, store
@@ -88,6 +90,7 @@ def chart_key(name: str) -> str:
 
     Only a new chart forgets the selection that it shows.
     """
+    # The number of times that a choice was let go.
     return f"{name}-{st.session_state.get(ROUND, 0)}"
 
 
@@ -99,11 +102,11 @@ def let_go() -> None:
 def from_map(sets_id: str) -> None:
     """Take over what was chosen on the map.
 
-    Streamlit forgets a chart's selection when its figure changes, so it is kept here; and the map's
-    own figure must not change by it.
+    The map's own figure must not change by it.
     """
-    # A point may come twice: as itself and in a ring.
+    # In order and each once, whatever the chart sends.
     rows = sorted({int(row) for (row,) in _points(MAP)})
+    # Streamlit forgets a chart's selection when its figure changes, so it is kept here.
     st.session_state[SELECTION] = {
         "sets": sets_id,
         "rows": rows,
@@ -113,6 +116,7 @@ def from_map(sets_id: str) -> None:
 
 def from_bars(sets_id: str) -> None:
     """Take over chosen bars: their entries are ringed on the map, and its own choice is let go."""
+    # What was chosen on the map goes: its figure must not change by its own selection.
     bars = [(float(low), float(high), int(label)) for low, high, label in _points(BARS)]
     st.session_state[SELECTION] = {"sets": sets_id, "rows": [], "spans": bars}
 

@@ -31,6 +31,7 @@ from pages.holdout.likeness import item_ids as selected_ids
 def show(target: Sequence[Item], retro: Sequence[Item], store: Store) -> None:
     """Draw the tab, again on its own when a setting of it changes."""
     key = digest([item.item_id for item in target], [item.item_id for item in retro])
+    # Each part on its own: a problem of one leaves the others.
     with shown_problem():
         _duplicates(key, target, retro)
     with shown_problem():
@@ -64,6 +65,7 @@ def _duplicates(key: str, target: Sequence[Item], retro: Sequence[Item]) -> None
     ids = [item.item_id for item in (*target, *retro)]
     rows = _only_selected(ids, "duplicates")
     pairs = [pair for pair in pairs if rows is None or {pair.first, pair.second} & rows]
+    # A text in both sets is no holdout, one twice in a set only counts twice.
     across = sum(pair.first < n <= pair.second for pair in pairs)
     if not pairs:
         left.markdown(
@@ -99,6 +101,7 @@ def _only_selected(ids: Sequence[str], key: str) -> set[int] | None:
     """
     selection = set(selected_ids())
     rows = {row for row, item_id in enumerate(ids) if item_id in selection}
+    # Offered only where something is selected.
     if rows and st.toggle(
         f"Only pairs with the {len(rows):,} entries selected on the map", key=f"only-selected-{key}"
     ):
@@ -226,6 +229,7 @@ def _ngram_table(key: str, _target, _retro) -> NgramTable:
     target, retro, _ = one_per_source(_target, _retro)
     pairs = paired_rows(target, retro)
     items = [*target, *retro]
+    # Entries written from the same source are compared in pairs.
     rows = range(len(items)) if pairs is None else pairs
     texts, half = (
         [entry_text(items[row]) for row in rows],
@@ -310,6 +314,7 @@ def tokens(key: str, target: Sequence[Item], retro: Sequence[Item]) -> None:
     if classifier.why_not():
         st.info(plain(classifier.why_not()), icon=":material/extension_off:")
         return
+    # Fine-tuning takes long, so it waits for a switch.
     if classifier.name != classifiers.DEFAULT and not st.toggle(
         "Fine-tune and attribute", key="giveaway-run"
     ):

@@ -68,7 +68,7 @@ def show(target: Sequence[Item], retro: Sequence[Item], store: Store, whole_id: 
             layout = screen.segments("Places", [UMAP, PCA], "map-places", bind=None)
             pointer = screen.segments("Pointer", [CLICK, LASSO], "map-pointer", bind=None)
             drawing = _drawing_choice(layout == UMAP)
-        # Excluded entries stay on the map, crossed out, so that they can be put back.
+        # Excluded entries stay on the map, crossed out: one sees what was taken out.
         places, axes = drawn_at(comparison, likeness.layouts(store), embedding, drawing)
         crossed = [row for row, item in enumerate(comparison.items) if item.item_id in out]
         colouring = _colouring(comparison, colour, store)
@@ -229,6 +229,7 @@ def drawn_at(comparison: Comparison, layouts: Layouts, embedding: str, drawing: 
     if why_not := layouts.problem(key, comparison.items, drawing):
         st.caption(plain(f"{why_not} These are the principal components."))
         return component_axes(comparison)
+    # The map before is closer to the wanted one than components are.
     latest = layouts.latest(key, comparison.items)
     _waiting(
         layouts,
@@ -322,6 +323,7 @@ def _entry_actions(comparison: Comparison, rows: Sequence[int], whole_id: str) -
         for item, label in zip(comparison.items, comparison.labels, strict=True)
         if item.item_id not in out
     ]
+    # The tests need a few entries in each set.
     too_few = min(remaining_labels.count(0), remaining_labels.count(1)) < FEWEST
     with st.container(horizontal=True, gap="small"):
         st.button("Let go", key="let-go", icon=":material/deselect:", on_click=likeness.let_go)
@@ -349,6 +351,7 @@ def _others_here(comparison: Comparison, row: int, places) -> None:
     ]
     if len(rows_at_place) == 1:
         return
+    # Sorted, so that the list is the same whichever of them was clicked.
     rows_at_place.sort()
 
     def turn() -> None:

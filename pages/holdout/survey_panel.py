@@ -38,6 +38,7 @@ def _results(sets: Sets) -> None:
     """Show the results of people, and next to them of models; a survey page never does."""
     for is_model, annotators in ((False, "People"), (True, "Models")):
         outcome, how = survey_results(session.store(), sets.sets_id, is_model=is_model)
+        # Nobody expects models to have answered.
         if is_model and how in (NO_ANSWER, NO_SURVEY):
             continue
         claim = (
@@ -161,6 +162,7 @@ def _in() -> None:
             row["survey_id"]: Survey.of_design(row["design"])
             for row in holdout.surveys(session.store())
         }
+        # Sheets of any survey may be in the file.
         answers = sheets.returned(saved_upload(upload), surveys)
         st.markdown(
             f"{count_of(len(answers.rows), 'answer')} can be used, "
@@ -191,6 +193,7 @@ def build_survey(sets: Sets) -> None:
     )
     columns = st.columns(4)
     most = most_triples(sets.target, sets.retro, 0)
+    # The source uses ten; small sets allow fewer.
     usual = 10 if most_triples(sets.target, sets.retro, 10) >= 10 else min(10, most // 3)
     examples = columns[0].number_input(
         "Examples of each set", 0, 50, usual, key=f"survey-examples-{sets.sets_id}"

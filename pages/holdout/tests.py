@@ -14,12 +14,10 @@ from pages.holdout import cached
 
 
 def what_is_compared(sets: Sets) -> None:
-    """Say in a line how many entries there are, what was left out, and duplicates.
-
-    A text in both sets is no holdout, one twice in a set counts twice.
-    """
+    """Say in a line how many entries there are, what was left out, and duplicates."""
     n = len(sets.target)
     pairs = cached.duplicates(sets)
+    # A text in both sets is no holdout, one twice in a set counts twice.
     across = [pair for pair in pairs if pair.first < n <= pair.second]
     aside = (
         f", {sets.n_aside:,} more set aside"

@@ -64,12 +64,14 @@ class View:
 
 @session.cached(max_entries=8)
 def _of_kind(view: View, lock: str | None) -> pd.DataFrame:
+    # The lock is part of the key: the view says only whether there is one.
     rows = view.all_kinds
     return rows[rows["kind"] == view.kind]
 
 
 def readouts_of(view: View) -> list[str]:
     """Return the extractors of answers, the reference first."""
+    # The reference first, because it is what opens.
     return sorted(
         set(view.frame["extractor"].unique()) - set(VALUES),
         key=lambda name: (name != WRITTEN_ANSWER, name),
@@ -220,6 +222,7 @@ def tests(
 
     With an `operator` its gap is read by `extractor` and comes first.
     """
+    # Verdicts are corrected over all models, so all are computed.
     return family(view, margin, operator, extractor)[view.model]
 
 
@@ -261,12 +264,10 @@ def _any_cutoff_p(key: tuple, _test: LossTest | Pearl) -> float:
 def say_dragged(
     test: memory.MemoryTest | None, view: View, scores: LossTest | Pearl, margin: float
 ) -> list[str]:
-    """Say what every cut-off together shows; return it for the record.
-
-    After a drag the declared cut-off no longer decides.
-    """
+    """Say what every cut-off together shows; return it for the record."""
     if test is None or test.measurement is None:
         return []
+    # After a drag the declared cut-off no longer decides.
     p = memory.moved_p(
         family(view, margin), test, _any_cutoff_p((view, test.detector, test.items), scores)
     )
@@ -315,6 +316,7 @@ def warn_without_fresh_controls(view: View, control_ids) -> None:
 def say(test: memory.MemoryTest | None, *more: str) -> list[str]:
     """Show a verdict, its further claims, and their small print; return the sentences to record."""
     claims = [] if test is None else [test.claim, *test.further]
+    # The verdict is the headline; what more is claimed stands below it.
     for i, claim in enumerate(claims):
         st.markdown(f"{'' if i else '## '}{plain(claim.text)}")
     st.caption(plain(" ".join([*(claim.detail for claim in claims), *more])))

@@ -95,6 +95,7 @@ def show(view: View, mode: str, settings: dict, controls) -> None:
     _matching(view, estimate)
     _published()
     st.markdown("**Benchmark items, those that broke first**")
+    # The items that broke are the evidence, so they can be read.
     rows = frames.drop_rows(frames.rewritten(view.frame, operator, extractor, view.item_roles))
     item_table(view, rows, operator, extractor, key=f"gap-items-{operator}")
     how_to_read(
@@ -149,6 +150,7 @@ def _table(estimate: DropGap) -> None:
 
 
 def _published() -> None:
+    # Recomputed, so that a reader can trust the code on known numbers.
     with st.expander("The source's published table, recomputed", icon=":material/menu_book:"):
         show_table("published-gaps", gap_rows())
         st.caption(gap_notes())

@@ -45,7 +45,8 @@ if study_id is not None:
         kinds = kinds_in(frames.compared_sets(frame, session.declared(study_id)))
         with controls.place:
             model = st.selectbox("Model", models, key="model", bind="query-params")
-            # PEARL has its own control: it reads passages, the other parts begin with problems.
+            # PEARL reads passages. Its control has a key of its own and leaves the others as they
+            # were.
             passages = tab == "pearl" and "completion" in kinds
             kind = screen.segments(
                 "Items",

@@ -59,6 +59,7 @@ def show(view: View, mode: str, settings: dict, controls) -> None:
     )
     if warning := compressor_warning(texts, setting_of(view, metric, axis).compressor):
         st.warning(warning, icon=":material/warning:")
+    # Where nobody dragged, alpha comes from the non-members.
     start = settings["alpha"]
     start = pearl_cutoff(pearl) if start is None else start
     moved, decision = boards.draw(
@@ -102,6 +103,7 @@ def _curves(view: View, pearl: Pearl, start: float, metric: str, axis: str) -> N
 def _levels(view: View, metric: str, axis: str) -> list[str]:
     """Return percent of bits with the percent of characters that was really touched."""
     touched = memory_queries.characters_touched(session.store(), view.study_id, axis)
+    # A flipped bit changes a whole character, so the share of characters is larger.
     return [
         f"{level:g}% ({100 * touched[level]:.0f}%)" if level in touched else f"{level:g}%"
         for level in setting_of(view, metric, axis).levels_pct
@@ -146,6 +148,7 @@ TITLES = {
 def task_and_metric(view: View, controls, pearls: list[PearlDetector]) -> PearlDetector:
     """Return the chosen detector: its task, and its similarity."""
     task, *other_tasks = tasks = list(dict.fromkeys(pearl.task for pearl in pearls))
+    # One task is no choice.
     if other_tasks:
         task = screen.segments(
             "Task",

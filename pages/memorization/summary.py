@@ -29,6 +29,7 @@ def show(view: View, mode: str, settings: dict, controls) -> None:
     st.markdown(f"## {plain(claim.text)}")
     truth.in_a_line(view)
     show_figure("detectors", lambda c: detector_rows([_mark(verdict) for verdict in verdicts], c))
+    # The column of items is needed only where there are several kinds.
     table = [_row(verdict, len({test.items for test in verdicts}) > 1) for verdict in verdicts]
     with st.expander("What each detector says", key="memory-tests"):
         st.caption(plain(claim.detail))

@@ -67,6 +67,7 @@ def _scores_and_doses(view: View) -> tuple[dict, dict, set]:
     """Return (detector -> item -> score, item -> times read, items that set no cut-off)."""
     # Units in the names would only lengthen the sentence.
     by_detector = {name.split(" (")[0]: item_scores for name, item_scores in scores(view).items()}
+    # Only some items say how often they were in the training data.
     doses = session.doses(view.study_id)
     items: set[str] = set().union(*by_detector.values())
     # Sorted, because every second never-seen item checks the cut-off, and a set has another order

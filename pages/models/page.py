@@ -87,10 +87,7 @@ def _actions(model: ModelCard) -> None:
 
 
 def add() -> None:
-    """Offer a new model from a preset.
-
-    It is stored first and then tested, so that a server that is down loses nothing.
-    """
+    """Offer a new model from a preset."""
     with st.expander("Add a model", icon=":material/add_circle:", key="add-a-model"):
         kind = st.selectbox(
             "Kind of server",
@@ -106,6 +103,7 @@ def add() -> None:
                 "Add and test", type="primary", icon=":material/network_check:", key="add-and-test"
             )
             without_test = st.button("Add without a test", key="add-alone")
+        # Stored first and then tested, so that a server that is down loses nothing.
         if pressed or without_test:
             _store(
                 card_from(values.pop("name"), kind, values.pop("model"), **values),
@@ -251,6 +249,7 @@ def _model(start: ModelCard, values: dict, place, key: str) -> str:
     """Return the model's name at the server: typed, or chosen from the server's own list."""
     server, names = st.session_state.get(f"{key}-listed", ("", []))
     if names and server == values["endpoint"]:
+        # A server with one model leaves no choice.
         first = names.index(start.model) if start.model in names else 0 if len(names) == 1 else None
         model = (
             place.selectbox("Model", names, first, key=f"{key}-chosen", accept_new_options=True)

@@ -103,6 +103,7 @@ def shown_items(source: ItemSource) -> tuple[Item, ...]:
     Their texts are shown nowhere until a lock opens them.
     """
     items = items_of(source)
+    # Asking these items is fine; reading them here would spoil the lock.
     hidden = holdout.hidden_items(session.store(), [item.item_id for item in items])
     return tuple(item for item in items if item.item_id not in hidden)
 
@@ -185,6 +186,7 @@ def _add(sources: list[ItemSource], roles: Sequence[str]) -> None:
         help="Benchmark and control for memory; benchmark and holdout to compare two sets",
     )
     most = len(probe.items)
+    # Files of one's own are taken whole, shipped sets in a small part.
     first = 0 if dataset in OWN else min(24, most)
     n = middle.number_input(
         f"How many (of {most:,}; 0 = all)", 0, most, first, key=f"add-n-{dataset}"

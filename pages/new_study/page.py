@@ -30,6 +30,7 @@ MOST_LETTERS = 120
 def draft() -> Study:
     """Return the study that fills the steps at first; chosen once, then the widgets remember."""
     origin = st.query_params.get("from_study", "")
+    # Only once: what somebody has set since stays.
     if st.session_state.get("draft-of") != origin:
         parent, problem = _parent(origin)
         base = (
@@ -77,11 +78,9 @@ def _parent(study_id: str) -> tuple[Study | None, str]:
 
 
 def summarized(number: int, summary: str) -> None:
-    """Keep what a fold's line says.
-
-    The line is drawn before its content, so a change draws the page once more.
-    """
+    """Keep what a fold's line says."""
     if st.session_state.get(f"summary-{number}") != summary:
+        # The fold's line was drawn before its content, so the page is drawn once more.
         st.session_state[f"summary-{number}"] = summary
         st.rerun()
 

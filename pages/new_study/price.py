@@ -38,6 +38,7 @@ def price_panel(study: Study) -> None:
     """
     with shown_problem():
         study_plan, full_projection = _study_plan(study.to_toml())
+        # The pocket model knows the items of its own world and little else.
         foreign = sum(
             not item_plan.item.dataset.startswith("pocket_") for item_plan in study_plan.items
         )
@@ -337,6 +338,7 @@ def where() -> str:
         st.session_state.pop("where")
     name = places[st.session_state.get("where", HERE)]
     with st.popover(f"Where it runs: {plain(name)}", icon=":material/lan:"):
+        # Without Ray there is only this machine.
         if reason := why_not():
             st.caption(plain(reason))
             return HERE

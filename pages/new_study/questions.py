@@ -84,6 +84,7 @@ def parts_step(
     parts: dict[str, tuple[Part, ...]] = {AXES.noun: (), EXTRACTORS.noun: ()}
     for label, registry, names in groups():
         before = base.axes if registry is AXES else base.extractors
+        # A copy keeps what the first study asked for.
         kept = {part.name for part in before} if is_copy else set()
         able = {}
         for name in names:
@@ -119,6 +120,7 @@ def _judge(base: Study, extractors: tuple[Part, ...]) -> str | None:
     if not any(needs_judge(part.name) for part in extractors):
         return None
     names = list(model_cards())
+    # The draft's judge may be a model that this machine does not have.
     names += [base.judge] if base.judge and base.judge not in names else []
     return st.selectbox(
         "Who judges", names, names.index(base.judge) if base.judge else 0, key="judge"
@@ -246,6 +248,7 @@ def own_prompt(base: OwnPrompt | None) -> OwnPrompt | None:
         key="own-preset",
         format_func=lambda name: PRESETS[name].title if name else "what stands below",
     )
+    # Fields begin with the preset written out, so that each word can be changed.
     start = (
         resolved(OwnPrompt(preset=preset))
         if preset
@@ -337,6 +340,7 @@ def params(plugin, before: dict, place, key: str) -> dict:
     for field, column in zip(declared, place.columns(max(len(declared), 1)), strict=False):
         default = getattr(plugin, field.name)
         value = _param(column, field, before.get(field.name, default), f"{key}-{field.name}")
+        # A declaration names only what differs, so that equal studies have one id.
         if value != default:
             overrides[field.name] = list(value) if isinstance(value, tuple) else value
     return overrides

@@ -66,6 +66,7 @@ def _gates(gates: list[SourceGate]) -> None:
         "people open a gate."
     )
     by_reviewers = [source for source in gates if source.n_reviewed]
+    # Very few pairs have no interval that a figure could show.
     rows = [
         (f"{source.dataset} · {source.generator}", source.gate.accepted)
         for source in by_reviewers
@@ -120,6 +121,7 @@ def _estimate(studies: dict[str, str]) -> None:
     readout = fourth.selectbox(
         "Extractor", names, field, key="effect-readout", bind="query-params", format_func=title_of
     )
+    # A study without written answers has another extractor to compare with.
     reference = WRITTEN_ANSWER if WRITTEN_ANSWER in names else names[-1]
     st.caption(
         f"Counted here: the {NOUNS[axis][1]} that this study asked, of items that it did not set "

@@ -76,12 +76,11 @@ def _results(study_id: str, suspects: list[key_review.Suspect]) -> None:
         {suspect.item.item_id: suspect.item for suspect in suspects},
         review.key_verdicts(session.store()),
     )
-    disputed = sorted(
-        name for name, key_review_state in reviews.items() if key_review_state.is_disputed
-    )
+    disputed = sorted(name for name, item_review in reviews.items() if item_review.is_disputed)
     reviewers: set[str] = set()
     for item_review in reviews.values():
         reviewers |= {row["reviewer"] for row in item_review.rows}
+    # A person who reviewed several items counts once.
     people = len(reviewers)
     if not reviews:
         st.caption(f"Of {len(suspects):,} items with answers. Nobody has reviewed one yet.")
@@ -94,6 +93,7 @@ def _results(study_id: str, suspects: list[key_review.Suspect]) -> None:
         )
     )
     rate = key_review.rate_of_disputed(reviews)
+    # Suspects are no sample, so the rate comes from the items drawn at random alone.
     if rate.has_interval:
         st.markdown(
             plain(

@@ -116,6 +116,7 @@ def _errors(study_id: str, n_outputs: int) -> None:
             f"often they are misread is not known."
         )
         return
+    # The headline is about the worst extractor, of equal ones about that with most labels.
     worst = max(errors, key=lambda row: (row.error.value, row.n))
     st.markdown(f"## {plain(worst.headline)}")
     call_ids = {row["call_id"] for row in rows}
@@ -198,6 +199,7 @@ def _label(study_id: str, name: str, order: str) -> None:
         open_ids = pairs_to_label(_sides(study_id), name, labels)
     else:
         open_ids = judge_labels.ids_to_label(queued, name, labels, by_doubt=order == "doubt")
+    # Labels of pairs are counted apart: they are in no estimate of single outputs.
     own_labels = [
         row
         for row in labels
@@ -274,6 +276,7 @@ def answer_row(
         row.button(
             plain(f"{label}. {answer_text(item, str(option))}"),
             key=f"label-{place}-{option}",
+            # Only one digit can be a key.
             shortcut=str(number) if number < 10 else None,
             on_click=on_answer,
             args=(str(option),),

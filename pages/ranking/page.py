@@ -54,6 +54,7 @@ def flip_surfaces(view: View, models: Sequence[str]) -> None:
     st.subheader("Where each model flips", anchor=False)
     extractor = screen.segments("Extractor", names, "panels-of", format_func=title_of)
     panels = cached.panels(view, extractor)
+    # With many items a row stands for several of them.
     rows = (
         "items, most flips first"
         if panels.items_a_row == 1
@@ -68,6 +69,7 @@ def decomposition(view: View, models: Sequence[str]) -> None:
     measured = [model_flips for model_flips in cached.flips(view) if model_flips.is_measured]
     if not measured:
         return
+    # In the order of the ranking, as everything on this page.
     flips = sorted(measured, key=lambda model_flips: models.index(model_flips.model))
     st.subheader("What flips, model by model", anchor=False)
     cells = [model_flips.cell for model_flips in flips]
@@ -107,6 +109,7 @@ def outputs_behind(study_id: str, report: RankingReport) -> None:
     """Show the two outputs of the way in the link; nothing where there is none."""
     contest = report.contest
     ids = [way_id(way) for way in contest.order.scores.ways]
+    # A link may name a way that was not asked here.
     if st.query_params.get("way") not in ids:
         return
     way_index = ids.index(st.query_params["way"])
@@ -149,6 +152,7 @@ def _output(study_id: str, model: str, item: str, way: Way, is_left: bool) -> No
     views = (
         inspection(session.store(), study_id, model, item, name) for name in dict.fromkeys(axes)
     )
+    # The way's own axis comes first; the base prompt is stored under any axis.
     for view in views:
         variant = (
             next((variant for variant in view.variants if variant.key == way.key), None)
@@ -225,6 +229,7 @@ def board(study_id: str, mode: str, view: cached.View, level: float, report: Ran
     )
     st.caption(modes.note(mode, study_id, BAND))
     if way:
+        # Kept in the link, so that it can be passed on.
         st.query_params["way"] = way
         st.rerun(scope="fragment")
     outputs_behind(study_id, report)
@@ -271,6 +276,7 @@ def content(study_id: str, mode: str, lock: dict | None, line: DeltaGenerator) -
             "over all pairs is Holm's."
         )
     ranked = [report.contest.models[m] for m in by_rank(report.contest)]
+    # Models without a right or wrong answer have no rank, but they may flip.
     models = [*ranked, *sorted(set(view.readouts()["model"]) - set(ranked))]
     flip_surfaces(view, models)
     decomposition(view, models)

@@ -41,6 +41,7 @@ def show_report(study_id: str) -> None:
             # Anew each time: decisions and moves of a threshold change no revision.
             with st.spinner("Writing the report …"):
                 text = report(session.store(), study_id, n_outputs)
+            # Pictures and outputs are in the file, so its size is said first.
             size = f"{len(text.encode()) / 1e6:.1f} MB"
             offer_file(
                 f"Save the report ({size})",

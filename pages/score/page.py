@@ -91,6 +91,7 @@ def _budget(model_score: score_reports.ModelScore) -> None:
 
 def _people(model_score: score_reports.ModelScore) -> None:
     st.subheader("Read by people", anchor=False)
+    # Of several extractors the one that makes the score.
     score_by_people = next(
         (people for people in model_score.people if people.reader == model_score.reader), None
     )
@@ -131,6 +132,7 @@ def settings(study_id: str, lock: dict | None) -> dict:
     view = modes.view_of(study_id, PAGE, START, lock)
     lock_id = lock["lock_id"] if lock else None
     choices = scores.Choices.of(study_id, lock_id)
+    # A link may name an extractor or a role that this study has not.
     reader = view["reader"] if view["reader"] in choices.readers else choices.reader
     role = view["role"] if view["role"] in choices.roles else choices.roles[0]
     ways = [
@@ -201,6 +203,7 @@ def board(
         )
     )
     inspector_place(study_id, opened_score.model, steps, readout=opened_score.reader, sheet=True)
+    # Only the level is dragged on this board.
     modes.remember(study_id, PAGE, {"level": 0.95}, moved)
 
 
@@ -209,6 +212,7 @@ def _open(model_score: score_reports.ModelScore, dot: dict) -> None:
     way, reader = dot.get("way", model_score.own_way), dot.get("reader", model_score.reader)
     axis, variant = way.split("|", 1)
     items = score_reports.behind(model_score, way, reader)
+    # A prompt may agree with the score on every item.
     if items:
         open_item(
             items[0], axis=axis, readout=reader, variant=variant, of=model_score.model, way=way

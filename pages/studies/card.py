@@ -81,6 +81,7 @@ def _actions(row: dict, running: bool) -> None:
             with shown_problem():
                 session.registry().start(session.declared(study_id))
                 st.rerun()
+        # Also while it runs: pages fill as answers arrive.
         st.page_link(
             OPENS.path,
             label="Open",
@@ -110,6 +111,7 @@ def _menu(row: dict, running: bool) -> None:
                 entry.path, label=entry.title, icon=entry.icon, query_params=entry.link_to(study_id)
             )
     declared = session.declared(study_id)
+    # Recorded outputs cannot be asked again.
     if not declared.is_recorded:
         st.page_link(
             "new_study/page.py",
@@ -163,6 +165,7 @@ def live(study_id: str) -> None:
     When another tenth of the calls is done the cards are drawn again.
     """
     tenth = tenth_of(study_id)
+    # A card's sentences are computed again with each tenth of the calls.
     if tenth is None or tenth != st.session_state.setdefault(f"tenth-{study_id}", tenth):
         st.session_state.pop(f"tenth-{study_id}", None)
         draw_again()

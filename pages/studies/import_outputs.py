@@ -148,6 +148,7 @@ def _preview(rows: list[dict]) -> None:
     if not rows:
         st.caption("No row would be read.")
         return
+    # Empty columns would push the filled ones out of sight.
     filled = [name for name in rows[0] if any(row.get(name) not in ("", None) for row in rows)]
     st.dataframe([{name: row.get(name) for name in filled} for row in rows], hide_index=True)
 
@@ -156,6 +157,7 @@ def _import_button(log_survey: Survey) -> None:
     if st.button(
         "Import as a study", type="primary", key="log-import", icon=":material/download_done:"
     ):
+        # Empty where it could not be stored, which was said by then.
         if study_id := run_import(
             lambda *progress: store_survey(log_survey, session.store(), *progress)
         ):
@@ -460,6 +462,7 @@ def column_words(tables: Sequence[Source], key: str, in_sight: DeltaGenerator) -
     For several tables they are guessed from the first. The names of model and study stay
     `in_sight`.
     """
+    # Tables that come together are taken to have the columns of the first.
     table = tables[0]
     first = first_guess(table)
     st.caption("Guessed from the first rows; correct what is wrong.")
@@ -521,6 +524,7 @@ def recorded_columns(first: Recording, columns: list[str], key: str) -> Recordin
             first.option_pattern,
             key=f"recorded-pattern-{key}",
         )
+    # A line break cannot be typed into this field.
     after = right.text_input(
         "The answer begins after",
         first.text_after.replace("\n", "\\n"),

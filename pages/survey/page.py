@@ -19,6 +19,7 @@ from pages.common.showing import plain
 def annotator(survey: Survey) -> str:
     """Return the name under which answers are kept; "" until one is given."""
     place = f"annotator-{survey.survey_id}"
+    # Under the same name the sheet goes on where it was left.
     if st.session_state.get(place):
         return st.session_state[place]
     n = survey.n_triples + survey.n_checks
@@ -53,6 +54,7 @@ def run(survey: Survey, name: str) -> None:
     item_ids = [*sheet.target_examples, *sheet.retro_examples, *triple_ids]
     items = {item.item_id: item for item in holdout.items(session.store(), item_ids)}
     n_missing = len(set(item_ids) - set(items))
+    # Entries that a study set aside may not be shown, whoever has the link.
     if n_missing:
         st.error(
             f"{n_missing} entries of this survey cannot be shown: a study set them aside after "
@@ -107,11 +109,12 @@ def _examples(sheet: Sheet, items: dict[str, Item]) -> None:
 
 
 def _entry(item: Item) -> None:
-    """Show the text with its options in alphabetical order: their order gives nothing away."""
+    """Show the text with its options."""
     st.markdown(
         "  \n".join(
             [
                 plain(item.question),
+                # In alphabetical order, so that their order gives nothing away.
                 *(f"– {plain(option)}" for option in sorted(map(str.strip, item.options))),
             ]
         )
