@@ -1,4 +1,4 @@
-"""What `streamlit run` is given: the dashboard, whose script `pages/main.py` names the pages."""
+"""The dashboard, for `streamlit run`; its script `pages/main.py` names the pages."""
 
 import os
 import sys
@@ -26,17 +26,22 @@ except FlipscopeError as error:
 
 hosts = st.get_option("server.allowedHosts")
 config.set_option("server.allowedHosts", hosts_of_sockets(hosts))
-# else uvicorn takes whoever reaches it from this machine for a proxy, and a header's address
+# Otherwise uvicorn takes whoever reaches it from this machine for a proxy, and believes the address
+# in a header.
 if "FORWARDED_ALLOW_IPS" not in os.environ:
     uvicorn.config.ProxyHeadersMiddleware = lambda app, **_: app  # type: ignore[misc, assignment]
 
-# else the first element of the first page waits while Streamlit reads the source of every frame, to see whether this is a prompt
+# Otherwise the first element of the first page waits while Streamlit reads the source of every
+# frame, to see whether this is a prompt.
 delta_generator._use_warning_has_been_displayed = True
 
+base_path = st.get_option("server.baseUrlPath")
+gate = Middleware(Gate, store=store, login=login_of, hosts=hosts)
 app = App(
     Path(__file__).parent / "pages" / "main.py",
     lifespan=greeted,
     on_script_error=tell,
-    routes=[*access_routes(store, st.get_option("server.baseUrlPath")), *meeting_routes(st.get_option("server.baseUrlPath"))],
-    middleware=[Middleware(Gate, store=store, login=login_of, hosts=hosts), Middleware(HeadStart), Middleware(FirstStyle)],
+    routes=[*access_routes(store, base_path), *meeting_routes(base_path)],
+    # The gate comes first: nothing begins for somebody who may not enter.
+    middleware=[gate, Middleware(HeadStart), Middleware(FirstStyle)],
 )
