@@ -11,7 +11,7 @@ import pytest
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 # A package is finished where it extends the settings of finished packages, and stays so.
-FINISHED = sorted(path.parent for path in (ROOT / "flipcore").rglob("ruff.toml"))
+FINISHED = sorted(path.parent for name in ("flipcore", "pages") for path in (ROOT / name).rglob("ruff.toml"))
 EMPTY_NAMES = frozenset(
     "one own every other others there here at of beside apart several mine whose whole again alone "
     "known given found made told what why who whom each rest both thing things stuff".split()
