@@ -93,7 +93,7 @@ def entrance(person: Person) -> None:
     if person.name:
         st.warning(
             f"You are logged in as {plain(person.name)}, and no access was given to you. Ask an "
-            f"admin.",
+            "admin.",
             icon=":material/lock:",
         )
         st.button("Log out", icon=":material/logout:", on_click=st.logout)

@@ -53,7 +53,7 @@ def revision(study_id: str) -> int:
 
 
 def computed(step: str) -> Callable[[Callable[P, T]], Callable[P, T]]:
-    """Call a function that Streamlit remembers in a thread, for the same person.
+    """Let a function that Streamlit remembers run in a thread, for the same person.
 
     The page shows `step` until it has returned. Whoever leaves the page leaves the thread at work,
     and the next who looks finds what it made. Streamlit lets one thread compute what several ask

@@ -87,7 +87,7 @@ def tell(error: Exception) -> bool:
     LOG.error("A page failed", exc_info=error)
     st.error(
         f"This page met a fault of Flipscope's own ({type(error).__name__}). Nothing that was "
-        f"stored is lost. Reload the page, or "
+        "stored is lost. Reload the page, or "
         "choose another study; the details are in the terminal in which the dashboard was started.",
         icon=":material/bug_report:",
     )

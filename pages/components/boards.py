@@ -61,7 +61,7 @@ _relay = component("flip_map_relay", "listening.js")
 def flip_map(
     arrays: dict, *, version: str, key: str, caption: str, name: str, height: int = 520
 ) -> None:
-    """Draws the map.
+    """Draw the map.
 
     `arrays` is what `reports.browser_data.flip_map.map_arrays` made, `version` names it, `caption`
     and `name` are a saved picture's. What is done on it comes from `map_events`.
@@ -122,7 +122,7 @@ _waiting = component("kept_verdicts")
 
 
 def pair_review(view: dict, *, key: str, on_sent: Callable[[], None]) -> None:
-    """Draws the view: reviewer, checks, the next pairs, the latest verdicts, counts, acknowledged
+    """Draw the view: reviewer, checks, the next pairs, the latest verdicts, counts, acknowledged
     ids, what to say at the end.
 
     `on_sent` runs when the browser has sent messages; they lie in

@@ -77,7 +77,7 @@ def running(title: str) -> Iterator[Callable[[int, int], None]]:
                 step / n_steps,
                 text=f"{title}: {step:,} of {n_steps:,}, about {eta_s:,.0f} s left. Choosing "
                 "anything "
-                f"else stops it.",
+                "else stops it.",
             )
 
     try:
@@ -122,7 +122,7 @@ def vectors(sets: Sets, embedding: str):
     if away and away not in st.session_state.get("sent-away", ()):
         raise BadInput(
             f"this embedding sends the entries to {away}; agree to that under Map, or choose "
-            f"another under View."
+            "another under View."
         )
     return _vectors(sets, embedding)
 

@@ -30,7 +30,7 @@ def embedding_choice(n_entries: int, key: str) -> str | None:
         st.info(
             plain(
                 f"{embedding.title} cannot be used here. {why_not} Another embedding can be "
-                f"chosen under View."
+                "chosen under View."
             ),
             icon=":material/extension_off:",
         )

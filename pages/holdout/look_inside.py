@@ -144,7 +144,7 @@ def _likeness(target: Sequence[Item], retro: Sequence[Item], store: Store) -> No
                 continue
             st.caption(
                 f"Inside the {name}: the highest cosine is {pairs[0][2]:.3f}. Choose a row to see "
-                f"its pair."
+                "its pair."
             )
             pair_table(
                 [(comparison.texts[i], comparison.texts[j]) for i, j, _ in pairs],

@@ -384,7 +384,7 @@ def _one(comparison: Comparison, row: int, counts: dict[str, tuple[int, int]]) -
     if pair := counts.get(item.item_id):
         st.caption(
             f"Survey: {pair[0]} of {pair[1]} answers picked it as the odd one out; one in three "
-            f"is chance."
+            "is chance."
         )
     own_set, other_set = (
         ("holdout", "benchmark") if comparison.labels[row] else ("benchmark", "holdout")
@@ -414,7 +414,7 @@ def loners(comparison: Comparison) -> None:
     rows = [int(row) for row in comparison.loneliest[:20]]
     st.caption(
         f"By the mean cosine with the {comparison.near[0].shape[1]} nearest entries of either "
-        f"set, loneliest first."
+        "set, loneliest first."
     )
     means = [round(float(comparison.near[1][row].mean()), 3) for row in rows]
     show_table(
@@ -434,7 +434,7 @@ def labels() -> dict[str, str]:
 
 
 def label_form(comparison: Comparison, rows: Sequence[int]) -> None:
-    """Gives the chosen entries a label, behind a button; an empty one takes theirs away."""
+    """Offer to label the chosen entries, behind a button; an empty label takes theirs away."""
     with st.popover("Label", icon=":material/label:"), st.form("label-entries", border=False):
         name = st.text_input(
             "Label of the selected entries", max_chars=MOST_CHARS, placeholder="empty: no label"

@@ -78,7 +78,7 @@ def show(view: View, mode: str, settings: dict, controls) -> None:
     if pearl.n_incomplete:
         st.caption(
             f"{pearl.n_incomplete:,} texts are not complete yet, or too short to differ at every "
-            f"level, and are left out."
+            "level, and are left out."
         )
     _items(view, metric, axis, pearl, start)
     how_to_read(

@@ -47,7 +47,7 @@ def show(view: View, mode: str, settings: dict, controls) -> None:
         st.caption(
             plain(
                 f"Stored: {count_of(len(membership.pairs.control_of), 'pair')} of benchmark and "
-                f"control items."
+                "control items."
             )
         )
     card = model_cards().get(view.model)

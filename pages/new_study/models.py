@@ -85,7 +85,7 @@ def references(selected: tuple[str, ...], models: list[ModelUse]) -> tuple[str, 
             [name for name in selected if name in names],
             key="reference-models",
             help=f"{MIN_REFERENCES} or more, weaker and stronger, that answer benchmark and "
-            f"controls too. The others' scores are "
+            "controls too. The others' scores are "
             "compared with what theirs expect.",
         )
     )

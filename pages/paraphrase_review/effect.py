@@ -125,7 +125,7 @@ def _estimate(studies: dict[str, str]) -> None:
     reference = WRITTEN_ANSWER if WRITTEN_ANSWER in names else names[-1]
     st.caption(
         f"Counted here: the {NOUNS[axis][1]} that this study asked, of items that it did not set "
-        f"aside."
+        "aside."
     )
     with shown_problem():
         effect = _effect(study_id, axis, model, readout, reference)
@@ -181,5 +181,5 @@ def _table(effect: Effect) -> None:
     elif effect.subsets[1][1] > effect.subsets[2][1]:
         st.caption(
             f"None of this study's {NOUNS[effect.axis][1]} has been reviewed, so nothing is known "
-            f"of how bad they are."
+            "of how bad they are."
         )

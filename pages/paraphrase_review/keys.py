@@ -70,7 +70,7 @@ def _results(study_id: str, suspects: list[key_review.Suspect]) -> None:
         many = count_of(len(suspects) - n_enough, "item has", "items have")
         st.caption(
             f"{many} fewer than {key_review.FEWEST_OUTPUTS} outputs: too few to suspect a key. "
-            f"Ask more models or wordings."
+            "Ask more models or wordings."
         )
     reviews = key_review.key_reviews(
         {suspect.item.item_id: suspect.item for suspect in suspects},
@@ -98,7 +98,7 @@ def _results(study_id: str, suspects: list[key_review.Suspect]) -> None:
         st.markdown(
             plain(
                 f"Of the items drawn at random {rate.text_percent()} are disputed ({rate.n:,} "
-                f"items)."
+                "items)."
             )
         )
     if rows := key_review.errata(suspects, reviews):

@@ -113,7 +113,7 @@ def _errors(study_id: str, n_outputs: int) -> None:
         st.markdown("## What does this output answer?")
         st.markdown(
             f"Nobody has labelled one of the {n_outputs:,} outputs of this study yet, so how "
-            f"often they are misread is not known."
+            "often they are misread is not known."
         )
         return
     # The headline is about the worst extractor, of equal ones about that with most labels.
@@ -153,7 +153,7 @@ def _pairs(study_id: str) -> None:
     if pairs.n_labels:
         st.caption(
             f"{count_of(len(pairs.rows), 'pair')} of {pairs.n_drawn:,} labelled: the page Flips, "
-            f"Parts, corrects G and A by them."
+            "Parts, corrects G and A by them."
         )
 
 
@@ -363,7 +363,7 @@ def judge_gate(study_id: str) -> None:
     if report.n_even:
         st.caption(
             f"On {report.n_even} texts people are evenly divided; they have no label until one "
-            f"more person reads them."
+            "more person reads them."
         )
     st.caption(
         "An unreadable reply counts as an answer of its own. A judge that has not passed is shown "

@@ -191,7 +191,7 @@ def show_decisions() -> None:
         if len(record) > MOST:
             st.caption(
                 f"{MOST} of {len(record):,} decisions are shown. Narrow the filter; the files "
-                f"hold all of them."
+                "hold all of them."
             )
     else:
         st.info(

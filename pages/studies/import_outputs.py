@@ -390,7 +390,7 @@ def _of_files(log_survey: Survey, key: str) -> list[str]:
     if len(log_survey.files) > MOST_FILES:
         st.caption(
             f"The first {MOST_FILES} of {len(log_survey.files):,} files. For the others use --map "
-            f"on the command line."
+            "on the command line."
         )
     return words
 

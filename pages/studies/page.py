@@ -50,7 +50,7 @@ def _live() -> None:
         n = session.registry().at_once()
         st.caption(
             f"Each person has {n} stud{'y' if n == 1 else 'ies'} running at a time. People take "
-            f"turns."
+            "turns."
         )
         if acting().may(Permission.ACCESS):
             _at_once(n)

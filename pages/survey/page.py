@@ -58,7 +58,7 @@ def run(survey: Survey, name: str) -> None:
     if n_missing:
         st.error(
             f"{n_missing} entries of this survey cannot be shown: a study set them aside after "
-            f"the survey was built, and only "
+            "the survey was built, and only "
             "its lock opens them. Ask whoever sent the link for a new survey.",
             icon=":material/lock:",
         )
