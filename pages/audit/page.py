@@ -146,12 +146,12 @@ def offer_judge(study_id: str) -> None:
                     prompt,
                     extractor,
                     None if budget == stored_usd else budget,
-                    retro,
+                    retro=retro,
                 )
 
 
 def _judge(
-    study_id: str, judge: str, prompt: str, extractor: str, budget: float | None, retro: bool
+    study_id: str, judge: str, prompt: str, extractor: str, budget: float | None, *, retro: bool
 ) -> None:
     bar = st.progress(0.0, "Judging …")
 

@@ -115,7 +115,7 @@ TOUR = [
 ]
 
 
-def offer_keys(keys: Keys, is_start: bool) -> None:
+def offer_keys(keys: Keys, *, is_start: bool) -> None:
     """Offer the button with `?`, the list of keys, and the tour where it was not seen yet.
 
     The list begins with the page's own `keys`.

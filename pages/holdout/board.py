@@ -50,11 +50,13 @@ def with_start(sets: Sets | None, view: dict) -> dict:
     return view | ({"semantic": start.margin, "semantic_margin_is": start.meaning} if start else {})
 
 
-def what_next(sets: Sets, tests: dict, view: dict, confirmatory: bool) -> str:
+def what_next(sets: Sets, tests: dict, view: dict, *, confirmatory: bool) -> str:
     """Return the next step, with its cost."""
     has_survey = bool(holdout.surveys(session.store(), sets.sets_id))
     facts = set_facts(
-        sets.target, cached.all_conditions(sets, confirmatory, boosted=False), has_survey=has_survey
+        sets.target,
+        cached.all_conditions(sets, confirmatory=confirmatory, boosted=False),
+        has_survey=has_survey,
     )
     return next_step(
         tests,
@@ -125,7 +127,9 @@ class BoardPlace:
         ):
             return
         with self.progress:
-            tests, about, missing = cached.four_tests(sets, view, mode == "locked", waiting)
+            tests, about, missing = cached.four_tests(
+                sets, view, confirmatory=mode == "locked", waiting=waiting
+            )
         # A key of its own: Streamlit refuses the same key twice in one run.
         key = f"first-{len(waiting)}-{sets.record_id}-{mode}"
         with self.board.container():
@@ -139,7 +143,7 @@ class BoardPlace:
         # The quick tests are drawn first, because the cross-validation may take a minute.
         self.first(sets, view, mode, "prediction")
         with self.progress:
-            tests, about, missing = cached.four_tests(sets, view, mode == "locked")
+            tests, about, missing = cached.four_tests(sets, view, confirmatory=mode == "locked")
         if mode == "simultaneous":
             tests = {test.name: test for test in simultaneous(list(tests.values()))}
         with self.board.container():
@@ -147,7 +151,7 @@ class BoardPlace:
             moved, decision = _drawing(
                 board_data, f"board-{sets.record_id}-{mode}", is_locked=lock is not None
             )
-            st.caption(plain(what_next(sets, tests, view, mode == "locked")))
+            st.caption(plain(what_next(sets, tests, view, confirmatory=mode == "locked")))
             record.log_move(sets.record_id, moved)
             modes.remember(sets.record_id, PAGE, START, moved and view | moved)
             record.offer(
@@ -164,7 +168,7 @@ class BoardPlace:
         return {"tests": tests, "about": about, "missing": missing}
 
 
-def _drawing(board_data: dict, key: str, is_locked: bool) -> tuple:
+def _drawing(board_data: dict, key: str, *, is_locked: bool) -> tuple:
     """Draw the board, with room for its rows: those with an interval are the higher ones."""
     n = sum("missing" not in row for row in board_data["rows"])
     n_missing = len(board_data["rows"]) - n

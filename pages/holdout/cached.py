@@ -144,7 +144,7 @@ def _accuracies(study_id: str, confirmatory: bool):
     return queries.accuracies(session.store(), study_id, lock=lock)
 
 
-def all_conditions(sets: Sets, confirmatory: bool, boosted: bool = True) -> list[Condition]:
+def all_conditions(sets: Sets, *, confirmatory: bool, boosted: bool = True) -> list[Condition]:
     """Return the conditions that studies of these sets measured, of equal ones the newest."""
 
     def answers(study_id: str):
@@ -153,14 +153,18 @@ def all_conditions(sets: Sets, confirmatory: bool, boosted: bool = True) -> list
     return tests_of_sets.all_conditions(session.store(), sets, answers, boosted=boosted)
 
 
-def closed_gates(sets: Sets, conditions: Sequence[Condition], confirmatory: bool) -> dict[str, str]:
+def closed_gates(
+    sets: Sets, conditions: Sequence[Condition], *, confirmatory: bool
+) -> dict[str, str]:
     """Return what may not be claimed of these studies: extractor -> what is missing."""
     return tests_of_sets.shut_gates(
-        session.store(), sets, conditions, _gates_of(sets, confirmatory)
+        session.store(), sets, conditions, _gates_of(sets, confirmatory=confirmatory)
     )
 
 
-def _gates_of(sets: Sets, confirmatory: bool) -> Callable[[str, Collection[str]], dict[str, str]]:
+def _gates_of(
+    sets: Sets, *, confirmatory: bool
+) -> Callable[[str, Collection[str]], dict[str, str]]:
     """Return a function: a study and its extractors -> the closed gates, now or at the lock."""
     lock = session.lock_id(sets.record_id, "holdout") if confirmatory else None
     return lambda study_id, extractors: gates.closed_gates(
@@ -168,7 +172,7 @@ def _gates_of(sets: Sets, confirmatory: bool) -> Callable[[str, Collection[str]]
     )
 
 
-def four_tests(sets: Sets, view: dict, confirmatory: bool, waiting: Collection[str] = ()):
+def four_tests(sets: Sets, view: dict, *, confirmatory: bool, waiting: Collection[str] = ()):
     """Return (tests, how each was made, why the others were not run), each by name.
 
     Those in `waiting` are still running.
@@ -176,7 +180,10 @@ def four_tests(sets: Sets, view: dict, confirmatory: bool, waiting: Collection[s
     store = session.store()
     runs = {
         "difficulty": lambda: tests_of_sets.difficulty_of(
-            sets, all_conditions(sets, confirmatory), _gates_of(sets, confirmatory), store
+            sets,
+            all_conditions(sets, confirmatory=confirmatory),
+            _gates_of(sets, confirmatory=confirmatory),
+            store,
         ),
         "semantic": lambda: _semantic(sets, view["embedding"], view["seed"]),
         "prediction": lambda: prediction(sets, view, vectors),

@@ -32,7 +32,7 @@ def _read(name: str, keys: tuple[str, ...], _sources: list[ItemSource]) -> Sets:
     return sets_of_sources(name, _sources)
 
 
-def divided(sets: Sets, confirmatory: bool) -> Sets:
+def divided(sets: Sets, *, confirmatory: bool) -> Sets:
     """Return the part of the sets that may be shown.
 
     The page or its link says which share is set aside.
@@ -47,7 +47,7 @@ def share_in_link() -> float:
     return next((share for share in SHARES if text == f"{share:g}"), 0.0)
 
 
-def choose_share_aside(sets: Sets, is_locked: bool) -> None:
+def choose_share_aside(sets: Sets, *, is_locked: bool) -> None:
     """Offer the share of entries that only a lock opens, kept in the link.
 
     Where the study declares it, it is said.
@@ -139,17 +139,17 @@ def set_choice() -> tuple[str, str]:
     return choice, names[choice]
 
 
-def sets_of(sets_key: str, name: str, confirmatory: bool = False) -> Sets | None:
+def sets_of(sets_key: str, name: str, *, confirmatory: bool = False) -> Sets | None:
     """Return the sets of a key, or None after saying what is missing.
 
     With `confirmatory` only what was set aside.
     """
     with shown_problem():
-        return _sets(sets_key, name, confirmatory)
+        return _sets(sets_key, name, confirmatory=confirmatory)
     return None
 
 
-def _sets(sets_key: str, name: str, confirmatory: bool) -> Sets | None:
+def _sets(sets_key: str, name: str, *, confirmatory: bool) -> Sets | None:
     kind, _, key = sets_key.partition(":")
     if kind == "study":
         # Before a lock the open items stand in: what is set aside is counted, and read by nobody.
@@ -166,16 +166,16 @@ def _sets(sets_key: str, name: str, confirmatory: bool) -> Sets | None:
             tuple(holdout.items(session.store(), list(row[side])))
             for side in ("target_ids", "retro_ids")
         ]
-        return divided(Sets.without_study(name, *sides), confirmatory)
+        return divided(Sets.without_study(name, *sides), confirmatory=confirmatory)
     if kind == OWN:
-        return _own(name, confirmatory)
+        return _own(name, confirmatory=confirmatory)
     return divided(
         read_sets(name, list(example_holdout().items) if kind == "pocket" else _SOURCES[kind]),
-        confirmatory,
+        confirmatory=confirmatory,
     )
 
 
-def _own(name: str, confirmatory: bool) -> Sets | None:
+def _own(name: str, *, confirmatory: bool) -> Sets | None:
     sources = st.session_state.setdefault("holdout-sources", [])
     roles = {source.role for source in sources}
     # The fold stays open until both sets are there.
@@ -190,7 +190,7 @@ def _own(name: str, confirmatory: bool) -> Sets | None:
             icon=":material/library_add:",
         )
         return None
-    return divided(read_sets(name, sources), confirmatory)
+    return divided(read_sets(name, sources), confirmatory=confirmatory)
 
 
 def ask_models(sets: Sets) -> None:

@@ -89,7 +89,7 @@ def effect(full_sets: Sets, sets: Sets, view: dict, tests: dict) -> None:
                 on_click=put_back,
                 args=(full_sets.sets_id,),
             )
-        before, _, _ = cached.four_tests(full_sets, view, False)
+        before, _, _ = cached.four_tests(full_sets, view, confirmatory=False)
         show_table("without-excluded", _rows(before, tests))
         st.caption(
             "Chosen after seeing the map, so these results are exploratory: confirm them on "

@@ -17,8 +17,8 @@ from pages.holdout.chosen import ask_models
 PUBLISHED = (("GPT-3.5 / ChatGPT", 13.1, 10), ("GPT-4", 11.1, 12), ("Mistral 7B", 8.5, 15))
 
 
-def show(sets: Sets, confirmatory: bool) -> None:
-    conditions = cached.all_conditions(sets, confirmatory, boosted=False)
+def show(sets: Sets, *, confirmatory: bool) -> None:
+    conditions = cached.all_conditions(sets, confirmatory=confirmatory, boosted=False)
     begun = {pocket_study(sets).study_id} if sets.sources else set()
     running = [
         study_id
@@ -28,7 +28,7 @@ def show(sets: Sets, confirmatory: bool) -> None:
     for study_id in running:
         _running(study_id)
     if conditions:
-        _inflation_table(sets, conditions, confirmatory)
+        _inflation_table(sets, conditions, confirmatory=confirmatory)
     elif running:
         st.caption("Nothing has come back yet. This tab fills as answers arrive.")
     else:
@@ -36,15 +36,17 @@ def show(sets: Sets, confirmatory: bool) -> None:
     _published()
 
 
-def in_a_line(sets: Sets, confirmatory: bool) -> None:
+def in_a_line(sets: Sets, *, confirmatory: bool) -> None:
     """Show the first sentence of this tab; nothing before a model has answered."""
-    conditions = cached.all_conditions(sets, confirmatory, boosted=False)
+    conditions = cached.all_conditions(sets, confirmatory=confirmatory, boosted=False)
     if conditions:
-        _, claim = inflation_of(conditions, cached.closed_gates(sets, conditions, confirmatory))
+        _, claim = inflation_of(
+            conditions, cached.closed_gates(sets, conditions, confirmatory=confirmatory)
+        )
         st.markdown(f"If the holdout is fair: {plain(claim.text)}")
 
 
-def _inflation_table(sets: Sets, conditions: list[Condition], confirmatory: bool) -> None:
+def _inflation_table(sets: Sets, conditions: list[Condition], *, confirmatory: bool) -> None:
     choices = ways(conditions)
     way = (
         choices[0]
@@ -58,7 +60,7 @@ def _inflation_table(sets: Sets, conditions: list[Condition], confirmatory: bool
         )
     )
     selection, claim = inflation_of(
-        conditions, cached.closed_gates(sets, conditions, confirmatory), way
+        conditions, cached.closed_gates(sets, conditions, confirmatory=confirmatory), way
     )
     # The largest inflation first, as the figure has it.
     subset = sorted(selection, key=lambda condition: -condition.inflation().value)

@@ -67,7 +67,7 @@ def show(target: Sequence[Item], retro: Sequence[Item], store: Store, whole_id: 
             )
             layout = screen.segments("Places", [UMAP, PCA], "map-places", bind=None)
             pointer = screen.segments("Pointer", [CLICK, LASSO], "map-pointer", bind=None)
-            drawing = _drawing_choice(layout == UMAP)
+            drawing = _drawing_choice(is_umap=layout == UMAP)
         # Excluded entries stay on the map, crossed out: one sees what was taken out.
         places, axes = drawn_at(comparison, likeness.layouts(store), embedding, drawing)
         crossed = [row for row, item in enumerate(comparison.items) if item.item_id in out]
@@ -188,7 +188,7 @@ UMAP_AXES = ("UMAP: near is alike, far means little", "")
 USUAL_S = 20
 
 
-def _drawing_choice(is_umap: bool) -> Drawing | None:
+def _drawing_choice(*, is_umap: bool) -> Drawing | None:
     """Return the drawing set behind "Map settings"; None for principal components."""
     if not is_umap:
         return None

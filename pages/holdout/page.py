@@ -75,7 +75,7 @@ def settings(sets: Sets, view: dict, lock: dict | None) -> dict:
             disabled=bool(lock),
             help="19 reach p = .05, 199 reach p = .005",
         )
-        choose_share_aside(sets, lock is not None)
+        choose_share_aside(sets, is_locked=lock is not None)
     choices = {
         "embedding": embedding,
         "classifier": classifier,
@@ -110,7 +110,7 @@ if full_sets is not None and sets is not None:
         layouts(session.store()).warm()
         place = board.BoardPlace()
         place.first(sets, view, mode, "semantic", "prediction")
-        inflation.in_a_line(sets, mode == "locked")
+        inflation.in_a_line(sets, confirmatory=mode == "locked")
         tests.what_is_compared(sets)
         repeats.show_of([*sets.target, *sets.retro])
         part = screen.segments("Part", PARTS, "part")
@@ -129,7 +129,7 @@ if full_sets is not None and sets is not None:
             elif part == "Survey":
                 survey_panel.show(sets)
             elif part == "Inflation":
-                inflation.show(sets, mode == "locked")
+                inflation.show(sets, confirmatory=mode == "locked")
             elif part == "Guide":
                 st.markdown(
                     "A holdout is written after a benchmark was published and must look as if it "
@@ -149,7 +149,7 @@ if full_sets is not None and sets is not None:
                     board_tests["tests"],
                     board_tests["about"],
                     board_tests["missing"],
-                    mode == "locked",
+                    confirmatory=mode == "locked",
                 )
             elif part == "Versions":
                 versions.show(sets, board_tests["tests"], view)

@@ -46,7 +46,7 @@ def what_is_compared(sets: Sets) -> None:
         )
 
 
-def show(sets: Sets, tests: dict, about: dict, missing: dict, confirmatory: bool) -> None:
+def show(sets: Sets, tests: dict, about: dict, missing: dict, *, confirmatory: bool) -> None:
     """Show every test's numbers as a table, then difficulty by model and condition."""
     rows = [
         {
@@ -72,10 +72,10 @@ def show(sets: Sets, tests: dict, about: dict, missing: dict, confirmatory: bool
     st.caption("At the margins where the handles above were last released.")
     for name, reason in missing.items():
         st.caption(plain(f"{TITLES[name]}. {reason}"))
-    _difficulty(sets, confirmatory)
+    _difficulty(sets, confirmatory=confirmatory)
 
 
-def _difficulty(sets: Sets, confirmatory: bool) -> None:
+def _difficulty(sets: Sets, *, confirmatory: bool) -> None:
     st.subheader("Who may be asked whether the sets are equally hard?", anchor=False)
     st.caption(
         "Only a model whose training ended before the benchmark was published cannot have seen it. "
@@ -84,7 +84,7 @@ def _difficulty(sets: Sets, confirmatory: bool) -> None:
         "measured is listed; the axes “Examples before the question” and “Prompt format” (Helpful "
         "prompt) add them."
     )
-    conditions = cached.all_conditions(sets, confirmatory)
+    conditions = cached.all_conditions(sets, confirmatory=confirmatory)
     if not conditions:
         st.info(
             "No model has answered both sets. Ask the pocket model under Inflation, or declare a "

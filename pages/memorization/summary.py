@@ -30,7 +30,9 @@ def show(view: View, mode: str, settings: dict, controls) -> None:
     truth.in_a_line(view)
     show_figure("detectors", lambda c: detector_rows([_mark(verdict) for verdict in verdicts], c))
     # The column of items is needed only where there are several kinds.
-    table = [_row(verdict, len({test.items for test in verdicts}) > 1) for verdict in verdicts]
+    table = [
+        _row(verdict, has_kinds=len({test.items for test in verdicts}) > 1) for verdict in verdicts
+    ]
     with st.expander("What each detector says", key="memory-tests"):
         st.caption(plain(claim.detail))
         st.table(
@@ -95,7 +97,7 @@ def _mark(verdict: MemoryTest) -> DetectorMark:
     )
 
 
-def _row(verdict: MemoryTest, has_kinds: bool) -> dict[str, str]:
+def _row(verdict: MemoryTest, *, has_kinds: bool) -> dict[str, str]:
     assertion, n = verdict.claim.assertion, verdict.numbers
     # Each kind of test counts its controls under a name of its own.
     n_control = n.get("n_control", n.get("n_controls", n.get("n_non_members", 0)))

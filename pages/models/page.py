@@ -160,7 +160,9 @@ def _fields(start: ModelCard, key: str) -> dict:
     )
     if start.backend == WEIGHTS:
         return values
-    return values | _prices_and_limits(start, is_near(values["endpoint"]), first, second, key)
+    return values | _prices_and_limits(
+        start, first, second, key, is_here=is_near(values["endpoint"])
+    )
 
 
 def _weights(start: ModelCard, column, place, key: str) -> dict:
@@ -218,7 +220,7 @@ def _server(start: ModelCard, name: str, first, second, key: str) -> dict:
     return values | {"model": _model(start, values | {"name": name or "The server"}, first, key)}
 
 
-def _prices_and_limits(start: ModelCard, is_here: bool, first, second, key: str) -> dict:
+def _prices_and_limits(start: ModelCard, first, second, key: str, *, is_here: bool) -> dict:
     values: dict[str, Any] = {}
     for column, label, field in ((first, "in", "price_in"), (second, "out", "price_out")):
         values[field] = column.number_input(

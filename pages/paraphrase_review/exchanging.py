@@ -110,12 +110,14 @@ def _by_model(source: str, model: str, recipe: Recipe) -> None:
             )
         )
         if st.button("Propose", key="propose", type="primary", icon=":material/edit_note:"):
-            st.session_state["proposed"] = _proposals(items, recipe, use, budget or None, retro)
+            st.session_state["proposed"] = _proposals(
+                items, recipe, use, budget or None, retro=retro
+            )
     _show_proposals(st.session_state.get("proposed", []))
 
 
 def _proposals(
-    items: list[Item], recipe: Recipe, use: ModelUse, budget: float | None, retro: bool
+    items: list[Item], recipe: Recipe, use: ModelUse, budget: float | None, *, retro: bool
 ) -> list[proposing.Proposal]:
     bar = st.progress(0.0, text="Asking …")
 
@@ -212,7 +214,7 @@ def _bring_in() -> None:
         if second is None:
             return
         originals = pair_files.row_originals(where, saved_upload(second))
-    columns = column_mapping(names, originals is not None)
+    columns = column_mapping(names, has_originals=originals is not None)
     dataset_place, author_place, kind_place = st.columns(3)
     dataset = dataset_place.text_input(
         "Dataset, where a row names none",
@@ -324,7 +326,7 @@ OFFERED = tuple(
 )
 
 
-def column_mapping(names: list[str], has_originals: bool) -> dict[str, str]:
+def column_mapping(names: list[str], *, has_originals: bool) -> dict[str, str]:
     """Return field -> column: guessed from the names, and corrected by hand."""
     guessed = pair_files.guessed_columns(names)
     if has_originals and "paraphrase" not in guessed:

@@ -136,7 +136,7 @@ def _review(suspects: list[key_review.Suspect], name: str, order: str) -> None:
     own_verdicts = [row for row in verdicts if row["reviewer"] == name]
     how_far(name, len({row["item_id"] for row in own_verdicts}), "reviewed", len(open_ids))
     if open_ids:
-        _question(items[open_ids[0]], name, by_suspicion)
+        _question(items[open_ids[0]], name, by_choice=by_suspicion)
     else:
         st.success("Every item of this order is reviewed. Thank you.")
     take_back = partial(_take_back, own_verdicts[-1]) if own_verdicts else None
@@ -147,7 +147,7 @@ def _take_back(row: dict) -> None:
     review.keep_key_verdicts(session.store(), [key_review.undo_key_verdict(row)])
 
 
-def _question(item: Item, name: str, by_choice: bool) -> None:
+def _question(item: Item, name: str, *, by_choice: bool) -> None:
 
     def keep(verdict: str, answer: str | None = None) -> None:
         try:

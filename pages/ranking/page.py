@@ -136,14 +136,14 @@ def outputs_behind(study_id: str, report: RankingReport) -> None:
             return
         for column, model, is_left in zip(st.columns(2), pairs[pair], (True, False), strict=True):
             with column:
-                _output(study_id, model, item, way, is_left)
+                _output(study_id, model, item, way, is_left=is_left)
 
 
 def _close() -> None:
     st.query_params.pop("way", None)
 
 
-def _output(study_id: str, model: str, item: str, way: Way, is_left: bool) -> None:
+def _output(study_id: str, model: str, item: str, way: Way, *, is_left: bool) -> None:
     """Show what one model was sent under the way and what was read from its output.
 
     Both models were sent the same prompt.

@@ -17,7 +17,7 @@ from pages.common.tab_title import draw_again
 from pages.navigation import BY_FOLDER, PAGES
 
 
-def card(row: dict, running: bool, *, is_answered: bool = False) -> None:
+def card(row: dict, *, running: bool, is_answered: bool = False) -> None:
     """Draw the card of a study.
 
     `running` was read before the row, so that one that ended meanwhile is drawn again. What
@@ -41,7 +41,7 @@ def card(row: dict, running: bool, *, is_answered: bool = False) -> None:
                 live(study_id)
             else:
                 state(row)
-            _actions(row, running)
+            _actions(row, running=running)
 
 
 # In parallel, so that no other card waits for the sentences of this one.
@@ -56,7 +56,7 @@ def _summary(study_id: str) -> None:
     st.markdown(plain(first), help=plain(" ".join(other_sentences)) or None)
 
 
-def _actions(row: dict, running: bool) -> None:
+def _actions(row: dict, *, running: bool) -> None:
     study_id = row["study_id"]
     with st.container(horizontal=True, vertical_alignment="center", horizontal_alignment="right"):
         if running:
@@ -91,7 +91,7 @@ def _actions(row: dict, running: bool) -> None:
         with st.popover(
             "Menu", icon=":material/more_vert:", type="tertiary", key=f"menu-{study_id}"
         ):
-            _menu(row, running)
+            _menu(row, running=running)
 
 
 def _cancel(study_id: str) -> None:
@@ -102,7 +102,7 @@ def _cancel(study_id: str) -> None:
 OPENS = BY_FOLDER["score"]
 
 
-def _menu(row: dict, running: bool) -> None:
+def _menu(row: dict, *, running: bool) -> None:
     study_id = row["study_id"]
     _calls(row)
     for entry in PAGES:
@@ -124,7 +124,7 @@ def _menu(row: dict, running: bool) -> None:
     if not declared.is_recorded:
         harness_button(study_id, declared)
     provenance(row)
-    delete_button(study_id, running)
+    delete_button(study_id, running=running)
 
 
 def unreadable(row: dict) -> None:
@@ -214,7 +214,7 @@ def _calls(row: dict) -> None:
 # What changes a stored study: its budget, and deleting it.
 
 
-def delete_button(study_id: str, running: bool) -> None:
+def delete_button(study_id: str, *, running: bool) -> None:
     """Remove the study after a second click; not while it runs, when the core refuses it, too."""
     if running:
         return

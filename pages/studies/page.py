@@ -155,7 +155,7 @@ with st.container(key="cards", gap="xsmall"):
     for row in hits:
         card.card(
             row,
-            row["study_id"] in running,
+            running=row["study_id"] in running,
             is_answered=row["study_id"] in look and questions.are_open(),
         )
 how_to_read(

@@ -146,7 +146,9 @@ def _holdout(study_id: str) -> None:
     sets = sets_of(f"study:{study_id}", session.study_row(study_id)["name"])
     if sets:
         _verdict(study_id)
-    conditions = holdout_cached.all_conditions(sets, False, boosted=False)[:1] if sets else []
+    conditions = (
+        holdout_cached.all_conditions(sets, confirmatory=False, boosted=False)[:1] if sets else []
+    )
     if sets and conditions:
         rows = [
             Inflated(condition.model, *condition.accuracies, condition.inflation())

@@ -55,7 +55,7 @@ def test_the_page_and_the_report_compute_the_same(store, monkeypatch):
     monkeypatch.setattr(session, "store", lambda: store)
     clear_caches()
     report = holdout_report(store, TWO.study_id)
-    tests, about, missing = cached.four_tests(sets_of_study(store, TWO.study_id), START, False)
+    tests, about, missing = cached.four_tests(sets_of_study(store, TWO.study_id), START, confirmatory=False)
     clear_caches()
     assert set(report.tests) >= {"semantic", "prediction"}
     assert (str(report.tests), report.about, report.missing) == (str(tests), about, missing)
