@@ -79,10 +79,17 @@ GRADES_DIFFER = Assertion(
     0.05,
     2,
     "all pairs of models under one extractor, Holm",
-    ("equal graded models", "equal graded models, grades near the top", "equal graded models on clusters"),
+    (
+        "equal graded models",
+        "equal graded models, grades near the top",
+        "equal graded models on clusters",
+    ),
 )
 ASSERTIONS = (READOUTS_DIFFER, GROUPS_DIFFER, GRADES_DIFFER)
-NOT_OF_RANKING = "A description: what is claimed of models is claimed under the reference extractor, over all tasks."
+NOT_OF_RANKING = (
+    "A description: what is claimed of models is claimed under the reference extractor, "
+    "over all tasks."
+)
 
 
 def findings(log: AuditInput) -> list[Finding]:
@@ -99,7 +106,10 @@ def findings(log: AuditInput) -> list[Finding]:
         score_consistency,
     )
     all_findings = [one for check in checks for one in check(log, frame)]
-    all_findings += [Finding(str(one["about"]), description(str(one["sentence"]), str(one["about"])), 88) for one in log.facts]
+    all_findings += [
+        Finding(str(one["about"]), description(str(one["sentence"]), str(one["about"])), 88)
+        for one in log.facts
+    ]
     all_findings += [
         *prompt_findings(replace(log, frame=frame)),
         *output_findings(log, frame),
@@ -117,7 +127,9 @@ def _of_one_family(log: AuditInput, frame: pd.DataFrame) -> Iterator[Finding]:
     p_groups = [one.spread.p for one in by_group]
     pairs, places = readout_pairs(log, frame)
     yield from readouts_differ(pairs, places, p_groups)
-    yield from standard_errors(by_group, bh([*p_groups, *(one.p for one in pairs)])[: len(by_group)])
+    yield from standard_errors(
+        by_group, bh([*p_groups, *(one.p for one in pairs)])[: len(by_group)]
+    )
 
 
 def reported_scores(log: AuditInput, frame: pd.DataFrame) -> Iterator[Finding]:
@@ -129,37 +141,66 @@ def reported_scores(log: AuditInput, frame: pd.DataFrame) -> Iterator[Finding]:
             continue  # a measure of all rows together: no row has a score by it
         scored_rows = own_rows.dropna(subset="score")
         rows, n, reducer = scored_rows["score"], one.get("n"), one.get("reducer") or MEAN
-        mean = item_scores(rows, scored_rows["item_id"], reducer).mean() if is_known(reducer) else math.nan
-        what = f"{one['model']} on {one['task']}, {name}" + (f" ({reducer})" if reducer != MEAN else "")
+        mean = (
+            item_scores(rows, scored_rows["item_id"], reducer).mean()
+            if is_known(reducer)
+            else math.nan
+        )
+        what = f"{one['model']} on {one['task']}, {name}" + (
+            f" ({reducer})" if reducer != MEAN else ""
+        )
         if rows.empty:
-            sentence = f"{what}: the log reports {number_text(one['value'], 3)}, and holds no row of it."
-            yield Finding("reported score", description(sentence, "no rows"), 40, model=one["model"])
+            sentence = (
+                f"{what}: the log reports {number_text(one['value'], 3)}, and holds no row of it."
+            )
+            yield Finding(
+                "reported score", description(sentence, "no rows"), 40, model=one["model"]
+            )
         elif n and scored_rows["item_id"].nunique() < n and len(rows) < n:
             sentence = (
-                f"{what}: the reported {number_text(one['value'], 3)} is of {n:,} rows; the log holds {len(rows):,}, "
+                f"{what}: the reported {number_text(one['value'], 3)} is of {n:,} rows; the log "
+                f"holds {len(rows):,}, "
                 f"with mean {number_text(mean, 3)}."
             )
-            claim = description(sentence, "rows missing", "It cannot be recomputed from what is there.")
+            claim = description(
+                sentence, "rows missing", "It cannot be recomputed from what is there."
+            )
             yield Finding("reported score", claim, 60, model=one["model"], extractor=name)
         elif abs(mean - one["value"]) > ROUNDING:
             sentence = (
-                f"{what}: reported {number_text(one['value'], 3)}, recomputed {number_text(mean, 3)} "
+                f"{what}: reported {number_text(one['value'], 3)}, recomputed "
+                f"{number_text(mean, 3)} "
                 f"from all {len(rows):,} rows."
             )
-            yield Finding("reported score", description(sentence, "does not hold"), 100, model=one["model"], extractor=name)
+            yield Finding(
+                "reported score",
+                description(sentence, "does not hold"),
+                100,
+                model=one["model"],
+                extractor=name,
+            )
         elif is_known(reducer):
-            yield from _reported_error(log, one, what, item_scores(rows, scored_rows["item_id"], reducer))
+            yield from _reported_error(
+                log, one, what, item_scores(rows, scored_rows["item_id"], reducer)
+            )
 
 
-def _reported_error(log: AuditInput, reported: Mapping[str, Any], what: str, scores: pd.Series) -> Iterator[Finding]:
+def _reported_error(
+    log: AuditInput, reported: Mapping[str, Any], what: str, scores: pd.Series
+) -> Iterator[Finding]:
     """A standard error that is far smaller than the rows allow; `scores` are those of the items."""
     templates = _templates(log, scores.index)
     families = None if templates is None else pd.Series(templates, index=scores.index)
     too_small = reported_errors(reported, scores, families)
     if too_small:
         stated, error = (number_text(value, 4) for value in too_small)
-        sentence = f"{what}: reported standard error {stated}, recomputed {error} from {len(scores):,} items."
-        claim = description(sentence, "error too small", "Repeats of an item are no items of their own.")
+        sentence = (
+            f"{what}: reported standard error {stated}, recomputed {error} from {len(scores):,} "
+            "items."
+        )
+        claim = description(
+            sentence, "error too small", "Repeats of an item are no items of their own."
+        )
         name = reported["readout"]
         yield Finding("reported error", claim, 86, model=reported["model"], extractor=name)
 
@@ -190,25 +231,49 @@ def own_contradictions(log: AuditInput, frame: pd.DataFrame) -> Iterator[Finding
     """Rows whose recorded right or wrong contradicts the recorded answer and the right answer."""
     frame = shares_alone(frame)
     columns = zip(log.items["item_id"], log.items["target"], strict=True)
-    right = {item: target.split("\n") for item, target in columns if isinstance(target, str) and target}
+    right = {
+        item: target.split("\n") for item, target in columns if isinstance(target, str) and target
+    }
     of_several = {
         item
         for item, options in zip(log.items["item_id"], log.items["options"], strict=True)
-        if len(options) and len(right.get(item, ())) > 1  # all of them are to be chosen, or one: a log does not say which
+        if len(options)
+        and len(right.get(item, ()))
+        > 1  # all of them are to be chosen, or one: a log does not say which
     }
-    rows = frame[(frame["status"] == "ok") & frame["answer"].notna() & ~frame["extractor"].isin(OURS) & frame["is_base"]]
+    rows = frame[
+        (frame["status"] == "ok")
+        & frame["answer"].notna()
+        & ~frame["extractor"].isin(OURS)
+        & frame["is_base"]
+    ]
     rows = rows[rows["score"].isin((0.0, 1.0)) & rows["item_id"].isin(right.keys() - of_several)]
-    is_right = [answer in right.get(item, ()) for item, answer in zip(rows["item_id"], rows["answer"], strict=True)]
+    is_right = [
+        answer in right.get(item, ())
+        for item, answer in zip(rows["item_id"], rows["answer"], strict=True)
+    ]
     wrong = rows[np.asarray(is_right, dtype=bool) != (rows["score"] == 1)]
     for (model, extractor), part in wrong.groupby(["model", "extractor"], sort=False):
         n = int(((rows["model"] == model) & (rows["extractor"] == extractor)).sum())
         calls_wrong = int((part["score"] == 0).sum())
         sentence = (
-            f"{model}, {spoken_name(extractor)}: {len(part):,} of {n:,} scores contradict the log's own answer; "
+            f"{model}, {spoken_name(extractor)}: {len(part):,} of {n:,} scores contradict the "
+            "log's own answer; "
             f"{calls_wrong:,} right answers count as wrong."
         )
-        claim = description(sentence, "contradiction", "Compared after removing case, punctuation and number formats.")
-        yield Finding("score against answer", claim, 80 + 20 * len(part) / n, _some(part), model, extractor=extractor)
+        claim = description(
+            sentence,
+            "contradiction",
+            "Compared after removing case, punctuation and number formats.",
+        )
+        yield Finding(
+            "score against answer",
+            claim,
+            80 + 20 * len(part) / n,
+            _some(part),
+            model,
+            extractor=extractor,
+        )
 
 
 def _some(part: pd.DataFrame) -> tuple[str, ...]:
@@ -222,11 +287,17 @@ def calls_lost(log: AuditInput, frame: pd.DataFrame) -> Iterator[Finding]:
         failed = int(part.loc[part["status"] == "failed", "n"].sum())
         short = part["finish_reason"].isin(ENDED_EARLY)
         # a completion of one token by design (a letter) ends by length and is whole
-        cut = int(part.loc[short & (part["status"] != "failed") & (part["max_tokens"].fillna(0) != 1), "n"].sum())
+        cut = int(
+            part.loc[
+                short & (part["status"] != "failed") & (part["max_tokens"].fillna(0) != 1), "n"
+            ].sum()
+        )
         for k, word, rank in ((failed, "failed", 75), (cut, "were cut off", 70)):
             if k:
                 sentence = f"{model}: {percent_text(k / n, 1)} of its {n:,} calls {word} ({k:,})."
-                yield Finding(word, description(sentence, word), rank * (0.5 + 0.5 * k / n), model=str(model))
+                yield Finding(
+                    word, description(sentence, word), rank * (0.5 + 0.5 * k / n), model=str(model)
+                )
 
 
 def unreadable(log: AuditInput, frame: pd.DataFrame) -> Iterator[Finding]:
@@ -238,24 +309,49 @@ def unreadable(log: AuditInput, frame: pd.DataFrame) -> Iterator[Finding]:
         lost = part[part["status"] == "unreadable"]
         if lost.empty or extractor in OURS:
             continue
-        share = accuracy((part["status"] == "unreadable").astype(float).groupby(part["item_id"]).mean())
-        others = base[(base["model"] == model) & (base["extractor"] != extractor) & (base["status"] == "ok")]
+        share = accuracy(
+            (part["status"] == "unreadable").astype(float).groupby(part["item_id"]).mean()
+        )
+        others = base[
+            (base["model"] == model) & (base["extractor"] != extractor) & (base["status"] == "ok")
+        ]
         others = others[others["answer"].notna()].merge(lost[key], on=key)
         detail = ""
         if len(others):
-            right = others["score"].where(others["is_correct"].notna())  # a grade is not so many right answers
-            best = right.groupby(others["extractor"]).agg(["size", "count", "sum"]).sort_values("size", kind="stable").iloc[-1]
-            name = f"The {spoken_name(best.name)}" if best.name in EXTRACTORS else spoken_name(best.name)
+            right = others["score"].where(
+                others["is_correct"].notna()
+            )  # a grade is not so many right answers
+            best = (
+                right.groupby(others["extractor"])
+                .agg(["size", "count", "sum"])
+                .sort_values("size", kind="stable")
+                .iloc[-1]
+            )
+            name = (
+                f"The {spoken_name(best.name)}"
+                if best.name in EXTRACTORS
+                else spoken_name(best.name)
+            )
             n_read, n_judged, n_right = (int(best[what]) for what in ("size", "count", "sum"))
-            counts = f"; of the {n_judged:,} with a right answer, {n_right:,} right" if n_judged else ""
+            counts = (
+                f"; of the {n_judged:,} with a right answer, {n_right:,} right" if n_judged else ""
+            )
             counts = f", {n_right:,} of them right" if n_judged == n_read else counts
             detail = f"{name} reads {n_read:,} of these {len(lost):,}{counts}."
         share_text = share.text_percent()
         sentence = (
-            f"{model}: {spoken_name(extractor)} finds no answer in {share_text} of the texts ({len(lost):,} of {len(part):,})."
+            f"{model}: {spoken_name(extractor)} finds no answer in {share_text} of the texts "
+            f"({len(lost):,} of {len(part):,})."
         )
         claim = description(sentence, "unreadable", detail, share=share)
-        yield Finding("unreadable", claim, 50 + 45 * share.value, _some(lost), str(model), extractor=str(extractor))
+        yield Finding(
+            "unreadable",
+            claim,
+            50 + 45 * share.value,
+            _some(lost),
+            str(model),
+            extractor=str(extractor),
+        )
 
 
 @dataclass(frozen=True, eq=False)
@@ -292,7 +388,10 @@ def readout_claims(pairs: Sequence[ReadoutPair], others: Sequence[float] = ()) -
     """One claim a pair of a log. The p is Benjamini's and Hochberg's over all of them and the p of `others` checks, and the interval the
     one that agrees with it: it excludes 0 exactly where p is .05 or less."""
     adjusted = bh([*(one.p for one in pairs), *others])[: len(pairs)]
-    return [_readout_claim(one, p, len(pairs) + len(others)) for one, p in zip(pairs, adjusted, strict=True)]
+    return [
+        _readout_claim(one, p, len(pairs) + len(others))
+        for one, p in zip(pairs, adjusted, strict=True)
+    ]
 
 
 def _alpha_of(p: float, adjusted: float, n_tests: int, rate: float) -> float:
@@ -308,28 +407,57 @@ def _negated(difference: Estimate) -> Estimate:
 def _readout_claim(one: ReadoutPair, p: float, n_tests: int) -> Claim:
     if one.is_graded:
         return _graded_claim(one, p, n_tests)
-    rate, scores = READOUTS_DIFFER.error_rate, paired_scores(one.of_first, one.of_second, one.families)
+    rate, scores = (
+        READOUTS_DIFFER.error_rate,
+        paired_scores(one.of_first, one.of_second, one.families),
+    )
     alpha = _alpha_of(one.p, p, n_tests, rate)
     difference = one.of_second - one.of_first
     low, high = guarded_limits(difference, difference, SIGNED, alpha, one.families)
-    gap = replace(scores.difference, low=low, high=high, level=1 - 2 * alpha, method="guarded t", coverage=None, note="")
+    gap = replace(
+        scores.difference,
+        low=low,
+        high=high,
+        level=1 - 2 * alpha,
+        method="guarded t",
+        coverage=None,
+        note="",
+    )
     asserted = p <= rate
-    higher, lower, sign = (one.first, one.second, -1) if gap.value < 0 else (one.second, one.first, 1)
+    higher, lower, sign = (
+        (one.first, one.second, -1) if gap.value < 0 else (one.second, one.first, 1)
+    )
     gap = gap if sign > 0 else _negated(gap)
     among = count_of(scores.n_items, "item")
     if asserted:
-        sentence = f"{one.model}: {higher} scores higher than {lower} on the same {among}: {gap.text_points()}, {p_text(p)}."
+        sentence = (
+            f"{one.model}: {higher} scores higher than {lower} on the same {among}: "
+            f"{gap.text_points()}, {p_text(p)}."
+        )
     else:
         differ = f"{one.model}: undecided whether {one.first} and {one.second} differ on {among}"
         sentence = f"{differ}: {gap.text_points()} ({higher} − {lower}), {p_text(p)}."
     partly = f"; otherwise in some samples: {scores.n_partly:,}" if scores.n_partly else ""
-    only = f"Right only under {one.first}: {scores.first_only:,}; only under {one.second}: {scores.second_only:,}{partly}."
+    only = (
+        f"Right only under {one.first}: {scores.first_only:,}; only under {one.second}: "
+        f"{scores.second_only:,}{partly}."
+    )
     unpaired = scores.unpaired if sign > 0 else _negated(scores.unpaired)
-    family = f" p corrected for {n_tests} checks of this log (false-discovery rate)." if n_tests > 1 else ""
+    family = (
+        f" p corrected for {n_tests} checks of this log (false-discovery rate)."
+        if n_tests > 1
+        else ""
+    )
     assumed = "" if one.families is None else f" {CLUSTERS_LIKE_SEEN}"
     detail = f"{only} Unpaired, as harnesses print it: {unpaired.text_points()}.{family}{assumed}"
     return Claim(
-        READOUTS_DIFFER, "differ" if asserted else "undecided", sentence, asserted, detail, "", {"difference": gap, "p": p}
+        READOUTS_DIFFER,
+        "differ" if asserted else "undecided",
+        sentence,
+        asserted,
+        detail,
+        "",
+        {"difference": gap, "p": p},
     )
 
 
@@ -337,13 +465,18 @@ def _graded_claim(one: ReadoutPair, p: float, n_tests: int) -> Claim:
     """The same of two readouts that give grades, in the scale's own units."""
     rate = READOUTS_DIFFER.error_rate
     alpha = _alpha_of(one.p, p, n_tests, rate)
-    gap = grade_gap(one.of_first, one.of_second, one.families, alpha=alpha, low=one.low, high=one.high)
+    gap = grade_gap(
+        one.of_first, one.of_second, one.families, alpha=alpha, low=one.low, high=one.high
+    )
     asserted = p <= rate
     higher, lower = (one.second, one.first) if gap.value >= 0 else (one.first, one.second)
     gap = gap if gap.value >= 0 else _negated(gap)
     among = count_of(one.differences.size, "item")
     if asserted:
-        sentence = f"{one.model}: {higher} grades higher than {lower} on the same {among}: {gap.text()}, {p_text(p)}."
+        sentence = (
+            f"{one.model}: {higher} grades higher than {lower} on the same {among}: "
+            f"{gap.text()}, {p_text(p)}."
+        )
     else:
         differ = f"{one.model}: undecided whether {one.first} and {one.second} differ on {among}"
         sentence = f"{differ}: {gap.text()} ({higher} − {lower}), {p_text(p)}."
@@ -352,13 +485,21 @@ def _graded_claim(one: ReadoutPair, p: float, n_tests: int) -> Claim:
         detail += f" p corrected for {n_tests} checks of this log (false-discovery rate)."
     detail += "" if one.families is None else f" {CLUSTERS_LIKE_SEEN}"
     outcome = "differ" if asserted else "undecided"
-    return Claim(READOUTS_DIFFER, outcome, sentence, asserted, detail, "", {"difference": gap, "p": p})
+    return Claim(
+        READOUTS_DIFFER, outcome, sentence, asserted, detail, "", {"difference": gap, "p": p}
+    )
 
 
 def _grade_words(pair: ReadoutPair | GradedPair, first: str, second: str) -> str:
     """How many items either grades higher, called `first` and `second` here, and on which scale."""
-    n_first, n_second = int((pair.of_first > pair.of_second).sum()), int((pair.of_second > pair.of_first).sum())
-    return f"Higher {first}: {n_first:,}; {second}: {n_second:,}. Grades from {pair.low:g} to {pair.high:g}."
+    n_first, n_second = (
+        int((pair.of_first > pair.of_second).sum()),
+        int((pair.of_second > pair.of_first).sum()),
+    )
+    return (
+        f"Higher {first}: {n_first:,}; {second}: {n_second:,}. Grades from {pair.low:g} to "
+        f"{pair.high:g}."
+    )
 
 
 Place = tuple[str, float, pd.Index]  # first readout, share of runs called otherwise, their items
@@ -372,7 +513,13 @@ def readout_pairs(log: AuditInput, frame: pd.DataFrame) -> tuple[list[ReadoutPai
     for (model, *_), part in base.groupby(["model", "low", "high"], sort=False):
         low, high = float(part["low"].iloc[0]), float(part["high"].iloc[0])
         names = list(dict.fromkeys(part["extractor"]))[:MOST_READOUTS]
-        wide = part.pivot_table(index=["item_id", "sample"], columns="extractor", values="score", aggfunc="first", sort=False)
+        wide = part.pivot_table(
+            index=["item_id", "sample"],
+            columns="extractor",
+            values="score",
+            aggfunc="first",
+            sort=False,
+        )
         for first, second in combinations(names, 2):
             both = wide[[first, second]].dropna()
             apart = both[both[first] != both[second]]
@@ -383,18 +530,38 @@ def readout_pairs(log: AuditInput, frame: pd.DataFrame) -> tuple[list[ReadoutPai
             numbers = None if families is None else family_numbers(families)
             of_first, of_second = (means[name].to_numpy(dtype=float) for name in (first, second))
             pairs.append(
-                ReadoutPair(str(model), spoken_name(first), spoken_name(second), of_first, of_second, numbers, low, high)
+                ReadoutPair(
+                    str(model),
+                    spoken_name(first),
+                    spoken_name(second),
+                    of_first,
+                    of_second,
+                    numbers,
+                    low,
+                    high,
+                )
             )
             places.append((first, len(apart) / len(both), apart.index.get_level_values("item_id")))
     return pairs, places
 
 
-def readouts_differ(pairs: Sequence[ReadoutPair], places: Sequence[Place], others: Sequence[float]) -> Iterator[Finding]:
+def readouts_differ(
+    pairs: Sequence[ReadoutPair], places: Sequence[Place], others: Sequence[float]
+) -> Iterator[Finding]:
     """Where two readouts call different things right; `others` are the p of the other checks of the log."""
-    for claim, one, (first, share, items) in zip(readout_claims(pairs, others), pairs, places, strict=True):
+    for claim, one, (first, share, items) in zip(
+        readout_claims(pairs, others), pairs, places, strict=True
+    ):
         if share:
             rank = (55 if claim.asserted else 30) + 40 * share
-            yield Finding("readouts", claim, rank, tuple(dict.fromkeys(items))[:N_LISTED], one.model, extractor=first)
+            yield Finding(
+                "readouts",
+                claim,
+                rank,
+                tuple(dict.fromkeys(items))[:N_LISTED],
+                one.model,
+                extractor=first,
+            )
 
 
 def _templates(log: AuditInput, items: pd.Index) -> np.ndarray | None:
@@ -421,7 +588,9 @@ def models_differ(log: AuditInput, frame: pd.DataFrame) -> Iterator[Finding]:
         by_task = base.groupby(["extractor", "task"], sort=False)
         parts += [(str(names[0]), str(names[1]), part) for names, part in by_task]
     for reader, task, part in parts:
-        if part["score"].notna().groupby(part["model"]).any().sum() < 2 or (reader in OURS and len(readers) > 1 and task):
+        if part["score"].notna().groupby(part["model"]).any().sum() < 2 or (
+            reader in OURS and len(readers) > 1 and task
+        ):
             continue
         is_ranking = reader == default_reference(readers, log.scorers) and not task
         yield from _pairs_of_models(part, str(reader), str(task), is_ranking)
@@ -439,7 +608,14 @@ def grades_differ(log: AuditInput, frame: pd.DataFrame) -> Iterator[Finding]:
     base = base[base["role"] == _leading_role(base)]
     base = base[(base["low"] != UNIT[0]) | (base["high"] != UNIT[1])]
     for (reader, task), part in base.groupby(["extractor", "task"], sort=False, observed=True):
-        means = part.pivot_table(index="item_id", columns="model", values="score", aggfunc="mean", sort=False, observed=True)
+        means = part.pivot_table(
+            index="item_id",
+            columns="model",
+            values="score",
+            aggfunc="mean",
+            sort=False,
+            observed=True,
+        )
         models = [str(name) for name in means.columns][:MOST_READOUTS]
         low, high = part["low"].iloc[0], part["high"].iloc[0]
         pairs = []
@@ -449,14 +625,23 @@ def grades_differ(log: AuditInput, frame: pd.DataFrame) -> Iterator[Finding]:
                 families = _templates(log, both.index)
                 numbers = None if families is None else family_numbers(families)
                 of_first, of_second = (both[name].to_numpy(dtype=float) for name in (first, second))
-                pairs.append((GradedPair(first, second, of_first, of_second, low, high, numbers), both.index))
+                pairs.append(
+                    (GradedPair(first, second, of_first, of_second, low, high, numbers), both.index)
+                )
         what = spoken_name(str(reader)) + (f" on {task}" if base["task"].nunique() > 1 else "")
         claims = graded_pair_claims([pair for pair, _ in pairs], what)
         for claim, (pair, items) in zip(claims, pairs, strict=True):
             differing = items[pair.of_first != pair.of_second]
             if len(differing):
                 listed = tuple(map(str, differing))[:N_LISTED]
-                yield Finding(TWO_MODELS, claim, 30 + 10 * claim.asserted, listed, pair.first, extractor=str(reader))
+                yield Finding(
+                    TWO_MODELS,
+                    claim,
+                    30 + 10 * claim.asserted,
+                    listed,
+                    pair.first,
+                    extractor=str(reader),
+                )
 
 
 @dataclass(frozen=True)
@@ -474,7 +659,11 @@ class GradedPair:
     @cached_property
     def p(self) -> float:
         """Of these two alone."""
-        return float(guarded_t((self.of_first - self.of_second) / (self.high - self.low), SIGNED, self.clusters).p)
+        return float(
+            guarded_t(
+                (self.of_first - self.of_second) / (self.high - self.low), SIGNED, self.clusters
+            ).p
+        )
 
 
 def graded_pair_claims(pairs: Sequence[GradedPair], what: str) -> list[Claim]:
@@ -484,42 +673,71 @@ def graded_pair_claims(pairs: Sequence[GradedPair], what: str) -> list[Claim]:
     for pair, p in zip(pairs, adjusted, strict=True):
         rate = GRADES_DIFFER.error_rate
         alpha = _alpha_of(pair.p, p, len(pairs), rate)
-        gap = grade_gap(pair.of_second, pair.of_first, pair.clusters, alpha=alpha, low=pair.low, high=pair.high)
+        gap = grade_gap(
+            pair.of_second, pair.of_first, pair.clusters, alpha=alpha, low=pair.low, high=pair.high
+        )
         ahead, behind = (pair.first, pair.second) if gap.value >= 0 else (pair.second, pair.first)
         gap = gap if gap.value >= 0 else _negated(gap)
         among = count_of(pair.of_first.size, "item")
         asserted = bool(p <= rate)
         if asserted:
-            sentence = f"{ahead} is graded higher than {behind} on the same {among} by {what}: {gap.text()}, {p_text(p)}."
+            sentence = (
+                f"{ahead} is graded higher than {behind} on the same {among} by {what}: "
+                f"{gap.text()}, {p_text(p)}."
+            )
         else:
             sentence = (
-                f"Undecided whether {ahead} or {behind} is graded higher by {what}: {gap.text()} on {among}, {p_text(p)}."
+                f"Undecided whether {ahead} or {behind} is graded higher by {what}: {gap.text()} "
+                f"on {among}, {p_text(p)}."
             )
         detail = _grade_words(pair, f"of {pair.first}", f"of {pair.second}")
         if len(pairs) > 1:
             detail += f" p corrected for {len(pairs)} pairs of models (Holm)."
         detail += "" if pair.clusters is None else f" {CLUSTERS_LIKE_SEEN}"
         numbers = {"difference": gap, "p": p}
-        claims.append(Claim(GRADES_DIFFER, "differ" if asserted else "undecided", sentence, asserted, detail, "", numbers))
+        claims.append(
+            Claim(
+                GRADES_DIFFER,
+                "differ" if asserted else "undecided",
+                sentence,
+                asserted,
+                detail,
+                "",
+                numbers,
+            )
+        )
     return claims
 
 
-def _pairs_of_models(part: pd.DataFrame, reader: str, task: str, is_ranking: bool) -> Iterator[Finding]:
+def _pairs_of_models(
+    part: pd.DataFrame, reader: str, task: str, is_ranking: bool
+) -> Iterator[Finding]:
     one = contest(order(scores(part)), reader)
     for first, second in combinations(range(len(one.models))[:MOST_READOUTS], 2):
         values = one.order.scores.values[one.own]
-        ahead = values[:, first] - values[:, second]  # a model's mean over all that it answered says nothing of these items
+        ahead = (
+            values[:, first] - values[:, second]
+        )  # a model's mean over all that it answered says nothing of these items
         apart = np.flatnonzero(np.nan_to_num(ahead))
         if not apart.size or (~np.isnan(ahead)).sum() < 2:
             continue
         j, k = (second, first) if np.nansum(ahead) < 0 else (first, second)
         claim = lead_claim(one, j, k, spoken_name(reader) + (f" on {task}" if task else ""))
         claim = (
-            claim if is_ranking else description(lead_words(one, j, k, spoken_name(reader), task), "described", NOT_OF_RANKING)
+            claim
+            if is_ranking
+            else description(
+                lead_words(one, j, k, spoken_name(reader), task), "described", NOT_OF_RANKING
+            )
         )
         items = tuple(one.order.scores.items[i] for i in apart)[:N_LISTED]
         yield Finding(
-            TWO_MODELS, claim, 30 + 10 * claim.asserted - 5 * (not is_ranking), items, one.models[j], extractor=reader
+            TWO_MODELS,
+            claim,
+            30 + 10 * claim.asserted - 5 * (not is_ranking),
+            items,
+            one.models[j],
+            extractor=reader,
         )
 
 
@@ -544,18 +762,30 @@ def _repeats(columns: Sequence[FlipColumn], frame: pd.DataFrame) -> Iterator[Fin
     for (model, extractor), part in own.groupby(["model", "extractor"], sort=False):
         column = of_samples.get((str(model), str(extractor)))
         rates = (
-            column.rates if column else part.groupby("item_id", sort=False)["score"].agg(_disagreement).dropna().astype(float)
+            column.rates
+            if column
+            else part.groupby("item_id", sort=False)["score"]
+            .agg(_disagreement)
+            .dropna()
+            .astype(float)
         )
         if rates.empty or not rates.sum():
             continue
         floor = column.mean if column else mean_interval(rates)
         under = f"under {spoken_name(extractor)} (n = {len(rates):,} items)"
         what = what_differs(part) if column else "scores"
-        sentence = f"{model}: noise floor, {floor.text_percent()} of repeated {what} differ {under}."
-        detail = "How often two runs of the study's own prompt disagree on an item. A score over many items moves far less."
+        sentence = (
+            f"{model}: noise floor, {floor.text_percent()} of repeated {what} differ {under}."
+        )
+        detail = (
+            "How often two runs of the study's own prompt disagree on an item. A score over many "
+            "items moves far less."
+        )
         claim = description(sentence, "floor", detail, floor=floor)
         items = tuple(rates.index[rates > 0])[:N_LISTED]
-        yield Finding("repeats", claim, 35 + 20 * floor.value, items, str(model), extractor=str(extractor))
+        yield Finding(
+            "repeats", claim, 35 + 20 * floor.value, items, str(model), extractor=str(extractor)
+        )
 
 
 def _disagreement(scores: pd.Series) -> float:
@@ -578,12 +808,28 @@ class FlipColumn:
 
 def _flip_columns(harmless: pd.DataFrame) -> Iterator[FlipColumn]:
     """Every column of the flip maps of harmless readouts, counted as the map on Flips counts: an audit says no other number."""
-    firsts = {str(model): part.drop_duplicates("item_id") for model, part in harmless.groupby("model", observed=True)}
-    families = {model: dict(zip(part["item_id"], part["family"], strict=True)) for model, part in firsts.items()}
-    for (model, extractor), part in harmless.groupby(["model", "extractor"], sort=False, observed=True):
+    firsts = {
+        str(model): part.drop_duplicates("item_id")
+        for model, part in harmless.groupby("model", observed=True)
+    }
+    families = {
+        model: dict(zip(part["item_id"], part["family"], strict=True))
+        for model, part in firsts.items()
+    }
+    for (model, extractor), part in harmless.groupby(
+        ["model", "extractor"], sort=False, observed=True
+    ):
         cells, family_of = surface(part, str(extractor)), families[str(model)]
-        for c, (axis, mean) in enumerate(zip(cells.columns, column_means(cells, family_of), strict=True)):
-            yield FlipColumn(str(model), str(extractor), axis, pd.Series(cells.rate[:, c], cells.items).dropna(), mean)
+        for c, (axis, mean) in enumerate(
+            zip(cells.columns, column_means(cells, family_of), strict=True)
+        ):
+            yield FlipColumn(
+                str(model),
+                str(extractor),
+                axis,
+                pd.Series(cells.rate[:, c], cells.items).dropna(),
+                mean,
+            )
 
 
 def _prompts(columns: Sequence[FlipColumn], harmless: pd.DataFrame) -> Iterator[Finding]:
@@ -601,11 +847,23 @@ def _prompts(columns: Sequence[FlipColumn], harmless: pd.DataFrame) -> Iterator[
         of = "" if n_scored == n else f" of {n_scored:,} items, unread answers as wrong,"
         span = f" Scores{of} range from {lowest} to {highest}." if lowest != highest else ""
         change, name = column.axis.replace("_", " "), spoken_name(column.extractor)
-        share = f"{column.mean.text_percent()} of pairs of variants get different {what_differs(part)}"
+        share = (
+            f"{column.mean.text_percent()} of pairs of variants get different {what_differs(part)}"
+        )
         sentence = f"{column.model}: {share} under {change}, read by {name}."
-        claim = description(sentence, "flips", f"{n:,} items, counted as on Flips.{span}", flips=column.mean)
+        claim = description(
+            sentence, "flips", f"{n:,} items, counted as on Flips.{span}", flips=column.mean
+        )
         items = tuple(column.rates.index[column.rates > 0])[:N_LISTED]
-        yield Finding("prompts", claim, 45 + 30 * column.mean.value, items, column.model, column.axis, column.extractor)
+        yield Finding(
+            "prompts",
+            claim,
+            45 + 30 * column.mean.value,
+            items,
+            column.model,
+            column.axis,
+            column.extractor,
+        )
 
 
 def score_consistency(log: AuditInput, frame: pd.DataFrame) -> Iterator[Finding]:
@@ -628,7 +886,10 @@ def score_consistency(log: AuditInput, frame: pd.DataFrame) -> Iterator[Finding]
                 f"{model}, {extractor}: lm-eval's SCORE consistency is {number_text(harness, 3)}; "
                 f"{number_text(true, 3)} of the pairs of answers agree."
             )
-            detail = "SCORE counts an answer at the right option's original place as the right option, whatever stands there."
+            detail = (
+                "SCORE counts an answer at the right option's original place as the right "
+                "option, whatever stands there."
+            )
             yield Finding(
                 "SCORE rate",
                 description(sentence, "SCORE", detail),
@@ -640,12 +901,17 @@ def score_consistency(log: AuditInput, frame: pd.DataFrame) -> Iterator[Finding]
             )
 
 
-def _places(part: pd.DataFrame, items: Sequence[str], original: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def _places(
+    part: pd.DataFrame, items: Sequence[str], original: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
     """(place answered, place of the right option) of each item and version, -1 where there is none. An answer is an option of
     the item's own order; the version shows it where the swap put it."""
     row = {item: i for i, item in enumerate(items)}
     versions = list(dict.fromkeys(part["variant"]))
-    answer_places, right_places = np.full((len(items), len(versions)), -1), np.full((len(items), len(versions)), -1)
+    answer_places, right_places = (
+        np.full((len(items), len(versions)), -1),
+        np.full((len(items), len(versions)), -1),
+    )
     for item, variant, answer in zip(part["item_id"], part["variant"], part["answer"], strict=True):
         i, v, gold = row[item], versions.index(variant), original[row[item]]
         place = gold if variant == "base" else ord(variant[-1]) - ord("A")

@@ -59,7 +59,10 @@ class Coverage:
 def coverage(log: AuditInput) -> Coverage:
     """Which of the checks this log allows."""
     base = scored(log.frame[(log.frame["variant"] == "base") & (log.frame["axis"] == OWN_PROMPT)])
-    return Coverage(len(CHECKS), tuple((one.title, one.otherwise) for one in CHECKS if not one.applies(log, base)))
+    return Coverage(
+        len(CHECKS),
+        tuple((one.title, one.otherwise) for one in CHECKS if not one.applies(log, base)),
+    )
 
 
 def _has_own_answers(log: AuditInput, base: pd.DataFrame) -> bool:
@@ -70,7 +73,9 @@ def _has_own_answers(log: AuditInput, base: pd.DataFrame) -> bool:
 
 def _repeats_within(rows: pd.DataFrame, of: Sequence[str], by: str) -> bool:
     """Whether anything of these columns stands with two values of `by`."""
-    return rows[by].nunique() > 1 and bool(rows[[*of, by]].drop_duplicates().duplicated(list(of)).any())
+    return rows[by].nunique() > 1 and bool(
+        rows[[*of, by]].drop_duplicates().duplicated(list(of)).any()
+    )
 
 
 def _has_two_readouts(log: AuditInput, base: pd.DataFrame) -> bool:
@@ -81,20 +86,28 @@ def _has_two_readouts(log: AuditInput, base: pd.DataFrame) -> bool:
 def _has_two_models(log: AuditInput, base: pd.DataFrame) -> bool:
     if base["model"].nunique() < 2:
         return False
-    rows = base.loc[base["score"].notna(), ["task", "extractor", "model", "item_id"]].drop_duplicates()
+    rows = base.loc[
+        base["score"].notna(), ["task", "extractor", "model", "item_id"]
+    ].drop_duplicates()
     for _, part in rows.groupby(["task", "extractor"], sort=False, observed=True):
-        sets = [set(items) for _, items in part.groupby("model", sort=False, observed=True)["item_id"]][:MOST_READOUTS]
+        sets = [
+            set(items) for _, items in part.groupby("model", sort=False, observed=True)["item_id"]
+        ][:MOST_READOUTS]
         if any(len(first & second) > 1 for first, second in combinations(sets, 2)):
             return True
     return False
 
 
 def _has_samples(log: AuditInput, base: pd.DataFrame) -> bool:
-    return _repeats_within(base[~base["status"].isin(NO_ANSWER)], ("model", "extractor", "item_id"), "sample")
+    return _repeats_within(
+        base[~base["status"].isin(NO_ANSWER)], ("model", "extractor", "item_id"), "sample"
+    )
 
 
 def _has_prompts(log: AuditInput, base: pd.DataFrame) -> bool:
-    rows = log.harmless[(log.harmless["axis"] != OWN_PROMPT) & ~log.harmless["status"].isin(NO_ANSWER)]
+    rows = log.harmless[
+        (log.harmless["axis"] != OWN_PROMPT) & ~log.harmless["status"].isin(NO_ANSWER)
+    ]
     return _repeats_within(rows, ("model", "extractor", "axis", "item_id"), "variant")
 
 
@@ -151,11 +164,24 @@ CHECKS = (
         "the log holds no readout of its own",
     ),
     Check(
-        "Two readouts of the same texts", ("readouts",), _has_two_readouts, "no text was scored by two readouts on one scale"
+        "Two readouts of the same texts",
+        ("readouts",),
+        _has_two_readouts,
+        "no text was scored by two readouts on one scale",
     ),
-    Check("Two models on the same items", ("two logs",), _has_two_models, "no two models have scores on the same items"),
+    Check(
+        "Two models on the same items",
+        ("two logs",),
+        _has_two_models,
+        "no two models have scores on the same items",
+    ),
     Check("Repeated prompts", ("repeats",), _has_samples, "no prompt was asked twice"),
-    Check("Several prompts of one item", ("prompts",), _has_prompts, "no item was asked in several harmless ways"),
+    Check(
+        "Several prompts of one item",
+        ("prompts",),
+        _has_prompts,
+        "no item was asked in several harmless ways",
+    ),
     Check("lm-eval's SCORE rate", ("SCORE rate",), _has_moved_options, "the log is no SCORE task"),
     Check(
         "Contradicting right answers",
@@ -163,19 +189,31 @@ CHECKS = (
         lambda log, base: log.items["target"].notna().sum() > 1,
         "fewer than two items have a right answer",
     ),
-    Check("Repeated questions", ("repeated items",), lambda log, base: len(log.items) > 1, "there is one item alone"),
+    Check(
+        "Repeated questions",
+        ("repeated items",),
+        lambda log, base: len(log.items) > 1,
+        "there is one item alone",
+    ),
     Check(
         "Standard errors by subject or template",
         ("standard error",),
         _has_groups,
         f"the scored items do not name {LEAST_TEMPLATES} subjects or templates",
     ),
-    Check("Reported flip rates", ("impossible rate",), _reports_flips, "the log reports no flip rate"),
+    Check(
+        "Reported flip rates", ("impossible rate",), _reports_flips, "the log reports no flip rate"
+    ),
     Check(
         "Wordings, examples and leaks of prompts",
         ("wordings", "own examples", "leaked answers"),
         _has_texts,
         "too few prompts are there",
     ),
-    Check("Keys and answers by place", ("keys at one place", "one answer always"), _has_options, "too few items have options"),
+    Check(
+        "Keys and answers by place",
+        ("keys at one place", "one answer always"),
+        _has_options,
+        "too few items have options",
+    ),
 )

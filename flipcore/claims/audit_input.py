@@ -43,7 +43,16 @@ READ = (
 
 RERUNS = ["model", "temperature", "n_items", "n_outputs", "n_same", "n_timed", "n_chars"]
 OUTPUTS = ["model", "item_id", "variant_id", "sample", "what"]
-LENGTHS = ["model", "max_tokens", "finish_reason", "n_tokens_out", "n_chars", "ends_open", "n", "n_texts"]
+LENGTHS = [
+    "model",
+    "max_tokens",
+    "finish_reason",
+    "n_tokens_out",
+    "n_chars",
+    "ends_open",
+    "n",
+    "n_texts",
+]
 
 
 @dataclass(frozen=True)
@@ -79,7 +88,9 @@ class AuditInput:
     notes: Sequence[str] = field(default_factory=tuple)
     scorers: Sequence[str] = ()
     scales: Mapping[tuple[str, str], tuple[float, float]] = field(default_factory=dict)
-    prompts: pd.DataFrame = field(default_factory=lambda: pd.DataFrame(columns=["item_id", "prompt"]))
+    prompts: pd.DataFrame = field(
+        default_factory=lambda: pd.DataFrame(columns=["item_id", "prompt"])
+    )
     facts: Sequence[Mapping[str, Any]] = ()
     reruns: pd.DataFrame = field(default_factory=lambda: pd.DataFrame(columns=RERUNS))
     outputs: pd.DataFrame = field(default_factory=lambda: pd.DataFrame(columns=OUTPUTS))
@@ -95,7 +106,9 @@ def scored(frame: pd.DataFrame) -> pd.DataFrame:
     tasks = pd.array([str(item).partition("/")[0] for item in items], dtype="str")
     task = pd.Series(tasks.take(codes), index=frame.index)
     return frame.assign(
-        score=right.where(right.notna(), value), task=task, is_base=(frame["variant"] == BASE) & (frame["axis"] == OWN_PROMPT)
+        score=right.where(right.notna(), value),
+        task=task,
+        is_base=(frame["variant"] == BASE) & (frame["axis"] == OWN_PROMPT),
     )
 
 
@@ -109,7 +122,9 @@ def shares_alone(frame: pd.DataFrame) -> pd.DataFrame:
     return frame[[one not in grades for one in zip(frame["task"], frame["extractor"], strict=True)]]
 
 
-def with_scales(frame: pd.DataFrame, scales: Mapping[tuple[str, str], tuple[float, float]]) -> pd.DataFrame:
+def with_scales(
+    frame: pd.DataFrame, scales: Mapping[tuple[str, str], tuple[float, float]]
+) -> pd.DataFrame:
     """The rows with `low` and `high`, the ends of the scale on which their readout scores their task.
 
     Scores from 0 to 1 are on that scale. Grades are on the one that the log declares, else on the
@@ -139,4 +154,8 @@ def item_scores(frame: pd.DataFrame) -> pd.Series:
 
 def spoken_name(extractor: object) -> str:
     """What a sentence calls it: ours by its title, one of a log by its own name."""
-    return title_of(str(extractor)).lower() if extractor in (*EXTRACTORS, *ROTATION_READOUTS) else str(extractor)
+    return (
+        title_of(str(extractor)).lower()
+        if extractor in (*EXTRACTORS, *ROTATION_READOUTS)
+        else str(extractor)
+    )

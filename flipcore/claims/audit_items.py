@@ -44,11 +44,25 @@ def questions_of(items: pd.DataFrame, prompts: pd.DataFrame | None = None) -> pd
     """
     tasks = items["task"] if "task" in items else [""] * len(items)
     tasks_of_prompts = _tasks_asked(items, prompts)
-    columns = zip(tasks, tasks_of_prompts, items["question"], items["options"], items["target"], items["item_id"], strict=True)
+    columns = zip(
+        tasks,
+        tasks_of_prompts,
+        items["question"],
+        items["options"],
+        items["target"],
+        items["item_id"],
+        strict=True,
+    )
     questions = []
     for task, own_task, question, options, target, item in columns:
         is_alone = not len(options) and _is_label(target)
-        words = [task, own_task, _folded(question), *sorted(map(_folded, options)), item if is_alone else ""]
+        words = [
+            task,
+            own_task,
+            _folded(question),
+            *sorted(map(_folded, options)),
+            item if is_alone else "",
+        ]
         questions.append("\n".join(words))
     return pd.Series(questions, index=items.index, dtype=object)
 
@@ -65,7 +79,10 @@ def _tasks_asked(items: pd.DataFrame, prompts: pd.DataFrame | None) -> pd.Series
     if task.nunique() < 2:
         return no_task
     options = items["options"].map(lambda several: "\n".join(sorted(map(_folded, several))))
-    n_sets, n_items = options.groupby(task).transform("nunique"), task.groupby(task).transform("size")
+    n_sets, n_items = (
+        options.groupby(task).transform("nunique"),
+        task.groupby(task).transform("size"),
+    )
     needs_prompt = (options == "") | ((n_sets == 1) & (n_items > 1))
     words = task
     if prompts is not None and len(prompts):
@@ -75,7 +92,9 @@ def _tasks_asked(items: pd.DataFrame, prompts: pd.DataFrame | None) -> pd.Series
             texts = by_item["system"].astype(str) + "\n" + texts
         prompt = items["item_id"].map(texts)
         question = items["question"].map(_folded)
-        words = task.groupby([question, prompt.where(prompt.notna(), items["item_id"])]).transform("first")
+        words = task.groupby([question, prompt.where(prompt.notna(), items["item_id"])]).transform(
+            "first"
+        )
     return no_task.where(~needs_prompt, words)
 
 
@@ -91,7 +110,10 @@ def _right_words(target: str, options: list[str]) -> str:
     """The right answer as words, so that options in another order compare."""
     right = target.split("\n")
     return "|".join(
-        sorted(options[int(one)] if options and one.isdecimal() and int(one) < len(options) else one for one in right)
+        sorted(
+            options[int(one)] if options and one.isdecimal() and int(one) < len(options) else one
+            for one in right
+        )
     )
 
 
@@ -101,16 +123,24 @@ def golds(log: AuditInput, questions: pd.Series) -> Iterator[Finding]:
     if items.empty:
         return
     columns = zip(items["target"], items["options"], strict=True)
-    right = pd.Series([_right_words(str(target), list(options)) for target, options in columns], index=items.index)
+    right = pd.Series(
+        [_right_words(str(target), list(options)) for target, options in columns], index=items.index
+    )
     groups = right.groupby(questions[items.index])
     apart = groups.transform("nunique") > 1
     if apart.any():
         listed = tuple(items.loc[apart, "item_id"])
         n = int(groups.nunique().gt(1).sum())
         sentence = (
-            f"{n:,} question{'s' * (n != 1)} stand{'s' * (n == 1)} with contradicting right answers ({len(listed):,} items)."
+            f"{n:,} question{'s' * (n != 1)} stand{'s' * (n == 1)} with contradicting right "
+            f"answers ({len(listed):,} items)."
         )
-        yield Finding("contradicting golds", description(sentence, "contradicting golds"), 85, listed[:N_LISTED])
+        yield Finding(
+            "contradicting golds",
+            description(sentence, "contradicting golds"),
+            85,
+            listed[:N_LISTED],
+        )
 
 
 def repeated_items(log: AuditInput, same: pd.Series) -> Iterator[Finding]:
@@ -119,9 +149,17 @@ def repeated_items(log: AuditInput, same: pd.Series) -> Iterator[Finding]:
     twice = same.duplicated(keep=False)
     if twice.any():
         n, extra = int(same[twice].nunique()), int(same.duplicated().sum())
-        sentence = f"{n:,} question{'s' * (n != 1)} occur{'s' * (n == 1)} more than once: {extra:,} of {len(same):,} items are repeats."
+        sentence = (
+            f"{n:,} question{'s' * (n != 1)} occur{'s' * (n == 1)} more than once: {extra:,} of "
+            f"{len(same):,} items are repeats."
+        )
         claim = description(sentence, "repeated items")
-        yield Finding("repeated items", claim, 42 + 40 * extra / len(same), tuple(log.items.loc[twice, "item_id"])[:N_LISTED])
+        yield Finding(
+            "repeated items",
+            claim,
+            42 + 40 * extra / len(same),
+            tuple(log.items.loc[twice, "item_id"])[:N_LISTED],
+        )
 
 
 @dataclass(frozen=True)
@@ -147,7 +185,11 @@ def grouped_scores(log: AuditInput, frame: pd.DataFrame) -> list[GroupedScores]:
         groups = category.reindex(means.index).fillna("")
         if groups.nunique() < LEAST_TEMPLATES or (groups == "").any():
             continue
-        of_role = f", {role_name(str(role), set(base['role']))} items" if base["role"].nunique() > 1 else ""
+        of_role = (
+            f", {role_name(str(role), set(base['role']))} items"
+            if base["role"].nunique() > 1
+            else ""
+        )
         rows.append(GroupedScores(str(model), str(extractor), of_role, group_spread(means, groups)))
     return rows
 
@@ -156,20 +198,31 @@ def standard_error_claim(one: GroupedScores, p: float) -> Claim:
     """That items of one subject or template are alike; `p` is corrected over the log."""
     spread, who = one.spread, f"{one.model}, {spoken_name(one.extractor)}{one.of_role}"
     asserted = p <= GROUPS_DIFFER.error_rate and spread.ratio > 1
-    sizes = f"standard error {number_text(spread.by_group, 4)} by group, {number_text(spread.by_item, 4)} by items"
+    sizes = (
+        f"standard error {number_text(spread.by_group, 4)} by group, "
+        f"{number_text(spread.by_item, 4)} by items"
+    )
     if not asserted:
         return Claim(
-            GROUPS_DIFFER, "undecided", f"{who}: scores are not shown to differ by subject or template ({p_text(p)}).", False
+            GROUPS_DIFFER,
+            "undecided",
+            f"{who}: scores are not shown to differ by subject or template ({p_text(p)}).",
+            False,
         )
     detail = (
-        f"{spread.n_groups} groups. Intervals of accuracy take single items; for other subjects or templates than these they "
+        f"{spread.n_groups} groups. Intervals of accuracy take single items; for other subjects "
+        "or templates than these they "
         f"would be about {spread.ratio:.1f} times as wide."
     )
     sentence = f"{who}: scores differ by subject or template beyond chance, {p_text(p)}: {sizes}."
-    return Claim(GROUPS_DIFFER, "differ", sentence, True, detail, "", {"p": p, "ratio": spread.ratio})
+    return Claim(
+        GROUPS_DIFFER, "differ", sentence, True, detail, "", {"p": p, "ratio": spread.ratio}
+    )
 
 
-def standard_errors(scores: Sequence[GroupedScores], adjusted: Sequence[float]) -> Iterator[Finding]:
+def standard_errors(
+    scores: Sequence[GroupedScores], adjusted: Sequence[float]
+) -> Iterator[Finding]:
     """Where subjects or templates differ beyond chance; their p, corrected over the log."""
     for one, p in zip(scores, adjusted, strict=True):
         claim = standard_error_claim(one, p)
@@ -185,15 +238,26 @@ def flip_rates(log: AuditInput) -> Iterator[Finding]:
         scores = [
             other["value"]
             for other in log.reported
-            if other["model"] == one["model"] and str(other.get("metric", "")).startswith(("acc", "exact"))
+            if other["model"] == one["model"]
+            and str(other.get("metric", "")).startswith(("acc", "exact"))
         ]
         for first, second in combinations(scores, 2):
             largest = largest_flip_rate(first, second)
             if one["value"] > largest + ROUNDING:
                 sentence = (
-                    f"{one['model']}: a flip rate of {number_text(one['value'], 3)} is impossible with scores "
-                    f"{number_text(first, 3)} and {number_text(second, 3)}; at most {number_text(largest, 3)}."
+                    f"{one['model']}: a flip rate of {number_text(one['value'], 3)} is impossible "
+                    "with scores "
+                    f"{number_text(first, 3)} and {number_text(second, 3)}; at most "
+                    f"{number_text(largest, 3)}."
                 )
-                detail = "Of two different answers one is wrong, so the rate is at most 2 minus both scores."
-                yield Finding("impossible rate", description(sentence, "impossible", detail), 95, model=one["model"])
+                detail = (
+                    "Of two different answers one is wrong, so the rate is at most 2 minus both "
+                    "scores."
+                )
+                yield Finding(
+                    "impossible rate",
+                    description(sentence, "impossible", detail),
+                    95,
+                    model=one["model"],
+                )
                 break

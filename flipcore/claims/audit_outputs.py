@@ -51,11 +51,14 @@ def _cached(log: AuditInput) -> Iterator[Finding]:
         heat = row["temperature"]
         heat_words = "" if pd.isna(heat) else f" at temperature {heat:g}"
         sentence = (
-            f"{row['model']}: all {int(row['n_outputs']):,} runs of {n:,} items repeat the same text{heat_words}. "
+            f"{row['model']}: all {int(row['n_outputs']):,} runs of {n:,} items repeat the same "
+            f"text{heat_words}. "
             "They look cached, so their agreement says nothing about noise."
         )
         detail = "Each repeat took exactly the same time." if is_same_time else ""
-        yield Finding("cached runs", description(sentence, "cached", detail), 83, model=str(row["model"]))
+        yield Finding(
+            "cached runs", description(sentence, "cached", detail), 83, model=str(row["model"])
+        )
 
 
 def _rows(frame: pd.DataFrame) -> list[dict[str, Any]]:
@@ -68,29 +71,38 @@ def _averaged(log: AuditInput, frame: pd.DataFrame) -> Iterator[Finding]:
     Either every run of an item holds the same mean though its texts differ, or a scorer that knows
     right and wrong alone holds a share.
     """
-    base_scores = frame[frame["is_base"] & ~frame["extractor"].isin(OURS) & frame["score"].between(0, 1)]
+    base_scores = frame[
+        frame["is_base"] & ~frame["extractor"].isin(OURS) & frame["score"].between(0, 1)
+    ]
     are_shares = (base_scores["score"] > 0) & (base_scores["score"] < 1)
     if base_scores.loc[are_shares, "item_id"].nunique() < LEAST_RERUN:
         return
-    differing = {str(row["model"]) for row in _rows(log.reruns) if row["n_same"] < row["n_items"] / 2}
+    differing = {
+        str(row["model"]) for row in _rows(log.reruns) if row["n_same"] < row["n_items"] / 2
+    }
     for (model, extractor), part in base_scores.groupby(["model", "extractor"], sort=False):
         by_item = part.groupby("item_id", sort=False)["score"].agg(["size", "nunique", "first"])
         is_between = (by_item["first"] > 0) & (by_item["first"] < 1)
         n_between, n_runs = int(is_between.sum()), int(by_item["size"].min())
         shares = by_item["first"] * n_runs
-        is_mean = bool((by_item["nunique"] == 1).all() and np.allclose(shares, shares.round(), atol=0.01))
+        is_mean = bool(
+            (by_item["nunique"] == 1).all() and np.allclose(shares, shares.round(), atol=0.01)
+        )
         is_binary = str(extractor).rpartition("/")[2] in RIGHT_OR_WRONG
         if n_between < LEAST_RERUN:
             continue
         if n_runs > 1 and is_mean and str(model) in differing:
             sentence = (
-                f"{model}, {spoken_name(extractor)}: all {n_runs} runs of an item hold the same score, though their texts "
+                f"{model}, {spoken_name(extractor)}: all {n_runs} runs of an item hold the same "
+                "score, though their texts "
                 f"differ; {n_between:,} of {len(by_item):,} lie between 0 and 1. They are averages."
             )
         elif n_runs == 1 and is_binary:
             sentence = (
-                f"{model}, {spoken_name(extractor)}: {n_between:,} of {len(by_item):,} scores lie between 0 and 1, though "
-                "this scorer gives right or wrong. They are averages of runs that the log does not hold."
+                f"{model}, {spoken_name(extractor)}: {n_between:,} of {len(by_item):,} scores lie "
+                "between 0 and 1, though "
+                "this scorer gives right or wrong. They are averages of runs that the log does "
+                "not hold."
             )
         else:
             continue
@@ -99,7 +111,10 @@ def _averaged(log: AuditInput, frame: pd.DataFrame) -> Iterator[Finding]:
         yield Finding("averaged runs", claim, 81, items, str(model), extractor=str(extractor))
 
 
-_NAMES = {"refusal": ("refusals", "is a refusal", "are refusals", 68), "empty": ("empty answers", "is empty", "are empty", 69)}
+_NAMES = {
+    "refusal": ("refusals", "is a refusal", "are refusals", 68),
+    "empty": ("empty answers", "is empty", "are empty", 69),
+}
 
 
 def _refusals_and_empty(log: AuditInput, frame: pd.DataFrame) -> Iterator[Finding]:
@@ -113,11 +128,20 @@ def _refusals_and_empty(log: AuditInput, frame: pd.DataFrame) -> Iterator[Findin
         about, is_one, are_several, rank = _NAMES[str(what)]
         n, n_all = len(part), int(sizes.get(model, len(part)))
         share = percent_text(n / n_all, 1)
-        sentence = f"{model}: {share} of its {n_all:,} outputs {is_one if n == 1 else are_several} ({n:,})."
+        sentence = (
+            f"{model}: {share} of its {n_all:,} outputs {is_one if n == 1 else are_several} "
+            f"({n:,})."
+        )
         n_wrong = int((part["score"] == 0).sum())
         detail = f"{n_wrong:,} of them count as wrong." if n_wrong else ""
         items = tuple(dict.fromkeys(part["item_id"]))[:N_LISTED]
-        yield Finding(about, description(sentence, about, detail), rank * (0.5 + 0.5 * n / n_all), items, str(model))
+        yield Finding(
+            about,
+            description(sentence, about, detail),
+            rank * (0.5 + 0.5 * n / n_all),
+            items,
+            str(model),
+        )
 
 
 def _lead_scores(log: AuditInput, frame: pd.DataFrame) -> pd.DataFrame:
@@ -144,7 +168,8 @@ def _cut_silently(log: AuditInput) -> Iterator[Finding]:
             n, where = _at_most(ended, n_all)
         if n:
             sentence = (
-                f"{model}: {percent_text(n / n_all, 1)} of its {n_all:,} outputs {where} ({n:,}), and the log does not say "
+                f"{model}: {percent_text(n / n_all, 1)} of its {n_all:,} outputs {where} ({n:,}), "
+                "and the log does not say "
                 "that they were cut off."
             )
             yield Finding("silent cuts", description(sentence, "silent cuts"), 71, model=str(model))
@@ -152,17 +177,25 @@ def _cut_silently(log: AuditInput) -> Iterator[Finding]:
 
 def _at_most(ended: pd.DataFrame, n_all: int) -> tuple[int, str]:
     """(outputs at the largest length, what is said of them); (0, "") where it is no cut."""
-    for column, least, unit in (("n_tokens_out", LEAST_TOKENS, "tokens"), ("n_chars", LEAST_LENGTH, "characters")):
+    for column, least, unit in (
+        ("n_tokens_out", LEAST_TOKENS, "tokens"),
+        ("n_chars", LEAST_LENGTH, "characters"),
+    ):
         lengths = ended.dropna(subset=column)
         if lengths.empty or (top := lengths[column].max()) < least:
             continue
         at_top = lengths[lengths[column] == top]
         near = lengths[(lengths[column] < top) & (lengths[column] >= 0.95 * top)]
-        n, n_open = int(at_top["n_texts"].sum()), int(at_top.loc[at_top["ends_open"], "n_texts"].sum())
+        n, n_open = (
+            int(at_top["n_texts"].sum()),
+            int(at_top.loc[at_top["ends_open"], "n_texts"].sum()),
+        )
         is_pile = n >= max(LEAST_RERUN, CUT_SHARE * n_all) and n > int(near["n"].sum())
         # texts of one form have one length and end as they should
         if is_pile and n < 0.95 * n_all and n_open >= 0.5 * n:
-            return int(at_top["n"].sum()), f"have exactly {int(top):,} {unit}, which no other exceeds"
+            return int(
+                at_top["n"].sum()
+            ), f"have exactly {int(top):,} {unit}, which no other exceeds"
     return 0, ""
 
 
@@ -178,24 +211,39 @@ def _keys_alone(log: AuditInput, frame: pd.DataFrame) -> Iterator[Finding]:
         for item, target in zip(log.items["item_id"], log.items["target"], strict=True)
         if isinstance(target, str) and target
     }
-    base = frame[frame["is_base"] & (frame["axis"] == OWN_PROMPT) & (frame["status"] == "ok") & frame["answer"].notna()]
+    base = frame[
+        frame["is_base"]
+        & (frame["axis"] == OWN_PROMPT)
+        & (frame["status"] == "ok")
+        & frame["answer"].notna()
+    ]
     base = base[base["item_id"].isin(keys.keys()) & ~base["answer"].isin((RIGHT, WRONG))]
     if base["model"].nunique() * base["sample"].nunique() < LEAST_VOTERS:
         return
     place = {name: number for number, name in enumerate(log.scorers)}
     order = base["extractor"].astype(str).map(place).fillna(len(place))
-    votes = base.assign(order=order).sort_values("order", kind="stable").drop_duplicates(["model", "item_id", "sample"])
+    votes = (
+        base.assign(order=order)
+        .sort_values("order", kind="stable")
+        .drop_duplicates(["model", "item_id", "sample"])
+    )
     n_models = votes["model"].nunique()
     by_item = votes.astype({"item_id": str, "answer": str}).groupby("item_id", sort=False)
     n_votes, models_of = by_item.size(), by_item["model"].nunique()
     n_votes = n_votes[n_votes >= LEAST_VOTERS]
     if n_votes.empty:
         return
-    counts = votes.astype({"item_id": str, "answer": str}).groupby(["item_id", "answer"], sort=False).size()
+    counts = (
+        votes.astype({"item_id": str, "answer": str})
+        .groupby(["item_id", "answer"], sort=False)
+        .size()
+    )
     largest = counts.reset_index(name="n").sort_values("n", ascending=False, kind="stable")
     largest = largest.drop_duplicates("item_id").set_index("item_id").loc[n_votes.index]
     alone, partly = [], 0
-    for item, answer, n, n_all in zip(largest.index, largest["answer"], largest["n"], n_votes, strict=True):
+    for item, answer, n, n_all in zip(
+        largest.index, largest["answer"], largest["n"], n_votes, strict=True
+    ):
         if answer in keys[item]:
             continue
         if n == n_all and models_of[item] == n_models:
@@ -205,12 +253,22 @@ def _keys_alone(log: AuditInput, frame: pd.DataFrame) -> Iterator[Finding]:
     if len(alone) < LEAST_KEYS or len(alone) < partly + 2:
         return
     who = f"all {n_models} models" if n_models > 1 else "all its runs"
-    sentence = f"On {count_of(len(alone), 'item')} no answer agrees with the right answer, and {who} give one other answer."
+    sentence = (
+        f"On {count_of(len(alone), 'item')} no answer agrees with the right answer, and {who} "
+        "give one other answer."
+    )
     about = "keys alone" if n_models > 1 else "keys of one model"
-    yield Finding(about, description(sentence, about, "Look at these keys first."), 66, tuple(alone)[:N_LISTED])
+    yield Finding(
+        about,
+        description(sentence, about, "Look at these keys first."),
+        66,
+        tuple(alone)[:N_LISTED],
+    )
 
 
-def reported_errors(reported: Mapping[str, Any], scores: pd.Series, families: pd.Series | None) -> tuple[float, float] | None:
+def reported_errors(
+    reported: Mapping[str, Any], scores: pd.Series, families: pd.Series | None
+) -> tuple[float, float] | None:
     """(reported, recomputed) standard error of a mean where the reported one is far too small.
 
     `scores` is one mean per item. A log may take clusters together, which as a rule widens it: the

@@ -53,11 +53,16 @@ def _wordings(prompts: pd.DataFrame) -> Iterator[Finding]:
     """Few wordings around the question, each of many items: the prompt was changed on the way. One of its own an item is a prompt with
     a passage or drawn examples."""
     columns = (prompts[name] for name in ("prompt", "question", "options"))
-    rests = pd.Series([_rest(str(p), str(q), own) for p, q, own in zip(*columns, strict=True)], index=prompts.index)
+    rests = pd.Series(
+        [_rest(str(p), str(q), own) for p, q, own in zip(*columns, strict=True)],
+        index=prompts.index,
+    )
     counts = rests.value_counts()
     if 1 < len(counts) <= MOST_WORDINGS and counts.iloc[1] >= LEAST_SHARE * len(rests):
         sizes = " and ".join(f"{n:,}" for n in counts)
-        sentence = f"The wording around the question changes: {len(counts)} wordings, of {sizes} items."
+        sentence = (
+            f"The wording around the question changes: {len(counts)} wordings, of {sizes} items."
+        )
         items = tuple(prompts["item_id"][rests == counts.index[-1]])[:N_LISTED]
         yield Finding("wordings", description(sentence, "wordings"), 72, items)
 
@@ -69,14 +74,20 @@ def _own_examples(prompts: pd.DataFrame) -> Iterator[Finding]:
     """
     systems = prompts["system"] if "system" in prompts else [""] * len(prompts)
     is_twice = []
-    for prompt, system, question in zip(prompts["prompt"], systems, prompts["question"], strict=True):
+    for prompt, system, question in zip(
+        prompts["prompt"], systems, prompts["question"], strict=True
+    ):
         words = " ".join(str(question).split())
         text = " ".join(f"{system}\n{prompt}".split())
         is_twice.append(len(words) >= 12 and text.count(words) > 1)
     items = tuple(prompts["item_id"][is_twice])
-    if items and len(items) < 0.9 * len(prompts):  # where every prompt repeats its question, that is its layout
+    if items and len(items) < 0.9 * len(
+        prompts
+    ):  # where every prompt repeats its question, that is its layout
         stand = count_of(len(items), "item stands", "items stand")
-        sentence = f"{stand} among the examples of {'its' if len(items) == 1 else 'their'} own prompt."
+        sentence = (
+            f"{stand} among the examples of {'its' if len(items) == 1 else 'their'} own prompt."
+        )
         yield Finding("own examples", description(sentence, "own examples"), 84, items[:N_LISTED])
 
 
@@ -86,11 +97,17 @@ def _leaks(prompts: pd.DataFrame) -> Iterator[Finding]:
     leaking = [
         item
         for item, prompt, question, options, target in zip(*columns, strict=True)
-        if isinstance(target, str) and _leaks_answer(str(prompt), str(question), list(options), target.split("\n"))
+        if isinstance(target, str)
+        and _leaks_answer(str(prompt), str(question), list(options), target.split("\n"))
     ]
     if leaking:
-        sentence = f"The right answer of {count_of(len(leaking), 'item')} stands in the prompt behind the question."
-        yield Finding("leaked answers", description(sentence, "leaked answers"), 90, tuple(leaking)[:N_LISTED])
+        sentence = (
+            f"The right answer of {count_of(len(leaking), 'item')} stands in the prompt behind "
+            "the question."
+        )
+        yield Finding(
+            "leaked answers", description(sentence, "leaked answers"), 90, tuple(leaking)[:N_LISTED]
+        )
 
 
 def _leaks_answer(prompt: str, question: str, options: list[str], targets: list[str]) -> bool:
@@ -106,7 +123,10 @@ def _leaks_answer(prompt: str, question: str, options: list[str], targets: list[
         return False
     words, question_words = normalised_text(behind).split(), normalised_text(question).split()
     parts = (one.split() for one in targets)
-    return any(len("".join(one)) > 2 and _holds(words, one) and not _holds(question_words, one) for one in parts)
+    return any(
+        len("".join(one)) > 2 and _holds(words, one) and not _holds(question_words, one)
+        for one in parts
+    )
 
 
 _LEAK_WORD = re.compile(r"(answer|solution|key|target|hint)\W", re.IGNORECASE)
@@ -118,20 +138,31 @@ def _holds(words: list[str], part: list[str]) -> bool:
 
 def _keys(items: pd.DataFrame) -> Iterator[Finding]:
     """Right answers that nearly all stand at one place among the options."""
-    places = [int(t) for t, options in zip(items["target"], items["options"], strict=True) if len(options) > 1 and _is_place(t)]
+    places = [
+        int(t)
+        for t, options in zip(items["target"], items["options"], strict=True)
+        if len(options) > 1 and _is_place(t)
+    ]
     share, place = _top_share(places)
     n_options = max((len(one) for one in items["options"]), default=0)
     if len(places) >= LEAST_ITEMS and share > max(0.6, 2 / max(n_options, 1)):
         label = labels_of("upper", n_options)[place]
-        sentence = f"{percent_text(share, 0)} of {len(places):,} right answers stand at {label}: always answering {label} scores as much."
+        sentence = (
+            f"{percent_text(share, 0)} of {len(places):,} right answers stand at {label}: always "
+            f"answering {label} scores as much."
+        )
         yield Finding("keys at one place", description(sentence, "keys"), 78)
 
 
 def _one_answer(log: AuditInput) -> Iterator[Finding]:
     """A model that gives one option nearly always, where the keys do not lie so."""
-    options = {item: len(one) for item, one in zip(log.items["item_id"], log.items["options"], strict=True)}
+    options = {
+        item: len(one) for item, one in zip(log.items["item_id"], log.items["options"], strict=True)
+    }
     targets = dict(zip(log.items["item_id"], log.items["target"].astype(str), strict=True))
-    base = log.frame[log.frame["is_base"] & (log.frame["axis"] == OWN_PROMPT) & log.frame["answer"].notna()]
+    base = log.frame[
+        log.frame["is_base"] & (log.frame["axis"] == OWN_PROMPT) & log.frame["answer"].notna()
+    ]
     base = base[np.array([options.get(item, 0) > 1 for item in base["item_id"]], dtype=bool)]
     for (model, extractor), part in base.groupby(["model", "extractor"], sort=False):
         if extractor in OURS and (base["extractor"] != extractor).any():
@@ -146,7 +177,12 @@ def _one_answer(log: AuditInput) -> Iterator[Finding]:
             sentence = f"{model}, {spoken_name(extractor)}: {among}, whatever the question is."
             items = tuple(dict.fromkeys(part["item_id"]))[:N_LISTED]
             yield Finding(
-                "one answer always", description(sentence, "one answer"), 76, items, str(model), extractor=str(extractor)
+                "one answer always",
+                description(sentence, "one answer"),
+                76,
+                items,
+                str(model),
+                extractor=str(extractor),
             )
 
 

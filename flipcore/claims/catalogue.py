@@ -3,9 +3,33 @@
 A module of claims ends in one tuple ``ASSERTIONS`` and stands in `MODULES`.
 """
 
-from flipcore.claims import audit, corrected_ranks, flips, gates, holdout, likeness, locks, memory, ranking, regression, score
+from flipcore.claims import (
+    audit,
+    corrected_ranks,
+    flips,
+    gates,
+    holdout,
+    likeness,
+    locks,
+    memory,
+    ranking,
+    regression,
+    score,
+)
 from flipcore.claims.claim import Assertion
 
-MODULES = (flips, memory, holdout, likeness, gates, locks, audit, ranking, score, corrected_ranks, regression)
+MODULES = (
+    flips,
+    memory,
+    holdout,
+    likeness,
+    gates,
+    locks,
+    audit,
+    ranking,
+    score,
+    corrected_ranks,
+    regression,
+)
 ASSERTIONS: tuple[Assertion, ...] = tuple(one for module in MODULES for one in module.ASSERTIONS)
 BY_NAME = {one.name: one for one in ASSERTIONS}

@@ -65,6 +65,8 @@ class Claim:
         return self if self.withheld or not reason else replace(self, withheld=reason)
 
 
-def description(sentence: str, outcome: str = "described", detail: str = "", **numbers: Any) -> Claim:
+def description(
+    sentence: str, outcome: str = "described", detail: str = "", **numbers: Any
+) -> Claim:
     """A sentence that reports what was counted or measured and asserts nothing beyond it."""
     return Claim(None, outcome, sentence, False, detail, "", numbers)

@@ -11,11 +11,16 @@ from flipcore.claims.claim import Assertion, Claim, description
 from flipcore.stats.base.estimate import MIN_N, Estimate, number_text, p_text
 from flipcore.stats.ranking.order import rank_limits
 from flipcore.stats.score.corrected import Corrected
-from flipcore.stats.score.corrected_difference import CorrectedDifference, corrected_difference, over_pairs
+from flipcore.stats.score.corrected_difference import (
+    CorrectedDifference,
+    corrected_difference,
+    over_pairs,
+)
 
 HIGHER_BY_PEOPLE = Assertion(
     "scores higher by people",
-    "one of two models scores higher on such questions by what people read, or its rank is in its interval",
+    "one of two models scores higher on such questions by what people read, or its rank is in its "
+    "interval",
     0.05,
     2,
     "all pairs of models whose outputs people labelled, Holm",
@@ -53,7 +58,9 @@ class PairByPeople:
     claim: Claim
 
 
-def pairs_by_people(models: Sequence[Labelled], level: float = 0.95, why_not: str = "") -> list[PairByPeople]:
+def pairs_by_people(
+    models: Sequence[Labelled], level: float = 0.95, why_not: str = ""
+) -> list[PairByPeople]:
     """Every pair of models, the best first; `why_not` withholds what is asserted."""
     ordered = sorted(models, key=lambda one: -np.nan_to_num(one.score.estimate.value, nan=-1.0))
     both = list(combinations(ordered, 2))
@@ -68,17 +75,36 @@ def pairs_by_people(models: Sequence[Labelled], level: float = 0.95, why_not: st
     return out
 
 
-def _claim(one: Labelled, two: Labelled, joint: Estimate, p: float, raw: float, level: float) -> Claim:
+def _claim(
+    one: Labelled, two: Labelled, joint: Estimate, p: float, raw: float, level: float
+) -> Claim:
     if math.isnan(p):
-        few = [labels for model in (one, two) if (labels := _more(model))] or ["too few families of questions"]
-        return description(f"By people, {one.model} and {two.model} are not compared yet: {'; '.join(few)}.", FEW)
+        few = [labels for model in (one, two) if (labels := _more(model))] or [
+            "too few families of questions"
+        ]
+        return description(
+            f"By people, {one.model} and {two.model} are not compared yet: {'; '.join(few)}.", FEW
+        )
     is_shown = p <= 1 - level + 1e-12
-    numbers = f"{joint.text_points()}, {p_text(p)} (extractor alone: {number_text(100 * raw, 1, sign=True)} points)."
+    numbers = (
+        f"{joint.text_points()}, {p_text(p)} (extractor alone: "
+        f"{number_text(100 * raw, 1, sign=True)} points)."
+    )
     what = (
-        f"{one.model} scores higher than {two.model}" if is_shown else f"undecided whether {one.model} and {two.model} differ"
+        f"{one.model} scores higher than {two.model}"
+        if is_shown
+        else f"undecided whether {one.model} and {two.model} differ"
     )
     outcome = HIGHER if is_shown else UNDECIDED
-    return Claim(HIGHER_BY_PEOPLE, outcome, f"By people, {what}: {numbers}", is_shown, "", "", {"difference": joint, "p": p})
+    return Claim(
+        HIGHER_BY_PEOPLE,
+        outcome,
+        f"By people, {what}: {numbers}",
+        is_shown,
+        "",
+        "",
+        {"difference": joint, "p": p},
+    )
 
 
 def _more(one: Labelled) -> str:
@@ -91,7 +117,9 @@ def _more(one: Labelled) -> str:
     return f"label about {score.n_more:,} more of {one.model}"
 
 
-def ranks_by_people(pairs: Sequence[PairByPeople], level: float = 0.95, why_not: str = "") -> Claim | None:
+def ranks_by_people(
+    pairs: Sequence[PairByPeople], level: float = 0.95, why_not: str = ""
+) -> Claim | None:
     """Each model's rank by the leads of all pairs; None below three models, or where a pair has no p."""
     names = list(dict.fromkeys(name for one in pairs for name in (one.first, one.second)))
     if len(names) < 3 or any(math.isnan(one.p) for one in pairs):
@@ -101,9 +129,21 @@ def ranks_by_people(pairs: Sequence[PairByPeople], level: float = 0.95, why_not:
         if one.claim.asserted:
             p[names.index(one.first), names.index(one.second)] = 0.0
     best, worst = (one.tolist() for one in rank_limits(p, 1 - level))
-    ranks = [f"{one} {a}" if a == b else f"{one} {a} to {b}" for one, a, b in zip(names, best, worst, strict=True)]
+    ranks = [
+        f"{one} {a}" if a == b else f"{one} {a} to {b}"
+        for one, a, b in zip(names, best, worst, strict=True)
+    ]
     is_open = not any(one.claim.asserted for one in pairs)
-    sentence = "By people, no model is shown to rank above another." if is_open else f"Ranks by people: {', '.join(ranks)}."
-    numbers = {"best": dict(zip(names, best, strict=True)), "worst": dict(zip(names, worst, strict=True))}
+    sentence = (
+        "By people, no model is shown to rank above another."
+        if is_open
+        else f"Ranks by people: {', '.join(ranks)}."
+    )
+    numbers = {
+        "best": dict(zip(names, best, strict=True)),
+        "worst": dict(zip(names, worst, strict=True)),
+    }
     outcome = UNDECIDED if is_open else "ranked"
-    return Claim(HIGHER_BY_PEOPLE, outcome, sentence, not is_open, "", "", numbers).not_claimed(why_not)
+    return Claim(HIGHER_BY_PEOPLE, outcome, sentence, not is_open, "", "", numbers).not_claimed(
+        why_not
+    )

@@ -14,12 +14,15 @@ def prediction(fit: FlipPrediction) -> Claim:
     if math.isnan(fit.slope):
         slope = "none: the predictions do not vary, or they separate flips from the rest."
     detail = (
-        f"Brier score {number_text(fit.brier, 3)}, {number_text(fit.brier_constant, 3)} for always saying the mean; "
-        f"{fit.n_rows:,} item-axis rows ({fit.n_dropped:,} dropped for a missing feature). Calibration slope "
+        f"Brier score {number_text(fit.brier, 3)}, {number_text(fit.brier_constant, 3)} for "
+        "always saying the mean; "
+        f"{fit.n_rows:,} item-axis rows ({fit.n_dropped:,} dropped for a missing feature). "
+        "Calibration slope "
         f"{slope}"
     )
     return description(
-        f"Out-of-fold AUC {fit.auc.text()}; the axis alone gives {number_text(fit.auc_by_axis)} ({p_text(fit.p)}).",
+        f"Out-of-fold AUC {fit.auc.text()}; the axis alone gives {number_text(fit.auc_by_axis)} "
+        f"({p_text(fit.p)}).",
         detail=detail,
         p=fit.p,
     )

@@ -42,7 +42,8 @@ WORLDS = (
 )
 WHOSE = Assertion(
     "artifact or genuine",
-    "more pairs flip under one extractor alone than under both, or more under both than under either alone",
+    "more pairs flip under one extractor alone than under both, or more under both than under "
+    "either alone",
     0.05,
     1,
     "three contrasts of all cells of a model that are claimed together, Holm",
@@ -65,7 +66,12 @@ PLAN = Assertion(
     ("the assumed world",),
 )
 ASSERTIONS: tuple[Assertion, ...] = (WHOSE, ANYWHERE, PLAN)
-ARTIFACT, OF_REFERENCE, OF_BOTH, GENUINE = "artifact", "artifact of the reference", "artifact of both", "genuine"
+ARTIFACT, OF_REFERENCE, OF_BOTH, GENUINE = (
+    "artifact",
+    "artifact of the reference",
+    "artifact of both",
+    "genuine",
+)
 CLAIMED = (ARTIFACT, OF_REFERENCE, OF_BOTH, GENUINE)
 OPEN, FEW, REFERENCE, UNDEFINED = "undecided", "few", "reference", "undefined"
 ABOVE, BELOW = "A above G", "A below G"  # by a rule of the source: a description
@@ -83,11 +89,18 @@ _WORDS = {
 _ANSWERS = {
     ARTIFACT: "{lead} of answers change only because of how they are read ({reader}){noise}",
     OF_REFERENCE: "{lead} of answers change only because of how the reference extractor reads them{noise}",
-    OF_BOTH: "{lead} of answers change only because of how they are read ({reader}), others by the reference extractor{noise}",
-    GENUINE: "{lead} of answers change because the model changed its answer, not because of how it is read{noise}",
-    OPEN: "Undecided whether the model or the extractor changes answers: {lead} change only with {reader}{noise}",
+    OF_BOTH: "{lead} of answers change only because of how they are read ({reader}), others by the "
+    "reference extractor{noise}",
+    GENUINE: "{lead} of answers change because the model changed its answer, not because of how it is "
+    "read{noise}",
+    OPEN: "Undecided whether the model or the extractor changes answers: {lead} change only with "
+    "{reader}{noise}",
 }
-_PLACES = {"A_plus": "only under this extractor", "A_minus": "only under the reference extractor", "both": "under both"}
+_PLACES = {
+    "A_plus": "only under this extractor",
+    "A_minus": "only under the reference extractor",
+    "both": "under both",
+}
 _LEADS = {OF_REFERENCE: "A_minus", GENUINE: "both"}  # what a sentence leads with; else A+
 
 
@@ -122,7 +135,9 @@ class Verdict:
         return ARTIFACT if own else OF_REFERENCE if reference else GENUINE if genuine else OPEN
 
 
-def source_outcome(rule: str, a: tuple[float, float], g: tuple[float, float], a_minus_g: tuple[float, float]) -> str:
+def source_outcome(
+    rule: str, a: tuple[float, float], g: tuple[float, float], a_minus_g: tuple[float, float]
+) -> str:
     """What a rule of the source gives with these limits: lo(A - G) > 0, or lo(A) > hi(G), and the reverse."""
     low, high = a_minus_g if rule == "paired" else (a[0] - g[1], a[1] - g[0])
     return ABOVE if low > 0 else BELOW if high < 0 else OPEN
@@ -141,19 +156,32 @@ def verdicts(
     by_pair = {_pair(one): one for one in together if not _why(one, closed_gates or {})}
     tests = [parts_test(one, temperature) for one in by_pair.values()]
     p, p_read = (
-        dict(zip(by_pair, _adjusted([_turned(one, x) for one, x in zip(by_pair.values(), every, strict=True)]), strict=True))
+        dict(
+            zip(
+                by_pair,
+                _adjusted(
+                    [_turned(one, x) for one, x in zip(by_pair.values(), every, strict=True)]
+                ),
+                strict=True,
+            )
+        )
         for every in ([test.p for test in tests], [test.p_read for test in tests])
     )
     out = {}
     for one in contested:
         test, pair = parts_test(one, temperature), _pair(one)
-        own, own_read = (_turned(one, p[pair]), _turned(one, p_read[pair])) if pair in p else (test.p, test.p_read)
+        own, own_read = (
+            (_turned(one, p[pair]), _turned(one, p_read[pair]))
+            if pair in p
+            else (test.p, test.p_read)
+        )
         out[one.axis, one.extractor] = _verdict(one, test, own, own_read)
     return out
 
 
 UNCHECKED = (
-    "No output was checked by people, so a misreading that both extractors share counts as the model's change. "
+    "No output was checked by people, so a misreading that both extractors share counts as the "
+    "model's change. "
     "Label outputs under Review, Outputs."
 )
 
@@ -187,7 +215,11 @@ def _turned(one: Decomposition, p: np.ndarray) -> np.ndarray:
 def _adjusted(p: Sequence[np.ndarray]) -> list[np.ndarray]:
     """Holm over all, and never below twice a p: what is claimed at a level then agrees with the two-sided interval of that level."""
     flat = np.concatenate(p) if p else np.empty(0)
-    return np.split(np.minimum(np.fmax(np.array(holm(flat.tolist())), 2 * flat), 1.0), len(p)) if p else []
+    return (
+        np.split(np.minimum(np.fmax(np.array(holm(flat.tolist())), 2 * flat), 1.0), len(p))
+        if p
+        else []
+    )
 
 
 def cell_claims(
@@ -199,12 +231,31 @@ def cell_claims(
     """One claim a cell, in order. `closed_gates`: axis or extractor -> why it is not claimed; `temperature`: None where unknown;
     `family` as in `verdicts`."""
     by_place = verdicts(cells, closed_gates, temperature, family)
-    n_family = len({_pair(one) for one in family or cells if _is_contested(one) and not _why(one, closed_gates or {})})
-    return [_claim(one, by_place.get((one.axis, one.extractor)), closed_gates or {}, n_family, temperature) for one in cells]
+    n_family = len(
+        {
+            _pair(one)
+            for one in family or cells
+            if _is_contested(one) and not _why(one, closed_gates or {})
+        }
+    )
+    return [
+        _claim(
+            one, by_place.get((one.axis, one.extractor)), closed_gates or {}, n_family, temperature
+        )
+        for one in cells
+    ]
 
 
-def _claim(one: Decomposition, verdict: Verdict | None, closed_gates: Mapping[str, str], n_family: int, temperature) -> Claim:
-    claim = _undecidable(one) if verdict is None else _claim_of(verdict, WHOSE, n_family, temperature)
+def _claim(
+    one: Decomposition,
+    verdict: Verdict | None,
+    closed_gates: Mapping[str, str],
+    n_family: int,
+    temperature,
+) -> Claim:
+    claim = (
+        _undecidable(one) if verdict is None else _claim_of(verdict, WHOSE, n_family, temperature)
+    )
     return claim.not_claimed(_why(one, closed_gates))
 
 
@@ -212,11 +263,24 @@ def _claim_of(verdict: Verdict, assertion: Assertion, n_family: int, temperature
     """At the level and rule that the cell's estimates stand at. What a rule of the source gives is a description."""
     one, outcome = verdict.cell, outcome_of(verdict)
     sentence = filled(verdict.sentences[outcome], one, verdict.leads[outcome])
-    numbers = {"p": p_of(verdict.p, outcome), "A_plus": one.A_plus, "A_minus": one.A_minus, "both": one.both}
+    numbers = {
+        "p": p_of(verdict.p, outcome),
+        "A_plus": one.A_plus,
+        "A_minus": one.A_minus,
+        "both": one.both,
+    }
     detail = _detail(one, n_family, temperature)
     if one.axis == ALL_AXES:
         detail = f"{verdict.decided_by.get(outcome, '')}{detail}"
-    return Claim(assertion if one.rule == PARTS else None, outcome, sentence, outcome in CLAIMED, detail, "", numbers)
+    return Claim(
+        assertion if one.rule == PARTS else None,
+        outcome,
+        sentence,
+        outcome in CLAIMED,
+        detail,
+        "",
+        numbers,
+    )
 
 
 def outcome_of(verdict: Verdict) -> str:
@@ -240,9 +304,14 @@ def _undecidable(one: Decomposition) -> Claim:
         if one.is_reference:
             both = "the reference extractor"
         return description(
-            f"{place(one)}: no item is read twice by {both}, so nothing is claimed.", UNDEFINED, unread_words(one)
+            f"{place(one)}: no item is read twice by {both}, so nothing is claimed.",
+            UNDEFINED,
+            unread_words(one),
         )
-    sentence = f"{place(one)} is the reference extractor: {one.T.text_percent()} of pairs flip{_whatever(one, 'T')}."
+    sentence = (
+        f"{place(one)} is the reference extractor: {one.T.text_percent()} of pairs "
+        f"flip{_whatever(one, 'T')}."
+    )
     return description(sentence, REFERENCE, unread_words(one))
 
 
@@ -252,27 +321,41 @@ def _is_contested(one: Decomposition) -> bool:
 
 def _why(one: Decomposition, closed_gates: Mapping[str, str]) -> str:
     return " ".join(
-        dict.fromkeys(closed_gates[name] for name in (one.axis, one.extractor, one.reference) if name in closed_gates)
+        dict.fromkeys(
+            closed_gates[name]
+            for name in (one.axis, one.extractor, one.reference)
+            if name in closed_gates
+        )
     )
 
 
 def _verdict(one: Decomposition, test: PartsTest, p: np.ndarray, p_read: np.ndarray) -> Verdict:
     beyond = stated_parts(one.item_values) != THREE
     noise = " beyond reruns alone" if beyond else "" if test.above_floor else ", noise included"
-    few = f"too few {'items' if one.n_items == test.n else 'clusters of items'} for a claim ({test.n})"
+    few = (
+        f"too few {'items' if one.n_items == test.n else 'clusters of items'} for a claim "
+        f"({test.n})"
+    )
     ends = {key: f"{_WORDS[key]}, {p_text(p_of(p, key))}" for key in (*CLAIMED, OPEN)}
     decided_by = {key: f"{p_text(p_of(p, key))}. " for key in (*CLAIMED, OPEN)}
     if one.unread.n and (np.nan_to_num(p_read, nan=1.0) <= 1 - one.T.level).any():
-        ends[OPEN], decided_by[OPEN] = f"{_WORDS[OPEN]}: unread answers could turn it", "Unread answers could turn it. "
+        ends[OPEN], decided_by[OPEN] = (
+            f"{_WORDS[OPEN]}: unread answers could turn it",
+            "Unread answers could turn it. ",
+        )
     ends |= {FEW: few, ABOVE: _WORDS[ABOVE], BELOW: _WORDS[BELOW]}
     leads = {key: _LEADS.get(key, "A_plus") for key in ends}
-    rates = {key: f"{{lead}} of pairs flip {_PLACES[lead]}{noise}{_whatever(one, lead, beyond)}" for key, lead in leads.items()}
+    rates = {
+        key: f"{{lead}} of pairs flip {_PLACES[lead]}{noise}{_whatever(one, lead, beyond)}"
+        for key, lead in leads.items()
+    }
     sentences = {key: f"{place(one)}: {end}. {rates[key]}." for key, end in ends.items()}
     if one.axis == ALL_AXES:
         reader = title_of(one.extractor).lower().partition(" (")[0]
         names = {"reader": reader, "noise": noise.replace(" beyond", ", beyond"), "lead": "{lead}"}
         sentences |= {
-            key: f"{answer.format(**names)}{_beyond_interval(one, leads[key], beyond)}." for key, answer in _ANSWERS.items()
+            key: f"{answer.format(**names)}{_beyond_interval(one, leads[key], beyond)}."
+            for key, answer in _ANSWERS.items()
         }
     their_leads = {key: f"{lead}_excess" if beyond else lead for key, lead in leads.items()}
     return Verdict(one, test, p, sentences, their_leads, decided_by)
@@ -280,7 +363,10 @@ def _verdict(one: Decomposition, test: PartsTest, p: np.ndarray, p_read: np.ndar
 
 def _parts_sentence(one: Decomposition) -> str:
     """Return "Of all pairs, these flip: 40% [20, 60] only under this extractor, 3% [0, 10] only under the reference …"."""
-    parts = (f"{replace(getattr(one, name), coverage=None).text_percent()} {words}" for name, words in _PLACES.items())
+    parts = (
+        f"{replace(getattr(one, name), coverage=None).text_percent()} {words}"
+        for name, words in _PLACES.items()
+    )
     return f"Of all pairs, these flip: {', '.join(parts)}."
 
 
@@ -296,7 +382,10 @@ def _whatever(one: Decomposition, name: str, beyond: bool = False) -> str:
 
 def _beyond_interval(one: Decomposition, name: str, beyond: bool) -> str:
     """The same in a headline, where the unread answers reach further than its interval; small type says it always."""
-    lead, (low, high) = getattr(one, f"{name}_excess" if beyond else name), _unread_range(one, name, beyond)
+    lead, (low, high) = (
+        getattr(one, f"{name}_excess" if beyond else name),
+        _unread_range(one, name, beyond),
+    )
     return "" if lead.low <= low and high <= lead.high else _whatever(one, name, beyond)
 
 
@@ -322,7 +411,9 @@ def unread_words(one: Decomposition) -> str:
     start = f"Unreadable, cut off or failed: {one.unread.n:,} of all answers ({shares})"
     if one.is_reference or np.isnan(one.T.value):
         return f"{start}."
-    parts = [f"{_range_words(*unread_limits(one, name))} {words}" for name, words in _PLACES.items()]
+    parts = [
+        f"{_range_words(*unread_limits(one, name))} {words}" for name, words in _PLACES.items()
+    ]
     return f"{start}; whatever they were, of all pairs {', '.join(parts)}."
 
 
@@ -337,27 +428,46 @@ def floor_words(one: Decomposition, temperature: float | None = None) -> str:
         return "Noise floor: not measured, so flips include decoding noise."
     if one.W.value == 0 and temperature == 0:
         return "Noise floor: deterministic, no floor to measure."
-    under = "" if one.is_reference or np.isnan(one.W_ref.value) else f", under the reference {one.W_ref.text_percent()}"
+    under = (
+        ""
+        if one.is_reference or np.isnan(one.W_ref.value)
+        else f", under the reference {one.W_ref.text_percent()}"
+    )
     return f"Noise floor: {one.W.text_percent()}{under} ({one.floor_source})."
 
 
 def _detail(one: Decomposition, n_family: int, temperature: float | None) -> str:
-    size = f"{one.n_items:,} items" + (f" in {one.T.n:,} clusters" if one.T.n != one.n_items else "")
+    size = f"{one.n_items:,} items" + (
+        f" in {one.T.n:,} clusters" if one.T.n != one.n_items else ""
+    )
     assumed = CLUSTERS_LIKE_SEEN if one.T.n != one.n_items else ""
     family = f"; p corrected for {n_family} comparisons (Holm)" if n_family > 1 else ""
     return " ".join(
-        filter(None, (_parts_sentence(one), floor_words(one, temperature), unread_words(one), f"{size}{family}.", assumed))
+        filter(
+            None,
+            (
+                _parts_sentence(one),
+                floor_words(one, temperature),
+                unread_words(one),
+                f"{size}{family}.",
+                assumed,
+            ),
+        )
     )
 
 
 def headline(
-    cells: Sequence[Decomposition], closed_gates: Mapping[str, str] | None = None, temperature: float | None = None
+    cells: Sequence[Decomposition],
+    closed_gates: Mapping[str, str] | None = None,
+    temperature: float | None = None,
 ) -> Claim:
     """The answer of a page: the largest artifact among the cells that hold one, or else among all cells."""
     by_place = verdicts(cells, closed_gates, temperature)
     contested = [one for one in by_place.values() if not _why(one.cell, closed_gates or {})]
     if not contested and by_place:
-        why = " ".join(dict.fromkeys(_why(one.cell, closed_gates or {}) for one in by_place.values()))
+        why = " ".join(
+            dict.fromkeys(_why(one.cell, closed_gates or {}) for one in by_place.values())
+        )
         return Claim(ANYWHERE, OPEN, "").not_claimed(why)
     if not contested:
         return description("No extractor besides the reference has a flip rate.", UNDEFINED)
@@ -379,16 +489,27 @@ def headline_of(
         return _undecidable(one)
     if verdict is None:
         name = title_of(extractor).lower()
-        text = f"{one.T.text_percent()} of pairs of variants get different answers, read by {name} and nothing else{_whatever(one, 'T')}."
+        text = (
+            f"{one.T.text_percent()} of pairs of variants get different answers, read by {name} "
+            f"and nothing else{_whatever(one, 'T')}."
+        )
         return description(text, REFERENCE, f"{one.n_items:,} items.")
-    return _claim_of(verdict, WHOSE, len(by_place), temperature).not_claimed(_why(one, closed_gates or {}))
+    return _claim_of(verdict, WHOSE, len(by_place), temperature).not_claimed(
+        _why(one, closed_gates or {})
+    )
 
 
-def leading_extractor(cells: Sequence[Decomposition], temperature: float | None = None) -> str | None:
+def leading_extractor(
+    cells: Sequence[Decomposition], temperature: float | None = None
+) -> str | None:
     """Of cells over all axes (`stats.flips.pooled`) the extractor whose verdict leads; None where only the reference was read.
     Holm over all of them holds for the one that is picked."""
     by_place = verdicts(cells, None, temperature)
-    return leading([(one, outcome_of(one)) for one in by_place.values()]).cell.extractor if by_place else None
+    return (
+        leading([(one, outcome_of(one)) for one in by_place.values()]).cell.extractor
+        if by_place
+        else None
+    )
 
 
 def leading(decided: Sequence[tuple[Verdict, str]]) -> Verdict:
@@ -396,13 +517,17 @@ def leading(decided: Sequence[tuple[Verdict, str]]) -> Verdict:
     for outcomes in ((ARTIFACT, OF_BOTH, ABOVE), CLAIMED):
         if claimed := [one for one, outcome in decided if outcome in outcomes]:
             break
-    return max(claimed or [one for one, _ in decided], key=lambda one: (one.cell.A.value, one.cell.T.value))
+    return max(
+        claimed or [one for one, _ in decided], key=lambda one: (one.cell.A.value, one.cell.T.value)
+    )
 
 
 def tally(cells: Sequence[Decomposition], closed_gates: Mapping[str, str] | None = None) -> Claim:
     """How many cells hold artifact of which extractor, how many genuine flips, how many are undecided."""
     by_place = verdicts(cells, closed_gates)
-    return tally_of([outcome_of(one) for one in by_place.values() if not _why(one.cell, closed_gates or {})])
+    return tally_of(
+        [outcome_of(one) for one in by_place.values() if not _why(one.cell, closed_gates or {})]
+    )
 
 
 _TALLY = {
@@ -422,21 +547,30 @@ def tally_of(outcomes: Sequence[str]) -> Claim:
     if len(outcomes) < 2:
         return description("", OPEN)
     n = {key: list(outcomes).count(key) for key in _TALLY}
-    sentence = f"Of {len(outcomes)} combinations of axis and extractor: {', '.join(_TALLY[key].format(n[key]) for key in n if n[key])}."
+    sentence = (
+        f"Of {len(outcomes)} combinations of axis and extractor: "
+        f"{', '.join(_TALLY[key].format(n[key]) for key in n if n[key])}."
+    )
     return Claim(ANYWHERE, "tally", sentence, any(n[key] for key in CLAIMED), numbers=n)
 
 
 def lacking_reference(reference: str, extractors: Sequence[str]) -> Claim:
     """Of a model that was not read by the reference extractor that was asked for: nothing is claimed, and why."""
     there = ", ".join(map(title_of, extractors)).lower()
-    why = f"the reference extractor {title_of(reference).lower()} has no readouts here; there are {there}."
+    why = (
+        f"the reference extractor {title_of(reference).lower()} has no readouts here; there "
+        f"are {there}."
+    )
     return Claim(WHOSE, UNDEFINED, "").not_claimed(why)
 
 
 def plan_sentence(n: int, n_cells: int) -> str:
     """What a design of `n` items read in two ways finds, by the simulated power of the rule that decides."""
     if n < MIN_N:
-        return f"{count_of(n, 'item')} read in two ways; a claim of artifact or genuine takes two extractors and {MIN_N} items."
+        return (
+            f"{count_of(n, 'item')} read in two ways; a claim of artifact or genuine takes two "
+            f"extractors and {MIN_N} items."
+        )
     n_cells = max(n_cells, 1)
     cells = f" and {n_cells} combinations of axis and extractor" if n_cells > 1 else ""
     difference = detectable_difference(n, n_cells)
@@ -445,14 +579,18 @@ def plan_sentence(n: int, n_cells: int) -> str:
         pooled = " For all changes together fewer may do." if n_cells > 1 else ""
         size = number_text(100 * detectable_difference(fewest, n_cells), 0)
         return (
-            f"{n:,} items{cells} are too few. From {fewest:,} items on a large effect ({size} points more changes by the extractor than by "
+            f"{n:,} items{cells} are too few. From {fewest:,} items on a large effect ({size} "
+            "points more changes by the extractor than by "
             f"the model) is found four times in five (simulated).{pooled}"
         )
     low, high = (percent_text(x) for x in elsewhere(n, difference, n_cells))
     return (
-        f"{n:,} items{cells} find {_size_word(difference)} effect ({number_text(100 * difference, 0)} points more changes by the "
-        f"extractor than by the model) four times in five, if {percent_text(BOTH)} of pairs flip under both extractors and 4% by noise; "
-        f"{low if low == high else f'{low} to {high}'} of studies with more under both or twice the noise (simulated)."
+        f"{n:,} items{cells} find {_size_word(difference)} effect "
+        f"({number_text(100 * difference, 0)} points more changes by the "
+        f"extractor than by the model) four times in five, if {percent_text(BOTH)} of pairs flip "
+        "under both extractors and 4% by noise; "
+        f"{low if low == high else f'{low} to {high}'} of studies with more under both or twice "
+        "the noise (simulated)."
     )
 
 

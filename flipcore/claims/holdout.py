@@ -38,27 +38,50 @@ _NULL = (
     "templates of unequal size",
 )
 _BOUNDARY = ("difference exactly at the margin", "at the margin, unequal sizes")
-_COPIED = tuple(f"copied holdout, {share} %, {kind}" for kind in ("paraphrase", "edit", "new numbers") for share in (10, 30))
+_COPIED = tuple(
+    f"copied holdout, {share} %, {kind}"
+    for kind in ("paraphrase", "edit", "new numbers")
+    for share in (10, 30)
+)
 _TWINS = tuple(f"copied holdout, {share} %, twins" for share in (10, 30))
 _HIDDEN = ("the old model guesses", "the old model is always right", *_COPIED, *_TWINS)
-SETS_DIFFER = Assertion("sets differ", "the two sets do not come from one source", 0.05, 2, "the tests of a page, Holm", _NULL)
+SETS_DIFFER = Assertion(
+    "sets differ",
+    "the two sets do not come from one source",
+    0.05,
+    2,
+    "the tests of a page, Holm",
+    _NULL,
+)
 SETS_DIFFER_BEYOND = Assertion(
-    "sets differ beyond the margin", "the difference is larger than the margin", 0.05, 2, "each test", _BOUNDARY
+    "sets differ beyond the margin",
+    "the difference is larger than the margin",
+    0.05,
+    2,
+    "each test",
+    _BOUNDARY,
 )
 SETS_EQUIVALENT = Assertion(
     "sets are equivalent on a test",
-    "the difference is smaller than the margin, and no more entries are close copies than the sentence says, if it says so",
+    "the difference is smaller than the margin, and no more entries are close copies than the "
+    "sentence says, if it says so",
     0.05,
     1,
     "each test",
     (*_BOUNDARY, *_HIDDEN),
 )
 SETS_WITHIN = Assertion(
-    "sets differ within the margin", "there is a difference, and it is smaller than the margin", 0.05, 2, "each test", _BOUNDARY
+    "sets differ within the margin",
+    "there is a difference, and it is smaller than the margin",
+    0.05,
+    2,
+    "each test",
+    _BOUNDARY,
 )
 SAME_SOURCE = Assertion(
     "sets could have one source",
-    "on every test the difference is smaller than its margin, and no more entries are close copies than is said",
+    "on every test the difference is smaller than its margin, and no more entries are close "
+    "copies than is said",
     0.05,
     1,
     "all four tests, intersection-union",
@@ -87,8 +110,21 @@ RETRO_STANDS_OUT = Assertion(
     "each kind of annotator",
     ("entries of unequal oddness", "annotators of unequal skill", "few annotators"),
 )
-ASSERTIONS = (SETS_DIFFER, SETS_DIFFER_BEYOND, SETS_EQUIVALENT, SETS_WITHIN, SAME_SOURCE, TARGET_BETTER, RETRO_STANDS_OUT)
-_BY_OUTCOME = {BEYOND: SETS_DIFFER_BEYOND, DIFFERENT: SETS_DIFFER, WITHIN: SETS_WITHIN, EQUIVALENT: SETS_EQUIVALENT}
+ASSERTIONS = (
+    SETS_DIFFER,
+    SETS_DIFFER_BEYOND,
+    SETS_EQUIVALENT,
+    SETS_WITHIN,
+    SAME_SOURCE,
+    TARGET_BETTER,
+    RETRO_STANDS_OUT,
+)
+_BY_OUTCOME = {
+    BEYOND: SETS_DIFFER_BEYOND,
+    DIFFERENT: SETS_DIFFER,
+    WITHIN: SETS_WITHIN,
+    EQUIVALENT: SETS_EQUIVALENT,
+}
 _WHO = {
     "person": ("People", "these people", "One person"),
     "model": ("Sheets of models", "these sheets", "One sheet of a model"),
@@ -101,19 +137,31 @@ def outcome_claim(test: HoldoutTest) -> Claim:
     numbers = {"estimate": test.estimate, "p": test.p, "margin": test.margin, "bound": test.bound}
     outcome = test.state
     if outcome == BEYOND:
-        sentence = f"The sets differ on {topic} beyond the margin: {estimate_text(test)} against {margin} ({p})."
+        sentence = (
+            f"The sets differ on {topic} beyond the margin: {estimate_text(test)} against "
+            f"{margin} ({p})."
+        )
     elif outcome == WITHIN:
         sentence = (
-            f"The sets differ on {topic} ({p}), but within the margin: {bound_text(test)} against {margin}{_unseen(test)}."
+            f"The sets differ on {topic} ({p}), but within the margin: {bound_text(test)} "
+            f"against {margin}{_unseen(test)}."
         )
     elif outcome == DIFFERENT and test.blind == COPIES:
-        sentence = f"Entries of one set stand for entries of the other: {topic} ({p}). The holdout may copy the benchmark."
+        sentence = (
+            f"Entries of one set stand for entries of the other: {topic} ({p}). The holdout may "
+            "copy the benchmark."
+        )
     elif outcome == DIFFERENT:
         sentence = f"The sets differ on {topic} ({p}), {_not_placed(test)}."
     elif outcome == EQUIVALENT:
-        sentence = f"The sets are equivalent on {topic}: {bound_text(test)} lies within the margin {margin}{_unseen(test)}."
+        sentence = (
+            f"The sets are equivalent on {topic}: {bound_text(test)} lies within the margin "
+            f"{margin}{_unseen(test)}."
+        )
     else:
-        return Claim(None, outcome, f"Undecided on {topic}: {_why_open(test, margin)}.", numbers=numbers)
+        return Claim(
+            None, outcome, f"Undecided on {topic}: {_why_open(test, margin)}.", numbers=numbers
+        )
     return Claim(_BY_OUTCOME[outcome], outcome, sentence, True, numbers=numbers)
 
 
@@ -127,7 +175,9 @@ def most_copies(tests: Iterable[HoldoutTest]) -> int | None:
     return math.ceil(100 * max(shares)) if shares else None
 
 
-MANY_TWINS = "how many are close copies cannot be told, because too many have close twins in their own set"
+MANY_TWINS = (
+    "how many are close copies cannot be told, because too many have close twins in their own set"
+)
 
 
 def _unseen(test: HoldoutTest) -> str:
@@ -155,7 +205,9 @@ def _why_open(test: HoldoutTest, margin: str) -> str:
     if test.margin is None:
         return f"no difference is shown ({p_text(test.p)}), and no margin is set"
     outcome = (
-        "no difference is shown" if not test.p < ALPHA else f"{p_text(test.p)} alone, no difference by Holm over the tests"
+        "no difference is shown"
+        if not test.p < ALPHA
+        else f"{p_text(test.p)} alone, no difference by Holm over the tests"
     )
     return f"{outcome}, and {bound_text(test)} reaches past the margin {margin}"
 
@@ -167,7 +219,8 @@ def verdict_claim(verdict: HoldoutVerdict) -> Claim:
     with_copies = (
         detail
         if most is None
-        else f"At most {most}% of the holdout entries are close copies, nearest to their own original. {detail}"
+        else f"At most {most}% of the holdout entries are close copies, nearest to their own original. "
+        f"{detail}"
     )
     if any(test.has_many_twins for test in verdict.tests):
         with_copies = f"{MANY_TWINS[:1].upper()}{MANY_TWINS[1:]}. {detail}"
@@ -176,22 +229,40 @@ def verdict_claim(verdict: HoldoutVerdict) -> Claim:
         for outcome in (BEYOND, DIFFERENT, WITHIN, EQUIVALENT, UNDECIDED)
     }
     if verdict.state == DISTINGUISHABLE:
-        parts = [f"beyond the margin on {_listed(by_outcome[BEYOND])}"] if by_outcome[BEYOND] else []
+        parts = (
+            [f"beyond the margin on {_listed(by_outcome[BEYOND])}"] if by_outcome[BEYOND] else []
+        )
         parts += [f"different on {_listed(by_outcome[DIFFERENT])}"] if by_outcome[DIFFERENT] else []
-        return Claim(SETS_DIFFER, verdict.state, f"The sets can be told apart: {'; '.join(parts)}.", True, detail)
+        return Claim(
+            SETS_DIFFER,
+            verdict.state,
+            f"The sets can be told apart: {'; '.join(parts)}.",
+            True,
+            detail,
+        )
     if verdict.state == INDISTINGUISHABLE:
-        sentence = f"The sets could have come from the same source: all {len(TESTS)} tests show equivalence."
+        sentence = (
+            f"The sets could have come from the same source: all {len(TESTS)} tests show "
+            "equivalence."
+        )
         if by_outcome[WITHIN]:
-            sentence = f"All {len(TESTS)} tests lie within their margins; a small difference is shown on {_listed(by_outcome[WITHIN])}."
+            sentence = (
+                f"All {len(TESTS)} tests lie within their margins; a small difference is shown "
+                f"on {_listed(by_outcome[WITHIN])}."
+            )
         return Claim(SAME_SOURCE, verdict.state, sentence, True, with_copies)
     if list(verdict.missing) == [TESTS[-1]] and not by_outcome[UNDECIDED]:
         n = len(verdict.tests)
         sentence = (
-            f"The sets could have one source as far as it was tested: equivalent on {n} of {n} tests; the survey was not run."
+            f"The sets could have one source as far as it was tested: equivalent on {n} of {n} "
+            "tests; the survey was not run."
         )
         if by_outcome[WITHIN]:
             small = _listed(by_outcome[WITHIN])
-            sentence = f"{n} of {n} tests lie within their margins, with a small difference on {small}; the survey was not run."
+            sentence = (
+                f"{n} of {n} tests lie within their margins, with a small difference on {small}; "
+                "the survey was not run."
+            )
         return Claim(SAME_SOURCE, EQUIVALENT, sentence, True, with_copies)
     return Claim(None, verdict.state, f"Undecided: {_counts(verdict, by_outcome)}.", detail=detail)
 
@@ -218,10 +289,15 @@ def inflation_claim(conditions: Sequence[Condition]) -> Claim:
     """How many models answer the benchmark better than the holdout (Holm over the models), and the largest difference. One condition a
     model; none: a description."""
     if not conditions:
-        return description("No model has answered both sets, so there is no inflation to show.", "missing")
+        return description(
+            "No model has answered both sets, so there is no inflation to show.", "missing"
+        )
     estimates = [one.inflation() for one in conditions]
     p = holm([one.test(1.0).p for one in conditions])
-    better = sum(q < ALPHA and each.low > 0 and not each.is_too_short for q, each in zip(p, estimates, strict=True))
+    better = sum(
+        q < ALPHA and each.low > 0 and not each.is_too_short
+        for q, each in zip(p, estimates, strict=True)
+    )
     largest = max(range(len(conditions)), key=lambda i: estimates[i].value)
     model, size = conditions[largest].model, estimates[largest].text_points()
     if len(conditions) == 1:
@@ -235,13 +311,27 @@ def inflation_claim(conditions: Sequence[Condition]) -> Claim:
         verb = f"{better:,} of {len(conditions):,} models answer" + ("s" if better == 1 else "")
         if not better:
             verb = f"None of {len(conditions):,} models is shown to answer"
-        sentence = f"{verb} the benchmark better than the holdout; the largest difference is {model}'s, {size}."
+        sentence = (
+            f"{verb} the benchmark better than the holdout; the largest difference is {model}'s, "
+            f"{size}."
+        )
         detail = "Holm over the models. The largest of several differences is on average too large."
     cut = " ".join(f"{one.model}: {one.cut_sentence()}" for one in conditions if one.cut_sentence())
     detail = " ".join(filter(None, (detail, cut, "Intervals are over questions only.")))
-    numbers = {"inflation": estimates[largest], "p": min(p), "better": better, "models": len(conditions)}
+    numbers = {
+        "inflation": estimates[largest],
+        "p": min(p),
+        "better": better,
+        "models": len(conditions),
+    }
     return Claim(
-        TARGET_BETTER if better else None, "inflated" if better else UNDECIDED, sentence, bool(better), detail, "", numbers
+        TARGET_BETTER if better else None,
+        "inflated" if better else UNDECIDED,
+        sentence,
+        bool(better),
+        detail,
+        "",
+        numbers,
     )
 
 
@@ -253,12 +343,20 @@ def survey_claim(answers: OddOneOut, who: str = "person") -> Claim:
     alone = answers.n_annotators == 1
     name = one if alone else many if answers.n_annotators >= 10 else these.capitalize()
     better = answers.p < ALPHA and answers.accuracy.value > CHANCE
-    verb = ("finds" if better else "is not shown to find") if alone else ("find" if better else "are not shown to find")
-    detail = f"{answers.n_annotators:,} annotators, {answers.n_entries:,} holdout entries. {answers.accuracy.note}".strip()
+    verb = (
+        ("finds" if better else "is not shown to find")
+        if alone
+        else ("find" if better else "are not shown to find")
+    )
+    detail = (
+        f"{answers.n_annotators:,} annotators, {answers.n_entries:,} holdout entries. "
+        f"{answers.accuracy.note}"
+    ).strip()
     return Claim(
         RETRO_STANDS_OUT if better else None,
         "stands out" if better else UNDECIDED,
-        f"{name} {verb} the holdout entry more often than one time in three: {answers.accuracy.text_percent()} ({p_text(answers.p)}).",
+        f"{name} {verb} the holdout entry more often than one time in three: "
+        f"{answers.accuracy.text_percent()} ({p_text(answers.p)}).",
         better,
         detail,
         "",

@@ -20,13 +20,21 @@ ANY_DETECTOR = Assertion(
     memory_gap.FAMILY,
     ("clean page of six detectors", "eight clean models"),
 )
-ASSERTIONS = (*memory_gap.ASSERTIONS, *memory_score.ASSERTIONS, *memory_sets.ASSERTIONS, SEES, SHIFTS, ANY_DETECTOR)
+ASSERTIONS = (
+    *memory_gap.ASSERTIONS,
+    *memory_score.ASSERTIONS,
+    *memory_sets.ASSERTIONS,
+    SEES,
+    SHIFTS,
+    ANY_DETECTOR,
+)
 POSITIVE = (MEMORY, LOSES_MORE, BEYOND)
 
 
 AFTER_RL = "After reinforcement learning this is no evidence of absence."
 WHY_AFTER_RL = (
-    "The model's card says that it was trained by reinforcement learning, which hides from losses what was read before "
+    "The model's card says that it was trained by reinforcement learning, which hides from losses "
+    "what was read before "
     "(arXiv:2510.09259, arXiv:2605.29888)."
 )
 
@@ -63,24 +71,36 @@ def summary_claim(verdicts: Sequence[Witness], sets: Mapping[str, str], n_contro
     """The line above a table of detectors: which kinds of evidence see memory in how many benchmark items, each kind once, whatever
     the number of detectors that read it. `sets` says how many benchmark items of each name ("80 problems"). A published score above
     a fresh control's stands beside them: unequal difficulty does the same, so that it counts as no detector of memory."""
-    beside = f" {FRESH_IS_LOWER}" if any(one.claim.is_made and one.claim.outcome == HIGHER for one in verdicts) else ""
+    beside = (
+        f" {FRESH_IS_LOWER}"
+        if any(one.claim.is_made and one.claim.outcome == HIGHER for one in verdicts)
+        else ""
+    )
     verdicts = [one for one in verdicts if one.claim.assertion is not SCORE_HIGHER]
     of_all = " and ".join(sets.values())
     if not verdicts:
         return description(f"No detector of memory was run on the {of_all}.{beside}", NO_CLAIM)
     yes = [one for one in verdicts if one.claim.is_made and one.claim.outcome in POSITIVE]
     n_open = sum(bool(one.claim.withheld) or one.claim.outcome == UNDECIDED for one in verdicts)
-    counts = f"{len(yes)} of {len(verdicts)} detectors" + (f", {n_open} undecided or not claimed" if n_open else "")
+    counts = f"{len(yes)} of {len(verdicts)} detectors" + (
+        f", {n_open} undecided or not claimed" if n_open else ""
+    )
     detail = f"{counts}; {n_control:,} controls.{_by_items(verdicts)}"
     if not yes:
-        return Claim(ANY_DETECTOR, "none shown", f"No memory shown in the {of_all}.{beside}", False, detail)
+        return Claim(
+            ANY_DETECTOR, "none shown", f"No memory shown in the {of_all}.{beside}", False, detail
+        )
     is_memory = all(one.claim.outcome == MEMORY for one in yes)
     parts = []
     for items, size in sets.items():
         kinds = list(dict.fromkeys(one.evidence for one in yes if one.items == items))
         if kinds:
             parts.append(f"{_n_kinds(len(kinds))} ({size}: {_in_a_row(kinds)})")
-    what = "The model remembers these questions" if is_memory else "These questions are unlike their controls"
+    what = (
+        "The model remembers these questions"
+        if is_memory
+        else "These questions are unlike their controls"
+    )
     evidence = "; ".join(parts)
     sentence = f"{what}. {evidence[:1].upper()}{evidence[1:]}.{beside}"
     return Claim(ANY_DETECTOR, MEMORY if is_memory else BEYOND, sentence, True, detail)
@@ -97,9 +117,14 @@ def _by_items(verdicts: Sequence[Witness]) -> str:
     """ " Problems: 3 of 6. Passages: 4 of 4."; empty where all are of one kind."""
     names = list(dict.fromkeys(one.items for one in verdicts))
     mine = {name: [one.claim for one in verdicts if one.items == name] for name in names}
-    counts = {name: sum(one.is_made and one.outcome in POSITIVE for one in claims) for name, claims in mine.items()}
+    counts = {
+        name: sum(one.is_made and one.outcome in POSITIVE for one in claims)
+        for name, claims in mine.items()
+    }
     return (
-        "".join(f" {name[:1].upper()}{name[1:]}: {counts[name]} of {len(mine[name])}." for name in names)
+        "".join(
+            f" {name[:1].upper()}{name[1:]}: {counts[name]} of {len(mine[name])}." for name in names
+        )
         if len(names) > 1
         else ""
     )

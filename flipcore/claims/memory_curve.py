@@ -4,8 +4,13 @@ from flipcore.claims.claim import Claim, description
 from flipcore.stats.base.estimate import p_text
 from flipcore.stats.memory.hardness_curve import Excess
 
-NO_DOSES = "Its false verdicts are simulated, and known doses were tried once, so this is a description."
-BLIND = "What all reference models have read, too, raises their curve and is not seen; what some have read widens the interval."
+NO_DOSES = (
+    "Its false verdicts are simulated, and known doses were tried once, so this is a description."
+)
+BLIND = (
+    "What all reference models have read, too, raises their curve and is not seen; what "
+    "some have read widens the interval."
+)
 
 
 def curve_claim(curve: Excess) -> Claim:
@@ -14,8 +19,12 @@ def curve_claim(curve: Excess) -> Claim:
     if curve.withheld:
         return description("No curve.", "described", "", **numbers).not_claimed(curve.withheld)
     figures = (
-        f"the benchmark score lies {curve.excess.text_points()} from what {curve.n_references} reference models expect "
+        f"the benchmark score lies {curve.excess.text_points()} from what {curve.n_references} "
+        "reference models expect "
         f"({p_text(curve.p)})."
     )
-    detail = f"{curve.benchmark.text_percent()} of {curve.benchmark.n:,} benchmark items, {curve.expected.text_percent()} expected; {BLIND}"
+    detail = (
+        f"{curve.benchmark.text_percent()} of {curve.benchmark.n:,} benchmark items, "
+        f"{curve.expected.text_percent()} expected; {BLIND}"
+    )
     return description(figures, "described", detail, **numbers).not_claimed(f"{figures} {NO_DOSES}")

@@ -1,7 +1,16 @@
 """What may be said of a published score that is higher on the benchmark than on its controls."""
 
 from flipcore.claims.claim import Assertion, Claim
-from flipcore.claims.memory_gap import CAUTION, FAMILY, FAMILY_LEVEL, MEMORY, NO_CLAIM, NONE_SHOWN, UNDECIDED, holm_text
+from flipcore.claims.memory_gap import (
+    CAUTION,
+    FAMILY,
+    FAMILY_LEVEL,
+    MEMORY,
+    NO_CLAIM,
+    NONE_SHOWN,
+    UNDECIDED,
+    holm_text,
+)
 from flipcore.stats.base.estimate import p_text
 from flipcore.stats.memory.published_score import FRESH, RANDOM, ScoreGap
 
@@ -30,38 +39,58 @@ SCORE_HIGHER = Assertion(
 )
 ASSERTIONS = (SCORE_MEMORY, SCORE_HIGHER)
 HIGHER = "higher than fresh"
-FRESH_IS_LOWER = f"The published score is higher than on fresh questions; {CAUTION[0].lower()}{CAUTION[1:]}"
+FRESH_IS_LOWER = (
+    f"The published score is higher than on fresh questions; {CAUTION[0].lower()}{CAUTION[1:]}"
+)
 _CONTROLS = {RANDOM: "the random control", FRESH: "fresh questions"}
 
 
 def score_claim(score: ScoreGap, adjusted: float | None = None, n_family: int = 1) -> Claim:
     """The verdict of the published score; `adjusted` and `n_family` as in `gap_claim`."""
     assertion = SCORE_MEMORY if score.control == RANDOM else SCORE_HIGHER
-    numbers = {"score_gap": score.gap, "p": score.p, "p_adjusted": score.p if adjusted is None else adjusted}
+    numbers = {
+        "score_gap": score.gap,
+        "p": score.p,
+        "p_adjusted": score.p if adjusted is None else adjusted,
+    }
     if score.withheld:
-        return Claim(assertion, NO_CLAIM, "No verdict on the published score.", False, "", "", numbers).not_claimed(
-            score.withheld
-        )
+        return Claim(
+            assertion, NO_CLAIM, "No verdict on the published score.", False, "", "", numbers
+        ).not_claimed(score.withheld)
     gap, detail = score.gap.text_points(), _detail(score, adjusted, n_family)
     if score.is_higher and (adjusted is None or adjusted <= FAMILY_LEVEL):
-        higher = f"published questions are answered better than {_CONTROLS[score.control]}, {gap} ({p_text(score.p)})."
+        higher = (
+            f"published questions are answered better than {_CONTROLS[score.control]}, {gap} "
+            f"({p_text(score.p)})."
+        )
         if score.control == RANDOM:
             return Claim(assertion, MEMORY, f"Memory: {higher}", True, detail, "", numbers)
         return Claim(assertion, HIGHER, f"P{higher[1:]} {CAUTION}", True, detail, "", numbers)
     if score.is_higher and adjusted is not None:
         p = holm_text(adjusted, n_family)
-        sentence = f"Undecided: the published score is {gap} against {_CONTROLS[score.control]} by this test alone, and {p}."
+        sentence = (
+            f"Undecided: the published score is {gap} against {_CONTROLS[score.control]} by this "
+            f"test alone, and {p}."
+        )
         return Claim(assertion, UNDECIDED, sentence, False, detail, "", numbers)
-    finding = f"the published score is {gap} against {_CONTROLS[score.control]} ({p_text(score.p)})."
+    finding = (
+        f"the published score is {gap} against {_CONTROLS[score.control]} ({p_text(score.p)})."
+    )
     opening = "No memory shown" if score.control == RANDOM else "No higher score is shown"
     return Claim(assertion, NONE_SHOWN, f"{opening}: {finding}", False, detail, "", numbers)
 
 
 def _detail(score: ScoreGap, adjusted: float | None, n_family: int) -> str:
     first, second = score.benchmark, score.of_control
-    detail = f"{first.text_percent()} of {first.n:,} published questions, {second.text_percent()} of {second.n:,} controls."
+    detail = (
+        f"{first.text_percent()} of {first.n:,} published questions, {second.text_percent()} "
+        f"of {second.n:,} controls."
+    )
     if score.n_unread:
-        detail += f" {score.n_unread:,} answers could not be read; they are taken as right or wrong, whichever is worse for the claim."
+        detail += (
+            f" {score.n_unread:,} answers could not be read; they are taken as right or wrong, "
+            "whichever is worse for the claim."
+        )
     if adjusted is not None and n_family > 1:
         detail += f" {holm_text(adjusted, n_family)}."
     return detail

@@ -28,11 +28,19 @@ def detector_claim(detector: Detector) -> Claim:
     """What one detector sees; its sentence names the dose from which on it does."""
     if detector.cutoff is None:
         claim = Claim(SEES, "no claim", f"{detector.name}: no cut-off.", False)
-        return claim.not_claimed(f"{detector.name} has {len(detector.never):,} never-seen items, too few to set a cut-off.")
+        return claim.not_claimed(
+            f"{detector.name} has {len(detector.never):,} never-seen items, too few to set a "
+            "cut-off."
+        )
     by_dose = {one.dose: one for one in detector.doses}
     if detector.sees is not None:
         share = share_text(by_dose[detector.sees].detected)
-        return Claim(SEES, "sees", f"{detector.name} sees memory from dose {detector.sees:,} on ({share} flagged there).", True)
+        return Claim(
+            SEES,
+            "sees",
+            f"{detector.name} sees memory from dose {detector.sees:,} on ({share} flagged there).",
+            True,
+        )
     if detector.shifts is not None:
         above = by_dose[detector.shifts].above.text()
         sentence = (
@@ -46,7 +54,12 @@ def detector_claim(detector: Detector) -> Claim:
 def best_detector(truth: GroundTruth) -> Detector | None:
     """Of the detectors that flag single items the one that does so from the smallest dose on, and there tells best; None where
     none does."""
-    seeing = [(one, at) for one in truth.detectors for at in one.doses if one.sees is not None and at.dose == one.sees]
+    seeing = [
+        (one, at)
+        for one in truth.detectors
+        for at in one.doses
+        if one.sees is not None and at.dose == one.sees
+    ]
     return min(seeing, key=lambda pair: (pair[1].dose, -pair[1].auc.value))[0] if seeing else None
 
 
@@ -54,9 +67,16 @@ def truth_claim(truth: GroundTruth) -> Claim:
     """The first sentence of the tab: which detectors see how little, and which show nothing."""
     by_detector = [(one, detector_claim(one)) for one in truth.detectors]
     if not any(one.cutoff is not None for one in truth.detectors):
-        return description("Not enough never-seen items to set any cut-off; nothing can be said of any detector.", "no claim")
-    single = _by_dose([(one.sees, one.name) for one, claim in by_detector if claim.outcome == "sees"])
-    groups = _by_dose([(one.shifts, one.name) for one, claim in by_detector if claim.outcome == "group"])
+        return description(
+            "Not enough never-seen items to set any cut-off; nothing can be said of any detector.",
+            "no claim",
+        )
+    single = _by_dose(
+        [(one.sees, one.name) for one, claim in by_detector if claim.outcome == "sees"]
+    )
+    groups = _by_dose(
+        [(one.shifts, one.name) for one, claim in by_detector if claim.outcome == "group"]
+    )
     blind = [one.name for one, claim in by_detector if claim.outcome == "none shown"]
     parts = [f"At {100 * truth.rate:g}% false positives."]
     parts += [f"Single items are seen by {'; by '.join(single)}."] if single else []
@@ -64,7 +84,9 @@ def truth_claim(truth: GroundTruth) -> Claim:
     parts += [f"Nothing is shown by {_listed(blind)}."] if blind and (single or groups) else []
     outcome = "sees" if single else "group" if groups else "none shown"
     sentence = _first_sentence(truth, [claim.outcome for _, claim in by_detector])
-    return Claim(SEES if single else SHIFTS, outcome, sentence, bool(single or groups), " ".join(parts))
+    return Claim(
+        SEES if single else SHIFTS, outcome, sentence, bool(single or groups), " ".join(parts)
+    )
 
 
 def _first_sentence(truth: GroundTruth, outcomes: Sequence[str]) -> str:
@@ -74,10 +96,15 @@ def _first_sentence(truth: GroundTruth, outcomes: Sequence[str]) -> str:
         n = f"{outcomes.count('sees')} of {len(outcomes)} detectors"
         name = f"{best.name[:1].upper()}{best.name[1:]}"
         return (
-            f"{name} finds single items that were read {best.sees:,} times or more ({share_text(share)} flagged); {n} find any."
+            f"{name} finds single items that were read {best.sees:,} times or more "
+            f"({share_text(share)} flagged); {n} find any."
         )
     n_groups = outcomes.count("group")
-    rest = f"; {n_groups} of {len(outcomes)} tell whole groups from never-seen items" if n_groups else ""
+    rest = (
+        f"; {n_groups} of {len(outcomes)} tell whole groups from never-seen items"
+        if n_groups
+        else ""
+    )
     return f"No detector shows memory of a single item{rest}."
 
 
@@ -125,7 +152,8 @@ def record_claim(records: Sequence[Record]) -> Claim:
     hits, n_sets = sum(one.hits for one in records), sum(len(one.at) for one in records)
     wrong, clean = sum(one.n_accused for one in records), sum(one.n_clean for one in records)
     return description(
-        f"The decisions accuse {hits} of {n_sets} sets that were read, and {wrong} of {clean} sets that never were.",
+        f"The decisions accuse {hits} of {n_sets} sets that were read, and {wrong} of {clean} "
+        "sets that never were.",
         hits=hits,
         known=n_sets,
         wrong=wrong,

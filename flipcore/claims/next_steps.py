@@ -8,7 +8,13 @@ from flipcore.stats.base.estimate import MIN_N
 from flipcore.stats.holdout.planning import equivalence_plan
 from flipcore.stats.holdout.starting_margin import StartingMargin
 from flipcore.stats.holdout.units import margin_text
-from flipcore.stats.holdout.verdict import DISTINGUISHABLE, INDISTINGUISHABLE, UNDECIDED, HoldoutTest, HoldoutVerdict
+from flipcore.stats.holdout.verdict import (
+    DISTINGUISHABLE,
+    INDISTINGUISHABLE,
+    UNDECIDED,
+    HoldoutTest,
+    HoldoutVerdict,
+)
 from flipcore.text.counts import count_of
 
 MINUTES = 10  # for a sheet of ten triples with its examples
@@ -38,39 +44,63 @@ def next_step(
     verdict = HoldoutVerdict(tuple(tests.values()))
     if min(n_target, n_retro) < MIN_N:
         return description(
-            f"Next: add entries; each set needs at least {MIN_N}, and these have {n_target} and {n_retro}.", "add"
+            f"Next: add entries; each set needs at least {MIN_N}, and these have {n_target} and "
+            f"{n_retro}.",
+            "add",
         )
     if verdict.state == DISTINGUISHABLE:
         return description(
-            "Next: read under Look inside what gives the sets away, edit the holdout entries, and test again.", "edit"
+            "Next: read under Look inside what gives the sets away, edit the holdout entries, and "
+            "test again.",
+            "edit",
         )
     if verdict.state == INDISTINGUISHABLE:
         how = "store these margins in Locked mode" if is_aside else "set a share aside under View"
-        return description(f"Next: {how}, and confirm on entries that nobody has tested yet.", "confirm")
+        return description(
+            f"Next: {how}, and confirm on entries that nobody has tested yet.", "confirm"
+        )
     return _open_test(tests, n_target + n_retro, start, facts or SetFacts())
 
 
-def _open_test(tests: Mapping[str, HoldoutTest], n: int, start: StartingMargin | None, facts: SetFacts) -> Claim:
+def _open_test(
+    tests: Mapping[str, HoldoutTest], n: int, start: StartingMargin | None, facts: SetFacts
+) -> Claim:
     if "difficulty" not in tests and not facts.is_dated:
-        sentence = "Next: give each benchmark entry its publication date (column published); without it, no model is known to be older."
+        sentence = (
+            "Next: give each benchmark entry its publication date (column published); without "
+            "it, no model is known to be older."
+        )
         return description(sentence, "date")
     if "difficulty" not in tests and not facts.has_answers:
         free = ", free with the pocket model" if facts.is_free else ""
-        sentence = f"Next: under Inflation, ask a model that was trained before the benchmark was published; {count_of(n, 'call')}{free}."
+        sentence = (
+            "Next: under Inflation, ask a model that was trained before the benchmark was "
+            f"published; {count_of(n, 'call')}{free}."
+        )
         return description(sentence, "difficulty", n_calls=n)
     semantic = tests.get("semantic")
     if semantic is not None and semantic.margin is None and start is not None:
         margin = margin_text("semantic", start.margin)
-        return description(f"Next: set a margin for semantic similarity, for example {margin}: {start.meaning}.", "margin")
+        return description(
+            f"Next: set a margin for semantic similarity, for example {margin}: {start.meaning}.",
+            "margin",
+        )
     if "odd one out" not in tests:
         what = "send the survey's link under Survey" if facts.has_survey else "build a survey"
-        sentence = f"Next: {what}; {PEOPLE} people with one sheet each take about {PEOPLE * MINUTES} minutes in all."
+        sentence = (
+            f"Next: {what}; {PEOPLE} people with one sheet each take about {PEOPLE * MINUTES} "
+            "minutes in all."
+        )
         return description(sentence, "survey")
     difficulty = tests.get("difficulty")
     if difficulty is not None and difficulty.state == UNDECIDED and difficulty.margin:
         plan = equivalence_plan(0.5, difficulty.margin)
         if plan.n is not None:
             return description(
-                f"Next: write entries; difficulty needs about {plan.n:,} a set at that margin.", "write", n=plan.n
+                f"Next: write entries; difficulty needs about {plan.n:,} a set at that margin.",
+                "write",
+                n=plan.n,
             )
-    return description("Next: write more entries, or ask more people; the tests that are open lack data.", "write")
+    return description(
+        "Next: write more entries, or ask more people; the tests that are open lack data.", "write"
+    )

@@ -18,11 +18,20 @@ def equality_plan(accuracy: float, margin: float, power: float = 0.8) -> Claim:
 def _claim(plan: Plan, what: str, power: float) -> Claim:
     if plan.n is None:
         sentence = (
-            f"Not even {MOST:,} items a set reach {percent_text(power)}: the rule then {what} in {percent_text(plan.power)}."
+            f"Not even {MOST:,} items a set reach {percent_text(power)}: the rule then {what} in "
+            f"{percent_text(plan.power)}."
         )
         return description(sentence, "impossible", power=plan.power)
-    sentence = f"{plan.n:,} items a set: the rule then {what} in {percent_text(plan.power)} of studies."
-    return description(sentence, "plan", "Exact power of the rule that the Holdout page uses.", n=plan.n, power=plan.power)
+    sentence = (
+        f"{plan.n:,} items a set: the rule then {what} in {percent_text(plan.power)} of studies."
+    )
+    return description(
+        sentence,
+        "plan",
+        "Exact power of the rule that the Holdout page uses.",
+        n=plan.n,
+        power=plan.power,
+    )
 
 
 def gap_design(n_benchmark: int, n_control: int, control: str) -> Claim:
@@ -47,20 +56,42 @@ def equality_design(n_target: int, n_retro: int) -> Claim:
     n = min(n_target, n_retro)
     margin = detectable_margin(0.7, min(n, MOST))
     if math.isnan(margin):
-        return description(f"With {n:,} items in the smaller set no margin up to 50 points can be shown.", "impossible")
-    sentence = f"Two sets of equal accuracy are shown alike within {100 * margin:.0f} points four times in five, from {n:,} items a set."
-    return description(sentence, "plan", "Exact power of the rule that the Holdout page uses, at accuracy 0.70.", margin=margin)
+        return description(
+            f"With {n:,} items in the smaller set no margin up to 50 points can be shown.",
+            "impossible",
+        )
+    sentence = (
+        f"Two sets of equal accuracy are shown alike within {100 * margin:.0f} points four "
+        f"times in five, from {n:,} items a set."
+    )
+    return description(
+        sentence,
+        "plan",
+        "Exact power of the rule that the Holdout page uses, at accuracy 0.70.",
+        margin=margin,
+    )
 
 
-def gap_plan(gap: float, drop: float, coverage: float, power: float = 0.8, gains: float = 0.0) -> Claim:
+def gap_plan(
+    gap: float, drop: float, coverage: float, power: float = 0.8, gains: float = 0.0
+) -> Claim:
     """Rewritten items a set for a drop gap, by the normal approximation; `gap`, `drop` and `coverage` are shares, `gains` that of
     answers which rewriting alone sets right, and which as many wrong ones must outweigh."""
     if gap + drop > 1:
-        sentence = f"No benchmark can drop by {100 * (gap + drop):.0f} points: lower the gap or the drop on the control."
+        sentence = (
+            f"No benchmark can drop by {100 * (gap + drop):.0f} points: lower the gap or the "
+            "drop on the control."
+        )
         return description(sentence, "impossible")
     n = n_for_gap(gap, gap + drop + 2 * gains, gap + drop, drop + 2 * gains, drop, power=power)
     if not math.isfinite(n) or n < 1:
-        return description("Such a gap has no plan: every item changes alike, so lower the gap.", "impossible")
+        return description(
+            "Such a gap has no plan: every item changes alike, so lower the gap.", "impossible"
+        )
     n = max(n, 10)
-    sentence = f"{n:,.0f} rewritten items a set, so {n_to_author(n, coverage):,.0f} items to start from."
-    return description(sentence, "plan", "Normal approximation, two-sided at 5%, of one detector alone.", n=n)
+    sentence = (
+        f"{n:,.0f} rewritten items a set, so {n_to_author(n, coverage):,.0f} items to start from."
+    )
+    return description(
+        sentence, "plan", "Normal approximation, two-sided at 5%, of one detector alone.", n=n
+    )

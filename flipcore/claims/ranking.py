@@ -32,10 +32,12 @@ WORLDS = (
 )
 BETTER = Assertion(
     "one model is better",
-    "a model's rank lies in its interval: the models shown to be behind another are behind it at the study's own prompt",
+    "a model's rank lies in its interval: the models shown to be behind another are behind it at "
+    "the study's own prompt",
     0.05,
     1,
-    "all pairs of models in both directions, at the study's own prompt and reference extractor, Holm",
+    "all pairs of models in both directions, at the study's own prompt and reference extractor, "
+    "Holm",
     WORLDS,
 )
 SEPARATED = Assertion(
@@ -83,10 +85,15 @@ def contest(order: Order, reference: str, closed_gates: Mapping[str, str] | None
     """The order with its two families of tests."""
     ways = order.scores.ways
     shut = closed_gates or {}
-    claimed = np.array([not {way.axis if not way.is_base else "", way.extractor} & set(shut) for way in ways], dtype=bool)
+    claimed = np.array(
+        [not {way.axis if not way.is_base else "", way.extractor} & set(shut) for way in ways],
+        dtype=bool,
+    )
     own = next((i for i, way in enumerate(ways) if way.is_base and way.extractor == reference), -1)
     one = np.arange(len(ways)) == own
-    at_own = order.adjusted(one)[own] if own >= 0 else np.full((len(order.scores.models),) * 2, np.nan)
+    at_own = (
+        order.adjusted(one)[own] if own >= 0 else np.full((len(order.scores.models),) * 2, np.nan)
+    )
     return Contest(order, own, claimed, shut, at_own, order.adjusted(claimed))
 
 
@@ -110,11 +117,21 @@ def best_claim(one: Contest, level: float = LEVEL) -> Claim:
     if len(one.models) < 2:
         return description("This study has answers of one model, so there is nothing to rank.", FEW)
     if one.own < 0:
-        return description("No model was read by the reference extractor at the study's own prompt.", FEW)
+        return description(
+            "No model was read by the reference extractor at the study's own prompt.", FEW
+        )
     means = one.order.means[one.own]
-    ranking = [int(i) for i in np.argsort(-np.nan_to_num(means, nan=-1.0), kind="stable") if not np.isnan(means[i])]
+    ranking = [
+        int(i)
+        for i in np.argsort(-np.nan_to_num(means, nan=-1.0), kind="stable")
+        if not np.isnan(means[i])
+    ]
     if not ranking:
-        return description("No item was answered by every model at the study's own prompt, so they have no common order.", FEW)
+        return description(
+            "No item was answered by every model at the study's own prompt, so they have no "
+            "common order.",
+            FEW,
+        )
     if len(ranking) < 2:
         return description("Only one model has answers at the study's own prompt.", FEW)
     first, second = ranking[:2]
@@ -129,21 +146,30 @@ def best_claim(one: Contest, level: float = LEVEL) -> Claim:
     if n_families < MIN_N:
         what = "items" if n_families == n else "clusters of items"
         sentence = f"{_lead(names, gap)}: too few {what} for a claim ({n_families}){unread}."
-        return Claim(BETTER, FEW, sentence, False, _own_detail(one, n, every), "", numbers).not_claimed(one.why_own)
+        return Claim(
+            BETTER, FEW, sentence, False, _own_detail(one, n, every), "", numbers
+        ).not_claimed(one.why_own)
     best, worst = rank_limits(one.at_own[np.ix_(ranking, ranking)], 1 - level)
     firsts = [one.models[i] for i, rank in zip(ranking, best, strict=True) if rank == 1]
     others = [name for name in ordered if name not in firsts]
     behind = f"{others[0]} is" if len(others) == 1 else f"the other {len(others)} are"
     outcome = FIRST if len(firsts) == 1 else SOME if len(firsts) < len(ranking) else NONE
     sentences = {
-        FIRST: f"{names[0]} is better than every other model: {gap.text_points()} over {names[1]}, {p_text(p)}{unread}.",
-        SOME: f"First is {_either(firsts)}, not separated at {percent_text(level)}; {behind} behind{unread}.",
-        NONE: f"No model is shown to be better than another at {percent_text(level)}: {_lead(names, gap)}{unread}.",
+        FIRST: f"{names[0]} is better than every other model: {gap.text_points()} over {names[1]}, "
+        f"{p_text(p)}{unread}.",
+        SOME: f"First is {_either(firsts)}, not separated at {percent_text(level)}; {behind} "
+        f"behind{unread}.",
+        NONE: f"No model is shown to be better than another at {percent_text(level)}: "
+        f"{_lead(names, gap)}{unread}.",
     }
     more = n_more_items(one, first, second, level)
     numbers |= {"not_behind": tuple(firsts), "n_more_items": more}
-    if outcome != FIRST and math.isfinite(more) and not most:  # no further item reads what was not read
-        decides = f"About {round_up(more):,} more items would decide between {names[0]} and {names[1]}"
+    if (
+        outcome != FIRST and math.isfinite(more) and not most
+    ):  # no further item reads what was not read
+        decides = (
+            f"About {round_up(more):,} more items would decide between {names[0]} and {names[1]}"
+        )
         sentences[outcome] += f" {decides}, should the lead stay what it is."
     numbers |= {"best": dict(zip(ordered, best.tolist(), strict=True))}
     numbers |= {"worst": dict(zip(ordered, worst.tolist(), strict=True))}
@@ -193,14 +219,19 @@ def lead_claim(one: Contest, j: int, k: int, reader: str, level: float = LEVEL) 
     asserted = p <= 1 - level + 1e-12
     first, second, n = one.models[j], one.models[k], _n_of_both(one, j, k)
     sentence = (
-        f"{first} scores higher than {second} on the same {n:,} items, read by {reader}: {gap.text_points()}, {p_text(p)}."
+        f"{first} scores higher than {second} on the same {n:,} items, read by {reader}: "
+        f"{gap.text_points()}, {p_text(p)}."
         if asserted
-        else f"Undecided whether {first} and {second} differ on {n:,} items, read by {reader}: {gap.text_points()}, {p_text(p)}."
+        else f"Undecided whether {first} and {second} differ on {n:,} items, read by {reader}: "
+        f"{gap.text_points()}, {p_text(p)}."
     )
     detail = _own_detail(one, n, (j, k))
     more = n_more_items(one, j, k, level)
     if not asserted and math.isfinite(more) and not _unread(one, one.own, (j, k))[0].max():
-        detail = f"About {round_up(more):,} more items would decide it, should the lead stay what it is. {detail}"
+        detail = (
+            f"About {round_up(more):,} more items would decide it, should the lead stay what it "
+            f"is. {detail}"
+        )
     outcome = SOME if asserted else NONE
     claim = Claim(BETTER, outcome, sentence, asserted, detail, "", {"difference": gap, "p": p})
     return claim.not_claimed(one.why_own)
@@ -211,7 +242,10 @@ def lead_words(one: Contest, j: int, k: int, reader: str, task: str = "") -> str
     gap = one.order.difference(one.own, j, k, 0.025)
     where = f" on {task}" if task else ""
     items = f"these {_n_of_both(one, j, k):,} items{where}"
-    return f"{one.models[j]} is {gap.text_points()} ahead of {one.models[k]} on {items}, read by {reader}."
+    return (
+        f"{one.models[j]} is {gap.text_points()} ahead of {one.models[k]} on {items}, read by "
+        f"{reader}."
+    )
 
 
 def _n_of_both(one: Contest, j: int, k: int) -> int:
@@ -225,7 +259,9 @@ def _either(names: Sequence[str]) -> str:
 
 def _own_detail(one: Contest, n: int, models: Sequence[int]) -> str:
     pairs = len(one.models) * (len(one.models) - 1) // 2
-    family = f" p corrected for {pairs} pairs of models in both directions (Holm)." if pairs > 1 else ""
+    family = (
+        f" p corrected for {pairs} pairs of models in both directions (Holm)." if pairs > 1 else ""
+    )
     reader = title_of(one.order.scores.ways[one.own].extractor).lower()
     n_clusters = int(one.order.n_families[one.own])
     is_clustered = n_clusters != int(one.order.n[one.own])
@@ -241,18 +277,32 @@ def _unread_words(one: Contest, n: int, models: Sequence[int]) -> str:
     shares, lowest, highest, n_shared = _unread(one, one.own, models)
     parts = [
         f"{one.models[m]} {percent_text(share, 1)}"
-        + (f" (accuracy {number_text(100 * low, 0)} to {percent_text(high)})" if share < 1 else " (never read)")
+        + (
+            f" (accuracy {number_text(100 * low, 0)} to {percent_text(high)})"
+            if share < 1
+            else " (never read)"
+        )
         for m, share, low, high in zip(models, shares, lowest, highest, strict=True)
         if share > 0
     ]
-    where = f" on the {n_shared:,} items asked" if n_shared != n else ""  # a mean leaves out the items of a failed call
-    return f"Unreadable, cut off or failed{where}, whatever they were: {', '.join(parts)}." if parts else ""
+    where = (
+        f" on the {n_shared:,} items asked" if n_shared != n else ""
+    )  # a mean leaves out the items of a failed call
+    return (
+        f"Unreadable, cut off or failed{where}, whatever they were: {', '.join(parts)}."
+        if parts
+        else ""
+    )
 
 
-def _unread(one: Contest, way: int, models: Sequence[int]) -> tuple[np.ndarray, np.ndarray, np.ndarray, int]:
+def _unread(
+    one: Contest, way: int, models: Sequence[int]
+) -> tuple[np.ndarray, np.ndarray, np.ndarray, int]:
     """Of each of `models` the share of answers that nobody read, and its accuracy with those wrong and right, on the n items that all of
     them were asked; of one that was never read 1 and NaN."""
-    lowest, highest = (side[way][:, list(models)] for side in (one.order.scores.lowest, one.order.scores.highest))
+    lowest, highest = (
+        side[way][:, list(models)] for side in (one.order.scores.lowest, one.order.scores.highest)
+    )
     there = ~np.isnan(lowest[:, ~np.isnan(lowest).all(axis=0)]).any(axis=1)
     least, most = (side[there].sum(axis=0) / max(int(there.sum()), 1) for side in (lowest, highest))
     never = one.order.scores.unread[way, list(models)]
@@ -266,28 +316,50 @@ def pair_claim(one: Contest, j: int, k: int, level: float = LEVEL) -> Claim:
     ahead, behind, ties, n_open = (every.count(kind) for kind in (AHEAD, BEHIND, TIED, OPEN))
     n_ways = len(every) - every.count(NOT_COMPARED)
     for_j, for_k = (
-        int((np.nan_to_num(p, nan=1.0) <= 1 - level + 1e-12).sum()) for p in (one.at_all[:, j, k], one.at_all[:, k, j])
+        int((np.nan_to_num(p, nan=1.0) <= 1 - level + 1e-12).sum())
+        for p in (one.at_all[:, j, k], one.at_all[:, k, j])
     )
     first, second = one.models[j], one.models[k]
     if not n_ways:
-        why = " ".join(dict.fromkeys(one.left_out.values())) or f"{first} and {second} answered no item in common."
+        why = (
+            " ".join(dict.fromkeys(one.left_out.values()))
+            or f"{first} and {second} answered no item in common."
+        )
         return Claim(SEPARATED, NONE, "").not_claimed(why)
     at_level = f"at {percent_text(level)}"
     if for_j and for_k:
-        separating = f"{for_j} separate{'s' if for_j == 1 else ''} them {at_level} for {first}, {for_k} for {second}"
+        separating = (
+            f"{for_j} separate{'s' if for_j == 1 else ''} them {at_level} for {first}, {for_k} "
+            f"for {second}"
+        )
     elif for_j or for_k:
         separating = f"{for_j or for_k} separate{'s' if for_j + for_k == 1 else ''} them {at_level}"
     else:
         separating = f"none separates them {at_level}"
-    sentence = f"{first} leads {second} in {ahead} of {count_of(n_ways, 'combination')} of prompt and extractor; {separating}."
+    sentence = (
+        f"{first} leads {second} in {ahead} of {count_of(n_ways, 'combination')} of prompt and "
+        f"extractor; {separating}."
+    )
     outcome = SOME if for_j or for_k else NONE
     swap = f"{second} leads in {behind}, they tie in {ties}."
     if n_open:
-        most = max(float(_unread(one, int(way), (j, k))[0].max()) for way in np.flatnonzero(one.claimed & (leads == OPEN)))
-        swap += f" Unread or failed answers, up to {percent_text(most, 1)}, leave open who leads in {n_open}."
+        most = max(
+            float(_unread(one, int(way), (j, k))[0].max())
+            for way in np.flatnonzero(one.claimed & (leads == OPEN))
+        )
+        swap += (
+            f" Unread or failed answers, up to {percent_text(most, 1)}, leave open who leads in "
+            f"{n_open}."
+        )
     if len(every) > n_ways:
         swap += f" {len(every) - n_ways} more are not compared: one of them was never read there."
-    numbers = {"ahead": ahead, "behind": behind, "ways": n_ways, "open": n_open, "separate": (for_j, for_k)}
+    numbers = {
+        "ahead": ahead,
+        "behind": behind,
+        "ways": n_ways,
+        "open": n_open,
+        "separate": (for_j, for_k),
+    }
     return Claim(SEPARATED, outcome, sentence, bool(for_j or for_k), swap, "", numbers)
 
 
@@ -304,7 +376,10 @@ def winners(one: Contest) -> Claim:
         return description(f"No model ranks first in any of {combinations}.", firsts=firsts)
     if len(counts) > 1 and set(counts.values()) == {len(ways)}:
         who = _in_a_row(list(counts)) if len(counts) <= MOST_NAMES else f"{len(counts)} models"
-        return description(f"{who} tie for first in {'all ' if len(ways) > 1 else ''}{combinations}.", firsts=firsts)
+        return description(
+            f"{who} tie for first in {'all ' if len(ways) > 1 else ''}{combinations}.",
+            firsts=firsts,
+        )
     listed = ", ".join(f"{model} {n}" for model, n in list(counts.items())[:MOST_NAMES])
     more = f" and {len(counts) - MOST_NAMES} more" if len(counts) > MOST_NAMES else ""
     ties = " (ties count for each)" if sum(counts.values()) > len(ways) else ""

@@ -107,7 +107,11 @@ def loss_claim(bounds: Bounds) -> Claim:
         return description("")
     numbers = {"p_loss": mean.p_loss, "p_loss_at_best": bounds.best.mean.p_loss}
     if bounds.is_loss_shown:
-        within = "A loss is shown, within the margin." if bounds.outcome == PASS else "Some loss is shown."
+        within = (
+            "A loss is shown, within the margin."
+            if bounds.outcome == PASS
+            else "Some loss is shown."
+        )
         return Claim(CHECK_SHOWS_LOSS, "loss", within, True, "", "", numbers)
     sentence = "" if bounds.outcome == PASS else "No loss is shown."
     return Claim(CHECK_SHOWS_LOSS, "no loss shown", sentence, False, "", "", numbers)
@@ -123,14 +127,20 @@ def why_not_judged(loss: Loss) -> str:
 
 
 def _failing_tasks(bounds: Bounds, tasks: Sequence[str]) -> str:
-    failing = [task for task, is_failing in zip(tasks, bounds.is_failing, strict=True) if is_failing]
+    failing = [
+        task for task, is_failing in zip(tasks, bounds.is_failing, strict=True) if is_failing
+    ]
     return failing[0] if len(failing) == 1 else f"{len(failing)} of {len(tasks)} tasks"
 
 
 def _why_undecided(bounds: Bounds, names: Names, mean: str) -> str:
     if names.missing_tasks:
         missing = names.missing_tasks
-        some = missing[0] if len(missing) == 1 else f"{missing[0]} and {count_of(len(missing) - 1, 'further task')}"
+        some = (
+            missing[0]
+            if len(missing) == 1
+            else f"{missing[0]} and {count_of(len(missing) - 1, 'further task')}"
+        )
         return f"{some} {'is' if len(missing) == 1 else 'are'} missing from the new run"
     if bounds.is_open_by_absence:
         return f"{count_of(names.n_absent, 'item lacks a score', 'items lack scores')} in one run"

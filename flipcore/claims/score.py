@@ -81,16 +81,35 @@ NOT_ADDING = Assertion(
     0.05,
     2,
     "all ways of asking of one score, Bonferroni",
-    ("changes add up", "changes add up, nearly always right", "changes add up, questions in families"),
+    (
+        "changes add up",
+        "changes add up, nearly always right",
+        "changes add up, questions in families",
+    ),
 )
 SHORT_QUESTIONS = Assertion(
-    "score over other questions, about 91%", QUESTIONS.asserts, SHORT_RATE, 2, "each score", _SHORT_WORLDS[-1:]
+    "score over other questions, about 91%",
+    QUESTIONS.asserts,
+    SHORT_RATE,
+    2,
+    "each score",
+    _SHORT_WORLDS[-1:],
 )
 SHORT_WHOLE = Assertion(
-    "score over other questions and wordings, about 91%", WHOLE.asserts, SHORT_RATE, 2, "each score", (*_SHORT_WORLDS, _SKEWED)
+    "score over other questions and wordings, about 91%",
+    WHOLE.asserts,
+    SHORT_RATE,
+    2,
+    "each score",
+    (*_SHORT_WORLDS, _SKEWED),
 )
 SHORT_ELSEWHERE = Assertion(
-    "another wording's score, about 91%", ELSEWHERE.asserts, SHORT_RATE, 2, "each score", (*_SHORT_WORLDS, _SKEWED)
+    "another wording's score, about 91%",
+    ELSEWHERE.asserts,
+    SHORT_RATE,
+    2,
+    "each score",
+    (*_SHORT_WORLDS, _SKEWED),
 )
 SHORT_HIGHER = Assertion(
     "one model scores higher in any wording, about 91%",
@@ -117,7 +136,13 @@ MOST_RANKS = 5  # that the sentence lists
 WHOLE_BAR, QUESTIONS_ONLY, FEW = "whole error bar", "questions only", "few"
 
 
-def score_claim(model: str, bar: ErrorBar, readers: Sequence[float] = (), why_not: str = "", own: float | None = None) -> Claim:
+def score_claim(
+    model: str,
+    bar: ErrorBar,
+    readers: Sequence[float] = (),
+    why_not: str = "",
+    own: float | None = None,
+) -> Claim:
     """Return the sentence of one model's score: "pocket: 87% right; with other questions and prompts 80 to 92%. …".
 
     `readers` are its scores under other extractors, `own` that at the study's own prompt where it is none of the variants, `why_not`
@@ -126,32 +151,60 @@ def score_claim(model: str, bar: ErrorBar, readers: Sequence[float] = (), why_no
     share = bar.cells.is_binary
     digits = (wordings if wordings.has_interval else questions).percent_digits
     value = score_text(bar.value, share, digits)
-    start = f"{model}: {value} right" if share else f"{model} scores {value}{scale_words(bar.cells)}"
+    start = (
+        f"{model}: {value} right" if share else f"{model} scores {value}{scale_words(bar.cells)}"
+    )
     others = read_words(readers, share, digits)
-    small = f"Own prompt: {score_text(own, share, digits)}. {detail(bar)}" if own is not None else detail(bar)
+    small = (
+        f"Own prompt: {score_text(own, share, digits)}. {detail(bar)}"
+        if own is not None
+        else detail(bar)
+    )
     numbers = {"questions": questions, "wordings": wordings}
     if not questions.has_interval:
         n = bar.cells.shape[0]
-        few = f"questions for an interval ({n:,})" if n < MIN_N else f"clusters for an interval ({bar.n_families:,})"
+        few = (
+            f"questions for an interval ({n:,})"
+            if n < MIN_N
+            else f"clusters for an interval ({bar.n_families:,})"
+        )
         why = f"too few {few}" if bar.why_not["questions"] else "all scores are equal"
-        return Claim(QUESTIONS, FEW, f"{start}: {why}.{others}", False, small, "", numbers).not_claimed(why_not)
+        return Claim(
+            QUESTIONS, FEW, f"{start}: {why}.{others}", False, small, "", numbers
+        ).not_claimed(why_not)
     if wordings.has_interval:
         sentence = f"{start}; {OVER_PROMPTS} {limits_text(wordings, share)}.{others}"
-        small = f"Other questions alone: {limits_text(questions, share)}. {small} {unmet_words(bar)}"
+        small = (
+            f"Other questions alone: {limits_text(questions, share)}. {small} {unmet_words(bar)}"
+        )
     else:
         is_one = bar.cells.shape[1] == 1
-        unmeasured = "Asked in one wording only." if is_one else "Two wordings are too few to say more."
-        sentence = f"{start}; with other questions {limits_text(questions, share)}.{others} {unmeasured}"
-    assertion, outcome = (WHOLE, WHOLE_BAR) if wordings.has_interval else (QUESTIONS, QUESTIONS_ONLY)
+        unmeasured = (
+            "Asked in one wording only." if is_one else "Two wordings are too few to say more."
+        )
+        sentence = (
+            f"{start}; with other questions {limits_text(questions, share)}.{others} {unmeasured}"
+        )
+    assertion, outcome = (
+        (WHOLE, WHOLE_BAR) if wordings.has_interval else (QUESTIONS, QUESTIONS_ONLY)
+    )
     if bar.is_short("wordings" if wordings.has_interval else "questions"):
         assertion = SHORT_WHOLE if wordings.has_interval else SHORT_QUESTIONS
     is_made = not questions.is_too_short
     claim = Claim(assertion, outcome, sentence, is_made, small, "", numbers)
-    return claim.not_claimed(why_not or ("" if is_made else f"{bar.n_effective:.1f} clusters carry this score; 6 are needed."))
+    return claim.not_claimed(
+        why_not
+        or ("" if is_made else f"{bar.n_effective:.1f} clusters carry this score; 6 are needed.")
+    )
 
 
 def difference_claim(
-    first: str, second: str, bar: ErrorBar, ahead: tuple[int, int, int], why_not: str = "", is_in_points: bool = True
+    first: str,
+    second: str,
+    bar: ErrorBar,
+    ahead: tuple[int, int, int],
+    why_not: str = "",
+    is_in_points: bool = True,
 ) -> Claim:
     """Whether the first of two models scores higher over other questions and wordings. `bar` is of their differences cell by cell, its
     level that of one pair of all; `ahead` says under how many wordings the first leads, the second leads, and neither. Shares of right
@@ -163,53 +216,86 @@ def difference_claim(
     leads = ahead[0] if whole.value > 0 else ahead[1]
     is_beyond = bool(whole.excludes_zero()) and not whole.is_too_short
     asserted = is_beyond and leads >= needed
-    start = f"{first} scores higher than {second}" if asserted else f"Undecided whether {first} or {second} scores higher"
+    start = (
+        f"{first} scores higher than {second}"
+        if asserted
+        else f"Undecided whether {first} or {second} scores higher"
+    )
     text = Estimate.text_points if is_in_points else partial(Estimate.text, digits=3)
     sentence = f"{start} {OVER_PROMPTS}: {text(whole)}."
-    low, high = (number_text(100 * end, 0) for end in clopper_pearson(ahead[1], sum(ahead), bar.level))
+    low, high = (
+        number_text(100 * end, 0) for end in clopper_pearson(ahead[1], sum(ahead), bar.level)
+    )
     ties = f", they tie in {ahead[2]}" if ahead[2] else ""
     of = f"{ahead[0]} of" if ahead[1] or ahead[2] else "all"
     small = f"{first} leads in {of} {sum(ahead)} prompts, {second} in {ahead[1]}{ties}."
     small += (
-        f" On these questions {second} would lead in {percent_text(ahead[1] / sum(ahead))} [{low}, {high}] of such prompts."
+        f" On these questions {second} would lead in {percent_text(ahead[1] / sum(ahead))} "
+        f"[{low}, {high}] of such prompts."
     )
     if is_beyond and not asserted:
         small += f" A lead in at least {needed} prompts is needed."
     small += f" {unmet_words(bar)}"
-    further = f" Questions only: {text(bar.by_questions)}. In one further prompt: {text(bar.elsewhere)}."
+    further = (
+        f" Questions only: {text(bar.by_questions)}. In one further prompt: {text(bar.elsewhere)}."
+    )
     assertion = SHORT_HIGHER if bar.is_short("wordings") else HIGHER
     if bar.is_short("wordings"):
         further += (
-            f" With so few prompts or clusters equal models are told apart in up to {percent_text(SHORT_RATE)} of studies."
+            " With so few prompts or clusters equal models are told apart in up to "
+            f"{percent_text(SHORT_RATE)} of studies."
         )
     claim = Claim(
-        assertion, "higher" if asserted else "undecided", sentence, asserted, small + further, "", {"difference": whole}
+        assertion,
+        "higher" if asserted else "undecided",
+        sentence,
+        asserted,
+        small + further,
+        "",
+        {"difference": whole},
     )
     return claim.not_claimed(why_not)
 
 
 def rank_claim(
-    models: Sequence[str], best: Sequence[int], worst: Sequence[int], why_not: str = "", *, is_short: bool = False
+    models: Sequence[str],
+    best: Sequence[int],
+    worst: Sequence[int],
+    why_not: str = "",
+    *,
+    is_short: bool = False,
 ) -> Claim:
     """Each model's rank over other questions and other wordings, which the leads of `difference_claim` leave open; the models in the
     order of their scores, `best` and `worst` each one's ranks. All hold together. `is_short`: so few prompts or clusters were asked
     that leads are claimed at the smaller level."""
-    ranks = [f"{one} {a}" if a == b else f"{one} {a} to {b}" for one, a, b in zip(models, best, worst, strict=True)]
+    ranks = [
+        f"{one} {a}" if a == b else f"{one} {a} to {b}"
+        for one, a, b in zip(models, best, worst, strict=True)
+    ]
     is_open = all(a == 1 and b == len(models) for a, b in zip(best, worst, strict=True))
     sentence = (
         f"No model is shown to rank above another {OVER_PROMPTS}."
         if is_open
         else f"Ranks {OVER_PROMPTS}: {', '.join(ranks[:MOST_RANKS])}."
     )
-    detail = f"Further ranks: {', '.join(ranks[MOST_RANKS:])}." if len(ranks) > MOST_RANKS and not is_open else ""
-    numbers = {"best": dict(zip(models, best, strict=True)), "worst": dict(zip(models, worst, strict=True))}
-    assertion = SHORT_HIGHER if is_short else HIGHER
-    return Claim(assertion, "undecided" if is_open else "ranked", sentence, not is_open, detail, "", numbers).not_claimed(
-        why_not
+    detail = (
+        f"Further ranks: {', '.join(ranks[MOST_RANKS:])}."
+        if len(ranks) > MOST_RANKS and not is_open
+        else ""
     )
+    numbers = {
+        "best": dict(zip(models, best, strict=True)),
+        "worst": dict(zip(models, worst, strict=True)),
+    }
+    assertion = SHORT_HIGHER if is_short else HIGHER
+    return Claim(
+        assertion, "undecided" if is_open else "ranked", sentence, not is_open, detail, "", numbers
+    ).not_claimed(why_not)
 
 
-def additivity_claim(model: str, gaps: Mapping[str, Estimate], why_not: str = "", is_in_points: bool = True) -> Claim:
+def additivity_claim(
+    model: str, gaps: Mapping[str, Estimate], why_not: str = "", is_in_points: bool = True
+) -> Claim:
     """Whether the changes that ways of asking join move this model's score as they do one at a time; `gaps` are
     `stats.score.additivity.way_gaps` by the ways' names."""
     if not gaps:
@@ -224,8 +310,19 @@ def additivity_claim(model: str, gaps: Mapping[str, Estimate], why_not: str = ""
         else f"Changes are not shown to depart from adding up for {model}: most {gap}."
     )
     differ = "differs" if len(there) == 1 else "differ"
-    detail = f"{len(there)} of {count_of(len(gaps), 'way')} of asking {differ}; all intervals hold at once."
-    claim = Claim(NOT_ADDING, "differs" if there else "undecided", sentence, bool(there), detail, "", {"gap": gaps[largest]})
+    detail = (
+        f"{len(there)} of {count_of(len(gaps), 'way')} of asking {differ}; all intervals hold "
+        "at once."
+    )
+    claim = Claim(
+        NOT_ADDING,
+        "differs" if there else "undecided",
+        sentence,
+        bool(there),
+        detail,
+        "",
+        {"gap": gaps[largest]},
+    )
     return claim.not_claimed(why_not)
 
 
@@ -235,9 +332,14 @@ def elsewhere_claim(model: str, bar: ErrorBar, why_not: str = "") -> Claim:
         return description("")
     level = level_text(bar, "elsewhere")
     limits = limits_text(bar.elsewhere, bar.cells.is_binary)
-    sentence = f"{model}: another prompt would score between {limits.replace(' to ', ' and ')} on these questions ({level})."
+    sentence = (
+        f"{model}: another prompt would score between {limits.replace(' to ', ' and ')} on "
+        f"these questions ({level})."
+    )
     assertion = SHORT_ELSEWHERE if bar.is_short("elsewhere") else ELSEWHERE
-    return Claim(assertion, WHOLE_BAR, sentence, True, "", "", {"elsewhere": bar.elsewhere}).not_claimed(why_not)
+    return Claim(
+        assertion, WHOLE_BAR, sentence, True, "", "", {"elsewhere": bar.elsewhere}
+    ).not_claimed(why_not)
 
 
 def level_text(bar: ErrorBar, name: str) -> str:
@@ -258,7 +360,10 @@ def unmet_words(bar: ErrorBar) -> str:
     """
     n = bar.cells.shape[1]
     share = 1 - UNMET ** (1 / n)
-    return f"A kind of prompt that makes up to {percent_text(share)} of all may not be among these {n}."
+    return (
+        f"A kind of prompt that makes up to {percent_text(share)} of all may not be among "
+        f"these {n}."
+    )
 
 
 def least_leads(n_prompts: int, level: float) -> int:
@@ -269,7 +374,9 @@ def least_leads(n_prompts: int, level: float) -> int:
     if n_prompts <= ALL_LEAD:
         return n_prompts
     needed, chance = n_prompts + 1, 0.0  # of so many leads or more among equal models
-    while needed > 0 and chance + math.comb(n_prompts, needed - 1) / 2**n_prompts <= (1 - level) / 2:
+    while (
+        needed > 0 and chance + math.comb(n_prompts, needed - 1) / 2**n_prompts <= (1 - level) / 2
+    ):
         needed -= 1
         chance += math.comb(n_prompts, needed) / 2**n_prompts
     return min(needed, n_prompts - 1)
@@ -278,7 +385,11 @@ def least_leads(n_prompts: int, level: float) -> int:
 def scale_words(cells: ScoreCells) -> str:
     """ " on a scale from 1 to 5"; "" of shares and where the scale is not known."""
     low, high = cells.bounds
-    return "" if (low, high) == UNIT or math.isinf(high - low) else f" on a scale from {low:g} to {high:g}"
+    return (
+        ""
+        if (low, high) == UNIT or math.isinf(high - low)
+        else f" on a scale from {low:g} to {high:g}"
+    )
 
 
 def score_text(value: float, is_share: bool, digits: int = 0) -> str:
@@ -301,12 +412,17 @@ def limits_text(estimate: Estimate, is_share: bool) -> str:
 
 def read_words(readers: Sequence[float], is_share: bool = True, digits: int = 0) -> str:
     """Return " Other extractors: 53 to 86%." of the scores under other extractors; "" without any."""
-    scores = sorted({score_text(score, is_share, digits): score for score in readers if not math.isnan(score)}.values())
+    scores = sorted(
+        {
+            score_text(score, is_share, digits): score for score in readers if not math.isnan(score)
+        }.values()
+    )
     if not scores:
         return ""
     if len(scores) == 1:
         return (
-            f" {'Another extractor' if len(readers) == 1 else 'Other extractors'}: {score_text(scores[0], is_share, digits)}."
+            f" {'Another extractor' if len(readers) == 1 else 'Other extractors'}: "
+            f"{score_text(scores[0], is_share, digits)}."
         )
     low, high = (score_text(score, is_share, digits) for score in (scores[0], scores[-1]))
     return f" Other extractors: {low.removesuffix('%')} to {high}."
@@ -323,14 +439,22 @@ def design_text(bar: ErrorBar) -> str:
 def detail(bar: ErrorBar) -> str:
     """What the sentence rests on, in small type: the design and the half-widths, whose limits the sentence prints."""
     half = bar.half_widths
-    names = {"questions": "questions", "wordings": "questions and prompts", "reruns": "reruns alone"}
+    names = {
+        "questions": "questions",
+        "wordings": "questions and prompts",
+        "reruns": "reruns alone",
+    }
     declared, parts = _declared_level(bar), []
     for key, name in names.items():
         if not math.isnan(half[key]):
             level = level_text(bar, key)
             measured = "" if level == declared else f" ({level})"
             parts.append(f"{name} {half_text(half[key], bar.cells.is_binary)}{measured}")
-    return f"{design_text(bar)}. {declared} half-widths: {', '.join(parts)}." if parts else f"{design_text(bar)}."
+    return (
+        f"{design_text(bar)}. {declared} half-widths: {', '.join(parts)}."
+        if parts
+        else f"{design_text(bar)}."
+    )
 
 
 _PART_NAMES = {
@@ -345,7 +469,10 @@ def largest_shares_words(parts: Mapping[str, Estimate]) -> str:
     """Return the two largest parts of the uncertainty, under a heading that asks for them; "" where wordings were not measured."""
     known = [(name, share) for name, share in parts.items() if not math.isnan(share.value)]
     known.sort(key=lambda part: -part[1].value)
-    words = [f"{percent_text(share.value)} from {_PART_NAMES.get(name, name)}" for name, share in known[:2]]
+    words = [
+        f"{percent_text(share.value)} from {_PART_NAMES.get(name, name)}"
+        for name, share in known[:2]
+    ]
     return f"{' and '.join(words)}." if words else ""
 
 
@@ -361,39 +488,67 @@ def share_words(parts: Mapping[str, Estimate]) -> str:
 
 def _share(one: Estimate) -> str:
     """ "45% [16, 69]": few wordings say little of whose the variance is."""
-    limits = f" [{number_text(100 * one.low, 0)}, {number_text(100 * one.high, 0)}]" if one.has_interval else ""
+    limits = (
+        f" [{number_text(100 * one.low, 0)}, {number_text(100 * one.high, 0)}]"
+        if one.has_interval
+        else ""
+    )
     return f"{percent_text(one.value)}{limits}"
 
 
-def next_words(now: float, more: Mapping[str, Design], n_calls: int, is_share: bool = True, *, few_prompts: int = 0) -> str:
+def next_words(
+    now: float,
+    more: Mapping[str, Design],
+    n_calls: int,
+    is_share: bool = True,
+    *,
+    few_prompts: int = 0,
+) -> str:
     """Return how far `n_calls` more calls would narrow the half-width at their best use.
 
     `few_prompts` is how many prompts were asked, where they are too few to tell how far prompts lie apart.
     "100 more calls would narrow the ± by at most 2.1 points, as new prompts." """
     gain, name = max((now - design.half_width, name) for name, design in more.items())
     uses = {"wordings": "as new prompts", "questions": "as new questions", "reruns": "as reruns"}
-    size = f"{number_text(100 * max(gain, 0), 1)} points" if is_share else number_text(max(gain, 0), 3)
+    size = (
+        f"{number_text(100 * max(gain, 0), 1)} points" if is_share else number_text(max(gain, 0), 3)
+    )
     sentence = f"{n_calls:,} more calls would narrow the ± by at most {size}, {uses[name]}."
     if not few_prompts:
         return sentence
-    return f"{sentence} {few_prompts} are too few prompts to tell: how far prompts lie apart is taken at its upper limit."
+    return (
+        f"{sentence} {few_prompts} are too few prompts to tell: how far prompts lie apart is "
+        "taken at its upper limit."
+    )
 
 
-def plan_words(parts: Components, n_questions: int, n_wordings: int, n_runs: int, n_calls: int) -> tuple[str, ...]:
+def plan_words(
+    parts: Components, n_questions: int, n_wordings: int, n_runs: int, n_calls: int
+) -> tuple[str, ...]:
     """What a study of that size would say if its score varied so, and where `n_calls` more would go."""
-    design = f"{count_of(n_questions, 'question')} × {count_of(n_wordings, 'prompt')} × {count_of(n_runs, 'run')}"
+    design = (
+        f"{count_of(n_questions, 'question')} × {count_of(n_wordings, 'prompt')} × "
+        f"{count_of(n_runs, 'run')}"
+    )
     if n_questions < MIN_N:
         return (f"{design}: too few questions for an interval; from {MIN_N} on there is one.",)
     if n_wordings < LEAST_WORDINGS:
         with_eight = half_text(half_width(parts, n_questions, 8, n_runs))
-        return (f"{design}: no interval over other prompts.", f"Eight prompts drawn at random would give {with_eight}.")
+        return (
+            f"{design}: no interval over other prompts.",
+            f"Eight prompts drawn at random would give {with_eight}.",
+        )
     now = half_width(parts, n_questions, n_wordings, n_runs)
     more = next_words(now, after(parts, n_questions, n_wordings, n_runs, n_calls), n_calls)
     return f"{design}: {half_text(now)} with other questions and prompts.", more
 
 
 def split_words(
-    parts: Components, n_calls: int, most_questions: int, level: float = 0.95, worst: Components | None = None
+    parts: Components,
+    n_calls: int,
+    most_questions: int,
+    level: float = 0.95,
+    worst: Components | None = None,
 ) -> str:
     """ "1,440 calls are split best as 480 questions × 3 prompts × 1 run: ± 8.1 points", without its full stop."""
     best = best_design(parts, n_calls, most_questions, level, worst)
@@ -405,12 +560,18 @@ def split_words(
 def corrected_words(model: str, reader: str, score: Corrected) -> str:
     """The score with people's labels in it beside that of the extractor alone: an estimate, and no verdict."""
     n = f"{score.n_labels:,} label{'s' * (score.n_labels != 1)}"
-    sentence = f"{model} with {n} by people: {score.estimate.text(3)}; {reader} alone: {score.raw.text(3)}."
+    sentence = (
+        f"{model} with {n} by people: {score.estimate.text(3)}; {reader} alone: "
+        f"{score.raw.text(3)}."
+    )
     if not score.estimate.has_interval:
         return f"{sentence} {score.estimate.note}"
     if score.has_normal_limits:
         return sentence
-    few = f"{score.n_disagreements} of {n} differ in right or wrong, so exact limits of both error rates make the interval"
+    few = (
+        f"{score.n_disagreements} of {n} differ in right or wrong, so exact limits of both "
+        "error rates make the interval"
+    )
     return f"{sentence} {few}."
 
 
@@ -418,11 +579,15 @@ def narrower_words(score: Corrected, n_more: int) -> str:
     """What more labels would do to the half-width, or how many are missing to the normal interval."""
     if score.has_normal_limits:
         now, then, best = (number_text(score.half_width(n), 3) for n in (0, n_more, math.inf))
-        return f"{n_more:,} more labels: ± {now} becomes ± {then}; no number of labels takes it below ± {best}."
+        return (
+            f"{n_more:,} more labels: ± {now} becomes ± {then}; no number of labels takes it "
+            f"below ± {best}."
+        )
     if not score.n_labels or score.n_labels < MIN_N:
         return f"Label about {MIN_N - score.n_labels} more."
     if score.n_more is None:
         return (
-            f"No label differs from the extractor yet: at most {percent_text(score.false_rights.high)} of its rights are wrong."
+            "No label differs from the extractor yet: at most "
+            f"{percent_text(score.false_rights.high)} of its rights are wrong."
         )
     return f"Label about {score.n_more:,} more for an interval by prediction-powered inference."
