@@ -1,8 +1,9 @@
-"""What a log says, and whether it holds: findings from its own rows, worst first, none where there is nothing.
+"""Findings of an audit from the rows of a log, worst first, none if there is nothing to find.
 
-Most findings describe (a count, a share, two numbers that do not agree). Three assert something of the world beyond the rows: that two
-readouts differ in score and that scores differ by subject, with one false-discovery rate over the log, and that one model scores
-higher than another, which is what the Ranking page says of them, by its p over all pairs of models.
+Most findings describe (a count, a share, two numbers that do not agree). Three assert something of
+the world beyond the rows: that two readouts differ in score and that scores differ by subject,
+with one false-discovery rate over the log, and that one model scores higher than another, which is
+what the Ranking page says of them, by its p over all pairs of models.
 """
 
 from __future__ import annotations
@@ -68,18 +69,18 @@ TWO_MODELS = "two logs"  # the check that compares two models on the same items
 READOUTS_DIFFER = Assertion(
     "audit readouts",
     "two readouts of the same texts give different scores",
-    0.05,
-    2,
-    "all checks of a log that have a p, false-discovery rate",
-    ("no difference", "templates", "a log of many pairs", "several samples"),
+    error_rate=0.05,
+    sides=2,
+    family="all checks of a log that have a p, false-discovery rate",
+    worlds=("no difference", "templates", "a log of many pairs", "several samples"),
 )
 GRADES_DIFFER = Assertion(
     "audit grades of models",
     "one model's answers to all items like these are graded higher than another's",
-    0.05,
-    2,
-    "all pairs of models under one extractor, Holm",
-    (
+    error_rate=0.05,
+    sides=2,
+    family="all pairs of models under one extractor, Holm",
+    worlds=(
         "equal graded models",
         "equal graded models, grades near the top",
         "equal graded models on clusters",
@@ -87,13 +88,13 @@ GRADES_DIFFER = Assertion(
 )
 ASSERTIONS = (READOUTS_DIFFER, GROUPS_DIFFER, GRADES_DIFFER)
 NOT_OF_RANKING = (
-    "A description: what is claimed of models is claimed under the reference extractor, "
-    "over all tasks."
+    "A description: what is claimed of models is claimed under the reference extractor, over all "
+    "tasks."
 )
 
 
 def findings(log: AuditInput) -> list[Finding]:
-    """All of them, worst first."""
+    """Return all findings, worst first."""
     frame, questions = scored(log.frame), questions_of(log.items, log.prompts)
     checks: tuple[Callable[..., Iterator[Finding]], ...] = (
         reported_scores,
@@ -105,10 +106,12 @@ def findings(log: AuditInput) -> list[Finding]:
         answer_flips,
         score_consistency,
     )
-    all_findings = [one for check in checks for one in check(log, frame)]
+    all_findings = [finding for check in checks for finding in check(log, frame)]
     all_findings += [
-        Finding(str(one["about"]), description(str(one["sentence"]), str(one["about"])), 88)
-        for one in log.facts
+        Finding(
+            str(finding["about"]), description(str(finding["sentence"]), str(finding["about"])), 88
+        )
+        for finding in log.facts
     ]
     all_findings += [
         *prompt_findings(replace(log, frame=frame)),
@@ -118,99 +121,98 @@ def findings(log: AuditInput) -> list[Finding]:
         *flip_rates(log),
         *_of_one_family(log, frame),
     ]
-    return sorted(all_findings, key=lambda one: -one.rank)
+    return sorted(all_findings, key=lambda finding: -finding.rank)
 
 
 def _of_one_family(log: AuditInput, frame: pd.DataFrame) -> Iterator[Finding]:
-    """What has a p and is not Ranking's: one false-discovery rate over all of it."""
+    """Find what has a p and is not Ranking's, with one false-discovery rate over all of it."""
     by_group = grouped_scores(log, frame)
-    p_groups = [one.spread.p for one in by_group]
+    p_groups = [pair.spread.p for pair in by_group]
     pairs, places = readout_pairs(log, frame)
     yield from readouts_differ(pairs, places, p_groups)
     yield from standard_errors(
-        by_group, bh([*p_groups, *(one.p for one in pairs)])[: len(by_group)]
+        by_group, bh([*p_groups, *(pair.p for pair in pairs)])[: len(by_group)]
     )
 
 
 def reported_scores(log: AuditInput, frame: pd.DataFrame) -> Iterator[Finding]:
-    """Each reported score against the mean of the rows that the log holds."""
-    for one in log.reported:
-        name = one["readout"]
-        own_rows = _reported_rows(frame, one)
-        if len(own_rows) and (own_rows["status"] == ABSENT).all():
+    """Compare each reported score with the mean of the rows that the log holds."""
+    for reported in log.reported:
+        name = reported["readout"]
+        model_rows = _reported_rows(frame, reported)
+        if len(model_rows) and (model_rows["status"] == ABSENT).all():
             continue  # a measure of all rows together: no row has a score by it
-        scored_rows = own_rows.dropna(subset="score")
-        rows, n, reducer = scored_rows["score"], one.get("n"), one.get("reducer") or MEAN
+        scored_rows = model_rows.dropna(subset="score")
+        rows, n, reducer = scored_rows["score"], reported.get("n"), reported.get("reducer") or MEAN
         mean = (
             item_scores(rows, scored_rows["item_id"], reducer).mean()
             if is_known(reducer)
             else math.nan
         )
-        what = f"{one['model']} on {one['task']}, {name}" + (
+        subject = f"{reported['model']} on {reported['task']}, {name}" + (
             f" ({reducer})" if reducer != MEAN else ""
         )
         if rows.empty:
             sentence = (
-                f"{what}: the log reports {number_text(one['value'], 3)}, and holds no row of it."
+                f"{subject}: the log reports {number_text(reported['value'], 3)}, and holds no "
+                "row of it."
             )
             yield Finding(
-                "reported score", description(sentence, "no rows"), 40, model=one["model"]
+                "reported score", description(sentence, "no rows"), 40, model=reported["model"]
             )
         elif n and scored_rows["item_id"].nunique() < n and len(rows) < n:
             sentence = (
-                f"{what}: the reported {number_text(one['value'], 3)} is of {n:,} rows; the log "
-                f"holds {len(rows):,}, "
-                f"with mean {number_text(mean, 3)}."
+                f"{subject}: the reported {number_text(reported['value'], 3)} is of {n:,} rows; "
+                f"the log holds {len(rows):,}, with mean {number_text(mean, 3)}."
             )
             claim = description(
-                sentence, "rows missing", "It cannot be recomputed from what is there."
+                sentence, "rows missing", detail="It cannot be recomputed from what is there."
             )
-            yield Finding("reported score", claim, 60, model=one["model"], extractor=name)
-        elif abs(mean - one["value"]) > ROUNDING:
+            yield Finding("reported score", claim, 60, model=reported["model"], extractor=name)
+        elif abs(mean - reported["value"]) > ROUNDING:
             sentence = (
-                f"{what}: reported {number_text(one['value'], 3)}, recomputed "
-                f"{number_text(mean, 3)} "
-                f"from all {len(rows):,} rows."
+                f"{subject}: reported {number_text(reported['value'], 3)}, recomputed "
+                f"{number_text(mean, 3)} from all {len(rows):,} rows."
             )
             yield Finding(
                 "reported score",
                 description(sentence, "does not hold"),
                 100,
-                model=one["model"],
+                model=reported["model"],
                 extractor=name,
             )
         elif is_known(reducer):
             yield from _reported_error(
-                log, one, what, item_scores(rows, scored_rows["item_id"], reducer)
+                log, reported, subject, item_scores(rows, scored_rows["item_id"], reducer)
             )
 
 
 def _reported_error(
-    log: AuditInput, reported: Mapping[str, Any], what: str, scores: pd.Series
+    log: AuditInput, reported: Mapping[str, Any], subject: str, scores: pd.Series
 ) -> Iterator[Finding]:
-    """A standard error that is far smaller than the rows allow; `scores` are those of the items."""
+    """Find a standard error that is far smaller than the rows allow; `scores` are one per item."""
     templates = _templates(log, scores.index)
     families = None if templates is None else pd.Series(templates, index=scores.index)
     too_small = reported_errors(reported, scores, families)
     if too_small:
         stated, error = (number_text(value, 4) for value in too_small)
         sentence = (
-            f"{what}: reported standard error {stated}, recomputed {error} from {len(scores):,} "
-            "items."
+            f"{subject}: reported standard error {stated}, recomputed {error} from "
+            f"{len(scores):,} items."
         )
         claim = description(
-            sentence, "error too small", "Repeats of an item are no items of their own."
+            sentence, "error too small", detail="Repeats of an item are no items of their own."
         )
         name = reported["readout"]
         yield Finding("reported error", claim, 86, model=reported["model"], extractor=name)
 
 
 def _reported_rows(frame: pd.DataFrame, reported: Mapping[str, Any]) -> pd.DataFrame:
-    """The rows that a reported score is made of: those of its own log where the study is of several.
+    """Return the rows that a reported score is made of.
 
-    A task on the items of another, with a prompt of its own, is a variant that is called by the
-    task. Rows of a task whose items all stand under another's name are those of this model and
-    readout.
+    Those of its own log where the study is of several. A task on the items of another, with a
+    prompt of its own, is a variant that is called by the task. Rows of a task whose items all
+    stand under another's name are those of this model and readout.
     """
     readouts = (reported["readout"], f"{reported['readout']} (log)")
     rows = frame[(frame["model"] == reported["model"]) & frame["extractor"].isin(readouts)]
@@ -228,7 +230,9 @@ def _reported_rows(frame: pd.DataFrame, reported: Mapping[str, Any]) -> pd.DataF
 
 
 def own_contradictions(log: AuditInput, frame: pd.DataFrame) -> Iterator[Finding]:
-    """Rows whose recorded right or wrong contradicts the recorded answer and the right answer."""
+    """Find rows whose recorded right or wrong contradicts the recorded answer and the right
+    answer.
+    """
     frame = shares_alone(frame)
     columns = zip(log.items["item_id"], log.items["target"], strict=True)
     right = {
@@ -258,13 +262,12 @@ def own_contradictions(log: AuditInput, frame: pd.DataFrame) -> Iterator[Finding
         calls_wrong = int((part["score"] == 0).sum())
         sentence = (
             f"{model}, {spoken_name(extractor)}: {len(part):,} of {n:,} scores contradict the "
-            "log's own answer; "
-            f"{calls_wrong:,} right answers count as wrong."
+            f"log's own answer; {calls_wrong:,} right answers count as wrong."
         )
         claim = description(
             sentence,
             "contradiction",
-            "Compared after removing case, punctuation and number formats.",
+            detail="Compared after removing case, punctuation and number formats.",
         )
         yield Finding(
             "score against answer",
@@ -281,7 +284,7 @@ def _some(part: pd.DataFrame) -> tuple[str, ...]:
 
 
 def calls_lost(log: AuditInput, frame: pd.DataFrame) -> Iterator[Finding]:
-    """Completions that failed and those that were cut off."""
+    """Find completions that failed and those that were cut off."""
     for model, part in log.calls.groupby("model", sort=False):
         n = int(part["n"].sum())
         failed = int(part.loc[part["status"] == "failed", "n"].sum())
@@ -301,7 +304,7 @@ def calls_lost(log: AuditInput, frame: pd.DataFrame) -> Iterator[Finding]:
 
 
 def unreadable(log: AuditInput, frame: pd.DataFrame) -> Iterator[Finding]:
-    """Answers that a recorded readout could not read, and how many of them another readout reads, and reads right."""
+    """Find answers that a recorded readout could not read, and how many another one reads."""
     base = frame[frame["is_base"]]
     key = ["model", "item_id", "variant_id", "sample"]
     for (model, extractor), part in base.groupby(["model", "extractor"], sort=False):
@@ -312,17 +315,17 @@ def unreadable(log: AuditInput, frame: pd.DataFrame) -> Iterator[Finding]:
         share = accuracy(
             (part["status"] == "unreadable").astype(float).groupby(part["item_id"]).mean()
         )
-        others = base[
+        other_readouts = base[
             (base["model"] == model) & (base["extractor"] != extractor) & (base["status"] == "ok")
         ]
-        others = others[others["answer"].notna()].merge(lost[key], on=key)
+        other_readouts = other_readouts[other_readouts["answer"].notna()].merge(lost[key], on=key)
         detail = ""
-        if len(others):
-            right = others["score"].where(
-                others["is_correct"].notna()
+        if len(other_readouts):
+            right = other_readouts["score"].where(
+                other_readouts["is_correct"].notna()
             )  # a grade is not so many right answers
             best = (
-                right.groupby(others["extractor"])
+                right.groupby(other_readouts["extractor"])
                 .agg(["size", "count", "sum"])
                 .sort_values("size", kind="stable")
                 .iloc[-1]
@@ -343,7 +346,7 @@ def unreadable(log: AuditInput, frame: pd.DataFrame) -> Iterator[Finding]:
             f"{model}: {spoken_name(extractor)} finds no answer in {share_text} of the texts "
             f"({len(lost):,} of {len(part):,})."
         )
-        claim = description(sentence, "unreadable", detail, share=share)
+        claim = description(sentence, "unreadable", detail=detail, share=share)
         yield Finding(
             "unreadable",
             claim,
@@ -356,15 +359,17 @@ def unreadable(log: AuditInput, frame: pd.DataFrame) -> Iterator[Finding]:
 
 @dataclass(frozen=True, eq=False)
 class ReadoutPair:
-    """Scores (items,) of one model under two readouts of the same texts, and each item's family, None where every item is one.
+    """Scores (items,) of one model under two readouts of the same texts.
 
-    `low` and `high` are the ends of the scale that both score on."""
+    `clusters` is the number of each item's cluster, None if every item is its own. `low` and
+    `high` are the ends of the scale that both score on.
+    """
 
     model: str
     first: str
     second: str
-    of_first: np.ndarray
-    of_second: np.ndarray
+    first_scores: np.ndarray
+    second_scores: np.ndarray
     families: np.ndarray | None = None
     low: float = 0.0
     high: float = 1.0
@@ -375,45 +380,51 @@ class ReadoutPair:
 
     @cached_property
     def differences(self) -> np.ndarray:
-        """(items,) second less first, as shares of the scale."""
-        return (self.of_second - self.of_first) / (self.high - self.low)
+        """Return (items,) second less first, as shares of the scale."""
+        return (self.second_scores - self.first_scores) / (self.high - self.low)
 
     @cached_property
     def p(self) -> float:
-        """Of these two alone."""
+        """Return the p of these two alone."""
         return float(guarded_t(self.differences, SIGNED, self.families).p)
 
 
-def readout_claims(pairs: Sequence[ReadoutPair], others: Sequence[float] = ()) -> list[Claim]:
-    """One claim a pair of a log. The p is Benjamini's and Hochberg's over all of them and the p of `others` checks, and the interval the
-    one that agrees with it: it excludes 0 exactly where p is .05 or less."""
-    adjusted = bh([*(one.p for one in pairs), *others])[: len(pairs)]
+def readout_claims(pairs: Sequence[ReadoutPair], other_ps: Sequence[float] = ()) -> list[Claim]:
+    """Return one claim per pair of readouts of a log.
+
+    The p is Benjamini's and Hochberg's over all of them and the p of other checks (`other_ps`),
+    and the interval the one that agrees with it: it excludes 0 exactly where p is .05 or less.
+    """
+    adjusted = bh([*(pair.p for pair in pairs), *other_ps])[: len(pairs)]
     return [
-        _readout_claim(one, p, len(pairs) + len(others))
-        for one, p in zip(pairs, adjusted, strict=True)
+        _readout_claim(pair, p, len(pairs) + len(other_ps))
+        for pair, p in zip(pairs, adjusted, strict=True)
     ]
 
 
 def _alpha_of(p: float, adjusted: float, n_tests: int, rate: float) -> float:
-    """The one-sided level of the limits that agree with an adjusted p: they exclude 0 exactly where it is `rate` or less."""
+    """Return the one-sided level of the limits that agree with an adjusted p.
+
+    They exclude 0 exactly where it is `rate` or less.
+    """
     return rate * (p / adjusted if 0 < adjusted < 1 else 1 / n_tests) / 2
 
 
 def _negated(difference: Estimate) -> Estimate:
-    """The difference taken the other way round."""
+    """Return the difference taken the other way round."""
     return replace(difference, value=-difference.value, low=-difference.high, high=-difference.low)
 
 
-def _readout_claim(one: ReadoutPair, p: float, n_tests: int) -> Claim:
-    if one.is_graded:
-        return _graded_claim(one, p, n_tests)
+def _readout_claim(pair: ReadoutPair, p: float, n_tests: int) -> Claim:
+    if pair.is_graded:
+        return _graded_claim(pair, p, n_tests)
     rate, scores = (
         READOUTS_DIFFER.error_rate,
-        paired_scores(one.of_first, one.of_second, one.families),
+        paired_scores(pair.first_scores, pair.second_scores, pair.families),
     )
-    alpha = _alpha_of(one.p, p, n_tests, rate)
-    difference = one.of_second - one.of_first
-    low, high = guarded_limits(difference, difference, SIGNED, alpha, one.families)
+    alpha = _alpha_of(pair.p, p, n_tests, rate)
+    difference = pair.second_scores - pair.first_scores
+    low, high = guarded_limits(difference, difference, SIGNED, alpha, pair.families)
     gap = replace(
         scores.difference,
         low=low,
@@ -425,21 +436,21 @@ def _readout_claim(one: ReadoutPair, p: float, n_tests: int) -> Claim:
     )
     asserted = p <= rate
     higher, lower, sign = (
-        (one.first, one.second, -1) if gap.value < 0 else (one.second, one.first, 1)
+        (pair.first, pair.second, -1) if gap.value < 0 else (pair.second, pair.first, 1)
     )
     gap = gap if sign > 0 else _negated(gap)
     among = count_of(scores.n_items, "item")
     if asserted:
         sentence = (
-            f"{one.model}: {higher} scores higher than {lower} on the same {among}: "
+            f"{pair.model}: {higher} scores higher than {lower} on the same {among}: "
             f"{gap.text_points()}, {p_text(p)}."
         )
     else:
-        differ = f"{one.model}: undecided whether {one.first} and {one.second} differ on {among}"
+        differ = f"{pair.model}: undecided whether {pair.first} and {pair.second} differ on {among}"
         sentence = f"{differ}: {gap.text_points()} ({higher} − {lower}), {p_text(p)}."
     partly = f"; otherwise in some samples: {scores.n_partly:,}" if scores.n_partly else ""
     only = (
-        f"Right only under {one.first}: {scores.first_only:,}; only under {one.second}: "
+        f"Right only under {pair.first}: {scores.first_only:,}; only under {pair.second}: "
         f"{scores.second_only:,}{partly}."
     )
     unpaired = scores.unpaired if sign > 0 else _negated(scores.unpaired)
@@ -448,53 +459,62 @@ def _readout_claim(one: ReadoutPair, p: float, n_tests: int) -> Claim:
         if n_tests > 1
         else ""
     )
-    assumed = "" if one.families is None else f" {CLUSTERS_LIKE_SEEN}"
+    assumed = "" if pair.families is None else f" {CLUSTERS_LIKE_SEEN}"
     detail = f"{only} Unpaired, as harnesses print it: {unpaired.text_points()}.{family}{assumed}"
     return Claim(
         READOUTS_DIFFER,
         "differ" if asserted else "undecided",
         sentence,
-        asserted,
-        detail,
-        "",
-        {"difference": gap, "p": p},
+        asserted=asserted,
+        detail=detail,
+        numbers={"difference": gap, "p": p},
     )
 
 
-def _graded_claim(one: ReadoutPair, p: float, n_tests: int) -> Claim:
-    """The same of two readouts that give grades, in the scale's own units."""
+def _graded_claim(pair: ReadoutPair, p: float, n_tests: int) -> Claim:
+    """Compare two readouts that give grades, in the scale's own units."""
     rate = READOUTS_DIFFER.error_rate
-    alpha = _alpha_of(one.p, p, n_tests, rate)
+    alpha = _alpha_of(pair.p, p, n_tests, rate)
     gap = grade_gap(
-        one.of_first, one.of_second, one.families, alpha=alpha, low=one.low, high=one.high
+        pair.first_scores,
+        pair.second_scores,
+        pair.families,
+        alpha=alpha,
+        low=pair.low,
+        high=pair.high,
     )
     asserted = p <= rate
-    higher, lower = (one.second, one.first) if gap.value >= 0 else (one.first, one.second)
+    higher, lower = (pair.second, pair.first) if gap.value >= 0 else (pair.first, pair.second)
     gap = gap if gap.value >= 0 else _negated(gap)
-    among = count_of(one.differences.size, "item")
+    among = count_of(pair.differences.size, "item")
     if asserted:
         sentence = (
-            f"{one.model}: {higher} grades higher than {lower} on the same {among}: "
+            f"{pair.model}: {higher} grades higher than {lower} on the same {among}: "
             f"{gap.text()}, {p_text(p)}."
         )
     else:
-        differ = f"{one.model}: undecided whether {one.first} and {one.second} differ on {among}"
+        differ = f"{pair.model}: undecided whether {pair.first} and {pair.second} differ on {among}"
         sentence = f"{differ}: {gap.text()} ({higher} − {lower}), {p_text(p)}."
-    detail = _grade_words(one, f"under {one.first}", f"under {one.second}")
+    detail = _grade_words(pair, f"under {pair.first}", f"under {pair.second}")
     if n_tests > 1:
         detail += f" p corrected for {n_tests} checks of this log (false-discovery rate)."
-    detail += "" if one.families is None else f" {CLUSTERS_LIKE_SEEN}"
+    detail += "" if pair.families is None else f" {CLUSTERS_LIKE_SEEN}"
     outcome = "differ" if asserted else "undecided"
     return Claim(
-        READOUTS_DIFFER, outcome, sentence, asserted, detail, "", {"difference": gap, "p": p}
+        READOUTS_DIFFER,
+        outcome,
+        sentence,
+        asserted=asserted,
+        detail=detail,
+        numbers={"difference": gap, "p": p},
     )
 
 
 def _grade_words(pair: ReadoutPair | GradedPair, first: str, second: str) -> str:
-    """How many items either grades higher, called `first` and `second` here, and on which scale."""
+    """Count the items that either (`first` and `second`) grades higher, and name the scale."""
     n_first, n_second = (
-        int((pair.of_first > pair.of_second).sum()),
-        int((pair.of_second > pair.of_first).sum()),
+        int((pair.first_scores > pair.second_scores).sum()),
+        int((pair.second_scores > pair.first_scores).sum()),
     )
     return (
         f"Higher {first}: {n_first:,}; {second}: {n_second:,}. Grades from {pair.low:g} to "
@@ -506,7 +526,7 @@ Place = tuple[str, float, pd.Index]  # first readout, share of runs called other
 
 
 def readout_pairs(log: AuditInput, frame: pd.DataFrame) -> tuple[list[ReadoutPair], list[Place]]:
-    """Each pair of readouts of one model on the texts that both saw."""
+    """Pair the readouts of each model on the texts that both saw."""
     base = frame[frame["is_base"] & (frame["axis"] == OWN_PROMPT) & frame["score"].notna()]
     base = with_scales(base, log.scales)
     pairs, places = [], []
@@ -521,36 +541,43 @@ def readout_pairs(log: AuditInput, frame: pd.DataFrame) -> tuple[list[ReadoutPai
             sort=False,
         )
         for first, second in combinations(names, 2):
-            both = wide[[first, second]].dropna()
-            apart = both[both[first] != both[second]]
-            if both.empty:
+            shared = wide[[first, second]].dropna()
+            differing = shared[shared[first] != shared[second]]
+            if shared.empty:
                 continue
-            means = both.groupby(level="item_id", sort=False).mean()
+            means = shared.groupby(level="item_id", sort=False).mean()
             families = _templates(log, means.index)
             numbers = None if families is None else family_numbers(families)
-            of_first, of_second = (means[name].to_numpy(dtype=float) for name in (first, second))
+            first_scores, second_scores = (
+                means[name].to_numpy(dtype=float) for name in (first, second)
+            )
             pairs.append(
                 ReadoutPair(
                     str(model),
                     spoken_name(first),
                     spoken_name(second),
-                    of_first,
-                    of_second,
+                    first_scores,
+                    second_scores,
                     numbers,
                     low,
                     high,
                 )
             )
-            places.append((first, len(apart) / len(both), apart.index.get_level_values("item_id")))
+            places.append(
+                (first, len(differing) / len(shared), differing.index.get_level_values("item_id"))
+            )
     return pairs, places
 
 
 def readouts_differ(
-    pairs: Sequence[ReadoutPair], places: Sequence[Place], others: Sequence[float]
+    pairs: Sequence[ReadoutPair], places: Sequence[Place], other_ps: Sequence[float]
 ) -> Iterator[Finding]:
-    """Where two readouts call different things right; `others` are the p of the other checks of the log."""
-    for claim, one, (first, share, items) in zip(
-        readout_claims(pairs, others), pairs, places, strict=True
+    """Find two readouts that call different things right.
+
+    `other_ps` are the p of the other checks of the log.
+    """
+    for claim, pair, (first, share, items) in zip(
+        readout_claims(pairs, other_ps), pairs, places, strict=True
     ):
         if share:
             rank = (55 if claim.asserted else 30) + 40 * share
@@ -559,23 +586,26 @@ def readouts_differ(
                 claim,
                 rank,
                 tuple(dict.fromkeys(items))[:N_LISTED],
-                one.model,
+                pair.model,
                 extractor=first,
             )
 
 
 def _templates(log: AuditInput, items: pd.Index) -> np.ndarray | None:
-    """The cluster of each item; None where every item is its own."""
+    """Return the cluster of each item; None if every item is its own."""
     if "family" not in log.items:
         return None
-    own_ids = pd.Series(items, index=items)
-    clusters = log.items.set_index("item_id")["family"].reindex(items).fillna(own_ids)
+    item_ids = pd.Series(items, index=items)
+    clusters = log.items.set_index("item_id")["family"].reindex(items).fillna(item_ids)
     return None if clusters.nunique() == len(clusters) else clusters.to_numpy()
 
 
 def models_differ(log: AuditInput, frame: pd.DataFrame) -> Iterator[Finding]:
-    """Each pair of models at the log's own prompts, on the items that Ranking starts with: those that are judged. Under the reference
-    extractor it is what Ranking says of them; other readouts, and single tasks of several, are described."""
+    """Compare each pair of models at the log's own prompts, on the items that Ranking starts with.
+
+    Those are the items that are judged. Under the reference extractor it is what Ranking says of
+    them; other readouts, and single tasks of several, are described.
+    """
     if frame["model"].nunique() < 2:
         return
     base = shares_alone(frame[frame["is_base"] & (frame["axis"] == OWN_PROMPT)])
@@ -597,12 +627,12 @@ def models_differ(log: AuditInput, frame: pd.DataFrame) -> Iterator[Finding]:
 
 
 def _leading_role(base: pd.DataFrame) -> str:
-    """The role of the items that models are compared on: no controls where others are scored."""
+    """Return the role of the items that models are compared on, other than controls if possible."""
     return str(min(base["role"].unique(), key=lambda role: role in CONTROL_ROLES, default=""))
 
 
 def grades_differ(log: AuditInput, frame: pd.DataFrame) -> Iterator[Finding]:
-    """Each pair of models whose answers to the same items are graded by one readout on one scale."""
+    """Compare each pair of models whose answers to the same items are graded on one scale."""
     base = frame[frame["is_base"] & (frame["axis"] == OWN_PROMPT) & frame["score"].notna()]
     base = with_scales(base, log.scales).assign(role=frame.get("role", ""))
     base = base[base["role"] == _leading_role(base)]
@@ -620,18 +650,23 @@ def grades_differ(log: AuditInput, frame: pd.DataFrame) -> Iterator[Finding]:
         low, high = part["low"].iloc[0], part["high"].iloc[0]
         pairs = []
         for first, second in combinations(models, 2):
-            both = means[[first, second]].dropna()
-            if len(both) > 1:
-                families = _templates(log, both.index)
+            shared = means[[first, second]].dropna()
+            if len(shared) > 1:
+                families = _templates(log, shared.index)
                 numbers = None if families is None else family_numbers(families)
-                of_first, of_second = (both[name].to_numpy(dtype=float) for name in (first, second))
-                pairs.append(
-                    (GradedPair(first, second, of_first, of_second, low, high, numbers), both.index)
+                first_scores, second_scores = (
+                    shared[name].to_numpy(dtype=float) for name in (first, second)
                 )
-        what = spoken_name(str(reader)) + (f" on {task}" if base["task"].nunique() > 1 else "")
-        claims = graded_pair_claims([pair for pair, _ in pairs], what)
+                pairs.append(
+                    (
+                        GradedPair(first, second, first_scores, second_scores, low, high, numbers),
+                        shared.index,
+                    )
+                )
+        subject = spoken_name(str(reader)) + (f" on {task}" if base["task"].nunique() > 1 else "")
+        claims = graded_pair_claims([pair for pair, _ in pairs], subject)
         for claim, (pair, items) in zip(claims, pairs, strict=True):
-            differing = items[pair.of_first != pair.of_second]
+            differing = items[pair.first_scores != pair.second_scores]
             if len(differing):
                 listed = tuple(map(str, differing))[:N_LISTED]
                 yield Finding(
@@ -646,49 +681,58 @@ def grades_differ(log: AuditInput, frame: pd.DataFrame) -> Iterator[Finding]:
 
 @dataclass(frozen=True)
 class GradedPair:
-    """Grades (items,) of two models on a scale from `low` to `high`; `clusters` are numbers or None."""
+    """Grades (items,) of two models on a scale from `low` to `high`; `clusters` are numbers or
+    None.
+    """
 
     first: str
     second: str
-    of_first: np.ndarray
-    of_second: np.ndarray
+    first_scores: np.ndarray
+    second_scores: np.ndarray
     low: float
     high: float
     clusters: np.ndarray | None = None
 
     @cached_property
     def p(self) -> float:
-        """Of these two alone."""
+        """Return the p of these two alone."""
         return float(
             guarded_t(
-                (self.of_first - self.of_second) / (self.high - self.low), SIGNED, self.clusters
+                (self.first_scores - self.second_scores) / (self.high - self.low),
+                SIGNED,
+                self.clusters,
             ).p
         )
 
 
-def graded_pair_claims(pairs: Sequence[GradedPair], what: str) -> list[Claim]:
-    """One claim per pair of models, each p Holm's over all pairs of one readout."""
+def graded_pair_claims(pairs: Sequence[GradedPair], subject: str) -> list[Claim]:
+    """Return one claim per pair of models, each p Holm's over all pairs of one readout."""
     adjusted = holm([pair.p for pair in pairs])
     claims = []
     for pair, p in zip(pairs, adjusted, strict=True):
         rate = GRADES_DIFFER.error_rate
         alpha = _alpha_of(pair.p, p, len(pairs), rate)
         gap = grade_gap(
-            pair.of_second, pair.of_first, pair.clusters, alpha=alpha, low=pair.low, high=pair.high
+            pair.second_scores,
+            pair.first_scores,
+            pair.clusters,
+            alpha=alpha,
+            low=pair.low,
+            high=pair.high,
         )
         ahead, behind = (pair.first, pair.second) if gap.value >= 0 else (pair.second, pair.first)
         gap = gap if gap.value >= 0 else _negated(gap)
-        among = count_of(pair.of_first.size, "item")
+        among = count_of(pair.first_scores.size, "item")
         asserted = bool(p <= rate)
         if asserted:
             sentence = (
-                f"{ahead} is graded higher than {behind} on the same {among} by {what}: "
+                f"{ahead} is graded higher than {behind} on the same {among} by {subject}: "
                 f"{gap.text()}, {p_text(p)}."
             )
         else:
             sentence = (
-                f"Undecided whether {ahead} or {behind} is graded higher by {what}: {gap.text()} "
-                f"on {among}, {p_text(p)}."
+                f"Undecided whether {ahead} or {behind} is graded higher by {subject}: "
+                f"{gap.text()} on {among}, {p_text(p)}."
             )
         detail = _grade_words(pair, f"of {pair.first}", f"of {pair.second}")
         if len(pairs) > 1:
@@ -700,10 +744,9 @@ def graded_pair_claims(pairs: Sequence[GradedPair], what: str) -> list[Claim]:
                 GRADES_DIFFER,
                 "differ" if asserted else "undecided",
                 sentence,
-                asserted,
-                detail,
-                "",
-                numbers,
+                asserted=asserted,
+                detail=detail,
+                numbers=numbers,
             )
         )
     return claims
@@ -712,40 +755,45 @@ def graded_pair_claims(pairs: Sequence[GradedPair], what: str) -> list[Claim]:
 def _pairs_of_models(
     part: pd.DataFrame, reader: str, task: str, is_ranking: bool
 ) -> Iterator[Finding]:
-    one = contest(order(scores(part)), reader)
-    for first, second in combinations(range(len(one.models))[:MOST_READOUTS], 2):
-        values = one.order.scores.values[one.own]
+    contest_at_prompts = contest(order(scores(part)), reader)
+    for first, second in combinations(range(len(contest_at_prompts.models))[:MOST_READOUTS], 2):
+        values = contest_at_prompts.order.scores.values[contest_at_prompts.own_way]
         ahead = (
             values[:, first] - values[:, second]
         )  # a model's mean over all that it answered says nothing of these items
-        apart = np.flatnonzero(np.nan_to_num(ahead))
-        if not apart.size or (~np.isnan(ahead)).sum() < 2:
+        differing = np.flatnonzero(np.nan_to_num(ahead))
+        if not differing.size or (~np.isnan(ahead)).sum() < 2:
             continue
         j, k = (second, first) if np.nansum(ahead) < 0 else (first, second)
-        claim = lead_claim(one, j, k, spoken_name(reader) + (f" on {task}" if task else ""))
+        claim = lead_claim(
+            contest_at_prompts, j, k, spoken_name(reader) + (f" on {task}" if task else "")
+        )
         claim = (
             claim
             if is_ranking
             else description(
-                lead_words(one, j, k, spoken_name(reader), task), "described", NOT_OF_RANKING
+                lead_words(contest_at_prompts, j, k, spoken_name(reader), task),
+                "described",
+                detail=NOT_OF_RANKING,
             )
         )
-        items = tuple(one.order.scores.items[i] for i in apart)[:N_LISTED]
+        items = tuple(contest_at_prompts.order.scores.items[i] for i in differing)[:N_LISTED]
         yield Finding(
             TWO_MODELS,
             claim,
             30 + 10 * claim.asserted - 5 * (not is_ranking),
             items,
-            one.models[j],
+            contest_at_prompts.models[j],
             extractor=reader,
         )
 
 
-# Findings of an audit on answers that change: the same prompt asked again, several prompts of one item, lm-eval's SCORE.
+# Findings of an audit on answers that change: the same prompt asked again, several prompts of one
+# item, lm-eval's SCORE.
 
 
 def answer_flips(log: AuditInput, frame: pd.DataFrame) -> Iterator[Finding]:
-    """Repeats and prompts, from one count of the flips."""
+    """Find answers that change between repeats and between prompts, from one count of the flips."""
     readouts = (frame, log.harmless)
     if all(part["sample"].nunique() < 2 and part["variant"].nunique() < 2 for part in readouts):
         return  # nothing was asked twice
@@ -755,12 +803,18 @@ def answer_flips(log: AuditInput, frame: pd.DataFrame) -> Iterator[Finding]:
 
 
 def _repeats(columns: Sequence[FlipColumn], frame: pd.DataFrame) -> Iterator[Finding]:
-    """How often the same prompt asked again gives another answer: the floor under every comparison. Where a log has scores and no
-    answers, how often the score differs."""
-    own = frame[(frame["axis"] == OWN_PROMPT) & frame["is_base"] & ~frame["status"].isin(NO_ANSWER)]
-    of_samples = {(one.model, one.extractor): one for one in columns if one.axis == OWN_PROMPT}
-    for (model, extractor), part in own.groupby(["model", "extractor"], sort=False):
-        column = of_samples.get((str(model), str(extractor)))
+    """Find prompts that get another answer when they are asked again: the floor of any comparison.
+
+    If a log has scores and no answers, it is how often the score differs.
+    """
+    prompt_rows = frame[
+        (frame["axis"] == OWN_PROMPT) & frame["is_base"] & ~frame["status"].isin(NO_ANSWER)
+    ]
+    column_by_readout = {
+        (column.model, column.extractor): column for column in columns if column.axis == OWN_PROMPT
+    }
+    for (model, extractor), part in prompt_rows.groupby(["model", "extractor"], sort=False):
+        column = column_by_readout.get((str(model), str(extractor)))
         rates = (
             column.rates
             if column
@@ -773,15 +827,15 @@ def _repeats(columns: Sequence[FlipColumn], frame: pd.DataFrame) -> Iterator[Fin
             continue
         floor = column.mean if column else mean_interval(rates)
         under = f"under {spoken_name(extractor)} (n = {len(rates):,} items)"
-        what = what_differs(part) if column else "scores"
+        difference = what_differs(part) if column else "scores"
         sentence = (
-            f"{model}: noise floor, {floor.text_percent()} of repeated {what} differ {under}."
+            f"{model}: noise floor, {floor.text_percent()} of repeated {difference} differ {under}."
         )
         detail = (
             "How often two runs of the study's own prompt disagree on an item. A score over many "
             "items moves far less."
         )
-        claim = description(sentence, "floor", detail, floor=floor)
+        claim = description(sentence, "floor", detail=detail, floor=floor)
         items = tuple(rates.index[rates > 0])[:N_LISTED]
         yield Finding(
             "repeats", claim, 35 + 20 * floor.value, items, str(model), extractor=str(extractor)
@@ -789,7 +843,7 @@ def _repeats(columns: Sequence[FlipColumn], frame: pd.DataFrame) -> Iterator[Fin
 
 
 def _disagreement(scores: pd.Series) -> float:
-    """The share of pairs of samples that differ; NaN for one sample."""
+    """Return the share of pairs of samples that differ; NaN for one sample."""
     n = len(scores)
     counts = scores.value_counts(dropna=False).to_numpy()
     return math.nan if n < 2 else 1 - float((counts * (counts - 1)).sum()) / (n * (n - 1))
@@ -797,7 +851,9 @@ def _disagreement(scores: pd.Series) -> float:
 
 @dataclass(frozen=True)
 class FlipColumn:
-    """A column of the flip map: `rates` of the items that define one, and their mean as the map's head shows it."""
+    """A column of the flip map: `rates` of the items that define one, and their mean as it is
+    shown.
+    """
 
     model: str
     extractor: str
@@ -807,7 +863,7 @@ class FlipColumn:
 
 
 def _flip_columns(harmless: pd.DataFrame) -> Iterator[FlipColumn]:
-    """Every column of the flip maps of harmless readouts, counted as the map on Flips counts: an audit says no other number."""
+    """Return every column of the flip maps of harmless readouts."""
     firsts = {
         str(model): part.drop_duplicates("item_id")
         for model, part in harmless.groupby("model", observed=True)
@@ -820,20 +876,20 @@ def _flip_columns(harmless: pd.DataFrame) -> Iterator[FlipColumn]:
         ["model", "extractor"], sort=False, observed=True
     ):
         cells, family_of = surface(part, str(extractor)), families[str(model)]
-        for c, (axis, mean) in enumerate(
+        for column_index, (axis, mean) in enumerate(
             zip(cells.columns, column_means(cells, family_of), strict=True)
         ):
             yield FlipColumn(
                 str(model),
                 str(extractor),
                 axis,
-                pd.Series(cells.rate[:, c], cells.items).dropna(),
+                pd.Series(cells.rate[:, column_index], cells.items).dropna(),
                 mean,
             )
 
 
 def _prompts(columns: Sequence[FlipColumn], harmless: pd.DataFrame) -> Iterator[Finding]:
-    """Several prompts of one item: how often two of them get different answers, and the range of the scores."""
+    """Find prompts of one item that get different answers, with the range of their scores."""
     if not columns:
         return
     by_column = scored(harmless).groupby(["model", "extractor", "axis"], observed=True)
@@ -842,17 +898,17 @@ def _prompts(columns: Sequence[FlipColumn], harmless: pd.DataFrame) -> Iterator[
             continue
         part = by_column.get_group((column.model, column.extractor, column.axis))
         means = part.groupby("variant", observed=True)["score"].mean().dropna()
-        lowest, highest = (number_text(one, 3) for one in (means.min(), means.max()))
+        lowest, highest = (number_text(mean, 3) for mean in (means.min(), means.max()))
         n, n_scored = len(column.rates), part.loc[part["score"].notna(), "item_id"].nunique()
-        of = "" if n_scored == n else f" of {n_scored:,} items, unread answers as wrong,"
-        span = f" Scores{of} range from {lowest} to {highest}." if lowest != highest else ""
+        basis = "" if n_scored == n else f" of {n_scored:,} items, unread answers as wrong,"
+        span = f" Scores{basis} range from {lowest} to {highest}." if lowest != highest else ""
         change, name = column.axis.replace("_", " "), spoken_name(column.extractor)
         share = (
             f"{column.mean.text_percent()} of pairs of variants get different {what_differs(part)}"
         )
         sentence = f"{column.model}: {share} under {change}, read by {name}."
         claim = description(
-            sentence, "flips", f"{n:,} items, counted as on Flips.{span}", flips=column.mean
+            sentence, "flips", detail=f"{n:,} items, counted as on Flips.{span}", flips=column.mean
         )
         items = tuple(column.rates.index[column.rates > 0])[:N_LISTED]
         yield Finding(
@@ -867,7 +923,7 @@ def _prompts(columns: Sequence[FlipColumn], harmless: pd.DataFrame) -> Iterator[
 
 
 def score_consistency(log: AuditInput, frame: pd.DataFrame) -> Iterator[Finding]:
-    """lm-eval's SCORE rate as it computes it, and what it means to be, where the log moved the right option about."""
+    """Compare lm-eval's SCORE rate with what it means to be, if the log moved the right option."""
     moved = frame[frame["axis"] == "option_order"]
     if moved.empty:
         return
@@ -887,12 +943,12 @@ def score_consistency(log: AuditInput, frame: pd.DataFrame) -> Iterator[Finding]
                 f"{number_text(true, 3)} of the pairs of answers agree."
             )
             detail = (
-                "SCORE counts an answer at the right option's original place as the right "
-                "option, whatever stands there."
+                "SCORE counts an answer at the right option's original place as the right option, "
+                "whatever stands there."
             )
             yield Finding(
                 "SCORE rate",
-                description(sentence, "SCORE", detail),
+                description(sentence, "SCORE", detail=detail),
                 82,
                 tuple(dict.fromkeys(part["item_id"]))[:N_LISTED],
                 str(model),
@@ -904,8 +960,10 @@ def score_consistency(log: AuditInput, frame: pd.DataFrame) -> Iterator[Finding]
 def _places(
     part: pd.DataFrame, items: Sequence[str], original: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
-    """(place answered, place of the right option) of each item and version, -1 where there is none. An answer is an option of
-    the item's own order; the version shows it where the swap put it."""
+    """Return (items, versions) place answered and place of the right option, -1 if there is none.
+
+    An answer is an option of the item's own order; the version shows it where the swap put it.
+    """
     row = {item: i for i, item in enumerate(items)}
     versions = list(dict.fromkeys(part["variant"]))
     answer_places, right_places = (

@@ -1,4 +1,7 @@
-"""The checks of an audit, and what each of them needs: a log that holds nothing to compare was not cleared by it."""
+"""The checks of an audit, and what each of them needs.
+
+A log that holds nothing to compare was not cleared by a check.
+"""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -22,8 +25,12 @@ from flipcore.claims.audit_prompts import LEAST_ITEMS
 
 @dataclass(frozen=True)
 class Check:
-    """`abouts` are the findings that it makes (`Finding.about`); `applies(log, base)` tells whether this log can be checked, from
-    the log and from the scored readouts of its own prompts; `otherwise` says what it lacks."""
+    """One check of an audit.
+
+    `abouts` are the findings that it makes (`Finding.about`); `applies(log, base)` tells whether
+    this log can be checked, from the log and from the scored readouts of its own prompts;
+    `otherwise` says what it lacks.
+    """
 
     title: str
     abouts: tuple[str, ...]
@@ -33,19 +40,22 @@ class Check:
 
 @dataclass(frozen=True)
 class Coverage:
-    """How many checks there are, and `lacking`: (title, what the log lacks) of those that could not be made."""
+    """The number of checks, and those that could not be made.
+
+    `lacking` has (title, what the log lacks) of each.
+    """
 
     n_checks: int
     lacking: tuple[tuple[str, str], ...]
 
     @property
     def n_possible(self) -> int:
-        """The checks that could be made."""
+        """Return the number of checks that could be made."""
         return self.n_checks - len(self.lacking)
 
     @property
     def sentence(self) -> str:
-        """How much of what an audit looks for could be looked for."""
+        """Say how much of what an audit looks for could be looked for."""
         if not self.n_possible:
             return f"None of the {self.n_checks} checks could be made on this log."
         if not self.lacking:
@@ -57,11 +67,11 @@ class Coverage:
 
 
 def coverage(log: AuditInput) -> Coverage:
-    """Which of the checks this log allows."""
+    """Return the checks that this log allows."""
     base = scored(log.frame[(log.frame["variant"] == "base") & (log.frame["axis"] == OWN_PROMPT)])
     return Coverage(
         len(CHECKS),
-        tuple((one.title, one.otherwise) for one in CHECKS if not one.applies(log, base)),
+        tuple((check.title, check.otherwise) for check in CHECKS if not check.applies(log, base)),
     )
 
 
@@ -71,10 +81,10 @@ def _has_own_answers(log: AuditInput, base: pd.DataFrame) -> bool:
     return bool((is_own & base["score"].isin((0.0, 1.0))).any())
 
 
-def _repeats_within(rows: pd.DataFrame, of: Sequence[str], by: str) -> bool:
-    """Whether anything of these columns stands with two values of `by`."""
+def _repeats_within(rows: pd.DataFrame, columns: Sequence[str], by: str) -> bool:
+    """True if anything of these columns stands with two values of `by`."""
     return rows[by].nunique() > 1 and bool(
-        rows[[*of, by]].drop_duplicates().duplicated(list(of)).any()
+        rows[[*columns, by]].drop_duplicates().duplicated(list(columns)).any()
     )
 
 
@@ -113,7 +123,7 @@ def _has_prompts(log: AuditInput, base: pd.DataFrame) -> bool:
 
 def _has_moved_options(log: AuditInput, base: pd.DataFrame) -> bool:
     variants = log.frame.loc[log.frame["axis"] == "option_order", "variant"]
-    return any(str(one).startswith("right at ") for one in variants.unique())
+    return any(str(variant).startswith("right at ") for variant in variants.unique())
 
 
 def _has_groups(log: AuditInput, base: pd.DataFrame) -> bool:
@@ -127,7 +137,10 @@ def _has_groups(log: AuditInput, base: pd.DataFrame) -> bool:
 
 
 def _reports_flips(log: AuditInput, base: pd.DataFrame) -> bool:
-    return any("flip" in str(one.get("metric") or one["readout"]).lower() for one in log.reported)
+    return any(
+        "flip" in str(reported.get("metric") or reported["readout"]).lower()
+        for reported in log.reported
+    )
 
 
 def _has_texts(log: AuditInput, base: pd.DataFrame) -> bool:
@@ -135,7 +148,7 @@ def _has_texts(log: AuditInput, base: pd.DataFrame) -> bool:
 
 
 def _has_options(log: AuditInput, base: pd.DataFrame) -> bool:
-    return sum(len(one) > 1 for one in log.items["options"]) >= LEAST_ITEMS
+    return sum(len(options) > 1 for options in log.items["options"]) >= LEAST_ITEMS
 
 
 CHECKS = (

@@ -1,4 +1,4 @@
-"""What an audit is given, and what it says: shared by its checks."""
+"""The input of an audit and its findings, shared by its checks."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -57,8 +57,11 @@ LENGTHS = [
 
 @dataclass(frozen=True)
 class Finding:
-    """A claim with what stands behind it: `items` to look at, under `model`, `axis` and `extractor`. `rank` sorts: the higher
-    the worse. `about` names the check."""
+    """A claim with what stands behind it.
+
+    `items` are those to look at, under `model`, `axis` and `extractor`. `rank` sorts: the higher
+    the worse. `about` names the check.
+    """
 
     about: str
     claim: Claim
@@ -71,14 +74,18 @@ class Finding:
 
 @dataclass(frozen=True)
 class AuditInput:
-    """`frame` is every readout of the study (store.queries.studies.readouts with everything), `harmless` those of which flips are
-    made (the same without `everything`), `items` its items with question, options, target and category, `calls` one row a model
-    with counts by status and finish reason, `reported` what the logs say, `scorers` the
-    readouts of the logs' own scorers, the one that leads first, `scales` the lowest and highest score of each task and readout
-    whose scores are grades, `prompts` the base prompt of each item
-    and its system message, `facts` what rows say against their log. `reruns`, `outputs` and `lengths`
-    are of `store.queries.audit_outputs`: prompts that were asked again, refusals and empty outputs,
-    and how long outputs are."""
+    """The tables of a log that an audit reads.
+
+    `frame` is every readout of the study (store.queries.studies.readouts with everything),
+    `harmless` those of which flips are made (the same without `everything`), `items` its items
+    with question, options, target and category, `calls` one row per model with counts by status
+    and finish reason, `reported` what the logs say, `scorers` the readouts of the logs' own
+    scorers, the one that leads first, `scales` the lowest and highest score of each task and
+    readout whose scores are grades, `prompts` the base prompt of each item and its system message,
+    `facts` what rows say against their log. `reruns`, `outputs` and `lengths` are of
+    `store.queries.audit_outputs`: prompts that were asked again, refusals and empty outputs, and
+    how long outputs are.
+    """
 
     frame: pd.DataFrame
     items: pd.DataFrame
@@ -98,8 +105,10 @@ class AuditInput:
 
 
 def scored(frame: pd.DataFrame) -> pd.DataFrame:
-    """The readouts with `score` (1, 0, a share, or NaN), `task` and `is_base` (of the own prompt). A loss or a similarity of ours is
-    no score."""
+    """Return the readouts with `score`, `task` and `is_base`.
+
+    `score` is 1, 0, a share, or NaN; `is_base` is True of the own prompt.
+    """
     right = frame["is_correct"].map({True: 1.0, False: 0.0}).astype(float)
     value = frame["value"].astype(float).where(~frame["extractor"].isin((*OURS, *VALUES)))
     codes, items = pd.factorize(frame["item_id"])
@@ -113,19 +122,18 @@ def scored(frame: pd.DataFrame) -> pd.DataFrame:
 
 
 def shares_alone(frame: pd.DataFrame) -> pd.DataFrame:
-    """The rows of readouts whose scores lie from 0 to 1: a grade on another scale is neither right nor wrong, and no difference to it is
-    one in percentage points."""
+    """Return the rows of readouts whose scores lie from 0 to 1."""
     is_outside = (frame["score"] < 0) | (frame["score"] > 1)
     if not is_outside.any():
         return frame
     grades = set(zip(frame["task"][is_outside], frame["extractor"][is_outside], strict=True))
-    return frame[[one not in grades for one in zip(frame["task"], frame["extractor"], strict=True)]]
+    return frame[[key not in grades for key in zip(frame["task"], frame["extractor"], strict=True)]]
 
 
 def with_scales(
     frame: pd.DataFrame, scales: Mapping[tuple[str, str], tuple[float, float]]
 ) -> pd.DataFrame:
-    """The rows with `low` and `high`, the ends of the scale on which their readout scores their task.
+    """Return the rows with `low` and `high`, the ends of their readout's scale for their task.
 
     Scores from 0 to 1 are on that scale. Grades are on the one that the log declares, else on the
     range of all grades of that task and readout.
@@ -141,19 +149,20 @@ def with_scales(
 
 
 def what_differs(part: pd.DataFrame) -> str:
-    """What differs where readouts of one reader do: its "answers", or the "scores" of one that judges and takes no answer out: two wrong
-    answers of it are one."""
+    """Return the word for what differs between readouts of one extractor: "answers" or "scores"."""
     of_wrong = part.loc[part["is_correct"] == False, "answer"]  # noqa: E712
     return "scores" if len(of_wrong) and (of_wrong == WRONG).all() else "answers"
 
 
 def item_scores(frame: pd.DataFrame) -> pd.Series:
-    """Mean score an item; repeats of an item move together."""
+    """Return the mean score per item; repeats of an item move together."""
     return frame.groupby("item_id", sort=False)["score"].mean()
 
 
 def spoken_name(extractor: object) -> str:
-    """What a sentence calls it: ours by its title, one of a log by its own name."""
+    """Return the name of an extractor in a sentence: ours by its title, one of a log by its own
+    name.
+    """
     return (
         title_of(str(extractor)).lower()
         if extractor in (*EXTRACTORS, *ROTATION_READOUTS)

@@ -1,5 +1,7 @@
-"""Findings of an audit that concern the items and the reported numbers themselves: golds, repeats, standard errors, impossible
-rates."""
+"""Findings of an audit on the items and the reported numbers themselves.
+
+Right answers, repeats, standard errors, impossible rates.
+"""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -26,21 +28,21 @@ from flipcore.stats.base.estimate import number_text, p_text
 GROUPS_DIFFER = Assertion(
     "audit subjects",
     "scores differ by subject or template",
-    0.05,
-    1,
-    "all checks of a log that have a p, false-discovery rate",
-    ("equal subjects", "equal subjects of unequal size", "equal subjects and readouts"),
+    error_rate=0.05,
+    sides=1,
+    family="all checks of a log that have a p, false-discovery rate",
+    worlds=("equal subjects", "equal subjects of unequal size", "equal subjects and readouts"),
 )
 
 
 def questions_of(items: pd.DataFrame, prompts: pd.DataFrame | None = None) -> pd.Series:
-    """What makes two items the same question.
+    """Return per item a text that is equal for items that ask the same question.
 
     It is question and options without case, blanks, and stops and commas that end a word. Other
-    punctuation stays, which formulas and code differ by. A right answer that is a letter belongs to
-    options that nobody stored: such an item is like no other. Tasks of one table ask another thing
-    with the same words, and so do two tasks that say what they ask in their `prompts` (`item_id`,
-    `prompt`, `system`) and not in the question.
+    punctuation stays, which formulas and code differ by. A right answer that is a letter belongs
+    to options that nobody stored: such an item is like no other. Tasks of one table ask another
+    thing with the same words, and so do two tasks that say what they ask in their `prompts`
+    (`item_id`, `prompt`, `system`) and not in the question.
     """
     tasks = items["task"] if "task" in items else [""] * len(items)
     tasks_of_prompts = _tasks_asked(items, prompts)
@@ -107,18 +109,22 @@ def _is_label(target: object) -> bool:
 
 
 def _right_words(target: str, options: list[str]) -> str:
-    """The right answer as words, so that options in another order compare."""
+    """Return the right answer as words, so that options in another order compare."""
     right = target.split("\n")
     return "|".join(
         sorted(
-            options[int(one)] if options and one.isdecimal() and int(one) < len(options) else one
-            for one in right
+            options[int(label)]
+            if options and label.isdecimal() and int(label) < len(options)
+            else label
+            for label in right
         )
     )
 
 
 def golds(log: AuditInput, questions: pd.Series) -> Iterator[Finding]:
-    """The same question with different right answers; `questions` are `questions_of` the items."""
+    """Find the same question with different right answers; `questions` are `questions_of` the
+    items.
+    """
     items = log.items[log.items["target"].notna()]
     if items.empty:
         return
@@ -127,9 +133,9 @@ def golds(log: AuditInput, questions: pd.Series) -> Iterator[Finding]:
         [_right_words(str(target), list(options)) for target, options in columns], index=items.index
     )
     groups = right.groupby(questions[items.index])
-    apart = groups.transform("nunique") > 1
-    if apart.any():
-        listed = tuple(items.loc[apart, "item_id"])
+    contradicting = groups.transform("nunique") > 1
+    if contradicting.any():
+        listed = tuple(items.loc[contradicting, "item_id"])
         n = int(groups.nunique().gt(1).sum())
         sentence = (
             f"{n:,} question{'s' * (n != 1)} stand{'s' * (n == 1)} with contradicting right "
@@ -144,8 +150,10 @@ def golds(log: AuditInput, questions: pd.Series) -> Iterator[Finding]:
 
 
 def repeated_items(log: AuditInput, same: pd.Series) -> Iterator[Finding]:
-    """The same question under several ids: it counts several times in the score, and once as a cluster. `same` are `questions_of`
-    the items."""
+    """Find the same question under several ids; `questions` are `questions_of` the items.
+
+    It counts several times in the score, and once as a cluster.
+    """
     twice = same.duplicated(keep=False)
     if twice.any():
         n, extra = int(same[twice].nunique()), int(same.duplicated().sum())
@@ -164,16 +172,22 @@ def repeated_items(log: AuditInput, same: pd.Series) -> Iterator[Finding]:
 
 @dataclass(frozen=True)
 class GroupedScores:
-    """One model's scores under one readout, of items in one role, and how they spread over subjects or templates."""
+    """One model's scores under one readout, of items in one role, spread over subjects or
+    templates.
+
+    `role_words` names the role, "" if there is one alone.
+    """
 
     model: str
     extractor: str
-    of_role: str
+    role_words: str
     spread: GroupSpread
 
 
 def grouped_scores(log: AuditInput, frame: pd.DataFrame) -> list[GroupedScores]:
-    """Every score whose items name subjects or templates, `LEAST_TEMPLATES` of them at least."""
+    """Return every score whose items name subjects or templates, at least `LEAST_TEMPLATES` of
+    them.
+    """
     if log.items["category"].nunique() < LEAST_TEMPLATES:
         return []
     base = frame[frame["is_base"] & (frame["axis"] == OWN_PROMPT) & frame["score"].notna()]
@@ -185,18 +199,23 @@ def grouped_scores(log: AuditInput, frame: pd.DataFrame) -> list[GroupedScores]:
         groups = category.reindex(means.index).fillna("")
         if groups.nunique() < LEAST_TEMPLATES or (groups == "").any():
             continue
-        of_role = (
+        role_words = (
             f", {role_name(str(role), set(base['role']))} items"
             if base["role"].nunique() > 1
             else ""
         )
-        rows.append(GroupedScores(str(model), str(extractor), of_role, group_spread(means, groups)))
+        rows.append(
+            GroupedScores(str(model), str(extractor), role_words, group_spread(means, groups))
+        )
     return rows
 
 
-def standard_error_claim(one: GroupedScores, p: float) -> Claim:
-    """That items of one subject or template are alike; `p` is corrected over the log."""
-    spread, who = one.spread, f"{one.model}, {spoken_name(one.extractor)}{one.of_role}"
+def standard_error_claim(scores: GroupedScores, p: float) -> Claim:
+    """Claim that items of one subject or template are alike; `p` is corrected over the log."""
+    spread, subject = (
+        scores.spread,
+        f"{scores.model}, {spoken_name(scores.extractor)}{scores.role_words}",
+    )
     asserted = p <= GROUPS_DIFFER.error_rate and spread.ratio > 1
     sizes = (
         f"standard error {number_text(spread.by_group, 4)} by group, "
@@ -206,49 +225,55 @@ def standard_error_claim(one: GroupedScores, p: float) -> Claim:
         return Claim(
             GROUPS_DIFFER,
             "undecided",
-            f"{who}: scores are not shown to differ by subject or template ({p_text(p)}).",
-            False,
+            f"{subject}: scores are not shown to differ by subject or template ({p_text(p)}).",
         )
     detail = (
         f"{spread.n_groups} groups. Intervals of accuracy take single items; for other subjects "
-        "or templates than these they "
-        f"would be about {spread.ratio:.1f} times as wide."
+        f"or templates than these they would be about {spread.ratio:.1f} times as wide."
     )
-    sentence = f"{who}: scores differ by subject or template beyond chance, {p_text(p)}: {sizes}."
+    sentence = (
+        f"{subject}: scores differ by subject or template beyond chance, {p_text(p)}: {sizes}."
+    )
     return Claim(
-        GROUPS_DIFFER, "differ", sentence, True, detail, "", {"p": p, "ratio": spread.ratio}
+        GROUPS_DIFFER,
+        "differ",
+        sentence,
+        asserted=True,
+        detail=detail,
+        numbers={"p": p, "ratio": spread.ratio},
     )
 
 
 def standard_errors(
     scores: Sequence[GroupedScores], adjusted: Sequence[float]
 ) -> Iterator[Finding]:
-    """Where subjects or templates differ beyond chance; their p, corrected over the log."""
-    for one, p in zip(scores, adjusted, strict=True):
-        claim = standard_error_claim(one, p)
+    """Find subjects or templates that differ beyond chance; their p, corrected over the log."""
+    for grouped, p in zip(scores, adjusted, strict=True):
+        claim = standard_error_claim(grouped, p)
         if claim.asserted:
-            yield Finding("standard error", claim, 38, model=one.model, extractor=one.extractor)
+            yield Finding(
+                "standard error", claim, 38, model=grouped.model, extractor=grouped.extractor
+            )
 
 
 def flip_rates(log: AuditInput) -> Iterator[Finding]:
-    """Reported rates of changed answers that no two such scores allow."""
-    for one in log.reported:
-        if "flip" not in str(one.get("metric") or one["readout"]).lower():
+    """Find reported rates of changed answers that no two such scores allow."""
+    for reported in log.reported:
+        if "flip" not in str(reported.get("metric") or reported["readout"]).lower():
             continue
         scores = [
-            other["value"]
-            for other in log.reported
-            if other["model"] == one["model"]
-            and str(other.get("metric", "")).startswith(("acc", "exact"))
+            accuracy["value"]
+            for accuracy in log.reported
+            if accuracy["model"] == reported["model"]
+            and str(accuracy.get("metric", "")).startswith(("acc", "exact"))
         ]
         for first, second in combinations(scores, 2):
             largest = largest_flip_rate(first, second)
-            if one["value"] > largest + ROUNDING:
+            if reported["value"] > largest + ROUNDING:
                 sentence = (
-                    f"{one['model']}: a flip rate of {number_text(one['value'], 3)} is impossible "
-                    "with scores "
-                    f"{number_text(first, 3)} and {number_text(second, 3)}; at most "
-                    f"{number_text(largest, 3)}."
+                    f"{reported['model']}: a flip rate of {number_text(reported['value'], 3)} is "
+                    f"impossible with scores {number_text(first, 3)} and "
+                    f"{number_text(second, 3)}; at most {number_text(largest, 3)}."
                 )
                 detail = (
                     "Of two different answers one is wrong, so the rate is at most 2 minus both "
@@ -256,8 +281,8 @@ def flip_rates(log: AuditInput) -> Iterator[Finding]:
                 )
                 yield Finding(
                     "impossible rate",
-                    description(sentence, "impossible", detail),
+                    description(sentence, "impossible", detail=detail),
                     95,
-                    model=one["model"],
+                    model=reported["model"],
                 )
                 break

@@ -27,7 +27,7 @@ KEY = ["model", "item_id", "variant_id", "sample"]
 
 
 def output_findings(log: AuditInput, frame: pd.DataFrame) -> Iterator[Finding]:
-    """All of them; `frame` are the readouts with scores."""
+    """Find everything about the outputs; `frame` are the readouts with scores."""
     yield from _cached(log)
     yield from _averaged(log, frame)
     yield from _refusals_and_empty(log, frame)
@@ -36,11 +36,7 @@ def output_findings(log: AuditInput, frame: pd.DataFrame) -> Iterator[Finding]:
 
 
 def _cached(log: AuditInput) -> Iterator[Finding]:
-    """Reruns that hold one text: read from a cache, they say nothing of noise.
-
-    A model that is asked greedily repeats itself, and so does any model in a few words, so those
-    are left alone unless each rerun took the same time to the millisecond.
-    """
+    """Find reruns that hold one text: read from a cache, they say nothing of noise."""
     for row in _rows(log.reruns):
         n, is_greedy = int(row["n_items"]), row["temperature"] == 0
         if n < LEAST_RERUN or row["n_same"] < n:
@@ -52,12 +48,14 @@ def _cached(log: AuditInput) -> Iterator[Finding]:
         heat_words = "" if pd.isna(heat) else f" at temperature {heat:g}"
         sentence = (
             f"{row['model']}: all {int(row['n_outputs']):,} runs of {n:,} items repeat the same "
-            f"text{heat_words}. "
-            "They look cached, so their agreement says nothing about noise."
+            f"text{heat_words}. They look cached, so their agreement says nothing about noise."
         )
         detail = "Each repeat took exactly the same time." if is_same_time else ""
         yield Finding(
-            "cached runs", description(sentence, "cached", detail), 83, model=str(row["model"])
+            "cached runs",
+            description(sentence, "cached", detail=detail),
+            83,
+            model=str(row["model"]),
         )
 
 
@@ -66,7 +64,7 @@ def _rows(frame: pd.DataFrame) -> list[dict[str, Any]]:
 
 
 def _averaged(log: AuditInput, frame: pd.DataFrame) -> Iterator[Finding]:
-    """Scores between right and wrong that stand for several runs of an item.
+    """Find scores between right and wrong that stand for several runs of an item.
 
     Either every run of an item holds the same mean though its texts differ, or a scorer that knows
     right and wrong alone holds a share.
@@ -94,20 +92,19 @@ def _averaged(log: AuditInput, frame: pd.DataFrame) -> Iterator[Finding]:
         if n_runs > 1 and is_mean and str(model) in differing:
             sentence = (
                 f"{model}, {spoken_name(extractor)}: all {n_runs} runs of an item hold the same "
-                "score, though their texts "
-                f"differ; {n_between:,} of {len(by_item):,} lie between 0 and 1. They are averages."
+                f"score, though their texts differ; {n_between:,} of {len(by_item):,} lie between "
+                "0 and 1. They are averages."
             )
         elif n_runs == 1 and is_binary:
             sentence = (
                 f"{model}, {spoken_name(extractor)}: {n_between:,} of {len(by_item):,} scores lie "
-                "between 0 and 1, though "
-                "this scorer gives right or wrong. They are averages of runs that the log does "
-                "not hold."
+                "between 0 and 1, though this scorer gives right or wrong. They are averages of "
+                "runs that the log does not hold."
             )
         else:
             continue
         items = tuple(by_item.index[is_between])[:N_LISTED]
-        claim = description(sentence, "averaged", "Reruns cannot be counted from averages.")
+        claim = description(sentence, "averaged", detail="Reruns cannot be counted from averages.")
         yield Finding("averaged runs", claim, 81, items, str(model), extractor=str(extractor))
 
 
@@ -118,7 +115,7 @@ _NAMES = {
 
 
 def _refusals_and_empty(log: AuditInput, frame: pd.DataFrame) -> Iterator[Finding]:
-    """Refusals and empty outputs by name; refusals that the log's scorer calls right are answers."""
+    """Find refusals and empty outputs by name."""
     if log.outputs.empty:
         return
     outputs = log.outputs.merge(_lead_scores(log, frame), on=KEY, how="left")
@@ -137,7 +134,7 @@ def _refusals_and_empty(log: AuditInput, frame: pd.DataFrame) -> Iterator[Findin
         items = tuple(dict.fromkeys(part["item_id"]))[:N_LISTED]
         yield Finding(
             about,
-            description(sentence, about, detail),
+            description(sentence, about, detail=detail),
             rank * (0.5 + 0.5 * n / n_all),
             items,
             str(model),
@@ -145,7 +142,7 @@ def _refusals_and_empty(log: AuditInput, frame: pd.DataFrame) -> Iterator[Findin
 
 
 def _lead_scores(log: AuditInput, frame: pd.DataFrame) -> pd.DataFrame:
-    """The score of each output by the scorer that leads its model's log."""
+    """Return the score of each output by the scorer that leads its model's log."""
     log_scores = frame[~frame["extractor"].isin(OURS) & frame["score"].notna()]
     place = {name: number for number, name in enumerate(log.scorers)}
     order = log_scores["extractor"].astype(str).map(place).fillna(len(place))
@@ -154,7 +151,7 @@ def _lead_scores(log: AuditInput, frame: pd.DataFrame) -> pd.DataFrame:
 
 
 def _cut_silently(log: AuditInput) -> Iterator[Finding]:
-    """Many different texts of exactly the largest length, of which the log says that they ended."""
+    """Find many different texts of exactly the largest length, which the log counts as ended."""
     if log.lengths.empty:
         return
     for model, part in log.lengths.groupby("model", sort=False):
@@ -169,14 +166,13 @@ def _cut_silently(log: AuditInput) -> Iterator[Finding]:
         if n:
             sentence = (
                 f"{model}: {percent_text(n / n_all, 1)} of its {n_all:,} outputs {where} ({n:,}), "
-                "and the log does not say "
-                "that they were cut off."
+                "and the log does not say that they were cut off."
             )
             yield Finding("silent cuts", description(sentence, "silent cuts"), 71, model=str(model))
 
 
 def _at_most(ended: pd.DataFrame, n_all: int) -> tuple[int, str]:
-    """(outputs at the largest length, what is said of them); (0, "") where it is no cut."""
+    """Return the outputs at the largest length and the words for them; (0, "") if it is no cut."""
     for column, least, unit in (
         ("n_tokens_out", LEAST_TOKENS, "tokens"),
         ("n_chars", LEAST_LENGTH, "characters"),
@@ -200,12 +196,7 @@ def _at_most(ended: pd.DataFrame, n_all: int) -> tuple[int, str]:
 
 
 def _keys_alone(log: AuditInput, frame: pd.DataFrame) -> Iterator[Finding]:
-    """Right answers that nobody gives, while all give one other answer.
-
-    Models that err alike also split on such items: a trap that takes six answers in ten takes all
-    of three models on half as many items as it takes two of them. In 2,000 simulated sets of 20
-    traps the finding was made in 5%; with a dozen wrong keys and models that are right on 90%, in 93%.
-    """
+    """Find right answers that nobody gives, while all give one other answer."""
     keys = {
         item: set(target.split("\n"))
         for item, target in zip(log.items["item_id"], log.items["target"], strict=True)
@@ -260,7 +251,7 @@ def _keys_alone(log: AuditInput, frame: pd.DataFrame) -> Iterator[Finding]:
     about = "keys alone" if n_models > 1 else "keys of one model"
     yield Finding(
         about,
-        description(sentence, about, "Look at these keys first."),
+        description(sentence, about, detail="Look at these keys first."),
         66,
         tuple(alone)[:N_LISTED],
     )

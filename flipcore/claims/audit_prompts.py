@@ -1,6 +1,7 @@
-"""Findings of an audit on what was asked and how answers and keys lie: wordings, examples, leaks, positions.
+"""Findings of an audit on prompts, and on how answers and keys lie.
 
-Each describes the rows. None is found in 200 clean tables of prompts and keys (`tests/claims/test_audit_prompts.py`).
+Wordings, examples, leaks, positions. Each describes the rows. None is found in 200 clean tables of
+prompts and keys (`tests/claims/test_audit_prompts.py`).
 """
 
 import re
@@ -27,7 +28,7 @@ _LEAK = re.compile(r"answer(?:\s+is|\s*:|\s*=)\s*\(?([A-Z])\b(?!\s*[a-z])", re.I
 
 
 def prompt_findings(log: AuditInput) -> Iterator[Finding]:
-    """Of the base prompts and of the keys."""
+    """Find everything about the base prompts and the keys."""
     prompts = log.prompts.merge(log.items, on="item_id") if len(log.prompts) else log.prompts
     if len(prompts) >= LEAST_ITEMS:
         # another task is asked otherwise, and so are items with options
@@ -43,18 +44,19 @@ def prompt_findings(log: AuditInput) -> Iterator[Finding]:
 
 
 def _rest(text: str, question: str, options: Iterable[str]) -> str:
-    """A prompt without what is the item's own: question, options, how many those are, and numbers."""
-    for own in sorted([question, *map(str, options)], key=len, reverse=True):
-        text = text.replace(own, " ") if len(own.strip()) > 1 else text
+    """Return a prompt without the item's own question, options, numbers, and count of options."""
+    for item_text in sorted([question, *map(str, options)], key=len, reverse=True):
+        text = text.replace(item_text, " ") if len(item_text.strip()) > 1 else text
     return _LABELS.sub(r"\1", " ".join([*re.sub(r"\d+", "#", text).split(), ""]))
 
 
 def _wordings(prompts: pd.DataFrame) -> Iterator[Finding]:
-    """Few wordings around the question, each of many items: the prompt was changed on the way. One of its own an item is a prompt with
-    a passage or drawn examples."""
+    """Find few wordings around the question, each of many items: the prompt was changed on the
+    way.
+    """
     columns = (prompts[name] for name in ("prompt", "question", "options"))
     rests = pd.Series(
-        [_rest(str(p), str(q), own) for p, q, own in zip(*columns, strict=True)],
+        [_rest(str(p), str(q), options) for p, q, options in zip(*columns, strict=True)],
         index=prompts.index,
     )
     counts = rests.value_counts()
@@ -68,9 +70,9 @@ def _wordings(prompts: pd.DataFrame) -> Iterator[Finding]:
 
 
 def _own_examples(prompts: pd.DataFrame) -> Iterator[Finding]:
-    """Items whose question stands in what was sent more than once: they are among their own examples.
+    """Find items whose question stands in what was sent more than once.
 
-    Examples may stand in the system message.
+    They are among their own examples, which may stand in the system message.
     """
     systems = prompts["system"] if "system" in prompts else [""] * len(prompts)
     is_twice = []
@@ -92,7 +94,9 @@ def _own_examples(prompts: pd.DataFrame) -> Iterator[Finding]:
 
 
 def _leaks(prompts: pd.DataFrame) -> Iterator[Finding]:
-    """Items whose right answer stands in the prompt after the question, outside of its options."""
+    """Find items whose right answer stands in the prompt after the question, outside of its
+    options.
+    """
     columns = (prompts[name] for name in ("item_id", "prompt", "question", "options", "target"))
     leaking = [
         item
@@ -116,16 +120,20 @@ def _leaks_answer(prompt: str, question: str, options: list[str], targets: list[
     behind = prompt.rpartition(question)[2]
     if options:
         labels = labels_of("upper", len(options))
-        hits = [one.upper() for one in _LEAK.findall(behind) if one.isupper()]
-        right = {labels[int(one)] for one in targets if one.isdecimal() and int(one) < len(labels)}
+        hits = [target.upper() for target in _LEAK.findall(behind) if target.isupper()]
+        right = {
+            labels[int(target)]
+            for target in targets
+            if target.isdecimal() and int(target) < len(labels)
+        }
         return bool(hits) and hits[-1] in right
     if not _LEAK_WORD.search(behind):
         return False
     words, question_words = normalised_text(behind).split(), normalised_text(question).split()
-    parts = (one.split() for one in targets)
+    parts = (target.split() for target in targets)
     return any(
-        len("".join(one)) > 2 and _holds(words, one) and not _holds(question_words, one)
-        for one in parts
+        len("".join(target)) > 2 and _holds(words, target) and not _holds(question_words, target)
+        for target in parts
     )
 
 
@@ -137,14 +145,14 @@ def _holds(words: list[str], part: list[str]) -> bool:
 
 
 def _keys(items: pd.DataFrame) -> Iterator[Finding]:
-    """Right answers that nearly all stand at one place among the options."""
+    """Find right answers that nearly all stand at one place among the options."""
     places = [
         int(t)
         for t, options in zip(items["target"], items["options"], strict=True)
         if len(options) > 1 and _is_place(t)
     ]
     share, place = _top_share(places)
-    n_options = max((len(one) for one in items["options"]), default=0)
+    n_options = max((len(options) for options in items["options"]), default=0)
     if len(places) >= LEAST_ITEMS and share > max(0.6, 2 / max(n_options, 1)):
         label = labels_of("upper", n_options)[place]
         sentence = (
@@ -155,9 +163,10 @@ def _keys(items: pd.DataFrame) -> Iterator[Finding]:
 
 
 def _one_answer(log: AuditInput) -> Iterator[Finding]:
-    """A model that gives one option nearly always, where the keys do not lie so."""
+    """Find a model that gives one option nearly always, where the keys do not lie so."""
     options = {
-        item: len(one) for item, one in zip(log.items["item_id"], log.items["options"], strict=True)
+        item: len(answer)
+        for item, answer in zip(log.items["item_id"], log.items["options"], strict=True)
     }
     targets = dict(zip(log.items["item_id"], log.items["target"].astype(str), strict=True))
     base = log.frame[
@@ -167,11 +176,11 @@ def _one_answer(log: AuditInput) -> Iterator[Finding]:
     for (model, extractor), part in base.groupby(["model", "extractor"], sort=False):
         if extractor in OURS and (base["extractor"] != extractor).any():
             continue
-        places = [int(one) for one in part["answer"] if _is_place(one)]
+        places = [int(answer) for answer in part["answer"] if _is_place(answer)]
         share, place = _top_share(places)
-        of_items = part["item_id"].nunique()
+        n_items = part["item_id"].nunique()
         keys = part.drop_duplicates("item_id")["item_id"].map(targets)
-        if of_items >= LEAST_ITEMS and share >= 0.9 and share - (keys == str(place)).mean() >= 0.25:
+        if n_items >= LEAST_ITEMS and share >= 0.9 and share - (keys == str(place)).mean() >= 0.25:
             label = labels_of("upper", max(options.values()))[place]
             among = f"{percent_text(share, 0)} of {len(places):,} answers are {label}"
             sentence = f"{model}, {spoken_name(extractor)}: {among}, whatever the question is."
@@ -191,7 +200,7 @@ def _is_place(value: object) -> bool:
 
 
 def _top_share(places: list[int]) -> tuple[float, int]:
-    """The share of the most common place, and the place."""
+    """Return the share of the most common place, and the place."""
     if not places:
         return np.nan, 0
     place, n = Counter(places).most_common(1)[0]

@@ -1,7 +1,9 @@
-"""Every assertion of the product: what is said, how often it may be false, and in which worlds that was simulated.
+"""Every assertion of the product: the sentence, its error rate, and the worlds of its simulation.
 
 A module of claims ends in one tuple ``ASSERTIONS`` and stands in `MODULES`.
 """
+
+from itertools import chain
 
 from flipcore.claims import (
     audit,
@@ -31,5 +33,7 @@ MODULES = (
     corrected_ranks,
     regression,
 )
-ASSERTIONS: tuple[Assertion, ...] = tuple(one for module in MODULES for one in module.ASSERTIONS)
-BY_NAME = {one.name: one for one in ASSERTIONS}
+ASSERTIONS: tuple[Assertion, ...] = tuple(
+    chain.from_iterable(module.ASSERTIONS for module in MODULES)
+)
+BY_NAME = {assertion.name: assertion for assertion in ASSERTIONS}

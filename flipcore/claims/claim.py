@@ -1,13 +1,14 @@
-"""What a claim is: a sentence that asserts something of the world beyond the rows, and how often it may be false.
+"""A claim: a sentence that asserts something beyond the rows, with how often it may be false.
 
-A sentence that only describes ("0.20 of pairs flip") is no claim and carries no error rate. A claim that its gate, its lock
-or its control does not allow is not made: `withheld` says why, and `text` says that instead of the sentence.
+A sentence that only describes ("0.20 of pairs flip") is no claim and carries no error rate. A
+claim that its gate, its lock or its control does not allow is not made: `withheld` says why, and
+`text` says that instead of the sentence.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import KW_ONLY, dataclass, field, replace
 from typing import Any
 
 
@@ -15,9 +16,10 @@ from typing import Any
 class Assertion:
     """A kind of claim, one constant each, listed in `flipcore.claims.catalogue`.
 
-    `asserts` is what is said, `error_rate` how often it may be false where it is not so, `sides` 1 or 2, `family` what the
-    rate is held over ("each claim", "all detectors of a page, Holm"), `worlds` the names of the null and boundary worlds
-    under which `python -m tests.lab.claims` simulates it through the function that makes the sentence.
+    `asserts` is what is said, `error_rate` how often it may be false where it is not so, `sides` 1
+    or 2, `family` what the rate is held over ("each claim", "all detectors of a page, Holm"),
+    `worlds` the names of the null and boundary worlds under which `python -m tests.lab.claims`
+    simulates it through the function that makes the sentence.
     """
 
     name: str
@@ -32,41 +34,47 @@ class Assertion:
 class Claim:
     """One sentence about one study.
 
-    `outcome` is the verdict as a word that code may compare ("memory", "equivalent", "undecided", ...). `asserted` is True
-    where the sentence asserts what `assertion` names; an undecided or descriptive one does not. `detail` qualifies it in
-    small type. `numbers` are Estimates, counts and p-values by name.
+    The first three fields are positional, as in `Claim(SET_BEYOND, MEMORY, sentence)`. `outcome`
+    is the verdict as a word that code may compare ("memory", "equivalent", "undecided", ...).
+    `asserted` is True where the sentence asserts what `assertion` names; an undecided or
+    descriptive one does not. `detail` qualifies it in small type. `numbers` are Estimates, counts
+    and p-values by name.
     """
 
     assertion: Assertion | None
     outcome: str
     sentence: str
+    # By keyword, so that a reader of a call sees what a True or an empty text stands for.
+    _: KW_ONLY
     asserted: bool = False
     detail: str = ""
     withheld: str = ""
+    # A dictionary has no hash, and the sentence already tells two claims apart.
     numbers: Mapping[str, Any] = field(default_factory=dict, hash=False)
 
     @property
     def text(self) -> str:
-        """What is shown in the place of a verdict; the one way from a claim to a screen, a file or a terminal."""
+        """Return the words of a verdict, the same on a screen, in a file and on a terminal."""
+        # The only way from a claim to its readers: none of them can print a withheld sentence.
         return f"Not claimed: {self.withheld}" if self.withheld else self.sentence
 
     @property
     def word(self) -> str:
-        """The verdict in a cell of a table: the outcome, or "not claimed" where it is withheld."""
+        """Return the verdict for a cell of a table, "not claimed" if it is withheld."""
         return "not claimed" if self.withheld else self.outcome
 
     @property
     def is_made(self) -> bool:
-        """Whether this asserts something, here and now."""
+        """True where this asserts something, here and now."""
         return self.asserted and not self.withheld
 
     def not_claimed(self, reason: str) -> Claim:
-        """The same, withheld for a reason; the first reason stays."""
+        """Return the same claim, withheld for a reason; the first reason stays."""
         return self if self.withheld or not reason else replace(self, withheld=reason)
 
 
 def description(
-    sentence: str, outcome: str = "described", detail: str = "", **numbers: Any
+    sentence: str, outcome: str = "described", *, detail: str = "", **numbers: Any
 ) -> Claim:
-    """A sentence that reports what was counted or measured and asserts nothing beyond it."""
-    return Claim(None, outcome, sentence, False, detail, "", numbers)
+    """Return a sentence that reports what was counted or measured and asserts nothing beyond it."""
+    return Claim(None, outcome, sentence, detail=detail, numbers=numbers)

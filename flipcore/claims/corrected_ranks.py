@@ -1,9 +1,9 @@
-"""Claims about several models whose outputs people labelled: which scores higher with the labels in the scores."""
+"""Claims about models whose outputs people labelled: which scores higher with those labels."""
 
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import combinations
+from itertools import chain, combinations
 
 import numpy as np
 
@@ -19,12 +19,14 @@ from flipcore.stats.score.corrected_difference import (
 
 HIGHER_BY_PEOPLE = Assertion(
     "scores higher by people",
-    "one of two models scores higher on such questions by what people read, or its rank is in its "
-    "interval",
-    0.05,
-    2,
-    "all pairs of models whose outputs people labelled, Holm",
     (
+        "one of two models scores higher on such questions by what people read, or its rank is in "
+        "its interval"
+    ),
+    error_rate=0.05,
+    sides=2,
+    family="all pairs of models whose outputs people labelled, Holm",
+    worlds=(
         "equal models, the reader misreads one",
         "equal models, nearly always right",
         "equal models, questions in families",
@@ -37,7 +39,10 @@ HIGHER, UNDECIDED, FEW = "higher", "undecided", "few labels"
 
 @dataclass(frozen=True, eq=False)
 class Labelled:
-    """A model's score with people's labels in it; `units` (outputs,) name the questions, alike for all models."""
+    """A model's score with people's labels in it.
+
+    `units` (outputs,) name the questions, alike for all models.
+    """
 
     model: str
     score: Corrected
@@ -46,8 +51,11 @@ class Labelled:
 
 @dataclass(frozen=True, eq=False)
 class PairByPeople:
-    """Two models, the one with the higher corrected score first. `joint` has the limits that agree with `p`, which is over all pairs; `raw`
-    is how far the extractor alone puts the first ahead."""
+    """Two models, the one with the higher corrected score first.
+
+    `joint` has the limits that agree with `p`, which is over all pairs; `raw` is how far the
+    extractor alone puts the first ahead.
+    """
 
     first: str
     second: str
@@ -61,79 +69,86 @@ class PairByPeople:
 def pairs_by_people(
     models: Sequence[Labelled], level: float = 0.95, why_not: str = ""
 ) -> list[PairByPeople]:
-    """Every pair of models, the best first; `why_not` withholds what is asserted."""
-    ordered = sorted(models, key=lambda one: -np.nan_to_num(one.score.estimate.value, nan=-1.0))
-    both = list(combinations(ordered, 2))
-    gaps = [corrected_difference(one.score, one.units, two.score, two.units) for one, two in both]
-    out = []
-    for (one, two), difference, p in zip(both, gaps, over_pairs(gaps), strict=True):
-        share = difference.p / p if 0 < p < 1 else 1 / len(both)
+    """Compare every pair of models, the best first; `why_not` withholds what is asserted."""
+    # A model without a score comes last.
+    ordered = sorted(models, key=lambda model: -np.nan_to_num(model.score.estimate.value, nan=-1.0))
+    model_pairs = list(combinations(ordered, 2))
+    gaps = [
+        corrected_difference(first.score, first.units, second.score, second.units)
+        for first, second in model_pairs
+    ]
+    pairs = []
+    for (first, second), difference, p in zip(model_pairs, gaps, over_pairs(gaps), strict=True):
+        # The level of this pair alone at which its interval excludes 0 exactly where Holm's p does;
+        # where that p says nothing (0 or 1), Bonferroni's.
+        share = difference.p / p if 0 < p < 1 else 1 / len(model_pairs)
         joint = difference.estimate(1 - (1 - level) * share)
-        raw = one.score.raw.value - two.score.raw.value
-        claim = _claim(one, two, joint, p, raw, level).not_claimed(why_not)
-        out.append(PairByPeople(one.model, two.model, difference, joint, p, raw, claim))
-    return out
+        raw = first.score.raw.value - second.score.raw.value
+        claim = _claim(first, second, joint, p, raw, level).not_claimed(why_not)
+        pairs.append(PairByPeople(first.model, second.model, difference, joint, p, raw, claim))
+    return pairs
 
 
 def _claim(
-    one: Labelled, two: Labelled, joint: Estimate, p: float, raw: float, level: float
+    first: Labelled, second: Labelled, joint: Estimate, p: float, raw: float, level: float
 ) -> Claim:
     if math.isnan(p):
-        few = [labels for model in (one, two) if (labels := _more(model))] or [
-            "too few families of questions"
-        ]
+        lacking = list(filter(None, (_lacking_labels(first), _lacking_labels(second))))
+        # Both have their labels: then it is the families that are too few.
+        why = "; ".join(lacking) or "too few families of questions"
         return description(
-            f"By people, {one.model} and {two.model} are not compared yet: {'; '.join(few)}.", FEW
+            f"By people, {first.model} and {second.model} are not compared yet: {why}.", FEW
         )
+    # A p of exactly .05 counts, whatever 1 - 0.95 rounds to.
     is_shown = p <= 1 - level + 1e-12
-    numbers = (
+    figures = (
         f"{joint.text_points()}, {p_text(p)} (extractor alone: "
         f"{number_text(100 * raw, 1, sign=True)} points)."
     )
-    what = (
-        f"{one.model} scores higher than {two.model}"
+    finding = (
+        f"{first.model} scores higher than {second.model}"
         if is_shown
-        else f"undecided whether {one.model} and {two.model} differ"
+        else f"undecided whether {first.model} and {second.model} differ"
     )
     outcome = HIGHER if is_shown else UNDECIDED
     return Claim(
         HIGHER_BY_PEOPLE,
         outcome,
-        f"By people, {what}: {numbers}",
-        is_shown,
-        "",
-        "",
-        {"difference": joint, "p": p},
+        f"By people, {finding}: {figures}",
+        asserted=is_shown,
+        numbers={"difference": joint, "p": p},
     )
 
 
-def _more(one: Labelled) -> str:
-    """What a model lacks for normal limits; "" where it has them."""
-    score = one.score
+def _lacking_labels(labelled: Labelled) -> str:
+    """Say what a model lacks for normal limits; "" if it has them."""
+    score = labelled.score
     if score.has_normal_limits:
         return ""
     if score.n_labels < MIN_N or not score.n_more:
-        return f"{score.n_labels:,} labels of {one.model} and {score.n_disagreements} misread"
-    return f"label about {score.n_more:,} more of {one.model}"
+        return f"{score.n_labels:,} labels of {labelled.model} and {score.n_disagreements} misread"
+    return f"label about {score.n_more:,} more of {labelled.model}"
 
 
 def ranks_by_people(
     pairs: Sequence[PairByPeople], level: float = 0.95, why_not: str = ""
 ) -> Claim | None:
-    """Each model's rank by the leads of all pairs; None below three models, or where a pair has no p."""
-    names = list(dict.fromkeys(name for one in pairs for name in (one.first, one.second)))
-    if len(names) < 3 or any(math.isnan(one.p) for one in pairs):
+    """Rank the models by the leads of all pairs; None below three models, or if a pair has no p."""
+    names = list(dict.fromkeys(chain.from_iterable((pair.first, pair.second) for pair in pairs)))
+    # Of two models the pair's own sentence says it all.
+    if len(names) < 3 or any(math.isnan(pair.p) for pair in pairs):
         return None
+    # Ranks follow from the leads that are claimed, so no rank contradicts a sentence of a pair.
     p = np.ones((len(names), len(names)))
-    for one in pairs:
-        if one.claim.asserted:
-            p[names.index(one.first), names.index(one.second)] = 0.0
-    best, worst = (one.tolist() for one in rank_limits(p, 1 - level))
+    for pair in pairs:
+        if pair.claim.asserted:
+            p[names.index(pair.first), names.index(pair.second)] = 0.0
+    best, worst = (limits.tolist() for limits in rank_limits(p, 1 - level))
     ranks = [
-        f"{one} {a}" if a == b else f"{one} {a} to {b}"
-        for one, a, b in zip(names, best, worst, strict=True)
+        f"{name} {first_rank}" if first_rank == last_rank else f"{name} {first_rank} to {last_rank}"
+        for name, first_rank, last_rank in zip(names, best, worst, strict=True)
     ]
-    is_open = not any(one.claim.asserted for one in pairs)
+    is_open = not any(pair.claim.asserted for pair in pairs)
     sentence = (
         "By people, no model is shown to rank above another."
         if is_open
@@ -144,6 +159,5 @@ def ranks_by_people(
         "worst": dict(zip(names, worst, strict=True)),
     }
     outcome = UNDECIDED if is_open else "ranked"
-    return Claim(HIGHER_BY_PEOPLE, outcome, sentence, not is_open, "", "", numbers).not_claimed(
-        why_not
-    )
+    claim = Claim(HIGHER_BY_PEOPLE, outcome, sentence, asserted=not is_open, numbers=numbers)
+    return claim.not_claimed(why_not)

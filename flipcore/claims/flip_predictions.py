@@ -1,5 +1,8 @@
-"""What is said of the flip predictor: its numbers. That it "predicts flips beyond the axis" is not claimed: the error rate of
-such a sentence has not been simulated."""
+"""The numbers of the flip predictor, as a description.
+
+That it "predicts flips beyond the axis" is not claimed: the error rate of such a sentence has not
+been simulated.
+"""
 
 import math
 
@@ -9,16 +12,18 @@ from flipcore.stats.flips.predictor import FlipPrediction
 
 
 def prediction(fit: FlipPrediction) -> Claim:
-    """The out-of-fold AUC beside what knowing the axis alone reaches, with the permutation p; in small type the rest."""
+    """Give the out-of-fold AUC beside that of the axis alone, with the permutation p.
+
+    The rest stands in small type.
+    """
     slope = f"{number_text(fit.slope)}: 1 is calibrated, below 1 overconfident."
+    # A regression of flips on predictions has no slope then.
     if math.isnan(fit.slope):
         slope = "none: the predictions do not vary, or they separate flips from the rest."
     detail = (
         f"Brier score {number_text(fit.brier, 3)}, {number_text(fit.brier_constant, 3)} for "
-        "always saying the mean; "
-        f"{fit.n_rows:,} item-axis rows ({fit.n_dropped:,} dropped for a missing feature). "
-        "Calibration slope "
-        f"{slope}"
+        f"always saying the mean; {fit.n_rows:,} item-axis rows ({fit.n_dropped:,} dropped for a "
+        f"missing feature). Calibration slope {slope}"
     )
     return description(
         f"Out-of-fold AUC {fit.auc.text()}; the axis alone gives {number_text(fit.auc_by_axis)} "

@@ -1,18 +1,24 @@
-"""What is said of paraphrases and judges that people have checked; which gates of a study are closed says `annotation.gates`."""
+"""Claims about paraphrases and judges that people have checked.
+
+Which gates of a study are closed says `annotation.gates`.
+"""
 
 from collections.abc import Sequence
+from typing import Any
 
 from flipcore.claims.claim import Assertion, Claim, description
 from flipcore.stats.base.gate_looks import ANY_LOOK
 from flipcore.stats.base.gate_rules import JudgeGate, ParaphraseGate
 
+# Wilson's one-sided 0.025 is at most 0.0281 (at 54 pairs) if 50 pairs or more were reviewed,
+# computed exactly: hence 0.03.
 PARAPHRASES_PASS = Assertion(
     "paraphrases pass",
     "more than 0.80 of a source's paraphrases would be accepted by its reviewers",
-    0.03,  # Wilson's one-sided 0.025 is at most 0.0281 (54 pairs) where 50 pairs or more were reviewed, computed exactly
-    1,
-    "one look at the gate, after a number of pairs fixed beforehand",
-    (
+    error_rate=0.03,
+    sides=1,
+    family="one look at the gate, after a number of pairs fixed beforehand",
+    worlds=(
         "acceptance exactly 0.80",
         "acceptance 0.80, differing by item",
         "nothing accepted beyond a coin",
@@ -20,20 +26,22 @@ PARAPHRASES_PASS = Assertion(
 )
 PARAPHRASES_HOLD = Assertion(
     "paraphrases pass at every look",
-    "more than 0.80 of a source's paraphrases would be accepted, even if pairs were reviewed "
-    "until the gate opened",
-    ANY_LOOK,
-    1,
-    "all looks at the gate together",
-    ("acceptance exactly 0.80, looked at after every pair",),
+    (
+        "more than 0.80 of a source's paraphrases would be accepted, even if pairs were reviewed "
+        "until the gate opened"
+    ),
+    error_rate=ANY_LOOK,
+    sides=1,
+    family="all looks at the gate together",
+    worlds=("acceptance exactly 0.80, looked at after every pair",),
 )
 JUDGE_PASSES = Assertion(
     "judge passes",
     "the judge agrees with people beyond chance by a kappa above 0.60",
-    0.025,
-    1,
-    "each look at the gate",
-    (
+    error_rate=0.025,
+    sides=1,
+    family="each look at the gate",
+    worlds=(
         "kappa exactly 0.60, answers even",
         "kappa exactly 0.60, one answer in nine of ten",
         "kappa exactly 0.60, four answers",
@@ -45,55 +53,49 @@ ASSERTIONS = (PARAPHRASES_PASS, PARAPHRASES_HOLD, JUDGE_PASSES)
 def reason(
     closed_gates: dict[str, str], axis: str = "", extractor: str = "", reference: str = ""
 ) -> str:
-    """Why a number of this axis, under this extractor and reference, is not claimed; "" when it may be."""
-    return " ".join(
-        dict.fromkeys(
-            closed_gates[name] for name in (axis, extractor, reference) if name in closed_gates
-        )
-    )
+    """Return why a number of this axis, extractor and reference is not claimed; "" if it may be."""
+    closed = (name for name in (axis, extractor, reference) if name in closed_gates)
+    # An axis and its extractors may be closed for one reason, which is said once.
+    return " ".join(dict.fromkeys(closed_gates[name] for name in closed))
 
 
 def paraphrases_claim(gate: ParaphraseGate, sentence: str = "") -> Claim:
-    """The sentence of a gate on paraphrases (`sentence` where the source's pairs say more); it asserts something only where the
-    gate is open."""
+    """Return the sentence of a gate on paraphrases, which asserts something only if it is open.
+
+    `sentence` replaces that of a closed gate where the source's pairs say more.
+    """
     if not gate.is_open:
         return description(sentence or gate.sentence(), "closed", accepted=gate.accepted)
     return Claim(
         PARAPHRASES_PASS,
         "open",
         gate.sentence(),
-        True,
-        gate.looks_sentence(),
+        asserted=True,
+        detail=gate.looks_sentence(),
         numbers={"accepted": gate.accepted},
     )
 
 
 def looks_claim(gate: ParaphraseGate) -> Claim:
-    """Whether an open gate holds however often it was looked at; "" of a closed one."""
-    any_look = gate.holds_at_any_look
-    return Claim(
-        PARAPHRASES_HOLD, "holds" if any_look else "one look", gate.looks_sentence(), any_look
-    )
+    """Say whether an open gate holds however often it was looked at; "" of a closed one."""
+    holds = gate.holds_at_any_look
+    outcome = "holds" if holds else "one look"
+    return Claim(PARAPHRASES_HOLD, outcome, gate.looks_sentence(), asserted=holds)
 
 
 def sources_claim(gates: Sequence[ParaphraseGate]) -> Claim:
-    """How many sources of paraphrases pass; it asserts something only where one does."""
+    """Count the sources of paraphrases that pass; an assertion only if at least one does."""
     n_open = sum(gate.is_open for gate in gates)
-    n = f"{len(gates):,} {'source' if len(gates) == 1 else 'sources'} of paraphrases"
+    n_sources = f"{len(gates):,} {'source' if len(gates) == 1 else 'sources'} of paraphrases"
     if not n_open:
-        return description(f"None of {n} has passed the gate yet.", "closed")
-    return Claim(
-        PARAPHRASES_PASS,
-        "open",
-        f"{n_open:,} of {n} passed the gate.",
-        True,
-        numbers={"open": n_open},
-    )
+        return description(f"None of {n_sources} has passed the gate yet.", "closed")
+    sentence = f"{n_open:,} of {n_sources} passed the gate."
+    return Claim(PARAPHRASES_PASS, "open", sentence, asserted=True, numbers={"open": n_open})
 
 
 def judge_claim(gate: JudgeGate) -> Claim:
-    """The sentence of a judge's gate; it asserts something only where the gate is open."""
-    numbers = {"kappa": gate.agreement.estimate, "again": gate.rerun_changes}
+    """Return the sentence of a judge's gate, which asserts something only if the gate is open."""
+    numbers: dict[str, Any] = {"kappa": gate.agreement.estimate, "again": gate.rerun_changes}
     if not gate.is_open:
-        return description(gate.sentence(), "closed", "", **numbers)
-    return Claim(JUDGE_PASSES, "open", gate.sentence(), True, numbers=numbers)
+        return description(gate.sentence(), "closed", **numbers)
+    return Claim(JUDGE_PASSES, "open", gate.sentence(), asserted=True, numbers=numbers)

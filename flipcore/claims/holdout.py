@@ -1,4 +1,4 @@
-"""What may be said of two sets: each test's outcome, the verdict on all four, inflation, and the survey."""
+"""Claims about two sets: each test's outcome, the verdict on all, inflation, and the survey."""
 
 import math
 from collections.abc import Iterable, Sequence
@@ -48,52 +48,56 @@ _HIDDEN = ("the old model guesses", "the old model is always right", *_COPIED, *
 SETS_DIFFER = Assertion(
     "sets differ",
     "the two sets do not come from one source",
-    0.05,
-    2,
-    "the tests of a page, Holm",
-    _NULL,
+    error_rate=0.05,
+    sides=2,
+    family="the tests of a page, Holm",
+    worlds=_NULL,
 )
 SETS_DIFFER_BEYOND = Assertion(
     "sets differ beyond the margin",
     "the difference is larger than the margin",
-    0.05,
-    2,
-    "each test",
-    _BOUNDARY,
+    error_rate=0.05,
+    sides=2,
+    family="each test",
+    worlds=_BOUNDARY,
 )
 SETS_EQUIVALENT = Assertion(
     "sets are equivalent on a test",
-    "the difference is smaller than the margin, and no more entries are close copies than the "
-    "sentence says, if it says so",
-    0.05,
-    1,
-    "each test",
-    (*_BOUNDARY, *_HIDDEN),
+    (
+        "the difference is smaller than the margin, and no more entries are close copies than the "
+        "sentence says, if it says so"
+    ),
+    error_rate=0.05,
+    sides=1,
+    family="each test",
+    worlds=(*_BOUNDARY, *_HIDDEN),
 )
 SETS_WITHIN = Assertion(
     "sets differ within the margin",
     "there is a difference, and it is smaller than the margin",
-    0.05,
-    2,
-    "each test",
-    _BOUNDARY,
+    error_rate=0.05,
+    sides=2,
+    family="each test",
+    worlds=_BOUNDARY,
 )
 SAME_SOURCE = Assertion(
     "sets could have one source",
-    "on every test the difference is smaller than its margin, and no more entries are close "
-    "copies than is said",
-    0.05,
-    1,
-    "all four tests, intersection-union",
-    ("three tests equivalent, one at its margin", *_COPIED[:2]),
+    (
+        "on every test the difference is smaller than its margin, and no more entries are close "
+        "copies than is said"
+    ),
+    error_rate=0.05,
+    sides=1,
+    family="all four tests, intersection-union",
+    worlds=("three tests equivalent, one at its margin", *_COPIED[:2]),
 )
 TARGET_BETTER = Assertion(
     "target is answered better",
     "a model's accuracy on the target is higher than on retro",
-    0.05,
-    2,
-    "the models of a page, Holm",
-    (
+    error_rate=0.05,
+    sides=2,
+    family="the models of a page, Holm",
+    worlds=(
         "equal accuracies",
         "equal accuracies of unequal sets",
         "equal accuracies of pairs",
@@ -105,10 +109,10 @@ TARGET_BETTER = Assertion(
 RETRO_STANDS_OUT = Assertion(
     "annotators find the retro entry",
     "annotators choose the retro entry more often than one time in three",
-    0.05,
-    2,
-    "each kind of annotator",
-    ("entries of unequal oddness", "annotators of unequal skill", "few annotators"),
+    error_rate=0.05,
+    sides=2,
+    family="each kind of annotator",
+    worlds=("entries of unequal oddness", "annotators of unequal skill", "few annotators"),
 )
 ASSERTIONS = (
     SETS_DIFFER,
@@ -132,7 +136,7 @@ _WHO = {
 
 
 def outcome_claim(test: HoldoutTest) -> Claim:
-    """The outcome of one test at its margin."""
+    """Return the outcome of one test at its margin."""
     topic, p, margin = TOPICS[test.name], p_text(test.p), margin_text(test.name, test.margin)
     numbers = {"estimate": test.estimate, "p": test.p, "margin": test.margin, "bound": test.bound}
     outcome = test.state
@@ -143,8 +147,8 @@ def outcome_claim(test: HoldoutTest) -> Claim:
         )
     elif outcome == WITHIN:
         sentence = (
-            f"The sets differ on {topic} ({p}), but within the margin: {bound_text(test)} "
-            f"against {margin}{_unseen(test)}."
+            f"The sets differ on {topic} ({p}), but within the margin: {bound_text(test)} against "
+            f"{margin}{_unseen(test)}."
         )
     elif outcome == DIFFERENT and test.blind == COPIES:
         sentence = (
@@ -162,12 +166,14 @@ def outcome_claim(test: HoldoutTest) -> Claim:
         return Claim(
             None, outcome, f"Undecided on {topic}: {_why_open(test, margin)}.", numbers=numbers
         )
-    return Claim(_BY_OUTCOME[outcome], outcome, sentence, True, numbers=numbers)
+    return Claim(_BY_OUTCOME[outcome], outcome, sentence, asserted=True, numbers=numbers)
 
 
 def most_copies(tests: Iterable[HoldoutTest]) -> int | None:
-    """The percentage of the holdout entries that may still be close copies, which sameness on average leaves open; None: nobody
-    asked. A close copy lies nearest to its own original."""
+    """Return the percentage of the holdout entries that may still be close copies.
+
+    Sameness on average leaves it open. None: nobody asked, or too many entries have close twins.
+    """
     tests = list(tests)
     if any(test.has_many_twins for test in tests):
         return None
@@ -213,14 +219,14 @@ def _why_open(test: HoldoutTest, margin: str) -> str:
 
 
 def verdict_claim(verdict: HoldoutVerdict) -> Claim:
-    """What the tests say together, and beside it what the source's rule says."""
+    """Return the tests' verdict together, and beside it the verdict of the source's rule."""
     detail = f"The source's rule says {verdict.source_state}."
     most = most_copies(verdict.tests)
     with_copies = (
         detail
         if most is None
-        else f"At most {most}% of the holdout entries are close copies, nearest to their own original. "
-        f"{detail}"
+        else f"At most {most}% of the holdout entries are close copies, nearest to their own "
+        f"original. {detail}"
     )
     if any(test.has_many_twins for test in verdict.tests):
         with_copies = f"{MANY_TWINS[:1].upper()}{MANY_TWINS[1:]}. {detail}"
@@ -237,8 +243,8 @@ def verdict_claim(verdict: HoldoutVerdict) -> Claim:
             SETS_DIFFER,
             verdict.state,
             f"The sets can be told apart: {'; '.join(parts)}.",
-            True,
-            detail,
+            asserted=True,
+            detail=detail,
         )
     if verdict.state == INDISTINGUISHABLE:
         sentence = (
@@ -247,10 +253,10 @@ def verdict_claim(verdict: HoldoutVerdict) -> Claim:
         )
         if by_outcome[WITHIN]:
             sentence = (
-                f"All {len(TESTS)} tests lie within their margins; a small difference is shown "
-                f"on {_listed(by_outcome[WITHIN])}."
+                f"All {len(TESTS)} tests lie within their margins; a small difference is shown on "
+                f"{_listed(by_outcome[WITHIN])}."
             )
-        return Claim(SAME_SOURCE, verdict.state, sentence, True, with_copies)
+        return Claim(SAME_SOURCE, verdict.state, sentence, asserted=True, detail=with_copies)
     if list(verdict.missing) == [TESTS[-1]] and not by_outcome[UNDECIDED]:
         n = len(verdict.tests)
         sentence = (
@@ -263,20 +269,20 @@ def verdict_claim(verdict: HoldoutVerdict) -> Claim:
                 f"{n} of {n} tests lie within their margins, with a small difference on {small}; "
                 "the survey was not run."
             )
-        return Claim(SAME_SOURCE, EQUIVALENT, sentence, True, with_copies)
+        return Claim(SAME_SOURCE, EQUIVALENT, sentence, asserted=True, detail=with_copies)
     return Claim(None, verdict.state, f"Undecided: {_counts(verdict, by_outcome)}.", detail=detail)
 
 
 def _counts(verdict: HoldoutVerdict, by_outcome: dict[str, list[str]]) -> str:
-    """ "1 of 4 tests shows equivalence, 1 is inconclusive, 2 have not been run"."""
+    """Return "1 of 4 tests shows equivalence, 1 is inconclusive, 2 have not been run"."""
     n = len(by_outcome[EQUIVALENT])
     parts = [f"{n or 'none'} of {len(TESTS)} tests show{'' if n > 1 else 's'} equivalence"]
-    for n, one, many in (
+    for n, singular, plural in (
         (len(by_outcome[WITHIN]), "differs within its margin", "differ within their margins"),
         (len(by_outcome[UNDECIDED]), "is inconclusive", "are inconclusive"),
         (len(verdict.missing), "has not been run", "have not been run"),
     ):
-        parts += [f"{n} {one if n == 1 else many}"] if n else []
+        parts += [f"{n} {singular if n == 1 else plural}"] if n else []
     return ", ".join(parts)
 
 
@@ -286,8 +292,11 @@ def _listed(names: Iterable[str]) -> str:
 
 
 def inflation_claim(conditions: Sequence[Condition]) -> Claim:
-    """How many models answer the benchmark better than the holdout (Holm over the models), and the largest difference. One condition a
-    model; none: a description."""
+    """Count the models that answer the benchmark better than the holdout, and give the largest
+    gap.
+
+    One condition per model, Holm over the models; without any it is a description.
+    """
     if not conditions:
         return description(
             "No model has answered both sets, so there is no inflation to show.", "missing"
@@ -328,24 +337,32 @@ def inflation_claim(conditions: Sequence[Condition]) -> Claim:
         TARGET_BETTER if better else None,
         "inflated" if better else UNDECIDED,
         sentence,
-        bool(better),
-        detail,
-        "",
-        numbers,
+        asserted=bool(better),
+        detail=detail,
+        numbers=numbers,
     )
 
 
 def survey_claim(answers: OddOneOut, who: str = "person") -> Claim:
-    """Whether annotators find the holdout entry; `who` is person or model (a sheet each)."""
+    """Say whether annotators find the holdout entry.
+
+    `annotator` is "person", or "model" where each sheet is one of a model.
+    """
     if answers.too_few:
         return description(f"Undecided: {answers.too_few}.", UNDECIDED, n_entries=answers.n_entries)
-    many, these, one = _WHO[who]
-    alone = answers.n_annotators == 1
-    name = one if alone else many if answers.n_annotators >= 10 else these.capitalize()
+    annotators, these_annotators, one_annotator = _WHO[who]
+    is_single = answers.n_annotators == 1
+    name = (
+        one_annotator
+        if is_single
+        else annotators
+        if answers.n_annotators >= 10
+        else these_annotators.capitalize()
+    )
     better = answers.p < ALPHA and answers.accuracy.value > CHANCE
     verb = (
         ("finds" if better else "is not shown to find")
-        if alone
+        if is_single
         else ("find" if better else "are not shown to find")
     )
     detail = (
@@ -355,10 +372,11 @@ def survey_claim(answers: OddOneOut, who: str = "person") -> Claim:
     return Claim(
         RETRO_STANDS_OUT if better else None,
         "stands out" if better else UNDECIDED,
-        f"{name} {verb} the holdout entry more often than one time in three: "
-        f"{answers.accuracy.text_percent()} ({p_text(answers.p)}).",
-        better,
-        detail,
-        "",
-        {"accuracy": answers.accuracy, "p": answers.p},
+        (
+            f"{name} {verb} the holdout entry more often than one time in three: "
+            f"{answers.accuracy.text_percent()} ({p_text(answers.p)})."
+        ),
+        asserted=better,
+        detail=detail,
+        numbers={"accuracy": answers.accuracy, "p": answers.p},
     )

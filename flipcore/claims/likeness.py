@@ -1,4 +1,4 @@
-"""What may be said of how alike two sets look: neighbours, likeness inside a set, words, a map."""
+"""Claims about how alike two sets look: neighbours, likeness inside a set, words, a map."""
 
 import math
 from typing import Any
@@ -18,34 +18,38 @@ _NULL = (
     "templated entries",
 )
 NEIGHBOURS_DIFFER = Assertion(
-    "neighbours keep to a set", "an entry's neighbours are of its own set more or less often than in mixed sets", 0.05, 2,
-    "each claim", _NULL,
-)  # fmt: skip
+    "neighbours keep to a set",
+    "an entry's neighbours are of its own set more or less often than in mixed sets",
+    error_rate=0.05,
+    sides=2,
+    family="each claim",
+    worlds=_NULL,
+)
 MORE_ALIKE = Assertion(
     "one set is more alike inside",
     "two entries of one set are more alike than two of the other",
-    0.05,
-    2,
-    "each claim",
-    (*_NULL, "shifted sets of equal likeness"),
+    error_rate=0.05,
+    sides=2,
+    family="each claim",
+    worlds=(*_NULL, "shifted sets of equal likeness"),
 )
 WORDS_DIFFER = Assertion(
     "words give a set away",
     "a word or word pair is in more entries of one set",
-    0.05,
-    2,
-    "words of a table, FDR",
-    _NULL[:3],
+    error_rate=0.05,
+    sides=2,
+    family="words of a table, FDR",
+    worlds=_NULL[:3],
 )
 ASSERTIONS = (NEIGHBOURS_DIFFER, MORE_ALIKE, WORDS_DIFFER)
 
 
 def mixing_claim(mixing: Mixing) -> Claim:
-    """Whether neighbours keep to their own set."""
+    """Say whether neighbours keep to their own set."""
     numbers: dict[str, Any] = {"own": mixing.own_share, "p": mixing.p}
     share = (
-        f"{mixing.own_share.text_percent()} of the {mixing.k} nearest neighbors are of an "
-        "entry's own set"
+        f"{mixing.own_share.text_percent()} of the {mixing.k} nearest neighbors are of an entry's "
+        "own set"
     )
     if not mixing.own_share.has_interval:
         return description(
@@ -57,31 +61,29 @@ def mixing_claim(mixing: Mixing) -> Claim:
         sentence = "On the map the two sets mix as chance would mix them."
         detail = f"{share}; {percent_text(mixing.expected)} are expected ({p_text(mixing.p)})."
         return Claim(None, "undecided", sentence, detail=detail, numbers=numbers)
-    way = "more" if mixing.own_share.value > mixing.expected else "less"
-    return Claim(
-        NEIGHBOURS_DIFFER,
-        way,
-        f"Neighbors keep to their own set {way} than if the sets were mixed: "
-        f"{mixing.own_share.text_percent()} of {mixing.k}, "
-        f"{percent_text(mixing.expected)} expected ({p_text(mixing.p)}).",
-        True,
-        "",
-        "",
-        numbers,
+    # Less is a finding, too: one set may surround the other.
+    direction = "more" if mixing.own_share.value > mixing.expected else "less"
+    sentence = (
+        f"Neighbors keep to their own set {direction} than if the sets were mixed: "
+        f"{mixing.own_share.text_percent()} of {mixing.k}, {percent_text(mixing.expected)} "
+        f"expected ({p_text(mixing.p)})."
     )
+    return Claim(NEIGHBOURS_DIFFER, direction, sentence, asserted=True, numbers=numbers)
 
 
 def compared_claims(comparison: Comparison) -> tuple[Claim, Claim]:
-    """(neighbours, likeness inside a set) of two sets in one embedding; of each template one entry counts."""
+    """Return the claims on neighbours and on likeness inside a set, for one embedding."""
+    # One entry per template: entries of one template are alike by construction.
     distinct = comparison.distinct
-    return mixing_claim(distinct.mixing), likeness_claim(
-        *comparison.likeness, distinct.likeness_difference
-    )
+    likeness = likeness_claim(*comparison.likeness, distinct.likeness_difference)
+    return mixing_claim(distinct.mixing), likeness
 
 
 def likeness_claim(target: Estimate, retro: Estimate, difference: Estimate) -> Claim:
-    """Mean cosine of two entries inside either set; `difference` is retro - target. Regrouping the entries (the source's test)
-    would call a set alike inside where the sets merely lie apart, so the interval of the difference decides."""
+    """Compare the mean cosine of two entries inside either set.
+
+    `difference` is `retro` (the holdout) minus `target` (the benchmark).
+    """
     numbers: dict[str, Any] = {"target": target, "retro": retro, "difference": difference}
     if math.isnan(target.value) or math.isnan(retro.value):
         return description(
@@ -93,18 +95,27 @@ def likeness_claim(target: Estimate, retro: Estimate, difference: Estimate) -> C
             f"{means.capitalize()}; at least {MIN_N} entries of each set are needed to compare.",
             **numbers,
         )
+    # The interval of the difference decides. Regrouping the entries (the source's test) would call
+    # a set alike inside where the sets merely lie apart.
     if not difference.excludes_zero():
         sentence = f"No difference in likeness is shown: {means}."
         return Claim(
             None, "undecided", sentence, detail=f"Difference {difference.text(3)}.", numbers=numbers
         )
-    way = "more" if difference.value > 0 else "less"
-    sentence = f"Holdout entries are {way} alike than benchmark entries: {means}."
-    return Claim(MORE_ALIKE, way, sentence, True, f"Difference {difference.text(3)}.", "", numbers)
+    direction = "more" if difference.value > 0 else "less"
+    sentence = f"Holdout entries are {direction} alike than benchmark entries: {means}."
+    return Claim(
+        MORE_ALIKE,
+        direction,
+        sentence,
+        asserted=True,
+        detail=f"Difference {difference.text(3)}.",
+        numbers=numbers,
+    )
 
 
 def words_claim(table: NgramTable) -> Claim:
-    """How many words and word pairs give a set away, and the one that differs most."""
+    """Count the words and word pairs that give a set away, and name the one that differs most."""
     if min(table.n_target, table.n_retro) < MIN_N:
         return description(
             f"Undecided: at least {MIN_N} entries of each set are needed to compare words.",
@@ -122,29 +133,27 @@ def words_claim(table: NgramTable) -> Claim:
             "set."
         )
         return Claim(None, "undecided", sentence, detail="False discovery rate 5%.")
-    one, n = different[0], len(different)
-    return Claim(
-        WORDS_DIFFER,
-        "words differ",
+    leading_word, n = different[0], len(different)
+    sentence = (
         f"{n:,} of {len(table.rows):,} words and word pairs {'is' if n == 1 else 'are'} more "
-        "usual in one set, "
-        f"most of all “{one.text}”.",
-        True,
-        f"“{one.text}” is in {one.entries_target:,} of {table.n_target:,} benchmark entries and "
-        f"in {one.entries_retro:,} of "
-        f"{table.n_retro:,} holdout entries. False discovery rate 5%.",
-        "",
-        {"different": n, "compared": len(table.rows)},
+        f"usual in one set, most of all “{leading_word.text}”."
+    )
+    detail = (
+        f"“{leading_word.text}” is in {leading_word.entries_target:,} of {table.n_target:,} "
+        f"benchmark entries and in {leading_word.entries_retro:,} of {table.n_retro:,} holdout "
+        "entries. False discovery rate 5%."
+    )
+    numbers = {"different": n, "compared": len(table.rows)}
+    return Claim(
+        WORDS_DIFFER, "words differ", sentence, asserted=True, detail=detail, numbers=numbers
     )
 
 
 def map_quality_text(quality: MapQuality) -> str:
-    """What a map keeps of the neighbourhoods, and what of it another seed draws again."""
-    trust, agreement = (
-        number_text(one.value) for one in (quality.trustworthiness, quality.agreement)
-    )
+    """Say how much of the neighbourhoods a map keeps, and how much another seed draws again."""
+    trust = number_text(quality.trustworthiness.value)
+    agreement = number_text(quality.agreement.value)
     return (
         f"Trustworthiness {trust} of 1. With another seed, {agreement} of an entry's {quality.k} "
-        "neighbours on the map are the "
-        f"same (n = {quality.trustworthiness.n:,} entries)."
+        f"neighbours on the map are the same (n = {quality.trustworthiness.n:,} entries)."
     )

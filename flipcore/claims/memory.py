@@ -1,6 +1,10 @@
-"""The verdicts of all detectors of one model as one family, and the line above them. The sentence of a gap is made in `memory_gap`, of a
-recorded score in `memory_score`, of items beyond their controls in `memory_sets`."""
+"""The verdicts of all detectors of one model as one family, and the line above them.
 
+The sentence of a gap is made in `memory_gap`, of a recorded score in `memory_score`, of items
+beyond their controls in `memory_sets`.
+"""
+
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
@@ -15,10 +19,10 @@ from flipcore.stats.base.multiplicity import holm
 ANY_DETECTOR = Assertion(
     "some detector sees memory",
     "of these items, at least those that the named detectors flag are not like their controls",
-    FAMILY_LEVEL,
-    1,
-    memory_gap.FAMILY,
-    ("clean page of six detectors", "eight clean models"),
+    error_rate=FAMILY_LEVEL,
+    sides=1,
+    family=memory_gap.FAMILY,
+    worlds=("clean page of six detectors", "eight clean models"),
 )
 ASSERTIONS = (
     *memory_gap.ASSERTIONS,
@@ -34,13 +38,13 @@ POSITIVE = (MEMORY, LOSES_MORE, BEYOND)
 AFTER_RL = "After reinforcement learning this is no evidence of absence."
 WHY_AFTER_RL = (
     "The model's card says that it was trained by reinforcement learning, which hides from losses "
-    "what was read before "
-    "(arXiv:2510.09259, arXiv:2605.29888)."
+    "what was read before (arXiv:2510.09259, arXiv:2605.29888)."
 )
 
 
 def after_rl(claim: Claim) -> Claim:
-    """The verdict of a detector that reads losses, on a model that is declared as trained by reinforcement learning."""
+    """Qualify a loss detector's verdict on a model trained by reinforcement learning."""
+    # Memory that is shown stays shown: the caution concerns a silence.
     if claim.is_made or claim.withheld:
         return claim
     detail = " ".join(filter(None, (claim.detail, WHY_AFTER_RL)))
@@ -48,19 +52,23 @@ def after_rl(claim: Claim) -> Claim:
 
 
 def adjusted(gap_ps: Sequence[float], set_ps: Sequence[float]) -> tuple[list[float], list[float]]:
-    """Holm over all detectors at .05: a gap is tested one-sided at .025, so its p counts twice. NaN (no test) is no member."""
+    """Correct the p of gaps and sets by Holm over all detectors; NaN (no test) is left out."""
+    # A gap is tested one-sided at .025 and a set at .05, so that a gap's p counts twice.
     family = holm([min(1.0, 2 * p) for p in gap_ps] + list(set_ps))
     return family[: len(gap_ps)], family[len(gap_ps) :]
 
 
 def n_tests(ps: Sequence[float]) -> int:
-    """Members of the family: detectors with a p."""
-    return sum(p == p for p in ps)
+    """Count the members of the family: detectors with a p."""
+    return sum(not math.isnan(p) for p in ps)
 
 
 @dataclass(frozen=True)
 class Witness:
-    """What a detector says of the `items` ("problems"), and what kind of `evidence` it reads: "losses", "rewriting"."""
+    """A detector's claim about the `items` ("problems"), and the kind of `evidence` it reads.
+
+    Evidence is "losses" or "rewriting", for example.
+    """
 
     items: str
     evidence: str
@@ -68,42 +76,55 @@ class Witness:
 
 
 def summary_claim(verdicts: Sequence[Witness], sets: Mapping[str, str], n_control: int) -> Claim:
-    """The line above a table of detectors: which kinds of evidence see memory in how many benchmark items, each kind once, whatever
-    the number of detectors that read it. `sets` says how many benchmark items of each name ("80 problems"). A published score above
-    a fresh control's stands beside them: unequal difficulty does the same, so that it counts as no detector of memory."""
-    beside = (
-        f" {FRESH_IS_LOWER}"
-        if any(one.claim.is_made and one.claim.outcome == HIGHER for one in verdicts)
-        else ""
+    """Return the line above a table of detectors: the kinds of evidence that see memory.
+
+    `sets` says how many benchmark items of each name there are ("80 problems").
+    """
+    # A published score above a fresh control's stands beside the detectors: unequal difficulty does
+    # the same, so that it counts as no detector of memory.
+    is_score_higher = any(
+        witness.claim.is_made and witness.claim.outcome == HIGHER for witness in verdicts
     )
-    verdicts = [one for one in verdicts if one.claim.assertion is not SCORE_HIGHER]
-    of_all = " and ".join(sets.values())
+    score_note = f" {FRESH_IS_LOWER}" if is_score_higher else ""
+    verdicts = [witness for witness in verdicts if witness.claim.assertion is not SCORE_HIGHER]
+    all_items = " and ".join(sets.values())
     if not verdicts:
-        return description(f"No detector of memory was run on the {of_all}.{beside}", NO_CLAIM)
-    yes = [one for one in verdicts if one.claim.is_made and one.claim.outcome in POSITIVE]
-    n_open = sum(bool(one.claim.withheld) or one.claim.outcome == UNDECIDED for one in verdicts)
-    counts = f"{len(yes)} of {len(verdicts)} detectors" + (
-        f", {n_open} undecided or not claimed" if n_open else ""
-    )
-    detail = f"{counts}; {n_control:,} controls.{_by_items(verdicts)}"
-    if not yes:
-        return Claim(
-            ANY_DETECTOR, "none shown", f"No memory shown in the {of_all}.{beside}", False, detail
+        return description(
+            f"No detector of memory was run on the {all_items}.{score_note}", NO_CLAIM
         )
-    is_memory = all(one.claim.outcome == MEMORY for one in yes)
+    seeing = [
+        witness
+        for witness in verdicts
+        if witness.claim.is_made and witness.claim.outcome in POSITIVE
+    ]
+    n_open = sum(
+        bool(witness.claim.withheld) or witness.claim.outcome == UNDECIDED for witness in verdicts
+    )
+    open_words = f", {n_open} undecided or not claimed" if n_open else ""
+    counts = f"{len(seeing)} of {len(verdicts)} detectors{open_words}"
+    detail = f"{counts}; {n_control:,} controls.{_by_items(verdicts)}"
+    if not seeing:
+        sentence = f"No memory shown in the {all_items}.{score_note}"
+        return Claim(ANY_DETECTOR, "none shown", sentence, detail=detail)
+    # The line says no more than the weakest of the verdicts that it sums up.
+    is_memory = all(witness.claim.outcome == MEMORY for witness in seeing)
+    # Detectors that read one kind of evidence tend to agree, so that a kind counts once.
     parts = []
     for items, size in sets.items():
-        kinds = list(dict.fromkeys(one.evidence for one in yes if one.items == items))
+        kinds = list(
+            dict.fromkeys(witness.evidence for witness in seeing if witness.items == items)
+        )
         if kinds:
             parts.append(f"{_n_kinds(len(kinds))} ({size}: {_in_a_row(kinds)})")
-    what = (
+    finding = (
         "The model remembers these questions"
         if is_memory
         else "These questions are unlike their controls"
     )
     evidence = "; ".join(parts)
-    sentence = f"{what}. {evidence[:1].upper()}{evidence[1:]}.{beside}"
-    return Claim(ANY_DETECTOR, MEMORY if is_memory else BEYOND, sentence, True, detail)
+    sentence = f"{finding}. {evidence[:1].upper()}{evidence[1:]}.{score_note}"
+    outcome = MEMORY if is_memory else BEYOND
+    return Claim(ANY_DETECTOR, outcome, sentence, asserted=True, detail=detail)
 
 
 def _n_kinds(n: int) -> str:
@@ -114,22 +135,19 @@ def _n_kinds(n: int) -> str:
 
 
 def _by_items(verdicts: Sequence[Witness]) -> str:
-    """ " Problems: 3 of 6. Passages: 4 of 4."; empty where all are of one kind."""
-    names = list(dict.fromkeys(one.items for one in verdicts))
-    mine = {name: [one.claim for one in verdicts if one.items == name] for name in names}
-    counts = {
-        name: sum(one.is_made and one.outcome in POSITIVE for one in claims)
-        for name, claims in mine.items()
-    }
-    return (
-        "".join(
-            f" {name[:1].upper()}{name[1:]}: {counts[name]} of {len(mine[name])}." for name in names
-        )
-        if len(names) > 1
-        else ""
-    )
+    """Return " Problems: 3 of 6. Passages: 4 of 4."; empty if all items are of one kind."""
+    claims_by_items: dict[str, list[Claim]] = {}
+    for witness in verdicts:
+        claims_by_items.setdefault(witness.items, []).append(witness.claim)
+    if len(claims_by_items) < 2:
+        return ""
+    sentences = []
+    for name, claims in claims_by_items.items():
+        n_seeing = sum(claim.is_made and claim.outcome in POSITIVE for claim in claims)
+        sentences.append(f" {name[:1].upper()}{name[1:]}: {n_seeing} of {len(claims)}.")
+    return "".join(sentences)
 
 
 def _in_a_row(words: Sequence[str]) -> str:
-    """ "losses, rewriting and continuations"."""
+    """Return "losses, rewriting and continuations"."""
     return " and ".join(filter(None, (", ".join(words[:-1]), words[-1])))

@@ -1,4 +1,9 @@
-"""What is said of a score above the hardness curve: nothing is claimed of it, as its detector has no full row of known doses."""
+"""The description of a score above the hardness curve.
+
+Nothing is claimed of it, as its detector has no full row of known doses.
+"""
+
+from typing import Any
 
 from flipcore.claims.claim import Claim, description
 from flipcore.stats.base.estimate import p_text
@@ -8,23 +13,24 @@ NO_DOSES = (
     "Its false verdicts are simulated, and known doses were tried once, so this is a description."
 )
 BLIND = (
-    "What all reference models have read, too, raises their curve and is not seen; what "
-    "some have read widens the interval."
+    "What all reference models have read, too, raises their curve and is not seen; what some have "
+    "read widens the interval."
 )
 
 
 def curve_claim(curve: Excess) -> Claim:
-    """The figures and why they make no verdict, or what the detector wants."""
-    numbers = {"excess": curve.excess, "expected": curve.expected, "p": curve.p}
+    """Give the figures and why they make no verdict, or say which condition the detector lacks."""
+    numbers: dict[str, Any] = {"excess": curve.excess, "expected": curve.expected, "p": curve.p}
     if curve.withheld:
-        return description("No curve.", "described", "", **numbers).not_claimed(curve.withheld)
+        return description("No curve.", "described", **numbers).not_claimed(curve.withheld)
     figures = (
         f"the benchmark score lies {curve.excess.text_points()} from what {curve.n_references} "
-        "reference models expect "
-        f"({p_text(curve.p)})."
+        f"reference models expect ({p_text(curve.p)})."
     )
     detail = (
         f"{curve.benchmark.text_percent()} of {curve.benchmark.n:,} benchmark items, "
         f"{curve.expected.text_percent()} expected; {BLIND}"
     )
-    return description(figures, "described", detail, **numbers).not_claimed(f"{figures} {NO_DOSES}")
+    # The figures stay readable within the reason: nothing else shows them.
+    claim = description(figures, "described", detail=detail, **numbers)
+    return claim.not_claimed(f"{figures} {NO_DOSES}")

@@ -1,4 +1,4 @@
-"""What may be said of a drop gap. It depends on what the control is, and the sentence says so."""
+"""Claims about a drop gap, which depend on what the control is; the sentence says so."""
 
 import math
 from dataclasses import replace
@@ -41,35 +41,37 @@ _UNLIKE = (
 GAP_RANDOM = Assertion(
     "memory by drop gap, random control",
     "rewriting costs the benchmark more than a random half of the same source: memory",
-    0.025,
-    1,
-    FAMILY,
-    (*_ONE_LAW, "chance floor 1/4"),
+    error_rate=0.025,
+    sides=1,
+    family=FAMILY,
+    worlds=(*_ONE_LAW, "chance floor 1/4"),
 )
 GAP_PAIRED = Assertion(
     "memory by drop gap, paired control",
-    "rewriting costs benchmark items more than the controls that they are paired with: memory, if "
-    "the pairs are equally hard",
-    0.025,
-    1,
-    FAMILY,
-    ("nothing changing", "rare events", "brittle both", "pairs of one difficulty"),
+    (
+        "rewriting costs benchmark items more than the controls that they are paired with: "
+        "memory, if the pairs are equally hard"
+    ),
+    error_rate=0.025,
+    sides=1,
+    family=FAMILY,
+    worlds=("nothing changing", "rare events", "brittle both", "pairs of one difficulty"),
 )
 GAP_OTHER = Assertion(
     "loses more than the control",
     "the benchmark loses more than the control in points, in share kept and in odds",
-    0.025,
-    1,
-    FAMILY,
-    (*_ONE_LAW, *_UNLIKE, "wrong keys in the control, 8 %"),
+    error_rate=0.025,
+    sides=1,
+    family=FAMILY,
+    worlds=(*_ONE_LAW, *_UNLIKE, "wrong keys in the control, 8 %"),
 )
 GAP_WITHIN = Assertion(
     "no gap beyond the margin",
     "the gap is smaller than the margin",
-    0.05,
-    1,
-    "each claim",
-    (
+    error_rate=0.05,
+    sides=1,
+    family="each claim",
+    worlds=(
         *(
             f"gap at the margin{more}"
             for more in ("", ", rare events", ", several rewrites", ", pairs")
@@ -79,12 +81,14 @@ GAP_WITHIN = Assertion(
 )
 NO_MEMORY = Assertion(
     "no memory beyond the margin",
-    "memory raises the published score by less than the margin above that of a control which was "
-    "never published",
-    0.05,
-    1,
-    "each claim",
     (
+        "memory raises the published score by less than the margin above that of a control which "
+        "was never published"
+    ),
+    error_rate=0.05,
+    sides=1,
+    family="each claim",
+    worlds=(
         "memory that survives rewriting, 25 pp",
         "memory that survives rewriting, at the margin",
         "memory that rewriting breaks, at the margin",
@@ -101,7 +105,8 @@ CONTROL_TITLES = {
     CALIBRATED: "calibrated on known doses of this model",
     OTHER: "from elsewhere",
 }
-_MEMORY = {  # pairs of one mean difficulty and another spread lose differently without any memory
+# Pairs of one mean difficulty and another spread lose differently without any memory: the "if".
+_MEMORY = {
     RANDOM: ("Memory", "random control"),
     PAIRED: ("Memory, if the pairs are equally hard", "paired controls"),
     CALIBRATED: ("Memory", "controls of known dose"),
@@ -116,137 +121,123 @@ def gap_claim(
     n_family: int = 1,
     score: ScoreGap | None = None,
 ) -> Claim:
-    """The verdict of one drop gap. `adjusted` is its p after Holm over `n_family` detectors, on the scale of a family at .05
-    (`memory.adjusted`); without it the gap stands alone. `score` is the published score of the same items: a gap bounds what
-    rewriting costs, and only both together bound memory."""
+    """Return the verdict of one drop gap.
+
+    `adjusted` is its p after Holm over `n_family` detectors, on the scale of a family at .05
+    (`memory.adjusted`); without it the gap stands alone. `score` is the published score of the
+    same items: a gap bounds what rewriting costs, and only both together bound memory.
+    """
     if decision.without_mended:
         claim = gap_claim(replace(decision, without_mended=None), margin, adjusted, n_family, score)
-        other = gap_claim(decision.without_mended, margin, adjusted, n_family, score)
+        claim_without_mended = gap_claim(decision.without_mended, margin, adjusted, n_family, score)
         bound = decision.without_mended.gap.text_points()
-        claim = replace(
-            claim,
-            detail=f"{claim.detail} Without the items that rewriting mended on the side with more: "
-            f"{bound}.",
+        detail = (
+            f"{claim.detail} Without the items that rewriting mended on the side with more: "
+            f"{bound}."
         )
-        first, second = decision.mended
-        why = (
-            f"rewriting mended {first:,} benchmark and {second:,} control items, as wrong keys "
-            "do, and the verdict does not hold "
-            "without them."
-        )
-        return claim.not_claimed(why) if claim.is_made and other.outcome != claim.outcome else claim
+        claim = replace(claim, detail=detail)
+        # An item that only its rewriting gets right may have a wrong key, which hides or fakes a
+        # gap.
+        if claim.is_made and claim_without_mended.outcome != claim.outcome:
+            first, second = decision.mended
+            return claim.not_claimed(
+                f"rewriting mended {first:,} benchmark and {second:,} control items, as wrong "
+                "keys do, and the verdict does not hold without them."
+            )
+        return claim
+    assertion = _ASSERTS[decision.control]
     numbers = {
         "gap": decision.gap,
         "p": decision.p,
         "p_adjusted": decision.p if adjusted is None else adjusted,
     }
     if decision.withheld:
-        claim = Claim(
-            _ASSERTS[decision.control],
-            NO_CLAIM,
-            "No verdict on the drop gap.",
-            False,
-            "",
-            "",
-            numbers,
-        )
+        claim = Claim(assertion, NO_CLAIM, "No verdict on the drop gap.", numbers=numbers)
         return claim.not_claimed(decision.withheld)
     detail = _detail(decision, adjusted, n_family)
     if decision.is_larger:
         if adjusted is not None and adjusted > FAMILY_LEVEL:
             sentence = (
                 f"Undecided: rewriting costs the benchmark {decision.gap.text_points()} more than "
-                "its control by this test alone, and "
-                f"{holm_text(adjusted, n_family)}."
+                f"its control by this test alone, and {holm_text(adjusted, n_family)}."
             )
-            return Claim(
-                _ASSERTS[decision.control], UNDECIDED, sentence, False, detail, "", numbers
-            )
-        return Claim(_ASSERTS[decision.control], *_larger(decision), True, detail, "", numbers)
+            return Claim(assertion, UNDECIDED, sentence, detail=detail, numbers=numbers)
+        outcome, sentence = _larger(decision)
+        return Claim(assertion, outcome, sentence, asserted=True, detail=detail, numbers=numbers)
+    # Two one-sided tests at .05 are a 90% interval within the margin.
     low, high = decision.gap_90.low, decision.gap_90.high
     if -margin < low and high < margin:
-        return Claim(*_within(decision, margin, score), True, detail, "", numbers)
-    return Claim(_ASSERTS[decision.control], *_open(decision, margin), False, detail, "", numbers)
+        assertion, outcome, sentence = _within(decision, margin, score)
+        return Claim(assertion, outcome, sentence, asserted=True, detail=detail, numbers=numbers)
+    outcome, sentence = _open(decision, margin)
+    return Claim(assertion, outcome, sentence, detail=detail, numbers=numbers)
 
 
 def _larger(decision: GapDecision) -> tuple[str, str]:
+    """Return outcome and sentence of a gap that is shown."""
     gap = decision.gap.text_points()
+    # A control from elsewhere may be of another difficulty, which loses more without any memory.
     if decision.control == OTHER:
-        return (
-            LOSES_MORE,
-            f"The benchmark loses more than the control: {gap}, and on all three scales. {CAUTION}",
-        )
+        sentence = f"The benchmark loses more than the control: {gap}, and on all three scales."
+        return LOSES_MORE, f"{sentence} {CAUTION}"
     start, control = _MEMORY[decision.control]
-    return (
-        MEMORY,
-        f"{start}: rewriting costs the benchmark more than its {control}, {gap} "
-        f"({p_text(decision.p)}).",
-    )
+    costs = f"rewriting costs the benchmark more than its {control}, {gap}"
+    return MEMORY, f"{start}: {costs} ({p_text(decision.p)})."
 
 
 def _within(
     decision: GapDecision, margin: float, score: ScoreGap | None
 ) -> tuple[Assertion, str, str]:
-    """The bound that decided. Memory that survives rewriting moves no gap, so that a gap alone bounds no memory.
-
-    Nor does a random half of a published set: what was read of both halves moves neither the gap nor the score."""
+    """Return the bound that decided: assertion, outcome and sentence."""
     cost = bound_text(decision.gap_90.high)
+    # Memory that survives rewriting moves no gap, so that a gap alone bounds no memory. Nor does a
+    # random half of a published set: what was read of both halves moves neither gap nor score.
     is_bounded = score is not None and score.control == RANDOM_SCORE and score.high < margin
     if decision.control == RANDOM and score and is_bounded and score.is_unpublished:
-        beyond = (
+        sentence = (
             f"No memory beyond {number_text(100 * margin, 0)} points, against a control that was "
-            "never published"
+            f"never published: at most {cost} more lost by rewriting, at most "
+            f"{bound_text(score.high)} higher as published (one-sided 95%)."
         )
-        sentence = f"{beyond}: at most {cost} more lost by rewriting, "
-        return (
-            NO_MEMORY,
-            NONE_BEYOND,
-            f"{sentence}at most {bound_text(score.high)} higher as published (one-sided 95%).",
-        )
+        return NO_MEMORY, NONE_BEYOND, sentence
     start = f"Rewriting costs the benchmark at most {cost} more than its control (one-sided 95%)."
+    unseen = "Memory that survives rewriting is not seen by this."
     if decision.control == OTHER:
-        return (
-            GAP_WITHIN,
-            WITHIN,
-            f"{start} Memory that survives rewriting, or that unequal difficulty hides, is not "
-            "seen.",
-        )
-    unseen = f"{start} Memory that survives rewriting is not seen by this."
-    if decision.control == RANDOM and is_bounded:
-        unseen = (
-            f"{start} Memory of both sets is not seen: the control may have been published too."
-        )
-    return GAP_WITHIN, WITHIN, unseen
+        unseen = "Memory that survives rewriting, or that unequal difficulty hides, is not seen."
+    elif decision.control == RANDOM and is_bounded:
+        unseen = "Memory of both sets is not seen: the control may have been published too."
+    return GAP_WITHIN, WITHIN, f"{start} {unseen}"
 
 
 def holm_text(adjusted: float, n_family: int) -> str:
-    """A p over the family, where the p alone is not what decides."""
+    """Return a p over the family, for verdicts that the p alone does not decide."""
     return f"{p_text(adjusted)} by Holm over {n_family} tests"
 
 
 def bound_text(high: float) -> str:
-    """An upper limit in points, rounded away from 0 so that it is never printed as less than it is."""
+    """Return an upper limit in points."""
+    # Rounded up: an upper limit is never printed as less than it is.
     return f"{number_text(math.ceil(1000 * high - 1e-9) / 10, 1)} points"
 
 
 def _open(decision: GapDecision, margin: float) -> tuple[str, str]:
+    """Return outcome and sentence of a gap that is neither shown nor bounded."""
     gap, size = decision.gap.text_points(), number_text(100 * margin, 0)
     if decision.control == OTHER:
-        more = [one.scale for one in decision.scales if one.is_lower]
-        if more:
-            rest = [one.scale for one in decision.scales if not one.is_lower]
-            return (
-                UNDECIDED,
-                f"Undecided: the benchmark loses more in {_and(more)}, but not in {_and(rest)}. "
-                f"{CAUTION}",
+        losing = [scale_test.scale for scale_test in decision.scales if scale_test.is_lower]
+        holding = [scale_test.scale for scale_test in decision.scales if not scale_test.is_lower]
+        # Sets of unequal difficulty can differ on one scale alone, so all of them must agree.
+        if losing:
+            sentence = (
+                f"Undecided: the benchmark loses more in {_and(losing)}, but not in "
+                f"{_and(holding)}. {CAUTION}"
             )
+            return UNDECIDED, sentence
         return NONE_SHOWN, f"No larger loss than the control's is shown: {gap}."
     if decision.gap_90.high < margin:
         return NONE_SHOWN, f"No memory shown: the benchmark loses less than the control, {gap}."
-    return (
-        NONE_SHOWN,
-        f"No memory shown: {gap} ({p_text(decision.p)}); {size} points cannot be ruled out.",
-    )
+    figures = f"{gap} ({p_text(decision.p)})"
+    return NONE_SHOWN, f"No memory shown: {figures}; {size} points cannot be ruled out."
 
 
 def _and(words: list[str]) -> str:
@@ -255,19 +246,13 @@ def _and(words: list[str]) -> str:
 
 def _detail(decision: GapDecision, adjusted: float | None, n_family: int) -> str:
     first, second = decision.units
-    unit = (
-        "families of items"
-        if decision.families
-        else "pairs"
-        if decision.control in (PAIRED, CALIBRATED)
-        else "items"
-    )
-    n = (
-        f"{first:,} {unit}"
-        if unit == "pairs"
-        else f"{first:,} benchmark and {second:,} control {unit}"
-    )
-    detail = f"{n}; the control is {CONTROL_TITLES[decision.control]}."
+    if decision.families:
+        size = f"{first:,} benchmark and {second:,} control families of items"
+    elif decision.control in (PAIRED, CALIBRATED):
+        size = f"{first:,} pairs"
+    else:
+        size = f"{first:,} benchmark and {second:,} control items"
+    detail = f"{size}; the control is {CONTROL_TITLES[decision.control]}."
     if decision.control == RANDOM and decision.is_larger:
         detail += (
             " It rests on that: a set that is easier or harder from the start can lose more "
@@ -276,10 +261,10 @@ def _detail(decision: GapDecision, adjusted: float | None, n_family: int) -> str
     detail += f" {decision.note}" if decision.note else ""
     if decision.scales:
         scales = "; ".join(
-            f"{one.scale} {number_text(one.value, 2, sign=True)} "
-            f"[{number_text(one.low, 2, sign=True)}, "
-            f"{number_text(one.high, 2, sign=True)}]"
-            for one in decision.scales
+            f"{scale_test.scale} {number_text(scale_test.value, 2, sign=True)} "
+            f"[{number_text(scale_test.low, 2, sign=True)}, "
+            f"{number_text(scale_test.high, 2, sign=True)}]"
+            for scale_test in decision.scales
         )
         detail += f" {scales} (share kept and odds as differences of logarithms)."
     if adjusted is not None and n_family > 1:
@@ -288,22 +273,21 @@ def _detail(decision: GapDecision, adjusted: float | None, n_family: int) -> str
 
 
 def old_rule(perm_p: float, cond_gap: Estimate) -> Claim:
-    """The earlier decision, withdrawn: its two numbers, described and deciding nothing."""
+    """Describe the two numbers of the earlier decision, which is withdrawn and decides nothing."""
     return description(
         f"The rule of an earlier release, for comparison: permutation {p_text(perm_p)} and gap "
-        "among items answered right before "
-        f"{cond_gap.text_points()}.",
+        f"among items answered right before {cond_gap.text_points()}.",
         perm_p=perm_p,
         cond_gap=cond_gap,
     )
 
 
-def source_rule(gap: Estimate, literal: bool, directional: bool) -> Claim:
-    """The source's rule as it reads: whether its bootstrap interval excludes 0. Described, and deciding nothing."""
-    verdict = "excludes" if literal else "includes"
+def source_rule(gap: Estimate, *, is_literal: bool, is_directional: bool) -> Claim:
+    """Describe the source's rule as it reads: whether its bootstrap interval excludes 0."""
+    verdict = "excludes" if is_literal else "includes"
     twist = (
         " As a one-sided test it would not flag: the gap is negative."
-        if literal and not directional
+        if is_literal and not is_directional
         else ""
     )
     return description(

@@ -1,4 +1,4 @@
-"""What may be said of a published score that is higher on the benchmark than on its controls."""
+"""Claims about a published score that is higher on the benchmark than on its controls."""
 
 from flipcore.claims.claim import Assertion, Claim
 from flipcore.claims.memory_gap import (
@@ -24,18 +24,18 @@ _EQUAL = (
 SCORE_MEMORY = Assertion(
     "memory by published score",
     "the benchmark is answered better as published than a random half of the same source: memory",
-    0.025,
-    1,
-    FAMILY,
-    (*_EQUAL, "fresh control, 5 pp harder"),
+    error_rate=0.025,
+    sides=1,
+    family=FAMILY,
+    worlds=(*_EQUAL, "fresh control, 5 pp harder"),
 )
 SCORE_HIGHER = Assertion(
     "published score above a fresh control",
     "the benchmark is answered better than items written after the model's training",
-    0.025,
-    1,
-    FAMILY,
-    _EQUAL,
+    error_rate=0.025,
+    sides=1,
+    family=FAMILY,
+    worlds=_EQUAL,
 )
 ASSERTIONS = (SCORE_MEMORY, SCORE_HIGHER)
 HIGHER = "higher than fresh"
@@ -46,7 +46,7 @@ _CONTROLS = {RANDOM: "the random control", FRESH: "fresh questions"}
 
 
 def score_claim(score: ScoreGap, adjusted: float | None = None, n_family: int = 1) -> Claim:
-    """The verdict of the published score; `adjusted` and `n_family` as in `gap_claim`."""
+    """Return the verdict of the published score; `adjusted` and `n_family` as in `gap_claim`."""
     assertion = SCORE_MEMORY if score.control == RANDOM else SCORE_HIGHER
     numbers = {
         "score_gap": score.gap,
@@ -54,37 +54,38 @@ def score_claim(score: ScoreGap, adjusted: float | None = None, n_family: int = 
         "p_adjusted": score.p if adjusted is None else adjusted,
     }
     if score.withheld:
-        return Claim(
-            assertion, NO_CLAIM, "No verdict on the published score.", False, "", "", numbers
-        ).not_claimed(score.withheld)
+        claim = Claim(assertion, NO_CLAIM, "No verdict on the published score.", numbers=numbers)
+        return claim.not_claimed(score.withheld)
     gap, detail = score.gap.text_points(), _detail(score, adjusted, n_family)
     if score.is_higher and (adjusted is None or adjusted <= FAMILY_LEVEL):
         higher = (
             f"published questions are answered better than {_CONTROLS[score.control]}, {gap} "
             f"({p_text(score.p)})."
         )
+        # Fresh questions were written later and may be harder: only a random half excludes that.
+        outcome, sentence = HIGHER, f"P{higher[1:]} {CAUTION}"
         if score.control == RANDOM:
-            return Claim(assertion, MEMORY, f"Memory: {higher}", True, detail, "", numbers)
-        return Claim(assertion, HIGHER, f"P{higher[1:]} {CAUTION}", True, detail, "", numbers)
+            outcome, sentence = MEMORY, f"Memory: {higher}"
+        return Claim(assertion, outcome, sentence, asserted=True, detail=detail, numbers=numbers)
     if score.is_higher and adjusted is not None:
         p = holm_text(adjusted, n_family)
         sentence = (
             f"Undecided: the published score is {gap} against {_CONTROLS[score.control]} by this "
             f"test alone, and {p}."
         )
-        return Claim(assertion, UNDECIDED, sentence, False, detail, "", numbers)
+        return Claim(assertion, UNDECIDED, sentence, detail=detail, numbers=numbers)
     finding = (
         f"the published score is {gap} against {_CONTROLS[score.control]} ({p_text(score.p)})."
     )
     opening = "No memory shown" if score.control == RANDOM else "No higher score is shown"
-    return Claim(assertion, NONE_SHOWN, f"{opening}: {finding}", False, detail, "", numbers)
+    return Claim(assertion, NONE_SHOWN, f"{opening}: {finding}", detail=detail, numbers=numbers)
 
 
 def _detail(score: ScoreGap, adjusted: float | None, n_family: int) -> str:
     first, second = score.benchmark, score.of_control
     detail = (
-        f"{first.text_percent()} of {first.n:,} published questions, {second.text_percent()} "
-        f"of {second.n:,} controls."
+        f"{first.text_percent()} of {first.n:,} published questions, {second.text_percent()} of "
+        f"{second.n:,} controls."
     )
     if score.n_unread:
         detail += (

@@ -1,4 +1,7 @@
-"""What may be said of a set of items that a per-item detector has scored: a verdict on a set is a test of the set."""
+"""Claims about a set of items that a per-item detector has scored.
+
+A verdict on a set is a test of the set.
+"""
 
 import math
 
@@ -12,7 +15,7 @@ from flipcore.claims.memory_gap import (
     NONE_SHOWN,
     holm_text,
 )
-from flipcore.stats.base.estimate import MIN_N, number_text, p_text, percent_text
+from flipcore.stats.base.estimate import MIN_N, Estimate, number_text, p_text, percent_text
 from flipcore.stats.memory.exceedance import SetTest
 from flipcore.stats.memory.gap_decision import OTHER, PAIRED, RANDOM
 from flipcore.stats.memory.loss_analysis import CorrectedAccuracy
@@ -24,52 +27,57 @@ _SIZES = ("clean", "clean, ties", "clean, heavy tail")
 
 SET_BEYOND = Assertion(
     "a set beyond its controls",
-    "more of the set lies beyond its controls than chance explains; memory where the control is a "
-    "random split",
-    0.05,
-    1,
-    FAMILY,
-    (*_SIZES, "clean, templated items"),
+    (
+        "more of the set lies beyond its controls than chance explains; memory where the control "
+        "is a random split"
+    ),
+    error_rate=0.05,
+    sides=1,
+    family=FAMILY,
+    worlds=(*_SIZES, "clean, templated items"),
 )
 AT_LEAST = Assertion(
     "at least X % beyond chance",
     "at least this share of the set is contaminated",
-    0.05,
-    1,
-    "each claim",
-    (*_SIZES, "a tenth contaminated"),
+    error_rate=0.05,
+    sides=1,
+    family="each claim",
+    worlds=(*_SIZES, "a tenth contaminated"),
 )
 ITEMS_NAMED = Assertion(
     "items named",
-    "each item named is beyond the controls; of those named at most 5% falsely "
-    "(Benjamini–Hochberg)",
-    0.05,
-    1,
-    "false discoveries of one detector",
-    ("clean",),
+    (
+        "each item named is beyond the controls; of those named at most 5% falsely "
+        "(Benjamini–Hochberg)"
+    ),
+    error_rate=0.05,
+    sides=1,
+    family="false discoveries of one detector",
+    worlds=("clean",),
 )
 ANY_CUTOFF = Assertion(
     "a set beyond its controls at some cut-off",
-    "at some cut-off, chosen after looking, more of the set lies beyond its controls than chance "
-    "explains",
-    0.05,
-    1,
-    f"every cut-off of one detector, among {FAMILY}",
-    ("clean", "clean, ties"),
+    (
+        "at some cut-off, chosen after looking, more of the set lies beyond its controls than "
+        "chance explains"
+    ),
+    error_rate=0.05,
+    sides=1,
+    family=f"every cut-off of one detector, among {FAMILY}",
+    worlds=("clean", "clean, ties"),
 )
 AT_LEAST_ANYWHERE = Assertion(
     "at least X % beyond chance at any cut-off",
     "wherever the line is dragged, at least the share printed there is contaminated",
-    0.05,
-    1,
-    "every cut-off of one detector",
-    ("clean", "clean, ties", "a tenth contaminated"),
+    error_rate=0.05,
+    sides=1,
+    family="every cut-off of one detector",
+    worlds=("clean", "clean, ties", "a tenth contaminated"),
 )
 ASSERTIONS = (SET_BEYOND, AT_LEAST, ITEMS_NAMED, ANY_CUTOFF, AT_LEAST_ANYWHERE)
 TEMPLATED = (
     "the items are made from shared templates, and benchmark and controls from different ones. A "
-    "test of single items would "
-    "claim too much."
+    "test of single items would claim too much."
 )
 
 
@@ -79,47 +87,44 @@ def set_claim(
     control: str = OTHER,
     adjusted: float | None = None,
     n_family: int = 1,
+    *,
     templated: bool = False,
 ) -> Claim:
-    """The verdict of one per-item detector on a whole set; `items` names them ("problems"). `adjusted` as in `gap_claim`.
-    `templated` items of different templates on both sides make no claim."""
+    """Return the verdict of one per-item detector on a whole set.
+
+    `items` names them ("problems"), `adjusted` is as in `gap_claim`. `templated` items of
+    different templates on both sides make no claim.
+    """
     numbers = {"test": test, "p": test.p, "p_adjusted": test.p if adjusted is None else adjusted}
-    blocked = _blocked(test, items, templated)
+    blocked = _blocked(test, items, templated=templated)
     if blocked:
-        return Claim(
-            SET_BEYOND, NO_CLAIM, "No verdict on the set.", False, "", "", numbers
-        ).not_claimed(blocked)
+        claim = Claim(SET_BEYOND, NO_CLAIM, "No verdict on the set.", numbers=numbers)
+        return claim.not_claimed(blocked)
     count_text = (
         f"{test.n_beyond:,} of {test.n:,} {items} beyond the controls' mark, chance "
         f"{_count(test.chance)}"
     )
     detail = _detail(test, control, adjusted, n_family)
     p = test.p if adjusted is None else adjusted
+    # So written, a NaN p shows nothing.
     if not p <= FAMILY_LEVEL:
+        # Where the p alone would have been small enough, the sentence says what decided.
         p_shown = p_text(p) if test.p > FAMILY_LEVEL or adjusted is None else holm_text(p, n_family)
         opening = "No memory shown" if control != OTHER else "No more than chance is shown"
-        return Claim(
-            SET_BEYOND,
-            NONE_SHOWN,
-            f"{opening}: {count_text} ({p_shown}).",
-            False,
-            detail,
-            "",
-            numbers,
-        )
+        sentence = f"{opening}: {count_text} ({p_shown})."
+        return Claim(SET_BEYOND, NONE_SHOWN, sentence, detail=detail, numbers=numbers)
     if control == OTHER:
         sentence = (
             f"The set lies beyond its controls: {count_text} ({p_text(p)}). Unlike controls can "
             "do the same."
         )
-        return Claim(SET_BEYOND, BEYOND, sentence, True, detail, "", numbers)
+        return Claim(SET_BEYOND, BEYOND, sentence, asserted=True, detail=detail, numbers=numbers)
     start = "Memory, if the pairs are equally hard" if control == PAIRED else "Memory"
-    return Claim(
-        SET_BEYOND, MEMORY, f"{start}: {count_text} ({p_text(p)}).", True, detail, "", numbers
-    )
+    sentence = f"{start}: {count_text} ({p_text(p)})."
+    return Claim(SET_BEYOND, MEMORY, sentence, asserted=True, detail=detail, numbers=numbers)
 
 
-def _blocked(test: SetTest, items: str, templated: bool) -> str:
+def _blocked(test: SetTest, items: str, *, templated: bool) -> str:
     if test.n < MIN_N:
         return f"{test.n} {items} with a score; at least {MIN_N} are needed."
     if test.m < FEWEST_CONTROLS:
@@ -127,23 +132,23 @@ def _blocked(test: SetTest, items: str, templated: bool) -> str:
     return TEMPLATED if templated else ""
 
 
-def _count(x: float) -> str:
-    return number_text(x, 1 if x < 99.95 else 0)
+def _count(expected: float) -> str:
+    # From 99.95 on one decimal would print "100.0".
+    return number_text(expected, 1 if expected < 99.95 else 0)
 
 
 def _detail(test: SetTest, control: str, adjusted: float | None, n_family: int) -> str:
     mark = "" if math.isnan(test.mark) else f", {number_text(test.mark, 3)},"
     detail = (
         f"The mark{mark} is the {_ordinal(test.k)} of {test.m:,} controls "
-        f"({CONTROL_TITLES[control]}); chance alone would put "
-        f"n·k/(m + 1) = {_count(test.chance)} beyond it."
+        f"({CONTROL_TITLES[control]}); chance alone would put n·k/(m + 1) = {_count(test.chance)} "
+        "beyond it."
     )
     if test.spread_p < 0.05:
         detail += (
             " The benchmark's scores spread otherwise than the controls', "
-            f"{number_text(test.sd, 3)} against "
-            f"{number_text(test.control_sd, 3)} (standard deviations), which memory or another "
-            "making can do."
+            f"{number_text(test.sd, 3)} against {number_text(test.control_sd, 3)} (standard "
+            "deviations), which memory or another making can do."
         )
     if adjusted is not None and n_family > 1:
         detail += f" p is corrected for all {n_family} tests (Holm)."
@@ -158,118 +163,121 @@ def _ordinal(k: int) -> str:
 
 
 def at_least_claim(test: SetTest, verdict: Claim, items: str = "items") -> Claim:
-    """How many at the least, where the set's own verdict is claimed."""
+    """Give the least number of items beyond chance, if the set's own verdict is claimed."""
     numbers = {"n_least": test.n_least, "share_least": test.share_least}
     if not verdict.is_made:
         return Claim(
             AT_LEAST,
             NONE_SHOWN,
             "No share beyond chance is claimed.",
-            False,
-            "",
-            verdict.withheld,
-            numbers,
+            withheld=verdict.withheld,
+            numbers=numbers,
         )
     if not test.n_least:
         return Claim(
-            AT_LEAST, NONE_SHOWN, "No share beyond chance can be claimed.", False, "", "", numbers
+            AT_LEAST, NONE_SHOWN, "No share beyond chance can be claimed.", numbers=numbers
         )
-    share = (
-        math.floor(1000 * test.share_least + 1e-9) / 1000
-    )  # rounded down: a lower bound is never printed as more
+    # Rounded down: a lower bound is never printed as more than it is.
+    share = math.floor(1000 * test.share_least + 1e-9) / 1000
     sentence = (
         f"At least {percent_text(share, 1)} of the {test.n:,} {items} are beyond chance "
         "(one-sided 95%)."
     )
-    return Claim(AT_LEAST, "at least", sentence, True, "", "", numbers)
+    return Claim(AT_LEAST, "at least", sentence, asserted=True, numbers=numbers)
 
 
 def named_claim(n_named: int, verdict: Claim, items: str = "items") -> Claim:
-    """How many single items Benjamini and Hochberg's rule names: only where the set's own verdict is claimed."""
+    """Count the single items that Benjamini and Hochberg's rule names."""
+    # No single item is named in a set that is not shown to lie beyond its controls.
     if not verdict.is_made:
         sentence = (
             f"{n_named:,} {items} stand out by Benjamini–Hochberg; no single one is claimed "
             "without a verdict on the set."
         )
-        return description(
-            sentence if n_named else f"No single one of the {items} stands out.", n_named=n_named
-        )
+        if not n_named:
+            sentence = f"No single one of the {items} stands out."
+        return description(sentence, n_named=n_named)
     if not n_named:
         return description(f"No single one of the {items} can be named.", n_named=0)
     sentence = (
         f"{n_named:,} {items} are named one by one (Benjamini–Hochberg); at most 5% of them "
         "falsely, on average."
     )
-    return Claim(ITEMS_NAMED, "named", sentence, True, "", "", {"n_named": n_named})
+    return Claim(ITEMS_NAMED, "named", sentence, asserted=True, numbers={"n_named": n_named})
 
 
 def any_cutoff_claim(
     p: float, control: str = OTHER, withheld: str = "", n_family: int = 1
 ) -> Claim:
-    """After a drag: the Monte Carlo p of the largest excess over every cut-off, corrected for the `n_family` tests that it stands among
-    (`reports.memory.moved_p`). `withheld`: why nothing is claimed of the set."""
+    """Judge a set after a drag, over every cut-off at once.
+
+    `p` is the Monte Carlo p of the largest excess over every cut-off, corrected for the `n_family`
+    tests that it stands among (`reports.memory.moved_p`). `withheld`: why nothing is claimed of
+    the set.
+    """
     over = f"all cut-offs and {n_family} tests at once" if n_family > 1 else "all cut-offs at once"
     if not p <= ANY_CUTOFF.error_rate:
         sentence = (
             "After a drag: no cut-off is shown beyond which more of the set lies than chance "
             f"explains ({p_text(p)}, {over})."
         )
-        return Claim(ANY_CUTOFF, NONE_SHOWN, sentence, False, "", withheld, {"p": p})
+        return Claim(ANY_CUTOFF, NONE_SHOWN, sentence, withheld=withheld, numbers={"p": p})
     caution = "" if control == RANDOM else " Unlike controls can do the same."
     sentence = (
         f"After a drag: at some cut-off the set lies beyond its controls ({p_text(p)}, "
         f"{over}).{caution}"
     )
-    return Claim(ANY_CUTOFF, BEYOND, sentence, True, "", withheld, {"p": p})
+    return Claim(ANY_CUTOFF, BEYOND, sentence, asserted=True, withheld=withheld, numbers={"p": p})
 
 
-def dragged_bound(simultaneous: bool, withheld: str = "") -> str:
-    """What stands beside the share beyond chance at a line that is dragged, {low|pct} for its lower bound; "" where nothing may be
-    claimed of the set."""
+def dragged_bound(*, is_simultaneous: bool, withheld: str = "") -> str:
+    """Return the words beside the share beyond chance at a line that is dragged.
+
+    {low|pct} stands for its lower bound; "" if nothing may be claimed of the set.
+    """
     if withheld:
         return ""
-    if simultaneous:
+    if is_simultaneous:
         return " (lower bound {low|pct} at any cut-off, 95% confidence)"
     return " (exploratory; lower bound {low|pct} if this cut-off was fixed before looking)"
 
 
 def corrected_accuracy_claim(accuracy: CorrectedAccuracy, control: str = OTHER) -> Claim:
-    """Accuracy without the flagged items beside its placebo. It asserts nothing, and is no accuracy of a clean set: flagging selects
-    items that are right. A random control's own accuracy is; without one nothing is given once more than half are dropped."""
+    """Describe the accuracy without the flagged items beside its placebo.
+
+    It asserts nothing, and is no accuracy of a clean set.
+    """
     if not accuracy.n_flagged:
         return description(
             "No item lies beyond the cut-off, so accuracy stays as it is.", raw=accuracy.raw
         )
     flagged = count_of(accuracy.n_flagged, "item")
+    # Flagging selects items that are right. A random control's accuracy is that of a clean set.
     if control == RANDOM:
         return description(
             f"Accuracy is {accuracy.raw.text_percent()}. What it would be without memory is the "
-            "random control's: "
-            f"{accuracy.control_raw.text_percent()}. Dropping the {flagged} beyond the cut-off "
-            "leaves "
-            f"{_share_text(accuracy.corrected)}: flagging selects, it does not correct.",
+            f"random control's: {accuracy.control_raw.text_percent()}. Dropping the {flagged} "
+            f"beyond the cut-off leaves {_share_text(accuracy.corrected)}: flagging selects, it "
+            "does not correct.",
             raw=accuracy.raw,
             control=accuracy.control_raw,
         )
     if 2 * accuracy.n_flagged > accuracy.raw.n:
         return description(
             f"Accuracy is {accuracy.raw.text_percent()}. None is given without the {flagged} "
-            "beyond the cut-off: more than half would "
-            "be dropped, and those that are left were selected.",
+            "beyond the cut-off: more than half would be dropped, and those that are left were "
+            "selected.",
             raw=accuracy.raw,
         )
-    change = accuracy.beyond_placebo
-    beyond = (
-        ""
-        if change != change
-        else f" Beyond the placebo: {number_text(-100 * change, 1, sign=True)} points, without an "
-        "interval."
-    )
+    change, beyond = accuracy.beyond_placebo, ""
+    if not math.isnan(change):
+        # A fall of the accuracy is printed as a minus.
+        points = number_text(-100 * change, 1, sign=True)
+        beyond = f" Beyond the placebo: {points} points, without an interval."
     return description(
         f"Accuracy is {accuracy.raw.text_percent()}, or {_share_text(accuracy.corrected)} after "
-        f"dropping the {flagged} beyond the cut-off, "
-        "which selects and does not correct. "
-        f"Placebo (same cut-off on the controls): {accuracy.control_raw.text_percent()}, or "
+        f"dropping the {flagged} beyond the cut-off, which selects and does not correct. Placebo "
+        f"(same cut-off on the controls): {accuracy.control_raw.text_percent()}, or "
         f"{_share_text(accuracy.control_corrected)} after dropping "
         f"{accuracy.n_controls_flagged:,}.{beyond}",
         raw=accuracy.raw,
@@ -277,11 +285,9 @@ def corrected_accuracy_claim(accuracy: CorrectedAccuracy, control: str = OTHER) 
     )
 
 
-def _share_text(share) -> str:
+def _share_text(share: Estimate) -> str:
     if not share.n:
         return "unknown (no item is left)"
-    return (
-        share.text_percent()
-        if share.n >= MIN_N
-        else f"{share.text_percent()} (only {share.n} items are left, so no interval)"
-    )
+    if share.n < MIN_N:
+        return f"{share.text_percent()} (only {share.n} items are left, so no interval)"
+    return share.text_percent()

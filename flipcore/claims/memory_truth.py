@@ -1,5 +1,6 @@
-"""What a detector sees where the truth is known: sentences about doses, and how often the product's own decision is right."""
+"""Sentences about detectors where the truth is known: doses that they see, decisions that hold."""
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -9,75 +10,81 @@ from flipcore.stats.memory.ground_truth import Detector, GroundTruth, share_text
 SEES = Assertion(
     "sees from dose",
     "from this dose on the detector flags more items than it flags of never-seen ones",
-    0.025,
-    1,
-    "each detector, largest dose first",
-    ("nothing seen at any dose",),
+    error_rate=0.025,
+    sides=1,
+    family="each detector, largest dose first",
+    worlds=("nothing seen at any dose",),
 )
 SHIFTS = Assertion(
     "tells a group from dose",
     "from this dose on the group's mean score lies above that of the never-seen items",
-    0.025,
-    1,
-    "each detector, largest dose first",
-    ("nothing seen at any dose",),
+    error_rate=0.025,
+    sides=1,
+    family="each detector, largest dose first",
+    worlds=("nothing seen at any dose",),
 )
 
 
 def detector_claim(detector: Detector) -> Claim:
-    """What one detector sees; its sentence names the dose from which on it does."""
+    """Say from which dose on one detector sees memory."""
     if detector.cutoff is None:
-        claim = Claim(SEES, "no claim", f"{detector.name}: no cut-off.", False)
+        claim = Claim(SEES, "no claim", f"{detector.name}: no cut-off.")
         return claim.not_claimed(
             f"{detector.name} has {len(detector.never):,} never-seen items, too few to set a "
             "cut-off."
         )
-    by_dose = {one.dose: one for one in detector.doses}
+    by_dose = {dose.dose: dose for dose in detector.doses}
+    # Single items say more than a group, so they come first.
     if detector.sees is not None:
         share = share_text(by_dose[detector.sees].detected)
-        return Claim(
-            SEES,
-            "sees",
-            f"{detector.name} sees memory from dose {detector.sees:,} on ({share} flagged there).",
-            True,
+        sentence = (
+            f"{detector.name} sees memory from dose {detector.sees:,} on ({share} flagged there)."
         )
+        return Claim(SEES, "sees", sentence, asserted=True)
     if detector.shifts is not None:
         above = by_dose[detector.shifts].above.text()
         sentence = (
             f"{detector.name} tells no single item, but a group from dose {detector.shifts:,} on "
             f"(mean {above} above never-seen)."
         )
-        return Claim(SHIFTS, "group", sentence, True)
-    return Claim(SEES, "none shown", f"{detector.name}: nothing shown at any dose.", False)
+        return Claim(SHIFTS, "group", sentence, asserted=True)
+    return Claim(SEES, "none shown", f"{detector.name}: nothing shown at any dose.")
 
 
 def best_detector(truth: GroundTruth) -> Detector | None:
-    """Of the detectors that flag single items the one that does so from the smallest dose on, and there tells best; None where
-    none does."""
-    seeing = [
-        (one, at)
-        for one in truth.detectors
-        for at in one.doses
-        if one.sees is not None and at.dose == one.sees
-    ]
-    return min(seeing, key=lambda pair: (pair[1].dose, -pair[1].auc.value))[0] if seeing else None
+    """Return the detector that flags single items from the smallest dose on, and there tells best.
+
+    None if no detector flags single items.
+    """
+    best, best_rank = None, (math.inf, math.inf)
+    for detector in truth.detectors:
+        if detector.sees is None:
+            continue
+        for dose in detector.doses:
+            rank = (dose.dose, -dose.auc.value)
+            # Of two that tell alike the first stays.
+            if dose.dose == detector.sees and (best is None or rank < best_rank):
+                best, best_rank = detector, rank
+    return best
 
 
 def truth_claim(truth: GroundTruth) -> Claim:
-    """The first sentence of the tab: which detectors see how little, and which show nothing."""
-    by_detector = [(one, detector_claim(one)) for one in truth.detectors]
-    if not any(one.cutoff is not None for one in truth.detectors):
+    """Return the first sentence of the tab, with the detectors by the least dose that they see."""
+    by_detector = [(detector, detector_claim(detector)) for detector in truth.detectors]
+    if not any(detector.cutoff is not None for detector in truth.detectors):
         return description(
             "Not enough never-seen items to set any cut-off; nothing can be said of any detector.",
             "no claim",
         )
-    single = _by_dose(
-        [(one.sees, one.name) for one, claim in by_detector if claim.outcome == "sees"]
-    )
-    groups = _by_dose(
-        [(one.shifts, one.name) for one, claim in by_detector if claim.outcome == "group"]
-    )
-    blind = [one.name for one, claim in by_detector if claim.outcome == "none shown"]
+    seeing, telling_groups, blind = [], [], []
+    for detector, claim in by_detector:
+        if claim.outcome == "sees":
+            seeing.append((detector.sees, detector.name))
+        elif claim.outcome == "group":
+            telling_groups.append((detector.shifts, detector.name))
+        elif claim.outcome == "none shown":
+            blind.append(detector.name)
+    single, groups = _by_dose(seeing), _by_dose(telling_groups)
     parts = [f"At {100 * truth.rate:g}% false positives."]
     parts += [f"Single items are seen by {'; by '.join(single)}."] if single else []
     parts += [f"Whole groups only by {'; by '.join(groups)}."] if groups else []
@@ -85,14 +92,18 @@ def truth_claim(truth: GroundTruth) -> Claim:
     outcome = "sees" if single else "group" if groups else "none shown"
     sentence = _first_sentence(truth, [claim.outcome for _, claim in by_detector])
     return Claim(
-        SEES if single else SHIFTS, outcome, sentence, bool(single or groups), " ".join(parts)
+        SEES if single else SHIFTS,
+        outcome,
+        sentence,
+        asserted=bool(single or groups),
+        detail=" ".join(parts),
     )
 
 
 def _first_sentence(truth: GroundTruth, outcomes: Sequence[str]) -> str:
-    """How many detectors see what, and the best of them."""
+    """Count the detectors by what they see, and name the best of them."""
     if best := best_detector(truth):
-        share = next(at.detected for at in best.doses if at.dose == best.sees)
+        share = next(dose.detected for dose in best.doses if dose.dose == best.sees)
         n = f"{outcomes.count('sees')} of {len(outcomes)} detectors"
         name = f"{best.name[:1].upper()}{best.name[1:]}"
         return (
@@ -100,12 +111,12 @@ def _first_sentence(truth: GroundTruth, outcomes: Sequence[str]) -> str:
             f"({share_text(share)} flagged); {n} find any."
         )
     n_groups = outcomes.count("group")
-    rest = (
+    group_words = (
         f"; {n_groups} of {len(outcomes)} tell whole groups from never-seen items"
         if n_groups
         else ""
     )
-    return f"No detector shows memory of a single item{rest}."
+    return f"No detector shows memory of a single item{group_words}."
 
 
 def _by_dose(pairs: Sequence[tuple[int | None, str]]) -> list[str]:
@@ -113,7 +124,9 @@ def _by_dose(pairs: Sequence[tuple[int | None, str]]) -> list[str]:
     for dose, name in pairs:
         if dose is not None:
             names.setdefault(dose, []).append(name)
-    return [f"{_listed(mine)} from dose {dose:,} on" for dose, mine in sorted(names.items())]
+    return [
+        f"{_listed(dose_names)} from dose {dose:,} on" for dose, dose_names in sorted(names.items())
+    ]
 
 
 def _listed(names: Sequence[str]) -> str:
@@ -123,7 +136,10 @@ def _listed(names: Sequence[str]) -> str:
 
 @dataclass(frozen=True)
 class KnownDose:
-    """The product's own decision on items of one dose: `p` (before any correction) and whether "memory" is claimed."""
+    """The product's own decision on items of one dose: `p` before any correction, and the claim.
+
+    `is_claimed` is True if "memory" is claimed.
+    """
 
     detector: str
     dose: int
@@ -134,23 +150,28 @@ class KnownDose:
 
 @dataclass(frozen=True)
 class Record:
-    """Decisions of one detector where the truth is known: `at` each dose, and on `n_clean` sets of never-seen items, of which
-    `n_accused` were called memory."""
+    """Decisions of one detector where the truth is known.
+
+    `decisions` has one per dose. Of `n_clean` sets of never-seen items `n_accused` were called
+    memory.
+    """
 
     detector: str
-    at: tuple[KnownDose, ...]
+    decisions: tuple[KnownDose, ...]
     n_clean: int
     n_accused: int
 
     @property
     def hits(self) -> int:
-        return sum(one.is_claimed for one in self.at)
+        return sum(known_dose.is_claimed for known_dose in self.decisions)
 
 
 def record_claim(records: Sequence[Record]) -> Claim:
-    """Hits and false accusations of every decision, counted and not inferred."""
-    hits, n_sets = sum(one.hits for one in records), sum(len(one.at) for one in records)
-    wrong, clean = sum(one.n_accused for one in records), sum(one.n_clean for one in records)
+    """Count hits and false accusations of every decision; nothing is inferred."""
+    hits = sum(record.hits for record in records)
+    n_sets = sum(len(record.decisions) for record in records)
+    wrong = sum(record.n_accused for record in records)
+    clean = sum(record.n_clean for record in records)
     return description(
         f"The decisions accuse {hits} of {n_sets} sets that were read, and {wrong} of {clean} "
         "sets that never were.",

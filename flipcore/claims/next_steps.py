@@ -1,4 +1,4 @@
-"""What to do next about two sets, and what it costs: the cheapest step that can still change the verdict."""
+"""The next step about two sets: the cheapest one that can still change the verdict."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -23,8 +23,12 @@ PEOPLE = 10  # fewer are no sample of people
 
 @dataclass(frozen=True)
 class SetFacts:
-    """What is known of two sets besides their tests: whether every benchmark entry has a publication date, whether a model from before
-    it has answered both sets, whether the pocket model is from before it, and whether a survey is built."""
+    """Facts about two sets besides their tests.
+
+    Whether every benchmark entry has a publication date (`is_dated`), whether a model from before
+    it has answered both sets (`has_answers`), whether the pocket model is from before it
+    (`is_free`), and whether a survey is built (`has_survey`).
+    """
 
     is_dated: bool = True
     has_answers: bool = False
@@ -40,7 +44,11 @@ def next_step(
     is_aside: bool = False,
     facts: SetFacts | None = None,
 ) -> Claim:
-    """One sentence. `start` is a margin that the explored part of the target suggests; `is_aside`: entries are set aside."""
+    """Return the next step as one sentence.
+
+    `start` is a margin that the explored part of the benchmark suggests; `is_aside`: entries are
+    set aside.
+    """
     verdict = HoldoutVerdict(tuple(tests.values()))
     if min(n_target, n_retro) < MIN_N:
         return description(
@@ -55,9 +63,11 @@ def next_step(
             "edit",
         )
     if verdict.state == INDISTINGUISHABLE:
-        how = "store these margins in Locked mode" if is_aside else "set a share aside under View"
+        action = (
+            "store these margins in Locked mode" if is_aside else "set a share aside under View"
+        )
         return description(
-            f"Next: {how}, and confirm on entries that nobody has tested yet.", "confirm"
+            f"Next: {action}, and confirm on entries that nobody has tested yet.", "confirm"
         )
     return _open_test(tests, n_target + n_retro, start, facts or SetFacts())
 
@@ -67,8 +77,8 @@ def _open_test(
 ) -> Claim:
     if "difficulty" not in tests and not facts.is_dated:
         sentence = (
-            "Next: give each benchmark entry its publication date (column published); without "
-            "it, no model is known to be older."
+            "Next: give each benchmark entry its publication date (column published); without it, "
+            "no model is known to be older."
         )
         return description(sentence, "date")
     if "difficulty" not in tests and not facts.has_answers:
@@ -86,9 +96,9 @@ def _open_test(
             "margin",
         )
     if "odd one out" not in tests:
-        what = "send the survey's link under Survey" if facts.has_survey else "build a survey"
+        action = "send the survey's link under Survey" if facts.has_survey else "build a survey"
         sentence = (
-            f"Next: {what}; {PEOPLE} people with one sheet each take about {PEOPLE * MINUTES} "
+            f"Next: {action}; {PEOPLE} people with one sheet each take about {PEOPLE * MINUTES} "
             "minutes in all."
         )
         return description(sentence, "survey")

@@ -1,4 +1,7 @@
-"""What may be said of a plan: how many items a rule needs, with the power of that rule itself, or why there is no such plan."""
+"""Sentences about a plan: the items that a rule needs for a power, or why there is no such plan.
+
+The power is that of the rule itself.
+"""
 
 import math
 from functools import lru_cache
@@ -11,35 +14,35 @@ from flipcore.stats.memory.gap_power import GapDesign, detectable_gap, detectabl
 
 
 def equality_plan(accuracy: float, margin: float, power: float = 0.8) -> Claim:
-    """Items a set to show two equal accuracies equivalent within a margin (shares)."""
+    """Count the items per set that show two equal accuracies equivalent within a margin."""
     return _claim(equivalence_plan(accuracy, margin, power), "shows equivalence", power)
 
 
-def _claim(plan: Plan, what: str, power: float) -> Claim:
+def _claim(plan: Plan, finding: str, power: float) -> Claim:
     if plan.n is None:
         sentence = (
-            f"Not even {MOST:,} items a set reach {percent_text(power)}: the rule then {what} in "
-            f"{percent_text(plan.power)}."
+            f"Not even {MOST:,} items a set reach {percent_text(power)}: the rule then {finding} "
+            f"in {percent_text(plan.power)}."
         )
         return description(sentence, "impossible", power=plan.power)
     sentence = (
-        f"{plan.n:,} items a set: the rule then {what} in {percent_text(plan.power)} of studies."
+        f"{plan.n:,} items a set: the rule then {finding} in {percent_text(plan.power)} of studies."
     )
     return description(
         sentence,
         "plan",
-        "Exact power of the rule that the Holdout page uses.",
+        detail="Exact power of the rule that the Holdout page uses.",
         n=plan.n,
         power=plan.power,
     )
 
 
 def gap_design(n_benchmark: int, n_control: int, control: str) -> Claim:
-    """The smallest drop gap that two sets show four times in five, by the rule for this control."""
+    """Return the least drop gap that two sets show four times in five, by this control's rule."""
     gap = _detectable_gap(n_benchmark, n_control, control)
     sentence = detectable_sentence(_design(n_benchmark, n_control, control), gap)
     detail = "Simulated at accuracy 0.70 where rewriting alone changes a tenth of the answers."
-    return description(sentence, "plan", detail, gap=gap)
+    return description(sentence, "plan", detail=detail, gap=gap)
 
 
 @lru_cache(maxsize=64)
@@ -52,7 +55,9 @@ def _design(n_benchmark: int, n_control: int, control: str) -> GapDesign:
 
 
 def equality_design(n_target: int, n_retro: int) -> Claim:
-    """The smallest margin within which two sets of equal accuracy are shown equivalent four times in five."""
+    """Return the margin within which two sets of equal accuracy are shown alike four times in
+    five.
+    """
     n = min(n_target, n_retro)
     margin = detectable_margin(0.7, min(n, MOST))
     if math.isnan(margin):
@@ -61,13 +66,13 @@ def equality_design(n_target: int, n_retro: int) -> Claim:
             "impossible",
         )
     sentence = (
-        f"Two sets of equal accuracy are shown alike within {100 * margin:.0f} points four "
-        f"times in five, from {n:,} items a set."
+        f"Two sets of equal accuracy are shown alike within {100 * margin:.0f} points four times "
+        f"in five, from {n:,} items a set."
     )
     return description(
         sentence,
         "plan",
-        "Exact power of the rule that the Holdout page uses, at accuracy 0.70.",
+        detail="Exact power of the rule that the Holdout page uses, at accuracy 0.70.",
         margin=margin,
     )
 
@@ -75,12 +80,15 @@ def equality_design(n_target: int, n_retro: int) -> Claim:
 def gap_plan(
     gap: float, drop: float, coverage: float, power: float = 0.8, gains: float = 0.0
 ) -> Claim:
-    """Rewritten items a set for a drop gap, by the normal approximation; `gap`, `drop` and `coverage` are shares, `gains` that of
-    answers which rewriting alone sets right, and which as many wrong ones must outweigh."""
+    """Count the rewritten items per set for a drop gap, by the normal approximation.
+
+    `gap`, `drop` and `coverage` are shares, `gains` that of answers which rewriting alone sets
+    right.
+    """
     if gap + drop > 1:
         sentence = (
-            f"No benchmark can drop by {100 * (gap + drop):.0f} points: lower the gap or the "
-            "drop on the control."
+            f"No benchmark can drop by {100 * (gap + drop):.0f} points: lower the gap or the drop "
+            "on the control."
         )
         return description(sentence, "impossible")
     n = n_for_gap(gap, gap + drop + 2 * gains, gap + drop, drop + 2 * gains, drop, power=power)
@@ -93,5 +101,8 @@ def gap_plan(
         f"{n:,.0f} rewritten items a set, so {n_to_author(n, coverage):,.0f} items to start from."
     )
     return description(
-        sentence, "plan", "Normal approximation, two-sided at 5%, of one detector alone.", n=n
+        sentence,
+        "plan",
+        detail="Normal approximation, two-sided at 5%, of one detector alone.",
+        n=n,
     )

@@ -1,8 +1,8 @@
-"""Claims about several models: who is better at the study's own prompt, and whether that order survives other ways of asking
-and reading.
+"""Claims about several models: which is better at the study's own prompt, and how far it holds.
 
-A way is a variant of the prompt under one extractor. Two families, because two questions are asked: the study's own prompt under
-the reference extractor was declared beforehand, and all ways together were not.
+A way is a variant of the prompt under one extractor. Two families, because two questions are
+asked: the study's own prompt under the reference extractor was declared beforehand, and all ways
+together were not.
 """
 
 import math
@@ -32,21 +32,25 @@ WORLDS = (
 )
 BETTER = Assertion(
     "one model is better",
-    "a model's rank lies in its interval: the models shown to be behind another are behind it at "
-    "the study's own prompt",
-    0.05,
-    1,
-    "all pairs of models in both directions, at the study's own prompt and reference extractor, "
-    "Holm",
-    WORLDS,
+    (
+        "a model's rank lies in its interval: the models shown to be behind another are behind it "
+        "at the study's own prompt"
+    ),
+    error_rate=0.05,
+    sides=1,
+    family=(
+        "all pairs of models in both directions, at the study's own prompt and reference "
+        "extractor, Holm"
+    ),
+    worlds=WORLDS,
 )
 SEPARATED = Assertion(
     "models separated",
     "under some way of asking and reading one of two models is better than the other",
-    0.05,
-    1,
-    "all pairs of models in both directions and all ways of asking and reading, Holm",
-    WORLDS,
+    error_rate=0.05,
+    sides=1,
+    family="all pairs of models in both directions and all ways of asking and reading, Holm",
+    worlds=WORLDS,
 )
 ASSERTIONS: tuple[Assertion, ...] = (BETTER, SEPARATED)
 FIRST, SOME, NONE, FEW = "first", "some separated", "not separated", "few"
@@ -57,75 +61,82 @@ POWER = 0.8  # of the number of items that would decide
 
 @dataclass(frozen=True, eq=False)
 class Contest:
-    """An order with what of it may be claimed: `closed_gates` (axis or extractor -> why) leave ways out.
-    `own` is the way that was declared, -1 where no model was read so. `at_own` and `at_all` are adjusted p (models, models) and
-    (ways, models, models)."""
+    """An order with what of it may be claimed.
+
+    `closed_gates` (axis or extractor -> why) leave ways out. `own_way` is the index of the way
+    that was declared, -1 if no model was read so. `is_claimed` (ways,) are those that may be
+    claimed. `p_own` (models, models) and `p_by_way` (ways, models, models) are adjusted p.
+    """
 
     order: Order
-    own: int
-    claimed: np.ndarray
-    left_out: Mapping[str, str]
-    at_own: np.ndarray
-    at_all: np.ndarray
+    own_way: int
+    is_claimed: np.ndarray
+    closed_gates: Mapping[str, str]
+    p_own: np.ndarray
+    p_by_way: np.ndarray
 
     @property
     def models(self) -> tuple[str, ...]:
         return self.order.scores.models
 
     @property
-    def why_own(self) -> str:
-        """Why nothing is claimed at the declared way; "" where it may be."""
-        if self.own < 0 or self.claimed[self.own]:
+    def own_gate_reason(self) -> str:
+        """Return why nothing is claimed at the declared way; "" if it may be."""
+        if self.own_way < 0 or self.is_claimed[self.own_way]:
             return ""
-        way = self.order.scores.ways[self.own]
-        return self.left_out.get(way.extractor, "")
+        way = self.order.scores.ways[self.own_way]
+        return self.closed_gates.get(way.extractor, "")
 
 
 def contest(order: Order, reference: str, closed_gates: Mapping[str, str] | None = None) -> Contest:
-    """The order with its two families of tests."""
+    """Return the order with its two families of tests."""
     ways = order.scores.ways
-    shut = closed_gates or {}
-    claimed = np.array(
-        [not {way.axis if not way.is_base else "", way.extractor} & set(shut) for way in ways],
-        dtype=bool,
-    )
-    own = next((i for i, way in enumerate(ways) if way.is_base and way.extractor == reference), -1)
-    one = np.arange(len(ways)) == own
-    at_own = (
-        order.adjusted(one)[own] if own >= 0 else np.full((len(order.scores.models),) * 2, np.nan)
-    )
-    return Contest(order, own, claimed, shut, at_own, order.adjusted(claimed))
+    gates = closed_gates or {}
+    is_claimed, own_way = np.ones(len(ways), dtype=bool), -1
+    for i, way in enumerate(ways):
+        # The study's own prompt is of no axis that a gate could close.
+        is_claimed[i] = way.extractor not in gates and (way.is_base or way.axis not in gates)
+        if own_way < 0 and way.is_base and way.extractor == reference:
+            own_way = i
+    p_own = np.full((len(order.scores.models),) * 2, np.nan)
+    if own_way >= 0:
+        # A family of its own: this way was declared before anybody saw an answer.
+        p_own = order.adjusted(np.arange(len(ways)) == own_way)[own_way]
+    return Contest(order, own_way, is_claimed, gates, p_own, order.adjusted(is_claimed))
 
 
 def place(way: Way) -> str:
-    """ "own prompt, written answer"; "option order: rotate-1, first token"."""
+    """Return "own prompt, written answer" or "option order: rotate-1, first token"."""
     prompt = "own prompt" if way.is_base else f"{way.axis.replace('_', ' ')}: {way.key}"
     return f"{prompt}, {title_of(way.extractor).lower()}"
 
 
-def difference(one: Contest, j: int, k: int, level: float = LEVEL) -> Estimate:
-    """How far model j is ahead of k at the declared way (the first one where none was), with the interval that agrees with the p over
-    all pairs: it excludes 0 exactly where that p is small enough."""
-    way, alpha = max(one.own, 0), 1 - level
-    alone, adjusted = one.order.p[way, j, k], one.at_own[j, k]
-    share = alone / adjusted if 0 < adjusted < 1 else 1 / (len(one.models) * (len(one.models) - 1))
-    return one.order.difference(way, j, k, alpha * min(share, 0.5))
+def difference(contest: Contest, j: int, k: int, level: float = LEVEL) -> Estimate:
+    """Return how far model j is ahead of k at the declared way.
+
+    At the first way if none was declared. The interval agrees with the p over all pairs: it
+    excludes 0 exactly where that p is small enough.
+    """
+    way, alpha = max(contest.own_way, 0), 1 - level
+    raw_p, adjusted_p = contest.order.p[way, j, k], contest.p_own[j, k]
+    # The part of the level that Holm leaves this pair; Bonferroni's where its p is 0 or 1.
+    share = 1 / (len(contest.models) * (len(contest.models) - 1))
+    if 0 < adjusted_p < 1:
+        share = raw_p / adjusted_p
+    return contest.order.difference(way, j, k, alpha * min(share, 0.5))
 
 
-def best_claim(one: Contest, level: float = LEVEL) -> Claim:
-    """Who is first at the study's own prompt under the reference extractor, or which models are not shown to differ."""
-    if len(one.models) < 2:
+def best_claim(contest: Contest, level: float = LEVEL) -> Claim:
+    """Name the first at the study's own prompt and reference extractor, or who is not separated."""
+    if len(contest.models) < 2:
         return description("This study has answers of one model, so there is nothing to rank.", FEW)
-    if one.own < 0:
+    if contest.own_way < 0:
         return description(
             "No model was read by the reference extractor at the study's own prompt.", FEW
         )
-    means = one.order.means[one.own]
-    ranking = [
-        int(i)
-        for i in np.argsort(-np.nan_to_num(means, nan=-1.0), kind="stable")
-        if not np.isnan(means[i])
-    ]
+    means = contest.order.means[contest.own_way]
+    by_mean = np.argsort(-np.nan_to_num(means, nan=-1.0), kind="stable")
+    ranking = [int(i) for i in by_mean if not np.isnan(means[i])]
     if not ranking:
         return description(
             "No item was answered by every model at the study's own prompt, so they have no "
@@ -135,68 +146,80 @@ def best_claim(one: Contest, level: float = LEVEL) -> Claim:
     if len(ranking) < 2:
         return description("Only one model has answers at the study's own prompt.", FEW)
     first, second = ranking[:2]
-    gap = difference(one, first, second, level)
-    n_families, n = int(one.order.n_families[one.own]), int(one.order.n[one.own])
-    names = [one.models[i] for i in (first, second)]
-    p, ordered = float(one.at_own[first, second]), tuple(one.models[i] for i in ranking)
-    every = range(len(one.models))
-    most = float(_unread(one, one.own, every)[0].max())
+    gap = difference(contest, first, second, level)
+    n_clusters = int(contest.order.n_families[contest.own_way])
+    n = int(contest.order.n[contest.own_way])
+    names = [contest.models[i] for i in (first, second)]
+    p, ordered = float(contest.p_own[first, second]), tuple(contest.models[i] for i in ranking)
+    all_models = range(len(contest.models))
+    most = float(_unread(contest, contest.own_way, all_models)[0].max())
     unread = f"; up to {percent_text(most, 1)} of answers unread or failed" if most else ""
     numbers: dict[str, Any] = {"difference": gap, "p": p, "ranking": ordered}
-    if n_families < MIN_N:
-        what = "items" if n_families == n else "clusters of items"
-        sentence = f"{_lead(names, gap)}: too few {what} for a claim ({n_families}){unread}."
-        return Claim(
-            BETTER, FEW, sentence, False, _own_detail(one, n, every), "", numbers
-        ).not_claimed(one.why_own)
-    best, worst = rank_limits(one.at_own[np.ix_(ranking, ranking)], 1 - level)
-    firsts = [one.models[i] for i, rank in zip(ranking, best, strict=True) if rank == 1]
-    others = [name for name in ordered if name not in firsts]
-    behind = f"{others[0]} is" if len(others) == 1 else f"the other {len(others)} are"
-    outcome = FIRST if len(firsts) == 1 else SOME if len(firsts) < len(ranking) else NONE
-    sentences = {
-        FIRST: f"{names[0]} is better than every other model: {gap.text_points()} over {names[1]}, "
-        f"{p_text(p)}{unread}.",
-        SOME: f"First is {_either(firsts)}, not separated at {percent_text(level)}; {behind} "
-        f"behind{unread}.",
-        NONE: f"No model is shown to be better than another at {percent_text(level)}: "
-        f"{_lead(names, gap)}{unread}.",
-    }
-    more = n_more_items(one, first, second, level)
+    if n_clusters < MIN_N:
+        units = "items" if n_clusters == n else "clusters of items"
+        sentence = f"{_lead(names, gap)}: too few {units} for a claim ({n_clusters}){unread}."
+        detail = _own_detail(contest, n, all_models)
+        claim = Claim(BETTER, FEW, sentence, detail=detail, numbers=numbers)
+        return claim.not_claimed(contest.own_gate_reason)
+    best, worst = rank_limits(contest.p_own[np.ix_(ranking, ranking)], 1 - level)
+    firsts = [contest.models[i] for i, rank in zip(ranking, best, strict=True) if rank == 1]
+    models_behind = [name for name in ordered if name not in firsts]
+    if len(firsts) == 1:
+        outcome = FIRST
+        sentence = (
+            f"{names[0]} is better than every other model: {gap.text_points()} over {names[1]}, "
+            f"{p_text(p)}{unread}."
+        )
+    elif models_behind:
+        outcome, n_behind = SOME, len(models_behind)
+        behind = f"{models_behind[0]} is" if n_behind == 1 else f"the other {n_behind} are"
+        sentence = (
+            f"First is {_either(firsts)}, not separated at {percent_text(level)}; {behind} "
+            f"behind{unread}."
+        )
+    else:
+        outcome = NONE
+        sentence = (
+            f"No model is shown to be better than another at {percent_text(level)}: "
+            f"{_lead(names, gap)}{unread}."
+        )
+    more = n_more_items(contest, first, second, level)
     numbers |= {"not_behind": tuple(firsts), "n_more_items": more}
-    if (
-        outcome != FIRST and math.isfinite(more) and not most
-    ):  # no further item reads what was not read
+    # No further item reads what was not read.
+    if outcome != FIRST and math.isfinite(more) and not most:
         decides = (
             f"About {round_up(more):,} more items would decide between {names[0]} and {names[1]}"
         )
-        sentences[outcome] += f" {decides}, should the lead stay what it is."
+        sentence += f" {decides}, should the lead stay what it is."
     numbers |= {"best": dict(zip(ordered, best.tolist(), strict=True))}
     numbers |= {"worst": dict(zip(ordered, worst.tolist(), strict=True))}
-    detail = _own_detail(one, n, every)
+    detail = _own_detail(contest, n, all_models)
     if len(firsts) > MOST_NAMES and outcome == SOME:
         detail = f"Not shown to be behind another: {', '.join(firsts)}. {detail}"
-    claim = Claim(BETTER, outcome, sentences[outcome], outcome != NONE, detail, "", numbers)
-    return claim.not_claimed(one.why_own)
+    is_asserted = outcome != NONE
+    claim = Claim(BETTER, outcome, sentence, asserted=is_asserted, detail=detail, numbers=numbers)
+    return claim.not_claimed(contest.own_gate_reason)
 
 
-def n_more_items(one: Contest, j: int, k: int, level: float = LEVEL) -> float:
-    """About how many more items would show four times in five which of two models is better.
+def n_more_items(contest: Contest, j: int, k: int, level: float = LEVEL) -> float:
+    """Return about how many more items would show which of two models is better.
 
-    By the paired differences at the declared way, should their mean and spread stay what they are;
-    at the level that a pair has among all pairs. Infinite where the models are level.
+    Four times in five, by the paired differences at the declared way, should their mean and spread
+    stay what they are; at the level that a pair has among all pairs. Infinite where the models are
+    level.
     """
-    values, groups = one.order.scores.values[one.own], one.order.scores.groups
+    values, groups = contest.order.scores.values[contest.own_way], contest.order.scores.groups
     differences = values[:, j] - values[:, k]
     is_known = ~np.isnan(differences)
-    n, clusters = int(is_known.sum()), np.arange(len(differences)) if groups is None else groups
+    n = int(is_known.sum())
+    clusters = np.arange(len(differences)) if groups is None else groups
     if n < MIN_N:
         return math.inf
     mean = clustered_mean(differences[is_known], clusters[is_known], bounds=None)
     if not mean.value or not mean.se > 0:
         return math.inf
     # Holm's first step: as if no other pair were separated
-    alpha = (1 - level) / (len(one.models) * (len(one.models) - 1))
+    alpha = (1 - level) / (len(contest.models) * (len(contest.models) - 1))
     needed = (z_quantile(1 - alpha) + z_quantile(POWER)) * mean.se / abs(mean.value)
     return max(n * needed**2 - n, 0.0) or math.inf
 
@@ -213,43 +236,47 @@ def _lead(names: Sequence[str], gap: Estimate) -> str:
     return f"{names[0]} leads {names[1]} by {gap.text_points()}"
 
 
-def lead_claim(one: Contest, j: int, k: int, reader: str, level: float = LEVEL) -> Claim:
-    """Of one pair at the declared way, model j ahead: by the p and the interval of `best_claim`, over all pairs in both directions."""
-    p, gap = float(one.at_own[j, k]), difference(one, j, k, level)
+def lead_claim(contest: Contest, j: int, k: int, reader: str, level: float = LEVEL) -> Claim:
+    """Judge one pair at the declared way, model j ahead.
+
+    The p and the interval are those of `best_claim`, over all pairs in both directions.
+    """
+    p, gap = float(contest.p_own[j, k]), difference(contest, j, k, level)
     asserted = p <= 1 - level + 1e-12
-    first, second, n = one.models[j], one.models[k], _n_of_both(one, j, k)
-    sentence = (
-        f"{first} scores higher than {second} on the same {n:,} items, read by {reader}: "
-        f"{gap.text_points()}, {p_text(p)}."
-        if asserted
-        else f"Undecided whether {first} and {second} differ on {n:,} items, read by {reader}: "
-        f"{gap.text_points()}, {p_text(p)}."
-    )
-    detail = _own_detail(one, n, (j, k))
-    more = n_more_items(one, j, k, level)
-    if not asserted and math.isfinite(more) and not _unread(one, one.own, (j, k))[0].max():
+    first, second, n = contest.models[j], contest.models[k], _n_of_both(contest, j, k)
+    finding = f"Undecided whether {first} and {second} differ on {n:,} items"
+    if asserted:
+        finding = f"{first} scores higher than {second} on the same {n:,} items"
+    sentence = f"{finding}, read by {reader}: {gap.text_points()}, {p_text(p)}."
+    detail = _own_detail(contest, n, (j, k))
+    more = n_more_items(contest, j, k, level)
+    # No further item reads what was not read.
+    is_all_read = not _unread(contest, contest.own_way, (j, k))[0].max()
+    if not asserted and math.isfinite(more) and is_all_read:
         detail = (
             f"About {round_up(more):,} more items would decide it, should the lead stay what it "
             f"is. {detail}"
         )
     outcome = SOME if asserted else NONE
-    claim = Claim(BETTER, outcome, sentence, asserted, detail, "", {"difference": gap, "p": p})
-    return claim.not_claimed(one.why_own)
+    numbers = {"difference": gap, "p": p}
+    claim = Claim(BETTER, outcome, sentence, asserted=asserted, detail=detail, numbers=numbers)
+    return claim.not_claimed(contest.own_gate_reason)
 
 
-def lead_words(one: Contest, j: int, k: int, reader: str, task: str = "") -> str:
-    """How far model j is ahead, and nothing beyond the rows."""
-    gap = one.order.difference(one.own, j, k, 0.025)
+def lead_words(contest: Contest, j: int, k: int, reader: str, task: str = "") -> str:
+    """Return how far model j is ahead, and nothing beyond the rows."""
+    # Without a claim the interval stands alone: it is corrected for no other pair.
+    gap = contest.order.difference(contest.own_way, j, k, 0.025)
     where = f" on {task}" if task else ""
-    items = f"these {_n_of_both(one, j, k):,} items{where}"
+    items = f"these {_n_of_both(contest, j, k):,} items{where}"
     return (
-        f"{one.models[j]} is {gap.text_points()} ahead of {one.models[k]} on {items}, read by "
-        f"{reader}."
+        f"{contest.models[j]} is {gap.text_points()} ahead of {contest.models[k]} on {items}, "
+        f"read by {reader}."
     )
 
 
-def _n_of_both(one: Contest, j: int, k: int) -> int:
-    values = one.order.scores.values[one.own]
+def _n_of_both(contest: Contest, j: int, k: int) -> int:
+    values = contest.order.scores.values[contest.own_way]
     return int((~np.isnan(values[:, j] - values[:, k])).sum())
 
 
@@ -257,129 +284,137 @@ def _either(names: Sequence[str]) -> str:
     return " or ".join(names) if len(names) <= MOST_NAMES else f"one of {len(names)} models"
 
 
-def _own_detail(one: Contest, n: int, models: Sequence[int]) -> str:
-    pairs = len(one.models) * (len(one.models) - 1) // 2
-    family = (
-        f" p corrected for {pairs} pairs of models in both directions (Holm)." if pairs > 1 else ""
-    )
-    reader = title_of(one.order.scores.ways[one.own].extractor).lower()
-    n_clusters = int(one.order.n_families[one.own])
-    is_clustered = n_clusters != int(one.order.n[one.own])
+def _own_detail(contest: Contest, n: int, models: Sequence[int]) -> str:
+    n_pairs, family = len(contest.models) * (len(contest.models) - 1) // 2, ""
+    if n_pairs > 1:
+        family = f" p corrected for {n_pairs} pairs of models in both directions (Holm)."
+    reader = title_of(contest.order.scores.ways[contest.own_way].extractor).lower()
+    n_clusters = int(contest.order.n_families[contest.own_way])
+    is_clustered = n_clusters != int(contest.order.n[contest.own_way])
     size = f"{n:,} items in {n_clusters:,} clusters" if is_clustered else f"{n:,} items"
     assumed = f" {CLUSTERS_LIKE_SEEN}" if is_clustered else ""
     basis = f"Study's own prompt, {reader}, {size}.{family}{assumed}"
-    return " ".join(filter(None, (basis, _unread_words(one, n, models))))
+    return " ".join(filter(None, (basis, _unread_words(contest, n, models))))
 
 
-def _unread_words(one: Contest, n: int, models: Sequence[int]) -> str:
-    """Which of these models have answers at the declared way that nobody read, and what their accuracy can be; empty where every answer
-    was read. `n` items are those of the sentence."""
-    shares, lowest, highest, n_shared = _unread(one, one.own, models)
-    parts = [
-        f"{one.models[m]} {percent_text(share, 1)}"
-        + (
-            f" (accuracy {number_text(100 * low, 0)} to {percent_text(high)})"
-            if share < 1
-            else " (never read)"
-        )
-        for m, share, low, high in zip(models, shares, lowest, highest, strict=True)
-        if share > 0
-    ]
-    where = (
-        f" on the {n_shared:,} items asked" if n_shared != n else ""
-    )  # a mean leaves out the items of a failed call
-    return (
-        f"Unreadable, cut off or failed{where}, whatever they were: {', '.join(parts)}."
-        if parts
-        else ""
-    )
+def _unread_words(contest: Contest, n: int, models: Sequence[int]) -> str:
+    """Name the models with unread answers at the declared way, and their possible accuracy.
+
+    Empty if every answer was read. `n` items are those of the sentence.
+    """
+    shares, lowest, highest, n_shared = _unread(contest, contest.own_way, models)
+    parts = []
+    for m, share, low, high in zip(models, shares, lowest, highest, strict=True):
+        if not share > 0:
+            continue
+        limits = "never read"
+        if share < 1:
+            limits = f"accuracy {number_text(100 * low, 0)} to {percent_text(high)}"
+        parts.append(f"{contest.models[m]} {percent_text(share, 1)} ({limits})")
+    if not parts:
+        return ""
+    # A mean leaves out the items of a failed call.
+    where = f" on the {n_shared:,} items asked" if n_shared != n else ""
+    return f"Unreadable, cut off or failed{where}, whatever they were: {', '.join(parts)}."
 
 
 def _unread(
-    one: Contest, way: int, models: Sequence[int]
+    contest: Contest, way: int, models: Sequence[int]
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray, int]:
-    """Of each of `models` the share of answers that nobody read, and its accuracy with those wrong and right, on the n items that all of
-    them were asked; of one that was never read 1 and NaN."""
-    lowest, highest = (
-        side[way][:, list(models)] for side in (one.order.scores.lowest, one.order.scores.highest)
-    )
-    there = ~np.isnan(lowest[:, ~np.isnan(lowest).all(axis=0)]).any(axis=1)
-    least, most = (side[there].sum(axis=0) / max(int(there.sum()), 1) for side in (lowest, highest))
-    never = one.order.scores.unread[way, list(models)]
-    return np.where(np.isnan(least), never, most - least), least, most, int(there.sum())
+    """Return each model's share of unread answers, its accuracy with those wrong and right, and n.
+
+    They are on the n items that all of `models` were asked. Of a model that was never read the
+    share is 1 and the accuracies are NaN.
+    """
+    scores, columns = contest.order.scores, list(models)
+    lowest, highest = scores.lowest[way][:, columns], scores.highest[way][:, columns]
+    # A model that was never read at this way leaves the items of the others as they are.
+    is_read = ~np.isnan(lowest).all(axis=0)
+    is_asked = ~np.isnan(lowest[:, is_read]).any(axis=1)
+    n = int(is_asked.sum())
+    least, most = (bounds[is_asked].sum(axis=0) / max(n, 1) for bounds in (lowest, highest))
+    shares = np.where(np.isnan(least), scores.unread[way, columns], most - least)
+    return shares, least, most, n
 
 
-def pair_claim(one: Contest, j: int, k: int, level: float = LEVEL) -> Claim:
-    """Under how many ways model j leads k, and how many separate them; over all ways that may be claimed."""
-    leads = one.order.leads(j, k)
-    every = leads[one.claimed].tolist()
-    ahead, behind, ties, n_open = (every.count(kind) for kind in (AHEAD, BEHIND, TIED, OPEN))
-    n_ways = len(every) - every.count(NOT_COMPARED)
-    for_j, for_k = (
-        int((np.nan_to_num(p, nan=1.0) <= 1 - level + 1e-12).sum())
-        for p in (one.at_all[:, j, k], one.at_all[:, k, j])
+def pair_claim(contest: Contest, j: int, k: int, level: float = LEVEL) -> Claim:
+    """Count the ways under which model j leads k, and those that separate them.
+
+    Over all ways that may be claimed.
+    """
+    leads = contest.order.leads(j, k)
+    claimed_leads = leads[contest.is_claimed].tolist()
+    ahead, behind, ties, n_open = (
+        claimed_leads.count(kind) for kind in (AHEAD, BEHIND, TIED, OPEN)
     )
-    first, second = one.models[j], one.models[k]
+    n_ways = len(claimed_leads) - claimed_leads.count(NOT_COMPARED)
+    n_first = _n_separating(contest.p_by_way[:, j, k], level)
+    n_second = _n_separating(contest.p_by_way[:, k, j], level)
+    first, second = contest.models[j], contest.models[k]
     if not n_ways:
-        why = (
-            " ".join(dict.fromkeys(one.left_out.values()))
-            or f"{first} and {second} answered no item in common."
-        )
-        return Claim(SEPARATED, NONE, "").not_claimed(why)
+        gates = " ".join(dict.fromkeys(contest.closed_gates.values()))
+        no_items = f"{first} and {second} answered no item in common."
+        return Claim(SEPARATED, NONE, "").not_claimed(gates or no_items)
     at_level = f"at {percent_text(level)}"
-    if for_j and for_k:
-        separating = (
-            f"{for_j} separate{'s' if for_j == 1 else ''} them {at_level} for {first}, {for_k} "
-            f"for {second}"
-        )
-    elif for_j or for_k:
-        separating = f"{for_j or for_k} separate{'s' if for_j + for_k == 1 else ''} them {at_level}"
+    n_separating = n_first + n_second
+    if n_first and n_second:
+        verb = "separates" if n_first == 1 else "separate"
+        separating = f"{n_first} {verb} them {at_level} for {first}, {n_second} for {second}"
+    elif n_separating:
+        verb = "separates" if n_separating == 1 else "separate"
+        separating = f"{n_separating} {verb} them {at_level}"
     else:
         separating = f"none separates them {at_level}"
     sentence = (
         f"{first} leads {second} in {ahead} of {count_of(n_ways, 'combination')} of prompt and "
         f"extractor; {separating}."
     )
-    outcome = SOME if for_j or for_k else NONE
-    swap = f"{second} leads in {behind}, they tie in {ties}."
+    outcome = SOME if n_separating else NONE
+    detail = f"{second} leads in {behind}, they tie in {ties}."
     if n_open:
-        most = max(
-            float(_unread(one, int(way), (j, k))[0].max())
-            for way in np.flatnonzero(one.claimed & (leads == OPEN))
-        )
-        swap += (
+        open_ways = np.flatnonzero(contest.is_claimed & (leads == OPEN))
+        most = max(float(_unread(contest, int(way), (j, k))[0].max()) for way in open_ways)
+        detail += (
             f" Unread or failed answers, up to {percent_text(most, 1)}, leave open who leads in "
             f"{n_open}."
         )
-    if len(every) > n_ways:
-        swap += f" {len(every) - n_ways} more are not compared: one of them was never read there."
+    if len(claimed_leads) > n_ways:
+        detail += (
+            f" {len(claimed_leads) - n_ways} more are not compared: one of them was never read "
+            "there."
+        )
     numbers = {
         "ahead": ahead,
         "behind": behind,
         "ways": n_ways,
         "open": n_open,
-        "separate": (for_j, for_k),
+        "separate": (n_first, n_second),
     }
-    return Claim(SEPARATED, outcome, sentence, bool(for_j or for_k), swap, "", numbers)
+    is_asserted = bool(n_separating)
+    return Claim(SEPARATED, outcome, sentence, asserted=is_asserted, detail=detail, numbers=numbers)
 
 
-def winners(one: Contest) -> Claim:
-    """Which ways would have made each model the winner: a count, and nothing beyond it."""
-    ways = [i for i in range(len(one.claimed)) if one.claimed[i]]
-    firsts = {
-        model: [place(one.order.scores.ways[i]) for i in ways if one.order.ranks[i, m] == 1]
-        for m, model in enumerate(one.models)
-    }
+def _n_separating(p: np.ndarray, level: float) -> int:
+    """Count the ways whose p is small enough at this level; NaN of a way without answers is not."""
+    # A p of exactly .05 counts, whatever 1 - 0.95 rounds to.
+    return int((np.nan_to_num(p, nan=1.0) <= 1 - level + 1e-12).sum())
+
+
+def winners(contest: Contest) -> Claim:
+    """Count the ways that would have made each model the winner, and nothing beyond it."""
+    ways = [int(i) for i in np.flatnonzero(contest.is_claimed)]
+    firsts = {}
+    for m, model in enumerate(contest.models):
+        won_ways = [i for i in ways if contest.order.ranks[i, m] == 1]
+        firsts[model] = [place(contest.order.scores.ways[i]) for i in won_ways]
     counts = {model: len(places) for model, places in firsts.items() if places}
     combinations = f"{count_of(len(ways), 'combination')} of prompt and extractor"
     if not counts:
         return description(f"No model ranks first in any of {combinations}.", firsts=firsts)
     if len(counts) > 1 and set(counts.values()) == {len(ways)}:
-        who = _in_a_row(list(counts)) if len(counts) <= MOST_NAMES else f"{len(counts)} models"
-        return description(
-            f"{who} tie for first in {'all ' if len(ways) > 1 else ''}{combinations}.",
-            firsts=firsts,
-        )
+        models = _in_a_row(list(counts)) if len(counts) <= MOST_NAMES else f"{len(counts)} models"
+        all_of = "all " if len(ways) > 1 else ""
+        return description(f"{models} tie for first in {all_of}{combinations}.", firsts=firsts)
     listed = ", ".join(f"{model} {n}" for model, n in list(counts.items())[:MOST_NAMES])
     more = f" and {len(counts) - MOST_NAMES} more" if len(counts) > MOST_NAMES else ""
     ties = " (ties count for each)" if sum(counts.values()) > len(ways) else ""

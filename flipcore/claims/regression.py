@@ -1,4 +1,4 @@
-"""What `check` says of a new run against an old one: a loss is excluded, shown, or neither."""
+"""The verdict of `check` on a new run against an old one: a loss is excluded, shown, or neither."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -14,10 +14,10 @@ from flipcore.text.counts import count_of
 CHECK_PASSES = Assertion(
     "check passes",
     "the new run does not lose the margin or more, on the mean over tasks",
-    ERROR,
-    1,
-    "each check; what one run lacks is taken at its worst too",
-    (
+    error_rate=ERROR,
+    sides=1,
+    family="each check; what one run lacks is taken at its worst too",
+    worlds=(
         "loses the margin",
         "several tasks lose the margin",
         "clusters, loses the margin",
@@ -32,10 +32,10 @@ CHECK_PASSES = Assertion(
 CHECK_FAILS = Assertion(
     "check fails",
     "the new run loses more than the margin, on the mean over tasks or on a task that is named",
-    ERROR,
-    1,
-    "each check: the mean at .04, its tasks at .01 (Holm)",
-    (
+    error_rate=ERROR,
+    sides=1,
+    family="each check: the mean at .04, its tasks at .01 (Holm)",
+    worlds=(
         "loses the margin",
         "several tasks lose the margin",
         "loses .8 of the margin",
@@ -50,10 +50,10 @@ CHECK_FAILS = Assertion(
 CHECK_SHOWS_LOSS = Assertion(
     "check shows a loss",
     "the new run is worse than the old one, by whatever margin",
-    ERROR,
-    1,
-    "each check",
-    ("equal runs", "several equal tasks", "clusters, equal runs", "grades, equal runs"),
+    error_rate=ERROR,
+    sides=1,
+    family="each check",
+    worlds=("equal runs", "several equal tasks", "clusters, equal runs", "grades, equal runs"),
 )
 ASSERTIONS = (CHECK_PASSES, CHECK_FAILS, CHECK_SHOWS_LOSS)
 
@@ -91,13 +91,13 @@ def verdict_claim(bounds: Bounds, names: Names) -> Claim:
     outcome = bounds.outcome
     if outcome == PASS:
         sentence = f"PASS: {runs}, a loss of {names.margin} or more is excluded{mean}."
-        return Claim(CHECK_PASSES, PASS, sentence, True, detail, "", numbers)
+        return Claim(CHECK_PASSES, PASS, sentence, asserted=True, detail=detail, numbers=numbers)
     if outcome == FAIL:
         place = mean if bounds.is_mean_failing else f" on {_failing_tasks(bounds, names.tasks)}"
         sentence = f"FAIL: {runs}, a loss of more than {names.margin} is shown{place}."
-        return Claim(CHECK_FAILS, FAIL, sentence, True, detail, "", numbers)
+        return Claim(CHECK_FAILS, FAIL, sentence, asserted=True, detail=detail, numbers=numbers)
     sentence = f"UNDECIDED: {runs}, {_why_undecided(bounds, names, mean)}."
-    return Claim(CHECK_PASSES, UNDECIDED, sentence, False, detail, "", numbers)
+    return Claim(CHECK_PASSES, UNDECIDED, sentence, detail=detail, numbers=numbers)
 
 
 def loss_claim(bounds: Bounds) -> Claim:
@@ -112,9 +112,9 @@ def loss_claim(bounds: Bounds) -> Claim:
             if bounds.outcome == PASS
             else "Some loss is shown."
         )
-        return Claim(CHECK_SHOWS_LOSS, "loss", within, True, "", "", numbers)
+        return Claim(CHECK_SHOWS_LOSS, "loss", within, asserted=True, numbers=numbers)
     sentence = "" if bounds.outcome == PASS else "No loss is shown."
-    return Claim(CHECK_SHOWS_LOSS, "no loss shown", sentence, False, "", "", numbers)
+    return Claim(CHECK_SHOWS_LOSS, "no loss shown", sentence, numbers=numbers)
 
 
 def why_not_judged(loss: Loss) -> str:

@@ -1,7 +1,7 @@
-"""How much of a score to trust: its intervals over other questions, other wordings and other readers, as one sentence.
+"""The trust in a score: intervals over other questions, prompts and extractors, as one sentence.
 
-A score without an interval over wordings is marked "questions only": how it would move if somebody worded the questions otherwise is
-then unknown, which is not the same as small.
+A score without an interval over wordings is marked "questions only": how it would move if somebody
+worded the questions otherwise is then unknown, which is not the same as small.
 """
 
 import math
@@ -36,39 +36,40 @@ _SHORT_WORLDS = (
 )
 # Few prompts say little of how far prompts lie apart, and near an end of the scale their scores are
 # skewed: a 95% interval over others then misses the truth in up to .09 of worlds, as does one over
-# few unequal clusters. It is printed with what it holds. What each rate says was simulated (`tests/stats/claims.md`).
+# few unequal clusters. It is printed with what it holds. What each rate says was simulated
+# (`tests/stats/claims.md`).
 RATE, SHORT_RATE = 0.05, 0.09
 QUESTIONS = Assertion(
     "score over other questions",
     "the mean over all questions like these, asked in these wordings, lies in the interval",
-    RATE,
-    2,
-    "each score",
-    _WORLDS,
+    error_rate=RATE,
+    sides=2,
+    family="each score",
+    worlds=_WORLDS,
 )
 WHOLE = Assertion(
     "score over other questions and wordings",
     "the mean over all questions and all wordings like these lies in the interval",
-    RATE,
-    2,
-    "each score",
-    (*_WORLDS, _SKEWED),
+    error_rate=RATE,
+    sides=2,
+    family="each score",
+    worlds=(*_WORLDS, _SKEWED),
 )
 ELSEWHERE = Assertion(
     "another wording's score",
     "the score of one further wording of these questions lies in the interval",
-    RATE,
-    2,
-    "each score",
-    (*_WORLDS, _SKEWED),
+    error_rate=RATE,
+    sides=2,
+    family="each score",
+    worlds=(*_WORLDS, _SKEWED),
 )
 HIGHER = Assertion(
     "one model scores higher in any wording",
     "a model's mean over all questions and all wordings like these is higher than another's",
-    RATE,
-    2,
-    "all pairs of models, Bonferroni",
-    (
+    error_rate=RATE,
+    sides=2,
+    family="all pairs of models, Bonferroni",
+    worlds=(
         "equal models",
         "equal models, wordings suit one or the other",
         "equal models, nearly always right",
@@ -78,10 +79,10 @@ HIGHER = Assertion(
 NOT_ADDING = Assertion(
     "changes do not add up",
     "some way of asking moves the score by more or less than its changes do one at a time",
-    0.05,
-    2,
-    "all ways of asking of one score, Bonferroni",
-    (
+    error_rate=0.05,
+    sides=2,
+    family="all ways of asking of one score, Bonferroni",
+    worlds=(
         "changes add up",
         "changes add up, nearly always right",
         "changes add up, questions in families",
@@ -90,34 +91,34 @@ NOT_ADDING = Assertion(
 SHORT_QUESTIONS = Assertion(
     "score over other questions, about 91%",
     QUESTIONS.asserts,
-    SHORT_RATE,
-    2,
-    "each score",
-    _SHORT_WORLDS[-1:],
+    error_rate=SHORT_RATE,
+    sides=2,
+    family="each score",
+    worlds=_SHORT_WORLDS[-1:],
 )
 SHORT_WHOLE = Assertion(
     "score over other questions and wordings, about 91%",
     WHOLE.asserts,
-    SHORT_RATE,
-    2,
-    "each score",
-    (*_SHORT_WORLDS, _SKEWED),
+    error_rate=SHORT_RATE,
+    sides=2,
+    family="each score",
+    worlds=(*_SHORT_WORLDS, _SKEWED),
 )
 SHORT_ELSEWHERE = Assertion(
     "another wording's score, about 91%",
     ELSEWHERE.asserts,
-    SHORT_RATE,
-    2,
-    "each score",
-    (*_SHORT_WORLDS, _SKEWED),
+    error_rate=SHORT_RATE,
+    sides=2,
+    family="each score",
+    worlds=(*_SHORT_WORLDS, _SKEWED),
 )
 SHORT_HIGHER = Assertion(
     "one model scores higher in any wording, about 91%",
     HIGHER.asserts,
-    SHORT_RATE,
-    2,
-    "all pairs of models, Bonferroni",
-    (
+    error_rate=SHORT_RATE,
+    sides=2,
+    family="all pairs of models, Bonferroni",
+    worlds=(
         "equal models, few prompts",
         "equal models, few prompts that suit one or the other",
         "equal models on questions in clusters",
@@ -143,10 +144,13 @@ def score_claim(
     why_not: str = "",
     own: float | None = None,
 ) -> Claim:
-    """Return the sentence of one model's score: "pocket: 87% right; with other questions and prompts 80 to 92%. …".
+    """Return the sentence of one model's score.
 
-    `readers` are its scores under other extractors, `own` that at the study's own prompt where it is none of the variants, `why_not`
-    what withholds it. Shares of right answers are percentages, grades stand on their own scale."""
+    For example "pocket: 87% right; with other questions and prompts 80 to 92%. …".
+    `extractor_scores` are its scores under other extractors, `own_score` that at the study's own
+    prompt if it is none of the variants, `why_not` withholds the claim. Shares of right answers
+    are percentages, grades stand on their own scale.
+    """
     questions, wordings = bar.by_questions, bar.by_wordings
     share = bar.cells.is_binary
     digits = (wordings if wordings.has_interval else questions).percent_digits
@@ -170,7 +174,7 @@ def score_claim(
         )
         why = f"too few {few}" if bar.why_not["questions"] else "all scores are equal"
         return Claim(
-            QUESTIONS, FEW, f"{start}: {why}.{others}", False, small, "", numbers
+            QUESTIONS, FEW, f"{start}: {why}.{others}", detail=small, numbers=numbers
         ).not_claimed(why_not)
     if wordings.has_interval:
         sentence = f"{start}; {OVER_PROMPTS} {limits_text(wordings, share)}.{others}"
@@ -191,7 +195,7 @@ def score_claim(
     if bar.is_short("wordings" if wordings.has_interval else "questions"):
         assertion = SHORT_WHOLE if wordings.has_interval else SHORT_QUESTIONS
     is_made = not questions.is_too_short
-    claim = Claim(assertion, outcome, sentence, is_made, small, "", numbers)
+    claim = Claim(assertion, outcome, sentence, asserted=is_made, detail=small, numbers=numbers)
     return claim.not_claimed(
         why_not
         or ("" if is_made else f"{bar.n_effective:.1f} clusters carry this score; 6 are needed.")
@@ -206,9 +210,12 @@ def difference_claim(
     why_not: str = "",
     is_in_points: bool = True,
 ) -> Claim:
-    """Whether the first of two models scores higher over other questions and wordings. `bar` is of their differences cell by cell, its
-    level that of one pair of all; `ahead` says under how many wordings the first leads, the second leads, and neither. Shares of right
-    answers differ in percentage points (`is_in_points`), grades in their own units."""
+    """Say whether the first of two models scores higher over other questions and wordings.
+
+    `bar` is of their differences cell by cell, its level that of one pair of all; `ahead` says
+    under how many wordings the first leads, the second leads, and neither. Shares of right answers
+    differ in percentage points (`is_in_points`), grades in their own units.
+    """
     whole = bar.by_wordings
     if not whole.has_interval:
         return description("")
@@ -249,10 +256,9 @@ def difference_claim(
         assertion,
         "higher" if asserted else "undecided",
         sentence,
-        asserted,
-        small + further,
-        "",
-        {"difference": whole},
+        asserted=asserted,
+        detail=small + further,
+        numbers={"difference": whole},
     )
     return claim.not_claimed(why_not)
 
@@ -265,14 +271,23 @@ def rank_claim(
     *,
     is_short: bool = False,
 ) -> Claim:
-    """Each model's rank over other questions and other wordings, which the leads of `difference_claim` leave open; the models in the
-    order of their scores, `best` and `worst` each one's ranks. All hold together. `is_short`: so few prompts or clusters were asked
-    that leads are claimed at the smaller level."""
+    """Give each model's rank over other questions and wordings, which `difference_claim` leaves
+    open.
+
+    The models come in the order of their scores, `best` and `worst` are each one's ranks. All hold
+    together. `is_short`: so few prompts or clusters were asked that leads are claimed at the
+    smaller level.
+    """
     ranks = [
-        f"{one} {a}" if a == b else f"{one} {a} to {b}"
-        for one, a, b in zip(models, best, worst, strict=True)
+        f"{model} {first_rank}"
+        if first_rank == last_rank
+        else f"{model} {first_rank} to {last_rank}"
+        for model, first_rank, last_rank in zip(models, best, worst, strict=True)
     ]
-    is_open = all(a == 1 and b == len(models) for a, b in zip(best, worst, strict=True))
+    is_open = all(
+        first_rank == 1 and last_rank == len(models)
+        for first_rank, last_rank in zip(best, worst, strict=True)
+    )
     sentence = (
         f"No model is shown to rank above another {OVER_PROMPTS}."
         if is_open
@@ -289,61 +304,71 @@ def rank_claim(
     }
     assertion = SHORT_HIGHER if is_short else HIGHER
     return Claim(
-        assertion, "undecided" if is_open else "ranked", sentence, not is_open, detail, "", numbers
+        assertion,
+        "undecided" if is_open else "ranked",
+        sentence,
+        asserted=not is_open,
+        detail=detail,
+        numbers=numbers,
     ).not_claimed(why_not)
 
 
 def additivity_claim(
     model: str, gaps: Mapping[str, Estimate], why_not: str = "", is_in_points: bool = True
 ) -> Claim:
-    """Whether the changes that ways of asking join move this model's score as they do one at a time; `gaps` are
-    `stats.score.additivity.way_gaps` by the ways' names."""
+    """Say whether joined changes move this model's score as they do one at a time.
+
+    `gaps` are `stats.score.additivity.way_gaps` by the ways' names.
+    """
     if not gaps:
         return description("")
     text = Estimate.text_points if is_in_points else partial(Estimate.text, digits=3)
-    there = [name for name, one in gaps.items() if one.excludes_zero() and not one.is_too_short]
-    largest = max(there or gaps, key=lambda name: abs(gaps[name].value))
+    departing = [
+        name
+        for name, gap_estimate in gaps.items()
+        if gap_estimate.excludes_zero() and not gap_estimate.is_too_short
+    ]
+    largest = max(departing or gaps, key=lambda name: abs(gaps[name].value))
     gap = f"{largest}, {text(gaps[largest])} from the sum of its parts"
     sentence = (
         f"Changes do not add up for {model}: {gap}."
-        if there
+        if departing
         else f"Changes are not shown to depart from adding up for {model}: most {gap}."
     )
-    differ = "differs" if len(there) == 1 else "differ"
+    differ = "differs" if len(departing) == 1 else "differ"
     detail = (
-        f"{len(there)} of {count_of(len(gaps), 'way')} of asking {differ}; all intervals hold "
+        f"{len(departing)} of {count_of(len(gaps), 'way')} of asking {differ}; all intervals hold "
         "at once."
     )
     claim = Claim(
         NOT_ADDING,
-        "differs" if there else "undecided",
+        "differs" if departing else "undecided",
         sentence,
-        bool(there),
-        detail,
-        "",
-        {"gap": gaps[largest]},
+        asserted=bool(departing),
+        detail=detail,
+        numbers={"gap": gaps[largest]},
     )
     return claim.not_claimed(why_not)
 
 
 def elsewhere_claim(model: str, bar: ErrorBar, why_not: str = "") -> Claim:
-    """What somebody would report who words the same questions in another way, once."""
+    """Return the range in which another prompt for the same questions would score, asked once."""
     if not bar.elsewhere.has_interval:
         return description("")
     level = level_text(bar, "elsewhere")
     limits = limits_text(bar.elsewhere, bar.cells.is_binary)
     sentence = (
-        f"{model}: another prompt would score between {limits.replace(' to ', ' and ')} on "
-        f"these questions ({level})."
+        f"{model}: another prompt would score between {limits.replace(' to ', ' and ')} on these "
+        f"questions ({level})."
     )
     assertion = SHORT_ELSEWHERE if bar.is_short("elsewhere") else ELSEWHERE
     return Claim(
-        assertion, WHOLE_BAR, sentence, True, "", "", {"elsewhere": bar.elsewhere}
+        assertion, WHOLE_BAR, sentence, asserted=True, numbers={"elsewhere": bar.elsewhere}
     ).not_claimed(why_not)
 
 
 def level_text(bar: ErrorBar, name: str) -> str:
-    """Return the level of an interval: "95%", or what such intervals held in simulation, "about 91%"."""
+    """Return the level of an interval: "95%", or the simulated one, "about 91%"."""
     coverage = bar.estimate(name).coverage
     return _declared_level(bar) if coverage is None else f"about {percent_text(coverage)}"
 
@@ -361,8 +386,8 @@ def unmet_words(bar: ErrorBar) -> str:
     n = bar.cells.shape[1]
     share = 1 - UNMET ** (1 / n)
     return (
-        f"A kind of prompt that makes up to {percent_text(share)} of all may not be among "
-        f"these {n}."
+        f"A kind of prompt that makes up to {percent_text(share)} of all may not be among these "
+        f"{n}."
     )
 
 
@@ -383,7 +408,7 @@ def least_leads(n_prompts: int, level: float) -> int:
 
 
 def scale_words(cells: ScoreCells) -> str:
-    """ " on a scale from 1 to 5"; "" of shares and where the scale is not known."""
+    """Return " on a scale from 1 to 5"; "" of shares and where the scale is not known."""
     low, high = cells.bounds
     return (
         ""
@@ -393,7 +418,10 @@ def scale_words(cells: ScoreCells) -> str:
 
 
 def score_text(value: float, is_share: bool, digits: int = 0) -> str:
-    """Return "87%" of a share of right answers, "3.42" of a grade; `digits` are the decimals of a percentage."""
+    """Return "87%" of a share of right answers, "3.42" of a grade.
+
+    `digits` are the decimals of a percentage.
+    """
     return percent_text(value, digits) if is_share else number_text(value)
 
 
@@ -411,7 +439,7 @@ def limits_text(estimate: Estimate, is_share: bool) -> str:
 
 
 def read_words(readers: Sequence[float], is_share: bool = True, digits: int = 0) -> str:
-    """Return " Other extractors: 53 to 86%." of the scores under other extractors; "" without any."""
+    """Return " Other extractors: 53 to 86%."; "" without any."""
     scores = sorted(
         {
             score_text(score, is_share, digits): score for score in readers if not math.isnan(score)
@@ -429,7 +457,7 @@ def read_words(readers: Sequence[float], is_share: bool = True, digits: int = 0)
 
 
 def design_text(bar: ErrorBar) -> str:
-    """ "60 questions × 8 prompts × 3 reruns"."""
+    """Return "60 questions × 8 prompts × 3 reruns"."""
     n, m = bar.cells.shape
     whole = round(bar.n_runs)
     runs = count_of(whole, "run") if math.isclose(bar.n_runs, whole) else f"{bar.n_runs:.1f} runs"
@@ -437,7 +465,10 @@ def design_text(bar: ErrorBar) -> str:
 
 
 def detail(bar: ErrorBar) -> str:
-    """What the sentence rests on, in small type: the design and the half-widths, whose limits the sentence prints."""
+    """Return the basis of the sentence, in small type: the design and the half-widths.
+
+    The sentence prints their limits.
+    """
     half = bar.half_widths
     names = {
         "questions": "questions",
@@ -466,7 +497,10 @@ _PART_NAMES = {
 
 
 def largest_shares_words(parts: Mapping[str, Estimate]) -> str:
-    """Return the two largest parts of the uncertainty, under a heading that asks for them; "" where wordings were not measured."""
+    """Return the two largest parts of the uncertainty, under a heading that asks for them.
+
+    Empty if wordings were not measured.
+    """
     known = [(name, share) for name, share in parts.items() if not math.isnan(share.value)]
     known.sort(key=lambda part: -part[1].value)
     words = [
@@ -477,7 +511,7 @@ def largest_shares_words(parts: Mapping[str, Estimate]) -> str:
 
 
 def share_words(parts: Mapping[str, Estimate]) -> str:
-    """Return whose the uncertainty is, the largest share first; "" where wordings were not measured."""
+    """Return the parts of the uncertainty, the largest first; "" if wordings were not measured."""
     known = [(name, share) for name, share in parts.items() if not math.isnan(share.value)]
     known.sort(key=lambda part: -part[1].value)
     if not known:
@@ -486,14 +520,14 @@ def share_words(parts: Mapping[str, Estimate]) -> str:
     return f"Of the uncertainty, {', '.join(words)}."
 
 
-def _share(one: Estimate) -> str:
-    """ "45% [16, 69]": few wordings say little of whose the variance is."""
+def _share(share: Estimate) -> str:
+    """Return "45% [16, 69]": few wordings leave the parts of the variance uncertain."""
     limits = (
-        f" [{number_text(100 * one.low, 0)}, {number_text(100 * one.high, 0)}]"
-        if one.has_interval
+        f" [{number_text(100 * share.low, 0)}, {number_text(100 * share.high, 0)}]"
+        if share.has_interval
         else ""
     )
-    return f"{percent_text(one.value)}{limits}"
+    return f"{percent_text(share.value)}{limits}"
 
 
 def next_words(
@@ -506,8 +540,10 @@ def next_words(
 ) -> str:
     """Return how far `n_calls` more calls would narrow the half-width at their best use.
 
-    `few_prompts` is how many prompts were asked, where they are too few to tell how far prompts lie apart.
-    "100 more calls would narrow the ± by at most 2.1 points, as new prompts." """
+    For example "100 more calls would narrow the ± by at most 2.1 points, as new prompts."
+    `few_prompts` is how many prompts were asked, if they are too few to tell how far prompts lie
+    apart.
+    """
     gain, name = max((now - design.half_width, name) for name, design in more.items())
     uses = {"wordings": "as new prompts", "questions": "as new questions", "reruns": "as reruns"}
     size = (
@@ -525,7 +561,7 @@ def next_words(
 def plan_words(
     parts: Components, n_questions: int, n_wordings: int, n_runs: int, n_calls: int
 ) -> tuple[str, ...]:
-    """What a study of that size would say if its score varied so, and where `n_calls` more would go."""
+    """Describe a study of that size if its score varied so, and where `n_calls` more would go."""
     design = (
         f"{count_of(n_questions, 'question')} × {count_of(n_wordings, 'prompt')} × "
         f"{count_of(n_runs, 'run')}"
@@ -550,15 +586,25 @@ def split_words(
     level: float = 0.95,
     worst: Components | None = None,
 ) -> str:
-    """ "1,440 calls are split best as 480 questions × 3 prompts × 1 run: ± 8.1 points", without its full stop."""
-    best = best_design(parts, n_calls, most_questions, level, worst)
-    counts = ((best.n_questions, "question"), (best.n_wordings, "prompt"), (best.n_runs, "run"))
+    """Return "1,440 calls are split best as 480 questions × 3 prompts × 1 run: ± 8.1 points".
+
+    Without its full stop.
+    """
+    best_split = best_design(parts, n_calls, most_questions, level, worst)
+    counts = (
+        (best_split.n_questions, "question"),
+        (best_split.n_wordings, "prompt"),
+        (best_split.n_runs, "run"),
+    )
     sizes = " × ".join(count_of(int(n), word) for n, word in counts)
-    return f"{n_calls:,} calls are split best as {sizes}: {half_text(best.half_width)}"
+    return f"{n_calls:,} calls are split best as {sizes}: {half_text(best_split.half_width)}"
 
 
 def corrected_words(model: str, reader: str, score: Corrected) -> str:
-    """The score with people's labels in it beside that of the extractor alone: an estimate, and no verdict."""
+    """Return the score with people's labels beside that of the extractor alone.
+
+    An estimate, and no verdict.
+    """
     n = f"{score.n_labels:,} label{'s' * (score.n_labels != 1)}"
     sentence = (
         f"{model} with {n} by people: {score.estimate.text(3)}; {reader} alone: "
@@ -569,14 +615,14 @@ def corrected_words(model: str, reader: str, score: Corrected) -> str:
     if score.has_normal_limits:
         return sentence
     few = (
-        f"{score.n_disagreements} of {n} differ in right or wrong, so exact limits of both "
-        "error rates make the interval"
+        f"{score.n_disagreements} of {n} differ in right or wrong, so exact limits of both error "
+        "rates make the interval"
     )
     return f"{sentence} {few}."
 
 
 def narrower_words(score: Corrected, n_more: int) -> str:
-    """What more labels would do to the half-width, or how many are missing to the normal interval."""
+    """Say how more labels would narrow the half-width, or how many the normal interval lacks."""
     if score.has_normal_limits:
         now, then, best = (number_text(score.half_width(n), 3) for n in (0, n_more, math.inf))
         return (

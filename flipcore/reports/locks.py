@@ -29,8 +29,8 @@ def claim_of(
         all_locks,
         lock_queries.n_verdicts_changed(store, lock),
         lock_queries.came_after(store, lock),
-        is_first,
-        lock_queries.n_answered_before(store, lock) if is_first else 0,
+        is_first=is_first,
+        n_elsewhere=lock_queries.n_answered_before(store, lock) if is_first else 0,
     )
 
 

@@ -718,7 +718,7 @@ def record_rows(records: Sequence[Record]) -> list[dict[str, str]]:
     rows = []
     for record in records:
         row = {"detector": record.detector}
-        for dose in record.at:
+        for dose in record.decisions:
             verdict = "memory" if dose.is_claimed else "none shown"
             row[f"{dose.dose:,}×"] = f"{verdict} ({p_text(dose.p)}, n = {dose.n})"
         rows.append(row | {"never-seen sets accused": f"{record.n_accused} of {record.n_clean}"})

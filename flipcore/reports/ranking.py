@@ -135,27 +135,29 @@ def ranking_report(
 def by_rank(contest: Contest) -> list[int]:
     """The models in the order of the study's own prompt under the reference extractor; those
     without a score there last."""
-    means = contest.order.means[contest.own] if contest.own >= 0 else np.zeros(len(contest.models))
+    means = np.zeros(len(contest.models))
+    if contest.own_way >= 0:
+        means = contest.order.means[contest.own_way]
     return [int(i) for i in np.argsort(-np.nan_to_num(means, nan=-1.0), kind="stable")]
 
 
 def _model_pair(contest: Contest, j: int, k: int, level: float) -> ModelPair:
-    way, values = max(contest.own, 0), contest.order.scores
+    way, values = max(contest.own_way, 0), contest.order.scores
     # The second side is measured against the first, so a lead of the first model is positive.
     paired = paired_scores(values.values[way][:, k], values.values[way][:, j], values.families)
     # Holm ran over both directions of every pair already.
-    p = float(np.fmin(contest.at_own[j, k], contest.at_own[k, j]))
+    p = float(np.fmin(contest.p_own[j, k], contest.p_own[k, j]))
     joint = claims.difference(contest, j, k)
     claim = claims.pair_claim(contest, j, k, level)
     return ModelPair(contest.models[j], contest.models[k], paired, joint, p, claim)
 
 
 def _notes(contest: Contest) -> list[str]:
-    n = int((~contest.claimed).sum())
+    n = int((~contest.is_claimed).sum())
     notes = []
     # A gate may be closed for an axis that this study does not ask.
-    for reason in contest.left_out.values() if n else ():
-        left_out = f"{n} of {count_of(len(contest.claimed), 'way')} {'is' if n == 1 else 'are'}"
+    for reason in contest.closed_gates.values() if n else ():
+        left_out = f"{n} of {count_of(len(contest.is_claimed), 'way')} {'is' if n == 1 else 'are'}"
         notes.append(f"{left_out} left out of the claims: {reason}")
     lost = contest.order.scores.values.shape[1] - contest.order.n
     if (lost > 0).any():
@@ -169,13 +171,13 @@ def _notes(contest: Contest) -> list[str]:
 def way_rows(contest: Contest) -> list[dict[str, Any]]:
     """One row per way: each model's accuracy with its interval, its rank and its rank interval over
     all ways ("1–2")."""
-    best, worst = rank_limits(contest.at_all, 1 - LEVEL)
+    best, worst = rank_limits(contest.p_by_way, 1 - LEVEL)
     rows = []
     for i, way in enumerate(contest.order.scores.ways):
         row: dict[str, Any] = {
             "way": claims.place(way),
             "items": int(contest.order.n[i]),
-            "claimed": bool(contest.claimed[i]),
+            "claimed": bool(contest.is_claimed[i]),
         }
         for m, model in enumerate(contest.models):
             row[model] = _percent_or_note(accuracy(contest, i, m))
@@ -233,13 +235,13 @@ def accuracies_sentence(report: RankingReport) -> str:
     """Every model with its accuracy at the study's own prompt under the reference extractor, the
     best first."""
     contest = report.contest
-    if contest.own < 0:
+    if contest.own_way < 0:
         return ""
     parts = []
     for m in by_rank(contest):
-        score = _percent_or_note(accuracy(contest, contest.own, m))
+        score = _percent_or_note(accuracy(contest, contest.own_way, m))
         parts.append(f"{contest.models[m]} {score}")
-    items = f"{int(contest.order.n[contest.own]):,} {role_name(report.role)} items"
+    items = f"{int(contest.order.n[contest.own_way]):,} {role_name(report.role)} items"
     return f"Accuracy, {QUESTIONS_ONLY}, on {items}: {'; '.join(parts)}."
 
 

@@ -98,7 +98,8 @@ def _change(model: str, part: pd.DataFrame, old: str, new: str) -> Change:
     changed = part[is_changed]
     items = tuple(dict.fromkeys(changed["item_id"]))[:N_LISTED]
     axis = str(changed["axis"].iloc[0]) if len(changed) else ""
-    return Change(model, share, description(sentence, "re-read", detail, share=share), items, axis)
+    claim = description(sentence, "re-read", detail=detail, share=share)
+    return Change(model, share, claim, items, axis)
 
 
 def _scores(part: pd.DataFrame, old: str, new: str) -> str:

@@ -54,13 +54,12 @@ def show(view: View, mode: str, settings: dict, controls) -> None:
     # The gap at these settings comes first among the tests.
     verdict = tests(view, settings["margin"], operator, extractor)[0]
     sentences = say(verdict)
-    st.markdown(
-        plain(
-            source_rule(
-                estimate.gap_source, estimate.source_literal, estimate.source_directional
-            ).text
-        )
+    rule = source_rule(
+        estimate.gap_source,
+        is_literal=estimate.source_literal,
+        is_directional=estimate.source_directional,
     )
+    st.markdown(plain(rule.text))
     st.caption(plain(old_rule(estimate.perm_p, estimate.cond_gap).text))
     left, right = st.columns([2, 3])
     show_figure(

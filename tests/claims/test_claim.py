@@ -14,7 +14,7 @@ COIN = Assertion("coin", "heads", 0.05, 1, "each claim", ("fair",))
 
 
 def test_a_claim_is_made_until_it_is_withheld_and_then_says_why():
-    claim = Claim(COIN, "heads", "Heads.", True)
+    claim = Claim(COIN, "heads", "Heads.", asserted=True)
     assert claim.is_made and claim.text == "Heads."
     withheld = claim.not_claimed("The gate is closed.").not_claimed("Another reason.")
     assert not withheld.is_made and withheld.text == "Not claimed: The gate is closed." and withheld.sentence == "Heads."
@@ -47,7 +47,7 @@ def test_numbers_and_intervals_are_no_words():
 
 
 def test_a_long_verdict_is_told_from_a_short_one():
-    for claim in (Claim(ANY_DETECTOR, "memory", LONG, True), description("Short.").not_claimed(LONG)):
+    for claim in (Claim(ANY_DETECTOR, "memory", LONG, asserted=True), description("Short.").not_claimed(LONG)):
         with pytest.raises(AssertionError, match="26 words"):
             check_made(claim)
     assert not too_long("word " * MOST_WORDS) and Claim(ANY_DETECTOR, "memory", "word " * MOST_WORDS).text

@@ -13,7 +13,7 @@ from flipcore.stats.memory.exceedance import SetTest
 from flipcore.stats.memory.loss_analysis import CorrectedAccuracy
 
 TEST = SetTest(n=300, m=300, k=15, n_beyond=60, chance=0.05, p=0.001, n_least=29, sd=1.0, control_sd=1.0, spread_p=0.5)
-SHOWN = Claim(AT_LEAST, "shown", "Shown.", True)
+SHOWN = Claim(AT_LEAST, "shown", "Shown.", asserted=True)
 
 
 def test_a_share_is_a_bound_that_is_rounded_down():
@@ -34,9 +34,9 @@ def test_no_bound_is_printed_as_more_than_it_is_nor_as_a_tenth_less(n):
 def test_no_bound_is_claimed_where_none_is_left_or_the_set_itself_is_not_claimed():
     none = at_least_claim(replace(TEST, n_least=0), SHOWN)
     assert not none.is_made and none.text == "No share beyond chance can be claimed." and none.outcome == "none shown"
-    withheld = at_least_claim(TEST, Claim(AT_LEAST, "none", "Not shown.", False, "", "The gate is closed."))
+    withheld = at_least_claim(TEST, Claim(AT_LEAST, "none", "Not shown.", withheld="The gate is closed."))
     assert not withheld.is_made and withheld.text == "Not claimed: The gate is closed." and withheld.numbers["n_least"] == 29
-    silent = at_least_claim(TEST, Claim(AT_LEAST, "none", "Not shown.", False))
+    silent = at_least_claim(TEST, Claim(AT_LEAST, "none", "Not shown."))
     assert not silent.is_made and silent.text == "No share beyond chance is claimed."
 
 

@@ -105,13 +105,13 @@ def test_the_winner_of_each_way_is_counted():
 def test_a_closed_gate_takes_its_ways_out_of_both_families(closed):
     ways = {OWN: STRONG, TOKEN: STRONG, LOWER: STRONG}
     one = contest_of({"A": ways, "B": dict.fromkeys(ways, WEAK)}, closed)
-    assert one.claimed.tolist() == ([False, True, False] if "regex" in closed else [True, True, False])
+    assert one.is_claimed.tolist() == ([False, True, False] if "regex" in closed else [True, True, False])
     best = best_claim(one)
     assert best.is_made is ("regex" not in closed)
     assert "regex" not in closed or best.text == "Not claimed: The judge has not passed."
     assert (
-        np.isnan(one.at_all[2]).all()
-        and f"of {count_of(int(one.claimed.sum()), 'combination')} of" in pair_claim(one, 0, 1).text
+        np.isnan(one.p_by_way[2]).all()
+        and f"of {count_of(int(one.is_claimed.sum()), 'combination')} of" in pair_claim(one, 0, 1).text
     )
 
 
@@ -125,7 +125,7 @@ def test_what_one_model_was_not_read_in_is_held_against_whoever_would_lead(lost)
     """A tenth that nobody read takes no way from anybody; it moves the limits and the p, and stands in the sentence."""
     part = lost * 20 + WEAK[20:]
     one = contest_of({"A": {OWN: STRONG, TOKEN: STRONG}, "B": {OWN: part, TOKEN: WEAK}, "C": {OWN: STRONG, TOKEN: STRONG}})
-    assert one.claimed.tolist() == [True, True]
+    assert one.is_claimed.tolist() == [True, True]
     claim = best_claim(one)
     assert claim.is_made and claim.text.endswith("B is behind; up to 10.0% of answers unread or failed.")
     asked = " on the 200 items asked" if lost == "-" else ""  # of 180 the accuracy, which a failed call is not in

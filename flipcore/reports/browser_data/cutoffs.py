@@ -155,7 +155,7 @@ def loss_line(
             ),
             (
                 f"{{controls|int}} of {m:,} controls lie as high. Beyond chance: {{excess|pct}} of"
-                f" the items{dragged_bound(simultaneous, withheld)}."
+                f" the items{dragged_bound(is_simultaneous=simultaneous, withheld=withheld)}."
             ),
         ],
     )

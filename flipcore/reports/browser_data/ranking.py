@@ -31,7 +31,7 @@ def board(report: RankingReport, level: float) -> dict[str, Any]:
     contest, models = report.contest, by_rank(report.contest)
     best, worst, headlines = [], [], []
     for shown_level in LEVELS:
-        best_ranks, worst_ranks = rank_limits(contest.at_all, 1 - shown_level)
+        best_ranks, worst_ranks = rank_limits(contest.p_by_way, 1 - shown_level)
         best.append(best_ranks[:, models])
         worst.append(worst_ranks[:, models])
         headlines.append(best_claim(contest, shown_level).text)
@@ -43,7 +43,7 @@ def board(report: RankingReport, level: float) -> dict[str, Any]:
         "levels": list(LEVELS),
         "start": nearest(LEVELS, level),
         "models": [contest.models[m] for m in models],
-        "ways": [_way(contest, i, models) for i in range(len(contest.claimed))],
+        "ways": [_way(contest, i, models) for i in range(len(contest.is_claimed))],
         "best": np.array(best).ravel().tolist(),
         "worst": np.array(worst).ravel().tolist(),
         "headline": by_level(headlines),
@@ -66,9 +66,9 @@ def _way(contest: Contest, i: int, models: Sequence[int]) -> dict[str, Any]:
     return {
         "id": way_id(way),
         "label": place(way)[:1].upper() + place(way)[1:],
-        "is_own": i == contest.own,
+        "is_own": i == contest.own_way,
         "items": int(contest.order.n[i]),
-        "claimed": bool(contest.claimed[i]),
+        "claimed": bool(contest.is_claimed[i]),
         "accuracy": [percent_text(estimate.value) for estimate in estimates],
         "interval": [estimate.text_percent() for estimate in estimates],
         "ranks": [None if np.isnan(ranks[i, m]) else int(ranks[i, m]) for m in models],

@@ -135,7 +135,7 @@ def _log_size(n_models: int, n_tasks: int, n: int) -> str:
 def _loses(rng: np.random.Generator, n: int) -> list[ReadoutPair]:
     """The second readout misses a tenth of what the first calls right, beside nine pairs that do not differ."""
     pairs = _single(rng, n, 0.1, 10)
-    first = pairs[0].of_first
+    first = pairs[0].first_scores
     return [ReadoutPair("m", "first", "second", first, np.where(rng.random(n) < 0.1, 0.0, first)), *pairs[1:]]
 
 

@@ -29,7 +29,7 @@ def found():
 
 @pytest.mark.slow
 def test_what_was_read_often_is_called_memory_and_what_never_was_is_not(found):
-    by_dose = {one.dose: one.is_claimed for one in found.at}
+    by_dose = {one.dose: one.is_claimed for one in found.decisions}
     assert by_dose[256] and by_dose[64]
     assert (found.n_clean, found.n_accused) == (2, 0)
     assert record_claim([found]).text.startswith(f"The decisions accuse {found.hits} of 3 sets that were read, and 0 of 2")
@@ -59,7 +59,7 @@ def test_the_decision_of_every_detector_where_the_truth_is_known(scores, title):
     one = record(title, values["0"], values["fresh"], by_dose, partial(own_test, title))
     assert one.n_clean == 10 and one.n_accused <= 3
     if ("loss" in title and "answer" not in title) or "min-k" in title:
-        assert all(at.is_claimed for at in one.at if at.dose >= 16)
+        assert all(at.is_claimed for at in one.decisions if at.dose >= 16)
     row = record_rows([one])[0]
     assert f"| {' | '.join(row.values())} |" in (POCKET / "CARD.md").read_text(encoding="utf-8")
 
