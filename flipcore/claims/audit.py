@@ -12,7 +12,7 @@ import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from itertools import combinations
+from itertools import chain, combinations
 from typing import Any
 
 import numpy as np
@@ -106,13 +106,10 @@ def findings(log: AuditInput) -> list[Finding]:
         answer_flips,
         score_consistency,
     )
-    all_findings = [finding for check in checks for finding in check(log, frame)]
-    all_findings += [
-        Finding(
-            str(finding["about"]), description(str(finding["sentence"]), str(finding["about"])), 88
-        )
-        for finding in log.facts
-    ]
+    all_findings = list(chain.from_iterable(check(log, frame) for check in checks))
+    for fact in log.facts:
+        about = str(fact["about"])
+        all_findings.append(Finding(about, description(str(fact["sentence"]), about), 88))
     all_findings += [
         *prompt_findings(replace(log, frame=frame)),
         *output_findings(log, frame),
@@ -127,12 +124,11 @@ def findings(log: AuditInput) -> list[Finding]:
 def _of_one_family(log: AuditInput, frame: pd.DataFrame) -> Iterator[Finding]:
     """Find what has a p and is not Ranking's, with one false-discovery rate over all of it."""
     by_group = grouped_scores(log, frame)
-    p_groups = [pair.spread.p for pair in by_group]
+    p_groups = [grouped.spread.p for grouped in by_group]
     pairs, places = readout_pairs(log, frame)
     yield from readouts_differ(pairs, places, p_groups)
-    yield from standard_errors(
-        by_group, bh([*p_groups, *(pair.p for pair in pairs)])[: len(by_group)]
-    )
+    adjusted = bh([*p_groups, *(pair.p for pair in pairs)])
+    yield from standard_errors(by_group, adjusted[: len(by_group)])
 
 
 def reported_scores(log: AuditInput, frame: pd.DataFrame) -> Iterator[Finding]:
@@ -140,26 +136,24 @@ def reported_scores(log: AuditInput, frame: pd.DataFrame) -> Iterator[Finding]:
     for reported in log.reported:
         name = reported["readout"]
         model_rows = _reported_rows(frame, reported)
+        # A measure of all rows together: no row has a score by it.
         if len(model_rows) and (model_rows["status"] == ABSENT).all():
-            continue  # a measure of all rows together: no row has a score by it
+            continue
         scored_rows = model_rows.dropna(subset="score")
         rows, n, reducer = scored_rows["score"], reported.get("n"), reported.get("reducer") or MEAN
-        mean = (
-            item_scores(rows, scored_rows["item_id"], reducer).mean()
-            if is_known(reducer)
-            else math.nan
-        )
-        subject = f"{reported['model']} on {reported['task']}, {name}" + (
-            f" ({reducer})" if reducer != MEAN else ""
-        )
+        mean = math.nan
+        if is_known(reducer):
+            mean = item_scores(rows, scored_rows["item_id"], reducer).mean()
+        subject = f"{reported['model']} on {reported['task']}, {name}"
+        if reducer != MEAN:
+            subject += f" ({reducer})"
         if rows.empty:
             sentence = (
                 f"{subject}: the log reports {number_text(reported['value'], 3)}, and holds no "
                 "row of it."
             )
-            yield Finding(
-                "reported score", description(sentence, "no rows"), 40, model=reported["model"]
-            )
+            claim = description(sentence, "no rows")
+            yield Finding("reported score", claim, 40, model=reported["model"])
         elif n and scored_rows["item_id"].nunique() < n and len(rows) < n:
             sentence = (
                 f"{subject}: the reported {number_text(reported['value'], 3)} is of {n:,} rows; "
@@ -174,26 +168,20 @@ def reported_scores(log: AuditInput, frame: pd.DataFrame) -> Iterator[Finding]:
                 f"{subject}: reported {number_text(reported['value'], 3)}, recomputed "
                 f"{number_text(mean, 3)} from all {len(rows):,} rows."
             )
-            yield Finding(
-                "reported score",
-                description(sentence, "does not hold"),
-                100,
-                model=reported["model"],
-                extractor=name,
-            )
+            claim = description(sentence, "does not hold")
+            yield Finding("reported score", claim, 100, model=reported["model"], extractor=name)
         elif is_known(reducer):
-            yield from _reported_error(
-                log, reported, subject, item_scores(rows, scored_rows["item_id"], reducer)
-            )
+            by_item = item_scores(rows, scored_rows["item_id"], reducer)
+            yield from _reported_error(log, reported, subject, by_item)
 
 
 def _reported_error(
     log: AuditInput, reported: Mapping[str, Any], subject: str, scores: pd.Series
 ) -> Iterator[Finding]:
     """Find a standard error that is far smaller than the rows allow; `scores` are one per item."""
-    templates = _templates(log, scores.index)
-    families = None if templates is None else pd.Series(templates, index=scores.index)
-    too_small = reported_errors(reported, scores, families)
+    clusters = _clusters(log, scores.index)
+    by_item = None if clusters is None else pd.Series(clusters, index=scores.index)
+    too_small = reported_errors(reported, scores, by_item)
     if too_small:
         stated, error = (number_text(value, 4) for value in too_small)
         sentence = (
@@ -230,28 +218,21 @@ def _reported_rows(frame: pd.DataFrame, reported: Mapping[str, Any]) -> pd.DataF
 
 
 def own_contradictions(log: AuditInput, frame: pd.DataFrame) -> Iterator[Finding]:
-    """Find rows whose recorded right or wrong contradicts the recorded answer and the right
-    answer.
-    """
+    """Find rows whose recorded right or wrong contradicts the answers that the log holds."""
     frame = shares_alone(frame)
     columns = zip(log.items["item_id"], log.items["target"], strict=True)
     right = {
         item: target.split("\n") for item, target in columns if isinstance(target, str) and target
     }
-    of_several = {
+    # Where several options are right, all are to be chosen, or one: a log does not say which.
+    ambiguous = {
         item
         for item, options in zip(log.items["item_id"], log.items["options"], strict=True)
-        if len(options)
-        and len(right.get(item, ()))
-        > 1  # all of them are to be chosen, or one: a log does not say which
+        if len(options) and len(right.get(item, ())) > 1
     }
-    rows = frame[
-        (frame["status"] == "ok")
-        & frame["answer"].notna()
-        & ~frame["extractor"].isin(OURS)
-        & frame["is_base"]
-    ]
-    rows = rows[rows["score"].isin((0.0, 1.0)) & rows["item_id"].isin(right.keys() - of_several)]
+    is_answered = (frame["status"] == "ok") & frame["answer"].notna()
+    rows = frame[is_answered & ~frame["extractor"].isin(OURS) & frame["is_base"]]
+    rows = rows[rows["score"].isin((0.0, 1.0)) & rows["item_id"].isin(right.keys() - ambiguous)]
     is_right = [
         answer in right.get(item, ())
         for item, answer in zip(rows["item_id"], rows["answer"], strict=True)
@@ -269,17 +250,12 @@ def own_contradictions(log: AuditInput, frame: pd.DataFrame) -> Iterator[Finding
             "contradiction",
             detail="Compared after removing case, punctuation and number formats.",
         )
-        yield Finding(
-            "score against answer",
-            claim,
-            80 + 20 * len(part) / n,
-            _some(part),
-            model,
-            extractor=extractor,
-        )
+        rank = 80 + 20 * len(part) / n
+        items = _listed_items(part)
+        yield Finding("score against answer", claim, rank, items, model, extractor=extractor)
 
 
-def _some(part: pd.DataFrame) -> tuple[str, ...]:
+def _listed_items(part: pd.DataFrame) -> tuple[str, ...]:
     return tuple(dict.fromkeys(part["item_id"]))[:N_LISTED]
 
 
@@ -289,18 +265,17 @@ def calls_lost(log: AuditInput, frame: pd.DataFrame) -> Iterator[Finding]:
         n = int(part["n"].sum())
         failed = int(part.loc[part["status"] == "failed", "n"].sum())
         short = part["finish_reason"].isin(ENDED_EARLY)
-        # a completion of one token by design (a letter) ends by length and is whole
-        cut = int(
-            part.loc[
-                short & (part["status"] != "failed") & (part["max_tokens"].fillna(0) != 1), "n"
-            ].sum()
-        )
-        for k, word, rank in ((failed, "failed", 75), (cut, "were cut off", 70)):
-            if k:
-                sentence = f"{model}: {percent_text(k / n, 1)} of its {n:,} calls {word} ({k:,})."
-                yield Finding(
-                    word, description(sentence, word), rank * (0.5 + 0.5 * k / n), model=str(model)
+        # A completion of one token by design (a letter) ends by length and is whole.
+        is_longer = part["max_tokens"].fillna(0) != 1
+        cut = int(part.loc[short & (part["status"] != "failed") & is_longer, "n"].sum())
+        for n_lost, word, rank in ((failed, "failed", 75), (cut, "were cut off", 70)):
+            if n_lost:
+                share = n_lost / n
+                sentence = (
+                    f"{model}: {percent_text(share, 1)} of its {n:,} calls {word} ({n_lost:,})."
                 )
+                claim = description(sentence, word)
+                yield Finding(word, claim, rank * (0.5 + 0.5 * n_lost / n), model=str(model))
 
 
 def unreadable(log: AuditInput, frame: pd.DataFrame) -> Iterator[Finding]:
@@ -308,53 +283,44 @@ def unreadable(log: AuditInput, frame: pd.DataFrame) -> Iterator[Finding]:
     base = frame[frame["is_base"]]
     key = ["model", "item_id", "variant_id", "sample"]
     for (model, extractor), part in base.groupby(["model", "extractor"], sort=False):
-        part = part[part["status"] != ABSENT]  # nobody tried to read those
+        # Nobody tried to read what is absent.
+        part = part[part["status"] != ABSENT]
         lost = part[part["status"] == "unreadable"]
         if lost.empty or extractor in OURS:
             continue
-        share = accuracy(
-            (part["status"] == "unreadable").astype(float).groupby(part["item_id"]).mean()
-        )
-        other_readouts = base[
-            (base["model"] == model) & (base["extractor"] != extractor) & (base["status"] == "ok")
-        ]
-        other_readouts = other_readouts[other_readouts["answer"].notna()].merge(lost[key], on=key)
-        detail = ""
-        if len(other_readouts):
-            right = other_readouts["score"].where(
-                other_readouts["is_correct"].notna()
-            )  # a grade is not so many right answers
-            best = (
-                right.groupby(other_readouts["extractor"])
-                .agg(["size", "count", "sum"])
-                .sort_values("size", kind="stable")
-                .iloc[-1]
-            )
-            name = (
-                f"The {spoken_name(best.name)}"
-                if best.name in EXTRACTORS
-                else spoken_name(best.name)
-            )
-            n_read, n_judged, n_right = (int(best[what]) for what in ("size", "count", "sum"))
-            counts = (
-                f"; of the {n_judged:,} with a right answer, {n_right:,} right" if n_judged else ""
-            )
-            counts = f", {n_right:,} of them right" if n_judged == n_read else counts
-            detail = f"{name} reads {n_read:,} of these {len(lost):,}{counts}."
+        is_lost = (part["status"] == "unreadable").astype(float)
+        share = accuracy(is_lost.groupby(part["item_id"]).mean())
+        is_other = (base["model"] == model) & (base["extractor"] != extractor)
+        other_readouts = base[is_other & (base["status"] == "ok") & base["answer"].notna()]
+        detail = _best_reading(other_readouts.merge(lost[key], on=key), len(lost))
         share_text = share.text_percent()
         sentence = (
             f"{model}: {spoken_name(extractor)} finds no answer in {share_text} of the texts "
             f"({len(lost):,} of {len(part):,})."
         )
         claim = description(sentence, "unreadable", detail=detail, share=share)
-        yield Finding(
-            "unreadable",
-            claim,
-            50 + 45 * share.value,
-            _some(lost),
-            str(model),
-            extractor=str(extractor),
-        )
+        rank, items = 50 + 45 * share.value, _listed_items(lost)
+        yield Finding("unreadable", claim, rank, items, str(model), extractor=str(extractor))
+
+
+def _best_reading(readouts: pd.DataFrame, n_lost: int) -> str:
+    """Say how many of the lost texts the extractor that reads most of them reads; "" for none."""
+    if readouts.empty:
+        return ""
+    # A grade is not so many right answers.
+    right = readouts["score"].where(readouts["is_correct"].notna())
+    by_extractor = right.groupby(readouts["extractor"]).agg(["size", "count", "sum"])
+    best = by_extractor.sort_values("size", kind="stable").iloc[-1]
+    name = spoken_name(best.name)
+    if best.name in EXTRACTORS:
+        name = f"The {name}"
+    n_read, n_judged, n_right = int(best["size"]), int(best["count"]), int(best["sum"])
+    counts = ""
+    if n_judged == n_read:
+        counts = f", {n_right:,} of them right"
+    elif n_judged:
+        counts = f"; of the {n_judged:,} with a right answer, {n_right:,} right"
+    return f"{name} reads {n_read:,} of these {n_lost:,}{counts}."
 
 
 @dataclass(frozen=True, eq=False)
@@ -370,7 +336,7 @@ class ReadoutPair:
     second: str
     first_scores: np.ndarray
     second_scores: np.ndarray
-    families: np.ndarray | None = None
+    clusters: np.ndarray | None = None
     low: float = 0.0
     high: float = 1.0
 
@@ -386,7 +352,7 @@ class ReadoutPair:
     @cached_property
     def p(self) -> float:
         """Return the p of these two alone."""
-        return float(guarded_t(self.differences, SIGNED, self.families).p)
+        return float(guarded_t(self.differences, SIGNED, self.clusters).p)
 
 
 def readout_claims(pairs: Sequence[ReadoutPair], other_ps: Sequence[float] = ()) -> list[Claim]:
@@ -395,11 +361,9 @@ def readout_claims(pairs: Sequence[ReadoutPair], other_ps: Sequence[float] = ())
     The p is Benjamini's and Hochberg's over all of them and the p of other checks (`other_ps`),
     and the interval the one that agrees with it: it excludes 0 exactly where p is .05 or less.
     """
+    n_tests = len(pairs) + len(other_ps)
     adjusted = bh([*(pair.p for pair in pairs), *other_ps])[: len(pairs)]
-    return [
-        _readout_claim(pair, p, len(pairs) + len(other_ps))
-        for pair, p in zip(pairs, adjusted, strict=True)
-    ]
+    return [_readout_claim(pair, p, n_tests) for pair, p in zip(pairs, adjusted, strict=True)]
 
 
 def _alpha_of(p: float, adjusted: float, n_tests: int, rate: float) -> float:
@@ -407,7 +371,9 @@ def _alpha_of(p: float, adjusted: float, n_tests: int, rate: float) -> float:
 
     They exclude 0 exactly where it is `rate` or less.
     """
-    return rate * (p / adjusted if 0 < adjusted < 1 else 1 / n_tests) / 2
+    # Where the adjusted p is 0 or 1, its part of the rate is Bonferroni's.
+    share = p / adjusted if 0 < adjusted < 1 else 1 / n_tests
+    return rate * share / 2
 
 
 def _negated(difference: Estimate) -> Estimate:
@@ -418,13 +384,11 @@ def _negated(difference: Estimate) -> Estimate:
 def _readout_claim(pair: ReadoutPair, p: float, n_tests: int) -> Claim:
     if pair.is_graded:
         return _graded_claim(pair, p, n_tests)
-    rate, scores = (
-        READOUTS_DIFFER.error_rate,
-        paired_scores(pair.first_scores, pair.second_scores, pair.families),
-    )
+    rate = READOUTS_DIFFER.error_rate
+    scores = paired_scores(pair.first_scores, pair.second_scores, pair.clusters)
     alpha = _alpha_of(pair.p, p, n_tests, rate)
     difference = pair.second_scores - pair.first_scores
-    low, high = guarded_limits(difference, difference, SIGNED, alpha, pair.families)
+    low, high = guarded_limits(difference, difference, SIGNED, alpha, pair.clusters)
     gap = replace(
         scores.difference,
         low=low,
@@ -435,10 +399,11 @@ def _readout_claim(pair: ReadoutPair, p: float, n_tests: int) -> Claim:
         note="",
     )
     asserted = p <= rate
-    higher, lower, sign = (
-        (pair.first, pair.second, -1) if gap.value < 0 else (pair.second, pair.first, 1)
-    )
-    gap = gap if sign > 0 else _negated(gap)
+    higher, lower, unpaired = pair.second, pair.first, scores.unpaired
+    # The sentence names the higher one first, so that its difference is positive.
+    if gap.value < 0:
+        higher, lower, unpaired = pair.first, pair.second, _negated(scores.unpaired)
+        gap = _negated(gap)
     among = count_of(scores.n_items, "item")
     if asserted:
         sentence = (
@@ -453,21 +418,14 @@ def _readout_claim(pair: ReadoutPair, p: float, n_tests: int) -> Claim:
         f"Right only under {pair.first}: {scores.first_only:,}; only under {pair.second}: "
         f"{scores.second_only:,}{partly}."
     )
-    unpaired = scores.unpaired if sign > 0 else _negated(scores.unpaired)
-    family = (
-        f" p corrected for {n_tests} checks of this log (false-discovery rate)."
-        if n_tests > 1
-        else ""
-    )
-    assumed = "" if pair.families is None else f" {CLUSTERS_LIKE_SEEN}"
-    detail = f"{only} Unpaired, as harnesses print it: {unpaired.text_points()}.{family}{assumed}"
+    detail = f"{only} Unpaired, as harnesses print it: {unpaired.text_points()}."
+    if n_tests > 1:
+        detail += f" p corrected for {n_tests} checks of this log (false-discovery rate)."
+    if pair.clusters is not None:
+        detail += f" {CLUSTERS_LIKE_SEEN}"
+    outcome, numbers = "differ" if asserted else "undecided", {"difference": gap, "p": p}
     return Claim(
-        READOUTS_DIFFER,
-        "differ" if asserted else "undecided",
-        sentence,
-        asserted=asserted,
-        detail=detail,
-        numbers={"difference": gap, "p": p},
+        READOUTS_DIFFER, outcome, sentence, asserted=asserted, detail=detail, numbers=numbers
     )
 
 
@@ -478,14 +436,17 @@ def _graded_claim(pair: ReadoutPair, p: float, n_tests: int) -> Claim:
     gap = grade_gap(
         pair.first_scores,
         pair.second_scores,
-        pair.families,
+        pair.clusters,
         alpha=alpha,
         low=pair.low,
         high=pair.high,
     )
     asserted = p <= rate
-    higher, lower = (pair.second, pair.first) if gap.value >= 0 else (pair.first, pair.second)
-    gap = gap if gap.value >= 0 else _negated(gap)
+    higher, lower = pair.first, pair.second
+    if gap.value >= 0:
+        higher, lower = pair.second, pair.first
+    else:
+        gap = _negated(gap)
     among = count_of(pair.differences.size, "item")
     if asserted:
         sentence = (
@@ -498,31 +459,26 @@ def _graded_claim(pair: ReadoutPair, p: float, n_tests: int) -> Claim:
     detail = _grade_words(pair, f"under {pair.first}", f"under {pair.second}")
     if n_tests > 1:
         detail += f" p corrected for {n_tests} checks of this log (false-discovery rate)."
-    detail += "" if pair.families is None else f" {CLUSTERS_LIKE_SEEN}"
-    outcome = "differ" if asserted else "undecided"
+    if pair.clusters is not None:
+        detail += f" {CLUSTERS_LIKE_SEEN}"
+    outcome, numbers = "differ" if asserted else "undecided", {"difference": gap, "p": p}
     return Claim(
-        READOUTS_DIFFER,
-        outcome,
-        sentence,
-        asserted=asserted,
-        detail=detail,
-        numbers={"difference": gap, "p": p},
+        READOUTS_DIFFER, outcome, sentence, asserted=asserted, detail=detail, numbers=numbers
     )
 
 
 def _grade_words(pair: ReadoutPair | GradedPair, first: str, second: str) -> str:
     """Count the items that either (`first` and `second`) grades higher, and name the scale."""
-    n_first, n_second = (
-        int((pair.first_scores > pair.second_scores).sum()),
-        int((pair.second_scores > pair.first_scores).sum()),
-    )
+    n_first = int((pair.first_scores > pair.second_scores).sum())
+    n_second = int((pair.second_scores > pair.first_scores).sum())
     return (
         f"Higher {first}: {n_first:,}; {second}: {n_second:,}. Grades from {pair.low:g} to "
         f"{pair.high:g}."
     )
 
 
-Place = tuple[str, float, pd.Index]  # first readout, share of runs called otherwise, their items
+# The first readout, the share of runs that the second calls otherwise, and their items.
+Place = tuple[str, float, pd.Index]
 
 
 def readout_pairs(log: AuditInput, frame: pd.DataFrame) -> tuple[list[ReadoutPair], list[Place]]:
@@ -533,6 +489,7 @@ def readout_pairs(log: AuditInput, frame: pd.DataFrame) -> tuple[list[ReadoutPai
     for (model, *_), part in base.groupby(["model", "low", "high"], sort=False):
         low, high = float(part["low"].iloc[0]), float(part["high"].iloc[0])
         names = list(dict.fromkeys(part["extractor"]))[:MOST_READOUTS]
+        # Each output once: of a repeated row the first counts.
         wide = part.pivot_table(
             index=["item_id", "sample"],
             columns="extractor",
@@ -546,26 +503,19 @@ def readout_pairs(log: AuditInput, frame: pd.DataFrame) -> tuple[list[ReadoutPai
             if shared.empty:
                 continue
             means = shared.groupby(level="item_id", sort=False).mean()
-            families = _templates(log, means.index)
-            numbers = None if families is None else family_numbers(families)
-            first_scores, second_scores = (
-                means[name].to_numpy(dtype=float) for name in (first, second)
+            pair = ReadoutPair(
+                str(model),
+                spoken_name(first),
+                spoken_name(second),
+                means[first].to_numpy(dtype=float),
+                means[second].to_numpy(dtype=float),
+                clusters=_cluster_numbers(log, means.index),
+                low=low,
+                high=high,
             )
-            pairs.append(
-                ReadoutPair(
-                    str(model),
-                    spoken_name(first),
-                    spoken_name(second),
-                    first_scores,
-                    second_scores,
-                    numbers,
-                    low,
-                    high,
-                )
-            )
-            places.append(
-                (first, len(differing) / len(shared), differing.index.get_level_values("item_id"))
-            )
+            pairs.append(pair)
+            items = differing.index.get_level_values("item_id")
+            places.append((first, len(differing) / len(shared), items))
     return pairs, places
 
 
@@ -576,22 +526,21 @@ def readouts_differ(
 
     `other_ps` are the p of the other checks of the log.
     """
-    for claim, pair, (first, share, items) in zip(
-        readout_claims(pairs, other_ps), pairs, places, strict=True
-    ):
+    claims = readout_claims(pairs, other_ps)
+    for claim, pair, (first, share, items) in zip(claims, pairs, places, strict=True):
         if share:
             rank = (55 if claim.asserted else 30) + 40 * share
-            yield Finding(
-                "readouts",
-                claim,
-                rank,
-                tuple(dict.fromkeys(items))[:N_LISTED],
-                pair.model,
-                extractor=first,
-            )
+            listed = tuple(dict.fromkeys(items))[:N_LISTED]
+            yield Finding("readouts", claim, rank, listed, pair.model, extractor=first)
 
 
-def _templates(log: AuditInput, items: pd.Index) -> np.ndarray | None:
+def _cluster_numbers(log: AuditInput, items: pd.Index) -> np.ndarray | None:
+    """Return the number of each item's cluster; None if every item is its own."""
+    clusters = _clusters(log, items)
+    return None if clusters is None else family_numbers(clusters)
+
+
+def _clusters(log: AuditInput, items: pd.Index) -> np.ndarray | None:
     """Return the cluster of each item; None if every item is its own."""
     if "family" not in log.items:
         return None
@@ -610,20 +559,20 @@ def models_differ(log: AuditInput, frame: pd.DataFrame) -> Iterator[Finding]:
         return
     base = shares_alone(frame[frame["is_base"] & (frame["axis"] == OWN_PROMPT)])
     base = base.assign(is_correct=base["score"], role=base.get("role", ""))
-    role = _leading_role(base)
-    base = base[base["role"] == role]
-    readers = list(dict.fromkeys(base["extractor"]))
-    parts = [(str(reader), "", part) for reader, part in base.groupby("extractor", sort=False)]
+    base = base[base["role"] == _leading_role(base)]
+    extractors = list(dict.fromkeys(base["extractor"]))
+    by_extractor = base.groupby("extractor", sort=False)
+    parts = [(str(extractor), "", part) for extractor, part in by_extractor]
     if base["task"].nunique() > 1:
         by_task = base.groupby(["extractor", "task"], sort=False)
-        parts += [(str(names[0]), str(names[1]), part) for names, part in by_task]
-    for reader, task, part in parts:
-        if part["score"].notna().groupby(part["model"]).any().sum() < 2 or (
-            reader in OURS and len(readers) > 1 and task
-        ):
+        parts += [(str(extractor), str(task), part) for (extractor, task), part in by_task]
+    for extractor, task, part in parts:
+        n_scored = part["score"].notna().groupby(part["model"]).any().sum()
+        # By task the log's own scorers say enough, where it has any.
+        if n_scored < 2 or (extractor in OURS and len(extractors) > 1 and task):
             continue
-        is_ranking = reader == default_reference(readers, log.scorers) and not task
-        yield from _pairs_of_models(part, str(reader), str(task), is_ranking)
+        is_ranking = extractor == default_reference(extractors, log.scorers) and not task
+        yield from _pairs_of_models(part, extractor, task, is_ranking=is_ranking)
 
 
 def _leading_role(base: pd.DataFrame) -> str:
@@ -637,7 +586,8 @@ def grades_differ(log: AuditInput, frame: pd.DataFrame) -> Iterator[Finding]:
     base = with_scales(base, log.scales).assign(role=frame.get("role", ""))
     base = base[base["role"] == _leading_role(base)]
     base = base[(base["low"] != UNIT[0]) | (base["high"] != UNIT[1])]
-    for (reader, task), part in base.groupby(["extractor", "task"], sort=False, observed=True):
+    n_tasks = base["task"].nunique()
+    for (extractor, task), part in base.groupby(["extractor", "task"], sort=False, observed=True):
         means = part.pivot_table(
             index="item_id",
             columns="model",
@@ -651,38 +601,34 @@ def grades_differ(log: AuditInput, frame: pd.DataFrame) -> Iterator[Finding]:
         pairs = []
         for first, second in combinations(models, 2):
             shared = means[[first, second]].dropna()
-            if len(shared) > 1:
-                families = _templates(log, shared.index)
-                numbers = None if families is None else family_numbers(families)
-                first_scores, second_scores = (
-                    shared[name].to_numpy(dtype=float) for name in (first, second)
-                )
-                pairs.append(
-                    (
-                        GradedPair(first, second, first_scores, second_scores, low, high, numbers),
-                        shared.index,
-                    )
-                )
-        subject = spoken_name(str(reader)) + (f" on {task}" if base["task"].nunique() > 1 else "")
+            if len(shared) < 2:
+                continue
+            pair = GradedPair(
+                first,
+                second,
+                shared[first].to_numpy(dtype=float),
+                shared[second].to_numpy(dtype=float),
+                low=low,
+                high=high,
+                clusters=_cluster_numbers(log, shared.index),
+            )
+            pairs.append((pair, shared.index))
+        subject = spoken_name(str(extractor))
+        if n_tasks > 1:
+            subject += f" on {task}"
         claims = graded_pair_claims([pair for pair, _ in pairs], subject)
         for claim, (pair, items) in zip(claims, pairs, strict=True):
             differing = items[pair.first_scores != pair.second_scores]
             if len(differing):
-                listed = tuple(map(str, differing))[:N_LISTED]
-                yield Finding(
-                    TWO_MODELS,
-                    claim,
-                    30 + 10 * claim.asserted,
-                    listed,
-                    pair.first,
-                    extractor=str(reader),
-                )
+                rank, listed = 30 + 10 * claim.asserted, tuple(map(str, differing))[:N_LISTED]
+                yield Finding(TWO_MODELS, claim, rank, listed, pair.first, extractor=str(extractor))
 
 
 @dataclass(frozen=True)
 class GradedPair:
-    """Grades (items,) of two models on a scale from `low` to `high`; `clusters` are numbers or
-    None.
+    """Grades (items,) of two models on a scale from `low` to `high`.
+
+    `clusters` is the number of each item's cluster, None if every item is its own.
     """
 
     first: str
@@ -696,13 +642,8 @@ class GradedPair:
     @cached_property
     def p(self) -> float:
         """Return the p of these two alone."""
-        return float(
-            guarded_t(
-                (self.first_scores - self.second_scores) / (self.high - self.low),
-                SIGNED,
-                self.clusters,
-            ).p
-        )
+        differences = (self.first_scores - self.second_scores) / (self.high - self.low)
+        return float(guarded_t(differences, SIGNED, self.clusters).p)
 
 
 def graded_pair_claims(pairs: Sequence[GradedPair], subject: str) -> list[Claim]:
@@ -720,8 +661,9 @@ def graded_pair_claims(pairs: Sequence[GradedPair], subject: str) -> list[Claim]
             low=pair.low,
             high=pair.high,
         )
-        ahead, behind = (pair.first, pair.second) if gap.value >= 0 else (pair.second, pair.first)
-        gap = gap if gap.value >= 0 else _negated(gap)
+        ahead, behind = pair.first, pair.second
+        if not gap.value >= 0:
+            ahead, behind, gap = pair.second, pair.first, _negated(gap)
         among = count_of(pair.first_scores.size, "item")
         asserted = bool(p <= rate)
         if asserted:
@@ -737,55 +679,36 @@ def graded_pair_claims(pairs: Sequence[GradedPair], subject: str) -> list[Claim]
         detail = _grade_words(pair, f"of {pair.first}", f"of {pair.second}")
         if len(pairs) > 1:
             detail += f" p corrected for {len(pairs)} pairs of models (Holm)."
-        detail += "" if pair.clusters is None else f" {CLUSTERS_LIKE_SEEN}"
-        numbers = {"difference": gap, "p": p}
-        claims.append(
-            Claim(
-                GRADES_DIFFER,
-                "differ" if asserted else "undecided",
-                sentence,
-                asserted=asserted,
-                detail=detail,
-                numbers=numbers,
-            )
+        if pair.clusters is not None:
+            detail += f" {CLUSTERS_LIKE_SEEN}"
+        outcome, numbers = "differ" if asserted else "undecided", {"difference": gap, "p": p}
+        claim = Claim(
+            GRADES_DIFFER, outcome, sentence, asserted=asserted, detail=detail, numbers=numbers
         )
+        claims.append(claim)
     return claims
 
 
 def _pairs_of_models(
-    part: pd.DataFrame, reader: str, task: str, is_ranking: bool
+    part: pd.DataFrame, extractor: str, task: str, *, is_ranking: bool
 ) -> Iterator[Finding]:
-    contest_at_prompts = contest(order(scores(part)), reader)
-    for first, second in combinations(range(len(contest_at_prompts.models))[:MOST_READOUTS], 2):
-        values = contest_at_prompts.order.scores.values[contest_at_prompts.own_way]
-        ahead = (
-            values[:, first] - values[:, second]
-        )  # a model's mean over all that it answered says nothing of these items
+    own_contest = contest(order(scores(part)), extractor)
+    values = own_contest.order.scores.values[own_contest.own_way]
+    for first, second in combinations(range(len(own_contest.models))[:MOST_READOUTS], 2):
+        # On the items of both: a model's mean over all that it answered says nothing of these.
+        ahead = values[:, first] - values[:, second]
         differing = np.flatnonzero(np.nan_to_num(ahead))
         if not differing.size or (~np.isnan(ahead)).sum() < 2:
             continue
         j, k = (second, first) if np.nansum(ahead) < 0 else (first, second)
-        claim = lead_claim(
-            contest_at_prompts, j, k, spoken_name(reader) + (f" on {task}" if task else "")
-        )
-        claim = (
-            claim
-            if is_ranking
-            else description(
-                lead_words(contest_at_prompts, j, k, spoken_name(reader), task),
-                "described",
-                detail=NOT_OF_RANKING,
-            )
-        )
-        items = tuple(contest_at_prompts.order.scores.items[i] for i in differing)[:N_LISTED]
-        yield Finding(
-            TWO_MODELS,
-            claim,
-            30 + 10 * claim.asserted - 5 * (not is_ranking),
-            items,
-            contest_at_prompts.models[j],
-            extractor=reader,
-        )
+        if is_ranking:
+            claim = lead_claim(own_contest, j, k, spoken_name(extractor))
+        else:
+            sentence = lead_words(own_contest, j, k, spoken_name(extractor), task)
+            claim = description(sentence, "described", detail=NOT_OF_RANKING)
+        items = tuple(own_contest.order.scores.items[i] for i in differing)[:N_LISTED]
+        rank = 30 + 10 * claim.asserted - 5 * (not is_ranking)
+        yield Finding(TWO_MODELS, claim, rank, items, own_contest.models[j], extractor=extractor)
 
 
 # Findings of an audit on answers that change: the same prompt asked again, several prompts of one
@@ -796,7 +719,7 @@ def answer_flips(log: AuditInput, frame: pd.DataFrame) -> Iterator[Finding]:
     """Find answers that change between repeats and between prompts, from one count of the flips."""
     readouts = (frame, log.harmless)
     if all(part["sample"].nunique() < 2 and part["variant"].nunique() < 2 for part in readouts):
-        return  # nothing was asked twice
+        return  # Nothing was asked twice.
     columns = list(_flip_columns(log.harmless))
     yield from _repeats(columns, frame)
     yield from _prompts(columns, log.harmless)
@@ -815,14 +738,11 @@ def _repeats(columns: Sequence[FlipColumn], frame: pd.DataFrame) -> Iterator[Fin
     }
     for (model, extractor), part in prompt_rows.groupby(["model", "extractor"], sort=False):
         column = column_by_readout.get((str(model), str(extractor)))
-        rates = (
-            column.rates
-            if column
-            else part.groupby("item_id", sort=False)["score"]
-            .agg(_disagreement)
-            .dropna()
-            .astype(float)
-        )
+        if column:
+            rates = column.rates
+        else:
+            by_item = part.groupby("item_id", sort=False)["score"]
+            rates = by_item.agg(_disagreement).dropna().astype(float)
         if rates.empty or not rates.sum():
             continue
         floor = column.mean if column else mean_interval(rates)
@@ -836,10 +756,8 @@ def _repeats(columns: Sequence[FlipColumn], frame: pd.DataFrame) -> Iterator[Fin
             "items moves far less."
         )
         claim = description(sentence, "floor", detail=detail, floor=floor)
-        items = tuple(rates.index[rates > 0])[:N_LISTED]
-        yield Finding(
-            "repeats", claim, 35 + 20 * floor.value, items, str(model), extractor=str(extractor)
-        )
+        rank, items = 35 + 20 * floor.value, tuple(rates.index[rates > 0])[:N_LISTED]
+        yield Finding("repeats", claim, rank, items, str(model), extractor=str(extractor))
 
 
 def _disagreement(scores: pd.Series) -> float:
@@ -851,9 +769,7 @@ def _disagreement(scores: pd.Series) -> float:
 
 @dataclass(frozen=True)
 class FlipColumn:
-    """A column of the flip map: `rates` of the items that define one, and their mean as it is
-    shown.
-    """
+    """A column of the flip map: `rates` of the items that define one, and their mean as shown."""
 
     model: str
     extractor: str
@@ -864,28 +780,18 @@ class FlipColumn:
 
 def _flip_columns(harmless: pd.DataFrame) -> Iterator[FlipColumn]:
     """Return every column of the flip maps of harmless readouts."""
-    firsts = {
-        str(model): part.drop_duplicates("item_id")
-        for model, part in harmless.groupby("model", observed=True)
-    }
-    families = {
-        model: dict(zip(part["item_id"], part["family"], strict=True))
-        for model, part in firsts.items()
-    }
-    for (model, extractor), part in harmless.groupby(
-        ["model", "extractor"], sort=False, observed=True
-    ):
-        cells, family_of = surface(part, str(extractor)), families[str(model)]
-        for column_index, (axis, mean) in enumerate(
-            zip(cells.columns, column_means(cells, family_of), strict=True)
-        ):
-            yield FlipColumn(
-                str(model),
-                str(extractor),
-                axis,
-                pd.Series(cells.rate[:, column_index], cells.items).dropna(),
-                mean,
-            )
+    # Counted as the map on Flips counts: an audit says no other number.
+    clusters = {}
+    for name, model_rows in harmless.groupby("model", observed=True):
+        items = model_rows.drop_duplicates("item_id")
+        clusters[str(name)] = dict(zip(items["item_id"], items["family"], strict=True))
+    by_readout = harmless.groupby(["model", "extractor"], sort=False, observed=True)
+    for (model, extractor), part in by_readout:
+        cells = surface(part, str(extractor))
+        means = column_means(cells, clusters[str(model)])
+        for axis, mean, rates in zip(cells.columns, means, cells.rate.T, strict=True):
+            item_rates = pd.Series(rates, cells.items).dropna()
+            yield FlipColumn(str(model), str(extractor), axis, item_rates, mean)
 
 
 def _prompts(columns: Sequence[FlipColumn], harmless: pd.DataFrame) -> Iterator[Finding]:
@@ -907,19 +813,11 @@ def _prompts(columns: Sequence[FlipColumn], harmless: pd.DataFrame) -> Iterator[
             f"{column.mean.text_percent()} of pairs of variants get different {what_differs(part)}"
         )
         sentence = f"{column.model}: {share} under {change}, read by {name}."
-        claim = description(
-            sentence, "flips", detail=f"{n:,} items, counted as on Flips.{span}", flips=column.mean
-        )
+        detail = f"{n:,} items, counted as on Flips.{span}"
+        claim = description(sentence, "flips", detail=detail, flips=column.mean)
         items = tuple(column.rates.index[column.rates > 0])[:N_LISTED]
-        yield Finding(
-            "prompts",
-            claim,
-            45 + 30 * column.mean.value,
-            items,
-            column.model,
-            column.axis,
-            column.extractor,
-        )
+        rank = 45 + 30 * column.mean.value
+        yield Finding("prompts", claim, rank, items, column.model, column.axis, column.extractor)
 
 
 def score_consistency(log: AuditInput, frame: pd.DataFrame) -> Iterator[Finding]:
@@ -946,14 +844,15 @@ def score_consistency(log: AuditInput, frame: pd.DataFrame) -> Iterator[Finding]
                 "SCORE counts an answer at the right option's original place as the right option, "
                 "whatever stands there."
             )
+            claim = description(sentence, "SCORE", detail=detail)
             yield Finding(
                 "SCORE rate",
-                description(sentence, "SCORE", detail=detail),
+                claim,
                 82,
-                tuple(dict.fromkeys(part["item_id"]))[:N_LISTED],
+                _listed_items(part),
                 str(model),
-                "option_order",
-                str(extractor),
+                axis="option_order",
+                extractor=str(extractor),
             )
 
 
@@ -966,14 +865,18 @@ def _places(
     """
     row = {item: i for i, item in enumerate(items)}
     versions = list(dict.fromkeys(part["variant"]))
-    answer_places, right_places = (
-        np.full((len(items), len(versions)), -1),
-        np.full((len(items), len(versions)), -1),
-    )
+    answer_places = np.full((len(items), len(versions)), -1)
+    right_places = answer_places.copy()
     for item, variant, answer in zip(part["item_id"], part["variant"], part["answer"], strict=True):
         i, v, gold = row[item], versions.index(variant), original[row[item]]
         place = gold if variant == "base" else ord(variant[-1]) - ord("A")
         option = int(answer)
         right_places[i, v] = place
-        answer_places[i, v] = place if option == gold else gold if option == place else option
+        # The right option and the one at its new place change places.
+        if option == gold:
+            answer_places[i, v] = place
+        elif option == place:
+            answer_places[i, v] = gold
+        else:
+            answer_places[i, v] = option
     return answer_places, right_places

@@ -69,10 +69,8 @@ class Coverage:
 def coverage(log: AuditInput) -> Coverage:
     """Return the checks that this log allows."""
     base = scored(log.frame[(log.frame["variant"] == "base") & (log.frame["axis"] == OWN_PROMPT)])
-    return Coverage(
-        len(CHECKS),
-        tuple((check.title, check.otherwise) for check in CHECKS if not check.applies(log, base)),
-    )
+    lacking = [check for check in CHECKS if not check.applies(log, base)]
+    return Coverage(len(CHECKS), tuple((check.title, check.otherwise) for check in lacking))
 
 
 def _has_own_answers(log: AuditInput, base: pd.DataFrame) -> bool:
@@ -83,9 +81,11 @@ def _has_own_answers(log: AuditInput, base: pd.DataFrame) -> bool:
 
 def _repeats_within(rows: pd.DataFrame, columns: Sequence[str], by: str) -> bool:
     """True if anything of these columns stands with two values of `by`."""
-    return rows[by].nunique() > 1 and bool(
-        rows[[*columns, by]].drop_duplicates().duplicated(list(columns)).any()
-    )
+    # The rows of a large log are compared only where they can differ at all.
+    if rows[by].nunique() < 2:
+        return False
+    distinct = rows[[*columns, by]].drop_duplicates()
+    return bool(distinct.duplicated(list(columns)).any())
 
 
 def _has_two_readouts(log: AuditInput, base: pd.DataFrame) -> bool:
@@ -96,28 +96,24 @@ def _has_two_readouts(log: AuditInput, base: pd.DataFrame) -> bool:
 def _has_two_models(log: AuditInput, base: pd.DataFrame) -> bool:
     if base["model"].nunique() < 2:
         return False
-    rows = base.loc[
-        base["score"].notna(), ["task", "extractor", "model", "item_id"]
-    ].drop_duplicates()
+    scored_rows = base.loc[base["score"].notna(), ["task", "extractor", "model", "item_id"]]
+    rows = scored_rows.drop_duplicates()
     for _, part in rows.groupby(["task", "extractor"], sort=False, observed=True):
-        sets = [
-            set(items) for _, items in part.groupby("model", sort=False, observed=True)["item_id"]
-        ][:MOST_READOUTS]
+        by_model = part.groupby("model", sort=False, observed=True)["item_id"]
+        sets = [set(items) for _, items in by_model][:MOST_READOUTS]
         if any(len(first & second) > 1 for first, second in combinations(sets, 2)):
             return True
     return False
 
 
 def _has_samples(log: AuditInput, base: pd.DataFrame) -> bool:
-    return _repeats_within(
-        base[~base["status"].isin(NO_ANSWER)], ("model", "extractor", "item_id"), "sample"
-    )
+    rows = base[~base["status"].isin(NO_ANSWER)]
+    return _repeats_within(rows, ("model", "extractor", "item_id"), "sample")
 
 
 def _has_prompts(log: AuditInput, base: pd.DataFrame) -> bool:
-    rows = log.harmless[
-        (log.harmless["axis"] != OWN_PROMPT) & ~log.harmless["status"].isin(NO_ANSWER)
-    ]
+    is_answer = ~log.harmless["status"].isin(NO_ANSWER)
+    rows = log.harmless[(log.harmless["axis"] != OWN_PROMPT) & is_answer]
     return _repeats_within(rows, ("model", "extractor", "axis", "item_id"), "variant")
 
 

@@ -20,11 +20,13 @@ from flipcore.core.records import (
 )
 from flipcore.extractors import EXTRACTORS, VALUES, title_of
 
-ROUNDING = 0.0006  # a printed score may be rounded to three digits
+# A printed score may be rounded to three digits.
+ROUNDING = 0.0006
 LEAST_TEMPLATES, MOST_READOUTS, N_LISTED = 10, 12, 200
 OURS = (WRITTEN_ANSWER, "cloze", WRITTEN_WORDS, WRITTEN_MATH)
 OWN_PROMPT = IDENTITY
-NO_ANSWER = (ABSENT, CUT)  # in no pair of answers
+# Such readouts are in no pair of answers.
+NO_ANSWER = (ABSENT, CUT)
 READ = (
     "item_id",
     "family",
@@ -110,7 +112,9 @@ def scored(frame: pd.DataFrame) -> pd.DataFrame:
     `score` is 1, 0, a share, or NaN; `is_base` is True of the own prompt.
     """
     right = frame["is_correct"].map({True: 1.0, False: 0.0}).astype(float)
+    # A loss or a similarity of ours is no score.
     value = frame["value"].astype(float).where(~frame["extractor"].isin((*OURS, *VALUES)))
+    # Each id is split once: a log of a million rows has few items.
     codes, items = pd.factorize(frame["item_id"])
     tasks = pd.array([str(item).partition("/")[0] for item in items], dtype="str")
     task = pd.Series(tasks.take(codes), index=frame.index)
@@ -123,6 +127,8 @@ def scored(frame: pd.DataFrame) -> pd.DataFrame:
 
 def shares_alone(frame: pd.DataFrame) -> pd.DataFrame:
     """Return the rows of readouts whose scores lie from 0 to 1."""
+    # A grade on another scale is neither right nor wrong, and no difference to it is one in
+    # percentage points.
     is_outside = (frame["score"] < 0) | (frame["score"] > 1)
     if not is_outside.any():
         return frame
@@ -150,8 +156,10 @@ def with_scales(
 
 def what_differs(part: pd.DataFrame) -> str:
     """Return the word for what differs between readouts of one extractor: "answers" or "scores"."""
-    of_wrong = part.loc[part["is_correct"] == False, "answer"]  # noqa: E712
-    return "scores" if len(of_wrong) and (of_wrong == WRONG).all() else "answers"
+    wrong_answers = part.loc[part["is_correct"] == False, "answer"]  # noqa: E712
+    # An extractor that judges takes no answer out: two wrong answers of it are one.
+    is_judging = len(wrong_answers) > 0 and (wrong_answers == WRONG).all()
+    return "scores" if is_judging else "answers"
 
 
 def item_scores(frame: pd.DataFrame) -> pd.Series:
@@ -160,11 +168,7 @@ def item_scores(frame: pd.DataFrame) -> pd.Series:
 
 
 def spoken_name(extractor: object) -> str:
-    """Return the name of an extractor in a sentence: ours by its title, one of a log by its own
-    name.
-    """
-    return (
-        title_of(str(extractor)).lower()
-        if extractor in (*EXTRACTORS, *ROTATION_READOUTS)
-        else str(extractor)
-    )
+    """Return the name of an extractor in a sentence: the title of ours, a log's own name."""
+    if extractor in (*EXTRACTORS, *ROTATION_READOUTS):
+        return title_of(str(extractor)).lower()
+    return str(extractor)

@@ -45,10 +45,10 @@ def questions_of(items: pd.DataFrame, prompts: pd.DataFrame | None = None) -> pd
     (`item_id`, `prompt`, `system`) and not in the question.
     """
     tasks = items["task"] if "task" in items else [""] * len(items)
-    tasks_of_prompts = _tasks_asked(items, prompts)
+    prompt_tasks = _prompt_tasks(items, prompts)
     columns = zip(
         tasks,
-        tasks_of_prompts,
+        prompt_tasks,
         items["question"],
         items["options"],
         items["target"],
@@ -56,21 +56,17 @@ def questions_of(items: pd.DataFrame, prompts: pd.DataFrame | None = None) -> pd
         strict=True,
     )
     questions = []
-    for task, own_task, question, options, target, item in columns:
-        is_alone = not len(options) and _is_label(target)
-        words = [
-            task,
-            own_task,
-            _folded(question),
-            *sorted(map(_folded, options)),
-            item if is_alone else "",
-        ]
+    for task, prompt_task, question, options, target, item in columns:
+        # The options of a letter were not stored, so nobody can tell which question it answers.
+        item_key = item if not len(options) and _is_label(target) else ""
+        option_words = sorted(map(_folded, options))
+        words = [task, prompt_task, _folded(question), *option_words, item_key]
         questions.append("\n".join(words))
     return pd.Series(questions, index=items.index, dtype=object)
 
 
-def _tasks_asked(items: pd.DataFrame, prompts: pd.DataFrame | None) -> pd.Series:
-    """The task whose question each item asks, "" where question and options say it all.
+def _prompt_tasks(items: pd.DataFrame, prompts: pd.DataFrame | None) -> pd.Series:
+    """Return the task whose question each item asks, "" where question and options say it all.
 
     They do where the options are the item's own. Items without any, or with the same ones all
     through a task (yes and no, a list of classes), are asked by the prompt around them: two tasks
@@ -80,11 +76,9 @@ def _tasks_asked(items: pd.DataFrame, prompts: pd.DataFrame | None) -> pd.Series
     no_task = pd.Series("", index=items.index, dtype=object)
     if task.nunique() < 2:
         return no_task
-    options = items["options"].map(lambda several: "\n".join(sorted(map(_folded, several))))
-    n_sets, n_items = (
-        options.groupby(task).transform("nunique"),
-        task.groupby(task).transform("size"),
-    )
+    options = items["options"].map(lambda labels: "\n".join(sorted(map(_folded, labels))))
+    n_sets = options.groupby(task).transform("nunique")
+    n_items = task.groupby(task).transform("size")
     needs_prompt = (options == "") | ((n_sets == 1) & (n_items > 1))
     words = task
     if prompts is not None and len(prompts):
@@ -94,9 +88,9 @@ def _tasks_asked(items: pd.DataFrame, prompts: pd.DataFrame | None) -> pd.Series
             texts = by_item["system"].astype(str) + "\n" + texts
         prompt = items["item_id"].map(texts)
         question = items["question"].map(_folded)
-        words = task.groupby([question, prompt.where(prompt.notna(), items["item_id"])]).transform(
-            "first"
-        )
+        # An item without a prompt is like no other.
+        prompt_key = prompt.where(prompt.notna(), items["item_id"])
+        words = task.groupby([question, prompt_key]).transform("first")
     return no_task.where(~needs_prompt, words)
 
 
@@ -110,28 +104,21 @@ def _is_label(target: object) -> bool:
 
 def _right_words(target: str, options: list[str]) -> str:
     """Return the right answer as words, so that options in another order compare."""
-    right = target.split("\n")
-    return "|".join(
-        sorted(
-            options[int(label)]
-            if options and label.isdecimal() and int(label) < len(options)
-            else label
-            for label in right
-        )
-    )
+    words = []
+    for label in target.split("\n"):
+        is_option = options and label.isdecimal() and int(label) < len(options)
+        words.append(options[int(label)] if is_option else label)
+    return "|".join(sorted(words))
 
 
 def golds(log: AuditInput, questions: pd.Series) -> Iterator[Finding]:
-    """Find the same question with different right answers; `questions` are `questions_of` the
-    items.
-    """
+    """Find the same question with different right answers, by `questions_of` the items."""
     items = log.items[log.items["target"].notna()]
     if items.empty:
         return
     columns = zip(items["target"], items["options"], strict=True)
-    right = pd.Series(
-        [_right_words(str(target), list(options)) for target, options in columns], index=items.index
-    )
+    words = [_right_words(str(target), list(options)) for target, options in columns]
+    right = pd.Series(words, index=items.index)
     groups = right.groupby(questions[items.index])
     contradicting = groups.transform("nunique") > 1
     if contradicting.any():
@@ -141,41 +128,32 @@ def golds(log: AuditInput, questions: pd.Series) -> Iterator[Finding]:
             f"{n:,} question{'s' * (n != 1)} stand{'s' * (n == 1)} with contradicting right "
             f"answers ({len(listed):,} items)."
         )
-        yield Finding(
-            "contradicting golds",
-            description(sentence, "contradicting golds"),
-            85,
-            listed[:N_LISTED],
-        )
+        claim = description(sentence, "contradicting golds")
+        yield Finding("contradicting golds", claim, 85, listed[:N_LISTED])
 
 
-def repeated_items(log: AuditInput, same: pd.Series) -> Iterator[Finding]:
-    """Find the same question under several ids; `questions` are `questions_of` the items.
+def repeated_items(log: AuditInput, questions: pd.Series) -> Iterator[Finding]:
+    """Find the same question under several ids, by `questions_of` the items.
 
     It counts several times in the score, and once as a cluster.
     """
-    twice = same.duplicated(keep=False)
-    if twice.any():
-        n, extra = int(same[twice].nunique()), int(same.duplicated().sum())
+    is_repeated = questions.duplicated(keep=False)
+    if is_repeated.any():
+        n, extra = int(questions[is_repeated].nunique()), int(questions.duplicated().sum())
         sentence = (
             f"{n:,} question{'s' * (n != 1)} occur{'s' * (n == 1)} more than once: {extra:,} of "
-            f"{len(same):,} items are repeats."
+            f"{len(questions):,} items are repeats."
         )
         claim = description(sentence, "repeated items")
-        yield Finding(
-            "repeated items",
-            claim,
-            42 + 40 * extra / len(same),
-            tuple(log.items.loc[twice, "item_id"])[:N_LISTED],
-        )
+        items = tuple(log.items.loc[is_repeated, "item_id"])[:N_LISTED]
+        yield Finding("repeated items", claim, 42 + 40 * extra / len(questions), items)
 
 
 @dataclass(frozen=True)
 class GroupedScores:
-    """One model's scores under one readout, of items in one role, spread over subjects or
-    templates.
+    """The spread over subjects or templates of one model's scores under one readout.
 
-    `role_words` names the role, "" if there is one alone.
+    They are of items in one role. `role_words` names the role, "" if there is one alone.
     """
 
     model: str
@@ -185,48 +163,39 @@ class GroupedScores:
 
 
 def grouped_scores(log: AuditInput, frame: pd.DataFrame) -> list[GroupedScores]:
-    """Return every score whose items name subjects or templates, at least `LEAST_TEMPLATES` of
-    them.
-    """
+    """Return every score whose items name `LEAST_TEMPLATES` subjects or templates or more."""
     if log.items["category"].nunique() < LEAST_TEMPLATES:
         return []
     base = frame[frame["is_base"] & (frame["axis"] == OWN_PROMPT) & frame["score"].notna()]
     category = log.items.set_index("item_id")["category"]
     base = base if "role" in base else base.assign(role="")
-    rows = []
+    roles, rows = set(base["role"]), []
     for (model, extractor, role), part in base.groupby(["model", "extractor", "role"], sort=False):
         means = item_scores(part)
         groups = category.reindex(means.index).fillna("")
         if groups.nunique() < LEAST_TEMPLATES or (groups == "").any():
             continue
-        role_words = (
-            f", {role_name(str(role), set(base['role']))} items"
-            if base["role"].nunique() > 1
-            else ""
-        )
-        rows.append(
-            GroupedScores(str(model), str(extractor), role_words, group_spread(means, groups))
-        )
+        role_words = f", {role_name(str(role), roles)} items" if base["role"].nunique() > 1 else ""
+        spread = group_spread(means, groups)
+        rows.append(GroupedScores(str(model), str(extractor), role_words, spread))
     return rows
 
 
 def standard_error_claim(scores: GroupedScores, p: float) -> Claim:
     """Claim that items of one subject or template are alike; `p` is corrected over the log."""
-    spread, subject = (
-        scores.spread,
-        f"{scores.model}, {spoken_name(scores.extractor)}{scores.role_words}",
-    )
+    spread = scores.spread
+    subject = f"{scores.model}, {spoken_name(scores.extractor)}{scores.role_words}"
+    # Groups more alike than chance make no interval too narrow.
     asserted = p <= GROUPS_DIFFER.error_rate and spread.ratio > 1
     sizes = (
         f"standard error {number_text(spread.by_group, 4)} by group, "
         f"{number_text(spread.by_item, 4)} by items"
     )
     if not asserted:
-        return Claim(
-            GROUPS_DIFFER,
-            "undecided",
-            f"{subject}: scores are not shown to differ by subject or template ({p_text(p)}).",
+        sentence = (
+            f"{subject}: scores are not shown to differ by subject or template ({p_text(p)})."
         )
+        return Claim(GROUPS_DIFFER, "undecided", sentence)
     detail = (
         f"{spread.n_groups} groups. Intervals of accuracy take single items; for other subjects "
         f"or templates than these they would be about {spread.ratio:.1f} times as wide."
@@ -234,14 +203,8 @@ def standard_error_claim(scores: GroupedScores, p: float) -> Claim:
     sentence = (
         f"{subject}: scores differ by subject or template beyond chance, {p_text(p)}: {sizes}."
     )
-    return Claim(
-        GROUPS_DIFFER,
-        "differ",
-        sentence,
-        asserted=True,
-        detail=detail,
-        numbers={"p": p, "ratio": spread.ratio},
-    )
+    numbers = {"p": p, "ratio": spread.ratio}
+    return Claim(GROUPS_DIFFER, "differ", sentence, asserted=True, detail=detail, numbers=numbers)
 
 
 def standard_errors(
@@ -261,12 +224,11 @@ def flip_rates(log: AuditInput) -> Iterator[Finding]:
     for reported in log.reported:
         if "flip" not in str(reported.get("metric") or reported["readout"]).lower():
             continue
-        scores = [
-            accuracy["value"]
-            for accuracy in log.reported
-            if accuracy["model"] == reported["model"]
-            and str(accuracy.get("metric", "")).startswith(("acc", "exact"))
-        ]
+        scores = []
+        for score in log.reported:
+            is_accuracy = str(score.get("metric", "")).startswith(("acc", "exact"))
+            if is_accuracy and score["model"] == reported["model"]:
+                scores.append(score["value"])
         for first, second in combinations(scores, 2):
             largest = largest_flip_rate(first, second)
             if reported["value"] > largest + ROUNDING:
@@ -279,10 +241,7 @@ def flip_rates(log: AuditInput) -> Iterator[Finding]:
                     "Of two different answers one is wrong, so the rate is at most 2 minus both "
                     "scores."
                 )
-                yield Finding(
-                    "impossible rate",
-                    description(sentence, "impossible", detail=detail),
-                    95,
-                    model=reported["model"],
-                )
+                claim = description(sentence, "impossible", detail=detail)
+                yield Finding("impossible rate", claim, 95, model=reported["model"])
+                # One pair of scores that excludes the rate is enough.
                 break

@@ -18,7 +18,8 @@ from flipcore.core.records import RIGHT, WRONG
 from flipcore.stats.base.estimate import percent_text
 from flipcore.text.counts import count_of
 
-LEAST_RERUN, LEAST_CHARS = 5, 80  # items asked again; characters that no sampling repeats by chance
+# Items asked again; characters that no sampling repeats by chance.
+LEAST_RERUN, LEAST_CHARS = 5, 80
 LEAST_CUT, CUT_SHARE = 3, 0.02  # outputs of one length, and their least share
 LEAST_TOKENS, LEAST_LENGTH = 64, 200  # below which a common length is the form of the answer
 LEAST_KEYS, LEAST_VOTERS = 5, 3
@@ -37,6 +38,8 @@ def output_findings(log: AuditInput, frame: pd.DataFrame) -> Iterator[Finding]:
 
 def _cached(log: AuditInput) -> Iterator[Finding]:
     """Find reruns that hold one text: read from a cache, they say nothing of noise."""
+    # A model that is asked greedily repeats itself, and so does any model in a few words, so those
+    # are left alone unless each rerun took the same time to the millisecond.
     for row in _rows(log.reruns):
         n, is_greedy = int(row["n_items"]), row["temperature"] == 0
         if n < LEAST_RERUN or row["n_same"] < n:
@@ -51,12 +54,8 @@ def _cached(log: AuditInput) -> Iterator[Finding]:
             f"text{heat_words}. They look cached, so their agreement says nothing about noise."
         )
         detail = "Each repeat took exactly the same time." if is_same_time else ""
-        yield Finding(
-            "cached runs",
-            description(sentence, "cached", detail=detail),
-            83,
-            model=str(row["model"]),
-        )
+        claim = description(sentence, "cached", detail=detail)
+        yield Finding("cached runs", claim, 83, model=str(row["model"]))
 
 
 def _rows(frame: pd.DataFrame) -> list[dict[str, Any]]:
@@ -83,9 +82,9 @@ def _averaged(log: AuditInput, frame: pd.DataFrame) -> Iterator[Finding]:
         is_between = (by_item["first"] > 0) & (by_item["first"] < 1)
         n_between, n_runs = int(is_between.sum()), int(by_item["size"].min())
         shares = by_item["first"] * n_runs
-        is_mean = bool(
-            (by_item["nunique"] == 1).all() and np.allclose(shares, shares.round(), atol=0.01)
-        )
+        # A mean of n runs that are right or wrong is a multiple of 1/n.
+        are_counts = np.allclose(shares, shares.round(), atol=0.01)
+        is_mean = bool((by_item["nunique"] == 1).all() and are_counts)
         is_binary = str(extractor).rpartition("/")[2] in RIGHT_OR_WRONG
         if n_between < LEAST_RERUN:
             continue
@@ -119,35 +118,35 @@ def _refusals_and_empty(log: AuditInput, frame: pd.DataFrame) -> Iterator[Findin
     if log.outputs.empty:
         return
     outputs = log.outputs.merge(_lead_scores(log, frame), on=KEY, how="left")
+    # A refusal that the log's scorer calls right is an answer.
     is_right = (outputs["what"] == "refusal") & (outputs["score"] >= 1)
     sizes = log.calls.groupby("model")["n"].sum()
-    for (model, what), part in outputs[~is_right].groupby(["model", "what"], sort=False):
-        about, is_one, are_several, rank = _NAMES[str(what)]
+    for (model, kind), part in outputs[~is_right].groupby(["model", "what"], sort=False):
+        about, singular, plural, rank = _NAMES[str(kind)]
         n, n_all = len(part), int(sizes.get(model, len(part)))
         share = percent_text(n / n_all, 1)
         sentence = (
-            f"{model}: {share} of its {n_all:,} outputs {is_one if n == 1 else are_several} "
-            f"({n:,})."
+            f"{model}: {share} of its {n_all:,} outputs {singular if n == 1 else plural} ({n:,})."
         )
         n_wrong = int((part["score"] == 0).sum())
         detail = f"{n_wrong:,} of them count as wrong." if n_wrong else ""
         items = tuple(dict.fromkeys(part["item_id"]))[:N_LISTED]
-        yield Finding(
-            about,
-            description(sentence, about, detail=detail),
-            rank * (0.5 + 0.5 * n / n_all),
-            items,
-            str(model),
-        )
+        claim = description(sentence, about, detail=detail)
+        yield Finding(about, claim, rank * (0.5 + 0.5 * n / n_all), items, str(model))
 
 
 def _lead_scores(log: AuditInput, frame: pd.DataFrame) -> pd.DataFrame:
     """Return the score of each output by the scorer that leads its model's log."""
     log_scores = frame[~frame["extractor"].isin(OURS) & frame["score"].notna()]
-    place = {name: number for number, name in enumerate(log.scorers)}
-    order = log_scores["extractor"].astype(str).map(place).fillna(len(place))
-    first = log_scores.assign(order=order).sort_values("order", kind="stable").drop_duplicates(KEY)
+    ordered = log_scores.assign(order=_scorer_order(log, log_scores))
+    first = ordered.sort_values("order", kind="stable").drop_duplicates(KEY)
     return first[[*KEY, "score"]].astype(dict.fromkeys(KEY[:3], str))
+
+
+def _scorer_order(log: AuditInput, readouts: pd.DataFrame) -> pd.Series:
+    """Return the place of each readout's extractor among the log's scorers; others come last."""
+    places = {name: number for number, name in enumerate(log.scorers)}
+    return readouts["extractor"].astype(str).map(places).fillna(len(places))
 
 
 def _cut_silently(log: AuditInput) -> Iterator[Finding]:
@@ -159,6 +158,7 @@ def _cut_silently(log: AuditInput) -> Iterator[Finding]:
         ended = part[~part["finish_reason"].isin(ENDED_EARLY)]
         at_limit = ended[(ended["max_tokens"] > 1) & (ended["n_tokens_out"] >= ended["max_tokens"])]
         n, limit = int(at_limit["n"].sum()), at_limit["max_tokens"].max()
+        # Where nearly all outputs have that length, the model was asked for it.
         if n >= max(LEAST_CUT, CUT_SHARE * n_all) and n < 0.95 * n_all:
             where = f"have all {int(limit):,} tokens that were allowed"
         else:
@@ -182,16 +182,14 @@ def _at_most(ended: pd.DataFrame, n_all: int) -> tuple[int, str]:
             continue
         at_top = lengths[lengths[column] == top]
         near = lengths[(lengths[column] < top) & (lengths[column] >= 0.95 * top)]
-        n, n_open = (
-            int(at_top["n_texts"].sum()),
-            int(at_top.loc[at_top["ends_open"], "n_texts"].sum()),
-        )
+        n = int(at_top["n_texts"].sum())
+        n_open = int(at_top.loc[at_top["ends_open"], "n_texts"].sum())
+        # Lengths that run out by themselves thin out towards the largest one.
         is_pile = n >= max(LEAST_RERUN, CUT_SHARE * n_all) and n > int(near["n"].sum())
-        # texts of one form have one length and end as they should
+        # Texts of one form have one length and end as they should.
         if is_pile and n < 0.95 * n_all and n_open >= 0.5 * n:
-            return int(
-                at_top["n"].sum()
-            ), f"have exactly {int(top):,} {unit}, which no other exceeds"
+            n_outputs = int(at_top["n"].sum())
+            return n_outputs, f"have exactly {int(top):,} {unit}, which no other exceeds"
     return 0, ""
 
 
@@ -202,76 +200,65 @@ def _keys_alone(log: AuditInput, frame: pd.DataFrame) -> Iterator[Finding]:
         for item, target in zip(log.items["item_id"], log.items["target"], strict=True)
         if isinstance(target, str) and target
     }
-    base = frame[
-        frame["is_base"]
-        & (frame["axis"] == OWN_PROMPT)
-        & (frame["status"] == "ok")
-        & frame["answer"].notna()
-    ]
+    is_answered = (frame["status"] == "ok") & frame["answer"].notna()
+    base = frame[frame["is_base"] & (frame["axis"] == OWN_PROMPT) & is_answered]
     base = base[base["item_id"].isin(keys.keys()) & ~base["answer"].isin((RIGHT, WRONG))]
     if base["model"].nunique() * base["sample"].nunique() < LEAST_VOTERS:
         return
-    place = {name: number for number, name in enumerate(log.scorers)}
-    order = base["extractor"].astype(str).map(place).fillna(len(place))
-    votes = (
-        base.assign(order=order)
-        .sort_values("order", kind="stable")
-        .drop_duplicates(["model", "item_id", "sample"])
-    )
+    # One vote per output: that of the extractor that leads its log.
+    by_lead = base.assign(order=_scorer_order(log, base)).sort_values("order", kind="stable")
+    votes = by_lead.drop_duplicates(["model", "item_id", "sample"])
+    votes = votes.astype({"item_id": str, "answer": str})
     n_models = votes["model"].nunique()
-    by_item = votes.astype({"item_id": str, "answer": str}).groupby("item_id", sort=False)
-    n_votes, models_of = by_item.size(), by_item["model"].nunique()
+    by_item = votes.groupby("item_id", sort=False)
+    n_votes, n_models_by_item = by_item.size(), by_item["model"].nunique()
     n_votes = n_votes[n_votes >= LEAST_VOTERS]
     if n_votes.empty:
         return
-    counts = (
-        votes.astype({"item_id": str, "answer": str})
-        .groupby(["item_id", "answer"], sort=False)
-        .size()
-    )
-    largest = counts.reset_index(name="n").sort_values("n", ascending=False, kind="stable")
-    largest = largest.drop_duplicates("item_id").set_index("item_id").loc[n_votes.index]
-    alone, partly = [], 0
-    for item, answer, n, n_all in zip(
-        largest.index, largest["answer"], largest["n"], n_votes, strict=True
-    ):
+    counts = votes.groupby(["item_id", "answer"], sort=False).size().reset_index(name="n")
+    largest = counts.sort_values("n", ascending=False, kind="stable").drop_duplicates("item_id")
+    largest = largest.set_index("item_id").loc[n_votes.index]
+    # Models that err alike also split on such items: a trap that takes six answers in ten takes all
+    # of three models on half as many items as it takes two of them. In 2,000 simulated sets of 20
+    # traps the finding was made in 5%; with a dozen wrong keys and models that are right on 90%, in
+    # 93%.
+    lonely_keys, n_majorities = [], 0
+    columns = zip(largest.index, largest["answer"], largest["n"], n_votes, strict=True)
+    for item, answer, n, n_all in columns:
         if answer in keys[item]:
             continue
-        if n == n_all and models_of[item] == n_models:
-            alone.append(item)
+        if n == n_all and n_models_by_item[item] == n_models:
+            lonely_keys.append(item)
         elif 2 * n > n_all:
-            partly += 1
-    if len(alone) < LEAST_KEYS or len(alone) < partly + 2:
+            n_majorities += 1
+    if len(lonely_keys) < LEAST_KEYS or len(lonely_keys) < n_majorities + 2:
         return
-    who = f"all {n_models} models" if n_models > 1 else "all its runs"
+    voters = f"all {n_models} models" if n_models > 1 else "all its runs"
     sentence = (
-        f"On {count_of(len(alone), 'item')} no answer agrees with the right answer, and {who} "
-        "give one other answer."
+        f"On {count_of(len(lonely_keys), 'item')} no answer agrees with the right answer, and "
+        f"{voters} give one other answer."
     )
     about = "keys alone" if n_models > 1 else "keys of one model"
-    yield Finding(
-        about,
-        description(sentence, about, detail="Look at these keys first."),
-        66,
-        tuple(alone)[:N_LISTED],
-    )
+    claim = description(sentence, about, detail="Look at these keys first.")
+    yield Finding(about, claim, 66, tuple(lonely_keys)[:N_LISTED])
 
 
 def reported_errors(
-    reported: Mapping[str, Any], scores: pd.Series, families: pd.Series | None
+    reported: Mapping[str, Any], scores: pd.Series, clusters: pd.Series | None
 ) -> tuple[float, float] | None:
-    """(reported, recomputed) standard error of a mean where the reported one is far too small.
+    """Return a reported standard error that is far too small, with the recomputed one.
 
-    `scores` is one mean per item. A log may take clusters together, which as a rule widens it: the
-    smaller of both is what it is held against.
+    `scores` is one mean per item.
     """
     stated, n = reported.get("stderr"), len(scores)
     if stated is None or n < 10 or scores.nunique() < 2:
         return None
     errors = [float(scores.std(ddof=1) / np.sqrt(n))]
-    if families is not None and (n_families := families.nunique()) > 1:
-        sums = (scores - scores.mean()).groupby(families.to_numpy()).sum()
-        errors.append(float(np.sqrt((sums**2).sum() * n_families / (n_families - 1)) / n))
+    if clusters is not None and (n_clusters := clusters.nunique()) > 1:
+        sums = (scores - scores.mean()).groupby(clusters.to_numpy()).sum()
+        errors.append(float(np.sqrt((sums**2).sum() * n_clusters / (n_clusters - 1)) / n))
+    # A log may take clusters together, which as a rule widens its error: the smaller of both is
+    # what it is held against.
     error = min(errors)
     is_too_small = 0 <= stated < 0.6 * error and error - stated > 0.001
     return (float(stated), error) if is_too_small else None

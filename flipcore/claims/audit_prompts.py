@@ -21,9 +21,10 @@ from flipcore.text.prompts import labels_of
 LEAST_ITEMS = 20
 MOST_WORDINGS = 4
 LEAST_SHARE = 0.05  # of the items, for a wording to count as one
+# The labels of the options: items with more of them are asked in the same wording.
 _LABELS = re.compile(
     r"([(\[]?(?:\b[A-Z]\b|#)[.,:)\]]* )(?:(?:(?:or|and|to) )?[(\[]?(?:\b[A-Z]\b|#)[.,:)\]]* )+"
-)  # of the options
+)
 _LEAK = re.compile(r"answer(?:\s+is|\s*:|\s*=)\s*\(?([A-Z])\b(?!\s*[a-z])", re.IGNORECASE)
 
 
@@ -31,7 +32,7 @@ def prompt_findings(log: AuditInput) -> Iterator[Finding]:
     """Find everything about the base prompts and the keys."""
     prompts = log.prompts.merge(log.items, on="item_id") if len(log.prompts) else log.prompts
     if len(prompts) >= LEAST_ITEMS:
-        # another task is asked otherwise, and so are items with options
+        # Another task is asked otherwise, and so are items with options.
         task = prompts["item_id"].astype(str).str.partition("/")[0]
         is_only_task = task.nunique() == 1
         for _, alike in prompts.groupby([task, prompts["options"].map(len) > 0], sort=False):
@@ -43,29 +44,29 @@ def prompt_findings(log: AuditInput) -> Iterator[Finding]:
     yield from _one_answer(log)
 
 
-def _rest(text: str, question: str, options: Iterable[str]) -> str:
+def _frame(text: str, question: str, options: Iterable[str]) -> str:
     """Return a prompt without the item's own question, options, numbers, and count of options."""
+    # The longest first: an option may be a part of another or of the question.
     for item_text in sorted([question, *map(str, options)], key=len, reverse=True):
         text = text.replace(item_text, " ") if len(item_text.strip()) > 1 else text
     return _LABELS.sub(r"\1", " ".join([*re.sub(r"\d+", "#", text).split(), ""]))
 
 
 def _wordings(prompts: pd.DataFrame) -> Iterator[Finding]:
-    """Find few wordings around the question, each of many items: the prompt was changed on the
-    way.
-    """
-    columns = (prompts[name] for name in ("prompt", "question", "options"))
-    rests = pd.Series(
-        [_rest(str(p), str(q), options) for p, q, options in zip(*columns, strict=True)],
+    """Find few wordings around the question, each of many items: the prompt was changed."""
+    columns = zip(prompts["prompt"], prompts["question"], prompts["options"], strict=True)
+    frames = pd.Series(
+        [_frame(str(prompt), str(question), options) for prompt, question, options in columns],
         index=prompts.index,
     )
-    counts = rests.value_counts()
-    if 1 < len(counts) <= MOST_WORDINGS and counts.iloc[1] >= LEAST_SHARE * len(rests):
+    counts = frames.value_counts()
+    # A wording of its own per item is a prompt with a passage or drawn examples.
+    if 1 < len(counts) <= MOST_WORDINGS and counts.iloc[1] >= LEAST_SHARE * len(frames):
         sizes = " and ".join(f"{n:,}" for n in counts)
         sentence = (
             f"The wording around the question changes: {len(counts)} wordings, of {sizes} items."
         )
-        items = tuple(prompts["item_id"][rests == counts.index[-1]])[:N_LISTED]
+        items = tuple(prompts["item_id"][frames == counts.index[-1]])[:N_LISTED]
         yield Finding("wordings", description(sentence, "wordings"), 72, items)
 
 
@@ -76,42 +77,37 @@ def _own_examples(prompts: pd.DataFrame) -> Iterator[Finding]:
     """
     systems = prompts["system"] if "system" in prompts else [""] * len(prompts)
     is_twice = []
-    for prompt, system, question in zip(
-        prompts["prompt"], systems, prompts["question"], strict=True
-    ):
+    columns = zip(prompts["prompt"], systems, prompts["question"], strict=True)
+    for prompt, system, question in columns:
         words = " ".join(str(question).split())
         text = " ".join(f"{system}\n{prompt}".split())
+        # A short question may stand within another by chance.
         is_twice.append(len(words) >= 12 and text.count(words) > 1)
     items = tuple(prompts["item_id"][is_twice])
-    if items and len(items) < 0.9 * len(
-        prompts
-    ):  # where every prompt repeats its question, that is its layout
+    # Where every prompt repeats its question, that is its layout.
+    if items and len(items) < 0.9 * len(prompts):
         stand = count_of(len(items), "item stands", "items stand")
-        sentence = (
-            f"{stand} among the examples of {'its' if len(items) == 1 else 'their'} own prompt."
-        )
+        whose_prompt = "its" if len(items) == 1 else "their"
+        sentence = f"{stand} among the examples of {whose_prompt} own prompt."
         yield Finding("own examples", description(sentence, "own examples"), 84, items[:N_LISTED])
 
 
 def _leaks(prompts: pd.DataFrame) -> Iterator[Finding]:
-    """Find items whose right answer stands in the prompt after the question, outside of its
-    options.
-    """
+    """Find items whose right answer stands in the prompt after the question, not as an option."""
     columns = (prompts[name] for name in ("item_id", "prompt", "question", "options", "target"))
-    leaking = [
-        item
-        for item, prompt, question, options, target in zip(*columns, strict=True)
-        if isinstance(target, str)
-        and _leaks_answer(str(prompt), str(question), list(options), target.split("\n"))
-    ]
+    leaking = []
+    for item, prompt, question, options, target in zip(*columns, strict=True):
+        if not isinstance(target, str):
+            continue
+        if _leaks_answer(str(prompt), str(question), list(options), target.split("\n")):
+            leaking.append(item)
     if leaking:
         sentence = (
             f"The right answer of {count_of(len(leaking), 'item')} stands in the prompt behind "
             "the question."
         )
-        yield Finding(
-            "leaked answers", description(sentence, "leaked answers"), 90, tuple(leaking)[:N_LISTED]
-        )
+        claim = description(sentence, "leaked answers")
+        yield Finding("leaked answers", claim, 90, tuple(leaking)[:N_LISTED])
 
 
 def _leaks_answer(prompt: str, question: str, options: list[str], targets: list[str]) -> bool:
@@ -120,21 +116,21 @@ def _leaks_answer(prompt: str, question: str, options: list[str], targets: list[
     behind = prompt.rpartition(question)[2]
     if options:
         labels = labels_of("upper", len(options))
-        hits = [target.upper() for target in _LEAK.findall(behind) if target.isupper()]
-        right = {
-            labels[int(target)]
-            for target in targets
-            if target.isdecimal() and int(target) < len(labels)
-        }
+        hits = [label.upper() for label in _LEAK.findall(behind) if label.isupper()]
+        places = (int(target) for target in targets if target.isdecimal())
+        right = {labels[place] for place in places if place < len(labels)}
+        # The last one counts: those before it may belong to examples.
         return bool(hits) and hits[-1] in right
     if not _LEAK_WORD.search(behind):
         return False
     words, question_words = normalised_text(behind).split(), normalised_text(question).split()
-    parts = (target.split() for target in targets)
-    return any(
-        len("".join(target)) > 2 and _holds(words, target) and not _holds(question_words, target)
-        for target in parts
-    )
+    for target in targets:
+        target_words = target.split()
+        # An answer of two letters, or one that the question holds too, may stand there by chance.
+        is_telling = len("".join(target_words)) > 2 and not _holds(question_words, target_words)
+        if is_telling and _holds(words, target_words):
+            return True
+    return False
 
 
 _LEAK_WORD = re.compile(r"(answer|solution|key|target|hint)\W", re.IGNORECASE)
@@ -146,11 +142,10 @@ def _holds(words: list[str], part: list[str]) -> bool:
 
 def _keys(items: pd.DataFrame) -> Iterator[Finding]:
     """Find right answers that nearly all stand at one place among the options."""
-    places = [
-        int(t)
-        for t, options in zip(items["target"], items["options"], strict=True)
-        if len(options) > 1 and _is_place(t)
-    ]
+    places = []
+    for target, options in zip(items["target"], items["options"], strict=True):
+        if len(options) > 1 and _is_place(target):
+            places.append(int(target))
     share, place = _top_share(places)
     n_options = max((len(options) for options in items["options"]), default=0)
     if len(places) >= LEAST_ITEMS and share > max(0.6, 2 / max(n_options, 1)):
@@ -164,16 +159,13 @@ def _keys(items: pd.DataFrame) -> Iterator[Finding]:
 
 def _one_answer(log: AuditInput) -> Iterator[Finding]:
     """Find a model that gives one option nearly always, where the keys do not lie so."""
-    options = {
-        item: len(answer)
-        for item, answer in zip(log.items["item_id"], log.items["options"], strict=True)
-    }
+    n_options = dict(zip(log.items["item_id"], map(len, log.items["options"]), strict=True))
     targets = dict(zip(log.items["item_id"], log.items["target"].astype(str), strict=True))
-    base = log.frame[
-        log.frame["is_base"] & (log.frame["axis"] == OWN_PROMPT) & log.frame["answer"].notna()
-    ]
-    base = base[np.array([options.get(item, 0) > 1 for item in base["item_id"]], dtype=bool)]
+    is_own_prompt = log.frame["is_base"] & (log.frame["axis"] == OWN_PROMPT)
+    base = log.frame[is_own_prompt & log.frame["answer"].notna()]
+    base = base[np.array([n_options.get(item, 0) > 1 for item in base["item_id"]], dtype=bool)]
     for (model, extractor), part in base.groupby(["model", "extractor"], sort=False):
+        # Where the log has scorers of its own, their readouts are the model's answers.
         if extractor in OURS and (base["extractor"] != extractor).any():
             continue
         places = [int(answer) for answer in part["answer"] if _is_place(answer)]
@@ -181,17 +173,13 @@ def _one_answer(log: AuditInput) -> Iterator[Finding]:
         n_items = part["item_id"].nunique()
         keys = part.drop_duplicates("item_id")["item_id"].map(targets)
         if n_items >= LEAST_ITEMS and share >= 0.9 and share - (keys == str(place)).mean() >= 0.25:
-            label = labels_of("upper", max(options.values()))[place]
+            label = labels_of("upper", max(n_options.values()))[place]
             among = f"{percent_text(share, 0)} of {len(places):,} answers are {label}"
             sentence = f"{model}, {spoken_name(extractor)}: {among}, whatever the question is."
             items = tuple(dict.fromkeys(part["item_id"]))[:N_LISTED]
+            claim = description(sentence, "one answer")
             yield Finding(
-                "one answer always",
-                description(sentence, "one answer"),
-                76,
-                items,
-                str(model),
-                extractor=str(extractor),
+                "one answer always", claim, 76, items, str(model), extractor=str(extractor)
             )
 
 
