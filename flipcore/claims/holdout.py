@@ -38,10 +38,13 @@ _NULL = (
     "templates of unequal size",
 )
 _BOUNDARY = ("difference exactly at the margin", "at the margin, unequal sizes")
-_COPIED = tuple(
-    f"copied holdout, {share} %, {kind}"
-    for kind in ("paraphrase", "edit", "new numbers")
-    for share in (10, 30)
+_COPIED = (
+    "copied holdout, 10 %, paraphrase",
+    "copied holdout, 30 %, paraphrase",
+    "copied holdout, 10 %, edit",
+    "copied holdout, 30 %, edit",
+    "copied holdout, 10 %, new numbers",
+    "copied holdout, 30 %, new numbers",
 )
 _TWINS = tuple(f"copied holdout, {share} %, twins" for share in (10, 30))
 _HIDDEN = ("the old model guesses", "the old model is always right", *_COPIED, *_TWINS)
@@ -123,13 +126,15 @@ ASSERTIONS = (
     TARGET_BETTER,
     RETRO_STANDS_OUT,
 )
+# An undecided test asserts nothing and has no assertion.
 _BY_OUTCOME = {
     BEYOND: SETS_DIFFER_BEYOND,
     DIFFERENT: SETS_DIFFER,
     WITHIN: SETS_WITHIN,
     EQUIVALENT: SETS_EQUIVALENT,
 }
-_WHO = {
+# Many annotators, few of them, one of them.
+_ANNOTATORS = {
     "person": ("People", "these people", "One person"),
     "model": ("Sheets of models", "these sheets", "One sheet of a model"),
 }
@@ -163,9 +168,8 @@ def outcome_claim(test: HoldoutTest) -> Claim:
             f"{margin}{_unseen(test)}."
         )
     else:
-        return Claim(
-            None, outcome, f"Undecided on {topic}: {_why_open(test, margin)}.", numbers=numbers
-        )
+        sentence = f"Undecided on {topic}: {_why_open(test, margin)}."
+        return Claim(None, outcome, sentence, numbers=numbers)
     return Claim(_BY_OUTCOME[outcome], outcome, sentence, asserted=True, numbers=numbers)
 
 
@@ -175,9 +179,10 @@ def most_copies(tests: Iterable[HoldoutTest]) -> int | None:
     Sameness on average leaves it open. None: nobody asked, or too many entries have close twins.
     """
     tests = list(tests)
+    # A close copy lies nearest to its own original, which a twin in its own set hides.
     if any(test.has_many_twins for test in tests):
         return None
-    shares = [one.copied_at_most for one in tests if not math.isnan(one.copied_at_most)]
+    shares = [test.copied_at_most for test in tests if not math.isnan(test.copied_at_most)]
     return math.ceil(100 * max(shares)) if shares else None
 
 
@@ -210,42 +215,37 @@ def _why_open(test: HoldoutTest, margin: str) -> str:
         return test.blind
     if test.margin is None:
         return f"no difference is shown ({p_text(test.p)}), and no margin is set"
-    outcome = (
-        "no difference is shown"
-        if not test.p < ALPHA
-        else f"{p_text(test.p)} alone, no difference by Holm over the tests"
-    )
-    return f"{outcome}, and {bound_text(test)} reaches past the margin {margin}"
+    finding = "no difference is shown"
+    if test.p < ALPHA:
+        finding = f"{p_text(test.p)} alone, no difference by Holm over the tests"
+    return f"{finding}, and {bound_text(test)} reaches past the margin {margin}"
 
 
 def verdict_claim(verdict: HoldoutVerdict) -> Claim:
     """Return the tests' verdict together, and beside it the verdict of the source's rule."""
     detail = f"The source's rule says {verdict.source_state}."
-    most = most_copies(verdict.tests)
-    with_copies = (
-        detail
-        if most is None
-        else f"At most {most}% of the holdout entries are close copies, nearest to their own "
-        f"original. {detail}"
-    )
+    # Sameness on average leaves copies of single entries open, so a claim of it says how many.
+    with_copies, most = detail, most_copies(verdict.tests)
     if any(test.has_many_twins for test in verdict.tests):
         with_copies = f"{MANY_TWINS[:1].upper()}{MANY_TWINS[1:]}. {detail}"
-    by_outcome = {
-        outcome: [TOPICS[test.name] for test in verdict.tests if test.state == outcome]
-        for outcome in (BEYOND, DIFFERENT, WITHIN, EQUIVALENT, UNDECIDED)
+    elif most is not None:
+        with_copies = (
+            f"At most {most}% of the holdout entries are close copies, nearest to their own "
+            f"original. {detail}"
+        )
+    by_outcome: dict[str, list[str]] = {
+        outcome: [] for outcome in (BEYOND, DIFFERENT, WITHIN, EQUIVALENT, UNDECIDED)
     }
+    for test in verdict.tests:
+        by_outcome.setdefault(test.state, []).append(TOPICS[test.name])
     if verdict.state == DISTINGUISHABLE:
-        parts = (
-            [f"beyond the margin on {_listed(by_outcome[BEYOND])}"] if by_outcome[BEYOND] else []
-        )
-        parts += [f"different on {_listed(by_outcome[DIFFERENT])}"] if by_outcome[DIFFERENT] else []
-        return Claim(
-            SETS_DIFFER,
-            verdict.state,
-            f"The sets can be told apart: {'; '.join(parts)}.",
-            asserted=True,
-            detail=detail,
-        )
+        parts = []
+        if by_outcome[BEYOND]:
+            parts.append(f"beyond the margin on {_listed(by_outcome[BEYOND])}")
+        if by_outcome[DIFFERENT]:
+            parts.append(f"different on {_listed(by_outcome[DIFFERENT])}")
+        sentence = f"The sets can be told apart: {'; '.join(parts)}."
+        return Claim(SETS_DIFFER, verdict.state, sentence, asserted=True, detail=detail)
     if verdict.state == INDISTINGUISHABLE:
         sentence = (
             f"The sets could have come from the same source: all {len(TESTS)} tests show "
@@ -257,6 +257,7 @@ def verdict_claim(verdict: HoldoutVerdict) -> Claim:
                 f"{_listed(by_outcome[WITHIN])}."
             )
         return Claim(SAME_SOURCE, verdict.state, sentence, asserted=True, detail=with_copies)
+    # The survey needs people and is often left out: the other tests may still agree.
     if list(verdict.missing) == [TESTS[-1]] and not by_outcome[UNDECIDED]:
         n = len(verdict.tests)
         sentence = (
@@ -292,8 +293,7 @@ def _listed(names: Iterable[str]) -> str:
 
 
 def inflation_claim(conditions: Sequence[Condition]) -> Claim:
-    """Count the models that answer the benchmark better than the holdout, and give the largest
-    gap.
+    """Count the models that answer the benchmark better than the holdout.
 
     One condition per model, Holm over the models; without any it is a description.
     """
@@ -301,82 +301,75 @@ def inflation_claim(conditions: Sequence[Condition]) -> Claim:
         return description(
             "No model has answered both sets, so there is no inflation to show.", "missing"
         )
-    estimates = [one.inflation() for one in conditions]
-    p = holm([one.test(1.0).p for one in conditions])
-    better = sum(
-        q < ALPHA and each.low > 0 and not each.is_too_short
-        for q, each in zip(p, estimates, strict=True)
-    )
+    estimates = [condition.inflation() for condition in conditions]
+    p = holm([condition.test(1.0).p for condition in conditions])
+    n_better = 0
+    for model_p, estimate in zip(p, estimates, strict=True):
+        # The interval has to agree with the p, and a direction has to be shown.
+        if model_p < ALPHA and estimate.low > 0 and not estimate.is_too_short:
+            n_better += 1
     largest = max(range(len(conditions)), key=lambda i: estimates[i].value)
     model, size = conditions[largest].model, estimates[largest].text_points()
     if len(conditions) == 1:
-        verb = (
-            "answers the benchmark better than the holdout"
-            if better
-            else "is not shown to answer the benchmark better than the holdout"
-        )
-        sentence, detail = f"{model} {verb}: {size} ({p_text(p[0])}).", ""
+        verb = "answers" if n_better else "is not shown to answer"
+        finding = f"{model} {verb} the benchmark better than the holdout"
+        sentence, detail = f"{finding}: {size} ({p_text(p[0])}).", ""
     else:
-        verb = f"{better:,} of {len(conditions):,} models answer" + ("s" if better == 1 else "")
-        if not better:
+        verb = f"{n_better:,} of {len(conditions):,} models answer{'s' * (n_better == 1)}"
+        if not n_better:
             verb = f"None of {len(conditions):,} models is shown to answer"
         sentence = (
             f"{verb} the benchmark better than the holdout; the largest difference is {model}'s, "
             f"{size}."
         )
         detail = "Holm over the models. The largest of several differences is on average too large."
-    cut = " ".join(f"{one.model}: {one.cut_sentence()}" for one in conditions if one.cut_sentence())
+    cut_sentences = [(condition.model, condition.cut_sentence()) for condition in conditions]
+    cut = " ".join(f"{name}: {cut_words}" for name, cut_words in cut_sentences if cut_words)
     detail = " ".join(filter(None, (detail, cut, "Intervals are over questions only.")))
     numbers = {
         "inflation": estimates[largest],
         "p": min(p),
-        "better": better,
+        "better": n_better,
         "models": len(conditions),
     }
     return Claim(
-        TARGET_BETTER if better else None,
-        "inflated" if better else UNDECIDED,
+        TARGET_BETTER if n_better else None,
+        "inflated" if n_better else UNDECIDED,
         sentence,
-        asserted=bool(better),
+        asserted=bool(n_better),
         detail=detail,
         numbers=numbers,
     )
 
 
-def survey_claim(answers: OddOneOut, who: str = "person") -> Claim:
+def survey_claim(answers: OddOneOut, annotator: str = "person") -> Claim:
     """Say whether annotators find the holdout entry.
 
     `annotator` is "person", or "model" where each sheet is one of a model.
     """
     if answers.too_few:
         return description(f"Undecided: {answers.too_few}.", UNDECIDED, n_entries=answers.n_entries)
-    annotators, these_annotators, one_annotator = _WHO[who]
-    is_single = answers.n_annotators == 1
-    name = (
-        one_annotator
-        if is_single
-        else annotators
-        if answers.n_annotators >= 10
-        else these_annotators.capitalize()
-    )
-    better = answers.p < ALPHA and answers.accuracy.value > CHANCE
-    verb = (
-        ("finds" if better else "is not shown to find")
-        if is_single
-        else ("find" if better else "are not shown to find")
-    )
+    annotators, these_annotators, one_annotator = _ANNOTATORS[annotator]
+    is_better = answers.p < ALPHA and answers.accuracy.value > CHANCE
+    if answers.n_annotators == 1:
+        name, verb = one_annotator, "finds" if is_better else "is not shown to find"
+    else:
+        # Fewer than ten speak for themselves and for no others.
+        name = annotators if answers.n_annotators >= 10 else these_annotators.capitalize()
+        verb = "find" if is_better else "are not shown to find"
     detail = (
         f"{answers.n_annotators:,} annotators, {answers.n_entries:,} holdout entries. "
         f"{answers.accuracy.note}"
     ).strip()
+    sentence = (
+        f"{name} {verb} the holdout entry more often than one time in three: "
+        f"{answers.accuracy.text_percent()} ({p_text(answers.p)})."
+    )
     return Claim(
-        RETRO_STANDS_OUT if better else None,
-        "stands out" if better else UNDECIDED,
-        (
-            f"{name} {verb} the holdout entry more often than one time in three: "
-            f"{answers.accuracy.text_percent()} ({p_text(answers.p)})."
-        ),
-        asserted=better,
+        RETRO_STANDS_OUT if is_better else None,
+        "stands out" if is_better else UNDECIDED,
+        sentence,
+        asserted=is_better,
         detail=detail,
         numbers={"accuracy": answers.accuracy, "p": answers.p},
     )

@@ -41,6 +41,7 @@ def next_step(
     n_target: int,
     n_retro: int,
     start: StartingMargin | None = None,
+    *,
     is_aside: bool = False,
     facts: SetFacts | None = None,
 ) -> Claim:
@@ -63,18 +64,19 @@ def next_step(
             "edit",
         )
     if verdict.state == INDISTINGUISHABLE:
-        action = (
-            "store these margins in Locked mode" if is_aside else "set a share aside under View"
-        )
-        return description(
-            f"Next: {action}, and confirm on entries that nobody has tested yet.", "confirm"
-        )
+        # Margins that were chosen on these entries have to hold on others.
+        action = "set a share aside under View"
+        if is_aside:
+            action = "store these margins in Locked mode"
+        sentence = f"Next: {action}, and confirm on entries that nobody has tested yet."
+        return description(sentence, "confirm")
     return _open_test(tests, n_target + n_retro, start, facts or SetFacts())
 
 
 def _open_test(
     tests: Mapping[str, HoldoutTest], n: int, start: StartingMargin | None, facts: SetFacts
 ) -> Claim:
+    # From the cheapest step to the dearest: a date, free calls, a margin, people's time, entries.
     if "difficulty" not in tests and not facts.is_dated:
         sentence = (
             "Next: give each benchmark entry its publication date (column published); without it, "

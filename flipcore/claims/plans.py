@@ -45,6 +45,7 @@ def gap_design(n_benchmark: int, n_control: int, control: str) -> Claim:
     return description(sentence, "plan", detail=detail, gap=gap)
 
 
+# A page asks again at every rerun, and a simulation takes seconds.
 @lru_cache(maxsize=64)
 def _detectable_gap(n_benchmark: int, n_control: int, control: str) -> float:
     return detectable_gap(_design(n_benchmark, n_control, control), n_runs=60)
@@ -55,9 +56,8 @@ def _design(n_benchmark: int, n_control: int, control: str) -> GapDesign:
 
 
 def equality_design(n_target: int, n_retro: int) -> Claim:
-    """Return the margin within which two sets of equal accuracy are shown alike four times in
-    five.
-    """
+    """Return the margin within which two sets of equal accuracy are shown alike."""
+    # The smaller set limits what both can show.
     n = min(n_target, n_retro)
     margin = detectable_margin(0.7, min(n, MOST))
     if math.isnan(margin):
@@ -91,11 +91,13 @@ def gap_plan(
             "on the control."
         )
         return description(sentence, "impossible")
+    # As many wrong answers as rewriting alone sets right must outweigh them, so gains count twice.
     n = n_for_gap(gap, gap + drop + 2 * gains, gap + drop, drop + 2 * gains, drop, power=power)
     if not math.isfinite(n) or n < 1:
         return description(
             "Such a gap has no plan: every item changes alike, so lower the gap.", "impossible"
         )
+    # The approximation says nothing of fewer items.
     n = max(n, 10)
     sentence = (
         f"{n:,.0f} rewritten items a set, so {n_to_author(n, coverage):,.0f} items to start from."

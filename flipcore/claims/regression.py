@@ -29,6 +29,7 @@ CHECK_PASSES = Assertion(
         "lost calls hide the loss",
     ),
 )
+# A mean and its tasks share the rate, so that a task may be named without another check.
 CHECK_FAILS = Assertion(
     "check fails",
     "the new run loses more than the margin, on the mean over tasks or on a task that is named",
@@ -60,7 +61,7 @@ ASSERTIONS = (CHECK_PASSES, CHECK_FAILS, CHECK_SHOWS_LOSS)
 
 @dataclass(frozen=True)
 class Names:
-    """What the sentences call things.
+    """Names and counts that the sentences print.
 
     `margin` is a text with its unit. `tasks` are those that both runs have, `missing_tasks` those
     that the new run lacks; `n_absent` counts items that lack scores in one run.
@@ -76,6 +77,7 @@ class Names:
 
 def verdict_claim(bounds: Bounds, names: Names) -> Claim:
     """Return the verdict of a check."""
+    # What one run lacks is taken at its worst for PASS and at its best for FAIL.
     runs = f"{names.new} against {names.old}"
     mean = f" on the mean of {len(names.tasks)} tasks" if len(names.tasks) > 1 else ""
     detail = CLUSTERS_LIKE_SEEN if bounds.left_out.mean.is_clustered else ""
@@ -107,12 +109,11 @@ def loss_claim(bounds: Bounds) -> Claim:
         return description("")
     numbers = {"p_loss": mean.p_loss, "p_loss_at_best": bounds.best.mean.p_loss}
     if bounds.is_loss_shown:
-        within = (
-            "A loss is shown, within the margin."
-            if bounds.outcome == PASS
-            else "Some loss is shown."
-        )
-        return Claim(CHECK_SHOWS_LOSS, "loss", within, asserted=True, numbers=numbers)
+        # PASS and a loss do not contradict each other: the sentence says how.
+        sentence = "Some loss is shown."
+        if bounds.outcome == PASS:
+            sentence = "A loss is shown, within the margin."
+        return Claim(CHECK_SHOWS_LOSS, "loss", sentence, asserted=True, numbers=numbers)
     sentence = "" if bounds.outcome == PASS else "No loss is shown."
     return Claim(CHECK_SHOWS_LOSS, "no loss shown", sentence, numbers=numbers)
 
@@ -127,21 +128,17 @@ def why_not_judged(loss: Loss) -> str:
 
 
 def _failing_tasks(bounds: Bounds, tasks: Sequence[str]) -> str:
-    failing = [
-        task for task, is_failing in zip(tasks, bounds.is_failing, strict=True) if is_failing
-    ]
+    outcomes = zip(tasks, bounds.is_failing, strict=True)
+    failing = [task for task, is_failing in outcomes if is_failing]
     return failing[0] if len(failing) == 1 else f"{len(failing)} of {len(tasks)} tasks"
 
 
 def _why_undecided(bounds: Bounds, names: Names, mean: str) -> str:
     if names.missing_tasks:
-        missing = names.missing_tasks
-        some = (
-            missing[0]
-            if len(missing) == 1
-            else f"{missing[0]} and {count_of(len(missing) - 1, 'further task')}"
-        )
-        return f"{some} {'is' if len(missing) == 1 else 'are'} missing from the new run"
+        first, n_further = names.missing_tasks[0], len(names.missing_tasks) - 1
+        if not n_further:
+            return f"{first} is missing from the new run"
+        return f"{first} and {count_of(n_further, 'further task')} are missing from the new run"
     if bounds.is_open_by_absence:
         return f"{count_of(names.n_absent, 'item lacks a score', 'items lack scores')} in one run"
     if not bounds.left_out.mean.is_judged:

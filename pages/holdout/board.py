@@ -54,17 +54,15 @@ def what_next(sets: Sets, tests: dict, view: dict, *, confirmatory: bool) -> str
     """Return the next step, with its cost."""
     has_survey = bool(holdout.surveys(session.store(), sets.sets_id))
     facts = set_facts(
-        sets.target,
-        cached.all_conditions(sets, confirmatory=confirmatory, boosted=False),
-        has_survey=has_survey,
+        sets.target, cached.all_conditions(sets, confirmatory, boosted=False), has_survey=has_survey
     )
     return next_step(
         tests,
         len(sets.target),
         len(sets.retro),
         start_of(sets, view),
-        bool(sets.share_aside),
-        facts,
+        is_aside=bool(sets.share_aside),
+        facts=facts,
     ).text
 
 
