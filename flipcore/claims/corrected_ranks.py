@@ -95,9 +95,10 @@ def _claim(
     if math.isnan(p):
         lacking = list(filter(None, (_lacking_labels(first), _lacking_labels(second))))
         # Both have their labels: then it is the families that are too few.
-        why = "; ".join(lacking) or "too few families of questions"
+        lacking_words = "; ".join(lacking) or "too few families of questions"
         return description(
-            f"By people, {first.model} and {second.model} are not compared yet: {why}.", FEW
+            f"By people, {first.model} and {second.model} are not compared yet: {lacking_words}.",
+            FEW,
         )
     # A p of exactly .05 counts, whatever 1 - 0.95 rounds to.
     is_shown = p <= 1 - level + 1e-12

@@ -32,6 +32,7 @@ ASSERTIONS = (
     SHIFTS,
     ANY_DETECTOR,
 )
+# The outcomes that count as seeing something, whether or not the control lets them say memory.
 POSITIVE = (MEMORY, LOSES_MORE, BEYOND)
 
 

@@ -25,6 +25,7 @@ from flipcore.text.counts import count_of
 BEYOND = "beyond the control"
 _SIZES = ("clean", "clean, ties", "clean, heavy tail")
 
+# One of the detectors of a page, which stand in one family with the gaps.
 SET_BEYOND = Assertion(
     "a set beyond its controls",
     (

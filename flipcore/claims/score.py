@@ -25,6 +25,7 @@ _WORLDS = (
     "graded scores",
     "grades near the top",
 )
+# Near an end of the scale the scores of prompts are skewed.
 _SKEWED = "nearly always right, prompts far apart"
 _SHORT_WORLDS = (
     "few prompts that change nothing",
@@ -131,18 +132,21 @@ ASSERTIONS: tuple[Assertion, ...] = (
     *(SHORT_QUESTIONS, SHORT_WHOLE, SHORT_ELSEWHERE, SHORT_HIGHER),
 )
 OVER_PROMPTS = "with other questions and prompts like these"
-UNMET = 0.05  # chance that none of the drawn prompts is of a kind
-ALL_LEAD = 6  # prompts up to which a model must lead under all
-MOST_RANKS = 5  # that the sentence lists
+# The chance that none of the drawn prompts is of a kind.
+UNMET = 0.05
+# Up to so many prompts a model must lead under all of them.
+ALL_LEAD = 6
+# The sentence lists so many ranks; the others stand in small type.
+MOST_RANKS = 5
 WHOLE_BAR, QUESTIONS_ONLY, FEW = "whole error bar", "questions only", "few"
 
 
 def score_claim(
     model: str,
     bar: ErrorBar,
-    readers: Sequence[float] = (),
+    extractor_scores: Sequence[float] = (),
     why_not: str = "",
-    own: float | None = None,
+    own_score: float | None = None,
 ) -> Claim:
     """Return the sentence of one model's score.
 
@@ -152,54 +156,46 @@ def score_claim(
     are percentages, grades stand on their own scale.
     """
     questions, wordings = bar.by_questions, bar.by_wordings
-    share = bar.cells.is_binary
+    is_share = bar.cells.is_binary
     digits = (wordings if wordings.has_interval else questions).percent_digits
-    value = score_text(bar.value, share, digits)
-    start = (
-        f"{model}: {value} right" if share else f"{model} scores {value}{scale_words(bar.cells)}"
-    )
-    others = read_words(readers, share, digits)
-    small = (
-        f"Own prompt: {score_text(own, share, digits)}. {detail(bar)}"
-        if own is not None
-        else detail(bar)
-    )
+    value = score_text(bar.value, digits, is_share=is_share)
+    start = f"{model} scores {value}{scale_words(bar.cells)}"
+    if is_share:
+        start = f"{model}: {value} right"
+    extractor_words = read_words(extractor_scores, is_share=is_share, digits=digits)
+    small = detail(bar)
+    if own_score is not None:
+        small = f"Own prompt: {score_text(own_score, digits, is_share=is_share)}. {small}"
     numbers = {"questions": questions, "wordings": wordings}
     if not questions.has_interval:
         n = bar.cells.shape[0]
-        few = (
-            f"questions for an interval ({n:,})"
-            if n < MIN_N
-            else f"clusters for an interval ({bar.n_families:,})"
-        )
-        why = f"too few {few}" if bar.why_not["questions"] else "all scores are equal"
-        return Claim(
-            QUESTIONS, FEW, f"{start}: {why}.{others}", detail=small, numbers=numbers
-        ).not_claimed(why_not)
+        few = f"questions for an interval ({n:,})"
+        if n >= MIN_N:
+            few = f"clusters for an interval ({bar.n_families:,})"
+        reason = f"too few {few}" if bar.why_not["questions"] else "all scores are equal"
+        sentence = f"{start}: {reason}.{extractor_words}"
+        claim = Claim(QUESTIONS, FEW, sentence, detail=small, numbers=numbers)
+        return claim.not_claimed(why_not)
+    by_questions = limits_text(questions, is_share=is_share)
     if wordings.has_interval:
-        sentence = f"{start}; {OVER_PROMPTS} {limits_text(wordings, share)}.{others}"
-        small = (
-            f"Other questions alone: {limits_text(questions, share)}. {small} {unmet_words(bar)}"
-        )
+        assertion = SHORT_WHOLE if bar.is_short("wordings") else WHOLE
+        outcome = WHOLE_BAR
+        by_wordings = limits_text(wordings, is_share=is_share)
+        sentence = f"{start}; {OVER_PROMPTS} {by_wordings}.{extractor_words}"
+        small = f"Other questions alone: {by_questions}. {small} {unmet_words(bar)}"
     else:
-        is_one = bar.cells.shape[1] == 1
-        unmeasured = (
-            "Asked in one wording only." if is_one else "Two wordings are too few to say more."
-        )
-        sentence = (
-            f"{start}; with other questions {limits_text(questions, share)}.{others} {unmeasured}"
-        )
-    assertion, outcome = (
-        (WHOLE, WHOLE_BAR) if wordings.has_interval else (QUESTIONS, QUESTIONS_ONLY)
-    )
-    if bar.is_short("wordings" if wordings.has_interval else "questions"):
-        assertion = SHORT_WHOLE if wordings.has_interval else SHORT_QUESTIONS
+        assertion = SHORT_QUESTIONS if bar.is_short("questions") else QUESTIONS
+        outcome = QUESTIONS_ONLY
+        # Unknown is not small: the sentence says that other prompts were not measured.
+        unmeasured = "Two wordings are too few to say more."
+        if bar.cells.shape[1] == 1:
+            unmeasured = "Asked in one wording only."
+        sentence = f"{start}; with other questions {by_questions}.{extractor_words} {unmeasured}"
     is_made = not questions.is_too_short
     claim = Claim(assertion, outcome, sentence, asserted=is_made, detail=small, numbers=numbers)
-    return claim.not_claimed(
-        why_not
-        or ("" if is_made else f"{bar.n_effective:.1f} clusters carry this score; 6 are needed.")
-    )
+    if not is_made and not why_not:
+        why_not = f"{bar.n_effective:.1f} clusters carry this score; 6 are needed."
+    return claim.not_claimed(why_not)
 
 
 def difference_claim(
@@ -208,6 +204,7 @@ def difference_claim(
     bar: ErrorBar,
     ahead: tuple[int, int, int],
     why_not: str = "",
+    *,
     is_in_points: bool = True,
 ) -> Claim:
     """Say whether the first of two models scores higher over other questions and wordings.
@@ -216,50 +213,45 @@ def difference_claim(
     under how many wordings the first leads, the second leads, and neither. Shares of right answers
     differ in percentage points (`is_in_points`), grades in their own units.
     """
-    whole = bar.by_wordings
-    if not whole.has_interval:
+    difference = bar.by_wordings
+    if not difference.has_interval:
         return description("")
-    needed = least_leads(ahead[0] + ahead[1], bar.level)
-    leads = ahead[0] if whole.value > 0 else ahead[1]
-    is_beyond = bool(whole.excludes_zero()) and not whole.is_too_short
+    n_first, n_second, n_ties = ahead
+    n_prompts = sum(ahead)
+    needed = least_leads(n_first + n_second, bar.level)
+    leads = n_first if difference.value > 0 else n_second
+    is_beyond = bool(difference.excludes_zero()) and not difference.is_too_short
+    # The interval leans on the spread of few prompts, so that counted leads must bear it out.
     asserted = is_beyond and leads >= needed
-    start = (
-        f"{first} scores higher than {second}"
-        if asserted
-        else f"Undecided whether {first} or {second} scores higher"
-    )
+    start = f"Undecided whether {first} or {second} scores higher"
+    if asserted:
+        start = f"{first} scores higher than {second}"
     text = Estimate.text_points if is_in_points else partial(Estimate.text, digits=3)
-    sentence = f"{start} {OVER_PROMPTS}: {text(whole)}."
-    low, high = (
-        number_text(100 * end, 0) for end in clopper_pearson(ahead[1], sum(ahead), bar.level)
-    )
-    ties = f", they tie in {ahead[2]}" if ahead[2] else ""
-    of = f"{ahead[0]} of" if ahead[1] or ahead[2] else "all"
-    small = f"{first} leads in {of} {sum(ahead)} prompts, {second} in {ahead[1]}{ties}."
+    sentence = f"{start} {OVER_PROMPTS}: {text(difference)}."
+    limits = clopper_pearson(n_second, n_prompts, bar.level)
+    low, high = (number_text(100 * limit, 0) for limit in limits)
+    ties = f", they tie in {n_ties}" if n_ties else ""
+    n_led = f"{n_first} of" if n_second or n_ties else "all"
+    small = f"{first} leads in {n_led} {n_prompts} prompts, {second} in {n_second}{ties}."
     small += (
-        f" On these questions {second} would lead in {percent_text(ahead[1] / sum(ahead))} "
+        f" On these questions {second} would lead in {percent_text(n_second / n_prompts)} "
         f"[{low}, {high}] of such prompts."
     )
     if is_beyond and not asserted:
         small += f" A lead in at least {needed} prompts is needed."
     small += f" {unmet_words(bar)}"
-    further = (
+    small += (
         f" Questions only: {text(bar.by_questions)}. In one further prompt: {text(bar.elsewhere)}."
     )
-    assertion = SHORT_HIGHER if bar.is_short("wordings") else HIGHER
+    assertion = HIGHER
     if bar.is_short("wordings"):
-        further += (
+        assertion = SHORT_HIGHER
+        small += (
             " With so few prompts or clusters equal models are told apart in up to "
             f"{percent_text(SHORT_RATE)} of studies."
         )
-    claim = Claim(
-        assertion,
-        "higher" if asserted else "undecided",
-        sentence,
-        asserted=asserted,
-        detail=small + further,
-        numbers={"difference": whole},
-    )
+    outcome, numbers = "higher" if asserted else "undecided", {"difference": difference}
+    claim = Claim(assertion, outcome, sentence, asserted=asserted, detail=small, numbers=numbers)
     return claim.not_claimed(why_not)
 
 
@@ -271,50 +263,35 @@ def rank_claim(
     *,
     is_short: bool = False,
 ) -> Claim:
-    """Give each model's rank over other questions and wordings, which `difference_claim` leaves
-    open.
+    """Give each model's rank over other questions and wordings.
 
-    The models come in the order of their scores, `best` and `worst` are each one's ranks. All hold
-    together. `is_short`: so few prompts or clusters were asked that leads are claimed at the
-    smaller level.
+    The leads of `difference_claim` leave it open. The models come in the order of their scores,
+    `best` and `worst` are each one's ranks. All hold together. `is_short`: so few prompts or
+    clusters were asked that leads are claimed at the smaller level.
     """
-    ranks = [
-        f"{model} {first_rank}"
-        if first_rank == last_rank
-        else f"{model} {first_rank} to {last_rank}"
-        for model, first_rank, last_rank in zip(models, best, worst, strict=True)
-    ]
-    is_open = all(
-        first_rank == 1 and last_rank == len(models)
-        for first_rank, last_rank in zip(best, worst, strict=True)
-    )
-    sentence = (
-        f"No model is shown to rank above another {OVER_PROMPTS}."
-        if is_open
-        else f"Ranks {OVER_PROMPTS}: {', '.join(ranks[:MOST_RANKS])}."
-    )
-    detail = (
-        f"Further ranks: {', '.join(ranks[MOST_RANKS:])}."
-        if len(ranks) > MOST_RANKS and not is_open
-        else ""
-    )
+    ranks, is_open = [], True
+    for model, first_rank, last_rank in zip(models, best, worst, strict=True):
+        rank = f"{first_rank}" if first_rank == last_rank else f"{first_rank} to {last_rank}"
+        ranks.append(f"{model} {rank}")
+        is_open = is_open and first_rank == 1 and last_rank == len(models)
+    small = ""
+    if is_open:
+        sentence = f"No model is shown to rank above another {OVER_PROMPTS}."
+    else:
+        sentence = f"Ranks {OVER_PROMPTS}: {', '.join(ranks[:MOST_RANKS])}."
+        if len(ranks) > MOST_RANKS:
+            small = f"Further ranks: {', '.join(ranks[MOST_RANKS:])}."
     numbers = {
         "best": dict(zip(models, best, strict=True)),
         "worst": dict(zip(models, worst, strict=True)),
     }
-    assertion = SHORT_HIGHER if is_short else HIGHER
-    return Claim(
-        assertion,
-        "undecided" if is_open else "ranked",
-        sentence,
-        asserted=not is_open,
-        detail=detail,
-        numbers=numbers,
-    ).not_claimed(why_not)
+    assertion, outcome = SHORT_HIGHER if is_short else HIGHER, "undecided" if is_open else "ranked"
+    claim = Claim(assertion, outcome, sentence, asserted=not is_open, detail=small, numbers=numbers)
+    return claim.not_claimed(why_not)
 
 
 def additivity_claim(
-    model: str, gaps: Mapping[str, Estimate], why_not: str = "", is_in_points: bool = True
+    model: str, gaps: Mapping[str, Estimate], why_not: str = "", *, is_in_points: bool = True
 ) -> Claim:
     """Say whether joined changes move this model's score as they do one at a time.
 
@@ -323,31 +300,21 @@ def additivity_claim(
     if not gaps:
         return description("")
     text = Estimate.text_points if is_in_points else partial(Estimate.text, digits=3)
-    departing = [
-        name
-        for name, gap_estimate in gaps.items()
-        if gap_estimate.excludes_zero() and not gap_estimate.is_too_short
-    ]
+    departing = []
+    for name, way_gap in gaps.items():
+        if way_gap.excludes_zero() and not way_gap.is_too_short:
+            departing.append(name)
     largest = max(departing or gaps, key=lambda name: abs(gaps[name].value))
     gap = f"{largest}, {text(gaps[largest])} from the sum of its parts"
-    sentence = (
-        f"Changes do not add up for {model}: {gap}."
-        if departing
-        else f"Changes are not shown to depart from adding up for {model}: most {gap}."
-    )
+    outcome = "undecided"
+    sentence = f"Changes are not shown to depart from adding up for {model}: most {gap}."
+    if departing:
+        outcome, sentence = "differs", f"Changes do not add up for {model}: {gap}."
     differ = "differs" if len(departing) == 1 else "differ"
-    detail = (
-        f"{len(departing)} of {count_of(len(gaps), 'way')} of asking {differ}; all intervals hold "
-        "at once."
-    )
-    claim = Claim(
-        NOT_ADDING,
-        "differs" if departing else "undecided",
-        sentence,
-        asserted=bool(departing),
-        detail=detail,
-        numbers={"gap": gaps[largest]},
-    )
+    n_ways = count_of(len(gaps), "way")
+    small = f"{len(departing)} of {n_ways} of asking {differ}; all intervals hold at once."
+    is_shown, numbers = bool(departing), {"gap": gaps[largest]}
+    claim = Claim(NOT_ADDING, outcome, sentence, asserted=is_shown, detail=small, numbers=numbers)
     return claim.not_claimed(why_not)
 
 
@@ -356,15 +323,15 @@ def elsewhere_claim(model: str, bar: ErrorBar, why_not: str = "") -> Claim:
     if not bar.elsewhere.has_interval:
         return description("")
     level = level_text(bar, "elsewhere")
-    limits = limits_text(bar.elsewhere, bar.cells.is_binary)
+    limits = limits_text(bar.elsewhere, is_share=bar.cells.is_binary)
     sentence = (
         f"{model}: another prompt would score between {limits.replace(' to ', ' and ')} on these "
         f"questions ({level})."
     )
     assertion = SHORT_ELSEWHERE if bar.is_short("elsewhere") else ELSEWHERE
-    return Claim(
-        assertion, WHOLE_BAR, sentence, asserted=True, numbers={"elsewhere": bar.elsewhere}
-    ).not_claimed(why_not)
+    numbers = {"elsewhere": bar.elsewhere}
+    claim = Claim(assertion, WHOLE_BAR, sentence, asserted=True, numbers=numbers)
+    return claim.not_claimed(why_not)
 
 
 def level_text(bar: ErrorBar, name: str) -> str:
@@ -374,15 +341,14 @@ def level_text(bar: ErrorBar, name: str) -> str:
 
 
 def _declared_level(bar: ErrorBar) -> str:
+    # The level of one pair of many is near 1: without a decimal it would print as 100%.
     return percent_text(bar.level, 1 if bar.level > 0.989 else 0)
 
 
 def unmet_words(bar: ErrorBar) -> str:
-    """Say how common a kind of prompt can be that none of the drawn ones is of.
-
-    With one bad prompt in ten the interval misses the truth in a third of studies, because eight
-    prompts meet none of them that often. No interval of the drawn ones can know.
-    """
+    """Say how common a kind of prompt can be that none of the drawn ones is of."""
+    # With one bad prompt in ten the interval misses the truth in a third of studies, because eight
+    # prompts meet none of them that often. No interval of the drawn ones can know.
     n = bar.cells.shape[1]
     share = 1 - UNMET ** (1 / n)
     return (
@@ -398,26 +364,25 @@ def least_leads(n_prompts: int, level: float) -> int:
     """
     if n_prompts <= ALL_LEAD:
         return n_prompts
-    needed, chance = n_prompts + 1, 0.0  # of so many leads or more among equal models
-    while (
-        needed > 0 and chance + math.comb(n_prompts, needed - 1) / 2**n_prompts <= (1 - level) / 2
-    ):
-        needed -= 1
-        chance += math.comb(n_prompts, needed) / 2**n_prompts
+    # The chance of so many leads or more among equal models.
+    needed, chance = n_prompts + 1, 0.0
+    while needed > 0:
+        with_fewer = chance + math.comb(n_prompts, needed - 1) / 2**n_prompts
+        if with_fewer > (1 - level) / 2:
+            break
+        needed, chance = needed - 1, with_fewer
     return min(needed, n_prompts - 1)
 
 
 def scale_words(cells: ScoreCells) -> str:
     """Return " on a scale from 1 to 5"; "" of shares and where the scale is not known."""
     low, high = cells.bounds
-    return (
-        ""
-        if (low, high) == UNIT or math.isinf(high - low)
-        else f" on a scale from {low:g} to {high:g}"
-    )
+    if (low, high) == UNIT or math.isinf(high - low):
+        return ""
+    return f" on a scale from {low:g} to {high:g}"
 
 
-def score_text(value: float, is_share: bool, digits: int = 0) -> str:
+def score_text(value: float, digits: int = 0, *, is_share: bool) -> str:
     """Return "87%" of a share of right answers, "3.42" of a grade.
 
     `digits` are the decimals of a percentage.
@@ -425,12 +390,12 @@ def score_text(value: float, is_share: bool, digits: int = 0) -> str:
     return percent_text(value, digits) if is_share else number_text(value)
 
 
-def half_text(half: float, is_share: bool = True) -> str:
+def half_text(half: float, *, is_share: bool = True) -> str:
     """Return a half-width: "± 8.1 points" of a share of right answers, "± 0.081" of a grade."""
     return f"± {number_text(100 * half, 1)} points" if is_share else f"± {number_text(half, 3)}"
 
 
-def limits_text(estimate: Estimate, is_share: bool) -> str:
+def limits_text(estimate: Estimate, *, is_share: bool) -> str:
     """Return "80 to 92%" of a share of right answers, "3.10 to 3.60" of a grade."""
     if not is_share:
         return f"{number_text(estimate.low)} to {number_text(estimate.high)}"
@@ -438,29 +403,29 @@ def limits_text(estimate: Estimate, is_share: bool) -> str:
     return f"{number_text(100 * estimate.low, digits)} to {percent_text(estimate.high, digits)}"
 
 
-def read_words(readers: Sequence[float], is_share: bool = True, digits: int = 0) -> str:
+def read_words(extractor_scores: Sequence[float], *, is_share: bool = True, digits: int = 0) -> str:
     """Return " Other extractors: 53 to 86%."; "" without any."""
-    scores = sorted(
-        {
-            score_text(score, is_share, digits): score for score in readers if not math.isnan(score)
-        }.values()
-    )
-    if not scores:
+    # Scores that print alike count as one: "53 to 53%" says nothing.
+    score_by_text = {}
+    for score in extractor_scores:
+        if not math.isnan(score):
+            score_by_text[score_text(score, digits, is_share=is_share)] = score
+    texts = sorted(score_by_text, key=lambda text: score_by_text[text])
+    if not texts:
         return ""
-    if len(scores) == 1:
-        return (
-            f" {'Another extractor' if len(readers) == 1 else 'Other extractors'}: "
-            f"{score_text(scores[0], is_share, digits)}."
-        )
-    low, high = (score_text(score, is_share, digits) for score in (scores[0], scores[-1]))
-    return f" Other extractors: {low.removesuffix('%')} to {high}."
+    if len(texts) == 1:
+        name = "Another extractor" if len(extractor_scores) == 1 else "Other extractors"
+        return f" {name}: {texts[0]}."
+    return f" Other extractors: {texts[0].removesuffix('%')} to {texts[-1]}."
 
 
 def design_text(bar: ErrorBar) -> str:
     """Return "60 questions × 8 prompts × 3 reruns"."""
     n, m = bar.cells.shape
-    whole = round(bar.n_runs)
-    runs = count_of(whole, "run") if math.isclose(bar.n_runs, whole) else f"{bar.n_runs:.1f} runs"
+    n_runs, runs = round(bar.n_runs), f"{bar.n_runs:.1f} runs"
+    # Cells of unequal numbers of runs have a mean number.
+    if math.isclose(bar.n_runs, n_runs):
+        runs = count_of(n_runs, "run")
     return f"{count_of(n, 'question')} × {count_of(m, 'prompt')} × {runs}"
 
 
@@ -480,12 +445,10 @@ def detail(bar: ErrorBar) -> str:
         if not math.isnan(half[key]):
             level = level_text(bar, key)
             measured = "" if level == declared else f" ({level})"
-            parts.append(f"{name} {half_text(half[key], bar.cells.is_binary)}{measured}")
-    return (
-        f"{design_text(bar)}. {declared} half-widths: {', '.join(parts)}."
-        if parts
-        else f"{design_text(bar)}."
-    )
+            parts.append(f"{name} {half_text(half[key], is_share=bar.cells.is_binary)}{measured}")
+    if not parts:
+        return f"{design_text(bar)}."
+    return f"{design_text(bar)}. {declared} half-widths: {', '.join(parts)}."
 
 
 _PART_NAMES = {
@@ -501,41 +464,43 @@ def largest_shares_words(parts: Mapping[str, Estimate]) -> str:
 
     Empty if wordings were not measured.
     """
-    known = [(name, share) for name, share in parts.items() if not math.isnan(share.value)]
-    known.sort(key=lambda part: -part[1].value)
+    largest = _by_size(parts)[:2]
     words = [
-        f"{percent_text(share.value)} from {_PART_NAMES.get(name, name)}"
-        for name, share in known[:2]
+        f"{percent_text(share.value)} from {_PART_NAMES.get(name, name)}" for name, share in largest
     ]
     return f"{' and '.join(words)}." if words else ""
 
 
 def share_words(parts: Mapping[str, Estimate]) -> str:
     """Return the parts of the uncertainty, the largest first; "" if wordings were not measured."""
-    known = [(name, share) for name, share in parts.items() if not math.isnan(share.value)]
-    known.sort(key=lambda part: -part[1].value)
-    if not known:
+    measured = _by_size(parts)
+    if not measured:
         return ""
-    words = [f"{_share(share)} from {_PART_NAMES.get(name, name)}" for name, share in known]
+    words = [f"{_share(share)} from {_PART_NAMES.get(name, name)}" for name, share in measured]
     return f"Of the uncertainty, {', '.join(words)}."
 
 
+def _by_size(parts: Mapping[str, Estimate]) -> list[tuple[str, Estimate]]:
+    """Return the parts that were measured, the largest first."""
+    measured = [(name, share) for name, share in parts.items() if not math.isnan(share.value)]
+    return sorted(measured, key=lambda part: -part[1].value)
+
+
 def _share(share: Estimate) -> str:
-    """Return "45% [16, 69]": few wordings leave the parts of the variance uncertain."""
-    limits = (
-        f" [{number_text(100 * share.low, 0)}, {number_text(100 * share.high, 0)}]"
-        if share.has_interval
-        else ""
-    )
-    return f"{percent_text(share.value)}{limits}"
+    """Return "45% [16, 69]"."""
+    if not share.has_interval:
+        return percent_text(share.value)
+    # Few wordings leave the parts of the variance uncertain.
+    low, high = number_text(100 * share.low, 0), number_text(100 * share.high, 0)
+    return f"{percent_text(share.value)} [{low}, {high}]"
 
 
 def next_words(
     now: float,
     more: Mapping[str, Design],
     n_calls: int,
-    is_share: bool = True,
     *,
+    is_share: bool = True,
     few_prompts: int = 0,
 ) -> str:
     """Return how far `n_calls` more calls would narrow the half-width at their best use.
@@ -546,9 +511,9 @@ def next_words(
     """
     gain, name = max((now - design.half_width, name) for name, design in more.items())
     uses = {"wordings": "as new prompts", "questions": "as new questions", "reruns": "as reruns"}
-    size = (
-        f"{number_text(100 * max(gain, 0), 1)} points" if is_share else number_text(max(gain, 0), 3)
-    )
+    # More calls of any kind may narrow nothing.
+    gain = max(gain, 0)
+    size = f"{number_text(100 * gain, 1)} points" if is_share else number_text(gain, 3)
     sentence = f"{n_calls:,} more calls would narrow the ± by at most {size}, {uses[name]}."
     if not few_prompts:
         return sentence
@@ -591,23 +556,20 @@ def split_words(
     Without its full stop.
     """
     best_split = best_design(parts, n_calls, most_questions, level, worst)
-    counts = (
-        (best_split.n_questions, "question"),
-        (best_split.n_wordings, "prompt"),
-        (best_split.n_runs, "run"),
-    )
-    sizes = " × ".join(count_of(int(n), word) for n, word in counts)
+    n_questions = count_of(int(best_split.n_questions), "question")
+    n_prompts = count_of(int(best_split.n_wordings), "prompt")
+    sizes = f"{n_questions} × {n_prompts} × {count_of(int(best_split.n_runs), 'run')}"
     return f"{n_calls:,} calls are split best as {sizes}: {half_text(best_split.half_width)}"
 
 
-def corrected_words(model: str, reader: str, score: Corrected) -> str:
+def corrected_words(model: str, extractor: str, score: Corrected) -> str:
     """Return the score with people's labels beside that of the extractor alone.
 
     An estimate, and no verdict.
     """
     n = f"{score.n_labels:,} label{'s' * (score.n_labels != 1)}"
     sentence = (
-        f"{model} with {n} by people: {score.estimate.text(3)}; {reader} alone: "
+        f"{model} with {n} by people: {score.estimate.text(3)}; {extractor} alone: "
         f"{score.raw.text(3)}."
     )
     if not score.estimate.has_interval:
@@ -624,6 +586,7 @@ def corrected_words(model: str, reader: str, score: Corrected) -> str:
 def narrower_words(score: Corrected, n_more: int) -> str:
     """Say how more labels would narrow the half-width, or how many the normal interval lacks."""
     if score.has_normal_limits:
+        # Labels correct the extractor's readings, whose own spread stays.
         now, then, best = (number_text(score.half_width(n), 3) for n in (0, n_more, math.inf))
         return (
             f"{n_more:,} more labels: ± {now} becomes ± {then}; no number of labels takes it "

@@ -132,7 +132,7 @@ class ModelScore:
     def claim(self) -> Claim:
         at_own_prompt = self.own_prompt.value if self.own_prompt else None
         claim = claims.score_claim(
-            self.model, self.bar, self.other_scores, self.why_not, at_own_prompt
+            self.model, self.bar, self.other_scores, self.why_not, own_score=at_own_prompt
         )
         if self.absent:
             claim = replace(claim, sentence=f"{claim.sentence} {absence_words(self.absent)}")
@@ -150,7 +150,7 @@ class ModelScore:
         """The claim that joint changes move the score as single ones do; no sentence where both
         were not asked."""
         return claims.additivity_claim(
-            self.model, self.gaps, self.why_not, self.bar.cells.is_binary
+            self.model, self.gaps, self.why_not, is_in_points=self.bar.cells.is_binary
         )
 
     @cached_property
@@ -170,7 +170,11 @@ class ModelScore:
             return ""
         n_few = self.bar.cells.shape[1] if has_few_prompts(self.bar) else 0
         return claims.next_words(
-            self.half_width_now, self.gains, N_CALLS, self.bar.cells.is_binary, few_prompts=n_few
+            self.half_width_now,
+            self.gains,
+            N_CALLS,
+            is_share=self.bar.cells.is_binary,
+            few_prompts=n_few,
         )
 
     @property
@@ -876,7 +880,9 @@ def _differences(models: Sequence[ModelScore]) -> Iterator[Difference]:
         if in_points and not why_not:
             why_not = _turned_by_unread(second, bar)
         why_not = why_not or _turned_by_absence(first, second, bar)
-        claim = claims.difference_claim(first.model, second.model, bar, ahead, why_not, in_points)
+        claim = claims.difference_claim(
+            first.model, second.model, bar, ahead, why_not, is_in_points=in_points
+        )
         if claim.text:
             yield Difference(first.model, second.model, bar, claim)
 
@@ -971,7 +977,7 @@ def score_bars(score: ModelScore) -> ScoreBars:
 
 def _half_text(half_width: float, *, is_share: bool) -> str:
     """Half a width without its sign, for a column that has the sign in its head."""
-    return claims.half_text(half_width, is_share).removeprefix("± ")
+    return claims.half_text(half_width, is_share=is_share).removeprefix("± ")
 
 
 def score_rows(score: ModelScore) -> list[dict[str, Any]]:
@@ -1034,7 +1040,7 @@ def best_sentence(score: ModelScore, n_calls: int) -> str:
     themselves."""
     bar = score.bar
     best = claims.split_words(bar.components, n_calls, MOST_QUESTIONS, bar.level, at_most(bar))
-    half = claims.half_text(bar.half_width("wordings"), bar.cells.is_binary)
+    half = claims.half_text(bar.half_width("wordings"), is_share=bar.cells.is_binary)
     return f"{best}; here {score.n_calls:,} calls give {half}."
 
 
@@ -1062,9 +1068,9 @@ def axis_rows(score: ModelScore) -> list[dict[str, Any]]:
         row = {
             "axis": axis.replace("_", " "),
             "prompts": bar.cells.shape[1],
-            "lowest": claims.score_text(min(values), is_share),
-            "highest": claims.score_text(max(values), is_share),
-            "own prompt": claims.score_text(values[0], is_share),
+            "lowest": claims.score_text(min(values), is_share=is_share),
+            "highest": claims.score_text(max(values), is_share=is_share),
+            "own prompt": claims.score_text(values[0], is_share=is_share),
             "spread of prompts (sd)": _half_text(
                 math.sqrt(bar.components.wordings), is_share=is_share
             ),
@@ -1090,7 +1096,7 @@ def reader_rows(score: ModelScore) -> list[dict[str, Any]]:
         is_share = bar.cells.is_binary
         row = {
             "extractor": title_of(name),
-            "score": claims.score_text(bar.value, is_share),
+            "score": claims.score_text(bar.value, is_share=is_share),
             "questions": f"{len(bar.cells.questions):,}",
             "other questions": _limits(bar.by_questions, is_share=is_share),
             "other questions and prompts": _limits(bar.by_wordings, is_share=is_share),
@@ -1100,7 +1106,7 @@ def reader_rows(score: ModelScore) -> list[dict[str, Any]]:
 
 
 def _limits(estimate: Estimate, *, is_share: bool) -> str:
-    return claims.limits_text(estimate, is_share) if estimate.has_interval else MISSING
+    return claims.limits_text(estimate, is_share=is_share) if estimate.has_interval else MISSING
 
 
 def people_rows(score: ModelScore) -> list[dict[str, Any]]:

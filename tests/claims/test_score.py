@@ -42,7 +42,7 @@ def test_the_sentence_prints_limits_and_its_small_type_half_widths():
     )
     alone = f"Other questions alone: {100 * questions.low:.0f} to {questions.high:.0%}. "
     assert claim.detail.startswith(f"{alone}60 questions × 5 prompts × 3 runs. 95% half-widths: questions ± ")
-    assert f"{alone}Own prompt: 91%. 60 questions" in score_claim("gpt-x", bar, own=0.91).detail
+    assert f"{alone}Own prompt: 91%. 60 questions" in score_claim("gpt-x", bar, own_score=0.91).detail
     assert f"questions and prompts ± {100 * bar.half_width('wordings'):.1f} points" in claim.detail
 
 
