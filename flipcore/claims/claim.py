@@ -55,7 +55,7 @@ class Claim:
     @property
     def text(self) -> str:
         """Return the words of a verdict, the same on a screen, in a file and on a terminal."""
-        # The only way from a claim to its readers: none of them can print a withheld sentence.
+        # The only way from a claim to a screen, a file or a terminal: what is withheld stays so.
         return f"Not claimed: {self.withheld}" if self.withheld else self.sentence
 
     @property

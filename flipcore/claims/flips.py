@@ -91,15 +91,15 @@ _WORDS = {
 # Over all changes the sentence is a page's headline: in words that need no glossary, with what
 # decides it in the detail.
 _ANSWERS = {
-    ARTIFACT: "{lead} of answers change only because of how they are read ({reader}){noise}",
+    ARTIFACT: "{lead} of answers change only because of how they are read ({extractor}){noise}",
     OF_REFERENCE: "{lead} of answers change only because of how the reference extractor reads "
     "them{noise}",
-    OF_BOTH: "{lead} of answers change only because of how they are read ({reader}), others by "
+    OF_BOTH: "{lead} of answers change only because of how they are read ({extractor}), others by "
     "the reference extractor{noise}",
     GENUINE: "{lead} of answers change because the model changed its answer, not because of how "
     "it is read{noise}",
     OPEN: "Undecided whether the model or the extractor changes answers: {lead} change only with "
-    "{reader}{noise}",
+    "{extractor}{noise}",
 }
 _PLACES = {
     "A_plus": "only under this extractor",
@@ -159,7 +159,9 @@ def source_outcome(
     It asks for lo(A - G) > 0, or lo(A) > hi(G), and the reverse.
     """
     low, high = a_minus_g if rule == "paired" else (a[0] - g[1], a[1] - g[0])
-    return ABOVE if low > 0 else BELOW if high < 0 else OPEN
+    if low > 0:
+        return ABOVE
+    return BELOW if high < 0 else OPEN
 
 
 def verdicts(
@@ -378,7 +380,7 @@ def _verdict(cell: Decomposition, test: PartsTest, p: np.ndarray, p_read: np.nda
         headline_noise = noise.replace(" beyond", ", beyond")
         for key, template in _ANSWERS.items():
             # The leading number is filled in when the level is known.
-            answer = template.format(lead="{lead}", reader=extractor, noise=headline_noise)
+            answer = template.format(lead="{lead}", extractor=extractor, noise=headline_noise)
             unread = _headline_suffix(cell, leads[key], is_beyond_noise=is_beyond_noise)
             sentences[key] = f"{answer}{unread}."
     quantities = {key: f"{lead}_excess" if is_beyond_noise else lead for key, lead in leads.items()}

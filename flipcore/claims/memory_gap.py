@@ -285,11 +285,9 @@ def old_rule(perm_p: float, cond_gap: Estimate) -> Claim:
 def source_rule(gap: Estimate, *, is_literal: bool, is_directional: bool) -> Claim:
     """Describe the source's rule as it reads: whether its bootstrap interval excludes 0."""
     verdict = "excludes" if is_literal else "includes"
-    twist = (
-        " As a one-sided test it would not flag: the gap is negative."
-        if is_literal and not is_directional
-        else ""
-    )
+    twist = ""
+    if is_literal and not is_directional:
+        twist = " As a one-sided test it would not flag: the gap is negative."
     return description(
         f"The source's rule, for comparison: its bootstrap interval {verdict} 0, gap "
         f"{gap.text_points()}.{twist}",

@@ -89,7 +89,9 @@ def truth_claim(truth: GroundTruth) -> Claim:
     parts += [f"Single items are seen by {'; by '.join(single)}."] if single else []
     parts += [f"Whole groups only by {'; by '.join(groups)}."] if groups else []
     parts += [f"Nothing is shown by {_listed(blind)}."] if blind and (single or groups) else []
-    outcome = "sees" if single else "group" if groups else "none shown"
+    outcome = "group" if groups else "none shown"
+    if single:
+        outcome = "sees"
     sentence = _first_sentence(truth, [claim.outcome for _, claim in by_detector])
     return Claim(
         SEES if single else SHIFTS,
@@ -111,11 +113,9 @@ def _first_sentence(truth: GroundTruth, outcomes: Sequence[str]) -> str:
             f"({share_text(share)} flagged); {n} find any."
         )
     n_groups = outcomes.count("group")
-    group_words = (
-        f"; {n_groups} of {len(outcomes)} tell whole groups from never-seen items"
-        if n_groups
-        else ""
-    )
+    group_words = ""
+    if n_groups:
+        group_words = f"; {n_groups} of {len(outcomes)} tell whole groups from never-seen items"
     return f"No detector shows memory of a single item{group_words}."
 
 

@@ -236,7 +236,7 @@ def _lead(names: Sequence[str], gap: Estimate) -> str:
     return f"{names[0]} leads {names[1]} by {gap.text_points()}"
 
 
-def lead_claim(contest: Contest, j: int, k: int, reader: str, level: float = LEVEL) -> Claim:
+def lead_claim(contest: Contest, j: int, k: int, extractor: str, level: float = LEVEL) -> Claim:
     """Judge one pair at the declared way, model j ahead.
 
     The p and the interval are those of `best_claim`, over all pairs in both directions.
@@ -247,7 +247,7 @@ def lead_claim(contest: Contest, j: int, k: int, reader: str, level: float = LEV
     finding = f"Undecided whether {first} and {second} differ on {n:,} items"
     if asserted:
         finding = f"{first} scores higher than {second} on the same {n:,} items"
-    sentence = f"{finding}, read by {reader}: {gap.text_points()}, {p_text(p)}."
+    sentence = f"{finding}, read by {extractor}: {gap.text_points()}, {p_text(p)}."
     detail = _own_detail(contest, n, (j, k))
     more = n_more_items(contest, j, k, level)
     # No further item reads what was not read.
@@ -263,7 +263,7 @@ def lead_claim(contest: Contest, j: int, k: int, reader: str, level: float = LEV
     return claim.not_claimed(contest.own_gate_reason)
 
 
-def lead_words(contest: Contest, j: int, k: int, reader: str, task: str = "") -> str:
+def lead_words(contest: Contest, j: int, k: int, extractor: str, task: str = "") -> str:
     """Return how far model j is ahead, and nothing beyond the rows."""
     # Without a claim the interval stands alone: it is corrected for no other pair.
     gap = contest.order.difference(contest.own_way, j, k, 0.025)
@@ -271,7 +271,7 @@ def lead_words(contest: Contest, j: int, k: int, reader: str, task: str = "") ->
     items = f"these {_n_of_both(contest, j, k):,} items{where}"
     return (
         f"{contest.models[j]} is {gap.text_points()} ahead of {contest.models[k]} on {items}, "
-        f"read by {reader}."
+        f"read by {extractor}."
     )
 
 
@@ -288,12 +288,12 @@ def _own_detail(contest: Contest, n: int, models: Sequence[int]) -> str:
     n_pairs, family = len(contest.models) * (len(contest.models) - 1) // 2, ""
     if n_pairs > 1:
         family = f" p corrected for {n_pairs} pairs of models in both directions (Holm)."
-    reader = title_of(contest.order.scores.ways[contest.own_way].extractor).lower()
+    extractor = title_of(contest.order.scores.ways[contest.own_way].extractor).lower()
     n_clusters = int(contest.order.n_families[contest.own_way])
     is_clustered = n_clusters != int(contest.order.n[contest.own_way])
     size = f"{n:,} items in {n_clusters:,} clusters" if is_clustered else f"{n:,} items"
     assumed = f" {CLUSTERS_LIKE_SEEN}" if is_clustered else ""
-    basis = f"Study's own prompt, {reader}, {size}.{family}{assumed}"
+    basis = f"Study's own prompt, {extractor}, {size}.{family}{assumed}"
     return " ".join(filter(None, (basis, _unread_words(contest, n, models))))
 
 

@@ -21,6 +21,11 @@ def test_a_claim_is_made_until_it_is_withheld_and_then_says_why():
     assert claim.not_claimed("") is claim
 
 
+def test_a_claim_takes_what_follows_its_sentence_by_keyword():
+    with pytest.raises(TypeError, match="positional"):
+        Claim(COIN, "heads", "Heads.", True)
+
+
 def test_a_description_asserts_nothing_and_keeps_its_numbers():
     sentence = description("0.20 of pairs flip.", n=5)
     assert (
