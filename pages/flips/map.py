@@ -41,7 +41,12 @@ def disagreement(study_id: str, model: str) -> None:
         st.info(plain(f"{nothing_to_compare(of_model(study_id, model))} {more}"))
         return
     sentence = agreement.sentence(title_of)
-    st.markdown(plain(sentence or "No two extractors can be compared: a scorer only judges, and no right answers are known."))
+    if not sentence:
+        sentence = (
+            "No two extractors can be compared: a scorer only judges, "
+            "and no right answers are known."
+        )
+    st.markdown(plain(sentence))
     left, right = st.columns([3, 2])
     show_figure(
         "disagreement",

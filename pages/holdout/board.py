@@ -54,7 +54,9 @@ def what_next(sets: Sets, tests: dict, view: dict, *, confirmatory: bool) -> str
     """Return the next step, with its cost."""
     has_survey = bool(holdout.surveys(session.store(), sets.sets_id))
     facts = set_facts(
-        sets.target, cached.all_conditions(sets, confirmatory, boosted=False), has_survey=has_survey
+        sets.target,
+        cached.all_conditions(sets, confirmatory=confirmatory, boosted=False),
+        has_survey=has_survey,
     )
     return next_step(
         tests,
