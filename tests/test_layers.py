@@ -84,7 +84,8 @@ ROOMS_OF = {
     "fsspec": "store.archives",
     "httpx2": "models.openai",
     "huggingface_hub": "annotation.paraphrases.publish datasets.dataset models.weights.backend",
-    "jinja2": "text.own_prompts",
+    "jinja2": "reports.exports.rendering text.own_prompts",
+    "markupsafe": "reports.exports.rendering",
     "latex2sympy2_extended": "extractors.written.expressions",
     "math_verify": "extractors.written.expressions",
     "numpy": "annotation.control_matching axes charts claims core.contracts core.randomness detectors models reports "

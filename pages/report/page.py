@@ -3,10 +3,11 @@
 import streamlit as st
 
 from flipcore.core.command_line import command
-from flipcore.reports.exports.data_part import sentences, tables
+from flipcore.reports.exports.data_files import sentences
 from flipcore.reports.exports.dataset import dataset_folder
 from flipcore.reports.exports.document import MOST_OUTPUTS, N_OUTPUTS, report
 from flipcore.reports.exports.methods_text import methods_text
+from flipcore.reports.exports.result_tables import tables
 from flipcore.text.tables import FORMATS, table_text
 from pages.common import screen, session
 from pages.common.header import page_header

@@ -1,6 +1,7 @@
 """A table of a report: shown, with its caption, and to be saved as CSV, Markdown or LaTeX from the
 file itself."""
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain
@@ -8,7 +9,6 @@ from typing import Any
 
 import pandas as pd
 
-from flipcore.reports.exports.markup import Markup, cells, data_link, joined, tag
 from flipcore.stats.base.estimate import MISSING
 from flipcore.text.tables import FORMATS, Row, table_text
 
@@ -18,6 +18,18 @@ KINDS = {
     "md": "text/markdown;charset=utf-8",
     "tex": "text/x-tex;charset=utf-8",
 }
+_NUMBER = re.compile(r"(< |> )?[+−-]?(\.?\d|$|–$|deterministic|reference)")
+
+
+@dataclass(frozen=True)
+class File:
+    """A file that a report holds: `label` is the text of its link, `about` what it is."""
+
+    label: str
+    name: str
+    content: str | bytes
+    kind: str = "text/plain;charset=utf-8"
+    about: str = ""
 
 
 @dataclass(frozen=True)
@@ -30,17 +42,29 @@ class Table:
     rows: Sequence[Row]
     caption: str
 
+    @property
+    def columns(self) -> list[str]:
+        return list(self.rows[0]) if self.rows else []
 
-def data_table(table: Table) -> Markup:
-    """The table with its links."""
-    name, rows, caption = table.name, table.rows, table.caption
-    texts = [[_text(value) for value in row.values()] for row in rows]
-    links = (
-        data_link(title, f"{name}.{format}", table_text(rows, format, caption), KINDS[format])
-        for format, title in FORMATS.items()
-    )
-    foot = tag("figcaption", caption, " ", tag("span", joined(links, " · "), cls="links"))
-    return tag("figure", cells(texts, list(rows[0]) if rows else []), foot, cls="table")
+    @property
+    def texts(self) -> list[list[str]]:
+        """The cells as they are shown."""
+        return [[_text(value) for value in row.values()] for row in self.rows]
+
+    @property
+    def numeric(self) -> list[bool]:
+        """For each column, does every cell begin with a number, so that it is set to the right?"""
+        columns = zip(*self.texts, strict=True)
+        return [all(_NUMBER.match(cell.strip()) for cell in column) for column in columns]
+
+    @property
+    def files(self) -> list[File]:
+        """The table in each format."""
+        files = []
+        for format, title in FORMATS.items():
+            content = table_text(self.rows, format, self.caption)
+            files.append(File(title, f"{self.name}.{format}", content, KINDS[format]))
+        return files
 
 
 def _text(value: object) -> str:
@@ -49,8 +73,8 @@ def _text(value: object) -> str:
 
 
 def shown_records(rows: Rows, without: Sequence[str] = ()) -> list[dict[str, object]]:
-    """The rows of a table as it is shown, frame or records: every column but those `without`, a
-    missing value as None."""
+    """Return the rows of a table as it is shown, frame or records: every column but those
+    `without`, a missing value as None."""
     records: list[dict[Any, Any]] = [
         *map(dict, rows.to_dict("records") if isinstance(rows, pd.DataFrame) else rows)
     ]
@@ -60,7 +84,7 @@ def shown_records(rows: Rows, without: Sequence[str] = ()) -> list[dict[str, obj
 
 
 def shown_text(rows: Rows, without: Sequence[str], format: str) -> str:
-    """The table as it is shown, in a format of `FORMATS`."""
+    """Return the table as it is shown, in a format of `FORMATS`."""
     return table_text(shown_records(rows, without), format)
 
 

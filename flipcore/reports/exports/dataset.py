@@ -24,7 +24,7 @@ from flipcore.core.study import ItemSource, Study
 from flipcore.core.version import __version__
 from flipcore.core.whole_files import write
 from flipcore.datasets.licenses import license_of, may_be_passed_on
-from flipcore.reports.exports.data_part import COMPLETIONS, ITEMS, READOUTS
+from flipcore.reports.exports.data_files import COMPLETIONS, ITEMS, READOUTS
 from flipcore.reports.whole_study import WholeStudy, whole_study
 from flipcore.store.connection import Store
 from flipcore.store.queries import exchange, review, studies

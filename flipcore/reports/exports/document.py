@@ -6,22 +6,27 @@ import hashlib
 import json
 import math
 from collections.abc import Sequence
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
 from flipcore.charts.theme import DARK, LIGHT, Colours
 from flipcore.core.errors import BadInput
 from flipcore.core.version import __version__
+from flipcore.methods.words import TERMS
 from flipcore.reports.badges import MEANINGS
 from flipcore.reports.browser_data.parts import part, script_of
 from flipcore.reports.declaration import items_text
-from flipcore.reports.exports import parts
-from flipcore.reports.exports.data_part import data_part
-from flipcore.reports.exports.markup import Markup, claimed, joined, paragraph, section, tag
-from flipcore.reports.exports.methods_text import methods_part
+from flipcore.reports.exports import result_tables, sections
+from flipcore.reports.exports.data_files import data_files, dictionary
+from flipcore.reports.exports.data_tables import File
+from flipcore.reports.exports.methods_text import methods_text
+from flipcore.reports.exports.outputs import evidence
+from flipcore.reports.exports.rendering import rendered
+from flipcore.reports.exports.result_tables import moment
 from flipcore.reports.whole_study import WholeStudy, whole_study
 from flipcore.store.connection import Store
+from flipcore.store.queries import decisions
 
 N_OUTPUTS, MOST_OUTPUTS = 2, 50
 _HERE = Path(__file__).parent
@@ -29,110 +34,107 @@ _LONG = 200  # a string of a board that is longer and comes again is written onc
 
 
 def report(store: Store, study_id: str, n_outputs: int = N_OUTPUTS) -> str:
-    """The report of a stored study with `n_outputs` pairs of raw outputs behind each claim. The
-    same study gives the same bytes. Raises BadInput for a number of outputs out of range."""
+    """Return the report of a stored study with `n_outputs` pairs of raw outputs behind each claim.
+    The same study gives the same bytes. Raises BadInput for a number of outputs out of range."""
     if not 0 <= n_outputs <= MOST_OUTPUTS:
         raise BadInput(
             f"The number of outputs behind a claim came as {n_outputs}: it is from 0 to"
             f" {MOST_OUTPUTS}."
         )
-    c = whole_study(store, study_id)
+    whole = whole_study(store, study_id)
     store.told("wrote a report", study_id)
-    flips, boards = parts.flips_part(c)
-    memory, lines = parts.memory_part(c)
-    scores, bars = parts.score_part(c)
-    ranking, order = parts.ranking_part(c)
-    sets, margins = parts.holdout_part(c)
-    # The answers come first, then what they rest on.
-    sections = [
-        scores,
-        ranking,
-        flips,
-        memory,
-        sets,
-        parts.outputs_part(c, n_outputs),
-        parts.decisions_part(c),
-        parts.settings_part(c),
-        methods_part(c),
-        data_part(c),
-    ]
+    flips, flip_boards = sections.flips(whole)
+    memory, lines = sections.memory(whole)
     # The script looks the boards up by the ids of their places, which no two parts share.
-    boards = boards | bars | lines | order | margins
-    return _page(c, [part for part in sections if part is not None], boards)
-
-
-def _page(c: WholeStudy, sections: Sequence[Markup], boards: dict[str, Any]) -> str:
+    boards = flip_boards | lines | sections.boards(whole)
     names = sorted({board["part"] for board in boards.values()})
-    own_style = (_HERE / "report.css").read_text(encoding="utf-8")
-    own_script = (_HERE / "report.js").read_text(encoding="utf-8")
-    style = "\n".join([_palette(LIGHT, DARK), own_style, *(part(name).css for name in names)])
-    scripts = ",\n".join(f"{name}: {script_of(part(name).js)}" for name in names)
-    script = f'"use strict";\nconst PARTS = {{\n{scripts}\n}};\n{own_script}'
+    style, script = _style(names), _script(names)
     # The hashes allow this one script and this one style: text from data can bring none.
     policy = (
         f"default-src 'none'; script-src {_hash(script)}; style-src {_hash(style)}; img-src data:;"
         " base-uri 'none'; form-action 'none'"
     )
-    head = joined(
-        [
-            Markup('<meta charset="utf-8">'),
-            Markup(f'<meta http-equiv="Content-Security-Policy" content="{policy}">'),
-            Markup('<meta name="viewport" content="width=device-width, initial-scale=1">'),
-            Markup('<meta name="referrer" content="no-referrer">'),
-            tag("title", f"{c.study.name}: Flipscope report"),
-            Markup(f"<style>{style}</style>"),
-        ],
-        "\n",
+    methods = methods_text(whole)
+    bibtex = File(
+        "Save as BibTeX", f"{study_id}.bib", methods.bibtex, "text/x-bibtex;charset=utf-8"
     )
-    closing = f"{c.provenance}. This file asks for nothing from the network."
-    end = tag("footer", paragraph(closing, cls="quiet"))
-    body = tag("main", _opening(c), *sections, end)
-    # A script of this type is data, which is never run.
-    data = Markup(f'<script type="application/json" id="boards">{_payload(boards)}</script>')
-    page = [head, Markup("</head>\n<body>"), body, data, Markup(f"<script>{script}</script>")]
-    inner = joined(page, "\n").html
-    return f'<!DOCTYPE html>\n<html lang="en">\n<head>\n{inner}\n</body>\n</html>\n'
-
-
-def _opening(c: WholeStudy) -> Markup:
-    badges = [tag("span", text, cls="badge", title=MEANINGS[badge]) for badge, text in c.badges]
-    meanings = (tag("li", tag("b", text), f": {MEANINGS[badge]}") for badge, text in c.badges)
-    n_items, when = items_text(c.store, c.row), "date unknown"
-    if c.row["created_at"] is not None:
-        when = f"declared {parts.moment(c.row['created_at'])}"
-    about = (
-        f"{', '.join(c.models) or 'no model'} · {n_items} · {when} · study {c.study_id} · Flipscope"
-        f" {__version__}"
-    )
-    return tag(
-        "header",
-        tag("h1", c.study.name),
-        paragraph(about, cls="quiet"),
-        paragraph(*badges, cls="badges"),
-        section("What it says", "says", *_says(c)),
-        tag("ul", *meanings, cls="quiet meanings"),
+    files, too_many = data_files(whole)
+    return rendered(
+        "report.html",
+        whole=whole,
+        about=_about(whole),
+        meanings=MEANINGS,
+        **_opening(whole),
+        flips=flips,
+        memory=memory,
+        evidence=evidence(whole, n_outputs),
+        n_outputs=n_outputs,
+        n_moves=decisions.n_moves(store, study_id),
+        notes=sections.notes_on_items(whole),
+        locks=sections.locks_of(whole),
+        declaration=File("Save the declaration", f"{study_id}.toml", whole.study.to_toml()),
+        methods=methods,
+        bibtex=bibtex,
+        files=files,
+        too_many=too_many,
+        dictionary=dictionary(),
+        sections=sections,
+        tables=result_tables,
+        terms=TERMS,
+        policy=policy,
+        style=style,
+        script=script,
+        boards=_payload(boards),
     )
 
 
-def _says(c: WholeStudy) -> list[Markup]:
-    """The scores of the models whose wordings were measured, the first of the ranking, and the four
-    tests together; of each model its detectors of memory, its flips, and its answers that were cut
-    off."""
-    first = []
-    for claim in c.score.whole_claims if c.score else ():
-        first.append(paragraph(claim.text, cls="headline"))
-    if c.ranking:
-        first.append(paragraph(c.ranking.claims[0].text, cls="headline"))
-    if c.holdout:
-        first.append(claimed(c.holdout.claim, cls="headline"))
-    lines: list[Markup] = []
-    for model in c.models:
-        lines += [*parts.opening_memory(c, model), *parts.opening_flips(c, model)]
-    if not lines:
-        lines.append(paragraph("No answer has come back yet."))
-    for truncation in c.cut:
-        lines.append(paragraph(f"{truncation.model}, {truncation.sentence()}", cls="quiet"))
-    return [*first, *lines]
+def _style(parts: Sequence[str]) -> str:
+    own = (_HERE / "report.css").read_text(encoding="utf-8")
+    return "\n".join([_palette(LIGHT, DARK), own, *(part(name).css for name in parts)])
+
+
+def _script(parts: Sequence[str]) -> str:
+    own = (_HERE / "report.js").read_text(encoding="utf-8")
+    functions = ",\n".join(f"{name}: {script_of(part(name).js)}" for name in parts)
+    return f'"use strict";\nconst PARTS = {{\n{functions}\n}};\n{own}'
+
+
+def _about(whole: WholeStudy) -> str:
+    n_items, when = items_text(whole.store, whole.row), "date unknown"
+    if whole.row["created_at"] is not None:
+        when = f"declared {moment(whole.row['created_at'])}"
+    return (
+        f"{', '.join(whole.models) or 'no model'} · {n_items} · {when} · study {whole.study_id} ·"
+        f" Flipscope {__version__}"
+    )
+
+
+@dataclass(frozen=True)
+class Line:
+    """What is said first of a model, with its small print."""
+
+    model: str
+    sentence: str
+    details: str = ""
+
+
+def _opening(whole: WholeStudy) -> dict[str, Any]:
+    """Return the scores of the models whose prompts were measured, the first of the ranking, and
+    the four tests together; of each model its detectors of memory, its flips, and its answers that
+    were cut off."""
+    first = [claim.text for claim in whole.score.whole_claims] if whole.score else []
+    if whole.ranking:
+        first.append(whole.ranking.claims[0].text)
+    lines = []
+    for model in whole.models:
+        remembered = sections.memory_claim(whole, model)
+        if remembered is not None:
+            lines.append(Line(model, remembered.text))
+        headline = whole.report.headlines[model]
+        details = " ".join(claim.detail for claim in headline.claims if claim.detail)
+        lines.append(Line(model, headline.sentence, details))
+    cut_off = [f"{truncation.model}, {truncation.sentence()}" for truncation in whole.cut]
+    return {"first": first, "lines": lines, "cut_off": cut_off}
 
 
 def _palette(light: Colours, dark: Colours) -> str:

@@ -25,15 +25,6 @@ from flipcore.methods.words import (
     interval_method,
 )
 from flipcore.protocols.single_shot import IDENTITY_SAMPLES
-from flipcore.reports.exports.markup import (
-    Markup,
-    data_link,
-    folded,
-    joined,
-    paragraph,
-    section,
-    tag,
-)
 from flipcore.reports.flips import made_from
 from flipcore.reports.whole_study import WholeStudy
 from flipcore.stats.base.estimate import Estimate
@@ -155,20 +146,3 @@ def _closing(c: WholeStudy) -> Iterator[str]:
         f"Computed by Flipscope {__version__}; the study was declared with {c.row['code_version']}"
         f" and has the id {c.study_id}."
     )
-
-
-def methods_part(c: WholeStudy) -> Markup:
-    """The report's part on methods, with the papers."""
-    words = methods_text(c)
-    references = tag("ol", *(tag("li", line) for line in words.references), cls="references")
-    file_name, kind = f"{c.study_id}.bib", "text/x-bibtex;charset=utf-8"
-    links = [data_link("Save as BibTeX", file_name, words.bibtex, kind)]
-    copies = {"Copy the paragraph": "methods-text", "Copy the BibTeX": "bibtex-text"}
-    for title, ident in copies.items():
-        # Hidden until the script, which alone can copy, shows them.
-        button = tag("button", title, type="button", data_copy=ident, hidden="hidden")
-        links.append(button)
-    bib = folded("BibTeX", tag("pre", words.bibtex, id="bibtex-text"))
-    text = tag("p", words.text, id="methods-text")
-    shown_links = paragraph(joined(links, " "), cls="links")
-    return section("Methods", "methods", text, references, shown_links, bib)

@@ -14,7 +14,7 @@ from flipcore.claims.holdout import outcome_claim
 from flipcore.core.errors import BadInput
 from flipcore.core.study import RECORDED, ItemSource, ModelUse, Part, Study
 from flipcore.detectors import DETECTORS, Detector, detectors
-from flipcore.reports.exports.data_part import ITEMS, READOUTS, VALUES
+from flipcore.reports.exports.data_files import ITEMS, READOUTS, VALUES
 from flipcore.reports.exports.document import report
 from flipcore.reports.exports.methods_text import methods_text
 from flipcore.reports.holdout import holdout_report
@@ -135,7 +135,7 @@ def test_the_line_of_a_packages_own_kind_of_detector_stands_in_the_report(store,
 
     own = Own("own", "gap of a package", "What a package measures.", gap.axis, gap.measure, gap.unit)
     every = (*detectors(), own)
-    for place in ("detectors", "reports.exports.parts"):
+    for place in ("detectors", "reports.exports.memory_lines"):
         monkeypatch.setattr(f"flipcore.{place}.detectors", lambda: every)
     text = report(store, STUDY.study_id, 0)
     part, drawn = 'data-part="cutoff_line"', text.partition("gap of a package</h4>")[2].partition("<h4")[0]

@@ -1,0 +1,80 @@
+"""The detectors behind a report's tests of memory: the line of each, as its page draws it, and the
+items that it scores highest."""
+
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+import pandas as pd
+
+from flipcore.core.errors import FlipscopeError
+from flipcore.core.records import IDENTITY
+from flipcore.detectors import Detector, analysis_of, detectors, item_scores, measure_of
+from flipcore.reports.browser_data.cutoffs import detector_line
+from flipcore.reports.memory import MemoryTest, members_of, settings_of
+from flipcore.reports.whole_study import WholeStudy
+from flipcore.stats.memory import frames
+from flipcore.stats.memory.drop_gap_analysis import DropGap
+
+
+class ScoredItem(NamedTuple):
+    """An item that a detector scores high, and where its outputs are."""
+
+    item: str
+    axis: str
+    extractor: str
+    score: float
+
+
+def _detector_of(test: MemoryTest) -> Detector | None:
+    """Return the detector of a test; None where it could not measure, or is not here."""
+    if test.measurement is None or test.measurement.problem:
+        return None
+    name = test.measurement.name
+    return next((detector for detector in detectors() if detector.name == name), None)
+
+
+def _frame_of(whole: WholeStudy, model: str, test: MemoryTest) -> pd.DataFrame:
+    """Return the answers to the items of a test."""
+    frame = frames.compared_sets(whole.answers_of(model), whole.study)
+    return frame[frame["kind"] == test.measurement.kind] if test.measurement else frame
+
+
+def line_of(
+    whole: WholeStudy, model: str, test: MemoryTest
+) -> tuple[dict[str, Any] | None, DropGap | None]:
+    """Return what a detector's line is drawn from, and its accuracies where it is a drop gap.
+
+    Raises FlipscopeError where the detector cannot measure these answers.
+    """
+    detector = _detector_of(test)
+    if detector is None:
+        return None, None
+    frame = _frame_of(whole, model, test)
+    members = members_of(whole.study, whole.items, whole.pairs)
+    settings = settings_of(detector, whole.study, model)
+    analysis = analysis_of(detector, frame, *frames.roles_of(frame), members, **settings)
+    if analysis is None:
+        return None, None
+    gap = analysis if isinstance(analysis, DropGap) else None
+    return detector_line(test, analysis, detector.unit), gap
+
+
+def highest_items(
+    whole: WholeStudy, model: str, test: MemoryTest, n_items: int
+) -> Iterator[ScoredItem]:
+    """Yield the items that the detector of a test scores highest."""
+    detector = _detector_of(test)
+    if detector is None:
+        return
+    frame = _frame_of(whole, model, test)
+    item_roles, _ = frames.roles_of(frame)
+    try:
+        rows = item_scores(detector, frame, item_roles)
+    except FlipscopeError:
+        return
+    # Ties are broken by the item's id, so that a study always gives the same bytes.
+    rows = rows.sort_values(["d", "item_id"], ascending=[False, True], kind="stable")
+    rows = rows.head(n_items)
+    for item, score in zip(rows["item_id"], rows["d"], strict=True):
+        axis = detector.axis or IDENTITY
+        yield ScoredItem(item, axis, measure_of(detector, frame), float(score))

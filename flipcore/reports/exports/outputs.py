@@ -1,0 +1,187 @@
+"""The raw outputs behind each claim of a report: for a chosen number of items the two prompts, the
+two answers and what was read."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from flipcore.extractors import title_of
+from flipcore.reports.compared_pairs import flips, sides, why_no_flip
+from flipcore.reports.exports.memory_lines import highest_items
+from flipcore.reports.study import cell_place
+from flipcore.reports.whole_study import WholeStudy
+from flipcore.stats.base.estimate import number_text
+from flipcore.stats.flips import surface
+from flipcore.stats.flips.decomposition import Decomposition
+from flipcore.store.queries.inspection import Inspection, SampleView, SeenVariant, inspection
+from flipcore.text.answers import answer_text
+from flipcore.text.differences import word_differences
+
+MOST_CHARS = 6_000  # of one prompt or one answer
+MOST_SAMPLES = 3
+_STATES = {
+    "unreadable": "no answer could be read",
+    "cut": "cut off: wrong for accuracy, and never counted as a flip",
+    "absent": "absent: missing, and never counted as a flip",
+}
+
+
+@dataclass(frozen=True)
+class Run:
+    """Words of a text, marked or not."""
+
+    words: str
+    is_marked: bool = False
+
+
+@dataclass(frozen=True)
+class Output:
+    """One answer: what was read from it, and its text with the words that were read marked."""
+
+    line: str
+    text: tuple[Run, ...]
+
+
+@dataclass(frozen=True)
+class Side:
+    """A prompt with its differences from the compared one, and its answers."""
+
+    title: str
+    system: str
+    prompt: tuple[Run, ...]
+    outputs: tuple[Output, ...]
+    n_more: int
+
+
+@dataclass(frozen=True)
+class Pair:
+    """The original beside the variant on which a claim shows; without halves `note` says why."""
+
+    item: str
+    about: str
+    halves: tuple[Side, ...]
+    note: str = ""
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """The pairs behind one claim; `ident` is what a row of a board links to."""
+
+    title: str
+    pairs: tuple[Pair, ...]
+    ident: str = ""
+
+
+def evidence(whole: WholeStudy, n_items: int) -> list[Evidence]:
+    """Return the outputs behind each row of the flips and each detector: `n_items` items, those
+    that show most first."""
+    if not n_items:
+        return []
+    found: list[Evidence] = []
+    for m, model in enumerate(whole.models):
+        found += _evidence_of_model(whole, m, model, n_items)
+    return found
+
+
+def _evidence_of_model(whole: WholeStudy, m: int, model: str, n_items: int) -> Iterator[Evidence]:
+    for i, cell in enumerate(whole.report.decompositions[model]):
+        pairs = []
+        for item in _flip_items(whole, model, cell)[:n_items]:
+            pairs.append(_pair(whole, model, item, cell.axis, cell.extractor))
+        yield Evidence(f"{model}: {cell_place(cell)}", tuple(pairs), f"outputs-{m}-{i}")
+    for test in whole.report.memory.get(model, ()):
+        pairs = []
+        for item, axis, extractor, score in highest_items(whole, model, test, n_items):
+            pairs.append(_pair(whole, model, item, axis, extractor, score))
+        if pairs:
+            yield Evidence(f"{model}: {test.items}, {test.detector}", tuple(pairs))
+
+
+def _flip_items(whole: WholeStudy, model: str, cell: Decomposition) -> list[str]:
+    """Return the items on which the two extractors differ most first, as on the page; of the
+    reference those that flip most."""
+    frame = whole.flips_of(model)
+    order = list(dict.fromkeys(frame["item_id"]))
+    first, second = surface.aligned(
+        surface.opened(frame, cell.axis, cell.extractor),
+        surface.opened(frame, cell.axis, cell.reference),
+        order,
+    )
+    by = "faithful" if cell.is_reference else "difference"
+    return [first.items[i] for i in surface.order_of(first, second, by, first.items)]
+
+
+def _pair(
+    whole: WholeStudy, model: str, item: str, axis: str, extractor: str, score: float | None = None
+) -> Pair:
+    view = inspection(whole.store, whole.study_id, model, item, axis)
+    if view is None or not view.variants:
+        return Pair(item, "", (), "it was not asked under this axis.")
+    pairs = sides(view, extractor)
+    # The first variant that flips shows it best; without one any will do.
+    key = next((name for name in pairs if flips(pairs[name])), next(iter(pairs)))
+    (base, before), (variant, after) = pairs[key]
+    right = f"Right answer: {answer_text(view.item, view.item.target)}."
+    scored = "" if score is None else f" Score {number_text(score, 3)}."
+    about = f" · {key.replace('_', ' ')} · {title_of(extractor)}. {right}{scored}"
+    halves = (
+        _side("Original", view, variant.prompt, base, before),
+        _side(f"Variant: {key}", view, base.prompt, variant, after),
+    )
+    return Pair(item, about, halves, why_no_flip(view, pairs[key]) or "")
+
+
+def _side(
+    title: str,
+    view: Inspection,
+    compared_prompt: str,
+    variant: SeenVariant,
+    samples: Sequence[SampleView],
+) -> Side:
+    return Side(
+        title,
+        _cut(variant.system or ""),
+        _with_marks(compared_prompt, variant.prompt),
+        tuple(_output(view, sample) for sample in samples[:MOST_SAMPLES]),
+        max(len(samples) - MOST_SAMPLES, 0),
+    )
+
+
+def _with_marks(compared: str, prompt: str) -> tuple[Run, ...]:
+    """Mark the words of a prompt that the compared one lacks."""
+    short = _cut(prompt)
+    # Where either is cut, every word behind the cut would be marked.
+    if short != prompt or len(compared) > MOST_CHARS:
+        return (Run(short),)
+    runs = word_differences(compared, prompt) or [["same", prompt]]
+    return tuple(Run(words, kind == "new") for kind, words in runs)
+
+
+def _output(view: Inspection, sample: SampleView) -> Output:
+    # Any other state says by itself that nothing was read.
+    read = _STATES.get(sample.status) or _reading(view, sample)
+    right = "" if sample.is_correct is None else ", right" if sample.is_correct else ", wrong"
+    line = f"Sample {sample.sample + 1}: {read}{right}."
+    if sample.reason:
+        line += f" {sample.reason}"
+    if sample.error:
+        line += f" The call failed: {_cut(sample.error)}"
+    return Output(line, _spanned(sample.text, sample.span) if sample.text else ())
+
+
+def _reading(view: Inspection, sample: SampleView) -> str:
+    if sample.answer is None and sample.value is not None:
+        return f"measured {number_text(sample.value, 3)}"
+    return f"read as “{answer_text(view.item, sample.answer)}”"
+
+
+def _spanned(text: str, span: tuple[int, int] | None) -> tuple[Run, ...]:
+    # A span beyond the cut would mark characters that are not shown.
+    if span is None or not 0 <= span[0] <= span[1] <= min(len(text), MOST_CHARS):
+        return (Run(_cut(text)),)
+    start, end = span
+    after = _cut(text[end:], MOST_CHARS - end)
+    return (Run(text[:start]), Run(text[start:end], is_marked=True), Run(after))
+
+
+def _cut(text: str, most: int = MOST_CHARS) -> str:
+    return text if len(text) <= most else f"{text[:most]} … ({len(text) - most:,} more characters)"

@@ -1,0 +1,67 @@
+"""Templates of a report: every text is escaped where it is printed, so that text from data is shown
+letter by letter."""
+
+import base64
+import gzip
+import re
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from flipcore.reports.browser_data.parts import part
+
+if TYPE_CHECKING:
+    from jinja2 import Environment
+
+# Characters that no document may hold, and signs that turn the direction of the text around them.
+_UNPRINTABLE = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff\ufffe\uffff]")
+_TURNING = re.compile(r"[\u202a-\u202e\u2066-\u2069\u200e\u200f]")
+
+
+@cache
+def environment() -> "Environment":
+    """Return the environment of the templates beside this module.
+
+    A name that a template does not have is an error: a report never shows a gap in its place.
+    """
+    from jinja2 import Environment, FileSystemLoader, StrictUndefined
+
+    made = Environment(
+        loader=FileSystemLoader(Path(__file__).parent / "templates"),
+        autoescape=True,
+        finalize=printable,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    made.filters |= {"base64": _base64, "thousands": "{:,}".format}
+    made.globals["board_html"] = lambda name: _trusted(part(name).html)
+    return made
+
+
+def rendered(template: str, **values: Any) -> str:
+    """Return a template of this folder with its values as text."""
+    return environment().get_template(template).render(**values)
+
+
+def printable(value: object) -> object:
+    """Return a value as text that a document may hold; markup of a template stays as it is."""
+    if hasattr(value, "__html__"):
+        return value
+    return _TURNING.sub("�", _UNPRINTABLE.sub("�", str(value)))
+
+
+def packed(content: str) -> bytes:
+    """Return gzip without a time, so that the same content gives the same bytes."""
+    return gzip.compress(content.encode("utf-8", "replace"), 9, mtime=0)
+
+
+def _base64(content: str | bytes) -> str:
+    raw = content.encode("utf-8", "replace") if isinstance(content, str) else content
+    return base64.b64encode(raw).decode()
+
+
+def _trusted(markup: str) -> Any:
+    from markupsafe import Markup
+
+    return Markup(markup)

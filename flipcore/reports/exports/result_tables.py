@@ -1,0 +1,252 @@
+"""The tables of a study's results, in the order of the report."""
+
+import math
+from collections.abc import Mapping
+from typing import Any
+
+import pandas as pd
+
+from flipcore.core.records import role_name
+from flipcore.extractors import title_of
+from flipcore.reports import ranking
+from flipcore.reports.decision_record import table_of
+from flipcore.reports.exports.data_tables import Table
+from flipcore.reports.holdout import HoldoutReport
+from flipcore.reports.memory import MemoryTest
+from flipcore.reports.score import (
+    next_rows,
+    people_rows,
+    reader_rows,
+    score_rows,
+    share_rows,
+    wording_rows,
+)
+from flipcore.reports.study import table
+from flipcore.reports.whole_study import WholeStudy
+from flipcore.stats.base.estimate import p_text
+from flipcore.stats.holdout.difficulty import Condition
+from flipcore.stats.holdout.units import (
+    TITLES,
+    bound_text,
+    detectable_text,
+    estimate_text,
+    margin_text,
+)
+from flipcore.stats.holdout.verdict import TESTS
+from flipcore.store.queries import decisions
+
+
+def tables(whole: WholeStudy) -> list[Table]:
+    """Return every table of results that has rows."""
+    flips, people, memory = [], [], []
+    for m, model in enumerate(whole.models):
+        if whole.report.decompositions[model]:
+            flips.append(flips_table(whole, m, model))
+        people += people_tables(whole, m, model)
+        if whole.report.memory.get(model):
+            memory.append(memory_table(whole, m, model))
+    all_tables = [
+        *score_tables(whole),
+        *ranking_tables(whole),
+        *flips,
+        *people,
+        *memory,
+        tests_table(whole),
+        inflation_table(whole),
+        numbers_table(whole),
+        decisions_table(whole),
+    ]
+    return [table for table in all_tables if table.rows]
+
+
+def score_tables(whole: WholeStudy) -> list[Table]:
+    """Return the tables of each model: intervals, parts of the variance, next calls, prompts and
+    extractors."""
+    kinds = {
+        "intervals": ("Score", score_rows),
+        "shares": ("Whose the uncertainty is", share_rows),
+        "next": ("What would narrow this", next_rows),
+        "wordings": ("Each prompt", wording_rows),
+        "readers": ("Each extractor", reader_rows),
+        "people": ("Each extractor against people", people_rows),
+    }
+    if whole.score is None:
+        return []
+    has_several = len(whole.score.models) > 1
+    made = []
+    for number, score in enumerate(whole.score.models, start=1):
+        source = f"{score.model}, read by {title_of(score.reader).lower()}; {whole.provenance}."
+        for kind, (title, rows_of) in kinds.items():
+            rows = rows_of(score)
+            # A single extractor has nothing beside it.
+            if not rows or (kind == "readers" and len(rows) < 2):
+                continue
+            name = f"score-{kind}-{number}" if has_several else f"score-{kind}"
+            shown_title = f"{title}: {score.model}" if has_several else title
+            made.append(Table(name, shown_title, rows, f"{title} of {source}"))
+    if whole.score.by_people.pairs:
+        title, rows = "Pairs of models by people", whole.score.by_people.table_rows()
+        made.append(Table("score-pairs-people", title, rows, f"{title}; {whole.provenance}."))
+    return made
+
+
+def ranking_tables(whole: WholeStudy) -> list[Table]:
+    """Return one row per pair of models, and one per way of asking and reading."""
+    report = whole.ranking
+    if report is None:
+        return []
+    source = f"{role_name(report.role)} items, {whole.provenance}."
+    pairs, ways = ranking.pair_rows(report.pairs), ranking.way_rows(report.contest)
+    of_ways = f"Accuracy and rank under every way; {source}"
+    return [
+        Table("pairs", "Pairs of models", pairs, f"Every pair of models on the same {source}"),
+        Table("ways", "Ways of asking and reading", ways, of_ways),
+    ]
+
+
+def flips_source(whole: WholeStudy, model: str) -> str:
+    """Return the study, the methods of the intervals and the seeds of a model's flip rates."""
+    kinds, seeds = set(), set()
+    for cell in whole.report.decompositions[model]:
+        if cell.T.has_interval:
+            kinds.add(cell.T.method.replace("_", " "))
+        if cell.T.seed is not None:
+            seeds.add(cell.T.seed)
+    seed = ", ".join(map(str, sorted(seeds))) or "none"
+    return f"{whole.provenance}; {model}; 95% intervals ({', '.join(sorted(kinds))}), seed {seed}"
+
+
+def flips_table(whole: WholeStudy, m: int, model: str) -> Table:
+    """Return one row per cell: its estimates with intervals, and its verdict."""
+    cells, claims = whole.report.decompositions[model], whole.report.claims[model]
+    records = table(cells, whole.temperature(model)).to_dict("records")
+    rows = []
+    for record, claim in zip(records, claims, strict=True):
+        row = {str(name): value for name, value in record.items()}
+        rows.append(row | {"verdict": claim.word})
+    caption = f"Flip rates by axis and extractor. {flips_source(whole, model)}."
+    return Table(f"flips-{m}", f"Flips, {model}", rows, caption)
+
+
+def people_tables(whole: WholeStudy, m: int, model: str) -> list[Table]:
+    """Return one row per cell with people's labels of pairs in it; nothing without labels."""
+    rows = [people.table_row() for people in whole.report.people.get(model, ())]
+    caption = (
+        f"Flips with the pairs in them that people labelled. {whole.provenance}; {model}; 95%"
+        " intervals."
+    )
+    return [Table(f"flips-people-{m}", f"Flips by people, {model}", rows, caption)] if rows else []
+
+
+def memory_table(whole: WholeStudy, m: int, model: str) -> Table:
+    """Return one row per detector and kind of items."""
+    rows = [_memory_row(test) for test in whole.report.memory[model]]
+    title = "Detectors of memory"
+    return Table(f"memory-{m}", f"{title}, {model}", rows, f"{title}. {whole.provenance}; {model}.")
+
+
+def _p_value(p: float) -> str:
+    """Return a p-value for a column that has the "p" in its head."""
+    return p_text(p).removeprefix("p ").removeprefix("= ")
+
+
+def _memory_row(test: MemoryTest) -> dict[str, object]:
+    assertion, numbers = test.claim.assertion, test.numbers
+    # Detectors name their counts by what they count.
+    n_items = numbers.get("n_benchmark", numbers.get("n"))
+    n_controls = numbers.get("n_controls", numbers.get("n_non_members"))
+    return {
+        "items": test.items,
+        "detector": test.detector,
+        "verdict": test.decision,
+        "n": n_items,
+        "controls": numbers.get("n_control", n_controls),
+        "p (Holm)": _p_value(numbers.get("p_adjusted", math.nan)),
+        "error rate, one-sided": f"{100 * assertion.error_rate:g}%" if assertion else None,
+    }
+
+
+def tests_table(whole: WholeStudy) -> Table:
+    """Return one row per test of the two sets, also of those that were not run."""
+    rows = [_test_row(whole.holdout, name) for name in TESTS] if whole.holdout else []
+    caption = f"Whether benchmark and holdout could have one source. {whole.provenance}."
+    return Table("tests", "Four tests of the two sets", rows, caption)
+
+
+def _test_row(report: HoldoutReport, name: str) -> dict[str, object]:
+    test = report.tests.get(name)
+    return {
+        "test": TITLES[name],
+        "verdict": test.state if test else "not run",
+        "estimate": estimate_text(test) if test else None,
+        "held against the margin": bound_text(test) if test else None,
+        "margin": margin_text(name, report.view[name]),
+        "p": _p_value(test.p) if test else None,
+        "could detect": detectable_text(test) if test else None,
+        "source's rule": test.source_state if test else None,
+        "n": test.estimate.n if test else None,
+    }
+
+
+def inflation_table(whole: WholeStudy) -> Table:
+    """Return one row per model and way of reading."""
+    rows = [_inflation_row(condition) for condition in whole.inflation.conditions]
+    caption = f"Accuracy on benchmark and holdout. {whole.provenance}."
+    return Table("inflation", "Inflation", rows, caption)
+
+
+def _inflation_row(condition: Condition) -> dict[str, object]:
+    benchmark, holdout = condition.accuracies
+    inflation = condition.inflation()
+    return {
+        "model": condition.model,
+        "extractor": title_of(condition.extractor),
+        "asked as": condition.layout,
+        "benchmark": round(benchmark, 3),
+        "holdout": round(holdout, 3),
+        "inflation": inflation.text_points(),
+        "p": _p_value(condition.test(1.0).p),
+        "interval": inflation.method.replace("_", " "),
+        "n": inflation.n,
+    }
+
+
+def numbers_table(whole: WholeStudy) -> Table:
+    """Return one row per estimate."""
+    caption = f"Every estimate with its interval, method, n and seed. {whole.provenance}."
+    return Table("numbers", "All estimates", [row.in_list() for row in whole.rows], caption)
+
+
+def gates_table(whole: WholeStudy) -> Table:
+    """Return one row per closed gate."""
+    rows = []
+    for name, reason in sorted(whole.closed_gates.items()):
+        rows.append({"what": title_of(name).replace("_", " "), "why it is not claimed": reason})
+    return Table("gates", "Gates", rows, f"Gates that are closed. {whole.provenance}.")
+
+
+def decisions_table(whole: WholeStudy) -> Table:
+    """Return one row per decision, the newest first."""
+    record = decisions.decisions(whole.store, whole.study_id)
+    rows = [_decision(row) for row in record.to_dict("records")]
+    return Table("decisions", "Decisions", rows, f"Decision record. {whole.provenance}.")
+
+
+def _decision(row: Mapping[Any, Any]) -> dict[str, object]:
+    before, settings = table_of(row["came_from"]), table_of(row["settings"])
+    return {
+        "when": moment(row["created_at"]),
+        "who": row["reviewer"],
+        "page": row["page"],
+        "mode": row["mode"],
+        "we decide": row["resolution"] or "",
+        "decision": row["sentence"],
+        "instead of": before.get("sentence", ""),
+        "settings": ", ".join(f"{key} {value}" for key, value in sorted(settings.items())),
+    }
+
+
+def moment(when: Any) -> str:
+    """Return a stored time in UTC, so that it is the same wherever the report is written."""
+    # The machine that writes the report may be in another zone than its reader.
+    return f"{pd.Timestamp(when).tz_convert('UTC'):%Y-%m-%d %H:%M} UTC"

@@ -1,0 +1,269 @@
+"""What each part of a report shows, for its template, and the boards that still move there."""
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from flipcore.charts.theme import n_text
+from flipcore.claims.claim import Claim
+from flipcore.claims.holdout import outcome_claim
+from flipcore.core.errors import FlipscopeError
+from flipcore.core.locks import MANIFEST, STATE
+from flipcore.extractors import title_of
+from flipcore.reports import ranking
+from flipcore.reports.browser_data import levels, margins
+from flipcore.reports.browser_data import ranking as ranking_board
+from flipcore.reports.browser_data import score as score_board
+from flipcore.reports.browser_data.cutoffs import SETS
+from flipcore.reports.exports.data_tables import File, Table
+from flipcore.reports.exports.figures import Drawing, flip_bars, interval_rows
+from flipcore.reports.exports.memory_lines import line_of
+from flipcore.reports.exports.result_tables import (
+    flips_source,
+    flips_table,
+    memory_table,
+    moment,
+    people_tables,
+)
+from flipcore.reports.holdout import HoldoutReport
+from flipcore.reports.locks import claim_of
+from flipcore.reports.memory import MemoryTest, summary
+from flipcore.reports.read_by_people import leading
+from flipcore.reports.score import LEVEL
+from flipcore.reports.study import cell_place
+from flipcore.reports.whole_study import WholeStudy
+from flipcore.stats.flips.coded_answers import coded_answers
+from flipcore.stats.holdout.difficulty import Condition
+from flipcore.stats.holdout.units import TITLES
+from flipcore.stats.holdout.verdict import TESTS
+from flipcore.stats.memory import frames
+from flipcore.stats.memory.drop_gap_analysis import DropGap
+from flipcore.store.queries import locks
+from flipcore.text.counts import count_of
+
+RANKING, SCORES, MARGINS = "ranking", "scores", "margins"  # ids of the places of boards
+Boards = dict[str, Any]  # by the id of its place
+
+
+def boards(whole: WholeStudy) -> Boards:
+    """Return the boards of the parts that are one for all models: score, ranking and two sets."""
+    found: Boards = {}
+    if whole.score:
+        data = score_board.board(whole.score, LEVEL)
+        found[SCORES] = {"part": "score_board", "data": data}
+    if whole.ranking:
+        data = ranking_board.board(whole.ranking, ranking.LEVEL)
+        found[RANKING] = {"part": "ranking_board", "data": data}
+    if report := whole.holdout:
+        tests = list(report.tests.values())
+        data = margins.board(tests, report.view, report.about, report.missing)
+        found[MARGINS] = {"part": "margin_board", "data": data}
+    return found
+
+
+@dataclass(frozen=True)
+class ModelFlips:
+    """The flips of one model: a bar a cell, the table, and every claim as a sentence."""
+
+    model: str
+    board: str
+    notes: Sequence[str]
+    bars: Drawing
+    bars_caption: str
+    table: Table
+    by_people: str
+    people_tables: Sequence[Table]
+    claims: Sequence[Claim]
+
+
+def flips(whole: WholeStudy) -> tuple[list[ModelFlips], Boards]:
+    """Return the flips of each model; of none where no answer could flip."""
+    shown, boards = [], {}
+    for m, model in enumerate(whole.models):
+        cells = whole.report.decompositions[model]
+        if not cells:
+            continue
+        shown.append(_flips_of_model(whole, m, model))
+        arrays = levels.board(
+            coded_answers(whole.flips_of(model)),
+            title_of,
+            closed_gates=whole.closed_gates,
+            temperature=whole.temperature(model),
+        )
+        # A click on a row of the board opens the outputs behind its cell.
+        behind = {}
+        for i, cell in enumerate(cells):
+            behind[f"{cell.axis}|{cell.extractor}"] = f"outputs-{m}-{i}"
+        boards[f"board-{m}"] = {"part": "threshold_board", "data": arrays, "behind": behind}
+    return shown, boards
+
+
+def _flips_of_model(whole: WholeStudy, m: int, model: str) -> ModelFlips:
+    cells = whole.report.decompositions[model]
+    n = n_text(cell.n_items for cell in cells if cell.n_items)
+    by_people = ""
+    if people := whole.report.people.get(model, []):
+        first = leading(people)
+        by_people = f"{first.sentence} {first.narrower}"
+    return ModelFlips(
+        model,
+        board=f"board-{m}",
+        notes=whole.report.notes.get(model, ()),
+        bars=flip_bars(cells, [cell_place(cell) for cell in cells]),
+        bars_caption="Share of pairs of variants that flip, with the interval of T. Reference:"
+        f" {title_of(cells[0].reference).lower()}. {n} items. {flips_source(whole, model)}.",
+        table=flips_table(whole, m, model),
+        by_people=by_people,
+        people_tables=people_tables(whole, m, model),
+        claims=whole.report.named_claims(model),
+    )
+
+
+@dataclass(frozen=True)
+class Detected:
+    """One test of memory: its claims, and the line that still moves. `why_no_line` says what kept
+    the line away; `accuracies` are a drop gap's."""
+
+    title: str
+    claims: Sequence[Claim]
+    details: str
+    line: str = ""
+    why_no_line: str = ""
+    accuracies: Drawing | None = None
+
+
+@dataclass(frozen=True)
+class ModelMemory:
+    """What a model's detectors say together, and each of them."""
+
+    model: str
+    claim: Claim
+    table: Table
+    tests: Sequence[Detected]
+    accuracies_title: str
+    source: str
+
+
+def memory(whole: WholeStudy) -> tuple[list[ModelMemory], Boards]:
+    """Return each model's tests of memory; of none where no items are compared."""
+    shown: list[ModelMemory] = []
+    lines: Boards = {}
+    for m, model in enumerate(whole.models):
+        claim = memory_claim(whole, model)
+        if claim is None:
+            continue
+        tests = []
+        for t, test in enumerate(whole.report.memory[model]):
+            detected, line = _detected(whole, model, test, f"line-{m}-{t}")
+            tests.append(detected)
+            lines |= line
+        table, source = memory_table(whole, m, model), f"{whole.provenance}; {model}"
+        shown.append(ModelMemory(model, claim, table, tests, ACCURACIES, source))
+    return shown, lines
+
+
+def memory_claim(whole: WholeStudy, model: str) -> Claim | None:
+    """Return what a model's detectors say together; None where no items are compared."""
+    tests = whole.report.memory.get(model, [])
+    if not tests:
+        return None
+    return summary(tests, frames.compared_sets(whole.answers_of(model), whole.study))
+
+
+ACCURACIES = "Accuracy, original and rewritten"
+
+
+def _detected(
+    whole: WholeStudy, model: str, test: MemoryTest, ident: str
+) -> tuple[Detected, Boards]:
+    claims = (test.claim, *test.further)
+    details = " ".join(claim.detail for claim in claims if claim.detail)
+    title = f"{test.items.capitalize()}, {test.detector}"
+    try:
+        line, gap = line_of(whole, model, test)
+    except FlipscopeError as error:
+        return Detected(title, claims, details, why_no_line=str(error)), {}
+    if line is None:
+        return Detected(title, claims, details), {}
+    # What all cut-offs together show is said on the page, of a line that somebody moved.
+    accuracies = _accuracies(gap) if gap else None
+    board = {ident: {"part": "cutoff_line", "data": line}}
+    return Detected(title, claims, details, ident, accuracies=accuracies), board
+
+
+def _accuracies(gap: DropGap) -> Drawing:
+    rows = []
+    for name, drop in zip(SETS, (gap.benchmark, gap.control), strict=True):
+        accuracies = {"original": drop.accuracy_before, "rewritten": drop.accuracy_after}
+        for when, accuracy in accuracies.items():
+            rows.append((f"{name}, {when} (n = {accuracy.n:,})", accuracy, accuracy.text()))
+    return interval_rows(rows, ACCURACIES, "%")
+
+
+def sentences_of_tests(report: HoldoutReport) -> list[tuple[str, str]]:
+    """Return (sentence, small print) of each of the four tests; one that was not run has the small
+    print alone."""
+    sentences = []
+    for name in TESTS:
+        if name in report.tests:
+            about = report.about[name].rstrip(".")
+            small = f"{about[:1].upper()}{about[1:]}."
+            sentences.append((outcome_claim(report.tests[name]).text, small))
+        else:
+            sentences.append(("", f"{TITLES[name]}. {report.missing[name]}"))
+    return sentences
+
+
+def inflation(selection: Sequence[Condition]) -> tuple[Drawing, str]:
+    """Return the inflation of each model, read in the plainest way, and how it was read."""
+    rows = []
+    for condition in selection:
+        difference = condition.inflation()
+        rows.append((condition.model, difference, difference.text_points()))
+    read = f"read by {title_of(selection[0].extractor).lower()}, {selection[0].layout}"
+    return interval_rows(rows, "Inflation of each model", " points"), read
+
+
+def notes_on_items(whole: WholeStudy) -> list[str]:
+    """Return what is said of items that are set aside, and of those that a lock holds."""
+    notes = []
+    if n := locks.n_set_aside(whole.store, whole.study_id):
+        notes.append(
+            f"{count_of(n, 'item was', 'items were')} set aside for confirmation and not counted"
+            " here without a lock."
+        )
+    if hidden := locks.held_sentence(whole.store, whole.study_id):
+        notes.append(hidden)
+    return notes
+
+
+@dataclass(frozen=True)
+class LockShown:
+    """A lock: the word that may be said of it, what it fixed, and its manifest."""
+
+    title: str
+    by_whom: str
+    fixed: str
+    manifest: File
+
+
+def locks_of(whole: WholeStudy) -> list[LockShown]:
+    """Return each lock of the study."""
+    shown, all_locks = [], locks.locks(whole.store, whole.study_id)
+    for lock in all_locks:
+        claim, lock_id = claim_of(whole.store, lock, all_locks), lock["lock_id"]
+        # The state of the data then is for `verify`, and says nothing to a person.
+        fixed = {key: value for key, value in lock["settings"].items() if key != STATE}
+        stored = {name: lock[name] for name in MANIFEST}
+        manifest = json.dumps(stored, indent=1, sort_keys=True, ensure_ascii=False)
+        by_whom = f"Stored by {lock['reviewer']} on {moment(lock['created_at'])}, {lock_id}."
+        shown.append(
+            LockShown(
+                f"{claim.text} {claim.detail}",
+                by_whom,
+                json.dumps(fixed, indent=2, sort_keys=True, ensure_ascii=False),
+                File("Save its manifest", f"lock-{lock_id}.json", manifest, "application/json"),
+            )
+        )
+    return shown
