@@ -262,12 +262,10 @@ def test_a_page_holds_no_sql_numpy_or_figure_code():
 OFF_SCREEN = {
     "pages/common/showing.py": {
         "plain": "escapes text for Streamlit's Markdown",
-        "saved_upload": "takes Streamlit's upload apart",
     },
     "pages/flips/map_data.py": {"DrawnMap": "what was drawn on this screen"},
     "pages/memorization/items.py": {"*": "what the page calls its parts"},
     "pages/new_study/questions.py": {"_number": "what was typed into a field"},
-    "pages/studies/import_outputs.py": {"upload_folder": "takes Streamlit's uploads apart"},
 }
 
 

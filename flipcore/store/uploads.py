@@ -8,7 +8,7 @@ from pathlib import Path
 
 from flipcore.access.acting import Permission, require, tell
 from flipcore.core.errors import BadInput
-from flipcore.core.whole_files import whole_file, write
+from flipcore.core.whole_files import copy, whole_file, write
 from flipcore.store.connection import default_path
 
 
@@ -34,26 +34,35 @@ def keep_upload(name: str, content: bytes) -> Path:
 
 
 def keep_together(files: Sequence[tuple[str, bytes]]) -> Path:
-    """Store several uploads in a folder of their own, named after its `mark_of`: the same files are
-    the same folder, which is whole or absent. Names are kept without their paths, so that none can
-    leave the folder; another file of the same name lies in a folder within it that is called by a
-    number."""
+    """Store several uploads in a folder of their own; the folder, as `keep_files` makes it."""
+    return keep_files(files)[0]
+
+
+def keep_files(files: Sequence[tuple[str, bytes | Path]]) -> tuple[Path, list[Path]]:
+    """Store several uploads, each as its content or where it was kept before, in a folder of their
+    own, and return the folder and the path of each. The folder is named after its `mark_of`: the
+    same files are the same folder, which is whole or absent. Names are kept without their paths, so
+    that none can leave the folder; another file of the same name lies in a folder within it that is
+    called by a number."""
     require(Permission.BRING)
-    placed: dict[str, bytes] = {}
+    placed: dict[str, bytes | Path] = {}
+    hashes: dict[str, str] = {}
+    places = []
     for name, content in files:
         file_name = name.replace("\\", "/").rpartition("/")[2].lstrip(".") or "log"
+        content_hash = _hash(content)
         place, n = file_name, 1
-        while placed.get(place, content) != content:
+        while hashes.get(place, content_hash) != content_hash:
             n += 1
             place = f"{n}/{file_name}"
-        placed[place] = content
-    hashes = {place: hashlib.sha256(content).hexdigest() for place, content in placed.items()}
+        placed[place], hashes[place] = content, content_hash
+        places.append(place)
     folder = uploads_folder() / f"logs-{mark_of(hashes)}"
     if not folder.is_dir():
         try:
             with whole_file(folder) as draft:
                 for place, content in placed.items():
-                    write(draft / place, content)
+                    _write(draft / place, content)
             for place in placed:
                 tell("uploaded a file", place)
         except BadInput:
@@ -61,7 +70,7 @@ def keep_together(files: Sequence[tuple[str, bytes]]) -> Path:
                 raise
     for place, content in placed.items():
         _keep(folder / place, content)
-    return folder
+    return folder, [folder / place for place in places]
 
 
 def mark_of(hashes: Mapping[str, str]) -> str:
@@ -70,10 +79,25 @@ def mark_of(hashes: Mapping[str, str]) -> str:
     return hashlib.sha256(json.dumps(sorted(hashes.items())).encode()).hexdigest()[:16]
 
 
-def _keep(path: Path, content: bytes) -> None:
+def _keep(path: Path, content: bytes | Path) -> None:
     """Write the file where it is not there whole: one of an earlier release may have been cut.
     Whoever may bring in nothing writes nothing."""
     require(Permission.BRING)
-    if not (path.is_file() and path.read_bytes() == content):
-        write(path, content)
+    if not (path.is_file() and _hash(path) == _hash(content)):
+        _write(path, content)
         tell("uploaded a file", path.name)
+
+
+def _write(path: Path, content: bytes | Path) -> None:
+    if isinstance(content, Path):
+        copy(content, path)
+    else:
+        write(path, content)
+
+
+def _hash(content: bytes | Path) -> str:
+    """The SHA-256 of a content; of a file without having all of it in memory."""
+    if isinstance(content, bytes):
+        return hashlib.sha256(content).hexdigest()
+    with content.open("rb") as stream:
+        return hashlib.file_digest(stream, "sha256").hexdigest()

@@ -9,6 +9,9 @@ from pathlib import Path
 from typing import Any, Literal
 
 import streamlit as st
+from streamlit.runtime.memory_uploaded_file_manager import MemoryUploadedFileManager
+from streamlit.runtime.scriptrunner_utils.script_run_context import get_script_run_ctx
+from streamlit.runtime.uploaded_file_manager import UploadedFileRec
 
 from flipcore.access.acting import is_access_on
 from flipcore.charts.theme import Colours, colours
@@ -57,8 +60,35 @@ def shown_problem():
 
 
 def saved_upload(upload) -> Path:
-    """Keep an upload next to the database."""
-    return keep_upload(upload.name, upload.getvalue())
+    """Keep an upload next to the database; its bytes leave memory."""
+    kept = kept_uploads()
+    content = upload.getvalue()
+    # An upload that was kept before is empty, and its path is known.
+    if content or upload.file_id not in kept:
+        kept[upload.file_id] = keep_upload(upload.name, content)
+        release(upload)
+    return kept[upload.file_id]
+
+
+def kept_uploads() -> dict[str, Path]:
+    """Return where this session's uploads were kept, by the id that Streamlit gave them."""
+    return st.session_state.setdefault("kept-uploads", {})
+
+
+def release(upload) -> None:
+    """Empty an upload that was kept next to the database.
+
+    Streamlit holds the bytes twice, as the widget's value and in its manager of uploads, until the
+    session ends. The entry stays in both, so that the uploader goes on showing the file.
+    """
+    upload.seek(0)
+    upload.truncate(0)
+    context = get_script_run_ctx()
+    manager = context.uploaded_file_mgr if context else None
+    # No other manager is known to hold bytes in memory, nor to have `add_file`.
+    if context and isinstance(manager, MemoryUploadedFileManager):
+        empty = UploadedFileRec(upload.file_id, upload.name, upload.type, b"")
+        manager.add_file(context.session_id, empty)
 
 
 def how_to_read(text: str, *, example: str = "", title: str = "How to read this") -> None:

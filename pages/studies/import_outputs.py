@@ -45,9 +45,16 @@ from flipcore.runs.log_survey import (
 )
 from flipcore.runs.progress import INCOMPLETE
 from flipcore.store.recorded import import_state
-from flipcore.store.uploads import keep_together
+from flipcore.store.uploads import keep_files
 from pages.common import session
-from pages.common.showing import UPLOAD_LIMIT, plain, show_table, shown_problem
+from pages.common.showing import (
+    UPLOAD_LIMIT,
+    kept_uploads,
+    plain,
+    release,
+    show_table,
+    shown_problem,
+)
 
 # Rows of a file that are shown before it is imported.
 N_SHOWN = 3
@@ -71,12 +78,26 @@ def section() -> None:
 
 
 def upload_folder(uploads: list) -> list[str]:
-    """Return the uploads as one folder, names kept.
+    """Return the uploads as one folder, names kept; their bytes leave memory.
 
     Results files are found by the names of their samples.
     """
-    # One folder with their names: a results file is found by the names of its samples.
-    folder = keep_together([(upload.name, upload.getvalue()) for upload in uploads])
+    kept = kept_uploads()
+    ids = [upload.file_id for upload in uploads]
+    contents = [upload.getvalue() for upload in uploads]
+    # The script runs at every click, and files that were looked at before are not read again.
+    key = f"uploads-folder-{','.join(ids)}"
+    folder = st.session_state.get(key)
+    if folder is None or any(contents) or not folder.is_dir():
+        files = []
+        for upload, content in zip(uploads, contents, strict=True):
+            # An upload that was kept before is empty, and its path is known.
+            files.append((upload.name, content or kept.get(upload.file_id, b"")))
+        folder, paths = keep_files(files)
+        kept |= dict(zip(ids, paths, strict=True))
+        st.session_state[key] = folder
+        for upload in uploads:
+            release(upload)
     return [str(folder)]
 
 
