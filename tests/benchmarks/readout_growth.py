@@ -74,7 +74,8 @@ SELECT substr(md5(item_id || variant_id || sample || model), 1, 20) AS call_id, 
        '{{}}' AS request, sample, NULL::TEXT AS parent_id, 'ok' AS status, 'Let me think. ' || repeat('They differ in one word. ', 6) ||
        'The answer is ' || coalesce(answer, '?') AS text, 'stop' AS finish_reason, NULL::TEXT AS tokens, NULL::TEXT AS top_logprobs,
        40 AS n_tokens_in, 60 AS n_tokens_out, NULL::DOUBLE AS cost_usd, .5 AS latency_s, 1 AS n_attempts, '' AS error,
-       '' AS raw_reply, now() AS created_at, '' AS reasoning, 0 AS n_lost, NULL::INTEGER AS n_tokens_reasoning, NULL::TEXT AS spread
+       '' AS raw_reply, now() AS created_at, '' AS reasoning, 0 AS n_lost, NULL::INTEGER AS n_tokens_reasoning, NULL::TEXT AS spread,
+       '' AS other_model
 FROM ({}) WHERE extractor = 'regex' AND axis <> 'label_set' AND hash(item_id) % 100 = 0
 """
 
