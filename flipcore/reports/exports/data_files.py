@@ -26,26 +26,28 @@ VALUES = _COLUMNS["values"] | dict.fromkeys(
 )
 
 
-def sentences(whole: WholeStudy) -> list[str]:
+def sentences(results: WholeStudy) -> list[str]:
     """Every claim of the study with its numbers, a sentence each, as `stats` prints them; what is
     withheld says why."""
-    texts = [f"{claim.text} {claim.detail}".strip() for claim in whole.claims if claim.text]
+    texts = [f"{claim.text} {claim.detail}".strip() for claim in results.claims if claim.text]
     return list(dict.fromkeys(texts))
 
 
-def data_files(whole: WholeStudy) -> tuple[list[File], str]:
+def data_files(results: WholeStudy) -> tuple[list[File], str]:
     """Return the files that a report holds, and what is said where the readouts are too many."""
     # A NaN would be no JSON, and is a mistake here: what is missing is None.
-    stats = json.dumps(whole.as_dict(), indent=2, ensure_ascii=False, allow_nan=False, default=str)
+    stats = json.dumps(
+        results.as_dict(), indent=2, ensure_ascii=False, allow_nan=False, default=str
+    )
     about_stats = "everything that the command “stats --json” prints"
-    values, about_values = csv_text(_item_values(whole)), "each item's own value in each cell"
+    values, about_values = csv_text(_item_values(results)), "each item's own value in each cell"
     files = [
         File("stats.json", "stats.json", stats, "application/json;charset=utf-8", about_stats),
         File(VALUES_FILE, VALUES_FILE, values, "text/csv;charset=utf-8", about_values),
     ]
-    readouts, items = whole.everything[list(READOUTS)], _items(whole)
+    readouts, items = results.everything[list(READOUTS)], _items(results)
     if len(readouts) > MOST_ROWS:
-        export = command(f"export {whole.study_id}")
+        export = command(f"export {results.study_id}")
         return files, f"{len(readouts):,} readouts are too many for this file: {export}."
     files.append(_gzip(READOUTS_FILE, readouts, f"{len(readouts):,} readouts"))
     files.append(_gzip(ITEMS_FILE, items, f"{len(items):,} items"))
@@ -57,18 +59,20 @@ def _gzip(name: str, frame: pd.DataFrame, about: str) -> File:
     return File(name, name, content, "application/gzip", about)
 
 
-def _items(whole: WholeStudy) -> pd.DataFrame:
-    options = [json.dumps(list(options), ensure_ascii=False) for options in whole.items["options"]]
-    return whole.items.assign(options=options)[list(ITEMS)]
+def _items(results: WholeStudy) -> pd.DataFrame:
+    options = [
+        json.dumps(list(options), ensure_ascii=False) for options in results.items["options"]
+    ]
+    return results.items.assign(options=options)[list(ITEMS)]
 
 
-def _item_values(whole: WholeStudy) -> list[dict[str, object]]:
+def _item_values(results: WholeStudy) -> list[dict[str, object]]:
     """One row per item and cell, in the order in which the items, or the families that they share,
     were resampled."""
     rows = []
-    for model in whole.models:
-        ids = list(dict.fromkeys(whole.flips_of(model)["item_id"]))
-        for cell in whole.report.decompositions[model]:
+    for model in results.models:
+        ids = list(dict.fromkeys(results.flips_of(model)["item_id"]))
+        for cell in results.report.decompositions[model]:
             for unit, values in zip(ids, cell.item_values.tolist(), strict=True):
                 place = {"model": model, "cell": cell_place(cell), "unit": unit}
                 rows.append(place | dict(zip(COLUMNS, values, strict=True)))

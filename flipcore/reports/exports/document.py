@@ -41,12 +41,12 @@ def report(store: Store, study_id: str, n_outputs: int = N_OUTPUTS) -> str:
             f"The number of outputs behind a claim came as {n_outputs}: it is from 0 to"
             f" {MOST_OUTPUTS}."
         )
-    whole = whole_study(store, study_id)
+    results = whole_study(store, study_id)
     store.told("wrote a report", study_id)
-    flips, flip_boards = sections.flips(whole)
-    memory, lines = sections.memory(whole)
+    flips, flip_boards = sections.flips(results)
+    memory, lines = sections.memory(results)
     # The script looks the boards up by the ids of their places, which no two parts share.
-    boards = flip_boards | lines | sections.boards(whole)
+    boards = flip_boards | lines | sections.boards(results)
     names = sorted({board["part"] for board in boards.values()})
     style, script = _style(names), _script(names)
     # The hashes allow this one script and this one style: text from data can bring none.
@@ -54,25 +54,25 @@ def report(store: Store, study_id: str, n_outputs: int = N_OUTPUTS) -> str:
         f"default-src 'none'; script-src {_hash(script)}; style-src {_hash(style)}; img-src data:;"
         " base-uri 'none'; form-action 'none'"
     )
-    methods = methods_text(whole)
+    methods = methods_text(results)
     bibtex = File(
         "Save as BibTeX", f"{study_id}.bib", methods.bibtex, "text/x-bibtex;charset=utf-8"
     )
-    files, too_many = data_files(whole)
+    files, too_many = data_files(results)
     return rendered(
         "report.html",
-        whole=whole,
-        about=_about(whole),
+        results=results,
+        about=_about(results),
         meanings=MEANINGS,
-        **_opening(whole),
+        **_opening(results),
         flips=flips,
         memory=memory,
-        evidence=evidence(whole, n_outputs),
+        evidence=evidence(results, n_outputs),
         n_outputs=n_outputs,
         n_moves=decisions.n_moves(store, study_id),
-        notes=sections.notes_on_items(whole),
-        locks=sections.locks_of(whole),
-        declaration=File("Save the declaration", f"{study_id}.toml", whole.study.to_toml()),
+        notes=sections.notes_on_items(results),
+        locks=sections.locks_of(results),
+        declaration=File("Save the declaration", f"{study_id}.toml", results.study.to_toml()),
         methods=methods,
         bibtex=bibtex,
         files=files,
@@ -89,23 +89,23 @@ def report(store: Store, study_id: str, n_outputs: int = N_OUTPUTS) -> str:
 
 
 def _style(parts: Sequence[str]) -> str:
-    own = (_HERE / "report.css").read_text(encoding="utf-8")
-    return "\n".join([_palette(LIGHT, DARK), own, *(part(name).css for name in parts)])
+    report_css = (_HERE / "report.css").read_text(encoding="utf-8")
+    return "\n".join([_palette(LIGHT, DARK), report_css, *(part(name).css for name in parts)])
 
 
 def _script(parts: Sequence[str]) -> str:
-    own = (_HERE / "report.js").read_text(encoding="utf-8")
+    report_js = (_HERE / "report.js").read_text(encoding="utf-8")
     functions = ",\n".join(f"{name}: {script_of(part(name).js)}" for name in parts)
-    return f'"use strict";\nconst PARTS = {{\n{functions}\n}};\n{own}'
+    return f'"use strict";\nconst PARTS = {{\n{functions}\n}};\n{report_js}'
 
 
-def _about(whole: WholeStudy) -> str:
-    n_items, when = items_text(whole.store, whole.row), "date unknown"
-    if whole.row["created_at"] is not None:
-        when = f"declared {moment(whole.row['created_at'])}"
+def _about(results: WholeStudy) -> str:
+    n_items, when = items_text(results.store, results.row), "date unknown"
+    if results.row["created_at"] is not None:
+        when = f"declared {moment(results.row['created_at'])}"
     return (
-        f"{', '.join(whole.models) or 'no model'} · {n_items} · {when} · study {whole.study_id} ·"
-        f" Flipscope {__version__}"
+        f"{', '.join(results.models) or 'no model'} · {n_items} · {when} ·"
+        f" study {results.study_id} · Flipscope {__version__}"
     )
 
 
@@ -118,22 +118,22 @@ class Line:
     details: str = ""
 
 
-def _opening(whole: WholeStudy) -> dict[str, Any]:
+def _opening(results: WholeStudy) -> dict[str, Any]:
     """Return the scores of the models whose prompts were measured, the first of the ranking, and
     the four tests together; of each model its detectors of memory, its flips, and its answers that
     were cut off."""
-    first = [claim.text for claim in whole.score.whole_claims] if whole.score else []
-    if whole.ranking:
-        first.append(whole.ranking.claims[0].text)
+    first = [claim.text for claim in results.score.whole_claims] if results.score else []
+    if results.ranking:
+        first.append(results.ranking.claims[0].text)
     lines = []
-    for model in whole.models:
-        remembered = sections.memory_claim(whole, model)
+    for model in results.models:
+        remembered = sections.memory_claim(results, model)
         if remembered is not None:
             lines.append(Line(model, remembered.text))
-        headline = whole.report.headlines[model]
+        headline = results.report.headlines[model]
         details = " ".join(claim.detail for claim in headline.claims if claim.detail)
         lines.append(Line(model, headline.sentence, details))
-    cut_off = [f"{truncation.model}, {truncation.sentence()}" for truncation in whole.cut]
+    cut_off = [f"{truncation.model}, {truncation.sentence()}" for truncation in results.cut]
     return {"first": first, "lines": lines, "cut_off": cut_off}
 
 

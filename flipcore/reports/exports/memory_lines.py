@@ -33,14 +33,14 @@ def _detector_of(test: MemoryTest) -> Detector | None:
     return next((detector for detector in detectors() if detector.name == name), None)
 
 
-def _frame_of(whole: WholeStudy, model: str, test: MemoryTest) -> pd.DataFrame:
+def _frame_of(results: WholeStudy, model: str, test: MemoryTest) -> pd.DataFrame:
     """Return the answers to the items of a test."""
-    frame = frames.compared_sets(whole.answers_of(model), whole.study)
+    frame = frames.compared_sets(results.answers_of(model), results.study)
     return frame[frame["kind"] == test.measurement.kind] if test.measurement else frame
 
 
 def line_of(
-    whole: WholeStudy, model: str, test: MemoryTest
+    results: WholeStudy, model: str, test: MemoryTest
 ) -> tuple[dict[str, Any] | None, DropGap | None]:
     """Return what a detector's line is drawn from, and its accuracies where it is a drop gap.
 
@@ -49,9 +49,9 @@ def line_of(
     detector = _detector_of(test)
     if detector is None:
         return None, None
-    frame = _frame_of(whole, model, test)
-    members = members_of(whole.study, whole.items, whole.pairs)
-    settings = settings_of(detector, whole.study, model)
+    frame = _frame_of(results, model, test)
+    members = members_of(results.study, results.items, results.pairs)
+    settings = settings_of(detector, results.study, model)
     analysis = analysis_of(detector, frame, *frames.roles_of(frame), members, **settings)
     if analysis is None:
         return None, None
@@ -60,13 +60,13 @@ def line_of(
 
 
 def highest_items(
-    whole: WholeStudy, model: str, test: MemoryTest, n_items: int
+    results: WholeStudy, model: str, test: MemoryTest, n_items: int
 ) -> Iterator[ScoredItem]:
     """Yield the items that the detector of a test scores highest."""
     detector = _detector_of(test)
     if detector is None:
         return
-    frame = _frame_of(whole, model, test)
+    frame = _frame_of(results, model, test)
     item_roles, _ = frames.roles_of(frame)
     try:
         rows = item_scores(detector, frame, item_roles)

@@ -71,35 +71,35 @@ class Evidence:
     ident: str = ""
 
 
-def evidence(whole: WholeStudy, n_items: int) -> list[Evidence]:
+def evidence(results: WholeStudy, n_items: int) -> list[Evidence]:
     """Return the outputs behind each row of the flips and each detector: `n_items` items, those
     that show most first."""
     if not n_items:
         return []
-    found: list[Evidence] = []
-    for m, model in enumerate(whole.models):
-        found += _evidence_of_model(whole, m, model, n_items)
-    return found
+    of_models: list[Evidence] = []
+    for m, model in enumerate(results.models):
+        of_models += _evidence_of_model(results, m, model, n_items)
+    return of_models
 
 
-def _evidence_of_model(whole: WholeStudy, m: int, model: str, n_items: int) -> Iterator[Evidence]:
-    for i, cell in enumerate(whole.report.decompositions[model]):
+def _evidence_of_model(results: WholeStudy, m: int, model: str, n_items: int) -> Iterator[Evidence]:
+    for i, cell in enumerate(results.report.decompositions[model]):
         pairs = []
-        for item in _flip_items(whole, model, cell)[:n_items]:
-            pairs.append(_pair(whole, model, item, cell.axis, cell.extractor))
+        for item in _flip_items(results, model, cell)[:n_items]:
+            pairs.append(_pair(results, model, item, cell.axis, cell.extractor))
         yield Evidence(f"{model}: {cell_place(cell)}", tuple(pairs), f"outputs-{m}-{i}")
-    for test in whole.report.memory.get(model, ()):
+    for test in results.report.memory.get(model, ()):
         pairs = []
-        for item, axis, extractor, score in highest_items(whole, model, test, n_items):
-            pairs.append(_pair(whole, model, item, axis, extractor, score))
+        for item, axis, extractor, score in highest_items(results, model, test, n_items):
+            pairs.append(_pair(results, model, item, axis, extractor, score))
         if pairs:
             yield Evidence(f"{model}: {test.items}, {test.detector}", tuple(pairs))
 
 
-def _flip_items(whole: WholeStudy, model: str, cell: Decomposition) -> list[str]:
+def _flip_items(results: WholeStudy, model: str, cell: Decomposition) -> list[str]:
     """Return the items on which the two extractors differ most first, as on the page; of the
     reference those that flip most."""
-    frame = whole.flips_of(model)
+    frame = results.flips_of(model)
     order = list(dict.fromkeys(frame["item_id"]))
     first, second = surface.aligned(
         surface.opened(frame, cell.axis, cell.extractor),
@@ -111,9 +111,14 @@ def _flip_items(whole: WholeStudy, model: str, cell: Decomposition) -> list[str]
 
 
 def _pair(
-    whole: WholeStudy, model: str, item: str, axis: str, extractor: str, score: float | None = None
+    results: WholeStudy,
+    model: str,
+    item: str,
+    axis: str,
+    extractor: str,
+    score: float | None = None,
 ) -> Pair:
-    view = inspection(whole.store, whole.study_id, model, item, axis)
+    view = inspection(results.store, results.study_id, model, item, axis)
     if view is None or not view.variants:
         return Pair(item, "", (), "it was not asked under this axis.")
     pairs = sides(view, extractor)

@@ -26,7 +26,7 @@ def environment() -> "Environment":
     """
     from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
-    made = Environment(
+    templates = Environment(
         loader=FileSystemLoader(Path(__file__).parent / "templates"),
         autoescape=True,
         finalize=printable,
@@ -34,9 +34,9 @@ def environment() -> "Environment":
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    made.filters |= {"base64": _base64, "thousands": "{:,}".format}
-    made.globals["board_html"] = lambda name: _trusted(part(name).html)
-    return made
+    templates.filters |= {"base64": _base64, "thousands": "{:,}".format}
+    templates.globals["board_html"] = lambda name: _trusted(part(name).html)
+    return templates
 
 
 def rendered(template: str, **values: Any) -> str:

@@ -36,30 +36,30 @@ from flipcore.stats.holdout.verdict import TESTS
 from flipcore.store.queries import decisions
 
 
-def tables(whole: WholeStudy) -> list[Table]:
+def tables(results: WholeStudy) -> list[Table]:
     """Return every table of results that has rows."""
     flips, people, memory = [], [], []
-    for m, model in enumerate(whole.models):
-        if whole.report.decompositions[model]:
-            flips.append(flips_table(whole, m, model))
-        people += people_tables(whole, m, model)
-        if whole.report.memory.get(model):
-            memory.append(memory_table(whole, m, model))
+    for m, model in enumerate(results.models):
+        if results.report.decompositions[model]:
+            flips.append(flips_table(results, m, model))
+        people += people_tables(results, m, model)
+        if results.report.memory.get(model):
+            memory.append(memory_table(results, m, model))
     all_tables = [
-        *score_tables(whole),
-        *ranking_tables(whole),
+        *score_tables(results),
+        *ranking_tables(results),
         *flips,
         *people,
         *memory,
-        tests_table(whole),
-        inflation_table(whole),
-        numbers_table(whole),
-        decisions_table(whole),
+        tests_table(results),
+        inflation_table(results),
+        numbers_table(results),
+        decisions_table(results),
     ]
     return [table for table in all_tables if table.rows]
 
 
-def score_tables(whole: WholeStudy) -> list[Table]:
+def score_tables(results: WholeStudy) -> list[Table]:
     """Return the tables of each model: intervals, parts of the variance, next calls, prompts and
     extractors."""
     kinds = {
@@ -70,12 +70,12 @@ def score_tables(whole: WholeStudy) -> list[Table]:
         "readers": ("Each extractor", reader_rows),
         "people": ("Each extractor against people", people_rows),
     }
-    if whole.score is None:
+    if results.score is None:
         return []
-    has_several = len(whole.score.models) > 1
-    made = []
-    for number, score in enumerate(whole.score.models, start=1):
-        source = f"{score.model}, read by {title_of(score.reader).lower()}; {whole.provenance}."
+    has_several = len(results.score.models) > 1
+    tables_of_models = []
+    for number, score in enumerate(results.score.models, start=1):
+        source = f"{score.model}, read by {title_of(score.reader).lower()}; {results.provenance}."
         for kind, (title, rows_of) in kinds.items():
             rows = rows_of(score)
             # A single extractor has nothing beside it.
@@ -83,19 +83,21 @@ def score_tables(whole: WholeStudy) -> list[Table]:
                 continue
             name = f"score-{kind}-{number}" if has_several else f"score-{kind}"
             shown_title = f"{title}: {score.model}" if has_several else title
-            made.append(Table(name, shown_title, rows, f"{title} of {source}"))
-    if whole.score.by_people.pairs:
-        title, rows = "Pairs of models by people", whole.score.by_people.table_rows()
-        made.append(Table("score-pairs-people", title, rows, f"{title}; {whole.provenance}."))
-    return made
+            tables_of_models.append(Table(name, shown_title, rows, f"{title} of {source}"))
+    if results.score.by_people.pairs:
+        title, rows = "Pairs of models by people", results.score.by_people.table_rows()
+        tables_of_models.append(
+            Table("score-pairs-people", title, rows, f"{title}; {results.provenance}.")
+        )
+    return tables_of_models
 
 
-def ranking_tables(whole: WholeStudy) -> list[Table]:
+def ranking_tables(results: WholeStudy) -> list[Table]:
     """Return one row per pair of models, and one per way of asking and reading."""
-    report = whole.ranking
+    report = results.ranking
     if report is None:
         return []
-    source = f"{role_name(report.role)} items, {whole.provenance}."
+    source = f"{role_name(report.role)} items, {results.provenance}."
     pairs, ways = ranking.pair_rows(report.pairs), ranking.way_rows(report.contest)
     of_ways = f"Accuracy and rank under every way; {source}"
     return [
@@ -104,45 +106,47 @@ def ranking_tables(whole: WholeStudy) -> list[Table]:
     ]
 
 
-def flips_source(whole: WholeStudy, model: str) -> str:
+def flips_source(results: WholeStudy, model: str) -> str:
     """Return the study, the methods of the intervals and the seeds of a model's flip rates."""
     kinds, seeds = set(), set()
-    for cell in whole.report.decompositions[model]:
+    for cell in results.report.decompositions[model]:
         if cell.T.has_interval:
             kinds.add(cell.T.method.replace("_", " "))
         if cell.T.seed is not None:
             seeds.add(cell.T.seed)
     seed = ", ".join(map(str, sorted(seeds))) or "none"
-    return f"{whole.provenance}; {model}; 95% intervals ({', '.join(sorted(kinds))}), seed {seed}"
+    return f"{results.provenance}; {model}; 95% intervals ({', '.join(sorted(kinds))}), seed {seed}"
 
 
-def flips_table(whole: WholeStudy, m: int, model: str) -> Table:
+def flips_table(results: WholeStudy, m: int, model: str) -> Table:
     """Return one row per cell: its estimates with intervals, and its verdict."""
-    cells, claims = whole.report.decompositions[model], whole.report.claims[model]
-    records = table(cells, whole.temperature(model)).to_dict("records")
+    cells, claims = results.report.decompositions[model], results.report.claims[model]
+    records = table(cells, results.temperature(model)).to_dict("records")
     rows = []
     for record, claim in zip(records, claims, strict=True):
         row = {str(name): value for name, value in record.items()}
         rows.append(row | {"verdict": claim.word})
-    caption = f"Flip rates by axis and extractor. {flips_source(whole, model)}."
+    caption = f"Flip rates by axis and extractor. {flips_source(results, model)}."
     return Table(f"flips-{m}", f"Flips, {model}", rows, caption)
 
 
-def people_tables(whole: WholeStudy, m: int, model: str) -> list[Table]:
+def people_tables(results: WholeStudy, m: int, model: str) -> list[Table]:
     """Return one row per cell with people's labels of pairs in it; nothing without labels."""
-    rows = [people.table_row() for people in whole.report.people.get(model, ())]
+    rows = [people.table_row() for people in results.report.people.get(model, ())]
     caption = (
-        f"Flips with the pairs in them that people labelled. {whole.provenance}; {model}; 95%"
+        f"Flips with the pairs in them that people labelled. {results.provenance}; {model}; 95%"
         " intervals."
     )
     return [Table(f"flips-people-{m}", f"Flips by people, {model}", rows, caption)] if rows else []
 
 
-def memory_table(whole: WholeStudy, m: int, model: str) -> Table:
+def memory_table(results: WholeStudy, m: int, model: str) -> Table:
     """Return one row per detector and kind of items."""
-    rows = [_memory_row(test) for test in whole.report.memory[model]]
+    rows = [_memory_row(test) for test in results.report.memory[model]]
     title = "Detectors of memory"
-    return Table(f"memory-{m}", f"{title}, {model}", rows, f"{title}. {whole.provenance}; {model}.")
+    return Table(
+        f"memory-{m}", f"{title}, {model}", rows, f"{title}. {results.provenance}; {model}."
+    )
 
 
 def _p_value(p: float) -> str:
@@ -166,10 +170,10 @@ def _memory_row(test: MemoryTest) -> dict[str, object]:
     }
 
 
-def tests_table(whole: WholeStudy) -> Table:
+def tests_table(results: WholeStudy) -> Table:
     """Return one row per test of the two sets, also of those that were not run."""
-    rows = [_test_row(whole.holdout, name) for name in TESTS] if whole.holdout else []
-    caption = f"Whether benchmark and holdout could have one source. {whole.provenance}."
+    rows = [_test_row(results.holdout, name) for name in TESTS] if results.holdout else []
+    caption = f"Whether benchmark and holdout could have one source. {results.provenance}."
     return Table("tests", "Four tests of the two sets", rows, caption)
 
 
@@ -188,10 +192,10 @@ def _test_row(report: HoldoutReport, name: str) -> dict[str, object]:
     }
 
 
-def inflation_table(whole: WholeStudy) -> Table:
+def inflation_table(results: WholeStudy) -> Table:
     """Return one row per model and way of reading."""
-    rows = [_inflation_row(condition) for condition in whole.inflation.conditions]
-    caption = f"Accuracy on benchmark and holdout. {whole.provenance}."
+    rows = [_inflation_row(condition) for condition in results.inflation.conditions]
+    caption = f"Accuracy on benchmark and holdout. {results.provenance}."
     return Table("inflation", "Inflation", rows, caption)
 
 
@@ -211,25 +215,25 @@ def _inflation_row(condition: Condition) -> dict[str, object]:
     }
 
 
-def numbers_table(whole: WholeStudy) -> Table:
+def numbers_table(results: WholeStudy) -> Table:
     """Return one row per estimate."""
-    caption = f"Every estimate with its interval, method, n and seed. {whole.provenance}."
-    return Table("numbers", "All estimates", [row.in_list() for row in whole.rows], caption)
+    caption = f"Every estimate with its interval, method, n and seed. {results.provenance}."
+    return Table("numbers", "All estimates", [row.in_list() for row in results.rows], caption)
 
 
-def gates_table(whole: WholeStudy) -> Table:
+def gates_table(results: WholeStudy) -> Table:
     """Return one row per closed gate."""
     rows = []
-    for name, reason in sorted(whole.closed_gates.items()):
+    for name, reason in sorted(results.closed_gates.items()):
         rows.append({"what": title_of(name).replace("_", " "), "why it is not claimed": reason})
-    return Table("gates", "Gates", rows, f"Gates that are closed. {whole.provenance}.")
+    return Table("gates", "Gates", rows, f"Gates that are closed. {results.provenance}.")
 
 
-def decisions_table(whole: WholeStudy) -> Table:
+def decisions_table(results: WholeStudy) -> Table:
     """Return one row per decision, the newest first."""
-    record = decisions.decisions(whole.store, whole.study_id)
+    record = decisions.decisions(results.store, results.study_id)
     rows = [_decision(row) for row in record.to_dict("records")]
-    return Table("decisions", "Decisions", rows, f"Decision record. {whole.provenance}.")
+    return Table("decisions", "Decisions", rows, f"Decision record. {results.provenance}.")
 
 
 def _decision(row: Mapping[Any, Any]) -> dict[str, object]:

@@ -46,20 +46,20 @@ RANKING, SCORES, MARGINS = "ranking", "scores", "margins"  # ids of the places o
 Boards = dict[str, Any]  # by the id of its place
 
 
-def boards(whole: WholeStudy) -> Boards:
+def boards(results: WholeStudy) -> Boards:
     """Return the boards of the parts that are one for all models: score, ranking and two sets."""
-    found: Boards = {}
-    if whole.score:
-        data = score_board.board(whole.score, LEVEL)
-        found[SCORES] = {"part": "score_board", "data": data}
-    if whole.ranking:
-        data = ranking_board.board(whole.ranking, ranking.LEVEL)
-        found[RANKING] = {"part": "ranking_board", "data": data}
-    if report := whole.holdout:
+    boards_by_place: Boards = {}
+    if results.score:
+        data = score_board.board(results.score, LEVEL)
+        boards_by_place[SCORES] = {"part": "score_board", "data": data}
+    if results.ranking:
+        data = ranking_board.board(results.ranking, ranking.LEVEL)
+        boards_by_place[RANKING] = {"part": "ranking_board", "data": data}
+    if report := results.holdout:
         tests = list(report.tests.values())
         data = margins.board(tests, report.view, report.about, report.missing)
-        found[MARGINS] = {"part": "margin_board", "data": data}
-    return found
+        boards_by_place[MARGINS] = {"part": "margin_board", "data": data}
+    return boards_by_place
 
 
 @dataclass(frozen=True)
@@ -77,19 +77,19 @@ class ModelFlips:
     claims: Sequence[Claim]
 
 
-def flips(whole: WholeStudy) -> tuple[list[ModelFlips], Boards]:
+def flips(results: WholeStudy) -> tuple[list[ModelFlips], Boards]:
     """Return the flips of each model; of none where no answer could flip."""
     shown, boards = [], {}
-    for m, model in enumerate(whole.models):
-        cells = whole.report.decompositions[model]
+    for m, model in enumerate(results.models):
+        cells = results.report.decompositions[model]
         if not cells:
             continue
-        shown.append(_flips_of_model(whole, m, model))
+        shown.append(_flips_of_model(results, m, model))
         arrays = levels.board(
-            coded_answers(whole.flips_of(model)),
+            coded_answers(results.flips_of(model)),
             title_of,
-            closed_gates=whole.closed_gates,
-            temperature=whole.temperature(model),
+            closed_gates=results.closed_gates,
+            temperature=results.temperature(model),
         )
         # A click on a row of the board opens the outputs behind its cell.
         behind = {}
@@ -99,24 +99,24 @@ def flips(whole: WholeStudy) -> tuple[list[ModelFlips], Boards]:
     return shown, boards
 
 
-def _flips_of_model(whole: WholeStudy, m: int, model: str) -> ModelFlips:
-    cells = whole.report.decompositions[model]
+def _flips_of_model(results: WholeStudy, m: int, model: str) -> ModelFlips:
+    cells = results.report.decompositions[model]
     n = n_text(cell.n_items for cell in cells if cell.n_items)
     by_people = ""
-    if people := whole.report.people.get(model, []):
+    if people := results.report.people.get(model, []):
         first = leading(people)
         by_people = f"{first.sentence} {first.narrower}"
     return ModelFlips(
         model,
         board=f"board-{m}",
-        notes=whole.report.notes.get(model, ()),
+        notes=results.report.notes.get(model, ()),
         bars=flip_bars(cells, [cell_place(cell) for cell in cells]),
         bars_caption="Share of pairs of variants that flip, with the interval of T. Reference:"
-        f" {title_of(cells[0].reference).lower()}. {n} items. {flips_source(whole, model)}.",
-        table=flips_table(whole, m, model),
+        f" {title_of(cells[0].reference).lower()}. {n} items. {flips_source(results, model)}.",
+        table=flips_table(results, m, model),
         by_people=by_people,
-        people_tables=people_tables(whole, m, model),
-        claims=whole.report.named_claims(model),
+        people_tables=people_tables(results, m, model),
+        claims=results.report.named_claims(model),
     )
 
 
@@ -145,43 +145,43 @@ class ModelMemory:
     source: str
 
 
-def memory(whole: WholeStudy) -> tuple[list[ModelMemory], Boards]:
+def memory(results: WholeStudy) -> tuple[list[ModelMemory], Boards]:
     """Return each model's tests of memory; of none where no items are compared."""
     shown: list[ModelMemory] = []
     lines: Boards = {}
-    for m, model in enumerate(whole.models):
-        claim = memory_claim(whole, model)
+    for m, model in enumerate(results.models):
+        claim = memory_claim(results, model)
         if claim is None:
             continue
         tests = []
-        for t, test in enumerate(whole.report.memory[model]):
-            detected, line = _detected(whole, model, test, f"line-{m}-{t}")
+        for t, test in enumerate(results.report.memory[model]):
+            detected, line = _detected(results, model, test, f"line-{m}-{t}")
             tests.append(detected)
             lines |= line
-        table, source = memory_table(whole, m, model), f"{whole.provenance}; {model}"
+        table, source = memory_table(results, m, model), f"{results.provenance}; {model}"
         shown.append(ModelMemory(model, claim, table, tests, ACCURACIES, source))
     return shown, lines
 
 
-def memory_claim(whole: WholeStudy, model: str) -> Claim | None:
+def memory_claim(results: WholeStudy, model: str) -> Claim | None:
     """Return what a model's detectors say together; None where no items are compared."""
-    tests = whole.report.memory.get(model, [])
+    tests = results.report.memory.get(model, [])
     if not tests:
         return None
-    return summary(tests, frames.compared_sets(whole.answers_of(model), whole.study))
+    return summary(tests, frames.compared_sets(results.answers_of(model), results.study))
 
 
 ACCURACIES = "Accuracy, original and rewritten"
 
 
 def _detected(
-    whole: WholeStudy, model: str, test: MemoryTest, ident: str
+    results: WholeStudy, model: str, test: MemoryTest, ident: str
 ) -> tuple[Detected, Boards]:
     claims = (test.claim, *test.further)
     details = " ".join(claim.detail for claim in claims if claim.detail)
     title = f"{test.items.capitalize()}, {test.detector}"
     try:
-        line, gap = line_of(whole, model, test)
+        line, gap = line_of(results, model, test)
     except FlipscopeError as error:
         return Detected(title, claims, details, why_no_line=str(error)), {}
     if line is None:
@@ -225,15 +225,15 @@ def inflation(selection: Sequence[Condition]) -> tuple[Drawing, str]:
     return interval_rows(rows, "Inflation of each model", " points"), read
 
 
-def notes_on_items(whole: WholeStudy) -> list[str]:
+def notes_on_items(results: WholeStudy) -> list[str]:
     """Return what is said of items that are set aside, and of those that a lock holds."""
     notes = []
-    if n := locks.n_set_aside(whole.store, whole.study_id):
+    if n := locks.n_set_aside(results.store, results.study_id):
         notes.append(
             f"{count_of(n, 'item was', 'items were')} set aside for confirmation and not counted"
             " here without a lock."
         )
-    if hidden := locks.held_sentence(whole.store, whole.study_id):
+    if hidden := locks.held_sentence(results.store, results.study_id):
         notes.append(hidden)
     return notes
 
@@ -248,11 +248,11 @@ class LockShown:
     manifest: File
 
 
-def locks_of(whole: WholeStudy) -> list[LockShown]:
+def locks_of(results: WholeStudy) -> list[LockShown]:
     """Return each lock of the study."""
-    shown, all_locks = [], locks.locks(whole.store, whole.study_id)
+    shown, all_locks = [], locks.locks(results.store, results.study_id)
     for lock in all_locks:
-        claim, lock_id = claim_of(whole.store, lock, all_locks), lock["lock_id"]
+        claim, lock_id = claim_of(results.store, lock, all_locks), lock["lock_id"]
         # The state of the data then is for `verify`, and says nothing to a person.
         fixed = {key: value for key, value in lock["settings"].items() if key != STATE}
         stored = {name: lock[name] for name in MANIFEST}
