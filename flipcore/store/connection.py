@@ -40,6 +40,11 @@ def default_path() -> Path:
     return Path(path) if path else DATABASE
 
 
+def results_folder(path: Path) -> Path:
+    """Where results of the database's finished studies are kept (`flipcore.store.kept_results`)."""
+    return path.with_name(f"{path.name}.results")
+
+
 class Store:
     """An open database file. Reads take a cursor each, so any thread may read; all writing goes
     through `writer`. Every query asks whether the person who acts may read."""
@@ -62,7 +67,8 @@ class Store:
         BadInput for no database."""
         path = Path(path) if path is not None else default_path()
         path.parent.mkdir(parents=True, exist_ok=True)
-        if left := leftovers([path.parent], [path.parent / name for name in BESIDE]):
+        trees = [*(path.parent / name for name in BESIDE), results_folder(path)]
+        if left := leftovers([path.parent], trees):
             logging.getLogger(__name__).warning(
                 "%s: left half written by a process that ended meanwhile. Nothing uses it: delete"
                 " it, and do again what it was for.",

@@ -176,7 +176,7 @@ def _judge(
     st.info(plain(judge_run.sentence), icon=":material/pause_circle:")
 
 
-@session.cached("Looking at every row", 8)
+@session.cached("Looking at every row", 8, is_kept=True)
 def audit_of(study_id: str) -> Audit:
     return audit(session.store(), study_id)
 

@@ -27,7 +27,7 @@ def answers(study_id: str, model: str, lock: str | None = None) -> CodedAnswers:
     return coded_answers(frame[frame["model"] == model])
 
 
-@session.cached()
+@session.cached(is_kept=True)
 def estimates(study_id: str, model: str, reference: str) -> list[Decomposition]:
     """T, G and A of every axis and extractor, without tests, for headline and map."""
     return decompositions(answers(study_id, model), reference, tests=False)
@@ -75,7 +75,7 @@ def headline(study_id: str) -> Headline:
     return _headline(study_id, len(models), tuple(gates.closed_in(study_id)), heat, is_begun)
 
 
-@session.cached("Reading the answers", 64, _revision)
+@session.cached("Reading the answers", 64, _revision, is_kept=True)
 def _headline(
     study_id: str, n_models: int, closed_gates: tuple[str, ...], heat: float | None, is_begun: bool
 ) -> Headline:
@@ -139,7 +139,7 @@ def memory_headline(study_id: str) -> str:
     return _memory_headline(study_id, tuple(closed_gates.items()))
 
 
-@session.cached("Testing for memory", 64, _revision)
+@session.cached("Testing for memory", 64, _revision, is_kept=True)
 def _memory_headline(study_id: str, closed_gates: tuple[tuple[str, str], ...]) -> str:
     frame, items = session.readouts(study_id, everything=True), session.study_items(study_id)
     pairs = pair_queries.control_pairs(session.store(), study_id)
@@ -157,7 +157,7 @@ def ranking_headline(study_id: str) -> tuple[str, str]:
     return _ranking_headline(study_id, tuple(gates.closed_in(study_id).items()))
 
 
-@session.cached("Comparing the models", 64, _revision)
+@session.cached("Comparing the models", 64, _revision, is_kept=True)
 def _ranking_headline(study_id: str, closed_gates: tuple[tuple[str, str], ...]) -> tuple[str, str]:
     scorers = session.declared(study_id).scorer_names
     report = ranking_report(
@@ -207,7 +207,7 @@ def harness_headline(study_id: str) -> str:
     )
 
 
-@session.cached("Counting the rotations", 64, _revision)
+@session.cached("Counting the rotations", 64, _revision, is_kept=True)
 def _harness_headline(study_id: str) -> str:
     frame = session.readouts(study_id, everything=True)
     accuracy = (

@@ -38,7 +38,7 @@ def _warn(warning: str) -> None:
         st.warning(plain(warning), icon=":material/content_copy:")
 
 
-@session.cached()
+@session.cached(is_kept=True)
 def _warning(study_id: str) -> str:
     items = session.study_items(study_id)
     warning = repeated_templates(*made_from(items))

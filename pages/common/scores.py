@@ -74,23 +74,28 @@ class Choices:
 
     @classmethod
     def of(cls, study_id: str, lock: str | None) -> "Choices":
-        study, frame = (
-            session.declared(study_id),
-            session.readouts(study_id, lock=lock, of_scores=True),
-        )
-        readers, axes = (tuple(frame[name].unique()) for name in ("extractor", "axis"))
-        axes = tuple(axis for axis in axes if axis != IDENTITY)
-        reader = default_reference(readers, study.scorer_names) if readers else ""
-        return cls(
-            readers,
-            tuple(roles_of(frame)),
-            axes,
-            reader,
-            random_axes(axes, is_recorded=study.is_recorded),
-        )
+        return _choices(study_id, lock)
 
 
-@session.cached("Adding up the error bar", 16)
+@session.cached(is_kept=True)
+def _choices(study_id: str, lock: str | None) -> Choices:
+    study, frame = (
+        session.declared(study_id),
+        session.readouts(study_id, lock=lock, of_scores=True),
+    )
+    readers, axes = (tuple(frame[name].unique()) for name in ("extractor", "axis"))
+    axes = tuple(axis for axis in axes if axis != IDENTITY)
+    reader = default_reference(readers, study.scorer_names) if readers else ""
+    return Choices(
+        readers,
+        tuple(roles_of(frame)),
+        axes,
+        reader,
+        random_axes(axes, is_recorded=study.is_recorded),
+    )
+
+
+@session.cached("Adding up the error bar", 16, is_kept=True)
 def report(view: View, level: float) -> ScoreReport | None:
     study = session.declared(view.study_id)
     return score_report(
@@ -109,7 +114,7 @@ def report(view: View, level: float) -> ScoreReport | None:
     )
 
 
-@session.cached(max_entries=16)
+@session.cached(max_entries=16, is_kept=True)
 def board(view: View, level: float, at_once: bool) -> dict:
     score_result = report(view, level)
     if score_result is None:

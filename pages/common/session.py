@@ -19,6 +19,7 @@ from flipcore.access.acting import Permission, acting, acting_as, require
 from flipcore.core.errors import FlipscopeError
 from flipcore.core.study import Study
 from flipcore.core.work import Work, at_work
+from flipcore.store import kept_results
 from flipcore.store.connection import Store
 from flipcore.store.queries import locks, scores, studies
 from pages.common.links import remember_missing
@@ -99,17 +100,23 @@ def _waiting(work: Work[T]) -> T:
 
 
 def cached(
-    step: str = "", max_entries: int = 24, revision: Callable[[str], Any] = revision
+    step: str = "",
+    max_entries: int = 24,
+    revision: Callable[[str], Any] = revision,
+    *,
+    is_kept: bool = False,
 ) -> Callable[[Callable[..., T]], Callable[..., T]]:
     """Remember a function of a study's id, or of a view that has one, and of hashable settings.
 
     It is computed again when the study's `revision` is another. What takes long says `step`
     meanwhile. What is remembered was read by somebody else, so who asks must be allowed to read. A
     view's own statistics depend on what its fields say and on nothing that the session holds.
+    `is_kept` also keeps what is computed of a finished study beside the database, for the next
+    server: what is large, quick to compute, or made of anything but rows of the study is not.
     """
 
     def decorate(make: Callable[..., T]) -> Callable[..., T]:
-        memory = _memory_by_revision(make, max_entries)
+        memory = _memory_by_revision(_kept(make) if is_kept else make, max_entries)
         remembered = computed(step)(memory) if step else memory
 
         @wraps(make)
@@ -122,6 +129,19 @@ def cached(
         return read
 
     return decorate
+
+
+def _kept(make: Callable[..., T]) -> Callable[..., T]:
+    """Have a function of a study and settings read what an earlier server computed."""
+    name = f"{make.__module__}.{make.__qualname__}"
+
+    @wraps(make)
+    def read_or_make(study: Any, *settings: Any) -> T:
+        study_id = study if isinstance(study, str) else study.study_id
+        names = [name, *map(repr, (study, *settings))]
+        return kept_results.kept(store(), study_id, names, partial(make, study, *settings))
+
+    return read_or_make
 
 
 def _memory_by_revision(make: Callable[..., T], max_entries: int) -> Callable[..., T]:

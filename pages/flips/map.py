@@ -23,7 +23,7 @@ from pages.flips.explorer import OPENED, explorer
 from pages.flips.map_data import View, drawn_map, of_model
 
 
-@session.cached("Comparing the extractors", 16)
+@session.cached("Comparing the extractors", 16, is_kept=True)
 def _disagreements(study_id: str, model: str):
     frame = of_model(study_id, model)
     return disagreements(frame, judges(frame))

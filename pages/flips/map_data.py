@@ -91,13 +91,25 @@ def _of_model(study_id: str, model: str) -> pd.DataFrame:
     return frame[frame["model"] == model]
 
 
-@session.cached()
+@session.cached(is_kept=True)
 def most_disputed(study_id: str, model: str) -> list[str]:
     """Return the items of one model, those first on which its extractors disagree."""
     return reports.most_disputed(_of_model(study_id, model))
 
 
-@session.cached()
+@session.cached(is_kept=True)
+def why_nothing_was_read(study_id: str) -> str:
+    """Return why no output of the study could be read; "" where one was."""
+    return reports.why_nothing_was_read(session.readouts(study_id))
+
+
+@session.cached(is_kept=True)
+def asked_once(study_id: str) -> bool:
+    """Return whether every question was asked in one prompt, once."""
+    return reports.asked_once(session.readouts(study_id))
+
+
+@session.cached(is_kept=True)
 def choices(study_id: str) -> Choices:
     """Return what the study's readouts offer to choose from."""
     return surface.choices(session.readouts(study_id))
@@ -114,12 +126,13 @@ def _n_labelled_pairs(study_id: str, n_labels: int) -> int:
     return len(labelled_pairs(session.store(), study_id).rows)
 
 
+@session.cached(is_kept=True)
 def label_warnings(study_id: str, model: str) -> list[str]:
     """Return warnings about labels that cannot be read as first tokens at all."""
     return label_mass.unreadable_labels(of_model(study_id, model))
 
 
-@session.cached(max_entries=48)
+@session.cached(max_entries=48, is_kept=True)
 def cells(
     study_id: str, model: str, field: str, faithful: str, axis: str | None = None
 ) -> tuple[Cells, Cells]:
@@ -143,7 +156,7 @@ def answer(study_id: str, model: str, field: str, faithful: str, axis: str | Non
     return _answer(study_id, model, field, faithful, axis, tuple(gates.closed_in(study_id).items()))
 
 
-@session.cached(max_entries=32)
+@session.cached(max_entries=32, is_kept=True)
 def _answer(
     study_id: str, model: str, field: str, faithful: str, axis: str | None, closed_gates: tuple
 ) -> Claim:

@@ -2,19 +2,18 @@
 
 import streamlit as st
 
-from flipcore.reports.flips import asked_once, why_nothing_was_read
-from pages.common import screen, session
+from pages.common import screen
 from pages.common.header import page_header
 from pages.common.showing import plain
-from pages.flips import map, parts
+from pages.flips import map, map_data, parts
 
 PARTS = {"Map": map.show, "Parts": parts.show}
 
 study_id = page_header("flips", fits=lambda study: study.changes_prompts)
-if study_id is not None and (reason := why_nothing_was_read(session.readouts(study_id))):
+if study_id is not None and (reason := map_data.why_nothing_was_read(study_id)):
     st.markdown(f"## {plain(reason)}")
     st.caption("Under Studies, Resume asks only the calls that failed.")
-elif study_id is not None and asked_once(session.readouts(study_id)):
+elif study_id is not None and map_data.asked_once(study_id):
     map.show_asked_once(study_id)
 elif study_id is not None:
     line = st.container(horizontal=True, vertical_alignment="center", gap="small", key="view-line")

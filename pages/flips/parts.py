@@ -51,7 +51,7 @@ def _cells(study_id: str, model: str, mode: str, view: dict) -> list[Decompositi
     )
 
 
-@session.cached("Resampling the items")
+@session.cached("Resampling the items", is_kept=True)
 def _decompositions(study_id, model, mode, reference, policy, kind, level, rule):
     """Decompose the flips; in simultaneous mode with the band's limits, as the board has them."""
     coded = _answers(study_id, model, mode)
@@ -88,7 +88,7 @@ def _arrays(study_id: str, model: str, mode: str, closed_gates: dict[str, str], 
     return _board(study_id, model, mode, tuple(closed_gates.items()), selection).arrays
 
 
-@session.cached("Preparing the board", 12)
+@session.cached("Preparing the board", 12, is_kept=True)
 def _board(
     study_id: str, model: str, mode: str, closed_gates: tuple, selection: tuple = ()
 ) -> levels.Board:
@@ -104,7 +104,7 @@ def _board(
     )
 
 
-@session.cached("Preparing the board", 12)
+@session.cached("Preparing the board", 12, is_kept=True)
 def _every_pairing(study_id: str, model: str, mode: str) -> list[Decomposition] | None:
     """Return the cells that are claimed together in simultaneous mode.
 
@@ -234,12 +234,12 @@ def each_readout(study_id: str, model: str, mode: str, policy: str) -> None:
         )
 
 
-@session.cached("Permuting the readouts", 12)
+@session.cached("Permuting the readouts", 12, is_kept=True)
 def _alone(study_id: str, model: str, mode: str, policy: str):
     return alone(_answers(study_id, model, mode), policy)
 
 
-@session.cached("Following the items as they arrived", 12)
+@session.cached("Following the items as they arrived", 12, is_kept=True)
 def _arriving(study_id: str, model: str, mode: str, axis: str, policy: str):
     return arriving(_answers(study_id, model, mode), axis, policy)
 
@@ -338,7 +338,7 @@ def predictor(study_id: str, model: str, mode: str) -> None:
             )
 
 
-@session.cached("Cross-validating", 12)
+@session.cached("Cross-validating", 12, is_kept=True)
 def _predicted(study_id: str, model: str, mode: str):
     lock = session.lock_id(study_id, PAGE) if mode == "locked" else None
     frame = session.readouts(study_id, lock=lock)

@@ -201,7 +201,7 @@ def detectable(view: View, operator: str, extractor: str, margin: float) -> tupl
     return design, detectable_gap(design, n_runs=100)
 
 
-@session.cached("Testing every detector", 16)
+@session.cached("Testing every detector", 16, is_kept=True)
 def measurements(study_id: str, model: str, lock: str | None) -> list[memory.Measurement]:
     """Return every detector of one model on every kind of item."""
     frame = frames.with_reference(

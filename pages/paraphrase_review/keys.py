@@ -47,7 +47,7 @@ def show() -> None:
     )
 
 
-@session.cached("Looking for suspect keys", 8)
+@session.cached("Looking for suspect keys", 8, is_kept=True)
 def _suspects(study_id: str) -> list[key_review.Suspect]:
     frame = session.readouts(study_id)
     return key_review.suspects(

@@ -30,25 +30,25 @@ def view_of(study_id: str, lock: str | None, reference: str, role: str) -> View:
     return View(study_id, lock, reference, role, tuple(gates.closed_in(study_id, lock).items()))
 
 
-@session.cached("Comparing the models", 16)
+@session.cached("Comparing the models", 16, is_kept=True)
 def report(view: View, level: float) -> RankingReport | None:
     return ranking_report(
         view.readouts(), view.reference, dict(view.closed_gates), view.role or None, level
     )
 
 
-@session.cached(max_entries=16)
+@session.cached(max_entries=16, is_kept=True)
 def board(view: View, level: float) -> dict:
     ranking = report(view, level)
     return boards.board(ranking, level) if ranking else {}
 
 
-@session.cached(max_entries=16)
+@session.cached(max_entries=16, is_kept=True)
 def panels(view: View, extractor: str) -> FlipPanels:
     return flip_panels(view.readouts(), extractor)
 
 
-@session.cached("Splitting the flips", 16)
+@session.cached("Splitting the flips", 16, is_kept=True)
 def flips(view: View) -> list[ModelFlips]:
     heat = {use.name: use.temperature for use in session.declared(view.study_id).models}
     return flips_by_model(view.readouts(), view.reference, dict(view.closed_gates), heat)

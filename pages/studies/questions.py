@@ -221,11 +221,11 @@ def _link(page: str, params: dict[str, str]) -> None:
     )
 
 
-@session.cached(max_entries=4)
+@session.cached(max_entries=4, is_kept=True)
 def _flip_to_open(study_id: str, field: str) -> dict[str, str] | None:
     return flip_to_open(session.readouts(study_id), field, session.declared(study_id).scorer_names)
 
 
-@session.cached(max_entries=4)
+@session.cached(max_entries=4, is_kept=True)
 def _break_to_open(study_id: str) -> dict[str, str] | None:
     return break_to_open(session.readouts(study_id, everything=True))

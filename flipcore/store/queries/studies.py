@@ -8,7 +8,7 @@ import pandas as pd
 from flipcore.access.acting import Permission, require
 from flipcore.core.errors import BadInput
 from flipcore.core.study import Study
-from flipcore.store import packing
+from flipcore.store import kept_results, packing
 from flipcore.store.archives import archives, check_here
 from flipcore.store.clusters import JOIN_CLUSTERS
 from flipcore.store.connection import Store
@@ -361,4 +361,5 @@ def delete_study(store: Store, study_id: str) -> None:
     store.writer.transact(
         delete, Permission.FILES, "deleted a study", study_id, changes={study_id}
     ).result(60)
+    kept_results.remove(store, study_id)
     store.touch([study_id])

@@ -1,0 +1,227 @@
+"""A fresh server computes nothing twice of a finished study, and nothing stale is ever read."""
+
+import pickle
+import shutil
+
+import pytest
+
+from flipcore.core.paths import home
+from flipcore.core.study import ItemSource, ModelUse, Part, Study
+from flipcore.runs import runner
+from flipcore.store import kept_results, packing
+from flipcore.store.connection import Store, results_folder
+from flipcore.store.export import export
+from flipcore.store.merge import merge
+from flipcore.store.queries import studies
+
+STUDY = Study(
+    "kept",
+    (ItemSource("flipscope_choice", n=8),),
+    (Part("option_order", {"n": 3}),),
+    (Part("regex"),),
+    (ModelUse("simulated-noisy"),),
+)
+S = STUDY.study_id
+NAMES = ("pages.flips.headline", "0.95")
+
+
+@pytest.fixture(scope="module")
+def filled(tmp_path_factory):
+    path = tmp_path_factory.mktemp("kept") / "flips.duckdb"
+    store = Store.open(path)
+    assert runner.run(STUDY, store).state == "done"
+    store.close()
+    return path
+
+
+@pytest.fixture
+def path(filled, tmp_path, monkeypatch):
+    monkeypatch.setenv("FLIPSCOPE_HOME", str(tmp_path / "home"))
+    (tmp_path / "flips.duckdb").write_bytes(filled.read_bytes())
+    return tmp_path / "flips.duckdb"
+
+
+@pytest.fixture
+def store(path):
+    store = Store.open(path)
+    assert packing.pack(store, S)
+    yield store
+    store.close()
+
+
+class Counted:
+    """A computation that counts how often it was made."""
+
+    def __init__(self) -> None:
+        self.n = 0
+
+    def __call__(self) -> dict:
+        self.n += 1
+        return {"flips": 0.4, "n": self.n}
+
+
+def kept(store, make, names=NAMES):
+    return kept_results.kept(store, S, names, make)
+
+
+def files(path):
+    return sorted(results_folder(path).rglob("*.result"))
+
+
+def write(store, sql):
+    store.writer.transact(lambda connection: connection.execute(sql), changes=()).result(60)
+
+
+def test_a_fresh_server_reads_what_another_computed(store, path):
+    make = Counted()
+    assert kept(store, make) == kept(store, make) == {"flips": 0.4, "n": 1}
+    store.close()
+    fresh = Store.open(path)
+    assert kept(fresh, make) == {"flips": 0.4, "n": 1} and make.n == 1
+    fresh.close()
+
+
+def test_another_setting_is_another_result(store):
+    make = Counted()
+    kept(store, make)
+    assert kept(store, make, (NAMES[0], "0.9"))["n"] == 2
+
+
+def test_nothing_is_kept_of_a_study_that_is_not_packed(path):
+    make, store = Counted(), Store.open(path)
+    kept(store, make)
+    kept(store, make)
+    assert make.n == 2 and not results_folder(path).exists()
+    store.close()
+
+
+CHANGES = {
+    "a judge's label": "INSERT INTO judge_labels VALUES ('l', 'i', 'c', 'Ada', '1', 'h', 'r', NULL, now(), false)",
+    "a word on a key": "INSERT INTO key_verdicts VALUES ('k', 'i', 'Ada', 'ambiguous', NULL, 'h', 'r', NULL, now(), false)",
+    "a verdict on a paraphrase": "INSERT INTO verdicts (verdict_id, pair_id, reviewer, note, original_hash, "
+    "paraphrase_hash, rule_version, created_at) VALUES ('v', 'p', 'Ada', '', '', '', 'r', now())",
+    "a lock": f"INSERT INTO locks VALUES ('l', '{S}', '{{}}', 'Ada', now())",
+    "a key": f"UPDATE items SET target = 'another' WHERE item_id IN (SELECT min(item_id) FROM study_items WHERE study_id = '{S}')",
+    "a role": f"UPDATE study_items SET role = 'control' WHERE study_id = '{S}'",
+    "a failed call's answer": "UPDATE completions SET status = 'error' WHERE call_id IN (SELECT min(call_id) FROM completions)",
+}
+
+
+@pytest.mark.parametrize("change", CHANGES)
+def test_a_change_has_the_result_computed_again(store, path, change):
+    make = Counted()
+    kept(store, make)
+    write(store, CHANGES[change])
+    assert kept(store, make)["n"] == 2
+    assert len(files(path)) == 1, "the result of the earlier state is removed"
+
+
+def test_a_changed_readout_has_the_result_computed_again(store):
+    make = Counted()
+    kept(store, make)
+    sql = f"UPDATE readouts SET answer = '0' WHERE study_id = '{S}'"
+    store.writer.transact(lambda connection: connection.execute(sql), changes={S}).result(60)
+    assert kept(store, make)["n"] == 2
+    assert packing.pack(store, S)
+    assert kept(store, make)["n"] == 3, "packed again, it is another state"
+
+
+def test_another_study_changes_nothing(store):
+    make = Counted()
+    kept(store, make)
+    other = Study("other", (ItemSource("flipscope_problems", n=3),), (Part("identity"),), (Part("regex"),), STUDY.models)
+    assert runner.run(other, store).state == "done"
+    assert kept(store, make)["n"] == 1
+
+
+def test_other_code_has_the_result_computed_again(store, path, monkeypatch):
+    make = Counted()
+    kept(store, make)
+    store.close()
+    monkeypatch.setattr(kept_results, "code", lambda: "of another version")
+    fresh = Store.open(path)
+    assert kept(fresh, make)["n"] == 2
+    fresh.close()
+
+
+def test_rows_that_come_while_a_result_is_computed_keep_it_from_being_kept(store, path):
+    def make():
+        write(store, CHANGES["a judge's label"])
+        return 1
+
+    assert kept(store, make) == 1 and files(path) == []
+
+
+class Hostile:
+    """A pickle that writes a file when it is read."""
+
+    def __init__(self, target):
+        self.target = target
+
+    def __reduce__(self):
+        return open, (str(self.target), "w")
+
+
+@pytest.mark.parametrize("signature", [b"", b"\0" * 32])
+def test_a_file_that_somebody_else_wrote_is_not_read(store, path, tmp_path, signature):
+    make = Counted()
+    kept(store, make)
+    (file,) = files(path)
+    file.write_bytes(signature + pickle.dumps(Hostile(tmp_path / "run")))
+    assert kept(store, make)["n"] == 2 and not (tmp_path / "run").exists()
+
+
+def test_a_result_in_the_place_of_another_is_not_read(store, path):
+    make = Counted()
+    kept(store, make)
+    (first,) = files(path)
+    kept(store, make, ("another",))
+    (second,) = [file for file in files(path) if file != first]
+    second.write_bytes(first.read_bytes())
+    assert kept(store, make, ("another",))["n"] == 3
+
+
+def test_the_secret_of_another_user_opens_nothing(store, path):
+    make = Counted()
+    kept(store, make)
+    (home() / kept_results.SECRET).unlink()
+    assert kept(store, make)["n"] == 2
+
+
+def test_where_no_secret_can_be_kept_everything_is_computed(store, path, tmp_path, monkeypatch):
+    (tmp_path / "file").write_text("no folder")
+    monkeypatch.setenv("FLIPSCOPE_HOME", str(tmp_path / "file"))
+    make = Counted()
+    kept(store, make)
+    assert kept(store, make)["n"] == 2 and files(path) == []
+
+
+def test_what_no_file_can_hold_is_returned_all_the_same(store, path):
+    assert kept(store, lambda: lambda: 3)() == 3 and files(path) == []
+
+
+def test_deleting_the_folder_loses_nothing_and_a_damaged_file_is_computed_again(store, path):
+    make = Counted()
+    kept(store, make)
+    (file,) = files(path)
+    file.write_bytes(file.read_bytes()[:-3])
+    assert kept(store, make)["n"] == 2
+
+    shutil.rmtree(results_folder(path))
+    assert kept(store, make)["n"] == 3
+
+
+def test_a_deleted_study_leaves_no_result(store, path):
+    kept(store, Counted())
+    studies.delete_study(store, S)
+    assert files(path) == []
+
+
+def test_merge_and_export_know_nothing_of_results(store, path, tmp_path):
+    kept(store, Counted())
+    exported = export(store, S, tmp_path / "exports", "csv")
+    store.close()
+    other = Store.open(tmp_path / "other.duckdb")
+    merge([path], other)
+    assert not results_folder(other.path).exists() and len(exported) > 0
+    other.close()
