@@ -45,7 +45,8 @@ _SECRET_BYTES = 32
 _SIGNATURE_BYTES = hashlib.sha256().digest_size
 # A larger result takes as long to read as to compute, and a study has dozens.
 MOST_BYTES = 32_000_000
-_LIBRARIES = ("duckdb", "numpy", "pandas", "pyarrow", "scipy")
+OF_CONTENT, MOST_OF_CONTENT = "content", 100  # the folder of what is no study, and its files
+_LIBRARIES = ("duckdb", "numpy", "pandas", "pyarrow", "scikit-learn", "scipy")
 _CODE = ("*.py", "*.toml", "*.sql")
 # Rows, besides readouts and variants, from which the results of a study are made: its own, and what
 # people said of questions, wherever they were asked.
@@ -78,6 +79,24 @@ def kept(store: Store, study_id: str, names: Sequence[str], make: Callable[[], T
     if state_of(store, study_id) == state:
         _write(path, result)
         _remove_others(folder)
+    return result
+
+
+def kept_of_content(store: Store, names: Sequence[str], make: Callable[[], T]) -> T:
+    """Return the result of `make`, computed only where it is not kept, of what is no study.
+
+    `names` say what is computed, with which settings, and hash all of the content.
+    """
+    if str(store.path) == commits.MEMORY:
+        return make()
+    folder = results_folder(store.path) / OF_CONTENT / code()[:20]
+    path = folder / f"{digest(*names)}.result"
+    if (found := _read(path)) is not None:
+        return found[0]
+    result = make()
+    _write(path, result)
+    _remove_others(folder)
+    _remove_oldest(folder)
     return result
 
 
@@ -177,6 +196,14 @@ def _remove_others(folder: Path) -> None:
         for other in folder.parent.iterdir():
             if other != folder:
                 shutil.rmtree(other, ignore_errors=True)
+
+
+def _remove_oldest(folder: Path) -> None:
+    """Remove the oldest results of content that comes and goes: no study's end removes them."""
+    with suppress(OSError):
+        files = sorted(folder.glob("*.result"), key=lambda path: path.stat().st_mtime)
+        for path in files[:-MOST_OF_CONTENT]:
+            path.unlink(missing_ok=True)
 
 
 def _signature(secret: bytes, path: Path, payload: bytes) -> bytes:

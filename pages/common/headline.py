@@ -27,7 +27,7 @@ def answers(study_id: str, model: str, lock: str | None = None) -> CodedAnswers:
     return coded_answers(frame[frame["model"] == model])
 
 
-@session.cached(is_kept=True)
+@session.cached()
 def estimates(study_id: str, model: str, reference: str) -> list[Decomposition]:
     """T, G and A of every axis and extractor, without tests, for headline and map."""
     return decompositions(answers(study_id, model), reference, tests=False)

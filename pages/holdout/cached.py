@@ -6,6 +6,7 @@ Keyed by the two sets and the settings.
 import time
 from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager
+from functools import partial
 
 import streamlit as st
 
@@ -15,6 +16,7 @@ from flipcore.reports.holdout_sets import Sets
 from flipcore.stats.holdout.difficulty import Condition
 from flipcore.stats.holdout.duplicates import duplicates as pairs_alike
 from flipcore.stats.holdout.entries import entry_text
+from flipcore.store import kept_results
 from flipcore.store.queries import holdout as queries
 from flipcore.vectors import embeddings
 from pages.common import gates, session
@@ -47,11 +49,18 @@ def prediction(sets: Sets, view: dict, vectors: Callable):
         # Only the classifier of vectors needs an embedding.
         rows = vectors(sets, view["embedding"])[0] if view["classifier"] == "vectors" else None
         with running("Telling the sets apart with shuffled labels") as watch:
-            cache[key] = tests_of_sets.prediction(sets, view, rows, watch)
+            names = ["prediction", *_names(sets, view["embedding"]), *map(repr, key)]
+            make = partial(tests_of_sets.prediction, sets, view, rows, watch)
+            cache[key] = kept_results.kept_of_content(session.store(), names, make)
         # A dictionary keeps the order of insertion, so the oldest results go first.
         while len(cache) > MOST_KEPT:
             cache.pop(next(iter(cache)), None)
     return cache[key]
+
+
+def _names(sets: Sets, embedding: str) -> list[str]:
+    """Return what tells these sets and the vectors of their entries from others, on any server."""
+    return [sets.sets_id, embedding, str(embeddings.embedding_by_name(embedding).revision)]
 
 
 EVERY_S = 0.3
@@ -129,12 +138,20 @@ def vectors(sets: Sets, embedding: str):
 
 @of_sets("Comparing the texts")
 def duplicates(sets: Sets):
-    return pairs_alike([entry_text(item) for item in (*sets.target, *sets.retro)])
+    def make():
+        return pairs_alike([entry_text(item) for item in (*sets.target, *sets.retro)])
+
+    return kept_results.kept_of_content(session.store(), ["duplicates", sets.sets_id], make)
 
 
 @of_sets("Regrouping the entries", 24)
 def _semantic(sets: Sets, embedding: str, seed: int):
-    return tests_of_sets.semantic(sets, vectors(sets, embedding), seed)
+    names = ["semantic", *_names(sets, embedding), str(seed)]
+
+    def make():
+        return tests_of_sets.semantic(sets, vectors(sets, embedding), seed)
+
+    return kept_results.kept_of_content(session.store(), names, make)
 
 
 @session.cached(max_entries=16)
