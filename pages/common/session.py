@@ -9,6 +9,7 @@ import inspect
 from collections import Counter
 from collections.abc import Callable
 from functools import partial, wraps
+from pathlib import Path
 from typing import Any, ParamSpec, TypeVar
 
 import pandas as pd
@@ -133,7 +134,9 @@ def cached(
 
 def _kept(make: Callable[..., T]) -> Callable[..., T]:
     """Have a function of a study and settings read what an earlier server computed."""
-    name = f"{make.__module__}.{make.__qualname__}"
+    # Streamlit calls the module of every page's script `__main__`, so the file tells them apart.
+    file = Path(inspect.getsourcefile(make) or "")
+    name = f"{'/'.join(file.parts[-3:])} {make.__qualname__}"
 
     @wraps(make)
     def read_or_make(study: Any, *settings: Any) -> T:

@@ -1,0 +1,68 @@
+"""A fresh server draws the pages of a finished study from what another server computed."""
+
+import pytest
+import streamlit as st
+
+from flipcore.core.study import ItemSource, ModelUse, Part, Study
+from flipcore.runs import runner
+from flipcore.store import packing
+from flipcore.store.connection import Store, results_folder
+from tests.pages.opening import opened, quiet, words
+
+pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("ignore")]
+STUDY = Study(
+    "drawn twice",
+    (ItemSource("flipscope_choice", n=12),),
+    (Part("option_order", {"n": 3}), Part("identity")),
+    (Part("regex"), Part("first_token")),
+    (ModelUse("simulated-artifact-prone", n_samples=2),),
+)
+COMPUTING = (
+    "pages.common.headline.claimed_headline",
+    "pages.common.scores.score_report",
+    "pages.flips.map_data.surface_claim",
+    "pages.flips.map.disagreements",
+)
+
+
+def as_a_fresh_server():
+    st.cache_resource.clear()
+    st.cache_data.clear()
+
+
+@pytest.fixture
+def path(tmp_path, monkeypatch):
+    monkeypatch.setenv("FLIPSCOPE_HOME", str(tmp_path / "home"))
+    path = tmp_path / "flips.duckdb"
+    store = Store.open(path)
+    assert runner.run(STUDY, store).state == "done"
+    assert packing.pack(store, STUDY.study_id)
+    store.close()
+    quiet(monkeypatch, path)
+    as_a_fresh_server()
+    yield path
+    as_a_fresh_server()
+
+
+def refuse(*_, **__):
+    raise AssertionError("this was computed before")
+
+
+def close():
+    from pages.common import session
+
+    session.store().close()
+    as_a_fresh_server()
+
+
+@pytest.mark.parametrize("page", ["flips/page.py", "score/page.py", "studies/page.py"])
+def test_a_fresh_server_computes_nothing_twice(path, monkeypatch, page):
+    app = opened(page)
+    assert not app.exception and list(results_folder(path).rglob("*.result"))
+    first = words(app)
+    close()
+    for name in COMPUTING:
+        monkeypatch.setattr(name, refuse)
+    again = opened(page)
+    assert not again.exception and words(again) == first
+    close()
