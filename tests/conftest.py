@@ -72,6 +72,9 @@ def pytest_addoption(parser):
         "--first", default="", metavar="FILES", help="test files that run before the part, whatever part they are in"
     )
     parser.addoption(
+        "--seconds", metavar="FILE", help="add a line per test to this file: its name, its processor seconds, passed or failed"
+    )
+    parser.addoption(
         "--until",
         metavar="TIME",
         type=float,
@@ -150,6 +153,23 @@ def _order_parts(config, items, rows):
     first = config.getoption("--first").split()
     order = shards.selected(by_file, config.getoption("--part"), first, rows)
     items[:] = [item for file in order for item in by_file[file]]
+
+
+@pytest.hookimpl(hookwrapper=True, tryfirst=True)
+def pytest_runtest_protocol(item):
+    """Write what a test took, with the fixtures that were made for it, to the file of `--seconds`."""
+    before, n_failed = cpu_seconds(), item.session.testsfailed
+    yield
+    if file := item.config.getoption("--seconds"):
+        outcome = "passed" if item.session.testsfailed == n_failed else "failed"
+        with open(file, "a", encoding="utf-8") as lines:
+            lines.write(f"{item.nodeid}\t{cpu_seconds() - before:.3f}\t{outcome}\n")
+
+
+def cpu_seconds() -> float:
+    """Processor time of this process and of its children that have ended."""
+    used = os.times()
+    return used.user + used.system + used.children_user + used.children_system
 
 
 @pytest.hookimpl(tryfirst=True)
@@ -262,7 +282,5 @@ def pytest_unconfigure(config):
     reporter = config.pluginmanager.getplugin("terminalreporter")
     if reporter is None or hasattr(config, "workerinput"):
         return
-    used = os.times()
-    cpu_s = used.user + used.system + used.children_user + used.children_system
     wall_s = time.monotonic() - _BEGUN
-    reporter.write_line(f"{cpu_s:,.0f} CPU seconds in {wall_s:,.0f} s")
+    reporter.write_line(f"{cpu_seconds():,.0f} CPU seconds in {wall_s:,.0f} s")

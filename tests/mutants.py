@@ -1,44 +1,53 @@
-"""Do the quick tests notice a change of the core? `python -m tests.mutants [--room claims] [--n 30] [--seed 1] [--keep]`.
+"""Say which changes of the core the quick tests notice: `python -m tests.mutants --room claims`.
 
-A random change is made to one line of one room: a comparison, a sign, a number, a condition, what is returned. The tests that stand
-for the module run on it, first its namesake, then its room's. A change that no test notices is a survivor: either it changes nothing
-that anybody could see (`SAME`, with the reason), or a test is lacking. `--keep` writes the counts and the survivors to
-the table beside this file.
+A random change is made to one expression of a package: a comparison, a sign, a number, a condition.
+A change that no test notices survives: either it changes nothing that anybody could see (`SAME`,
+with the reason), or a test is lacking. The quick tests of the package, and of those that show what
+it says, run once to see which of them reach which change. Then only those run on it, those of the
+module's own name first and the cheapest next. What did not end in time is neither noticed nor
+survived.
+
+`--work FOLDER` keeps what was found, and a second call goes on there. `--keep` writes the counts
+and the survivors to the table beside this file.
 """
 
 import argparse
 import ast
-import os
+import hashlib
+import json
 import re
 import shutil
 import signal
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator
-from dataclasses import dataclass
+import time
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from flipcore.core.randomness import generator
 
 ROOT = Path(__file__).resolve().parent.parent
 TABLE = Path(__file__).with_suffix(".md")
-# room -> (its files, the tests that stand for it after those of a module's own name)
+# room -> (its files, the folders of tests that stand for it)
 ROOMS = {
-    "stats": ("flipcore/stats/**/*.py", "tests/stats tests/reports/browser_data tests/claims tests/reports"),
-    "claims": ("flipcore/claims/*.py", "tests/claims tests/stats tests/reports tests/reports/exports tests/annotation"),
+    "stats": ("flipcore/stats/**/*.py", "tests/stats tests/claims tests/reports"),
+    "claims": ("flipcore/claims/*.py", "tests/claims tests/stats tests/reports tests/annotation"),
     "gates": (
         "flipcore/stats/base/gate_rules.py flipcore/claims/gates.py flipcore/annotation/gates.py",
-        "tests/claims tests/stats/base tests/reports",
+        "tests/claims tests/stats tests/reports tests/annotation",
     ),
     "store": ("flipcore/store/**/*.py", "tests/store tests/runs"),
     "runs": ("flipcore/runs/*.py", "tests/runs"),
     "plan": ("flipcore/runs/plan.py flipcore/runs/runner.py flipcore/runs/cost.py", "tests/runs"),
-    "spending": ("flipcore/runs/asking.py flipcore/store/queries/budgets.py", "tests/runs tests/store/queries tests/models"),
+    "spending": ("flipcore/runs/asking.py flipcore/store/queries/budgets.py", "tests/runs tests/store tests/models"),
 }
 # For the tests of one change. Beside other work a minute of the clock may be a few seconds of a
 # core, so it is processor time that ends them, and the clock only where they wait for ever.
-CPU_SECONDS, SECONDS = 240, 1_800
+CPU_SECONDS, SECONDS = 120, 1_800
+N_PROCESSES = 2  # of the run that sees which tests reach which change
 NOTICED, SURVIVED, NOT_FINISHED = "noticed", "survived", "not finished"
 # a survivor that changes nothing anybody could see -> why: (file, line as it stands, what it became)
 SAME: dict[tuple[str, str, str], str] = {}
@@ -54,35 +63,66 @@ _COMPUTED = {
     ast.FloorDiv: ast.Mult,
     ast.Pow: ast.Mult,
 }
+# Put into the copied package. It is in `builtins`, because every module of it calls it, and writes
+# to a file, because a test may start the product as another process.
+_PROBE = """
+import builtins as _builtins, os as _os
+_seen_by_probe = set()
+def _reached(change):
+    test = _os.environ.get("PYTEST_CURRENT_TEST", "")
+    if (change, test) not in _seen_by_probe:
+        _seen_by_probe.add((change, test))
+        try:
+            with _builtins.open({log!r}, "a", encoding="utf-8") as log:
+                log.write(f"{{change}}\\t{{test}}\\n")
+        except OSError:
+            pass
+_builtins._reached = _reached
+"""
 
 
 @dataclass(frozen=True)
 class Change:
-    """`before` and `after` are the changed expression as text, `source` the whole module with it."""
+    """One change of a module; `before` and `after` are the expression as text.
+
+    `start` and `end` are the offsets of the expression in the module's bytes.
+    """
 
     path: Path
     line: int
     before: str
     after: str
-    source: str
+    start: int
+    end: int
+
+    @property
+    def file(self) -> str:
+        """The module's path in the tree."""
+        return str(self.path.relative_to(ROOT))
 
     @property
     def place(self) -> str:
         """File and line, as an editor opens them."""
-        return f"{self.path.relative_to(ROOT)}:{self.line}"
+        return f"{self.file}:{self.line}"
+
+    @property
+    def source(self) -> str:
+        """The whole module with the change."""
+        whole = self.path.read_bytes()
+        return (whole[: self.start] + f"({self.after})".encode() + whole[self.end :]).decode()
 
 
 def changes(path: Path) -> Iterator[Change]:
-    """Every change of one module that `altered` knows; annotations, docstrings and calls of `require` are left alone."""
-    source = path.read_text(encoding="utf-8")
-    lines = [line.encode() for line in source.splitlines(keepends=True)]
+    """Yield every change of one module that `altered` knows; annotations and f-strings stay."""
+    source = path.read_bytes()
+    starts = [0]
+    for line in source.splitlines(keepends=True):
+        starts.append(starts[-1] + len(line))
     for node in _walked(ast.parse(source)):
         for new in altered(node):
-            first, last = node.lineno - 1, node.end_lineno - 1
-            head, tail = lines[first][: node.col_offset], lines[last][node.end_col_offset :]
-            after = ast.unparse(new)
-            text = b"".join([*lines[:first], head, f"({after})".encode(), tail, *lines[last + 1 :]])
-            yield Change(path, node.lineno, ast.unparse(node), after, text.decode())
+            start = starts[node.lineno - 1] + node.col_offset
+            end = starts[node.end_lineno - 1] + node.end_col_offset
+            yield Change(path, node.lineno, ast.unparse(node), ast.unparse(new), start, end)
 
 
 def _walked(node: ast.AST) -> Iterator[ast.AST]:
@@ -124,49 +164,184 @@ def _is_text(node: ast.BinOp) -> bool:
 
 
 def drawn(room: str, n: int, seed: int) -> list[Change]:
-    """This many changes of a room, the same ones for a seed and a tree."""
+    """Draw changes of a room, the same ones for a seed and a tree; fewer are the first of more."""
     files = sorted({path for pattern in ROOMS[room][0].split() for path in ROOT.glob(pattern)})
-    every = [change for path in files for change in changes(path)]
-    rng = generator(seed)
-    return [every[i] for i in rng.choice(len(every), size=min(n, len(every)), replace=False)]
+    candidates = [change for path in files for change in changes(path)]
+    order = generator(seed).permutation(len(candidates))
+    return [candidates[i] for i in order[:n]]
 
 
-def tests_of(change: Change, room: str) -> list[list[str]]:
-    """The tests of the module's own name, then those of its room."""
-    inside = change.path.relative_to(ROOT / "flipcore")
-    own = (ROOT / "tests" / inside.parent).glob(f"test_{inside.stem}*.py")
-    return [[str(path.relative_to(ROOT)) for path in own], ROOMS[room][1].split()]
+def probed(path: Path, numbers: dict[Change, int]) -> str:
+    """Return the module with a call around each of these expressions that notes it was reached.
 
-
-def outcome_of(change: Change, room: str, tree: Path) -> str:
-    """Run the tests on a changed copy of the tree, which is put right again.
-
-    NOTICED where one fails. NOT_FINISHED where none fails and some did not end in time: nobody
-    knows whether they would have.
+    A change in a pattern of `case` has no place for a call, and is left out.
     """
-    copy = tree / change.path.relative_to(ROOT)
+    source = path.read_bytes()
+    inserted: list[tuple[int, int, int, str]] = []
+    for change, number in numbers.items():
+        length = change.end - change.start
+        opening = (change.start, 1, -length, f"(_reached({number}), ")
+        closing = (change.end, 0, length, ")[1]")
+        try:
+            compile(_with(source, [opening, closing]), str(path), "exec")
+        except SyntaxError:
+            continue
+        inserted += [opening, closing]
+    return _with(source, inserted)
+
+
+def _with(source: bytes, inserted: Sequence[tuple[int, int, int, str]]) -> str:
+    """Insert the texts; where several stand at one place, inner ones close first, outer ones open first."""
+    parts, last = [], 0
+    for place, _, _, text in sorted(inserted):
+        parts += [source[last:place], text.encode()]
+        last = place
+    return b"".join([*parts, source[last:]]).decode()
+
+
+@dataclass
+class Reach:
+    """Which tests reach which change, by the change's number."""
+
+    tests: dict[int, set[str]] = field(default_factory=lambda: defaultdict(set))
+    # by a fixture or an import: any test of the file may look at what was computed then
+    files: dict[int, set[str]] = field(default_factory=lambda: defaultdict(set))
+    seconds: dict[str, float] = field(default_factory=dict)  # of each test that passed, in order
+    failed: set[str] = field(default_factory=set)  # files in which a test fails on the copy itself
+
+    def of_change(self, number: int, own_files: Iterable[str]) -> list[str]:
+        """Return the tests to run, file by file: those of the module's name, then the cheapest.
+
+        Files of the module's name run whole, with tests that were written since.
+        """
+        own = set(own_files)
+        files = self.files[number] | own
+        by_file: dict[str, list[str]] = defaultdict(list)
+        for test in self.seconds:
+            file = test.partition("::")[0]
+            if test in self.tests[number] or file in files:
+                by_file[file].append(test)
+
+        def order(file: str) -> tuple[bool, float, str]:
+            return file not in own, sum(self.seconds[test] for test in by_file[file]), file
+
+        chosen: list[str] = []
+        for file in sorted(by_file, key=order):
+            chosen += [file] if file in own - self.failed else by_file[file]
+        return chosen
+
+
+def own_tests(change: Change) -> list[str]:
+    """Return the test files of the module's own name."""
+    inside = change.path.relative_to(ROOT / "flipcore")
+    found = (ROOT / "tests" / inside.parent).glob(f"test_{inside.stem}*.py")
+    return sorted(str(path.relative_to(ROOT)) for path in found)
+
+
+def importing_tests(change: Change) -> list[str]:
+    """Return the test files that import the changed module directly."""
+    module = change.file.removesuffix(".py").removesuffix("/__init__").replace("/", ".")
+    parent, _, name = module.rpartition(".")
+    pattern = re.compile(rf"(from|import) {re.escape(module)}\b|from {re.escape(parent)} import .*\b{name}\b")
+    files = (ROOT / "tests").rglob("test_*.py")
+    return sorted(str(path.relative_to(ROOT)) for path in files if pattern.search(path.read_text("utf-8")))
+
+
+def find_reach(chosen: Sequence[Change], folders: Sequence[str], work: Path) -> Reach:
+    """Run the quick tests of these folders once on a copy that notes which changes they reach.
+
+    Tests that fail there, or look at the source itself, say nothing of a change and are left out.
+    """
+    log, seconds, done = work / "reached.tsv", work / "seconds.tsv", work / "reached"
+    keys = "\n".join(_key(change) for change in chosen)
+    if not done.exists() or done.read_text(encoding="utf-8") != keys:
+        log.write_text("")
+        seconds.write_text("")
+        tree = copy_tree(work / "probed")
+        numbers: dict[Path, dict[Change, int]] = defaultdict(dict)
+        for number, change in enumerate(chosen):
+            numbers[change.path][change] = number
+        for path, of_path in numbers.items():
+            (tree / path.relative_to(ROOT)).write_text(probed(path, of_path), encoding="utf-8")
+        package = tree / "flipcore" / "__init__.py"
+        package.write_text(with_probe(package.read_text(encoding="utf-8"), log), encoding="utf-8")
+        print("Running the quick tests once, to see which of them reach which change.", flush=True)
+        pytest = [sys.executable, "-m", "pytest", "-q", "-n", str(N_PROCESSES), "--dist", "loadfile"]
+        options = ["-p", "no:cacheprovider", "--seconds", str(seconds)]
+        with (work / "tests.log").open("wb") as output:
+            subprocess.run([*pytest, *options, *folders], cwd=tree, stdout=output, stderr=output, check=False)
+        shutil.rmtree(tree)
+        done.write_text(keys, encoding="utf-8")
+    return read_reach(log.read_text(encoding="utf-8"), seconds.read_text(encoding="utf-8"))
+
+
+def with_probe(source: str, log: Path) -> str:
+    """Return the package's own module with the function that notes what was reached."""
+    body = ast.parse(source).body
+    is_head = [isinstance(node, ast.Expr) or getattr(node, "module", "") == "__future__" for node in body]
+    n_head = is_head.index(False) if False in is_head else len(body)
+    after = body[n_head - 1].end_lineno if n_head else 0
+    lines = source.splitlines(keepends=True)
+    return "".join([*lines[:after], _PROBE.format(log=str(log)), *lines[after:]])
+
+
+def read_reach(log: str, seconds: str) -> Reach:
+    """Read what the probes and the tests' times say."""
+    reach = Reach()
+    for line in seconds.splitlines():
+        test, cpu_s, outcome = line.rsplit("\t", 2)
+        if outcome == "passed":
+            reach.seconds[test] = float(cpu_s)
+        else:
+            reach.failed.add(test.partition("::")[0])
+    for line in log.splitlines():
+        number, _, current = line.partition("\t")
+        test, _, phase = current.rpartition(" ")
+        if phase == "(call)":
+            reach.tests[int(number)].add(test)
+        elif test:
+            reach.files[int(number)].add(test.partition("::")[0])
+        else:
+            reach.tests[int(number)].add("")  # at import, or by a process that knows no test
+    return reach
+
+
+def copy_tree(folder: Path) -> Path:
+    """Copy the tree to a new folder, without what git and tools keep."""
+    ignored = shutil.ignore_patterns(".git", ".venv", ".*_cache", "__pycache__", "*.duckdb*")
+    shutil.rmtree(folder, ignore_errors=True)
+    return Path(shutil.copytree(ROOT, folder, ignore=ignored))
+
+
+def tests_of(number: int, change: Change, reach: Reach) -> list[str]:
+    """Return the tests that can notice a change, in the order in which they run."""
+    own = own_tests(change)
+    if "" in reach.tests[number] or not (reach.tests[number] or reach.files[number]):
+        own = sorted({*own, *importing_tests(change)})
+    return reach.of_change(number, own)
+
+
+def outcome_of(change: Change, tests: Sequence[str], tree: Path) -> str:
+    """Run the tests on a changed copy of the tree, which is put right again."""
+    if not tests:
+        return SURVIVED
+    copy = tree / change.file
     whole = copy.read_text(encoding="utf-8")
     copy.write_text(change.source, encoding="utf-8")
     try:
-        is_late = False
-        for tests in tests_of(change, room):
-            outcome = _tested(tree, tests) if tests else SURVIVED
-            if outcome == NOTICED:
-                return NOTICED
-            is_late |= outcome == NOT_FINISHED
-        return NOT_FINISHED if is_late else SURVIVED
+        return _tested(tree, tests)
     finally:
         copy.write_text(whole, encoding="utf-8")
 
 
-def _tested(tree: Path, tests: list[str]) -> str:
-    there = [name for name in tests if (tree / name).exists()]
-    pytest = [sys.executable, "-m", "pytest", "-x", "-q", "-n", "0", "-p", "no:cacheprovider", *there]
-    command = ["bash", "-c", f'ulimit -t {CPU_SECONDS}; exec "$@"', "bash", *pytest]
+def _tested(tree: Path, tests: Sequence[str]) -> str:
+    listed = tree / "tests_of_a_change.txt"  # too many for a command line
+    listed.write_text("\n".join(tests), encoding="utf-8")
+    pytest = [sys.executable, "-m", "pytest", "-x", "-q", "-n", "0", "-p", "no:cacheprovider"]
+    limit = ["bash", "-c", f'ulimit -t {CPU_SECONDS}; exec "$@"', "bash"]
+    command = [*limit, *pytest, f"@{listed.name}"]
     try:
-        run = subprocess.run(
-            command, cwd=tree, env=os.environ | {"PYTHONDONTWRITEBYTECODE": "1"}, capture_output=True, timeout=SECONDS
-        )
+        run = subprocess.run(command, cwd=tree, capture_output=True, timeout=SECONDS, check=False)
     except subprocess.TimeoutExpired:
         return NOT_FINISHED
     if run.returncode in (-signal.SIGXCPU, -signal.SIGKILL):
@@ -174,14 +349,17 @@ def _tested(tree: Path, tests: list[str]) -> str:
     return SURVIVED if run.returncode in (0, 5) else NOTICED
 
 
-def row(room: str, n: int, survivors: list[Change], late: list[Change], seed: int) -> list[str]:
-    """A room's lines of the table. What did not finish is counted apart, as neither."""
-    same = [change for change in survivors if _reason(change)]
-    finished = n - len(same) - len(late)
-    n_noticed = finished - (len(survivors) - len(same))
+def rows_of(room: str, outcomes: dict[Change, str], seed: int) -> list[str]:
+    """Return a room's lines of the table. What did not finish is counted apart, as neither."""
+    survivors = [change for change, outcome in outcomes.items() if outcome == SURVIVED]
+    late = [change for change, outcome in outcomes.items() if outcome == NOT_FINISHED]
+    n = len(outcomes)
+    n_same = sum(bool(_reason(change)) for change in survivors)
+    finished = n - n_same - len(late)
+    n_noticed = finished - (len(survivors) - n_same)
     share = n_noticed / max(finished, 1)
-    head = f"| {room} | {n} | {len(same)} | {len(late)} | {n_noticed} of {finished} | {share:.2f} | {seed} |"
-    lines = [head]
+    counts = f"{n} | {n_same} | {len(late)} | {n_noticed} of {finished} | {share:.2f} | {seed}"
+    lines = [f"| {room} | {counts} |"]
     for change in survivors:
         lines.append(f"<!-- {room} --> - {_shown(change)}{_reason(change)}")
     for change in late:
@@ -194,12 +372,12 @@ def _shown(change: Change) -> str:
 
 
 def _reason(change: Change) -> str:
-    reason = SAME.get((str(change.path.relative_to(ROOT)), change.before, change.after), "")
+    reason = SAME.get((change.file, change.before, change.after), "")
     return f": {reason}" if reason else ""
 
 
 def keep(room: str, lines: list[str]) -> None:
-    """Puts the room's lines in the place of its older ones in the table."""
+    """Put the room's lines in the place of its older ones in the table."""
     stored = TABLE.read_text(encoding="utf-8").splitlines() if TABLE.exists() else []
     of_rooms = [line for line in stored if line.startswith(("| ", "<!-- ")) and not line.startswith(("| room", "| ---"))]
     others = [line for line in of_rooms if not re.match(rf"(\| {room} \||<!-- {room} -->)", line)]
@@ -210,32 +388,65 @@ def keep(room: str, lines: list[str]) -> None:
     TABLE.write_text("\n".join([*head, *rows, "", "Survivors:", "", *notes]) + "\n", encoding="utf-8")
 
 
+def _key(change: Change) -> str:
+    """Name a change in the file of outcomes; one of a module that was edited since is another."""
+    return hashlib.sha256(f"{change.file}\0{change.source}".encode()).hexdigest()[:16]
+
+
 def main(arguments: list[str] | None = None) -> int:
-    """Makes the changes one after another, and says which survive; 0 when all are noticed."""
+    """Make the changes in turn, say which survive, and return 0 when all are noticed."""
     parser = argparse.ArgumentParser(prog="python -m tests.mutants", description=(__doc__ or "").split("\n")[0])
     parser.add_argument("--room", nargs="+", choices=tuple(ROOMS), default=list(ROOMS))
-    parser.add_argument("--n", type=int, default=30, help="changes a room (default 30)")
+    parser.add_argument("--n", type=int, default=30, help="changes per room (default 30)")
     parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--keep", action="store_true", help=f"writes {TABLE.name}")
+    parser.add_argument("--minutes", type=float, default=float("inf"), help="begin no change after them")
+    parser.add_argument("--again", action="store_true", help="try survivors that --work knows again")
+    parser.add_argument("--work", type=Path, help="keep what was found in this folder, and go on there")
+    parser.add_argument("--keep", action="store_true", help=f"write {TABLE.name}")
     options = parser.parse_args(arguments)
-    survived = []
     with tempfile.TemporaryDirectory(prefix="flipscope-mutants-") as folder:
-        tree = Path(folder) / "tree"
-        shutil.copytree(ROOT, tree, ignore=shutil.ignore_patterns(".git", ".venv", ".*_cache", "__pycache__", "*.duckdb*"))
-        for room in options.room:
-            chosen = drawn(room, options.n, options.seed)
-            survivors, late = [], []
-            for change in chosen:
-                outcome = outcome_of(change, room, tree)
-                if outcome != NOTICED:
-                    (late if outcome == NOT_FINISHED else survivors).append(change)
-                    print(f"{outcome}: {change.place} {change.before} -> {change.after}{_reason(change)}", flush=True)
-            lines = row(room, len(chosen), survivors, late, options.seed)
-            print(lines[0], flush=True)
-            survived += [one for one in survivors if not _reason(one)]
-            if options.keep:
-                keep(room, lines)
-    return 1 if survived else 0
+        work = options.work or Path(folder)
+        work.mkdir(parents=True, exist_ok=True)
+        return _run(options, work.resolve())
+
+
+def _run(options: argparse.Namespace, work: Path) -> int:
+    end = time.monotonic() + 60 * options.minutes
+    # One change of each room in turn: a run that is stopped has as many of each.
+    by_room = {room: drawn(room, options.n, options.seed) for room in options.room}
+    in_turn = []
+    for i in range(options.n):
+        in_turn += [(room, by_room[room][i]) for room in by_room if i < len(by_room[room])]
+    chosen = [change for _, change in in_turn]
+    folders = sorted({folder for room in by_room for folder in ROOMS[room][1].split()})
+    reach = find_reach(chosen, folders, work)
+    found = work / "outcomes.jsonl"
+    known = {}
+    if found.exists():
+        known = dict(json.loads(line) for line in found.read_text(encoding="utf-8").splitlines())
+    tree = copy_tree(work / "tree")
+    outcomes: dict[str, dict[Change, str]] = {room: {} for room in by_room}
+    for number, (room, change) in enumerate(in_turn):
+        outcome = known.get(_key(change), "")
+        is_tried = outcome == NOTICED or (outcome and not options.again)
+        if not is_tried and time.monotonic() < end:
+            tests = tests_of(number, change, reach)
+            outcome = outcome_of(change, tests, tree)
+            with found.open("a", encoding="utf-8") as file:
+                file.write(json.dumps([_key(change), outcome]) + "\n")
+            shown = f"{outcome}: {change.place} {change.before} -> {change.after}{_reason(change)}"
+            print(f"{room} {shown} ({len(tests)} tests)", flush=True)
+        if outcome:
+            outcomes[room][change] = outcome
+    shutil.rmtree(tree)
+    n_lacking = 0
+    for room, of_room in outcomes.items():
+        lines = rows_of(room, of_room, options.seed)
+        print("\n".join(lines), flush=True)
+        n_lacking += sum(outcome == SURVIVED and not _reason(change) for change, outcome in of_room.items())
+        if options.keep:
+            keep(room, lines)
+    return 1 if n_lacking else 0
 
 
 if __name__ == "__main__":
