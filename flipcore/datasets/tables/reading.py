@@ -174,7 +174,7 @@ def _n_copies(found: Profile, grid: Grid) -> int:
 def _without_copies(table: Table) -> Table:
     columns = ", ".join([*table.file, *(table.sql(name) for name in table.names)])
     table.connection.execute(
-        f"CREATE TABLE single AS SELECT min(place) AS place, {columns} FROM {table.relation} GROUP BY {columns} ORDER BY place"
+        f"CREATE TEMP TABLE single AS SELECT min(place) AS place, {columns} FROM {table.relation} GROUP BY {columns} ORDER BY place"
     )
     return table.with_relation("single", table.names)
 

@@ -348,7 +348,7 @@ def _by_models(table: Table, models: Sequence[str], label: str = OF_MODEL) -> Ta
         quoted = "'" + model.replace("'", "''") + "'"
         aliases = ", ".join(f"{cell} AS c{i}" for i, cell in enumerate([*cells, quoted, *row]))
         parts.append(f"SELECT {table.place}, {aliases} FROM {table.relation} WHERE {filled}")
-    table.connection.execute(f"CREATE TABLE apart AS {' UNION ALL '.join(parts)}")
+    table.connection.execute(f"CREATE TEMP TABLE apart AS {' UNION ALL '.join(parts)}")
     return table.with_relation("apart", names_after)
 
 
@@ -363,7 +363,7 @@ def _by_samples(table: Table, lists: Sequence[str]) -> Table:
     first = table.sql(lists[0])
     count = f"unnest(range(CAST(json_array_length({first}) AS BIGINT)))"
     table.connection.execute(
-        f"CREATE TABLE unnested AS SELECT {table.place}, {aliases}, {count} AS c{len(shared) + len(lists)} FROM {table.relation}"
+        f"CREATE TEMP TABLE unnested AS SELECT {table.place}, {aliases}, {count} AS c{len(shared) + len(lists)} FROM {table.relation}"
     )
     names_after = [*shared]
     final = [f"c{i} AS c{i}" for i in range(len(shared))]
@@ -379,7 +379,7 @@ def _by_samples(table: Table, lists: Sequence[str]) -> Table:
             names_after.append(name)
     final.append(f"CAST(c{len(shared) + len(lists)} AS VARCHAR) AS c{len(names_after)}")
     names_after.append(OF_SAMPLE)
-    table.connection.execute(f"CREATE TABLE apart AS SELECT {table.place}, {', '.join(final)} FROM unnested")
+    table.connection.execute(f"CREATE TEMP TABLE apart AS SELECT {table.place}, {', '.join(final)} FROM unnested")
     return table.with_relation("apart", names_after)
 
 

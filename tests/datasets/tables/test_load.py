@@ -1,0 +1,36 @@
+"""Small tables share one database in memory, and none of them sees another's rows."""
+
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+
+from flipcore.datasets.tables import load
+
+pytestmark = pytest.mark.usefixtures("allowed_folders")
+
+
+def write_table(folder, name):
+    path = folder / f"{name}.csv"
+    path.write_text(f"id,said\n1,{name}\n2,{name}\n", encoding="utf-8")
+    return path
+
+
+def test_tables_that_are_open_at_once_keep_their_own_rows(tmp_path):
+    tables = {name: load.load(write_table(tmp_path, name)) for name in ("oak", "elm")}
+    tables["elm"].connection.execute("CREATE TEMP TABLE apart AS SELECT 1 AS place")
+    for name, table in tables.items():
+        assert [row["said"] for row in table.frame(["said"])] == [name, name]
+    assert tables["oak"].rows("SELECT count(*) FROM duckdb_tables()") == [(1,)]
+
+
+def test_small_tables_are_read_without_a_new_database_for_each(tmp_path, monkeypatch):
+    load.load(write_table(tmp_path, "first"))
+    monkeypatch.setattr(load, "_new_database", pytest.fail)
+    assert load.load(write_table(tmp_path, "second")).n_rows == 2
+
+
+def test_threads_read_tables_at_the_same_time(tmp_path):
+    paths = [write_table(tmp_path, f"t{n}") for n in range(12)]
+    with ThreadPoolExecutor(4) as threads:
+        tables = list(threads.map(load.load, paths))
+    assert [table.frame(["said"])[0]["said"] for table in tables] == [path.stem for path in paths]
