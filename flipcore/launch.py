@@ -5,6 +5,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+from flipcore.core import interrupts
 from flipcore.core.command_line import SCRIPT, STARTED_AS
 from flipcore.core.paths import APP
 from flipcore.invitations.start import TRUSTED_OPTION, TRUSTED_VARIABLE
@@ -48,3 +49,14 @@ def main() -> int:
     from flipcore.__main__ import main as command
 
     return command(words)
+
+
+def start() -> int:
+    """The installed command: `main` as a process of its own, which signals may end at any moment."""
+    interrupts.begin()
+    try:
+        return main()
+    except KeyboardInterrupt:  # before the command line was imported, or a second signal
+        return interrupts.exit_code()
+    finally:
+        interrupts.end()

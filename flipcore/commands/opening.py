@@ -8,7 +8,7 @@ from contextlib import closing, contextmanager
 from functools import wraps
 from pathlib import Path
 
-from flipcore.core import folders
+from flipcore.core import folders, interrupts
 from flipcore.store.connection import Store
 
 
@@ -61,6 +61,7 @@ def interruptible() -> Iterator[threading.Event]:
     cancel = threading.Event()
 
     def stop(number, frame) -> None:
+        interrupts.note(number)
         if cancel.is_set() and number == signal.SIGINT:
             raise KeyboardInterrupt
         cancel.set()

@@ -23,8 +23,8 @@ IS_WHOLE = bool(os.environ.get("CI"))
 # What pip writes as the package's console script.
 _SCRIPT = """#!{python}
 import sys
-from flipcore.launch import main
-sys.exit(main())
+from flipcore.launch import start
+sys.exit(start())
 """
 
 

@@ -1,0 +1,81 @@
+"""Ctrl-C and SIGTERM end a command at any moment with one sentence and an exit code of their own.
+
+A command is a process: `begin` comes first in it, before anything that takes long to import, and
+`end` last. In between the first signal is raised as `Interrupted`, so that drafts are removed and
+the database is closed on the way out.
+"""
+
+import os
+import signal
+import sys
+import threading
+from types import FrameType
+from typing import Any
+
+_SIGNALS = (signal.SIGINT, signal.SIGTERM)
+AGAIN_S = 0.05
+_received: list[int] = []  # signals of this process, the first one first
+
+
+class Interrupted(KeyboardInterrupt):
+    """SIGINT or SIGTERM came while a command was at work."""
+
+
+def begin() -> None:
+    """From now on SIGINT and SIGTERM are raised as `Interrupted`."""
+    sys.unraisablehook = _say_unraisable
+    for number in _SIGNALS:
+        # A process that a shell starts in the background with `&` ignores SIGINT, and goes on so.
+        if signal.getsignal(number) != signal.SIG_IGN:
+            signal.signal(number, _raise)
+
+
+def end() -> None:
+    """From now on a signal ends the process at once: its work is done, and only Python's own end is
+    left."""
+    for number in _SIGNALS:
+        if signal.getsignal(number) != signal.SIG_IGN:
+            signal.signal(number, signal.SIG_DFL)
+
+
+def forget() -> None:
+    """Forget the signals of an earlier command of this process."""
+    _received.clear()
+
+
+def note(number: int) -> None:
+    """Remember that a signal came, for whoever handles it without raising it."""
+    _received.append(number)
+
+
+def has_come() -> bool:
+    """Return whether a signal came to this process."""
+    return bool(_received)
+
+
+def exit_code() -> int:
+    """Return the exit code of a command that a signal ended: 130 for SIGINT, 143 for SIGTERM."""
+    return 128 + (_received[0] if _received else signal.SIGINT)
+
+
+def sentence() -> str:
+    """Say that a signal ended the command, and what to do."""
+    sender = "SIGTERM" if exit_code() == 128 + signal.SIGTERM else "Ctrl-C"
+    return f"Stopped by {sender}. What was stored stays; run the same command to continue."
+
+
+def _raise(number: int, frame: FrameType | None) -> None:
+    note(number)
+    raise Interrupted
+
+
+def _say_unraisable(unraisable: Any) -> None:
+    # Python cannot raise out of a finalizer: it prints a traceback there, and the command would go
+    # on as if nobody had stopped it. The signal is sent once more, a moment later: what is raised
+    # in this very function is lost too.
+    if isinstance(unraisable.exc_value, Interrupted):
+        again = threading.Timer(AGAIN_S, os.kill, (os.getpid(), _received[-1]))
+        again.daemon = True
+        again.start()
+    else:
+        sys.__unraisablehook__(unraisable)
