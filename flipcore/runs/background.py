@@ -460,7 +460,7 @@ class Registry:
     def _watch(self) -> None:
         while True:
             try:
-                for study, on in inbox.take():
+                for study, on in inbox.take(database=self._store.path):
                     self._take_in(study, on)
             except Exception as error:  # one bad file or a full disk must not end the watch
                 logging.getLogger(__name__).error("The inbox could not be emptied", exc_info=error)

@@ -12,10 +12,10 @@ from flipcore.core.whole_files import write
 from flipcore.store.connection import default_path
 
 
-def inbox_path() -> Path:
-    """Beside the database, so that two dashboards with two databases do not take each other's
-    studies."""
-    return default_path().parent / "inbox"
+def inbox_path(database: Path | None = None) -> Path:
+    """Return the folder beside a database, the default one if None: two dashboards with two
+    databases do not take each other's studies."""
+    return (database or default_path()).parent / "inbox"
 
 
 _ON = "# on "  # the file's first line, where the study is to run on a cluster
@@ -41,15 +41,15 @@ def withdraw(path: Path) -> bool:
     return True
 
 
-def take(min_age_s: float = 0.0) -> list[tuple[Study, str]]:
-    """Take each study that was left, once, with where it is to run.
+def take(min_age_s: float = 0.0, database: Path | None = None) -> list[tuple[Study, str]]:
+    """Take each study that was left beside a database, once, with where it is to run.
 
     A file that is no study is set aside with its reason beside it. `min_age_s` leaves newer files
     alone: they belong to a command that still waits for an answer.
     """
-    studies = []
+    studies, folder = [], inbox_path(database)
     # Only the process that holds the database takes, so a claimed file is of one that died.
-    for path in sorted([*inbox_path().glob("*.toml"), *inbox_path().glob("*.taken")]):
+    for path in sorted([*folder.glob("*.toml"), *folder.glob("*.taken")]):
         claimed = path.with_suffix(".taken")
         try:
             # A file of the future was left before the clock was set back, and is old.

@@ -1,8 +1,12 @@
 """A study left for the dashboard is taken once; a file that is none is set aside with its reason."""
 
+import time
+
 import pytest
 
+from flipcore.runs.background import Registry
 from flipcore.runs.inbox import hand_over, inbox_path, take
+from flipcore.store.connection import Store
 from tests.runs.test_runner import tiny_study
 
 
@@ -35,3 +39,23 @@ def test_a_study_whose_taker_died_before_it_was_asked_is_taken_by_the_next():
     path = hand_over(tiny_study())
     path.rename(path.with_suffix(".taken"))
     assert take() == [(tiny_study(), "")] and take() == []
+
+
+def test_a_dashboard_takes_what_was_left_beside_its_own_database(tmp_path, monkeypatch):
+    """The variable may name another database by now: the watch is of the one that is open."""
+    monkeypatch.setattr("flipcore.runs.background.INBOX_S", 0.01)
+    store = Store.open(tmp_path / "watched" / "flips.duckdb")
+    taken = []
+    monkeypatch.setattr(Registry, "start", lambda registry, study, on="": taken.append(study.name))
+    Registry(store).watch_inbox()
+    try:
+        left = hand_over(tiny_study(name="of another"))
+        (tmp_path / "watched" / "inbox").mkdir(exist_ok=True)
+        moved = tmp_path / "watched" / "inbox" / left.name
+        moved.write_text(tiny_study(name="its own").to_toml(), encoding="utf-8")
+        until = time.monotonic() + 20
+        while moved.exists() and time.monotonic() < until:
+            time.sleep(0.01)
+        assert taken == ["its own"] and left.exists()
+    finally:
+        store.close()
