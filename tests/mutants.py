@@ -121,11 +121,11 @@ def changes(path: Path) -> Iterator[Change]:
     for node in _walked(ast.parse(source)):
         for new in altered(node):
             start = starts[node.lineno - 1] + node.col_offset
-            end = starts[node.end_lineno - 1] + node.end_col_offset
+            end = starts[(node.end_lineno or node.lineno) - 1] + (node.end_col_offset or 0)
             yield Change(path, node.lineno, ast.unparse(node), ast.unparse(new), start, end)
 
 
-def _walked(node: ast.AST) -> Iterator[ast.AST]:
+def _walked(node: ast.AST) -> Iterator[ast.expr]:
     """Expressions that are computed when a function is called; f-strings are words, and stay."""
     for name, value in ast.iter_fields(node):
         if name in ("annotation", "returns", "decorator_list"):
