@@ -1,8 +1,9 @@
 """Flipscope in a notebook: `flipcore.open().study("…").decomposition()`.
 
-What comes back holds the claims as pages and command line say them, and a table with a row an estimate: value, interval, level,
-method, n, seed. Closed gates withhold a claim, and what a study set aside stays unseen, as everywhere. The file is only read; beside an
-open dashboard, which holds it, `open` raises a sentence that says who has it.
+A result holds the claims as pages and command line say them, and a table with one row per
+estimate: value, interval, level, method, n, seed. Closed gates withhold a claim, and what a study
+set aside stays unseen, as everywhere. The file is only read. One process holds it at a time: while
+a dashboard is open, `open` raises a sentence that says who has the file.
 """
 
 from collections.abc import Callable, Iterable, Sequence
@@ -33,40 +34,42 @@ from flipcore.store.queries.readout_rows import as_texts
 if TYPE_CHECKING:
     import plotly.graph_objects as go
 
+# A detector reports one of these; the first that it has is drawn.
+_DRAWN = ("gap", "score_gap", "rate")
 ESTIMATE = ("value", "low", "high", "level", "method", "n", "seed", "note", "coverage")
 
 
 @dataclass(frozen=True, eq=False)
 class Result:
-    """`claims` in order, and `frame`, a row an estimate with the claim that it belongs to (`claim`, `is_claimed`)."""
+    """`claims` in order; `frame`: one row per estimate, with its claim (`claim`, `is_claimed`)."""
 
     claims: tuple[Claim, ...]
     frame: pd.DataFrame
     draw: "Callable[[Any], go.Figure] | None" = field(default=None, repr=False)
 
     def text(self) -> str:
-        """The claims, a line each."""
-        return "\n".join(one.text for one in self.claims if one.text)
+        """Return the claims, one per line."""
+        return "\n".join(claim.text for claim in self.claims if claim.text)
 
     def figure(self, dark: bool = False) -> "go.Figure":
-        """The picture of the same page, on a ground of its own, so that it reads in a notebook of either theme; BadInput where there
-        is nothing to draw."""
+        """Draw the figure of the same page. Raises BadInput where there is nothing to draw."""
         if self.draw is None:
             raise BadInput("There is nothing to draw yet: no estimate is defined.")
         theme = colours("dark" if dark else None)
+        # A background of its own: a notebook may be light or dark.
         return self.draw(theme).update_layout(paper_bgcolor=theme.page, plot_bgcolor=theme.page)
 
 
 @dataclass(frozen=True, eq=False)
 class StudyView:
-    """One study as it stands now; open it again after further answers came in."""
+    """A study as it is stored now; open it again after more answers came in."""
 
     store: Store
     study_id: str
 
     @property
     def name(self) -> str:
-        """What the study is called; BadInput where it was deleted."""
+        """Name of the study. Raises BadInput where it was deleted."""
         return studies.declared(self.store, self.study_id).name
 
     @cached_property
@@ -75,41 +78,51 @@ class StudyView:
         return whole_study(self.store, self.study_id)
 
     def text(self) -> str:
-        """The whole report, as the command line prints it."""
+        """Return the report as the command line prints it."""
         return self.whole.text()
 
     def audit(self) -> Verdict:
-        """What the rows say, what of it does not hold, and what to do: `.text()` is what `audit` prints, `.as_dict()` its --json."""
+        """Check the log: what the rows say, what of it does not hold, and what to do.
+
+        `.text()` is what `audit` prints, `.as_dict()` its --json.
+        """
         return verdict(self.whole, audit(self.store, self.study_id))
 
     def readouts(self, everything: bool = False) -> pd.DataFrame:
-        """A row a readout of which flips are made; with `everything` also losses, similarities and rewritten items."""
+        """Readouts from which flips are computed, one row each.
+
+        With `everything` also losses, similarities and rewritten items.
+        """
         frame = studies.readouts(self.store, self.study_id, everything=everything)
         return frame if everything else as_texts(frame)
 
     def flips(self, extractor: str, model: str = "") -> pd.DataFrame:
-        """Flip rates, items × axes: of an item's pairs of variants under an axis the share that get different answers."""
+        """Flip rates, items × axes: the share of an item's pairs of variants with two answers."""
         frame = self.whole.frame
         frame = frame[frame["model"] == self._model(model)]
         if extractor not in set(frame["extractor"].unique()):
-            there = ", ".join(dict.fromkeys(frame["extractor"])) or "none"
-            raise BadInput(f"Nothing was read by {extractor!r} here; choose one of {there}.")
+            extractors = ", ".join(dict.fromkeys(frame["extractor"])) or "none"
+            raise BadInput(f"Nothing was read by {extractor!r} here; choose one of {extractors}.")
         cells = surface(frame, extractor)
-        return pd.DataFrame(cells.rate, index=pd.Index(cells.items, name="item_id"), columns=cells.columns)
+        items = pd.Index(cells.items, name="item_id")
+        return pd.DataFrame(cells.rate, index=items, columns=cells.columns)
 
     def score(self) -> Result:
-        """How much of each model's score to trust: its intervals over other questions, wordings and readers. BadInput without a score."""
+        """Each model's score with its intervals over other questions, prompts and extractors.
+
+        Raises BadInput where nothing was judged right or wrong.
+        """
         report = self.whole.score
         if report is None:
             raise BadInput("Nothing was judged right or wrong here, or tasks of a log are not pooled, so there is no score.")
 
         def draw(theme: Any) -> "go.Figure":
-            return score_figure([score_bars(one) for one in report.models], theme)
+            return score_figure([score_bars(model_score) for model_score in report.models], theme)
 
         return Result(report.claims, _table(report.rows()), draw)
 
     def decomposition(self, model: str = "") -> Result:
-        """T = G + A by axis and extractor, with the floor and all that the page Flips shows."""
+        """T = G + A by axis and extractor, with the noise floor, as the page Flips shows it."""
         name = self._model(model)
         report = self.whole.report
         cells = report.decompositions[name]
@@ -119,31 +132,35 @@ class StudyView:
 
             return decomposition_bars(cells, title_of, theme)
 
-        return Result(tuple(report.claims.get(name, ())), _table(report.cell_rows(name)), draw if cells else None)
+        claims = tuple(report.claims.get(name, ()))
+        return Result(claims, _table(report.cell_rows(name)), draw if cells else None)
 
     def memory(self, model: str = "") -> Result:
-        """Every detector of memory, all of them as one family."""
-        tests = self.whole.report.memory.get(self._model(model), [])
-        rows = [row for one in tests for row in one.rows(self._model(model))]
-        numbers = [
-            (
-                f"{one.detector}, {one.items}",
-                next((one.numbers[key] for key in ("gap", "score_gap", "rate") if key in one.numbers), None),
-            )
-            for one in tests
-        ]
-        there = [(label, estimate) for label, estimate in numbers if isinstance(estimate, Estimate)]
+        """Results of every detector of memory, corrected for one another."""
+        name = self._model(model)
+        tests = self.whole.report.memory.get(name, [])
+        rows: list[Row] = []
+        estimates: list[tuple[str, Estimate]] = []
+        for memory_test in tests:
+            rows.extend(memory_test.rows(name))
+            key = next((key for key in _DRAWN if key in memory_test.numbers), "")
+            estimate = memory_test.numbers.get(key)
+            if isinstance(estimate, Estimate):
+                estimates.append((f"{memory_test.detector}, {memory_test.items}", estimate))
 
         def draw(theme: Any) -> "go.Figure":
             from flipcore.charts.interval_rows import interval_rows
 
-            return interval_rows(there, theme).update_xaxes(title_text="gap or rate, as a share: 1 is 100%")
+            figure = interval_rows(estimates, theme)
+            return figure.update_xaxes(title_text="gap or rate, as a share: 1 is 100%")
 
-        claims = tuple(one.claim for one in tests) or (description(why_no_test(self.whole.everything), "not run"),)
-        return Result(claims, _table(rows), draw if there else None)
+        claims = tuple(memory_test.claim for memory_test in tests)
+        if not claims:
+            claims = (description(why_no_test(self.whole.everything), "not run"),)
+        return Result(claims, _table(rows), draw if estimates else None)
 
     def holdout(self) -> Result:
-        """The verdict on two sets, the four tests behind it, and how much better each model answers the target."""
+        """Verdict on benchmark and holdout, its four tests, and each model's inflation."""
         tests = self.whole.holdout
         answer = self.whole.inflation
         selection = answer.selection
@@ -151,20 +168,28 @@ class StudyView:
         def draw(theme: Any) -> "go.Figure":
             from flipcore.charts.inflation import Inflated, inflation_figure
 
-            return inflation_figure([Inflated(one.model, *one.accuracies, one.inflation()) for one in selection], theme)
+            models = []
+            for shift in selection:
+                models.append(Inflated(shift.model, *shift.accuracies, shift.inflation()))
+            return inflation_figure(models, theme)
 
-        rows = [*(tests.rows() if tests else ()), *(one for one in answer.rows() if one.claim)]
-        return Result(self.whole.holdout_claims or (answer.claim,), _table(rows), draw if selection else None)
+        rows = list(tests.rows()) if tests else []
+        rows += [row for row in answer.rows() if row.claim]
+        claims = self.whole.holdout_claims or (answer.claim,)
+        return Result(claims, _table(rows), draw if selection else None)
 
     def ranking(self) -> Result:
-        """Which model is better, and whether that holds under every way of asking and reading; BadInput for one model."""
+        """Order of the models, and under how many prompts and extractors it holds.
+
+        Raises BadInput where only one model has answers.
+        """
         report = self.whole.ranking
         if report is None:
             raise BadInput("Only one model has answers here, so there is nothing to rank.")
         return Result(report.claims, _table(report.pair_rows()))
 
     def _model(self, name: str) -> str:
-        """The named model, or the first; BadInput lists those of the study."""
+        """Return the named model, or the first. BadInput lists those of the study."""
         models = list(self.whole.report.decompositions)
         if not models:
             raise BadInput("No answer has come back yet, so there is nothing to estimate. Run the study first.")
@@ -186,35 +211,46 @@ class Flipscope:
         self.close()
 
     def studies(self) -> pd.DataFrame:
-        """A row a study, newest first."""
+        """Studies, one row each, newest first."""
         return studies.studies(self.store)
 
     def study(self, query: str) -> StudyView:
-        """The study of that id, or whose name begins so; BadInput lists what there is."""
+        """Find a study by its id or the start of its name. BadInput lists the studies."""
         return StudyView(self.store, study_of(self.store, query))
 
     def close(self) -> None:
-        """Lets go of the file, so that a dashboard may open it."""
+        """Close the file, so that a dashboard can open it."""
         self.store.close()
 
 
 def open_store(path: str | Path | None = None) -> Flipscope:
-    """The database at `path`, or the one that dashboard and command line use; BadInput where there is none to read."""
+    """Open the database at `path`, or that of dashboard and command line, for reading.
+
+    Raises BadInput where there is none to read.
+    """
     if path is not None and not Path(path).is_file():
         raise BadInput(f"There is no database at {path}. Run a study first, or give the path of another file.")
     return Flipscope(Store.open(path))
 
 
 def study_in_memory(source: pd.DataFrame | str | Path, words: Sequence[str] = (), name: str = "table") -> StudyView:
-    """Files as `import` takes them, or a DataFrame, as a study that no database keeps. Raises BadInput for what cannot be read."""
+    """Read files, as `import` takes them, or a DataFrame into a study that no database keeps.
+
+    Raises BadInput for what cannot be read.
+    """
     store = Store.open(":memory:")
     with TemporaryDirectory() as folder:
-        path = Path(source) if not isinstance(source, pd.DataFrame) else Path(folder, f"{name}.jsonl")
         if isinstance(source, pd.DataFrame):
+            path = Path(folder, f"{name}.jsonl")
             source.to_json(path, orient="records", lines=True)
+        else:
+            path = Path(source)
         return StudyView(store, imported(path, words, store))
 
 
 def _table(rows: Iterable[Row]) -> pd.DataFrame:
-    records = [one.with_claim() for one in rows]
-    return pd.DataFrame(records) if records else pd.DataFrame(columns=["model", "quantity", *ESTIMATE, "claim", "is_claimed"])
+    records = [row.with_claim() for row in rows]
+    if records:
+        return pd.DataFrame(records)
+    # An empty table has the columns of a full one, so that a notebook's next line works.
+    return pd.DataFrame(columns=["model", "quantity", *ESTIMATE, "claim", "is_claimed"])
