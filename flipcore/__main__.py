@@ -1,6 +1,8 @@
-"""The command line: `python -m flipcore COMMAND`. The commands stand in `flipcore.commands`, one file each.
+"""The command line: `python -m flipcore COMMAND`. `flipcore.commands` has one file per command.
 
-Names come from files, and a terminal obeys what it can take for a command: nothing is printed but through `Terminal`."""
+Names come from files, and a terminal obeys what it can take for a command: nothing is printed but
+through `Terminal`.
+"""
 
 import argparse
 import re
@@ -19,28 +21,31 @@ if TYPE_CHECKING:
 
 CANCELLED = 130  # of a command that was told to stop and ended what it had begun
 
-# all that moves a cursor, colours, sets a title or turns the direction of reading; what remains is a line end and a tab
+# All that moves a cursor, colours, sets a title or turns the direction of reading; line ends and
+# tabs remain.
 _OBEYED = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069]")
 _PLAINER = str.maketrans(
-    {"\u2212": "-", "\u2013": "-", "\u2014": "-", "\u2026": "...", "\u00a0": " ", "\u00d7": "x", "\u2264": "<=", "\u2265": ">="}
+    dict.fromkeys("\u2212\u2013\u2014", "-") | {"\u2026": "...", "\u00a0": " ", "\u00d7": "x", "\u2264": "<=", "\u2265": ">="}
 )
 
 
 class Terminal:
-    """A stream that shows control characters as their numbers, except a return with which a text begins (progress writes over its
-    line), and what its encoding has no letter for as the nearest words or as its number, too."""
+    """A stream that shows control characters, and letters that its encoding lacks, as numbers."""
 
     def __init__(self, stream: TextIO) -> None:
         self._stream = stream
 
     def write(self, text: str) -> int:
+        # Progress begins with a return, to write over its line.
         start = text[:1] if text[:1] == "\r" else ""
         letters = start + _OBEYED.sub(lambda match: f"\\u{ord(match[0]):04x}", text[len(start) :])
+        # A minus or an ellipsis has a plain spelling; other missing letters become numbers.
         encoding = getattr(self._stream, "encoding", None) or "utf-8"
         try:
             letters.encode(encoding)
         except UnicodeEncodeError:
-            letters = letters.translate(_PLAINER).encode(encoding, "backslashreplace").decode(encoding)
+            letters = letters.translate(_PLAINER)
+            letters = letters.encode(encoding, "backslashreplace").decode(encoding)
         self._stream.write(letters)
         return len(text)
 
@@ -65,17 +70,23 @@ def parser() -> argparse.ArgumentParser:
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """0 when it worked, 1 with a sentence when it did not; argparse exits with 2 for words it does not know. A run also says
-    that calls failed (3) or that its budget is used up (4). Ctrl-C ends any command with 130, SIGTERM with 143. A command whose
-    verdict is its code, `check`, has a code of its own for every error."""
+    """Run a command and return its exit code.
+
+    0: it worked; 1: it did not, and a sentence says why; 2: argparse does not know the words. A
+    run also says that calls failed (3) or that its budget is used up (4). Ctrl-C ends any command
+    with 130, SIGTERM with 143. `check`, whose verdict is its code, has a code of its own for every
+    error.
+    """
     interrupts.forget()
     with redirect_stdout(Terminal(sys.stdout)), redirect_stderr(Terminal(sys.stderr)):
-        warnings.simplefilter("ignore", RuntimeWarning)  # numpy's, of numbers that are absent on purpose
+        # Of numpy, about numbers that are absent on purpose.
+        warnings.simplefilter("ignore", RuntimeWarning)
         try:
             code = _acted(arguments)
             sys.stdout.flush()
             return code
-        except BrokenPipeError:  # whoever read the output is gone, as `head` is once it has its lines
+        except BrokenPipeError:
+            # The reader of the output is gone, as `head` is once it has its lines.
             with suppress(BrokenPipeError):
                 sys.stdout.close()
             return 141
@@ -86,11 +97,11 @@ def main(arguments: list[str] | None = None) -> int:
 def _acted(arguments: list[str] | None) -> int:
     words = sys.argv[1:] if arguments is None else arguments
     commands = commands_by_name()
-    of_error = getattr(commands.get(next(iter(words), "")), "ERROR", None)
+    error_code = getattr(commands.get(next(iter(words), "")), "ERROR", None)
     try:
         options = parser().parse_args(words)
     except SystemExit as end:
-        raise SystemExit(of_error) if end.code and of_error else end from None
+        raise SystemExit(error_code) if end.code and error_code else end from None
     try:
         code = commands[options.command].act(options)
     except KeyboardInterrupt:
@@ -103,11 +114,11 @@ def _acted(arguments: list[str] | None) -> int:
             return _stopped()
         if isinstance(error, FlipscopeError):
             print(error, file=sys.stderr)
-            return of_error or 1
-        if not of_error or isinstance(error, BrokenPipeError):
+            return error_code or 1
+        if not error_code or isinstance(error, BrokenPipeError):
             raise
         traceback.print_exc()
-        return of_error
+        return error_code
     # A command that ends by itself what it had begun says so in its own words.
     return interrupts.exit_code() if code == CANCELLED else code
 

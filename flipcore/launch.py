@@ -1,4 +1,4 @@
-"""The command `flipscope`: without words it opens the dashboard, with words it is `python -m flipcore`."""
+"""The command `flipscope`: alone it opens the dashboard, with words it is `python -m flipcore`."""
 
 import os
 import subprocess
@@ -14,19 +14,20 @@ CAN_BECOME_ANOTHER = os.name == "posix"
 
 
 def dashboard_command(options: list[str]) -> list[str]:
-    """What starts the dashboard; `options` go to `streamlit run`."""
+    """Return the command that starts the dashboard; `options` go to `streamlit run`."""
     return [sys.executable, "-m", "streamlit", "run", str(APP), *options]
 
 
 def open_dashboard(options: list[str]) -> int:
-    """Becomes the dashboard, so that whoever ends `flipscope` ends it and leaves no process that holds the database; where a process
-    cannot become another (Windows), starts it and waits. It runs in the folder of the app, where its settings lie, so a relative
-    path of the environment is made absolute first."""
+    """Become the dashboard; where a process cannot become another (Windows), start it and wait."""
+    # The dashboard runs in the folder of the app, where its settings lie: a relative path would
+    # point elsewhere there.
     environment = dict(os.environ)
     for name in ("FLIPSCOPE_DB", "FLIPSCOPE_HOME"):
         if environment.get(name):
             environment[name] = str(Path(environment[name]).resolve())
     command = dashboard_command(options)
+    # One process, so that ending `flipscope` leaves none behind that holds the database.
     if CAN_BECOME_ANOTHER:
         sys.stdout.flush()
         os.chdir(APP.parent)
@@ -38,8 +39,11 @@ def open_dashboard(options: list[str]) -> int:
 
 
 def main() -> int:
-    """`flipscope [--trusted-network] [--server.port 8502 ...]` opens the dashboard; `flipscope run STUDY.toml` and the rest are the
-    command line."""
+    """Open the dashboard for no words or options alone; else run the command line.
+
+    `flipscope [--trusted-network] [--server.port 8502 ...]` is the dashboard, `flipscope run
+    STUDY.toml` and all others are commands.
+    """
     os.environ[STARTED_AS] = SCRIPT
     words = [word for word in sys.argv[1:] if word != TRUSTED_OPTION]
     if len(words) < len(sys.argv) - 1:
