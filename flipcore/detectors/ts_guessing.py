@@ -18,7 +18,7 @@ _READS = "hidden options"
 
 @dataclass(frozen=True)
 class Guessed(Completed):
-    """How alike the option that was filled in and the hidden one are."""
+    """Similarity of the filled-in option to the hidden option."""
 
     axis: str = masked_option.AXIS.name
     reads: str = _READS
@@ -26,7 +26,7 @@ class Guessed(Completed):
 
 @dataclass(frozen=True)
 class GuessedExactly(WordForWord):
-    """Whether the option that was filled in is the hidden one."""
+    """Exact matches of the filled-in option with the hidden option."""
 
     axis: str = masked_option.AXIS.name
     reads: str = _READS

@@ -51,7 +51,7 @@ def damaged_log(path: Path, error: duckdb.Error) -> BadInput | None:
 
 @dataclass(frozen=True)
 class Repaired:
-    """What a repair kept: `n_kept` commits in all, of the log `kept_bytes` of `log_bytes`."""
+    """A repair: `n_kept` commits are kept in all, of the log `kept_bytes` of `log_bytes`."""
 
     copies: tuple[Path, ...]
     n_kept: int
@@ -78,7 +78,7 @@ def keep_log(path: Path) -> Path | None:
 
 
 def _copy_name(path: Path, file: Path) -> Path:
-    """Where a damaged file is copied to: the folder of backups, by the second."""
+    """Name the copy of a damaged file: in the folder of backups, by the second."""
     stamp = dt.datetime.now().strftime("%Y-%m-%d-%H%M%S")
     return path.parent / "backups" / f"damaged-{stamp}-{file.name}"
 
@@ -192,6 +192,6 @@ def _copied(path: Path) -> Iterator[Path | None]:
 
 
 def _state(path: Path) -> tuple[int, int]:
-    """What changes with a checkpoint: the main file, which no commit touches."""
+    """Time and size of the main file, which a checkpoint changes and no commit touches."""
     state = os.stat(path)
     return state.st_mtime_ns, state.st_size
