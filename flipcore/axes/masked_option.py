@@ -95,17 +95,17 @@ def _maskable(item: Item) -> list[int]:
     excluded = {*item.target.split("\n"), *map(str, (*refers.by_label, *refers.about_others))}
     places = []
     for place, option in enumerate(item.options):
-        others = (*item.options[:place], *item.options[place + 1 :])
-        if str(place) not in excluded and _tells(option, others):
+        visible = (*item.options[:place], *item.options[place + 1 :])
+        if str(place) not in excluded and _tells(option, visible):
             places.append(place)
     return places
 
 
-def _tells(option: str, others: Sequence[str]) -> bool:
+def _tells(option: str, visible: Sequence[str]) -> bool:
     words = option.strip(" .").casefold()
     if words in _PLAIN or not any(letter.isalnum() for letter in words):
         return False
-    return all(rouge_l(option, other) <= MOST_ALIKE for other in others)
+    return all(rouge_l(option, shown) <= MOST_ALIKE for shown in visible)
 
 
 AXIS = MaskedOption()

@@ -392,10 +392,10 @@ class Verdict:
         against = self.audit.of_grades(WRONG, LESS_SURE)
         shown = against[: max(1, MOST_FINDINGS - n_before)] if against else ()
         n_more = len(against) - len(shown)
-        others = [
+        undecided = [
             finding for finding in self.audit.of_grades(ASIDE, UNDECIDED) if finding not in compared
         ]
-        for finding in shown or others[: max(0, 2 - len(compared))]:
+        for finding in shown or undecided[: max(0, 2 - len(compared))]:
             lines.append(f"- {finding.claim.text}")
         if n_more:
             lines.append(f"- … and {count_of(n_more, 'further finding')} (--all).")

@@ -240,10 +240,10 @@ if study_id is not None:
         # the rest waits behind a click.
         compared = [numbered for numbered in report.compared if numbered in findings]
         cards(compared)
-        others = [numbered for numbered in findings if numbered not in compared]
-        if others:
-            with st.expander(f"{kind} ({len(others):,})"):
-                cards(others)
+        collapsed = [numbered for numbered in findings if numbered not in compared]
+        if collapsed:
+            with st.expander(f"{kind} ({len(collapsed):,})"):
+                cards(collapsed)
     lines = report.coverage.lines()
     with st.expander(
         f"Checks that could not be made ({len(lines)})" if lines else "What was checked"
