@@ -22,8 +22,11 @@ def _recognises(source: Source) -> bool:
 
 
 def _spec(source: Source) -> tuple[str, str]:
-    """(task, model) of the first line."""
+    """(task, model) of the specification, which is the first line unless files were joined or sorted."""
     spec = first_object(source).get("spec") or {}
+    if not spec:
+        rows = (row for _, row, problem in json_lines(source) if not problem and isinstance(row, Mapping))
+        spec = next((row["spec"] for row in rows if isinstance(row.get("spec"), Mapping)), {})
     functions = spec.get("completion_fns") or [spec.get("model_name") or ""]
     return str(spec.get("base_eval") or spec.get("eval_name") or source.stem), log.as_text(functions[0] if functions else "")
 
