@@ -1,24 +1,99 @@
-"""promptfoo `results.json` (or one result a line): prompts are an axis, each assertion is a readout of its own."""
+"""promptfoo `results.json`, one result per line, or its CSV export.
 
+Prompts are an axis, each assertion is a readout of its own. The CSV has a column per provider and
+prompt, "[openai:gpt-4o] Answer: {{question}}", whose cells begin with the verdict, "[PASS] (1.00)".
+"""
+
+import csv
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from flipcore.core.errors import BadInput
 from flipcore.datasets.reading.json_streams import json_document, json_lines
 from flipcore.datasets.reading.log_files import Source
+from flipcore.datasets.reading.packed import suffix_of
+from flipcore.datasets.reading.rows import read_rows
 from flipcore.datasets.recorded import log_records as log
 from flipcore.datasets.recorded.formats.reader import Reader, first_object, records_at
 from flipcore.datasets.recorded.log_records import LogAbout, LogReadout, LogRecord, Rejection
 
 _GOLD = ("equals", "contains", "icontains")
 _ERROR = 2  # promptfoo's failureReason for a failed call
+_COLUMN = re.compile(r"\[([^\]]+)\] ?(.*)", re.DOTALL)
+_CELL = re.compile(r"\[(PASS|FAIL|ERROR)\] ?(?:\((-?\d+(?:\.\d+)?)[^)\n]*\))?(.*)", re.DOTALL)
+# what graders say of an output stands below it, or above it in older files
+_REASON = re.compile(r"\n+(?:Pass|Fail) Reason: .*\Z", re.DOTALL)
+_OLDER = "\n---\n"
 
 
 def _recognises(source: Source) -> bool:
+    if suffix_of(source.name) == ".csv":
+        return _is_export(source)
     row = first_object(source)
     inner = row.get("results")
     whole = "evalId" in row and isinstance(inner, Mapping)
     return whole or ({"promptIdx", "testIdx"} <= set(row) and ("provider" in row or "gradingResult" in row))
+
+
+def _is_export(source: Source) -> bool:
+    """Whether a CSV has a column per provider and prompt, and verdicts in its first row."""
+    lines = source.head.decode("utf-8-sig", "ignore").splitlines(keepends=True)
+    try:
+        rows = csv.reader(lines)
+        header, first = next(rows), next(rows)
+    except (csv.Error, StopIteration):
+        return False
+    cells = [cell for name, cell in zip(header, first, strict=False) if _COLUMN.fullmatch(name)]
+    return bool(cells) and all(_CELL.fullmatch(cell) for cell in cells if cell)
+
+
+def _exported(source: Source) -> Iterator[LogRecord | Rejection]:
+    """The records of a CSV export: a test per row, an output per column of a provider and prompt."""
+    prompts: dict[str, int] = {}  # of the header -> its place
+    for number, row in enumerate(read_rows(source.path)):
+        place = f"{row.place} of {source.name}"
+        yield from records_at(place, row.problem, "result", _of_exported, row.values, str(number), source.stem, prompts)
+
+
+def _of_exported(values: Mapping[str, Any], place: str, test: str, task: str, prompts: dict[str, int]) -> Iterator[LogRecord]:
+    columns = {name: match for name in values if (match := _COLUMN.fullmatch(name)) and _CELL.fullmatch(str(values[name]))}
+    test_vars = {name: str(cell) for name, cell in values.items() if not _COLUMN.fullmatch(name)}
+    question = "\n".join(f"{name}: {cell}" for name, cell in test_vars.items() if cell)
+    if not columns:
+        raise BadInput("holds no output of a provider")
+    for name, header in columns.items():
+        provider, template = header.groups()
+        place_of_prompt = prompts.setdefault(template, len(prompts))
+        prompt = template
+        for variable, cell in test_vars.items():
+            prompt = re.sub(r"\{\{\s*" + re.escape(variable) + r"\s*\}\}", lambda _, cell=cell: cell, prompt)
+        verdict, score, text = _cell_of(str(values[name]))
+        has_failed = verdict == "ERROR"
+        record = LogRecord(
+            place,
+            task,
+            test,
+            question or prompt,
+            prompt,
+            provider,
+            kind="text",
+            axis="prompt" if place_of_prompt else "",
+            variant=f"prompt-{place_of_prompt}" if place_of_prompt else "",
+            text=None if has_failed else text,
+            error=(text or "The call failed.") if has_failed else "",
+        )
+        record.readouts = () if has_failed else (LogReadout("success", None, verdict == "PASS", score),)
+        yield record
+
+
+def _cell_of(cell: str) -> tuple[str, float | None, str]:
+    """(verdict, score, output) of a cell."""
+    match = _CELL.fullmatch(cell)
+    assert match is not None
+    verdict, score, rest = match.groups()
+    text = _REASON.sub("", rest).strip()
+    return verdict, None if score is None else float(score), text.partition(_OLDER)[2].strip() or text
 
 
 def _about(source: Source, beside: Sequence[Source]) -> LogAbout:
@@ -35,6 +110,9 @@ def _rows(source: Source) -> Iterator[tuple[int, Any, str]]:
 
 
 def _records(source: Source, beside: Sequence[Source]) -> Iterator[LogRecord | Rejection]:
+    if suffix_of(source.name) == ".csv":
+        yield from _exported(source)
+        return
     for number, row, problem in _rows(source):
         yield from records_at(f"Result {number} of {source.name}", problem, "result", _of_row, row, source.stem)
 
