@@ -19,6 +19,7 @@ from flipcore.datasets.recorded.grouping import MOST_MB
 from flipcore.datasets.recorded.layouts import Layout, layouts_of
 from flipcore.datasets.tables.roles import PROMPT, part_of
 from flipcore.datasets.tables.stems import last_names
+from flipcore.datasets.tables.stems import names as is_called
 
 LEAST_ALIKE = 0.9  # of the rows of two tables that ask the same
 MOST_BY_CHANCE = 0.7  # of the rows of two columns that tell something: a kind of question is nearly constant
@@ -35,6 +36,10 @@ _RUN = re.compile(
 )
 
 
+# how one table is cut into files: part_00001, shard-2, train-00000-of-00003
+_SHARD = re.compile(r"[_. -]*(?:(?:part|shard|chunk|split|batch)[_ -]?\d+|\d{3,}-of-\d{3,})(?=$|[_. -])", re.IGNORECASE)
+
+
 @dataclass(frozen=True)
 class TableName:
     """The `task` of a table; how its `model` is called where its rows name none; the `condition` under which those were asked that they
@@ -49,6 +54,7 @@ class TableName:
 class _Table:
     source: Source
     models: frozenset[str]
+    columns: frozenset[str] = frozenset()
 
     @property
     def parts(self) -> tuple[str, ...]:
@@ -93,12 +99,30 @@ def names_of_tables(sources: Iterable[Source], layouts: Mapping[Path, Layout] | 
             task = names[one.source.name].task if one.source.name in names else task
             names[one.source.name] = _table_name(one, task, label)
     unnamed = [tables[0] for tables in every if len(tables) == 1 and tables[0].source.name not in names]
+    names |= _names_of_shards(unnamed)
+    unnamed = [table for table in unnamed if table.source.name not in names]
     by_stem: dict[str, list[_Table]] = defaultdict(list)
     for table in unnamed:
         by_stem[table.parts[0]].append(table)
     for several in by_stem.values():  # a folder a task, and one name for its file in all of them
         labelled = zip(several, _labels([one.parts for one in several]), strict=True)
         names |= {one.source.name: TableName(label) for one, label in labelled if label}
+    return names
+
+
+def _names_of_shards(tables: Iterable[_Table]) -> dict[str, TableName]:
+    """Name of a file -> what the table is called of which it is a part, as part_00001 and part_00002 are of one."""
+    parts: dict[tuple, list[_Table]] = defaultdict(list)
+    for table in tables:
+        path = without_packing(table.source.name)
+        rest, n_numbers = _SHARD.subn("", path.stem)
+        if n_numbers:
+            parts[path.parent, rest.strip("_. -"), table.columns].append(table)
+    names: dict[str, TableName] = {}
+    for (folder, rest, _), shards in parts.items():
+        task = rest or folder.name or "outputs"
+        if len(shards) > 1:
+            names |= {shard.source.name: TableName(task) for shard in shards}
     return names
 
 
@@ -167,7 +191,7 @@ def _looked_at(source: Source, layout: Layout | None) -> tuple[_Table, list[Mapp
     rows: list[Mapping[str, Any]] = []
     for row in first_rows:
         rows.append({name: cell for name, cell in row.items() if name not in said})
-    return _Table(source, models), rows
+    return _Table(source, models, frozenset(columns_of(first_rows))), rows
 
 
 def _asking_alike(sources: Iterable[Source], layouts: Mapping[Path, Layout]) -> list[list[_Table]]:
@@ -270,11 +294,16 @@ def _labels(paths: Sequence[tuple[str, ...]]) -> list[str]:
 
 
 def _trimmed(names: Sequence[str]) -> list[str]:
-    """The names without the words that all begin or end with."""
+    """The names without the words that all begin or end with; "a" and "4" keep the word before them."""
     words = [re.split(r"(?<=[_ ])", name) for name in names]
-    for _ in range(2):
+    for side in range(2):
         n = sum(1 for _ in _while_same(zip(*words, strict=False)))
         n = min(n, *(len(one) - 1 for one in words))
+        if side == 0 and n:
+            # model_a and gpt_4 are called so, and neither "a" nor "4"
+            ends = [one[n].strip("_ ") for one in words]
+            is_short = any(len(end) == 1 or end.isdigit() for end in ends)
+            n -= is_short and is_called(words[0][n - 1], "model")
         words = [one[n:][::-1] for one in words]
     return ["".join(one).strip("_ ") for one in words]
 
