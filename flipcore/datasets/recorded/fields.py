@@ -16,6 +16,7 @@ from flipcore.datasets.recorded.log_records import LogReadout, number_of, prompt
 from flipcore.datasets.tables.coding import score_of_cell
 from flipcore.datasets.tables.own_columns import OF_MODEL, OF_SAMPLE, bare_column, own_key
 from flipcore.datasets.tables.stems import names
+from flipcore.datasets.tables.turns import with_last_turn
 from flipcore.text.answers import number_at_end, text_target
 from flipcore.text.prompts import labels_of
 
@@ -187,7 +188,9 @@ def with_paths(row: Row, names: Iterable[str]) -> Row:
 
 
 def with_messages(row: Row) -> Row:
-    """The row with the text of every list of messages in it."""
+    """The row with the text of every list of messages in it, the assistant's last turn as its response."""
+    if not row.problem and (values := with_last_turn(row.values)) is not row.values:
+        row = replace(row, values=dict(values))
     texts = {name: _spoken(value) for name, value in row.values.items() if isinstance(value, list) and value}
     texts = {name: text for name, text in texts.items() if text}
     return replace(row, values={**row.values, **texts}) if texts else row

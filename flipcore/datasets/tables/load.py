@@ -21,6 +21,7 @@ from flipcore.core.folders import allowed, spoken_name
 from flipcore.datasets.reading.packed import is_packed, suffix_of
 from flipcore.datasets.reading.rows import Row, read_rows
 from flipcore.datasets.reading.sheets import other_sheets
+from flipcore.datasets.tables.turns import conversation_in, with_last_turn
 
 MOST_COLUMNS = 2_000  # DuckDB ended the process at 10,000
 SMALL_BYTES = 4_000_000  # of a file that goes the way of all rows
@@ -123,7 +124,7 @@ def load(path: str | Path) -> Table:
 
 def stage(files: Sequence[Sequence[Mapping[str, Any]]]) -> Table:
     """Load the rows of many small files of one layout as one table."""
-    rows = [row for several in files for row in several]
+    rows = [with_last_turn(row) for several in files for row in several]
     numbers = [number for number, several in enumerate(files) for _ in several]
     connection = connect(is_small=True)
     return replace(_load_columns(connection, flatten(rows), {"file": numbers}), n_files=len(files))
@@ -138,7 +139,7 @@ def load_rows(connection: duckdb.DuckDBPyConnection, rows: Iterable[Row], file: 
             n_broken += 1
             first_problem = first_problem or f" {row.place} {row.problem.removesuffix('.')}."
         else:
-            good.append(row.values)
+            good.append(with_last_turn(row.values))
     if not good:
         raise BadInput(
             f"{file} has no row that can be read; it needs one JSON object a line, "
@@ -304,8 +305,8 @@ def _load_lines(connection: duckdb.DuckDBPyConnection, file: Path) -> Table:
             break
     names = list(flatten(first))
     _check_width(spoken_name(file), len(names))
-    if any("[" in name for name in names):
-        raise duckdb.Error("lists of named scores are read row by row")
+    if any("[" in name for name in names) or any(map(conversation_in, first[:_N_TEXTS])):
+        raise duckdb.Error("lists of named scores and conversations are read row by row")
     paths = ", ".join("'" + _json_path(name, first[0]).replace("'", "''") + "'" for name in names)
     lines = (
         "read_csv(?, columns = {'line': 'VARCHAR'}, header = false, auto_detect = false, delim = '\x01', "
