@@ -31,7 +31,8 @@ COLUMNS = tuple(  # keys that name a column
 FIRST = "first_token"
 NO_MODEL_NAME = "recorded model"  # of a table that names none
 _LETTERS = frozenset("ABCDEFGHIJ")
-MOSTLY = 0.6  # of right answers are numbers: the others are then slips, or a task of their own
+# of right answers that are no numbers make all of them short answers; a single one in a few rows
+FEWEST_WORDS, MANY_WORDS = 0.05, 0.4
 LEAST_WORDS = 8  # of a cell that is more than an answer
 _PATTERNS = (r"^ *<[A-Z]>(.*?)</[A-Z]>", r"^ *\(?[A-Z][.):](.+)$")
 _MARKERS = ("[/INST]", "\nmodel\n", "<|assistant|>", "\nassistant\n", "### Response:")
@@ -293,10 +294,18 @@ def are_roles(variants: Sequence[Mapping], name: str) -> bool:
 
 
 def answers_form(variants: Sequence[Mapping], columns: Sequence[str]) -> str:
-    """ "text" where many of these answers are words or lists of words, or formulas are among them; "" (numbers) otherwise."""
-    cells = [values[name] for name in columns for values in variants if values.get(name) not in (None, "")]
-    numbers = [not isinstance(one, list) and number_at_end(str(one)) is not None for one in cells]
-    is_text = sum(numbers) < MOSTLY * len(cells) or are_mathematics(Counter(answer_form(str(one)) for one in cells))
+    """Return "text" where words, lists of words or formulas are among these answers, "" for numbers.
+
+    Numbers and words in one table are one task: read apart, they would have two scores and no total.
+    A single answer in words is a slip, and its row is refused.
+    """
+    cells = []
+    for name in columns:
+        cells += [values[name] for values in variants if values.get(name) not in (None, "")]
+    n_words = sum(isinstance(cell, list) or number_at_end(str(cell)) is None for cell in cells)
+    fewest = FEWEST_WORDS if n_words > 1 else MANY_WORDS
+    has_words = n_words > 0 and n_words >= fewest * len(cells)
+    is_text = has_words or are_mathematics(Counter(answer_form(str(cell)) for cell in cells))
     return "text" if cells and is_text else ""
 
 

@@ -500,15 +500,37 @@ def test_rows_without_options_beside_rows_with_some_are_a_task_of_their_own(tmp_
     assert set(frame[frame["extractor"] == "regex"]["is_correct"]) == {True} and frame["item_id"].nunique() == 12
 
 
-def test_right_answers_in_words_beside_numbers_are_a_task_of_their_own(tmp_path, store):
+def test_right_answers_in_words_beside_numbers_are_one_task(tmp_path, store):
     """As tables of word problems hold them: a name now and then, among quantities."""
     table = [{"id": n, "question": f"How many, {n}?", "answer": float(n), "executed": str(n)} for n in range(6)]
     table += [{"id": n, "question": f"Who, {n}?", "answer": "Ida", "executed": "Ida" if n % 2 else "Max"} for n in range(6, 8)]
     table += [{"id": 8, "question": "Is it?", "answer": True, "executed": "True"}]
     seen = survey([made.lines(tmp_path / "sums.jsonl", table)])
-    assert seen.kinds == {"sums": "number", "sums in words": "text"} and not seen.n_refused
+    assert seen.kinds == {"sums": "text"} and not seen.n_refused
     frame = studies.readouts(store, store_logs(seen, store), everything=True).set_index("item_id")
     assert len(frame) == 9 and frame["is_correct"].sum() == 8
+
+
+def test_a_quarter_of_answers_in_words_gives_one_score(tmp_path, store):
+    """Three in four right answers were numbers, and the table had two scores without a total."""
+    words = ["Paris", "blue", "oxygen"]
+    table = []
+    for n in range(40):
+        right = words[n % 3] if n % 4 == 0 else str(3 * n)
+        table.append({"id": n, "question": f"What is part {n}?", "answer": right, "response": right if n % 5 else "no"})
+    seen = survey([made.lines(tmp_path / "mixed.jsonl", table)])
+    assert seen.kinds == {"mixed": "text"} and not seen.n_refused
+    frame = studies.readouts(store, store_logs(seen, store), everything=True)
+    assert frame["item_id"].nunique() == 40 and frame["is_correct"].mean() == 0.8
+
+
+def test_a_column_of_tasks_keeps_words_and_numbers_apart(tmp_path, store):
+    table = []
+    for n in range(40):
+        task, right = ("names", "Ida") if n % 4 == 0 else ("sums", str(3 * n))
+        table.append({"id": n, "task": task, "question": f"What, {n}?", "answer": right, "pred": right})
+    seen = survey([made.lines(tmp_path / "mixed.jsonl", table)])
+    assert set(seen.kinds) == {"names", "sums"} and not seen.n_refused
 
 
 def test_a_programs_result_is_no_other_number_for_its_last_digits(tmp_path, store):
@@ -924,9 +946,16 @@ def test_as_many_words_as_numbers_are_one_task(tmp_path):
     assert guessed(written(tmp_path / "a.jsonl", rows).path).answers == "text"
 
 
-def test_scores_with_a_decimal_comma_are_named(tmp_path):
+def test_scores_with_a_decimal_comma_are_read(tmp_path, store):
     """Neither a score nor an output was found, in a table with a column called score."""
     path = tmp_path / "a.csv"
     path.write_text("id;question;score\n" + "".join(f"{i};What {i}?;0,{i}\n" for i in range(10, 40)), encoding="utf-8")
-    with pytest.raises(BadInput, match=r"score holds numbers with a decimal comma \(0,10\).* Write 0\.10"):
+    frame = studies.readouts(store, store_logs(survey([path]), store), everything=True)
+    assert frame["value"].mean() == pytest.approx(sum(range(10, 40)) / 3000)
+
+
+def test_scores_whose_comma_may_part_thousands_are_named(tmp_path):
+    path = tmp_path / "a.csv"
+    path.write_text("id;question;score\n" + "".join(f"{i};What {i}?;1,2{i}\n" for i in range(10, 40)), encoding="utf-8")
+    with pytest.raises(BadInput, match=r"score holds numbers like 1,210, .* Write 1\.210 or 1210"):
         survey([path])

@@ -194,7 +194,7 @@ def _forms(recording: Recording, rows: Sequence[Mapping[str, Any]]) -> dict[str,
     )
 
 
-_DECIMAL_COMMA = re.compile(r"-?\d+,\d{1,2}|-?0,\d+")
+_EITHER_COMMA = re.compile(r"-?\d{1,3},\d{3}")  # 1,234: of thousands, or decimal
 
 
 def _readable(recording: Recording, rows: Sequence[Mapping[str, Any]], reading: TableReading) -> Recording:
@@ -205,10 +205,10 @@ def _readable(recording: Recording, rows: Sequence[Mapping[str, Any]], reading: 
     is_read = bool(recording.fields or recording.text or recording.score)
     for name in () if recording.score else [column for column in columns if names(column, "score")]:
         cells = [str(row[name]) for row in rows if row.get(name) not in (None, "")]
-        if cells and all(_DECIMAL_COMMA.fullmatch(cell) for cell in cells):
+        if cells and all(_EITHER_COMMA.fullmatch(cell) for cell in cells):
             raise BadInput(
-                f"{name} holds numbers with a decimal comma ({cells[0]}), which is read as text. Write {cells[0].replace(',', '.')}: "
-                "in a spreadsheet, save with English number formats."
+                f"{name} holds numbers like {cells[0]}, whose comma may part thousands or decimals. Write "
+                f"{cells[0].replace(',', '.')} or {cells[0].replace(',', '')}: in a spreadsheet, save with English number formats."
             )
     if not is_read and (inside := objects_in_lists(rows)):
         raise BadInput(
@@ -499,6 +499,8 @@ class _Rows:
         self, field: Field, values: Mapping[str, Any], item: Item, order: tuple[int, ...], is_answered: bool
     ) -> LogReadout:
         said = self._in_letters(field.column, values)
+        if item.kind == "text" and isinstance(said.get(field.column), (str, float)):
+            said = {**said, field.column: _plain_number(said[field.column])}
         return readout_of(field, said, item.kind, item.options, order, is_answered, self.forms.get(field.column, ""))
 
     def _in_letters(self, column: str, values: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -525,7 +527,7 @@ class _Rows:
         raw = self.raw.get(item_key) if raw in (None, "") else raw  # 0 is a right answer
         if target is None or kind != "text" or not isinstance(raw, (str, int, float)):
             return () if target is None else tuple(target.split("\n"))
-        return (str(raw),)
+        return (_plain_number(raw),)
 
     def _own_right_answer(
         self, item_key: tuple[str, str], item: Item, values: Mapping[str, Any], order: tuple[int, ...]
@@ -612,6 +614,12 @@ def _as_sets(row: VariantRow, recording: Recording) -> VariantRow:
     for column in (recording.target, *(field.column for field in recording.fields)):
         cells[column] = ", ".join(sorted(letters_of(as_cell(cells.get(column)) or ""))) or cells.get(column)
     return replace(row, values=cells)
+
+
+def _plain_number(value: str | int | float) -> str:
+    """A short answer as text, a whole number without its ".0": 5.0 and 5 are one answer."""
+    text = str(value)
+    return text.partition(".")[0] if re.fullmatch(r"-?\d+\.0+", text) else text
 
 
 def _letter_of(right: Any) -> Any:
