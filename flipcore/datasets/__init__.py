@@ -63,6 +63,11 @@ def rows_of(source: ItemSource, limit: int) -> list[Mapping[str, Any]]:
     return loading.first_rows(_dataset(source), source, limit)
 
 
+def sources_by_role(source: ItemSource) -> list[ItemSource]:
+    """Return a source for each role that a column of a file names: benchmark and control."""
+    return loading.sources_by_role(_dataset(source), source)
+
+
 def _dataset(source: ItemSource) -> Dataset:
     if source.dataset not in LOADERS:
         raise BadInput(f"There is no dataset called {source.dataset!r}; choose one of {', '.join(LOADERS)}.")

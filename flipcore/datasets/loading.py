@@ -1,16 +1,16 @@
 """From a study's item source to its items: read, check, filter, draw; what was refused is reported, never hidden."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import islice
 from typing import Any
 
 from flipcore.core.errors import BadInput
 from flipcore.core.folders import spoken_name
-from flipcore.core.records import Item
+from flipcore.core.records import ROLES, Item
 from flipcore.core.study import ItemSource
 from flipcore.datasets.dataset import Dataset, item_of
-from flipcore.datasets.reading.columns import explain, understood
+from flipcore.datasets.reading.columns import explain, roles_in, understood
 from flipcore.datasets.reading.rows import Row
 from flipcore.text.counts import count_of
 
@@ -161,6 +161,25 @@ def _duplicates(items: Sequence[Item]) -> list[str]:
 
 def _short(item: Item) -> str:
     return item.item_id.split("@")[0]
+
+
+def sources_by_role(dataset: Dataset, source: ItemSource) -> list[ItemSource]:
+    """Return a source for each role that a column of the file names, or the source as it is.
+
+    A file of benchmark and control questions would else be asked as benchmark alone.
+    """
+    if not dataset.maker:
+        return [source]
+    rows = [row.values for row in dataset.rows(source.path, **source.options) if not row.problem]
+    column, roles = roles_in(rows)
+    values_of: dict[str, list[str]] = {}
+    for value, role in roles.items():
+        values_of.setdefault(role, []).append(value)
+    sources = []
+    for role, values in sorted(values_of.items(), key=lambda pair: ROLES.index(pair[0])):
+        where = {**source.where, column: values[0] if len(values) == 1 else values}
+        sources.append(replace(source, role=role, where=where))
+    return sources or [source]
 
 
 def first_rows(dataset: Dataset, source: ItemSource, limit: int) -> list[Mapping[str, Any]]:

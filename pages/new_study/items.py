@@ -8,7 +8,7 @@ import streamlit as st
 from flipcore.core.errors import FlipscopeError
 from flipcore.core.records import ROLES, Item, role_name, role_title
 from flipcore.core.study import ItemSource
-from flipcore.datasets import LOADERS, load_report, rows_of
+from flipcore.datasets import LOADERS, load_report, rows_of, sources_by_role
 from flipcore.datasets.loading import few_valued
 from flipcore.datasets.reading.columns import guess_columns
 from flipcore.reports.declaration import OWN, dataset_names, filter_text, source_title
@@ -29,7 +29,7 @@ def own_file(sources: list[ItemSource]) -> None:
         upload = st.file_uploader("Drop a file with your questions", type=TABLES, key="own-file")
     # The uploader keeps its file, so only a new one replaces the sources.
     if upload is not None and st.session_state.get("own-file-id") != upload.file_id:
-        sources[:] = [ItemSource("file", path=str(saved_upload(upload)))]
+        sources[:] = _by_role(ItemSource("file", path=str(saved_upload(upload))))
         st.session_state["own-file-id"] = upload.file_id
     if not sources:
         return
@@ -41,18 +41,44 @@ def own_file(sources: list[ItemSource]) -> None:
             "Which column is what", icon=":material/view_column:", expanded=bool(problem)
         ):
             if mapped := _with_columns(source, key="own"):
-                sources[0] = source = mapped
+                # The benchmark and the control questions of one file have the same columns.
+                for place, other in enumerate(sources):
+                    if other.path == source.path:
+                        sources[place] = replace(other, columns=mapped.columns)
+                source = sources[0]
         report, problem = report_of(source)
     if problem:
         st.error(plain(problem), icon=":material/error:")
         return
     for note in report.notes:
         st.caption(plain(note))
+    _say_roles(sources)
     is_sample = sources == list(demo_study().items)
     loaded = "The sample is loaded" if is_sample else count_of(len(report.items), "question")
     st.caption(f"{loaded}. The first:")
     with screen.room("first-items", 200, 200):
         _first(shown_items(source)[:3], "shown", height=143)
+
+
+def _by_role(source: ItemSource) -> list[ItemSource]:
+    """Return a source per role that a column of the file names, or the source alone."""
+    try:
+        return sources_by_role(source)
+    except FlipscopeError:
+        # What is wrong with the file is said where its items are read.
+        return [source]
+
+
+def _say_roles(sources: Sequence[ItemSource]) -> None:
+    """Say which column of the dropped file parts its questions, and how many have each role."""
+    parts = [source for source in sources if source.path and source.path == sources[0].path]
+    if len(parts) < 2 or not parts[0].where:
+        return
+    counts = []
+    for source in parts:
+        counts.append(f"{len(items_of(source)):,} as {role_name(source.role)}")
+    column = next(iter(parts[0].where))
+    st.caption(plain(f"The column {column} says what each question is: {', '.join(counts)}."))
 
 
 def items_step(sources: list[ItemSource], roles: Sequence[str] = ROLES) -> list[ItemSource]:

@@ -8,7 +8,7 @@ import pytest
 from flipcore.core.errors import BadInput
 from flipcore.core.records import KINDS, Item
 from flipcore.core.study import ItemSource
-from flipcore.datasets import LOADERS, load, load_report, rows_of
+from flipcore.datasets import LOADERS, load, load_report, rows_of, sources_by_role
 from flipcore.datasets.licenses import license_of, may_be_passed_on
 from flipcore.datasets.reading.checks import checked
 from flipcore.reports.holdout_sets import written_from
@@ -247,3 +247,31 @@ def test_what_a_folder_held_is_remembered_until_one_of_its_files_changes(tmp_pat
     assert load_report(source) is first
     (tmp_path / "a.txt").write_text("Another day he stayed at home, and the sea came in to see him. " * 40, encoding="utf-8")
     assert "Another day" in load_report(source).items[0].question
+
+
+def set_of(tmp_path, column, values):
+    lines = [f"What is {n} times 3?,{3 * n},{values[n % len(values)]}" for n in range(12)]
+    path = tmp_path / "mine.csv"
+    path.write_text("\n".join([f"question,answer,{column}", *lines]), encoding="utf-8")
+    return ItemSource("file", path=str(path))
+
+
+@pytest.mark.parametrize(
+    ("column", "values", "roles"),
+    [
+        ("set", ("benchmark", "control"), ["benchmark", "control"]),
+        ("Group", ("Benchmark", "Control"), ["benchmark", "control"]),
+        ("split", ("benchmark", "holdout"), ["target", "retro"]),
+        ("set", ("benchmark", "control", "holdout"), ["benchmark", "control", "retro"]),
+        ("split", ("train", "test"), ["benchmark"]),
+        ("topic", ("benchmark", "control"), ["benchmark"]),
+    ],
+)
+def test_a_column_of_roles_parts_an_own_file(tmp_path, column, values, roles):
+    sources = sources_by_role(set_of(tmp_path, column, values))
+    assert [source.role for source in sources] == roles
+    items = [load(source) for source in sources]
+    assert [len(several) for several in items] == [12 // len(roles)] * len(roles)
+    # the ids do not depend on the column
+    plain = load(ItemSource("file", path=sources[0].path))
+    assert {item.item_id for several in items for item in several} == {item.item_id for item in plain}

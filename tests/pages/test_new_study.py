@@ -72,6 +72,19 @@ def test_a_file_that_is_dropped_takes_the_place_of_the_sample(app):
     assert not app.exception and app.session_state["draft-sources"] == []
 
 
+def test_a_column_of_roles_makes_controls_of_a_dropped_file(app):
+    """It was ignored, and "Does it remember these questions?" began without controls."""
+    lines = [f"What is {n} times 3?,{3 * n},{'control' if n % 2 else 'benchmark'}" for n in range(12)]
+    text = "\n".join(["question,answer,set", *lines])
+    app.file_uploader(key="own-file").set_value([("mine.csv", text.encode(), "text/csv")]).run()
+    assert not app.exception and not app.error
+    sources = app.session_state["draft-sources"]
+    assert [source.role for source in sources] == ["benchmark", "control"]
+    assert "The column set says what each question is: 6 as benchmark, 6 as control." in words(app)
+    app.selectbox(key="own-target").select_index(0).run()
+    assert all("target" not in source.columns for source in app.session_state["draft-sources"])
+
+
 def test_questions_with_short_answers_are_read_by_their_text(app):
     rows = "".join(f'{{"question": "What is {n} and {n}?", "answer": "twice {n}"}}\n' for n in range(12))
     app.file_uploader(key="own-file").set_value([("mine.jsonl", rows.encode(), "application/json")]).run()

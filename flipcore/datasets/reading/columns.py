@@ -209,12 +209,52 @@ def explain(mapping: Mapping[str, Any]) -> list[str]:
     return sentences
 
 
+# columns that may say which items are controls, and what their values mean
+ROLE_COLUMNS = ("role", "item_role", "set", "split", "group", "subset")
+_ROLE_WORDS = {
+    "benchmark": "benchmark members member target original",
+    "control": "control controls non_member non_members nonmember baseline",
+    "holdout": "holdout held_out heldout hold_out retro",
+}
+
+
+def roles_in(rows: Sequence[Mapping[str, Any]]) -> tuple[str, dict[str, str]]:
+    """Return the column that says what each item is, and the role that each of its values means.
+
+    ("", {}) where no column does: train and test are parts of a data set, and no roles.
+    """
+    columns = {_plain(column): column for row in rows for column in row}
+    for name in ROLE_COLUMNS:
+        if name not in columns:
+            continue
+        column = columns[name]
+        values = {str(row.get(column)): _role_of(row.get(column)) for row in rows}
+        kinds = set(values.values())
+        if "" in kinds or len(kinds) < 2 or "benchmark" not in kinds:
+            continue
+        if "control" in kinds:
+            meaning = {"benchmark": "benchmark", "control": "control", "holdout": "retro"}
+        else:
+            meaning = {"benchmark": "target", "holdout": "retro"}
+        return column, {value: meaning[kind] for value, kind in values.items()}
+    return "", {}
+
+
+def _role_of(value: Any) -> str:
+    """Benchmark, control or holdout, as a cell says it; "" for anything else."""
+    word = _plain(str(value))
+    return next((kind for kind, words in _ROLE_WORDS.items() if word in words.split()), "")
+
+
 def maker(rows: Sequence[Row], columns: Mapping[str, Any], dataset: str) -> Callable[[Row], Item]:
     """How a row becomes an item under the mapping `columns`, or under the guessed one where that is empty."""
-    mapping = understood([row.values for row in rows if not row.problem], columns)
+    good_rows = [row.values for row in rows if not row.problem]
+    mapping = understood(good_rows, columns)
+    role_column, _ = roles_in(good_rows)
 
     def item(row: Row) -> Item:
         values = row.values
+        meta = {role_column: str(values[role_column])} if role_column else {}
         rest = {
             field: str(values[mapping[field]])
             for field in ("category", "solution", "published", "source_id")
@@ -230,6 +270,7 @@ def maker(rows: Sequence[Row], columns: Mapping[str, Any], dataset: str) -> Call
             question=_question(values[mapping["question"]]),
             options=options,
             target=target,
+            meta=meta,
             **rest,
         )
 
