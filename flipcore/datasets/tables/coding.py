@@ -25,6 +25,8 @@ _SEVERAL_SAID = re.compile(
     re.IGNORECASE,
 )
 _NUMBERS = re.compile(r"-?\d[\d,]*(?:\.\d+)?(?:\s*/\s*\d+)?")
+# 0,57 and 3,5, as spreadsheets write them in much of Europe
+DECIMAL_COMMA = r"-?(?:\d+,\d{1,2}|0,\d+|\d+,\d{4,})"
 _BEGINS = re.compile(r"\s*[(\[*]*([A-Z])[)\].:*]+\s")
 
 
@@ -189,6 +191,8 @@ def codings_of(rows: Sequence[Mapping[str, str | None]], output: str, target: st
         if places and max(places) >= longest:
             bases = [Coding.PLACE_FROM_1]
         return [Coding.SAME_VALUE, *bases] if as_text > 0.9 else bases
+    if _are_classes(keys, outputs):
+        return [Coding.LABEL]
     if _share(keys, lambda key: number_at_end(key.rpartition("####")[2]) is not None) > 0.9:
         is_short = _share(keys, lambda key: len(key) <= LONGEST_KEY or "####" in key) > 0.9
         return [Coding.NUMBER] if is_short else [Coding.LONG_TEXT]
@@ -199,6 +203,15 @@ def codings_of(rows: Sequence[Mapping[str, str | None]], output: str, target: st
     if _share(keys, lambda key: max(map(len, entries_of(key)), default=0) <= LONGEST_KEY) > 0.5:
         return [Coding.TEXT, Coding.CONTAINED]
     return [Coding.LONG_TEXT]
+
+
+def _are_classes(keys: Sequence[str], outputs: Sequence[str]) -> bool:
+    """Whether right answers and outputs are the same few whole numbers: digits 0 to 9 as classes."""
+    classes = set(keys)
+    if not 2 <= len(classes) <= max(2, len(keys) // 5):
+        return False
+    are_whole = all(re.fullmatch(r"\d{1,3}", key) for key in classes)
+    return are_whole and sum(said in classes for said in outputs) > 0.9 * len(outputs)
 
 
 def _share(values: Sequence, test) -> float:
@@ -220,8 +233,12 @@ def score_of_cell(cell: str | None) -> float | None:
     if ratio and float(ratio[2]):
         return float(ratio[1]) / float(ratio[2])
     is_percent = text.endswith("%")
+    text = text.removesuffix("%").strip()
+    # 1,234 may be a thousand or a little more than one, and is neither
+    if re.fullmatch(DECIMAL_COMMA, text):
+        text = text.replace(",", ".")
     try:
-        value = float(text.removesuffix("%"))
+        value = float(text)
     except ValueError:
         return None
     return None if value != value else value / 100 if is_percent else value

@@ -48,7 +48,7 @@ def find_grid(profile: Profile, roles: Roles) -> Grid:
     if OF_VERSION in profile.columns and OF_ROW in profile.columns:
         return Grid(items=(OF_ROW,), variants=(OF_VERSION,))
     grid = Grid(content=_content(profile, roles))
-    grid = _with_items(profile, roles, grid)
+    grid = _with_telling_set(profile, roles, _with_items(profile, roles, grid))
     grid = _with_scorer(profile, roles, _with_conditions(profile, roles, grid))
     grid = _with_regrades(profile, roles, _with_runs(profile, roles, grid))
     return replace(grid, clusters=_clusters(profile, roles, grid))
@@ -102,7 +102,7 @@ def _ids(profile: Profile, roles: Roles) -> list[str]:
         is_of_other = any(names(last, kind) for kind in ("condition", "model")) and not names(last, "prompt")
         if not is_id or is_of_other or name in roles.taken or column.n_distinct < 2:
             continue
-        if names(last, "run") and column.n_distinct < LEAST_ITEMS:
+        if _counts_runs(last) and (column.n_distinct < LEAST_ITEMS or _has_other_id(profile, name)):
             continue
         if (column.is_numeric and not column.is_integer) or column.is_list or column.is_object:
             continue
@@ -110,6 +110,25 @@ def _ids(profile: Profile, roles: Roles) -> list[str]:
             continue
         fitting.append(name)
     return fitting
+
+
+def _has_other_id(profile: Profile, run: str) -> bool:
+    """Whether another column says which item a row is about: then runId and run_index count runs."""
+    for name in profile.names:
+        words = set(words_of(_last(name)))
+        is_id = bool(words & _OF_ITEMS) and not names(_last(name), "run") and not words & _MEASURED
+        if name != run and is_id and LEAST_ITEMS <= profile[name].n_distinct < profile.n_rows:
+            return True
+    return False
+
+
+def _counts_runs(name: str) -> bool:
+    """Whether a name is that of a run or of one call: runId, trial, trace_id."""
+    return names(name, "run") or bool(_OF_RUNS & set(words_of(name)))
+
+
+_OF_RUNS = set("trace span session request attempt".split())
+_OF_ITEMS = set("task item case example instance problem question scenario prompt sample doc".split())
 
 
 def _with_items(profile: Profile, roles: Roles, grid: Grid) -> Grid:
@@ -254,15 +273,81 @@ def _items_by_id(profile: Profile, roles: Roles, ids: Sequence[str], named: Sequ
             if is_apart and profile.n_distinct([*best, task]) > 1.05 * profile.n_distinct(best):
                 best = (*best, task)
         return best
+    crossed = _crossed_by(profile, roles, tasks, named)
+    if crossed:
+        return (crossed,)
     texts = [
         name
         for name in profile.names
         if name not in roles.taken
         and not profile[name].is_numeric
+        and not _counts_runs(_last(name))
+        and not names(_last(name), "configuration")
         and profile[name].n_distinct >= LEAST_ITEMS
         and profile.n_distinct([name, *named]) >= 0.95 * profile.n_rows
     ]
     return tuple(texts[:1])
+
+
+def _with_telling_set(profile: Profile, roles: Roles, grid: Grid) -> Grid:
+    """Several columns that make the question together, where the only id has a few values.
+
+    Stimuli made from their settings have no id: a size and two colors under each of two prompts.
+    Which of the columns are settings of the question is asked.
+    """
+    named = _named_conditions(profile, roles)
+    n_items = profile.n_distinct(grid.items)
+    if grid.content or len(grid.items) != 1 or n_items >= LEAST_ITEMS or not roles.graders:
+        return grid
+    if profile.n_rows < MANY * profile.n_distinct([*grid.items, *named]):
+        return grid
+    told = [*grid.items, *named]
+    free = [name for name in profile.names if name not in told and _may_be_part(profile, roles, name)]
+    chosen: list[str] = []
+    while free and len(chosen) < MOST_PARTS and not _is_nearly_told(profile, [*told, *chosen]):
+        best = max(free, key=lambda name: profile.n_distinct([*told, *chosen, name]))
+        if profile.n_distinct([*told, *chosen, best]) <= profile.n_distinct([*told, *chosen]):
+            break
+        chosen.append(best)
+        free.remove(best)
+    if profile.n_distinct(chosen) < LEAST_ITEMS:
+        return grid
+    parts = ",".join(name for name in profile.names if name in chosen)
+    return replace(grid, items=tuple(parts.split(",")), open_item=("", f"{parts};{grid.items[0]}"))
+
+
+MANY, MOST_PARTS = 10, 6  # rows per question, from which on an id of few values is none; columns of a question
+
+
+def _may_be_part(profile: Profile, roles: Roles, name: str) -> bool:
+    """Whether a column may hold a setting of the question: few plain values."""
+    column, last = profile[name], _last(name)
+    is_other = any(names(last, kind) for kind in ("about", "error", "run", "configuration", "score"))
+    is_plain = not (column.is_list or column.is_object or column.is_text) and "," not in name
+    return name not in roles.taken and is_plain and not is_other and 2 <= column.n_distinct <= MOST_LEVELS
+
+
+def _is_nearly_told(profile: Profile, names_: Sequence[str]) -> bool:
+    return profile.n_distinct(names_) >= 0.99 * profile.n_rows
+
+
+def _crossed_by(profile: Profile, roles: Roles, tasks: Sequence[str], named: Sequence[str]) -> str:
+    """The tasks that every system was given, or a number that counts what each of them was given."""
+    if not named:
+        return ""
+    for name in tasks:
+        # some tasks may have been tried more often than others
+        n_cells = profile.n_distinct([name, named[0]])
+        n_most = profile[name].n_distinct * profile[named[0]].n_distinct
+        if profile[name].n_distinct >= LEAST_ITEMS and n_cells >= EVEN * n_most:
+            return name
+    for name in profile.names:
+        column = profile[name]
+        is_count = column.is_integer and _counts(profile, name) and column.n_distinct >= LEAST_ITEMS
+        is_free = name not in roles.taken and not names(_last(name), "run")
+        if is_free and is_count and _is_told(profile, [name, *named]) and _crosses(profile, named[:1], name):
+            return name
+    return ""
 
 
 _ALWAYS_TASKS = {"task", "dataset", "benchmark"}
@@ -284,11 +369,23 @@ def _is_task(profile: Profile, roles: Roles, name: str) -> bool:
 def _named_conditions(profile: Profile, roles: Roles) -> list[str]:
     """Columns called model, arm, method or system, models first; what follows from another is left out."""
     found: list[str] = []
-    candidates = [name for name in profile.names if _may_be_condition(profile, roles, name) and names(_last(name), "condition")]
+    candidates = [name for name in profile.names if _may_be_condition(profile, roles, name) and _is_condition(_last(name))]
     for name in sorted(candidates, key=lambda candidate: (not names(_last(candidate), "model"), len(words_of(candidate)))):
         if not any(profile.follows([other], name) for other in found):
             found.append(name)
     return found
+
+
+def _is_condition(name: str) -> bool:
+    """Whether a name is that of a system: model_name and arm, unlike llm_action and agent_speed."""
+    if not names(name, "condition"):
+        return False
+    words = words_of(name)
+    telling = [word for word in words if word not in _OF_SYSTEMS and not word.isdigit()]
+    return not telling or names(telling[-1], "condition")
+
+
+_OF_SYSTEMS = set("name id type version slug label key path family provider size a b".split())
 
 
 def _last(name: str) -> str:
@@ -331,14 +428,27 @@ def _with_conditions(profile: Profile, roles: Roles, grid: Grid) -> Grid:
         if profile.n_distinct([*items, *chosen, name]) > 1.01 * profile.n_distinct([*items, *chosen]) or is_model:
             chosen.append(name)
     variants = list(grid.variants)
-    for kind in ("setting", "variant"):
+    for kind in ("condition", "setting", "variant"):
         for name in profile.names:
             if _is_told(profile, [*items, *chosen, *variants]):
                 break
             is_candidate = names(_last(name), kind) and _may_be_condition(profile, roles, name) and name not in chosen
+            if is_candidate and _follows_from_finer(profile, roles, [*items, *chosen, *variants], name):
+                continue
             if is_candidate and name not in (*items, *variants) and _crosses(profile, [*items, *chosen, *variants], name):
                 (variants if kind == "variant" else chosen).append(name)
     return replace(grid, conditions=tuple(chosen), variants=tuple(variants))
+
+
+def _follows_from_finer(profile: Profile, roles: Roles, told: Sequence[str], name: str) -> bool:
+    """Whether another setting of more values, which each item has, says what this one says: flags beside mode."""
+    for other in profile.names:
+        is_finer = names(_last(other), "setting") and profile[other].n_distinct > profile[name].n_distinct
+        if not is_finer or other in (*told, name) or not _may_be_condition(profile, roles, other):
+            continue
+        if profile.follows([other], name) and _crosses(profile, told, other):
+            return True
+    return False
 
 
 def _with_scorer(profile: Profile, roles: Roles, grid: Grid) -> Grid:
@@ -376,7 +486,7 @@ def _with_runs(profile: Profile, roles: Roles, grid: Grid) -> Grid:
         if is_part and profile.n_distinct([*told, name]) >= 0.99 * profile.n_rows:
             return replace(grid, items=(*grid.items, name))
     for name in free:
-        is_run = names(_last(name), "run") or "order" in words_of(name)
+        is_run = names(_last(name), "run") or "order" in words_of(name) or is_rater(name)
         if is_run and profile.n_distinct([*told, name]) >= NAMED_RUN * profile.n_rows:
             return replace(grid, run=name)
     for name in free:
@@ -392,6 +502,14 @@ def _with_runs(profile: Profile, roles: Roles, grid: Grid) -> Grid:
     row_ids = [name for name in free_ids if profile.n_values(name) == profile.n_rows]
     open_item = (row_ids[0], grid.items[0]) if is_even and row_ids and not grid.open_item[0] else grid.open_item
     return replace(grid, is_rerun=is_even, n_repeated=n_repeated, open_item=open_item)
+
+
+def is_rater(name: str) -> bool:
+    """Whether a column says which person rated a row: worker_id, annotator."""
+    return bool(_RATERS & set(words_of(_last(name))))
+
+
+_RATERS = set("annotator worker rater reviewer turker coder labeler labeller".split())
 
 
 def _with_regrades(profile: Profile, roles: Roles, grid: Grid) -> Grid:

@@ -4,6 +4,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
+from flipcore.datasets.tables.coding import DECIMAL_COMMA
 from flipcore.datasets.tables.load import Table
 from flipcore.datasets.tables.stems import stems
 
@@ -11,7 +12,6 @@ AT_ONCE = 60  # columns of one query
 FOLLOWS = 1.01  # distinct pairs per distinct value, up to which a column follows from another
 FEW_ROWS = 20_000  # up to which the columns of a table are measured below one another
 FEW = 12  # distinct values that are remembered one by one
-_NUMBER = r"TRY_CAST(rtrim({c}, '%') AS DOUBLE)"
 
 
 @dataclass(frozen=True)
@@ -193,8 +193,14 @@ def _measured(table: Table, names: Sequence[str]) -> list[Sequence]:
     return [row[start : start + _N_MEASURES] for start in range(0, len(row), _N_MEASURES)]
 
 
+def number_sql(cell: str) -> str:
+    """SQL of a cell as a number, with a comma for the decimal point where it can be nothing else."""
+    with_point = f"CASE WHEN regexp_full_match(trim({cell}), '{DECIMAL_COMMA}') THEN replace({cell}, ',', '.') ELSE {cell} END"
+    return f"TRY_CAST({with_point} AS DOUBLE)"
+
+
 def _measures(c: str) -> str:
-    number = _NUMBER.format(c=c)
+    number = number_sql(f"rtrim({c}, '%')")
     verdicts = sorted(stems("right").words | stems("wrong").words)
     words = ", ".join("'" + word.replace("'", "''") + "'" for word in verdicts)
     parts = [

@@ -12,11 +12,11 @@ from math import nan
 from pathlib import Path
 
 from flipcore.datasets.tables.coding import Agreement, Coding, agreement, entries_of
-from flipcore.datasets.tables.grid import LEAST_ITEMS, Grid, find_grid
+from flipcore.datasets.tables.grid import LEAST_ITEMS, Grid, find_grid, is_rater
 from flipcore.datasets.tables.load import Table, load
 from flipcore.datasets.tables.own_columns import bare_column, bare_path
 from flipcore.datasets.tables.people import labelled_by
-from flipcore.datasets.tables.profile import Profile, profile
+from flipcore.datasets.tables.profile import Profile, number_sql, profile
 from flipcore.datasets.tables.roles import LOOKED_AT, Roles, find_roles, lone_negatives
 from flipcore.datasets.tables.shape import Shape, find_shape, reshape
 from flipcore.datasets.tables.stems import lower_is_better, names, stems, words_of
@@ -136,7 +136,9 @@ def read_loaded(table: Table, file: str, words: Mapping[str, str]) -> TableReadi
     shape = Shape() if pair else _shape(found, words)
     if shape:
         found = profile(reshape(table, shape))
-    roles = _as_said(_of_each_model(find_roles(found), found, table.names), words, found)
+    roles = _of_each_model(find_roles(found), found, table.names)
+    roles, shared = _without_shared_scores(roles, table.names if shape.models else ())
+    roles = _as_said(roles, words, found)
     grid = find_grid(found, roles)
     grid = _grid_as_said(found, grid, words)
     n_copies = _n_copies(found, grid)
@@ -157,7 +159,7 @@ def read_loaded(table: Table, file: str, words: Mapping[str, str]) -> TableReadi
         reading = replace(reading, lower=lower)
     left_out = _left_out(found, reading, table.n_broken)
     reading = replace(reading, unused=_unused(found, reading), left_out=left_out)
-    reading = replace(reading, notes=_notes(found, reading))
+    reading = replace(reading, notes=(*_notes(found, reading), *_say_shared(shared)))
     questions = [question for question in _questions(found, reading) if not _is_answered(question, words)]
     return replace(reading, questions=tuple(questions[:MOST_QUESTIONS]))
 
@@ -194,6 +196,24 @@ def _of_each_model(roles: Roles, found: Profile, before: Sequence[str]) -> Roles
     of_models = [name for name in roles.contexts if name not in before]
     contexts = tuple(name for name in roles.contexts if name in before)
     return replace(roles, contexts=contexts, output=roles.output or next(iter(of_models), ""))
+
+
+def _without_shared_scores(roles: Roles, before: Sequence[str]) -> tuple[Roles, tuple[str, ...]]:
+    """The roles without scores of a whole row that holds the outputs of several systems, and these scores."""
+    shared = tuple(name for name in (*roles.scores, *roles.judges) if name in before)
+    has_own = len(shared) < len((*roles.scores, *roles.judges)) or bool(roles.output and roles.target)
+    if not shared or not has_own:
+        return roles, ()
+    scores = tuple(name for name in roles.scores if name not in shared)
+    judges = tuple(name for name in roles.judges if name not in shared)
+    return replace(roles, scores=scores, judges=judges), shared
+
+
+def _say_shared(shared: Sequence[str]) -> list[str]:
+    if not shared:
+        return []
+    verb = "is a score" if len(shared) == 1 else "are scores"
+    return [f"{', '.join(shared)} {verb} of the whole row, and of none of its systems alone: not used."]
 
 
 def _as_said(roles: Roles, words: Mapping[str, str], found: Profile) -> Roles:
@@ -269,12 +289,29 @@ def _refusal(found: Profile, reading: TableReading, words: Mapping[str, str], pa
             f"The table has {found.n_rows} row{'' if found.n_rows == 1 else 's'} of bare scores; that is a summary, and no score "
             f"has an error bar from it.{columns} Give the table with a row per question."
         )
+    sizes = [name for name in found.names if _is_sample_size(found, name)]
+    if sizes and not (roles.output or roles.readouts or roles.prompts):
+        return (
+            f"Each row is a summary: {sizes[0]} says of how many questions it is.{columns} Give the table with a row "
+            "per question."
+        )
     metrics = [
         name for name in found.names if name.lower() in ("metric", "metric_name") and found[name].n_distinct == found.n_rows
     ]
     if metrics and not roles.output:
         return f"Each row is a metric ({metrics[0]}): a summary, not a table of questions.{columns} Give the rows behind it."
     return ""
+
+
+def _is_sample_size(found: Profile, name: str) -> bool:
+    """Whether a column says how many questions a row of means is of: n_claims, num_samples."""
+    first, *rest = words_of(name.rpartition(".")[2]) or ("",)
+    column = found[name]
+    is_count = column.is_integer and (column.least or 0) >= LEAST_ITEMS
+    return is_count and first in ("n", "num", "number") and len(rest) == 1 and rest[0] in _COUNTED
+
+
+_COUNTED = set("claims questions examples items instances problems tasks cases samples prompts rows".split())
 
 
 def _pair_of_models(found: Profile) -> tuple[str, str] | None:
@@ -382,13 +419,14 @@ def score_sql(cell: str, sentinel: float | None = None) -> str:
     lists = {}
     for kind in ("right", "wrong"):
         lists[kind] = ", ".join("'" + entry.replace("'", "''") + "'" for entry in sorted(stems(kind).words))
-    number = f"TRY_CAST({cell} AS DOUBLE)"
+    number = number_sql(cell)
+    percent = number_sql(f"rtrim(rtrim({cell}, '%'))")
     if sentinel is not None:
         number = f"nullif({number}, {sentinel})"
     ratio = f"TRY_CAST(split_part({cell}, '/', 1) AS DOUBLE) / nullif(TRY_CAST(split_part({cell}, '/', 2) AS DOUBLE), 0)"
     return (
         f"CASE WHEN {word} IN ({lists['right']}) THEN 1 WHEN {word} IN ({lists['wrong']}) THEN 0 WHEN {cell} LIKE '%/%' THEN {ratio} "
-        f"WHEN {cell} LIKE '%\\%' ESCAPE '\\' THEN TRY_CAST(rtrim({cell}, '%') AS DOUBLE) / 100 ELSE {number} END"
+        f"WHEN {cell} LIKE '%\\%' ESCAPE '\\' THEN {percent} / 100 ELSE {number} END"
     )
 
 
@@ -469,6 +507,10 @@ def _notes(found: Profile, reading: TableReading) -> tuple[str, ...]:
         notes.append(f"No column tells the {reading.n_runs} rows of a question apart; they are read as reruns.")
     elif grid.n_repeated and not grid.open_item[0]:
         notes.append(f"{grid.n_repeated:,} questions stand in several rows that no column tells apart.")
+    if grid.run and is_rater(grid.run):
+        notes.append(
+            f"{grid.run} says who rated: the {reading.n_runs} rows of a question are ratings by several people, and no reruns."
+        )
     if grid.regrade:
         notes.append(f"{grid.regrade} counts grades of one output: they are told apart as graders, and are no reruns.")
     if reading.shape.lists:
@@ -515,8 +557,17 @@ def _ask_item(found: Profile, reading: TableReading) -> Question | None:
     each_row, content = reading.grid.open_item
     if not content:
         return None
-    n = found.n_distinct(reading.grid.content)
     score = _overall(reading)
+    if not each_row:
+        parts, _, by_id = content.partition(";")
+        n, n_ids = found.n_distinct(parts.split(",")), found.n_distinct([by_id])
+        return Question(
+            "item",
+            f"No column counts the questions: {by_id} has {n_ids} values, and {parts} differ together in {n:,} ways.",
+            Choice(f"{n:,} questions, told apart by {parts}.", (f"item={parts}",), score),
+            Choice(f"{n_ids} questions, one for each value of {by_id}.", (f"item={by_id}",), score),
+        )
+    n = found.n_distinct(reading.grid.content)
     return Question(
         "item",
         f"{found.n_rows:,} rows have a value of {each_row} each, and only {n:,} different questions stand in {content}.",

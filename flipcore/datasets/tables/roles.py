@@ -73,6 +73,9 @@ def part_of(name: str) -> str:
     # `response_model` names who answered, and is no response
     if len(ending) < 2 or ending.isdigit() or ending in ("model", "models"):
         return ""
+    # prediction.metrics.acc_raw is a score, whatever the objects around it are called
+    if "." in name and _is_metric(last):
+        return ""
     has = {kind: any(names(word, kind) for word in words) for kind in ("output", "target", "prompt", "answer", "model")}
     has["target"] |= "correct" in words and (has["answer"] or "option" in words or "choice" in words)
     if names(last, "people") or names(last, "judge") or names(last, "vote"):
@@ -95,6 +98,14 @@ def part_of(name: str) -> str:
     if has["target"] and all(names(word, "target") or word in ("ground", "standard") or len(word) <= 2 for word in words):
         return "" if words <= {"right", "true"} else TARGET
     return ""
+
+
+def _is_metric(name: str) -> bool:
+    """Whether a name begins with a metric: acc_raw, f1_macro."""
+    return re.split(r"[\W_]", name.lower())[0] in _METRICS
+
+
+_METRICS = {"acc", "accuracy", "f1", "em", "bleu", "rouge", "precision", "recall", "loss", "mrr"}
 
 
 def find_roles(profile: Profile) -> Roles:
@@ -144,6 +155,9 @@ def _swap(profile: Profile, parts: dict[str, list[str]]) -> dict[str, list[str]]
         parts = parts | {OUTPUT: outputs}
     weak = [name for name in targets if set(words_of(name)) <= _KEY_WORDS]
     strong = [name for name in targets if name not in weak]
+    if strong and weak and outputs == ["text"] and _holds_labels_of(profile, weak[0], strong[0]):
+        # a classifier's label beside the expected one: the text is what was classified
+        return parts | {OUTPUT: weak[:1], TARGET: strong, PROMPT: parts[PROMPT] or outputs}
     if not outputs and strong and weak:
         # "answer" is what was said, where another column holds what is right
         written = [name for name in weak if profile[name].n_distinct > 1]
@@ -151,6 +165,12 @@ def _swap(profile: Profile, parts: dict[str, list[str]]) -> dict[str, list[str]]
     if not outputs and len(weak) == 1 and not strong and _is_graded_sheet(profile, weak[0]):
         return parts | {OUTPUT: weak, TARGET: []}
     return parts
+
+
+def _holds_labels_of(profile: Profile, name: str, key: str) -> bool:
+    """Whether a column holds few values, most of which the right answers hold too."""
+    labels, keys = set(profile[name].values), set(profile[key].values)
+    return len(labels) > 1 and 2 * len(labels & keys) > len(labels)
 
 
 def _results_like_key(profile: Profile, targets: Sequence[str]) -> list[str]:
@@ -226,6 +246,10 @@ def _with_output_and_target(profile: Profile, roles: Roles, parts: dict[str, lis
         return replace(roles, output=next(iter(ordered), ""), readouts=tuple(ordered[1:]), target=next(iter(targets), ""))
     # beside a whole text a column that is only called label says what people read in it
     is_read_by_people = whole and all(set(words_of(name)) <= {"label", "labels"} for name in targets)
+    # unless a program read the same labels out of the text: then they are right
+    for name in readouts:
+        if targets and is_read_by_people and _holds_labels_of(profile, name, targets[0]):
+            is_read_by_people = False
     if is_read_by_people and profile[ordered[0]].share(profile[ordered[0]].n_sentences) > 0.5:
         return replace(roles, output=ordered[0], readouts=(*ordered[1:], *targets))
     best = _choose(profile, roles, ordered, targets)
@@ -323,9 +347,14 @@ def _with_graders(profile: Profile, roles: Roles) -> Roles:
             continue  # one number above 1 in every row is a setting or a remark, whatever it is called
         if last.lower() in _WHO and not column.is_verdict:
             continue  # annotator 7 is somebody, and no grade
-        is_scored = names(last, "score") or (names(name, "score") and "." in name) or _is_named_entry(name)
+        if _is_of_class(profile, roles, name) or _is_confidence(profile, roles, name):
+            continue  # how probable a class is, by the classifier itself
+        is_scored = names(last, "score") or (names(name, "score") and "." in name)
+        is_scored = is_scored or _is_named_entry(name) or bool(_SCALE.search(name))
         is_setting = names(last, "configuration") or names(last, "about") or names(last, "id") or names(last, "run")
-        if names(last, "people") and not names(last, "about") and not names(last, "id"):
+        if _is_estimate(last) and not column.is_verdict:
+            unnamed.append(name)
+        elif names(last, "people") and not names(last, "about") and not names(last, "id"):
             if _reads_answers(profile, roles, name):
                 roles = replace(roles, readouts=(*roles.readouts, name))
             else:
@@ -345,7 +374,7 @@ def _with_graders(profile: Profile, roles: Roles) -> Roles:
         elif not is_setting and _may_be_score(column) and not any(names(last, kind) for kind in _NO_SCORES):
             unnamed.append(name)
     roles = replace(roles, errors=errors)
-    scores = _without_weak(profile, scores)
+    scores = _with_like(profile, roles, _without_weak(profile, scores))
     if not (scores or judges or people or _has_match(roles)):
         scores = [name for name in profile.names if _is_lower_score(profile, roles, name)]
     # what is better the less it is leads no other score
@@ -360,6 +389,65 @@ def _with_graders(profile: Profile, roles: Roles) -> Roles:
         unnamed_scores=tuple(name for name in unnamed if name not in scores),
     )
     return replace(roles, sentinel=_sentinels(profile, roles))
+
+
+def _is_of_class(profile: Profile, roles: Roles, name: str) -> bool:
+    """Whether a score is called after one of the classes: score_spam beside the right answer spam."""
+    if not roles.target or profile[name].is_verdict or not profile[name].is_numeric:
+        return False
+    classes = {words_of(value) for value in profile[roles.target].values}
+    rest = tuple(word for word in words_of(name) if word not in _OF_CLASSES)
+    return bool(rest) and rest != words_of(name) and rest in classes
+
+
+_OF_CLASSES = {"score", "prob", "proba", "probability", "logit"}
+
+
+def _is_confidence(profile: Profile, roles: Roles, name: str) -> bool:
+    """Whether `score` stands beside the classifier's own `label`, as pipelines write both."""
+    column, words = profile[name], words_of(name)
+    if not _has_match(roles) or words[-1:] != ("score",) or column.is_verdict:
+        return False
+    is_unit = column.least is not None and 0 <= column.least <= (column.most or 0) <= 1
+    return is_unit and words_of(roles.output) == (*words[:-1], "label")
+
+
+def _is_estimate(name: str) -> bool:
+    """Whether a score says what a model thinks of its item, such as a risk, and grades no answer."""
+    words = set(words_of(name))
+    return bool(words & _ESTIMATES) and names(name, "score")
+
+
+_ESTIMATES = set("risk confidence certainty probability likelihood sentiment threat anomaly".split())
+_SCALE = re.compile(r"[(\[]\s*\d+\s*(?:-|–|to)\s*\d+\s*[)\]]")  # Clarity (1-5)
+
+
+def _with_like(profile: Profile, roles: Roles, scores: Sequence[str]) -> list[str]:
+    """The scores with the columns that share their first word and their scale: label_completeness."""
+    families: dict[str, list[str]] = {}
+    for name in scores:
+        if "_" in name or "." in name:
+            families.setdefault(re.split(r"[_.]", name)[0], []).append(name)
+    found = list(scores)
+    for name in profile.names:
+        members = families.get(re.split(r"[_.]", name)[0], [])
+        is_free = name not in found and name not in roles.taken and name not in members
+        if len(members) > 1 and is_free and _share_scale(profile, name, members):
+            found.append(name)
+    order = {name: place for place, name in enumerate(profile.names)}
+    return sorted(found, key=lambda name: order[name]) if len(found) > len(scores) else found
+
+
+def _share_scale(profile: Profile, name: str, members: Sequence[str]) -> bool:
+    """Whether a column holds whole grades within those of all the others, or right and wrong as they do."""
+    column, others = profile[name], [profile[member] for member in members]
+    if column.is_verdict:
+        return all(other.is_verdict for other in others)
+    if not column.is_integer or not all(other.is_integer and not other.is_verdict for other in others):
+        return False
+    least = min(other.least or 0 for other in others)
+    most = max(other.most or 0 for other in others)
+    return least <= (column.least or 0) and (column.most or 0) <= most <= 100
 
 
 def _has_match(roles: Roles) -> bool:
@@ -416,7 +504,8 @@ def _without_weak(profile: Profile, scores: Sequence[str]) -> list[str]:
         words = words_of(name.rpartition(".")[2])
         scored = [word for word in words if names(word, "score")]
         is_weak = bool(scored) and all(word in weak for word in scored)
-        if profile[name].is_constant and scored and scored[0] in ("success", "successful"):
+        says_call = scored and scored[0] in ("success", "successful", "status")
+        if profile[name].is_constant and says_call:
             continue  # every call succeeded
         if not is_weak or profile[name].is_verdict or _is_named_entry(name):
             kept.append(name)

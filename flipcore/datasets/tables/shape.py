@@ -108,7 +108,7 @@ def _holds_samples(profile: Profile, name: str, n_beside: int) -> bool:
         return False
     if longest == 1 and not any(names(name, kind) for kind in ("output", "score")):
         return False
-    if _are_sets_of_letters(profile, name) or _lists_as_key(profile, name):
+    if _are_sets_of_letters(profile, name) or _lists_as_key(profile, name) or _scores_options(profile, name):
         return False
     is_named = names(name, "output") or names(name, "score") or (n_beside > 1 and len(words_of(name)[0]) <= 2)
     return is_named
@@ -126,6 +126,18 @@ def _lists_as_key(profile: Profile, name: str) -> bool:
         if all(share and share > 0.5 for share in shares):
             return True
     return False
+
+
+def _scores_options(profile: Profile, name: str) -> bool:
+    """Whether the objects of a list hold log-probabilities and no text: an entry per option, and no samples."""
+    sql = profile.table.sql(name)
+    query = (
+        f"SELECT DISTINCT unnest(json_keys(json_extract({sql}, '$[0]'))) FROM (SELECT {sql} FROM {profile.table.relation} "
+        f"WHERE json_valid({sql}) AND json_type(json_extract({sql}, '$[0]')) = 'OBJECT' LIMIT 50)"
+    )
+    keys = [row[0] for row in profile.table.rows(query)]
+    are_logits = any("logit" in key.lower() or "logprob" in key.lower() for key in keys)
+    return are_logits and not any(names(key, "output") or names(key, "answer") for key in keys)
 
 
 def _are_sets_of_letters(profile: Profile, name: str) -> bool:
@@ -157,6 +169,8 @@ def _partitions(columns: Sequence[str]) -> dict[tuple[str, bool], set[str]]:
             if sign not in SIGNS:
                 continue
             for stem, affix, is_first in ((column[:i], column[i + 1 :], True), (column[i + 1 :], column[:i], False)):
+                if sign == "." and not is_first and _is_part_of_object(stem):
+                    continue
                 if stem and affix and "," not in column and _is_stem(stem):
                     affixes.setdefault((stem, is_first), set()).add(affix)
     for column in columns:
@@ -164,6 +178,12 @@ def _partitions(columns: Sequence[str]) -> dict[tuple[str, bool], set[str]]:
             if (column, is_first) in affixes:
                 affixes[column, is_first].add("")
     return affixes
+
+
+def _is_part_of_object(key: str) -> bool:
+    """Whether a key of an object says what it holds, and names no system: prediction.metrics.acc_raw."""
+    kinds = ("output", "prompt", "score", "target", "id")
+    return "." in key or any(names(key, kind) for kind in kinds)
 
 
 def _models_of_objects(profile: Profile) -> tuple[str, ...]:
@@ -196,7 +216,9 @@ def _models_with_affixes(profile: Profile) -> tuple[str, ...]:
             stems = [
                 stem for (affixes, side), several in blocks.items() if side == is_first and own <= affixes for stem in several
             ]
-        stems = [stem for stem in stems if not names(stem, "people") or names(stem, "model")]
+        # people and judges grade what a system said, and are no systems
+        of_graders = ("people", "judge")
+        stems = [stem for stem in stems if names(stem, "model") or not any(names(stem, kind) for kind in of_graders)]
         if not all(_CONTRASTED & set(words_of(stem)) for stem in stems):
             stems = [stem for stem in stems if not set(words_of(stem)) <= _GENERIC]
         if len(stems) < 2 or _are_numbered(stems):

@@ -312,7 +312,7 @@ def test_columns_of_grades_under_one_word_are_no_models(tmp_path):
     ]
     reading = table(tmp_path, rows)
     assert not reading.shape and reading.n_items == 16
-    assert set(reading.roles.scores) == {"label_factual_accuracy", "label_hallucination"}
+    assert set(reading.roles.scores) == {f"label_{name}" for name in labels}
 
 
 def test_a_passage_that_each_retriever_found_is_no_part_of_the_question(tmp_path):

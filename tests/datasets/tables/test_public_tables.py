@@ -1,0 +1,249 @@
+"""Rules that public tables taught at first try, each as a small made case."""
+
+import json
+
+import pytest
+
+from flipcore.datasets.tables.coding import Coding, score_of_cell
+from flipcore.datasets.tables.reading import MATCH, read_table
+from flipcore.datasets.tables.sentence import sentence
+
+pytestmark = pytest.mark.usefixtures("allowed_folders")
+
+
+def read(tmp_path, rows):
+    path = tmp_path / "table.jsonl"
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+    return read_table(path)
+
+
+def test_probabilities_of_classes_are_no_scores(tmp_path):
+    """`score_van` led before the right answers: 31% for 75%."""
+    rows = []
+    for i in range(40):
+        right = ["van", "coupe"][i % 2]
+        said = right if i % 4 else "coupe"
+        rows.append(
+            {"car": f"Car {i}", "true_label": right, "predicted_label": f"{said} car"}
+            | {"score_van": 0.3 + i / 100, "score_coupe": 0.7 - i / 100}
+        )
+    reading = read(tmp_path, rows)
+    assert reading.roles.scores == () and round(reading.scores["", MATCH], 2) == 0.75
+
+
+def test_a_classifiers_label_is_the_output_and_its_score_a_confidence(tmp_path):
+    """The classified text was the output, and the confidence was the score."""
+    rows = []
+    for i in range(20):
+        right = ["toxic", "fine"][i % 2]
+        said = right if i % 4 else "fine"
+        rows.append(
+            {"pair": i // 2, "text": f"You are number {i} of all.", "expected_label": right}
+            | {"alpha_label": said, "alpha_score": 0.9 - i / 100}
+            | {"beta_label": "fine", "beta_score": 0.5 + i / 100}
+        )
+    reading = read(tmp_path, rows)
+    assert reading.roles.prompts == ("text",) and reading.roles.output == "label"
+    assert reading.roles.scores == () and reading.scores["alpha", MATCH] == 0.75
+    assert reading.scores["beta", MATCH] == 0.5
+
+
+def test_columns_with_one_scale_are_scores_together(tmp_path):
+    """Only "Accuracy (1-5)" was read, and of label_a, label_b, label_relevance the last."""
+    rows = []
+    for i in range(12):
+        rows.append(
+            {"Prompt": f"Explain part {i}.", "Response": f"Part {i} turns around once."}
+            | {"Safety (1-5)": 4 + i % 2, "Accuracy (1-5)": 3 + i % 3, "Clarity (1-5)": 5 - i % 2}
+        )
+    reading = read(tmp_path, rows)
+    assert reading.roles.scores == ("Safety (1-5)", "Accuracy (1-5)", "Clarity (1-5)")
+    rows = []
+    for i in range(12):
+        rows.append(
+            {"record_id": i, "input": f"Where is order {i}?", "agent_output": f"Order {i} is here."}
+            | {"label_accuracy": 1 + i % 5, "label_relevance": 2 + i % 4, "label_tact": 1 + i % 4}
+        )
+    reading = read(tmp_path, rows)
+    assert reading.roles.scores == ("label_accuracy", "label_relevance", "label_tact")
+
+
+def test_stimuli_without_an_id_are_asked_about(tmp_path):
+    """Two prompts were two questions, with a hundred rows in each."""
+    rows = []
+    for model in ("alpha-1", "beta-2"):
+        for prompt_id in ("plain", "cot"):
+            for blur in (4, 8, 12, 16, 20):
+                for color in ("red", "green", "blue", "cyan"):
+                    judgement = {"judgment": {"sees_depth": blur > 8, "is_correct": color == "red"}}
+                    rows.append({"model": model, "prompt_id": prompt_id, "blur": blur, "color": color} | judgement)
+    reading = read(tmp_path, rows)
+    (question,) = reading.questions
+    assert question.about == "item" and question.first.words == ("item=blur,color",)
+    assert "20 questions" in question.first.says
+    answered = read_table(tmp_path / "table.jsonl", {"item": "blur,color"})
+    assert answered.n_items == 20 and not answered.questions
+
+
+def test_what_an_llm_did_is_no_system(tmp_path):
+    """`llm_action` and `llm_speed` parted two models into 29 arms."""
+    rows = []
+    for model in ("alpha-1", "beta-2"):
+        for scenario in range(12):
+            for flag in ("none", "no_cage", "no_camera"):
+                action = ["stop", "go", "slow"][(scenario + len(model + flag)) % 3]
+                rows.append(
+                    {"model_name": model, "scenario_id": f"s{scenario}", "llm_action": action}
+                    | {"mode": "final" if flag == "none" else "ablate", "ablation_flags": flag}
+                    | {"llm_speed": scenario * 7 % 40, "pass": action != "go"}
+                )
+    reading = read(tmp_path, rows)
+    assert reading.grid.conditions == ("model_name", "ablation_flags")
+    assert (reading.n_items, reading.n_conditions, reading.n_runs) == (12, 6, 1)
+
+
+def test_the_id_of_a_run_is_no_item(tmp_path):
+    """Each row was a question of its own, and `status` its score in place of `solved`."""
+    rows = []
+    for model in ("alpha-1", "beta-2"):
+        for task in range(8):
+            for trial in (1, 2, 3):
+                rows.append(
+                    {"runId": f"{model}{task}{trial}", "traceId": f"t{task}{trial}{model}"}
+                    | {"model": model, "task": f"0{task}-sort", "trial": trial, "status": "ok"}
+                    | {"solved": (task + trial) % 4 > 0}
+                )
+    reading = read(tmp_path, rows)
+    assert reading.grid.items == ("task",) and reading.grid.run == "trial"
+    assert (reading.n_items, reading.n_conditions, reading.n_runs) == (8, 2, 3)
+    assert reading.roles.scores == ("solved",)
+
+
+def test_a_risk_that_a_model_names_is_asked_about(tmp_path):
+    rows = []
+    for i in range(30):
+        rows.append({"id": f"mail:{i}", "label": "spam", "risk_score": 0.5 + i / 100})
+    (question,) = read(tmp_path, rows).questions
+    assert question.about == "score" and question.first.words == ("score=risk_score",)
+
+
+def test_aspects_are_scorers_and_raters_no_reruns(tmp_path):
+    """Three aspects by 15 people were "45 runs" of one score."""
+    rows = []
+    for sentence_id in range(10):
+        for aspect in ("meaning", "fluency"):
+            for worker in range(4):
+                rows.append(
+                    {"original": f"Sentence {sentence_id} is long.", "sentence_id": sentence_id}
+                    | {"simplification": f"Sentence {sentence_id}.", "aspect": aspect}
+                    | {"worker_id": (sentence_id + worker) % 9, "rating": 40 + worker * 10}
+                )
+    reading = read(tmp_path, rows)
+    assert reading.grid.scorer == "aspect" and reading.grid.run == "worker_id"
+    assert any("ratings by several people, and no reruns" in note for note in reading.notes)
+    assert not any("read as reruns" in note for note in reading.notes)
+
+
+def test_a_label_that_a_program_read_is_right(tmp_path):
+    """`label` beside a long reply and the prediction in it was taken for what people read."""
+    rows = []
+    for i in range(20):
+        said = bool(i % 2) if i % 5 else not i % 2
+        rows.append(
+            {"id": i, "question": f"How many of {i}?", "label": bool(i % 2), "prediction": said}
+            | {"response_raw": f"The query number {i} has an error in its join, as it seems."}
+        )
+    reading = read(tmp_path, rows)
+    assert (reading.roles.output, reading.roles.target) == ("prediction", "label")
+    assert reading.scores["", MATCH] == 0.8
+
+
+def test_entries_per_option_are_no_samples_and_metrics_no_outputs(tmp_path):
+    """An `acc` inside of a prediction was matched with the right choice: 42% for 25%."""
+    rows = []
+    for i in range(24):
+        logits = [{"sum_logits": -k - i / 7, "num_tokens": 1} for k in range(4)]
+        metrics = {"acc_raw": int(i % 4 == 0), "predicted_index_raw": 0, "acc_uncond": i % 2}
+        prediction = {"model_output": logits, "correct_choice": i % 4, "metrics": metrics}
+        rows.append({"instance": {"instance_idx": i}, "prediction": prediction})
+    reading = read(tmp_path, rows)
+    assert reading.n_items == 24 and reading.n_runs == 1 and not reading.shape
+    assert reading.scores["", "prediction.metrics.acc_raw"] == 0.25
+
+
+def test_rows_with_a_number_of_questions_are_a_summary(tmp_path):
+    rows = []
+    for run in range(9):
+        rows.append(
+            {"exp_id": f"e{run}", "model": "ab"[run % 2], "run_id": run, "n_claims": 600}
+            | {"accuracy": 0.4 + run / 100, "macro_f1": 0.38 + run / 100}
+        )
+    assert "Each row is a summary: n_claims" in read(tmp_path, rows).refusal
+
+
+def test_a_number_that_counts_what_every_model_was_given_is_the_item(tmp_path):
+    """Ten scenarios under two models were twenty questions, and nothing was paired."""
+    rows = []
+    for model in ("few_shot", "zero_shot"):
+        for scenario in range(1, 11):
+            rows.append(
+                {"Scenario": scenario, "Intent": f"Ask for {scenario}", "Model": model}
+                | {"Generated_Email": f"Dear all, {scenario} {model}.", "Tone_Score": scenario / 10}
+            )
+    reading = read(tmp_path, rows)
+    assert (reading.n_items, reading.n_conditions) == (10, 2)
+    assert "10 questions (Scenario) × 2 models" in sentence(reading)
+
+
+def test_digits_as_classes_are_labels(tmp_path):
+    rows = [{"image": f"{i}.png", "label": i % 10, "prediction": i % 10 if i % 5 else 3} for i in range(200)]
+    reading = read(tmp_path, rows)
+    assert reading.coding is Coding.LABEL and reading.scores["", MATCH] == 0.8
+    few = [{"id": i, "question": f"What is {i} + 1?", "answer": i + 1, "prediction": i} for i in range(200)]
+    assert read(tmp_path, few).coding is Coding.NUMBER
+
+
+def test_a_decimal_comma_is_a_score(tmp_path):
+    """A score of 0,57 in a file of semicolons was no number."""
+    path = tmp_path / "punkte.csv"
+    rows = [f"{i};Frage {i}?;Antwort {i};{['0,57', '1,0', '0,25'][i % 3]}" for i in range(30)]
+    path.write_text("\n".join(["id;frage;antwort;punkte", *rows]), encoding="utf-8")
+    reading = read_table(path)
+    assert round(reading.scores["", "punkte"], 4) == round((0.57 + 1 + 0.25) / 3, 4)
+
+
+@pytest.mark.parametrize(
+    ("cell", "score"), [("0,57", 0.57), ("3,5", 3.5), ("57,5%", 0.575), ("1,234", None), ("-0,125", -0.125)]
+)
+def test_a_comma_is_a_decimal_point_where_it_can_be_nothing_else(cell, score):
+    assert score_of_cell(cell) == (None if score is None else pytest.approx(score))
+
+
+def test_two_judges_in_columns_are_no_systems(tmp_path):
+    """judge1_reply and judge2_reply doubled every model: 12 arms for six."""
+    rows = []
+    for model in ("alpha-1", "beta-2"):
+        for i in range(12):
+            replies = {"judge1_reply": f"It covers {i} of them.", "judge2_reply": f"All {i} of them."}
+            ids = {"judge1_id": f"a{i}", "judge2_id": f"b{i}"}
+            rows.append({"item": f"anat-{i}", "model": model, "correct": i % 3 > 0} | replies | ids)
+    reading = read(tmp_path, rows)
+    assert not reading.shape.models and (reading.n_items, reading.n_conditions) == (12, 2)
+
+
+def test_a_score_of_the_whole_row_is_of_no_system_alone(tmp_path):
+    """`correct` of a row with two outputs was the score of both."""
+    rows = []
+    for i in range(24):
+        outputs = {"alone_output": f"It is {i if i % 2 else 99}.", "with_context_output": f"It is {i}."}
+        keys = {"alone_answer": str(i), "with_context_answer": str(i)}
+        rows.append({"id": f"t{i}", "question": f"Which is {i}?", "correct": i % 4 > 0} | outputs | keys)
+    reading = read(tmp_path, rows)
+    assert reading.shape.models and reading.roles.scores == ()
+    assert reading.scores["alone", MATCH] == 0.5 and reading.scores["with_context", MATCH] == 1
+    assert any("correct is a score of the whole row" in note for note in reading.notes)
+
+
+def test_a_time_is_no_item(tmp_path):
+    rows = [{"year": 2022, "day": i, "part1_correct": i % 2 > 0, "timestamp": f"2026-01-{i:02}T12:44"} for i in range(1, 26)]
+    assert read(tmp_path, rows).grid.items == ()
