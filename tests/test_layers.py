@@ -260,9 +260,7 @@ def test_a_page_holds_no_sql_numpy_or_figure_code():
 
 # What a page's function may do without touching the screen: words and drawings of the page itself, and what Streamlit hands over
 OFF_SCREEN = {
-    "pages/common/showing.py": {
-        "plain": "escapes text for Streamlit's Markdown",
-    },
+    "pages/common/showing.py": {"plain": "escapes text for Streamlit's Markdown"},
     "pages/flips/map_data.py": {"DrawnMap": "what was drawn on this screen"},
     "pages/memorization/items.py": {"*": "what the page calls its parts"},
     "pages/new_study/questions.py": {"_number": "what was typed into a field"},
