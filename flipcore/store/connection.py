@@ -41,7 +41,7 @@ def default_path() -> Path:
 
 
 def results_folder(path: Path) -> Path:
-    """Where results of the database's finished studies are kept (`flipcore.store.kept_results`)."""
+    """Return the folder of results of finished studies (`flipcore.store.kept_results`)."""
     return path.with_name(f"{path.name}.results")
 
 

@@ -72,8 +72,8 @@ def kept(store: Store, study_id: str, names: Sequence[str], make: Callable[[], T
         return make()
     folder = results_folder(store.path) / study_id / state
     path = folder / f"{digest(*names)}.result"
-    if (found := _read(path)) is not None:
-        return found[0]
+    if (kept := _read(path)) is not None:
+        return kept[0]
     result = make()
     # Rows that came meanwhile may or may not be in the result.
     if state_of(store, study_id) == state:
@@ -91,8 +91,8 @@ def kept_of_content(store: Store, names: Sequence[str], make: Callable[[], T]) -
         return make()
     folder = results_folder(store.path) / OF_CONTENT / code()[:20]
     path = folder / f"{digest(*names)}.result"
-    if (found := _read(path)) is not None:
-        return found[0]
+    if (kept := _read(path)) is not None:
+        return kept[0]
     result = make()
     _write(path, result)
     _remove_others(folder)
@@ -118,26 +118,26 @@ def state_of(store: Store, study_id: str) -> str:
 
 
 def _computed_state(cursor: DuckDBPyConnection, study_id: str) -> str:
-    given = {"id": study_id}
+    parameters = {"id": study_id}
     # The mark goes in the transaction that changes readouts or variants, and a new one has another
     # token, so the token stands for all of them.
     marks = cursor.execute(
         "SELECT token FROM packed.marks WHERE study_id = $id AND rule = $rule",
-        given | {"rule": packing.rule()},
+        parameters | {"rule": packing.rule()},
     ).fetchall()
     if not marks:
         return ""
     parts = [marks[0][0], code()]
     for table in _OF_STUDY:
         rows = f"SELECT * FROM {table} WHERE study_id = $id"
-        parts.append(str(fingerprint(cursor, table, rows, given)))
+        parts.append(str(fingerprint(cursor, table, rows, parameters)))
     for table in _OF_PEOPLE:
         parts.append(str(fingerprint(cursor, table, f"SELECT * FROM {table}")))
-    parts.append(str(fingerprint(cursor, "items", _ITEMS, given)))
+    parts.append(str(fingerprint(cursor, "items", _ITEMS, parameters)))
     # A completion changes only where a call that failed gets its answer.
-    parts.append(str(cursor.execute(_CALLS, given).fetchall()))
+    parts.append(str(cursor.execute(_CALLS, parameters).fetchall()))
     # Another study may have set questions aside, or shown them again.
-    parts.append(str(cursor.execute(_HELD, given).fetchall()))
+    parts.append(str(cursor.execute(_HELD, parameters).fetchall()))
     return digest(*parts)
 
 
@@ -193,9 +193,9 @@ def remove(store: Store, study_id: str) -> None:
 def _remove_others(folder: Path) -> None:
     """Remove the results of earlier states of the same study."""
     with suppress(OSError):
-        for other in folder.parent.iterdir():
-            if other != folder:
-                shutil.rmtree(other, ignore_errors=True)
+        for state_folder in folder.parent.iterdir():
+            if state_folder != folder:
+                shutil.rmtree(state_folder, ignore_errors=True)
 
 
 def _remove_oldest(folder: Path) -> None:

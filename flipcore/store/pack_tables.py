@@ -26,7 +26,7 @@ CREATE TABLE packed.rows (
     study_id TEXT, model TEXT, item_id TEXT,
     layout       INTEGER,                        -- the place in the mark's layouts
     variants     TEXT[], materials TEXT[],       -- a variant
-    states       UTINYINT[],                     -- a readout: place in STATUSES + 4 x place in RIGHTS
+    states       UTINYINT[],                     -- readout: place in STATUSES + 4 x in RIGHTS
     answers      INTEGER[],                      -- the place in the mark's answers; -1 for none
     reasons      INTEGER[],
     numbers      DOUBLE[], label_masses DOUBLE[] -- NULL where no readout of the row has one

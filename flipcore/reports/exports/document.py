@@ -111,7 +111,7 @@ def _about(results: WholeStudy) -> str:
 
 @dataclass(frozen=True)
 class Line:
-    """What is said first of a model, with its small print."""
+    """The first sentence about a model, with its small print."""
 
     model: str
     sentence: str

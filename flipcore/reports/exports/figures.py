@@ -1,5 +1,8 @@
-"""Where the parts of a report's figures stand; `templates/pieces.html` draws them as SVG in classes
-whose colours the style sheet picks for light, dark and print."""
+"""Positions of the parts of a report's figures.
+
+`templates/pieces.html` draws them as SVG, in classes whose colours the style sheet picks for light,
+dark and print.
+"""
 
 import math
 from collections.abc import Sequence

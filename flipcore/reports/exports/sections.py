@@ -1,4 +1,4 @@
-"""What each part of a report shows, for its template, and the boards that still move there."""
+"""Contents of each part of a report, for its template, and the boards that still move there."""
 
 import json
 from collections.abc import Sequence
@@ -135,7 +135,7 @@ class Detected:
 
 @dataclass(frozen=True)
 class ModelMemory:
-    """What a model's detectors say together, and each of them."""
+    """Claims of a model's detectors, together and of each."""
 
     model: str
     claim: Claim
