@@ -90,20 +90,30 @@ ADDITIONS = {
 }  # fmt: skip
 
 
+# What the tests need of an addition besides, each with the list that takes a line
+LISTS_OF_TESTS = {
+    "log format": {"tests/runs/test_every_output_kept.py": "WRITERS = {"},
+    "claim": {"tests/lab/claims/__init__.py": "MODULES = (", "flipcore/claims/catalogue.py": "MODULES = ("},
+}
+
+
 def rows() -> dict[str, set[str]]:
-    """Of the table under "Add one": what is added -> the files that it names."""
+    """Return the files that the table under "Add one" names, by what is added."""
     text = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8").partition("## Add one")[2].partition("\n## ")[0]
     table = text.partition("| what | files |")[2].partition("\n\n")[0]
     lines = [[cell.strip() for cell in line.strip("|").split("|")] for line in table.splitlines()[2:]]
-    return {cells[0]: set(re.findall(r"`((?:flipcore|pages|data)/[\w/.<>]+)`", cells[1])) for cells in lines}
+    return {cells[0]: set(re.findall(r"`((?:flipcore|pages|data|tests)/[\w/.<>]+)`", cells[1])) for cells in lines}
 
 
 def test_the_table_names_the_files_that_are_touched_and_they_are_there():
     table = rows()
-    assert set(table) == {*ADDITIONS, "question's page"}
+    assert set(table) == {*ADDITIONS, "page", "claim"}
     for name, (new, line, _) in ADDITIONS.items():
         new_file = new[0].replace("toy.py", "<name>.py")
-        assert table[name] == {new_file, *([line[0]] if line else [])}, name
+        assert table[name] == {new_file, *([line[0]] if line else []), *LISTS_OF_TESTS.get(name, ())}, name
+    for name, lists in LISTS_OF_TESTS.items():
+        for file, beginning in lists.items():
+            assert file in table[name] and beginning in (ROOT / file).read_text(encoding="utf-8")
     named = {file for files in table.values() for file in files}
     assert [file for file in named if "<" not in file and not (ROOT / file).is_file()] == []
     assert [file for file in named if "<" in file and not (ROOT / file.split("<")[0]).is_dir()] == []

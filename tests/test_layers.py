@@ -65,8 +65,8 @@ def imported(path: Path) -> set[str]:
     return names
 
 
-def imports_of(*rooms: str) -> Callable[[Path], set[str]]:
-    return lambda path: {name for name in imported(path) if any(f"{name}.".startswith(f"{room}.") for room in rooms)}
+def imports_of(*packages: str) -> Callable[[Path], set[str]]:
+    return lambda path: {name for name in imported(path) if any(f"{name}.".startswith(f"{package}.") for package in packages)}
 
 
 def calls(pattern: str) -> Callable[[Path], list[str]]:
@@ -77,8 +77,8 @@ def test_imports_keep_to_the_contracts_of_pyproject():
     assert lint_imports(config_filename=str(ROOT / "pyproject.toml"), cache_dir=None) == 0
 
 
-# Each outer library that flipcore imports, and the modules or rooms of flipcore that may: nobody else does. streamlit is not here.
-ROOMS_OF = {
+# Each outer library that flipcore imports, and the modules or packages of flipcore that may: nobody else does. streamlit is not here.
+ALLOWED_MODULES = {
     "datasets": "annotation.paraphrases.publish datasets.dataset",
     "duckdb": "datasets.tables store",
     "fsspec": "store.archives",
@@ -112,7 +112,7 @@ ROOMS_OF = {
     "transformers": "models.weights.inference vectors.classifiers.kinds",
     "umap": "stats.holdout.projection",
 }
-# Each room of flipcore and the rooms that it may import; the contract of layers in pyproject.toml keeps their order
+# Each package of flipcore and the packages that it may import; the contract of layers in pyproject.toml keeps their order
 MAY_IMPORT = {
     "": "api core",
     "__main__": "commands core",
@@ -148,19 +148,22 @@ def module_of(path: Path) -> str:
     return ".".join(path.relative_to(ROOT / "flipcore").with_suffix("").parts).removesuffix("__init__").rstrip(".")
 
 
-def stands_in(module: str, rooms: str) -> list[str]:
-    """Those of the rooms, named in one text, that hold this module."""
-    return [room for room in rooms.split() if f"{module}.".startswith(f"{room}.")]
+def holders_of(module: str, names: str) -> list[str]:
+    """Return which of these modules or packages, named in one text, hold the module."""
+    return [name for name in names.split() if f"{module}.".startswith(f"{name}.")]
 
 
 def strangers(module: str, names: Iterable[str]) -> list[str]:
-    """What of the imported names a module may not import: an outer library that is another's, a room that is not its own."""
+    """What of the imported names a module may not import: a library of another package, or a package below that is not listed."""
     outer = {name.split(".")[0] for name in names} - sys.stdlib_module_names - {"flipcore", "__future__"}
-    rooms = {name.split(".")[1] for name in names if name.startswith("flipcore.")}
-    room = module.split(".")[0]
-    allowed = f"{room} {MAY_IMPORT.get(room, '')}".split()
+    packages = {name.split(".")[1] for name in names if name.startswith("flipcore.")}
+    package = module.split(".")[0]
+    allowed = f"{package} {MAY_IMPORT.get(package, '')}".split()
     return sorted(
-        [*(one for one in outer if not stands_in(module, ROOMS_OF.get(one, ""))), *(one for one in rooms if one not in allowed)]
+        [
+            *(one for one in outer if not holders_of(module, ALLOWED_MODULES.get(one, ""))),
+            *(one for one in packages if one not in allowed),
+        ]
     )
 
 
@@ -170,15 +173,15 @@ def test_a_module_imports_only_what_its_room_may():
 
 def test_no_library_is_allowed_where_nobody_needs_it():
     used = [(module_of(path), name.split(".")[0]) for path in CORE for name in imported(path)]
-    for library, rooms in ROOMS_OF.items():
-        needed = {room for module, name in used if name == library for room in stands_in(module, rooms)}
-        assert needed == set(rooms.split()), library
+    for library, packages in ALLOWED_MODULES.items():
+        needed = {package for module, name in used if name == library for package in holders_of(module, packages)}
+        assert needed == set(packages.split()), library
 
 
 @pytest.mark.parametrize(
     ("module", "name"),
     [
-        *(("core.errors", library) for library in [*ROOMS_OF, "streamlit", "a_library_of_tomorrow"]),
+        *(("core.errors", library) for library in [*ALLOWED_MODULES, "streamlit", "a_library_of_tomorrow"]),
         ("access.policy", "duckdb"),
         ("runs.runner", "ray"),
         ("meeting.rooms", "openai.types"),
@@ -194,13 +197,13 @@ def test_an_import_that_no_law_allows_is_seen(module, name):
 
 # Contract of pyproject.toml -> a module and the line that breaks it
 PLANTED = {
-    "The house: imports": ("core/errors.py", "from flipcore.reports.whole_study import whole_study"),
+    "Layers: a package": ("core/errors.py", "from flipcore.reports.whole_study import whole_study"),
     "Statistics: the base below": ("stats/base/intervals.py", "from flipcore.stats.memory.pearl import perm_maxdrop"),
     "Statistics know numbers": ("stats/ranking/__init__.py", "from flipcore.datasets.loading import load_report"),
     "Axes, readouts and models": ("axes/framing.py", "from flipcore.datasets.loading import load_report"),
     "A model is asked": ("models/slots.py", "from flipcore.extractors.written_answer import Regex"),
     "A figure is handed": ("charts/theme.py", "from flipcore.store.connection import Store"),
-    "No circle": ("core/bounds.py", "import flipcore.core.study"),
+    "No cycles": ("core/bounds.py", "import flipcore.core.study"),
 }
 
 

@@ -1,2 +1,4 @@
-"""Permissions: access levels, who is acting, and the secret that invitation links are signed with.
-Nothing here reads the store."""
+"""Permissions: access levels, who is acting, and the secret that signs invitation links.
+
+Nothing here reads the store.
+"""

@@ -1,1 +1,1 @@
-"""Judgements of people: their questions, and what their answers allow."""
+"""Judgements of people: the questions to them, and what their answers allow."""

@@ -1,5 +1,7 @@
-"""One change each: Item -> Variants. Adding an axis is one file and one name here, or an entry
-point `flipscope.axes`."""
+"""Axes: each makes variants of an item by one kind of change.
+
+Adding an axis is one file and one name here, or an entry point `flipscope.axes`.
+"""
 
 from collections.abc import Mapping
 from typing import Any

@@ -1,1 +1,1 @@
-"""Frames in, Plotly figures out. Colours and number formats are picked in theme.py alone."""
+"""Plotly figures of frames of numbers. Colours and number formats are picked in theme.py alone."""

@@ -1,5 +1,7 @@
-"""The command line, one file a command: its `HELP`, its options (`add_arguments`) and what it does
-(`act`, the exit code).
+"""The command line, one file per command.
+
+A file has the command's `HELP`, its options (`add_arguments`) and what it does (`act`, the exit
+code).
 
 `opening` opens and closes the database for all of them; an error that one of them raises becomes
 its sentence and its exit code in `flipcore.__main__`. A new command is a file here and a name

@@ -1,2 +1,1 @@
-"""The base of everything: records, the declared study, contracts of plug-ins, errors, paths, random
-generators."""
+"""Records, the declared study, contracts of plug-ins, errors, paths, random generators."""

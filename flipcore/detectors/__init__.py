@@ -1,6 +1,8 @@
-"""Ways to see memory: readouts of items and of controls -> evidence. Adding a detector is one file
-and one name here, or an entry point `flipscope.detectors`. Each axis that says `drop_gap` has a
-drop gap without a line."""
+"""Detectors of memory: each compares readouts of items with those of controls.
+
+Adding a detector is one file and one name here, or an entry point `flipscope.detectors`. An axis
+that says `drop_gap` has a drop gap without being listed.
+"""
 
 from collections.abc import Callable, Collection, Sequence
 from typing import Any, TypeVar

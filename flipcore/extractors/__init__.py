@@ -1,6 +1,8 @@
-"""One way to read completions each: Completions -> Reading. Adding an extractor is one file and one
-name here; a file that holds a family of them ends in the tuple of all. A package adds its own by an
-entry point `flipscope.extractors`."""
+"""Extractors: each takes answers out of completions in one way.
+
+Adding an extractor is one file and one name here; a file that holds a family of them ends in the
+tuple of all. A package adds its own by an entry point `flipscope.extractors`.
+"""
 
 from collections.abc import Iterator, Mapping, Set
 from typing import Any

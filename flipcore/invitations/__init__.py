@@ -1,2 +1,1 @@
-"""Invitations by link: issued by an admin, opened once by one person's browser, and a cookie from
-then on."""
+"""Invitations by link: an admin issues one, a browser opens it once and keeps a cookie."""

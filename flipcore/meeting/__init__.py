@@ -1,2 +1,4 @@
-"""A meeting: one person presents a page and its threshold, others see both while they move. Rooms
-live in the server's memory."""
+"""Meetings: one person presents a page and its threshold, others see both while they move.
+
+Rooms live in the server's memory.
+"""

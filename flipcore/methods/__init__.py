@@ -1,1 +1,1 @@
-"""Methods in words, and the papers that they come from, for pages, reports and BibTeX alike."""
+"""Methods in words, and their papers, for pages, reports and BibTeX alike."""

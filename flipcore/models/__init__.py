@@ -1,5 +1,7 @@
-"""Models turn a Call into a Completion. They come from data/models.toml, the user's own file and
-installed packages."""
+"""Models: each turns a Call into a Completion.
+
+They come from data/models.toml, the user's own file and installed packages.
+"""
 
 from collections.abc import Mapping
 from pathlib import Path

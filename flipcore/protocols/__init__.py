@@ -1,5 +1,7 @@
-"""Protocols: which calls come next for an item. A pilot is single shot over the first items; a
-judge is an extractor's own need."""
+"""Protocols: each says which calls come next for an item.
+
+A pilot is single shot over the first items; a judge is an extractor's own need.
+"""
 
 from collections.abc import Mapping
 from typing import Any

@@ -1,2 +1,1 @@
-"""One DuckDB file: the schema, the one connection, the one writer, and every question that is asked
-of it."""
+"""One DuckDB file: its schema, its connection, its writer, and every query."""

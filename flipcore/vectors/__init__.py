@@ -1,1 +1,1 @@
-"""Texts as vectors: embeddings, what they say of two sets, and classifiers that tell sets apart."""
+"""Texts as vectors: embeddings, comparisons of two sets, and classifiers that tell sets apart."""

@@ -7,7 +7,7 @@ import pytest
 
 from tests import doc_pages
 from tests.conftest import ROOT
-from tests.house_map import house, with_map
+from tests.package_map import package_map, with_map
 
 pytestmark = pytest.mark.release
 README = (ROOT / "README.md").read_text(encoding="utf-8")
@@ -28,9 +28,9 @@ def test_pages_made_from_code_are_those_of_todays_code():
 
 
 def test_the_map_of_contributing_is_that_of_the_imports():
-    """Where it is not: `python -m tests.house_map` draws it again."""
+    """Where it is not: `python -m tests.package_map` writes it again."""
     text = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
-    assert house().count("\n") > 20 and text == with_map(text)
+    assert package_map().count("\n") > 20 and text == with_map(text)
 
 
 def test_no_comment_or_docstring_points_to_a_document_that_is_not_here():
