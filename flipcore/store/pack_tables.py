@@ -31,7 +31,7 @@ CREATE TABLE packed.rows (
     reasons      INTEGER[],
     numbers      DOUBLE[], label_masses DOUBLE[] -- NULL where no readout of the row has one
 );
-"""  # noqa: E501
+"""
 
 
 def prepare(connection: DuckDBPyConnection) -> None:
