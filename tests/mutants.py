@@ -15,6 +15,7 @@ import argparse
 import ast
 import hashlib
 import json
+import queue
 import re
 import shutil
 import signal
@@ -24,6 +25,7 @@ import tempfile
 import time
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -47,6 +49,7 @@ ROOMS = {
 # For the tests of one change. Beside other work a minute of the clock may be a few seconds of a
 # core, so it is processor time that ends them, and the clock only where they wait for ever.
 CPU_SECONDS, SECONDS = 120, 1_800
+FIRST_SECONDS = 6.0  # of tests that run before the others are even collected: most changes end there
 N_PROCESSES = 2  # of the run that sees which tests reach which change
 NOTICED, SURVIVED, NOT_FINISHED = "noticed", "survived", "not finished"
 # a survivor that changes nothing anybody could see -> why: (file, line as it stands, what it became)
@@ -210,7 +213,7 @@ class Reach:
     failed: set[str] = field(default_factory=set)  # files in which a test fails on the copy itself
 
     def of_change(self, number: int, own_files: Iterable[str]) -> list[str]:
-        """Return the tests to run, file by file: those of the module's name, then the cheapest.
+        """Return the tests to run, file by file: those of the module's name, of its folder, then others.
 
         Files of the module's name run whole, with tests that were written since.
         """
@@ -222,13 +225,29 @@ class Reach:
             if test in self.tests[number] or file in files:
                 by_file[file].append(test)
 
-        def order(file: str) -> tuple[bool, float, str]:
-            return file not in own, sum(self.seconds[test] for test in by_file[file]), file
+        folders = {file.rpartition("/")[0] for file in own}
+
+        def order(file: str) -> tuple[bool, bool, float, str]:
+            is_near = file.rpartition("/")[0] in folders
+            cpu_s = sum(self.seconds[test] for test in by_file[file])
+            return file not in own, not is_near, cpu_s, file
 
         chosen: list[str] = []
         for file in sorted(by_file, key=order):
             chosen += [file] if file in own - self.failed else by_file[file]
         return chosen
+
+    def split(self, tests: Sequence[str]) -> list[list[str]]:
+        """Return the first seconds of these tests, and the rest."""
+        by_file: dict[str, float] = defaultdict(float)
+        for test, cpu_s in self.seconds.items():
+            by_file[test.partition("::")[0]] += cpu_s
+        seconds, n_first = 0.0, 0
+        while n_first < len(tests) and seconds < FIRST_SECONDS:
+            test = tests[n_first]
+            seconds += self.seconds[test] if "::" in test else by_file[test]
+            n_first += 1
+        return [list(part) for part in (tests[:n_first], tests[n_first:]) if part]
 
 
 def own_tests(change: Change) -> list[str]:
@@ -321,15 +340,17 @@ def tests_of(number: int, change: Change, reach: Reach) -> list[str]:
     return reach.of_change(number, own)
 
 
-def outcome_of(change: Change, tests: Sequence[str], tree: Path) -> str:
-    """Run the tests on a changed copy of the tree, which is put right again."""
-    if not tests:
-        return SURVIVED
+def outcome_of(change: Change, parts: Sequence[Sequence[str]], tree: Path) -> str:
+    """Run the tests, part by part, on a changed copy of the tree, which is put right again."""
     copy = tree / change.file
     whole = copy.read_text(encoding="utf-8")
     copy.write_text(change.source, encoding="utf-8")
     try:
-        return _tested(tree, tests)
+        outcome = SURVIVED
+        for tests in parts:
+            if outcome == SURVIVED:
+                outcome = _tested(tree, tests)
+        return outcome
     finally:
         copy.write_text(whole, encoding="utf-8")
 
@@ -400,6 +421,7 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--n", type=int, default=30, help="changes per room (default 30)")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--minutes", type=float, default=float("inf"), help="begin no change after them")
+    parser.add_argument("--processes", type=int, default=2, help="changes at a time (default 2)")
     parser.add_argument("--again", action="store_true", help="try survivors that --work knows again")
     parser.add_argument("--work", type=Path, help="keep what was found in this folder, and go on there")
     parser.add_argument("--keep", action="store_true", help=f"write {TABLE.name}")
@@ -424,21 +446,36 @@ def _run(options: argparse.Namespace, work: Path) -> int:
     known = {}
     if found.exists():
         known = dict(json.loads(line) for line in found.read_text(encoding="utf-8").splitlines())
-    tree = copy_tree(work / "tree")
     outcomes: dict[str, dict[Change, str]] = {room: {} for room in by_room}
-    for number, (room, change) in enumerate(in_turn):
+    trees: queue.SimpleQueue[Path] = queue.SimpleQueue()
+    for number in range(options.processes):
+        trees.put(copy_tree(work / f"tree-{number}"))
+
+    def try_change(number: int, room: str, change: Change) -> tuple[str, Change, str]:
         outcome = known.get(_key(change), "")
         is_tried = outcome == NOTICED or (outcome and not options.again)
-        if not is_tried and time.monotonic() < end:
-            tests = tests_of(number, change, reach)
-            outcome = outcome_of(change, tests, tree)
-            with found.open("a", encoding="utf-8") as file:
-                file.write(json.dumps([_key(change), outcome]) + "\n")
-            shown = f"{outcome}: {change.place} {change.before} -> {change.after}{_reason(change)}"
-            print(f"{room} {shown} ({len(tests)} tests)", flush=True)
-        if outcome:
-            outcomes[room][change] = outcome
-    shutil.rmtree(tree)
+        if is_tried or time.monotonic() >= end:
+            return room, change, outcome
+        tests = tests_of(number, change, reach)
+        tree = trees.get()
+        try:
+            outcome = outcome_of(change, reach.split(tests), tree)
+        finally:
+            trees.put(tree)
+        with found.open("a", encoding="utf-8") as file:
+            file.write(json.dumps([_key(change), outcome]) + "\n")
+        shown = f"{outcome}: {change.place} {change.before} -> {change.after}{_reason(change)}"
+        print(f"{room} {shown} ({len(tests)} tests)", flush=True)
+        return room, change, outcome
+
+    with ThreadPoolExecutor(options.processes) as threads:
+        tries = [threads.submit(try_change, number, room, change) for number, (room, change) in enumerate(in_turn)]
+        for tried in tries:
+            room, change, outcome = tried.result()
+            if outcome:
+                outcomes[room][change] = outcome
+    for _ in range(options.processes):
+        shutil.rmtree(trees.get())
     n_lacking = 0
     for room, of_room in outcomes.items():
         lines = rows_of(room, of_room, options.seed)

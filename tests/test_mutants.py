@@ -129,6 +129,14 @@ def test_the_tests_of_a_change(half, log, tests):
     assert mutants.tests_of(0, change_of(half, "-x"), reach) == tests
 
 
+def test_the_first_tests_run_before_the_others_are_collected(monkeypatch):
+    monkeypatch.setattr(mutants, "FIRST_SECONDS", 2.1)
+    reach = mutants.read_reach("", SECONDS)
+    tests = ["tests/test_half.py", "tests/test_near.py::test_d", "tests/test_far.py::test_b"]
+    assert reach.split(tests) == [tests[:2], tests[2:]]
+    assert reach.split(tests[:1]) == [tests[:1]] and reach.split([]) == []
+
+
 def test_a_test_that_does_not_end_is_neither_noticed_nor_survived(half, monkeypatch):
     change = change_of(half, "-x")
     tree = mutants.ROOT
@@ -145,8 +153,11 @@ def test_a_test_that_does_not_end_is_neither_noticed_nor_survived(half, monkeypa
     monkeypatch.setattr(mutants.subprocess, "run", run)
     outcomes = {}
     for test in ("sleeps", "computes", "fails", "passes"):
-        outcomes[test] = mutants.outcome_of(change, [test], tree)
+        outcomes[test] = mutants.outcome_of(change, [[test]], tree)
         assert half.read_text() == SOURCE and seen[-1] == change.source != SOURCE
+    assert mutants.outcome_of(change, [["passes"], ["fails"]], tree) == mutants.NOTICED
+    assert mutants.outcome_of(change, [["fails"], ["sleeps"]], tree) == mutants.NOTICED
+    assert mutants.outcome_of(change, [], tree) == mutants.SURVIVED
     assert outcomes == {
         "sleeps": mutants.NOT_FINISHED,
         "computes": mutants.NOT_FINISHED,
@@ -172,7 +183,7 @@ def test_a_second_call_goes_on_where_the_first_was_stopped(half, tmp_path, monke
     monkeypatch.setattr(mutants, "outcome_of", try_change)
     # outside of the tree, which is copied
     work = str(tmp_path.parent / f"{tmp_path.name}-work")
-    words = ["--room", "half", "--work", work, "--n"]
+    words = ["--room", "half", "--work", work, "--processes", "1", "--n"]
     assert mutants.main([*words, "2", "--minutes", "0"]) == 0 and not tried
     assert mutants.main([*words, "2"]) == 1 and len(tried) == 2
     assert mutants.main([*words, "3"]) == 1 and len(tried) == len(set(tried)) == 3
