@@ -39,6 +39,12 @@ def test_an_attempt_without_an_answer_costs_its_input_whatever_came_after_it():
         assert spending.most(CALL) == spending.bound(CALL)  # what was lost is no sign that a server bills more than it should
 
 
+def test_whoever_names_no_earlier_spending_has_the_whole_cap(store):
+    """Proposals and surveys have no earlier runs; calls that cost the cap to the cent are sent."""
+    spending = Asking(store, "a survey", models=["m"], cards={"m": PAID}, cap_usd=1.0).spending
+    assert spending.spent_usd == 0.0 and spending.cap_usd == 1.0
+
+
 def test_first_bills_beyond_all_bounds_pass_the_cap_by_one_call_whatever_the_number_of_models():
     """Three models bill ten times their bound: the second one's call is not sent beside the first one's."""
     cards = {name: dataclasses.replace(PAID, name=name) for name in "abc"}

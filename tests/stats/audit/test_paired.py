@@ -6,7 +6,7 @@ from scipy import stats
 
 from flipcore.core.randomness import generator
 from flipcore.stats.audit.groups import group_spread
-from flipcore.stats.audit.paired import paired_scores
+from flipcore.stats.audit.paired import grade_gap, paired_scores
 from flipcore.stats.audit.score_rate import score_rates
 
 
@@ -92,3 +92,10 @@ def test_scores_rate_for_a_model_that_always_says_a():
     assert (round(harness, 3), round(true, 3)) == (0.819, 0.724)
     # by hand, with the share that has its right option there: share + (1 - share)(K - 2)/K, and (1 - share)(K - 2)/K
     assert (harness, true) == pytest.approx((0.095 + 0.905 * 8 / 10, 0.905 * 8 / 10))
+
+
+@pytest.mark.parametrize(("clusters", "n"), [(None, 12), (np.repeat(np.arange(3), 4), 3), (np.zeros(12, dtype=int), 1)])
+def test_the_gap_of_grades_counts_its_clusters(clusters, n):
+    first, second = np.repeat((2.0, 4.0), 6), np.tile((3.0, 4.0, 5.0), 4)
+    found = grade_gap(first, second, clusters, alpha=0.05, low=1.0, high=5.0)
+    assert found.n == n and found.value == pytest.approx(1.0)
