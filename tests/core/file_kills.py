@@ -6,12 +6,14 @@ its name is whole, and the database holds what it held; what was left half writt
 import hashlib
 import os
 import random
+import shutil
 import signal
 import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, nullcontext, suppress
 from itertools import count
 from pathlib import Path
 
@@ -19,6 +21,7 @@ import duckdb
 import pandas as pd
 
 from flipcore.commands.report import write_report
+from flipcore.core.errors import BadInput
 from flipcore.core.study import ItemSource, ModelUse, Part, Study
 from flipcore.core.whole_files import DRAFT
 from flipcore.models import own_models
@@ -36,6 +39,7 @@ from flipcore.store.merge import merge
 from flipcore.store.queries.studies import delete_study
 from flipcore.store.schema import tables
 from flipcore.store.uploads import keep_together, keep_upload
+from flipcore.store.whole_copy import copy_whole, log_of, repair
 from tests.conftest import ROOT
 from tests.datasets.recorded import harness_files
 from tests.runs.kills import contents
@@ -51,6 +55,7 @@ STUDY = Study(
 )
 N_OLD = 300_000  # rows of an old database
 N_LOG = 3_000  # rows of a log, each by two filters
+N_COMMITS, N_READABLE = 60, 40  # of a damaged log
 
 
 def _upload(folder: Path) -> None:
@@ -138,6 +143,55 @@ def _report(folder: Path) -> None:
         own_models.remove("mine")
 
 
+def _copy(folder: Path) -> None:
+    """`flipscope backup` of a database that another process writes to without a pause."""
+    for number in count(int(time.time() * 1000)):
+        copy_whole(folder / "flips.duckdb", folder / "backups" / f"copy-{number}.duckdb")
+
+
+def _repair(folder: Path) -> None:
+    """Repair one damaged database after another; each appears whole, under its own name."""
+    for number in count(int(time.time() * 1000)):
+        becoming = folder / f"becoming-{number}"
+        becoming.mkdir()
+        for name in ("hurt.duckdb", "hurt.duckdb.wal"):
+            shutil.copyfile(folder / "damaged" / name, becoming / name)
+        place = folder / f"hurt-{number}"
+        becoming.rename(place)
+        repair(place / "hurt.duckdb")
+
+
+def write_without_pause(folder: Path) -> None:
+    """Commit long values, so that the log grows and is worked into the file again and again."""
+    store = Store.open(folder / "flips.duckdb")
+    print("begins", flush=True)
+    for number in count():
+        store.writer.add("store_info", [{"key": f"written {number}", "value": "x" * 100_000}]).result(60)
+
+
+def leave_damaged(folder: Path) -> None:
+    """A database of which N_COMMITS stand in the log alone, one bit of it flipped after N_READABLE of them."""
+    store = Store.open(folder / "hurt.duckdb")
+    store.writer.checkpoint()
+    for number in range(N_COMMITS):
+        row = {"key": f"kept {number}", "value": f"<{number}>" * 20_000}
+        store.writer.add("store_info", [row]).result(60)
+    log = log_of(folder / "hurt.duckdb")
+    content = bytearray(log.read_bytes())
+    content[content.index(f"<{N_READABLE}>".encode() * 1_000) + 500] ^= 1
+    log.write_bytes(content)
+    os._exit(0)
+
+
+def n_kept(folder: Path) -> int:
+    """How many of the commits a repaired database holds; a repair that was killed is done again first."""
+    path = folder / "hurt.duckdb"
+    with suppress(BadInput):  # where nothing is left to repair
+        repair(path)
+    with duckdb.connect(str(path)) as connection:
+        return connection.execute("SELECT count(*) FROM store_info WHERE key LIKE 'kept %'").fetchall()[0][0]
+
+
 WORKS: dict[str, Callable[[Path], None]] = {
     "upload": _upload,
     "backup": _backup,
@@ -147,7 +201,10 @@ WORKS: dict[str, Callable[[Path], None]] = {
     "report": _report,
     "import": _again_and_again(_imported),
     "merge": _again_and_again(_merged),
+    "copy of a database that is written to": _copy,
+    "repair": _repair,
 }
+WRITTEN_TO = "copy of a database that is written to"
 ENDS: dict[str, Callable[[Store, Path], Study]] = {"import": _imported, "merge": _merged}  # what a kill keeps from its end
 
 
@@ -181,12 +238,14 @@ def half_files(folder: Path, before: dict[str, tuple[int, str]], exported: dict[
             whole = hashlib.sha256(path.read_bytes()).hexdigest()[:16] in path.name
         elif path.parent.parent.name == "uploads":
             whole = len(list(path.parent.iterdir())) == 4 and path.stat().st_size == 500_000
-        elif path.parent.name == "backups":
+        elif path.parent == folder / "backups":
             whole = whole_tables(path) == before
         elif path.name.startswith("old-") and path.suffix == ".duckdb":
             whole = _is_old_whole(path)
         elif name in exported:
             whole = path.read_bytes() == exported[name]
+        elif path.name == "hurt.duckdb" and path.parent.name.startswith("hurt-"):
+            whole = n_kept(path.parent) == N_READABLE
         elif path.suffix == ".html":
             whole = path.read_text(encoding="utf-8").rstrip().endswith("</html>")
         else:
@@ -224,9 +283,44 @@ def killed(work: str, n_kills: int, folder: Path, seed: int = 7) -> tuple[int, l
         exported = {name: content for name, content in exported.items() if name.startswith("ex")}
     store.close()
     before, n_at_work, wrong = whole_tables(path), 0, []
+    if work == "repair":
+        (folder / "damaged").mkdir()
+        subprocess.run(_command("damage", folder / "damaged"), env=environment, cwd=ROOT, check=True)
+    with _writer(folder, environment) if work == WRITTEN_TO else nullcontext():
+        n_at_work, wrong = _kill_children(work, n_kills, folder, environment, rng, before, exported)
+    return n_at_work, wrong, rows_after(folder, work) == expected if work in ENDS else whole_tables(path) == before
+
+
+def _command(*words: object) -> list[str]:
+    return [sys.executable, "-m", "tests.core.file_kills", *map(str, words)]
+
+
+@contextmanager
+def _writer(folder: Path, environment: dict[str, str]) -> Iterator[None]:
+    """A process that holds the database and writes to it."""
+    with subprocess.Popen(_command("write", folder), env=environment, cwd=ROOT, stdout=subprocess.PIPE) as writer:
+        assert writer.stdout and writer.stdout.readline() == b"begins\n"
+        try:
+            yield
+            assert writer.poll() is None, "the writer ended"
+        finally:
+            writer.kill()
+
+
+def _kill_children(
+    work: str,
+    n_kills: int,
+    folder: Path,
+    environment: dict[str, str],
+    rng: random.Random,
+    before: dict[str, tuple[int, str]],
+    exported: dict[str, bytes],
+) -> tuple[int, list[str]]:
+    """How many children were killed at work, and the files that were not whole after a kill."""
+    n_at_work, wrong = 0, []
     for _ in range(n_kills):
         child = subprocess.Popen(
-            [sys.executable, "-m", "tests.core.file_kills", "child", work, str(folder)],
+            _command("child", work, folder),
             env=environment, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
         )  # fmt: skip
         assert child.stdout and child.stdout.readline() == b"begins\n"
@@ -236,13 +330,16 @@ def killed(work: str, n_kills: int, folder: Path, seed: int = 7) -> tuple[int, l
         child.wait(30)
         child.stdout.close()
         wrong += half_files(folder, before, exported)
-    return n_at_work, wrong, rows_after(folder, work) == expected if work in ENDS else whole_tables(path) == before
+    return n_at_work, wrong
 
 
 def main() -> None:
     if sys.argv[1:2] == ["child"]:
         print("begins", flush=True)
         WORKS[sys.argv[2]](Path(sys.argv[3]))
+        return
+    if sys.argv[1:2] in (["write"], ["damage"]):
+        {"write": write_without_pause, "damage": leave_damaged}[sys.argv[1]](Path(sys.argv[2]))
         return
     n = int(sys.argv[1]) if len(sys.argv) > 1 else 20
     lines = [

@@ -1,7 +1,9 @@
-"""Kills -9 of a run and of the dashboard, and what is left: `python -m tests.runs.kills [N_RUN] [N_DASHBOARD]` writes kills.md.
+"""Kills -9 of a run and of the dashboard, and what is left: `python -m tests.runs.kills [N_RUN] [N_DASHBOARD] [N_SERVED]` writes
+kills.md.
 
 A child works on one study; it is killed after a seeded number of calls was sent; the next child goes on. At the end the study is
 finished and every table is compared with one that nobody interrupted. Each call that is sent is written down before it is sent.
+A third way asks an HTTP server, and is killed in the middle: once replies of this child have been stored and more are on their way.
 """
 
 import os
@@ -16,9 +18,12 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from flipcore.core.study import ItemSource, ModelUse, Part, Study
+from flipcore.models import own_models
+from flipcore.models.cards import ModelCard
 from flipcore.runs import runner
 from flipcore.store.connection import Store
 from tests.conftest import ROOT
+from tests.models.server import Server
 
 TABLE = Path(__file__).with_name("kills.md")
 MOST_CALLS = 400  # that a child sends before it is killed; about 130 are on their way at once
@@ -29,6 +34,16 @@ STUDY = Study(
     (Part("regex"), Part("first_token")),
     (ModelUse("simulated-artifact-prone", n_samples=12), ModelUse("simulated-noisy", n_samples=12)),
 )
+SERVED = "served"  # its one model is an HTTP server of this process
+SERVED_STUDY = Study(
+    "killed in the middle",
+    (ItemSource("flipscope_choice", n=60),),
+    (Part("option_order", {"n": 4}), Part("identity")),
+    (Part("regex"),),
+    (ModelUse(SERVED, n_samples=12, temperature=1.0),),
+)
+TITLES = {"run": "run", "dashboard": "dashboard", "served": "run, in the middle"}
+MIDDLE = (10, 60)  # requests after which a child is killed; 8 are on their way at once
 _LINE = 21  # bytes: a call's id and the end of the line
 _CHILD = """
 import asyncio, os, sys
@@ -115,6 +130,67 @@ def killed(way: str, n_kills: int, folder: Path, seed: int = 7, study: Study = S
     return Outcome(way, n_done, last.n_done, counts.total(), n_again, max(counts.values()), differing)
 
 
+class Heard(Server):
+    """Answers after a moment, and writes down what was asked, each prompt under a number."""
+
+    def __init__(self) -> None:
+        super().__init__(delay_s=0.05)
+
+    def asked(self) -> Counter[str]:
+        return Counter(str(sorted(body.items(), key=str)) for body in self.bodies)
+
+
+def killed_in_the_middle(n_kills: int, folder: Path, seed: int = 7, study: Study = SERVED_STUDY) -> Outcome:
+    """Kill runs against a server while replies come in, finish the study and compare."""
+    rng, path, homes = random.Random(seed), folder / "study.toml", {}
+    path.write_text(study.to_toml(), encoding="utf-8")
+    with Heard() as server:
+        card = ModelCard(
+            SERVED, "openai_compatible", model="m", endpoint=server.url, n_in_flight=8, price_in=0.0, price_out=0.0
+        )
+        homes = {"FLIPSCOPE_HOME": str(folder / "home"), "FLIPSCOPE_DB": str(folder / "flips.duckdb")}
+        before = {name: os.environ.get(name) for name in homes}
+        os.environ |= homes
+        try:
+            own_models.save(card)
+            n_done = 0
+            for _ in range(n_kills):
+                n_done += _killed_in_the_middle_once(dict(os.environ), path, server, rng.randint(*MIDDLE))
+            n_killed_sent = len(server.bodies)
+            store = Store.open(folder / "flips.duckdb")
+            last = runner.run(study, store)
+            assert last.state == "done", last.message
+            after, counts = contents(store, study), server.asked()
+            store.close()
+            whole = Store.open(folder / "whole.duckdb")
+            runner.run(study, whole)
+            expected = contents(whole, study)
+            whole.close()
+        finally:
+            for name, value in before.items():
+                os.environ.pop(name) if value is None else os.environ.update({name: value})
+    assert n_killed_sent, "no child asked anything"
+    # The server takes no seed: samples of a prompt are one request, asked as often as there are samples.
+    n_again = counts.total() - last.n_done
+    differing = tuple(table for table in _COMPARED if expected[table] != after[table])
+    return Outcome("run, in the middle", n_done, last.n_done, counts.total(), n_again, max(counts.values()), differing)
+
+
+def _killed_in_the_middle_once(environment: dict[str, str], path: Path, server: Heard, n_more: int) -> int:
+    before = len(server.bodies)
+    child = subprocess.Popen(
+        [sys.executable, "-m", "flipcore", "run", str(path)],
+        env=environment, cwd=ROOT, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+    )  # fmt: skip
+    end = time.monotonic() + 240
+    while child.poll() is None and time.monotonic() < end and len(server.bodies) < before + n_more:
+        time.sleep(0.005)
+    is_alive = child.poll() is None
+    child.send_signal(signal.SIGKILL)
+    child.wait(30)
+    return int(is_alive)
+
+
 def _killed_once(way: str, environment: dict[str, str], sent: Path, n_calls: int) -> int:
     """1 when the child was killed at work, once it had sent so many calls; 0 when it had ended by itself."""
 
@@ -135,7 +211,8 @@ def _killed_once(way: str, environment: dict[str, str], sent: Path, n_calls: int
 
 
 def main() -> None:
-    n_run, n_dashboard = [*map(int, sys.argv[1:3]), 50, 10][:2] if len(sys.argv) == 3 else (50, 10)
+    given = [int(word) for word in sys.argv[1:4]]
+    n_run, n_dashboard, n_served = given if len(given) == 3 else (50, 10, 100)
     lines = [
         "# Kills -9",
         "",
@@ -145,9 +222,12 @@ def main() -> None:
         "| killed | kills at work | calls | sent | sent again | most often one call | tables that differ |",
         "|---|---|---|---|---|---|---|",
     ]
-    for way, n in (("run", n_run), ("dashboard", n_dashboard)):
+    for way, n in (("run", n_run), ("dashboard", n_dashboard), ("served", n_served)):
+        if not n:  # its line stays as it is
+            lines += [line for line in TABLE.read_text(encoding="utf-8").splitlines() if line.startswith(f"| {TITLES[way]} |")]
+            continue
         with tempfile.TemporaryDirectory() as folder:
-            outcome = killed(way, n, Path(folder))
+            outcome = killed_in_the_middle(n, Path(folder)) if way == "served" else killed(way, n, Path(folder))
         lines.append(
             f"| {way} | {outcome.n_kills} | {outcome.n_calls:,} | {outcome.n_sent:,} | {outcome.n_repeated:,} | {outcome.most_sent} | "
             f"{', '.join(outcome.differing) or 'none'} |"

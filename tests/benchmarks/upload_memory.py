@@ -1,0 +1,77 @@
+"""Measure what uploads hold: ``python -m tests.benchmarks.upload_memory [N_FILES] [MB_EACH]``.
+
+A browser drops tables of outputs on the Studies page and imports them; printed is the server's
+resident memory before, when they are shown, and when they are stored.
+"""
+
+import argparse
+import os
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+from tests.benchmarks.surface_viewers import PATIENCE_MS, memory_mb, server
+from tests.browser.serving import browser_page
+
+ROW_BYTES = 20_000  # of one output's text, so that few rows make a large file
+SETTLE_S = 3.0
+
+
+def write_tables(folder: Path, n_files: int, mb_each: int) -> list[Path]:
+    """Write tables of outputs, each of another model."""
+    paths = []
+    for number in range(n_files):
+        path = folder / f"model-{number}.csv"
+        with path.open("w", encoding="utf-8") as stream:
+            stream.write("item,model,score,response\n")
+            for row in range(mb_each * 1_000_000 // ROW_BYTES):
+                text = f"{row} of {number}: " + os.urandom(ROW_BYTES // 2).hex()
+                stream.write(f"q{row},model-{number},{int(row % 4 > 0)},{text[:ROW_BYTES]}\n")
+        paths.append(path)
+    return paths
+
+
+def measure(n_files: int, mb_each: int) -> dict[str, float]:
+    """Resident memory of the server in MB, by what has happened."""
+    held = {}
+
+    def note(moment: str) -> None:
+        time.sleep(SETTLE_S)
+        held[moment] = memory_mb(address, "VmRSS")
+        print(f"  {moment:<40}{held[moment]:>8,.0f} MB", flush=True)
+
+    with tempfile.TemporaryDirectory(prefix="upload-memory-") as name:
+        folder = Path(name)
+        files = write_tables(folder, n_files, mb_each)
+        with server(folder / "flips.duckdb") as address, browser_page() as page:
+            page.set_default_timeout(PATIENCE_MS)
+            page.add_init_script("localStorage.setItem('flipscope-tour', 'done')")
+            page.goto(address)
+            page.get_by_role("link", name="New study").first.wait_for()
+            # The demo studies are computed at the first start, and take memory of their own.
+            time.sleep(45)
+            note("before")
+            page.locator("input[type=file]").first.set_input_files(files)
+            button = page.get_by_role("button", name="Import as a study")
+            button.wait_for()
+            note("uploaded and shown")
+            button.click()
+            page.get_by_role("heading", name="Audit").first.wait_for()
+            time.sleep(10)
+            note("imported and audited")
+    return held
+
+
+def main(words: list[str]) -> None:
+    """Print the table."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("n_files", nargs="?", type=int, default=6)
+    parser.add_argument("mb_each", nargs="?", type=int, default=50)
+    chosen = parser.parse_args(words)
+    print(f"{chosen.n_files} uploads of {chosen.mb_each} MB")
+    measure(chosen.n_files, chosen.mb_each)
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])
