@@ -43,7 +43,15 @@ def drawn(folder: Path, n: int) -> Path:
 
 def session(address: str):
     """A viewer's line to the server, to be entered."""
-    return connect(address.replace("http", "ws") + "/_stcore/stream", subprotocols=["streamlit"], max_size=None)
+    # A socket that names no origin is refused while access is off.
+    return connect(
+        address.replace("http", "ws") + "/_stcore/stream",
+        subprotocols=["streamlit"],
+        max_size=None,
+        origin=address,
+        open_timeout=120,
+        ping_interval=None,
+    )
 
 
 async def look(address: str, page: str = "flips") -> dict[str, float]:
