@@ -14,7 +14,14 @@ import numpy as np
 
 from flipcore.claims.claim import Assertion, Claim, description
 from flipcore.extractors import title_of
-from flipcore.stats.base.estimate import MIN_N, Estimate, number_text, p_text, percent_text
+from flipcore.stats.base.estimate import (
+    MIN_N,
+    Estimate,
+    level_text,
+    number_text,
+    p_text,
+    percent_text,
+)
 from flipcore.stats.base.families import clustered_mean
 from flipcore.stats.base.guarded import CLUSTERS_LIKE_SEEN
 from flipcore.stats.base.intervals import z_quantile
@@ -166,21 +173,24 @@ def best_claim(contest: Contest, level: float = LEVEL) -> Claim:
     models_behind = [name for name in ordered if name not in firsts]
     if len(firsts) == 1:
         outcome = FIRST
+        others, over = "every other model", f" over {names[1]}"
+        if len(ranking) == 2:
+            others, over = names[1], ""
         sentence = (
-            f"{names[0]} is better than every other model: {gap.text_points()} over {names[1]}, "
-            f"{p_text(p)}{unread}."
+            f"{names[0]} is better than {others} at {level_text(level)}: "
+            f"{gap.text_points()}{over}{unread}."
         )
     elif models_behind:
         outcome, n_behind = SOME, len(models_behind)
         behind = f"{models_behind[0]} is" if n_behind == 1 else f"the other {n_behind} are"
         sentence = (
-            f"First is {_either(firsts)}, not separated at {percent_text(level)}; {behind} "
+            f"First is {_either(firsts)}, not separated at {level_text(level)}; {behind} "
             f"behind{unread}."
         )
     else:
         outcome = NONE
         sentence = (
-            f"No model is shown to be better than another at {percent_text(level)}: "
+            f"No model is shown to be better than another at {level_text(level)}: "
             f"{_lead(names, gap)}{unread}."
         )
     more = n_more_items(contest, first, second, level)
@@ -193,7 +203,8 @@ def best_claim(contest: Contest, level: float = LEVEL) -> Claim:
         sentence += f" {decides}, should the lead stay what it is."
     numbers |= {"best": dict(zip(ordered, best.tolist(), strict=True))}
     numbers |= {"worst": dict(zip(ordered, worst.tolist(), strict=True))}
-    detail = _own_detail(contest, n, all_models)
+    lead_p = f"Lead of {names[0]} over {names[1]}: {p_text(p)}. " if gap.value else ""
+    detail = f"{lead_p}{_own_detail(contest, n, all_models)}"
     if len(firsts) > MOST_NAMES and outcome == SOME:
         detail = f"Not shown to be behind another: {', '.join(firsts)}. {detail}"
     is_asserted = outcome != NONE
@@ -355,7 +366,7 @@ def pair_claim(contest: Contest, j: int, k: int, level: float = LEVEL) -> Claim:
         gates = " ".join(dict.fromkeys(contest.closed_gates.values()))
         no_items = f"{first} and {second} answered no item in common."
         return Claim(SEPARATED, NONE, "").not_claimed(gates or no_items)
-    at_level = f"at {percent_text(level)}"
+    at_level = f"at {level_text(level)}"
     n_separating = n_first + n_second
     if n_first and n_second:
         verb = "separates" if n_first == 1 else "separate"

@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from functools import partial
 
 from flipcore.claims.claim import Assertion, Claim, description
-from flipcore.stats.base.estimate import MIN_N, Estimate, number_text, percent_text
+from flipcore.stats.base.estimate import MIN_N, Estimate, level_text, number_text, percent_text
 from flipcore.stats.base.families import UNIT
 from flipcore.stats.base.proportions import clopper_pearson
 from flipcore.stats.score.cells import ScoreCells
@@ -132,6 +132,7 @@ ASSERTIONS: tuple[Assertion, ...] = (
     *(SHORT_QUESTIONS, SHORT_WHOLE, SHORT_ELSEWHERE, SHORT_HIGHER),
 )
 OVER_PROMPTS = "with other questions and prompts like these"
+OTHERS_LEFT_OUT = "Other prompts were asked, but this range leaves them out."
 # The chance that none of the drawn prompts is of a kind.
 UNMET = 0.05
 # Up to so many prompts a model must lead under all of them.
@@ -147,12 +148,15 @@ def score_claim(
     extractor_scores: Sequence[float] = (),
     why_not: str = "",
     own_score: float | None = None,
+    *,
+    has_other_prompts: bool = False,
 ) -> Claim:
     """Return the sentence of one model's score.
 
     For example "pocket: 87% right; with other questions and prompts 80 to 92%. …".
     `extractor_scores` are its scores under other extractors, `own_score` that at the study's own
-    prompt if it is none of the variants, `why_not` withholds the claim. Shares of right answers
+    prompt if it is none of the variants, `why_not` withholds the claim. `has_other_prompts` is True
+    where the questions were asked in prompts that the score does not count. Shares of right answers
     are percentages, grades stand on their own scale.
     """
     questions, wordings = bar.by_questions, bar.by_wordings
@@ -189,7 +193,7 @@ def score_claim(
         # Unknown is not small: the sentence says that other prompts were not measured.
         unmeasured = "Two wordings are too few to say more."
         if bar.cells.shape[1] == 1:
-            unmeasured = "Asked in one wording only."
+            unmeasured = OTHERS_LEFT_OUT if has_other_prompts else "Asked in one wording only."
         sentence = f"{start}; with other questions {by_questions}.{extractor_words} {unmeasured}"
     is_made = not questions.is_too_short
     claim = Claim(assertion, outcome, sentence, asserted=is_made, detail=small, numbers=numbers)
@@ -322,7 +326,7 @@ def elsewhere_claim(model: str, bar: ErrorBar, why_not: str = "") -> Claim:
     """Return the range in which another prompt for the same questions would score, asked once."""
     if not bar.elsewhere.has_interval:
         return description("")
-    level = level_text(bar, "elsewhere")
+    level = interval_level_text(bar, "elsewhere")
     limits = limits_text(bar.elsewhere, is_share=bar.cells.is_binary)
     sentence = (
         f"{model}: another prompt would score between {limits.replace(' to ', ' and ')} on these "
@@ -334,15 +338,14 @@ def elsewhere_claim(model: str, bar: ErrorBar, why_not: str = "") -> Claim:
     return claim.not_claimed(why_not)
 
 
-def level_text(bar: ErrorBar, name: str) -> str:
+def interval_level_text(bar: ErrorBar, name: str) -> str:
     """Return the level of an interval: "95%", or the simulated one, "about 91%"."""
     coverage = bar.estimate(name).coverage
     return _declared_level(bar) if coverage is None else f"about {percent_text(coverage)}"
 
 
 def _declared_level(bar: ErrorBar) -> str:
-    # The level of one pair of many is near 1: without a decimal it would print as 100%.
-    return percent_text(bar.level, 1 if bar.level > 0.989 else 0)
+    return level_text(bar.level)
 
 
 def unmet_words(bar: ErrorBar) -> str:
@@ -443,7 +446,7 @@ def detail(bar: ErrorBar) -> str:
     declared, parts = _declared_level(bar), []
     for key, name in names.items():
         if not math.isnan(half[key]):
-            level = level_text(bar, key)
+            level = interval_level_text(bar, key)
             measured = "" if level == declared else f" ({level})"
             parts.append(f"{name} {half_text(half[key], is_share=bar.cells.is_binary)}{measured}")
     if not parts:

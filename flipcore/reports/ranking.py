@@ -57,12 +57,13 @@ class RankingReport:
     claims: tuple[Claim, ...]
     pairs: tuple[ModelPair, ...]
     notes: tuple[str, ...] = ()
+    level: float = LEVEL
 
     def text(self) -> str:
         lines = [f"Ranking of {len(self.contest.models)} models ({role_name(self.role)} items)"]
         lines += [f"  {claim.text} {claim.detail}".rstrip() for claim in self.claims]
         lines += [f"  {note}" for note in self.notes]
-        for row in way_rows(self.contest):
+        for row in way_rows(self.contest, self.level):
             ranks = []
             for model in self.contest.models:
                 ranks.append(f"{model} {row[model]} (rank {row[f'rank of {model}']})")
@@ -91,7 +92,7 @@ class RankingReport:
             "reference": self.reference,
             "claims": [claim_fields(claim) for claim in self.claims],
             "pairs": [_pair(pair) for pair in self.pairs],
-            "ways": way_rows(self.contest),
+            "ways": way_rows(self.contest, self.level),
             "notes": list(self.notes),
         }
 
@@ -129,7 +130,9 @@ def ranking_report(
     best = claims.best_claim(contest, level)
     pairs = tuple(_model_pair(contest, j, k, level) for j, k in combinations(by_rank(contest), 2))
     all_claims = (best, claims.winners(contest), *(pair.claim for pair in pairs))
-    return RankingReport(contest, role, own_reference, all_claims, pairs, tuple(_notes(contest)))
+    return RankingReport(
+        contest, role, own_reference, all_claims, pairs, tuple(_notes(contest)), level
+    )
 
 
 def by_rank(contest: Contest) -> list[int]:
@@ -144,10 +147,12 @@ def by_rank(contest: Contest) -> list[int]:
 def _model_pair(contest: Contest, j: int, k: int, level: float) -> ModelPair:
     way, values = max(contest.own_way, 0), contest.order.scores
     # The second side is measured against the first, so a lead of the first model is positive.
-    paired = paired_scores(values.values[way][:, k], values.values[way][:, j], values.families)
+    paired = paired_scores(
+        values.values[way][:, k], values.values[way][:, j], values.families, level=level
+    )
     # Holm ran over both directions of every pair already.
     p = float(np.fmin(contest.p_own[j, k], contest.p_own[k, j]))
-    joint = claims.difference(contest, j, k)
+    joint = claims.difference(contest, j, k, level)
     claim = claims.pair_claim(contest, j, k, level)
     return ModelPair(contest.models[j], contest.models[k], paired, joint, p, claim)
 
@@ -168,10 +173,10 @@ def _notes(contest: Contest) -> list[str]:
     return notes
 
 
-def way_rows(contest: Contest) -> list[dict[str, Any]]:
+def way_rows(contest: Contest, level: float = LEVEL) -> list[dict[str, Any]]:
     """One row per way: each model's accuracy with its interval, its rank and its rank interval over
     all ways ("1–2")."""
-    best, worst = rank_limits(contest.p_by_way, 1 - LEVEL)
+    best, worst = rank_limits(contest.p_by_way, 1 - level)
     rows = []
     for i, way in enumerate(contest.order.scores.ways):
         row: dict[str, Any] = {

@@ -82,7 +82,7 @@ class ModelScore:
     the answers that state none or were cut off, which count as wrong, `gaps` how far each way of
     asking is from the sum of its changes where these were asked one at a time, too,
     `comparable_readers` those whose scores stand beside this one: they read something, and of the
-    same questions."""
+    same questions; `has_other_prompts` where variants were asked that the score leaves out."""
 
     model: str
     reader: str
@@ -98,6 +98,7 @@ class ModelScore:
     unread: float = 0.0
     gaps: Mapping[str, Estimate] = field(default_factory=dict)
     comparable_readers: frozenset[str] = frozenset()
+    has_other_prompts: bool = False
 
     def at(self, level: float) -> "ModelScore":
         return replace(self, bar=self.bar.at(level))
@@ -132,7 +133,12 @@ class ModelScore:
     def claim(self) -> Claim:
         at_own_prompt = self.own_prompt.value if self.own_prompt else None
         claim = claims.score_claim(
-            self.model, self.bar, self.other_scores, self.why_not, own_score=at_own_prompt
+            self.model,
+            self.bar,
+            self.other_scores,
+            self.why_not,
+            own_score=at_own_prompt,
+            has_other_prompts=self.has_other_prompts,
         )
         if self.absent:
             claim = replace(claim, sentence=f"{claim.sentence} {absence_words(self.absent)}")
@@ -672,6 +678,8 @@ def _model_score(frame: pd.DataFrame, model: str, sample: _Sample) -> ModelScore
     for name, bar in bars.items():
         if name != reference and _is_comparable(rows_of(name), bar, bars[reference]):
             comparable.add(name)
+    # The study's own prompt is stored under the axes, too.
+    is_left_out = (own_frame["variant"] != BASE) & ~own_frame["axis"].isin(axes)
     gates = sample.closed_gates
     open_settings = {
         way: parts for way, parts in sample.settings.items() if not set(parts) & set(gates)
@@ -691,6 +699,7 @@ def _model_score(frame: pd.DataFrame, model: str, sample: _Sample) -> ModelScore
         unread=unread,
         gaps=_gaps(own_frame, open_settings, bars[reference]),
         comparable_readers=frozenset(comparable),
+        has_other_prompts=bool(is_left_out.any()),
     )
 
 

@@ -21,6 +21,7 @@ from flipcore.reports.ranking import (
     roles_of,
     split_items,
 )
+from flipcore.stats.base.estimate import level_text
 from flipcore.stats.flips.decomposition import REFERENCE, default_reference
 from flipcore.stats.holdout.difficulty import conditions
 from flipcore.stats.ranking.ways import Way
@@ -172,10 +173,9 @@ def _output(study_id: str, model: str, item: str, way: Way, *, is_left: bool) ->
 PAGE = "ranking"
 START = {"level": 0.95, "reference": REFERENCE, "role": ""}
 JOINT = (
-    "Ranks and p over all pairs are corrected for all pairs (Holm), and so are the differences for "
-    "all pairs at once (Bonferroni, 95%). An accuracy and what says “pair alone” hold one at a "
-    "time. The test over all pairs is another than a pair's own, so that p may differ even where "
-    "there is one pair."
+    "Ranks, p and differences over all pairs are corrected for all pairs (Holm, Bonferroni). An "
+    "accuracy and what says “pair alone” hold one at a time. The test over all pairs is another "
+    "than a pair's own, so that p may differ even where there is one pair."
 )
 BAND = "for all models and all ways of asking and reading at once, at any one level"
 
@@ -265,7 +265,7 @@ def content(study_id: str, mode: str, lock: dict | None, line: DeltaGenerator) -
         st.caption(plain(claim.detail))
     st.subheader("Every pair on the same items", anchor=False)
     show_table("pairs-of-models", pair_rows(report.pairs))
-    st.caption(JOINT)
+    st.caption(f"Intervals at {level_text(chosen['level'])}. {JOINT}")
     if score and score.by_people.pairs:
         st.subheader("With people's labels in the scores", anchor=False)
         for claim in score.by_people.claims:

@@ -37,7 +37,20 @@ def alike(**letters):
 def test_a_model_that_is_better_than_every_other_is_named_with_the_gap_to_the_second():
     claim = best_claim(alike(A=STRONG, B=WEAK))
     assert claim.is_made and claim.assertion is BETTER and claim.outcome == FIRST
-    assert claim.text.startswith("A is better than every other model: +65.0 points [") and "over B, p < .001." in claim.text
+    assert claim.text.startswith("A is better than B at 95%: +65.0 points [") and claim.text.endswith("].")
+    assert claim.detail.startswith("Lead of A over B: p < .001. ")
+    claim = best_claim(alike(A=STRONG, B=WEAK, C=WEAK))
+    assert claim.text.startswith("A is better than every other model at 95%: +65.0 points [")
+    assert claim.text.endswith("] over B.")
+
+
+@pytest.mark.parametrize(("level", "text"), [(0.91, "91%"), (0.999, "99.9%")])
+def test_every_sentence_names_the_level_that_is_set(level, text):
+    """At 91% the first sentence named no level, and at 99.9% the others said 100%."""
+    first, tied = alike(A=STRONG, B=WEAK), alike(A=STRONG, B=MIDDLE, C=WEAK)
+    sentences = [best_claim(one, level).text for one in (first, tied, alike(A=STRONG, B=MIDDLE))]
+    sentences.append(pair_claim(first, 0, 1, level).text)
+    assert all(f" at {text}" in sentence for sentence in sentences), sentences
 
 
 def test_two_that_are_not_separated_share_the_first_place():

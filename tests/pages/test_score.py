@@ -93,7 +93,7 @@ def test_no_wording_drawn_is_said_and_no_small_bar(path):
     app = page()
     app.multiselect(key="score-axes").set_value([]).run()
     said = words(app)
-    assert "asked in one wording only" in said and "in three random prompts" in said
+    assert "counts one prompt only" in said and "in three random prompts" in said
     assert "another prompt would score" not in said and "part" not in [one[0] for one in columns(app)]
 
 

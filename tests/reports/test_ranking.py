@@ -38,6 +38,18 @@ def test_a_difference_of_all_pairs_excludes_0_exactly_where_its_p_says_so(report
         assert (joint.low > 0) == (one.p <= 0.05)
 
 
+def test_the_table_of_pairs_and_the_ways_hold_at_the_level_that_is_set(report):
+    """The slider stood at 91%, and the table below it kept 95%."""
+    at_60 = ranking_report(readouts(RIGHT), level=0.6)
+    for ours, usual in ((at_60.pairs[0], report.pairs[0]),):
+        for name in ("joint", "paired"):
+            narrow, wide = getattr(ours, name), getattr(usual, name)
+            if name == "paired":
+                narrow, wide = narrow.difference, wide.difference
+            assert narrow.level == pytest.approx(0.6) and wide.low < narrow.low <= narrow.high < wide.high
+    assert at_60.as_dict()["ways"] == way_rows(at_60.contest, 0.6)
+
+
 def test_p_over_all_pairs_is_adjusted_and_below_the_level_where_the_claim_is_made(report):
     assert report.pairs[0].p <= 0.05 and report.claims[0].is_made
 

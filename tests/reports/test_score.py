@@ -58,7 +58,11 @@ def test_one_change_at_a_time_draws_nothing_unless_somebody_says_so():
     frame = readouts("option_order")
     report = score_report(frame)
     assert report.random_axes == () and report.models[0].bar.cells.shape == (40, 1)
-    assert report.claims[0].text.endswith("Asked in one wording only.") and len(report.claims) == 1
+    # "Asked in one wording only" stood above a table of six.
+    assert report.claims[0].text.endswith("Other prompts were asked, but this range leaves them out.")
+    assert len(report.claims) == 1
+    asked_once = score_report(frame[frame["variant"] == BASE])
+    assert asked_once.claims[0].text.endswith("Asked in one wording only.")
     assert "drawn at random" in report.notes[0]
     as_drawn = score_report(frame, axes=["option_order"])
     assert as_drawn.models[0].bar.cells.shape == (40, 6) and as_drawn.models[0].own_prompt is None

@@ -98,7 +98,7 @@ def ranking_tables(results: WholeStudy) -> list[Table]:
     if report is None:
         return []
     source = f"{role_name(report.role)} items, {results.provenance}."
-    pairs, ways = ranking.pair_rows(report.pairs), ranking.way_rows(report.contest)
+    pairs, ways = ranking.pair_rows(report.pairs), ranking.way_rows(report.contest, report.level)
     of_ways = f"Accuracy and rank under every way; {source}"
     return [
         Table("pairs", "Pairs of models", pairs, f"Every pair of models on the same {source}"),

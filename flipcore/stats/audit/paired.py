@@ -20,8 +20,8 @@ class PairedScores:
     """`difference` is second - first over items (clusters), `unpaired` the same from the two
     standard errors alone. `first_only` and `second_only` items were right in that one alone,
     `n_partly` differ otherwise, as where one of two samples was right. `p` is two-sided and of the
-    interval's own statistic, so that p <= .05 where the interval excludes 0: Tango's, exact, for
-    single items that are right or wrong; the guarded t for shares and where items share
+    interval's own statistic, so that p <= 1 - level where the interval excludes 0: Tango's, exact,
+    for single items that are right or wrong; the guarded t for shares and where items share
     clusters."""
 
     first: float
@@ -36,7 +36,7 @@ class PairedScores:
 
 
 def paired_scores(
-    first: ArrayLike, second: ArrayLike, clusters: ArrayLike | None = None
+    first: ArrayLike, second: ArrayLike, clusters: ArrayLike | None = None, level: float = 0.95
 ) -> PairedScores:
     """Compare item scores from 0 to 1 in the same order; NaN pairs are left out. Miller
     (arXiv:2411.00640), section 4.2."""
@@ -45,13 +45,13 @@ def paired_scores(
     names = np.arange(a.size) if clusters is None else np.asarray(clusters)
     a, b, names = a[is_scored], b[is_scored], names[is_scored]
     first_only, second_only = int(((a == 1) & (b == 0)).sum()), int(((a == 0) & (b == 1)).sum())
-    difference, p = _difference(a, b, names, second_only, first_only)
+    difference, p = _difference(a, b, names, second_only, first_only, level=level)
     means = (float(a.mean()), float(b.mean())) if a.size else (math.nan, math.nan)
     n_partly = int((a != b).sum()) - first_only - second_only
     return PairedScores(
         *means,
         difference,
-        unpaired_difference(a, b),
+        unpaired_difference(a, b, level),
         first_only,
         second_only,
         int(a.size),
@@ -61,7 +61,7 @@ def paired_scores(
 
 
 def _difference(
-    first: np.ndarray, second: np.ndarray, names: np.ndarray, b: int, c: int
+    first: np.ndarray, second: np.ndarray, names: np.ndarray, b: int, c: int, *, level: float
 ) -> tuple[Estimate, float]:
     """Return second - first and its p; `b` items were right in the second alone, `c` in the first
     alone."""
@@ -70,20 +70,20 @@ def _difference(
     value = float(d.mean()) if n else math.nan
     is_single = families is None or int(families.max()) + 1 == n
     if n < MIN_N:
-        return without_interval(value, n), math.nan
+        return without_interval(value, n, level), math.nan
     if is_single and np.isin(np.concatenate([first, second]), (0, 1)).all():
-        low, high = loss_limits(b, c, n)
-        return Estimate(value, low, high, 0.95, "tango", n, None), p_two_sided(b, c, n)
+        low, high = loss_limits(b, c, n, level)
+        return Estimate(value, low, high, level, "tango", n, None), p_two_sided(b, c, n)
     groups = None if is_single else families
-    clustered = None if groups is None else clustered_mean(d, groups, bounds=SIGNED)
+    clustered = None if groups is None else clustered_mean(d, groups, level=level, bounds=SIGNED)
     p = float(guarded_t(d, SIGNED, groups).p)
     effective = None if clustered is None else clustered.n_effective
     # No p: too few families for a claim, though perhaps enough for an interval.
     if clustered is not None and math.isnan(p):
         return clustered.estimate(), p
-    low, high = guarded_limits(d, d, SIGNED, 0.025, groups)
+    low, high = guarded_limits(d, d, SIGNED, round((1 - level) / 2, 12), groups)
     n_units = n if groups is None else int(groups.max()) + 1
-    return Estimate(value, low, high, 0.95, "guarded t", n_units, None, effective=effective), p
+    return Estimate(value, low, high, level, "guarded t", n_units, None, effective=effective), p
 
 
 def grade_gap(

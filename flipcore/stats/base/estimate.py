@@ -150,6 +150,12 @@ def percent_text(share: float, digits: int = 0) -> str:
     return MISSING if math.isnan(share) else f"{number_text(100 * share, digits)}%"
 
 
+def level_text(level: float) -> str:
+    """Return a confidence level as a slider shows it: "95%", "99.9%"."""
+    # From 99% on the sliders go by tenths, and 99.9% would round to 100%.
+    return percent_text(level, 1 if level > 0.989 else 0)
+
+
 def p_text(p: float) -> str:
     """Return "p = .012", "p = .43", "p < .001" or "p > .99"; NaN is "p –"."""
     if math.isnan(p):

@@ -301,7 +301,7 @@ def _why_not(
     elif n_effective < MIN_FAMILIES:
         questions = few_families(n_effective)
     if n_wordings == 1:
-        wordings = "Each question was asked in one wording only, so no interval over other prompts."
+        wordings = "The score counts one prompt only, so it has no interval over other prompts."
     elif n_wordings < LEAST_WORDINGS:
         wordings = (
             f"{n_wordings} wordings: from {LEAST_WORDINGS} on there is an interval over other "

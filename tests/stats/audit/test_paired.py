@@ -43,6 +43,17 @@ def test_p_and_interval_say_one_thing(world):
         assert found.difference.low <= found.difference.value <= found.difference.high
 
 
+@pytest.mark.parametrize("families", [None, np.repeat(np.arange(20), 2)])
+def test_p_and_interval_say_one_thing_at_another_level(families):
+    rng = np.random.default_rng(4)
+    for _ in range(40):
+        first = rng.integers(0, 2, 40).astype(float)
+        second = np.where(rng.random(40) < 0.2, 1.0, first)
+        found = paired_scores(first, second, families, level=0.8)
+        assert found.difference.level == pytest.approx(0.8)
+        assert (found.p <= 0.2) == found.difference.excludes_zero()
+
+
 def test_five_items_of_forty_are_enough_and_said_with_an_interval_above_nothing():
     found = paired_scores([1.0] * 30 + [0.0] * 10, [1.0] * 35 + [0.0] * 5)
     assert found.p < 0.05 and 0 < found.difference.low < 0.125 and found.difference.method == "tango"

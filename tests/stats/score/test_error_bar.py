@@ -53,7 +53,7 @@ def test_with_one_question_a_family_it_is_students_t_and_with_one_wording_wordin
     assert bar.half_widths["questions"] == pytest.approx((t.high - t.low) / 2)
     assert t.se == pytest.approx(x.std(ddof=1) / math.sqrt(x.size))
     assert not bar.by_wordings.has_interval
-    assert bar.by_wordings.note.startswith("Each question was asked in one wording only")
+    assert bar.by_wordings.note.startswith("The score counts one prompt only")
     assert not bar.estimate("reruns").has_interval
     assert shares(bar) == {}
     with pytest.raises(BadInput, match="Ask in 3 ways or more"):
