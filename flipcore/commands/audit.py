@@ -26,7 +26,9 @@ if TYPE_CHECKING:
 
 HELP = "what logs or tables say, and whether it holds"
 IN_MEMORY = ":memory:"
-MOST_FIRST = 3  # models whose score stands before the rest
+MOST_FIRST = 3  # models whose score is said while the rows are stored
+# Smaller files are stored and checked within seconds, so that the answer itself is soon enough.
+LARGE_BYTES = 5_000_000
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -81,8 +83,9 @@ def _audit(options: argparse.Namespace) -> int:
         answer = verdict(whole_study(store, study_id), findings)
         if first and _scores_apart(first, store, study_id):
             print(
-                "Rows that are no item of the study are left out from here on: the score above"
-                " holds them still."
+                "Rows that are no item of the study are left out from here on: the first count"
+                " holds them still.",
+                file=sys.stderr,
             )
         if options.json:
             plain = answer.as_dict()
@@ -92,9 +95,7 @@ def _audit(options: argparse.Namespace) -> int:
         elif options.all or not are_files:
             print("\n".join([*answer.score_lines, "", findings.text()]))
         else:
-            # Their scores were printed before the rows were stored.
-            n_before = len({score.model for score in first})
-            print(answer.text(n_before=min(MOST_FIRST, n_before)))
+            print(answer.text())
         if options.html:
             from flipcore.commands.report import write_report
 
@@ -158,8 +159,9 @@ def _study_id(name: str, store: Store) -> str:
 def _read(
     options: argparse.Namespace, store: Store, first: "list[TaskScore]", read_as: list[str]
 ) -> str:
-    """The files as a study. The scores are printed, and put into `first`, as soon as every row was
-    looked at: storing the texts and reading them ourselves takes three quarters of the time."""
+    """The files as a study. Of large files the scores are told, and put into `first`, as soon as
+    every row was looked at: storing the texts and reading them ourselves takes three quarters of
+    the time. They are progress, not the answer, which says them once."""
     admit_folders_of(options.study)
     are_tables = bool(tables_in(options.study, options.map))
     read = ReadScores({})
@@ -183,15 +185,24 @@ def _read(
 
         for labels in people_labels(log_survey, read):
             print(labels.sentence, flush=True)
+    if not options.json and _n_bytes(options.study) >= LARGE_BYTES:
         from flipcore.reports.log_scores import score_claim, scores_of
 
         first += scores_of(scores_read(log_survey, read), study_of(log_survey))
         for model in list(dict.fromkeys(score.model for score in first))[:MOST_FIRST]:
-            print(
-                f"{score_claim(first, model, f'{model}: ').text} Whether it holds follows.",
-                flush=True,
-            )
+            claim = score_claim(first, model, f"{model}: ")
+            print(f"First count, before the checks: {claim.text}", file=sys.stderr, flush=True)
     return store_logs(log_survey, store, is_checked=options.keep)
+
+
+def _n_bytes(names: list[str]) -> int:
+    """Return the size of the files, and of those in the folders, in bytes."""
+    n_bytes = 0
+    for name in names:
+        path = Path(name)
+        for file in path.rglob("*") if path.is_dir() else [path]:
+            n_bytes += file.stat().st_size if file.is_file() else 0
+    return n_bytes
 
 
 def _scores_apart(first: "list[TaskScore]", store: Store, study_id: str) -> bool:

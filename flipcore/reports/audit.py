@@ -380,8 +380,8 @@ class Verdict:
         advice = [ADVICE.get(finding.about, DEFAULT_ADVICE) for finding in against]
         return list(dict.fromkeys(advice))
 
-    def text(self, n_before: int = 0) -> str:
-        """Ten lines, with those that were said before."""
+    def text(self) -> str:
+        """Return the answer in ten lines."""
         lines = [*self.score_lines[:MOST_SCORES]]
         n_more = len(self.score_lines) - len(lines)
         if n_more:
@@ -390,7 +390,7 @@ class Verdict:
         compared = [finding for _, finding in self.audit.compared]
         lines += [f"- {finding.claim.text}" for finding in compared]
         against = self.audit.of_grades(WRONG, LESS_SURE)
-        shown = against[: max(1, MOST_FINDINGS - n_before)] if against else ()
+        shown = against[:MOST_FINDINGS]
         n_more = len(against) - len(shown)
         undecided = [
             finding for finding in self.audit.of_grades(ASIDE, UNDECIDED) if finding not in compared

@@ -42,10 +42,10 @@ def test_a_log_that_holds_is_said_to_and_nothing_is_written(log, tmp_path, capsy
     assert command.main(["audit", str(log)]) == 0
     said, told = capsys.readouterr()
     lines = said.strip().splitlines()
-    # the first line is said once the rows were looked at, before anything is stored: it was not there when the rest was written
-    assert lines[0].startswith("openai/m-1: Accuracy 80% [") and "30 items, by choice" in lines[0]
-    assert ": 80% right" in lines[1] and "By choice" in lines[1] and len(lines) <= 10
-    assert "checks could be made; none failed." in lines[2]
+    # the score was printed twice, the first time with "Whether it holds follows."
+    assert said.count("openai/m-1: ") == 1 and "80%" not in told
+    assert ": 80% right" in lines[0] and "By choice" in lines[0] and len(lines) <= 10
+    assert "checks could be made; none failed." in lines[1]
     assert "MB of memory. Nothing was stored" in told
     assert [one.name for one in tmp_path.rglob("*")] == ["woods.eval"]
 
@@ -59,16 +59,18 @@ def test_what_does_not_hold_stands_before_what_to_do(log, tmp_path, capsys):
     assert answer["advice"][0].startswith("Do not quote the reported score")
     assert command.main(["audit", str(log)]) == 0
     lines = capsys.readouterr()[0].splitlines()
-    assert "do not hold" in lines[2] and lines[-2].startswith("What to do: ") and len(lines) <= 10
+    assert "do not hold" in lines[1] and lines[-2].startswith("What to do: ") and len(lines) <= 10
 
 
-def test_the_score_is_said_before_anything_is_stored(log, monkeypatch, capsys):
+def test_the_score_of_a_large_file_is_told_before_anything_is_stored(log, monkeypatch, capsys):
     def store_nothing(*_, **__):
-        raise BadInput(f"Said by now: {capsys.readouterr()[0]}")
+        raise BadInput(f"Said by now: {capsys.readouterr()[1]}")
+
+    monkeypatch.setattr(audit, "LARGE_BYTES", 0)
 
     monkeypatch.setattr(audit, "store_logs", store_nothing)
     assert command.main(["audit", str(log)]) == 1
-    assert "Said by now: openai/m-1: Accuracy 80%" in capsys.readouterr()[1]
+    assert "Said by now: First count, before the checks: openai/m-1: Accuracy 80%" in capsys.readouterr()[1]
     assert command.main(["audit", str(log), "--json"]) == 1
     assert "Said by now: \n" in capsys.readouterr()[1]
 
@@ -121,10 +123,12 @@ def of_wordings(path):
     return made.lines(path, rows)
 
 
-def test_a_score_at_the_own_prompt_is_told_from_the_one_over_all_wordings(log, tmp_path, capsys):
+def test_a_score_at_the_own_prompt_is_told_from_the_one_over_all_wordings(log, tmp_path, capsys, monkeypatch):
+    monkeypatch.setattr(audit, "LARGE_BYTES", 0)
     place = of_wordings(tmp_path / "wordings.jsonl")
     assert command.main(["audit", str(place)]) == 0
-    read_as, first, of_all, passes, *_ = capsys.readouterr()[0].splitlines()
+    said, told = capsys.readouterr()
+    (read_as, of_all, passes, *_), first = said.splitlines(), told.splitlines()[0]
     assert read_as.startswith("Read as 40 questions (item_id) × variants (prompt_id) × 2 runs (run)")
     assert "Accuracy 50%" in first and "of 40 items at the own prompt, by score (mean of 2 epochs)" in first
     assert ": 83% right" in of_all and "By score; other questions alone: " in of_all
