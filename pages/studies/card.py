@@ -5,6 +5,7 @@ import streamlit as st
 from flipcore.core.bounds import MOST_BUDGET_USD
 from flipcore.core.study import Study
 from flipcore.reports.declaration import items_text
+from flipcore.reports.ranking import compares_models
 from flipcore.runs.cost import dollars
 from flipcore.runs.harnesses.writing import HARNESSES, zipped_variants
 from flipcore.runs.progress import calls_text
@@ -14,7 +15,7 @@ from pages.common.header import badges, show_badges, show_progress
 from pages.common.headline import leading_sentences, tenth_of
 from pages.common.showing import offer_file, plain, shown_problem
 from pages.common.tab_title import draw_again
-from pages.navigation import BY_FOLDER, PAGES
+from pages.navigation import BY_FOLDER, PAGES, Entry
 
 
 def card(row: dict, *, running: bool, is_answered: bool = False) -> None:
@@ -41,7 +42,7 @@ def card(row: dict, *, running: bool, is_answered: bool = False) -> None:
                 live(study_id)
             else:
                 state(row)
-            _actions(row, running=running)
+            _actions(row, running=running, is_answered=is_answered)
 
 
 # In parallel, so that no other card waits for the sentences of this one.
@@ -56,7 +57,7 @@ def _summary(study_id: str) -> None:
     st.markdown(plain(first), help=plain(" ".join(other_sentences)) or None)
 
 
-def _actions(row: dict, *, running: bool) -> None:
+def _actions(row: dict, *, running: bool, is_answered: bool) -> None:
     study_id = row["study_id"]
     with st.container(horizontal=True, vertical_alignment="center", horizontal_alignment="right"):
         if running:
@@ -82,16 +83,33 @@ def _actions(row: dict, *, running: bool) -> None:
                 session.registry().start(session.declared(study_id))
                 st.rerun()
         # Also while it runs: pages fill as answers arrive.
+        opens = _opens(row, is_answered=is_answered)
         st.page_link(
-            OPENS.path,
+            opens.path,
             label="Open",
             icon=":material/arrow_forward:",
-            query_params=OPENS.link_to(study_id),
+            query_params=opens.link_to(study_id),
         )
         with st.popover(
             "Menu", icon=":material/more_vert:", type="tertiary", key=f"menu-{study_id}"
         ):
-            _menu(row, running=running)
+            _menu(row, opens, running=running)
+
+
+def _opens(row: dict, *, is_answered: bool) -> Entry:
+    """Return the page that says more of the study's first sentence.
+
+    Where a demo study's question `is_answered` above, the page of that question.
+    """
+    study = session.declared(row["study_id"])
+    if {"target", "retro"} <= study.roles:
+        return BY_FOLDER["holdout"]
+    # In the order of `leading_sentences`.
+    if compares_models(study):
+        return BY_FOLDER["ranking"]
+    if len(study.roles) > 1:
+        return BY_FOLDER["memorization"]
+    return BY_FOLDER["flips" if is_answered else "score"]
 
 
 def _cancel(study_id: str) -> None:
@@ -99,14 +117,11 @@ def _cancel(study_id: str) -> None:
         session.registry().cancel(study_id)
 
 
-OPENS = BY_FOLDER["score"]
-
-
-def _menu(row: dict, *, running: bool) -> None:
+def _menu(row: dict, opens: Entry, *, running: bool) -> None:
     study_id = row["study_id"]
     _calls(row)
     for entry in PAGES:
-        if entry.on_card and entry is not OPENS and entry.on_card(session.declared(study_id)):
+        if entry.on_card and entry is not opens and entry.on_card(session.declared(study_id)):
             st.page_link(
                 entry.path, label=entry.title, icon=entry.icon, query_params=entry.link_to(study_id)
             )

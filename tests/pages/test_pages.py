@@ -15,7 +15,7 @@ from flipcore.reports.flips import claimed_headline
 from flipcore.runs import demo, runner
 from flipcore.runs.progress import Progress
 from flipcore.store.connection import Store
-from tests.pages.opening import new_app, opened, words
+from tests.pages.opening import new_app, opened, quiet, words
 from tests.runs.test_runner import tiny_study
 from tests.stores import copy_of, store_with
 
@@ -56,6 +56,19 @@ def test_a_database_that_cannot_be_opened_is_a_sentence(path, page):
     path.write_text("no database " * 2000)
     app = shown(page)
     assert not app.exception and "not a valid DuckDB database" in words(app) and "FLIPSCOPE_DB" in words(app)
+
+
+def test_open_leads_to_the_page_that_the_studys_sentence_is_about(path, monkeypatch):
+    """All four demo studies opened Score."""
+    quiet(monkeypatch)
+    store = Store.open(path)
+    demo.declare(store, demo.demo_studies())
+    store.close()
+    opens = [link.proto for link in opened().get("page_link") if link.proto.label == "Open"]
+    names = ("ranking", "holdout", "memorization", "flips")
+    for study, name in zip(demo.demo_studies(), names, strict=True):
+        pages = [link.page for link in opens if study.study_id in link.query_string]
+        assert pages == [name], (study.name, pages)
 
 
 @pytest.mark.slow
