@@ -184,7 +184,7 @@ def best_claim(contest: Contest, level: float = LEVEL) -> Claim:
         outcome, n_behind = SOME, len(models_behind)
         behind = f"{models_behind[0]} is" if n_behind == 1 else f"the other {n_behind} are"
         sentence = (
-            f"First is {_either(firsts)}, not separated at {level_text(level)}; {behind} "
+            f"{_either(firsts)} is best, undecided which at {level_text(level)}; {behind} "
             f"behind{unread}."
         )
     else:
@@ -292,7 +292,7 @@ def _n_of_both(contest: Contest, j: int, k: int) -> int:
 
 
 def _either(names: Sequence[str]) -> str:
-    return " or ".join(names) if len(names) <= MOST_NAMES else f"one of {len(names)} models"
+    return " or ".join(names) if len(names) <= MOST_NAMES else f"One of {len(names)} models"
 
 
 def _own_detail(contest: Contest, n: int, models: Sequence[int]) -> str:

@@ -309,11 +309,12 @@ def additivity_claim(
         if way_gap.excludes_zero() and not way_gap.is_too_short:
             departing.append(name)
     largest = max(departing or gaps, key=lambda name: abs(gaps[name].value))
-    gap = f"{largest}, {text(gaps[largest])} from the sum of its parts"
+    gap = f"{largest} is {text(gaps[largest])} from the sum of its parts"
     outcome = "undecided"
-    sentence = f"Changes are not shown to depart from adding up for {model}: most {gap}."
+    sentence = f"Undecided whether several changes at once add up for {model}: at most, {gap}."
     if departing:
-        outcome, sentence = "differs", f"Changes do not add up for {model}: {gap}."
+        outcome = "differs"
+        sentence = f"Several changes at once do not add up for {model}: {gap}."
     differ = "differs" if len(departing) == 1 else "differ"
     n_ways = count_of(len(gaps), "way")
     small = f"{len(departing)} of {n_ways} of asking {differ}; all intervals hold at once."
@@ -469,9 +470,10 @@ def largest_shares_words(parts: Mapping[str, Estimate]) -> str:
     """
     largest = _by_size(parts)[:2]
     words = [
-        f"{percent_text(share.value)} from {_PART_NAMES.get(name, name)}" for name, share in largest
+        f"{percent_text(share.value)} of it comes from {_PART_NAMES.get(name, name)}"
+        for name, share in largest
     ]
-    return f"{' and '.join(words)}." if words else ""
+    return f"{', '.join(words)}." if words else ""
 
 
 def share_words(parts: Mapping[str, Estimate]) -> str:
@@ -508,16 +510,16 @@ def next_words(
 ) -> str:
     """Return how far `n_calls` more calls would narrow the half-width at their best use.
 
-    For example "100 more calls would narrow the ± by at most 2.1 points, as new prompts."
+    For example "100 more calls on new prompts would narrow the range by 2.1 points at most."
     `few_prompts` is how many prompts were asked, if they are too few to tell how far prompts lie
     apart.
     """
     gain, name = max((now - design.half_width, name) for name, design in more.items())
-    uses = {"wordings": "as new prompts", "questions": "as new questions", "reruns": "as reruns"}
+    uses = {"wordings": "new prompts", "questions": "new questions", "reruns": "reruns"}
     # More calls of any kind may narrow nothing.
     gain = max(gain, 0)
     size = f"{number_text(100 * gain, 1)} points" if is_share else number_text(gain, 3)
-    sentence = f"{n_calls:,} more calls would narrow the ± by at most {size}, {uses[name]}."
+    sentence = f"{n_calls:,} more calls on {uses[name]} would narrow the range by {size} at most."
     if not few_prompts:
         return sentence
     return (

@@ -155,8 +155,11 @@ class ModelScore:
     def additivity(self) -> Claim:
         """The claim that joint changes move the score as single ones do; no sentence where both
         were not asked."""
+        gaps = {}
+        for way, gap in self.gaps.items():
+            gaps[_DRAWN_AT_RANDOM.sub(r"random prompt \1", way)] = gap
         return claims.additivity_claim(
-            self.model, self.gaps, self.why_not, is_in_points=self.bar.cells.is_binary
+            self.model, gaps, self.why_not, is_in_points=self.bar.cells.is_binary
         )
 
     @cached_property

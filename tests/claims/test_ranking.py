@@ -57,7 +57,7 @@ def test_two_that_are_not_separated_share_the_first_place():
     claim = best_claim(alike(A=STRONG, B=MIDDLE, C=WEAK))
     assert claim.is_made and claim.outcome == SOME
     assert claim.text == (
-        "First is A or B, not separated at 95%; C is behind. "
+        "A or B is best, undecided which at 95%; C is behind. "
         "About 220 more items would decide between A and B, should the lead stay what it is."
     )
     assert claim.numbers["not_behind"] == ("A", "B")
@@ -66,7 +66,7 @@ def test_two_that_are_not_separated_share_the_first_place():
 
 def test_models_that_are_not_behind_are_a_set_whatever_their_number():
     claim = best_claim(alike(A=STRONG, B=MIDDLE, C=MIDDLE, D=MIDDLE, E=WEAK))
-    assert claim.text.startswith("First is one of 4 models, not separated at 95%; E is behind. About ")
+    assert claim.text.startswith("One of 4 models is best, undecided which at 95%; E is behind. About ")
     assert claim.detail.startswith("Not shown to be behind another: A, B, C, D. ")
 
 

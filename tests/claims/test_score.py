@@ -93,7 +93,7 @@ def test_small_sentences_name_the_largest_first():
     low, high = (f"{100 * limit:.0f}" for limit in (parts[first].low, parts[first].high))
     assert share_words(parts).startswith(f"Of the uncertainty, {100 * parts[first].value:.0f}% [{low}, {high}] from ")
     said = next_words(bar.half_width("wordings"), gains(bar), 100)
-    assert re.match(r"100 more calls would narrow the ± by at most \d+\.\d points, as new \w+\.$", said)
+    assert re.match(r"100 more calls on new \w+ would narrow the range by \d+\.\d points at most\.$", said)
     few = next_words(0.1, gains(bar), 100, few_prompts=5)
     assert few.endswith("5 are too few prompts to tell: how far prompts lie apart is taken at its upper limit.")
     assert (share_words({}), read_words([]), read_words([math.nan]), read_words([0.5])) == (
@@ -142,10 +142,11 @@ def test_changes_that_do_not_add_up_are_named():
     claim = additivity_claim("m", {"way-1": other, "way-2": one})
     assert (
         claim.is_made
-        and claim.text == "Changes do not add up for m: way-2, −12.0 points [−17.0, −7.0] from the sum of its parts."
+        and claim.text
+        == "Several changes at once do not add up for m: way-2 is −12.0 points [−17.0, −7.0] from the sum of its parts."
     )
     none = additivity_claim("m", {"way-1": other}, is_in_points=False)
-    assert not none.is_made and "most way-1, 0.030 [−0.020, 0.080] from" in none.text
+    assert not none.is_made and "at most, way-1 is 0.030 [−0.020, 0.080] from" in none.text
     assert additivity_claim("m", {}).text == "" and not additivity_claim("m", {"way-2": one}, "nobody checked it.").is_made
 
 
@@ -158,7 +159,7 @@ def test_a_plan_says_what_is_missing_before_it_says_how_sure():
     assert one[0] == "60 questions × 1 prompt × 2 runs: no interval over other prompts." and one[1].endswith(
         eight[0].split("±")[1].split(" with")[0] + "."
     )
-    assert eight[1].startswith("100 more calls would narrow the ± by ")
+    assert eight[1].startswith("100 more calls on new ")
 
 
 def test_the_small_line_says_how_common_a_kind_of_prompt_may_be_that_was_not_met():

@@ -142,7 +142,7 @@ def test_a_plan_says_how_sure_the_score_will_be_and_where_more_calls_go(app):
         f"80 questions × 8 prompts × 2 runs: ± {100 * half_width(parts, 80, 8, 2):.1f} points with other questions and prompts."
         in said
     )
-    assert "100 more calls would narrow the ± by" in said and "1,280 calls are split best as" in said
+    assert "100 more calls on new" in said and "1,280 calls are split best as" in said
     app.number_input(key="plan-runs").set_value(40.0).run()
     assert "raise that share" in words(app) and not app.exception
 

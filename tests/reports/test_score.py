@@ -169,7 +169,7 @@ def test_joint_changes_are_held_against_the_sum_of_single_ones():
     own = base["is_correct"].astype(float).groupby(base["item_id"]).mean()
     by_hand = cell["combined", "v1"] - own - (cell["option_order", "v1"] - own) - (cell["label_set", "v1"] - own)
     assert one.gaps["v1"].value == pytest.approx(by_hand.mean())
-    assert one.additivity.is_made and one.additivity.text.startswith("Changes do not add up for m: v1, −")
+    assert one.additivity.is_made and one.additivity.text.startswith("Several changes at once do not add up for m: v1 is −")
     assert one.additivity in score_report(frame, settings=settings).claims
     (alone,) = score_report(frame).models
     assert alone.gaps == {} and alone.additivity.text == ""
