@@ -80,3 +80,21 @@ def test_limits_and_test_never_contradict_each_other():
     low, high = guarded_limits(x, x, SIGNED, 0.025, clusters)
     test = guarded_t(x, SIGNED, clusters)
     assert ((low > 0) == (test.p_above < 0.025)).all() and ((high < 0) == (test.p_below < 0.025)).all()
+
+
+def losses_in_clusters(rng, clusters, rate, correlation, runs=RUNS):
+    """Wins and losses at one rate: wins come alone, losses in some clusters more than in others."""
+    odds = (1 - correlation) / correlation
+    chance = rng.beta(rate * odds, (1 - rate) * odds, (runs, clusters.max() + 1))[:, clusters]
+    lost = rng.random((runs, len(clusters))) < chance
+    won = ~lost & (rng.random((runs, len(clusters))) < rate / (1 - rate))
+    return won.astype(float) - lost
+
+
+@pytest.mark.parametrize(("n_clusters", "size", "rate"), [(12, 10, 0.08), (30, 10, 0.03), (40, 5, 0.04), (57, 25, 0.01)])
+def test_losses_that_come_in_clusters_are_feared_where_few_were_seen(n_clusters, size, rate):
+    """Without it .07 of 30 × 10 and of 57 × 25 are told apart, by the plain t .17 and .13."""
+    clusters = clustered(n_clusters, size)
+    correlation = 0.2 if size == 25 else 0.5
+    x = losses_in_clusters(np.random.default_rng(8), clusters, rate, correlation, runs=1_000)
+    assert float(np.mean(guarded_t(x, SIGNED, clusters).p < 0.05)) <= 0.05 + 0.007
