@@ -124,7 +124,10 @@ def _has_other_id(profile: Profile, run: str) -> bool:
 
 def _counts_runs(name: str) -> bool:
     """Whether a name is that of a run or of one call: runId, trial, trace_id."""
-    return names(name, "run") or bool(_OF_RUNS & set(words_of(name)))
+    words = set(words_of(name))
+    # sample_id is the id of an item as often as that of a run
+    is_sample = any(word.startswith("sample") for word in words)
+    return (names(name, "run") and not is_sample) or bool(_OF_RUNS & words)
 
 
 _OF_RUNS = set("trace span session request attempt".split())
@@ -142,7 +145,12 @@ def _with_items(profile: Profile, roles: Roles, grid: Grid) -> Grid:
         if profile.follows([name], content[0]) and profile.follows([name], _joined(profile, content, name)):
             if n_ids <= FINER * n_content:
                 return replace(grid, items=(name,))
-            parted = [column for column in named if profile.n_distinct([*content, column]) >= 0.99 * n_ids]
+            # ids of rows, as each system has its own; an id that every system has is the question's
+            parted = [
+                column
+                for column in named
+                if profile.n_distinct([*content, column]) >= 0.99 * n_ids and not _crosses(profile, [name], column)
+            ]
             if parted:
                 return replace(grid, items=content)
             other = _what_differs(profile, roles, content, name)

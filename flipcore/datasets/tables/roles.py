@@ -7,6 +7,7 @@ told apart (step 11): a column of people is never the score while a judge's colu
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from itertools import pairwise
 
 from flipcore.datasets.reading.columns import option_columns, options_in
 from flipcore.datasets.tables.coding import Agreement, Coding, agreement, codings_of, entries_of, score_of_cell
@@ -58,8 +59,9 @@ OUTPUT, TARGET, PROMPT = "output", "target", "prompt"
 
 def part_of(name: str) -> str:
     """OUTPUT, TARGET or PROMPT by the words of a name; "" where they say none or several."""
-    words = set(words_of(name))
     last = name.rpartition(".")[2]
+    # prediction.input is an input, whatever the object around it is called
+    words = set(words_of(last if names(last, "prompt") and not names(last, "output") else name))
     if (
         not words
         or words_of(last)[:1] in (("is",), ("has",), ("was",))
@@ -100,6 +102,18 @@ def part_of(name: str) -> str:
     return ""
 
 
+def holds_logits(profile: Profile, name: str) -> bool:
+    """Whether the objects of a list hold log-probabilities and no text: an entry per option."""
+    sql = profile.table.sql(name)
+    query = (
+        f"SELECT DISTINCT unnest(json_keys(json_extract({sql}, '$[0]'))) FROM (SELECT {sql} FROM {profile.table.relation} "
+        f"WHERE json_valid({sql}) AND json_type(json_extract({sql}, '$[0]')) = 'OBJECT' LIMIT 50)"
+    )
+    keys = [row[0] for row in profile.table.rows(query)]
+    are_logits = any("logit" in key.lower() or "logprob" in key.lower() for key in keys)
+    return are_logits and not any(names(key, "output") or names(key, "answer") for key in keys)
+
+
 def _is_metric(name: str) -> bool:
     """Whether a name begins with a metric: acc_raw, f1_macro."""
     return re.split(r"[\W_]", name.lower())[0] in _METRICS
@@ -114,7 +128,7 @@ def find_roles(profile: Profile) -> Roles:
     for name in profile.names:
         part = part_of(name)
         column = profile[name]
-        if part and not column.is_object:
+        if part and not column.is_object and not (column.is_list and holds_logits(profile, name)):
             parts[part].append(name)
     keys = {value for name in parts[TARGET] for value in profile[name].values}
     for part in (OUTPUT, PROMPT):
@@ -285,7 +299,9 @@ def _choose(
     columns = list(dict.fromkeys([*outputs, *targets, *roles.options]))
     rows = profile.table.frame(columns, most=LOOKED_AT) if profile.table.is_whole else profile.table.frame(columns, most=500)
     best: tuple[str, str, tuple[Agreement, ...]] | None = None
-    for target in targets:
+    # exports of Ragas hold the output twice, as answer and as response
+    keys = [target for target in targets if not any(_are_copies(profile, output, target) for output in outputs)]
+    for target in keys or targets:
         for output in outputs:
             if output == target:
                 continue
@@ -301,6 +317,12 @@ def _choose(
                 best = (output, target, found)
     assert best is not None
     return best
+
+
+def _are_copies(profile: Profile, output: str, target: str) -> bool:
+    """Whether a key that is called an answer holds the outputs themselves, which are sentences."""
+    is_weak = set(words_of(target)) <= _KEY_WORDS and output != target
+    return is_weak and profile[target].is_text and profile.share_equal(output, target) >= TOO_GOOD
 
 
 # Scores, and who gave them.
@@ -354,7 +376,7 @@ def _with_graders(profile: Profile, roles: Roles) -> Roles:
         is_setting = names(last, "configuration") or names(last, "about") or names(last, "id") or names(last, "run")
         if _is_estimate(last) and not column.is_verdict:
             unnamed.append(name)
-        elif names(last, "people") and not names(last, "about") and not names(last, "id"):
+        elif _is_of_people(last):
             if _reads_answers(profile, roles, name):
                 roles = replace(roles, readouts=(*roles.readouts, name))
             else:
@@ -389,6 +411,13 @@ def _with_graders(profile: Profile, roles: Roles) -> Roles:
         unnamed_scores=tuple(name for name in unnamed if name not in scores),
     )
     return replace(roles, sentinel=_sentinels(profile, roles))
+
+
+def _is_of_people(name: str) -> bool:
+    """Whether a name is of what people said: human_score, and not escalate_to_human."""
+    words = words_of(name)
+    is_handed_on = any(first == "to" and names(second, "people") for first, second in pairwise(words))
+    return names(name, "people") and not (names(name, "about") or names(name, "id") or is_handed_on)
 
 
 def _is_of_class(profile: Profile, roles: Roles, name: str) -> bool:

@@ -12,16 +12,18 @@ from dataclasses import dataclass
 from flipcore.datasets.tables.load import Table
 from flipcore.datasets.tables.own_columns import OF_MODEL, OF_SAMPLE, SIGNS, bare_column, own_key
 from flipcore.datasets.tables.profile import Profile
-from flipcore.datasets.tables.roles import TARGET, part_of
+from flipcore.datasets.tables.roles import TARGET, holds_logits, part_of
 from flipcore.datasets.tables.stems import last_names, names, words_of
 
 OF_VERSION, OF_ROW = "version", "row"  # of a row that holds one version of a question
 SHARED_COLUMNS = 3  # of systems, one of which has more than the others
 _NO_MODELS = ("target", "vote", "people", "judge", "output", "id", "run", "about")
+MOST_FILLED = 0.8  # of the rows hold the lists that samples come from
 KEY_VALUES = 0.8  # of a column's rows hold values of the right answers, where it is a model's
 _GENERIC = frozenset("model llm final raw assistant student agent ai bot new old en de fr es zh".split())
 # generic words that part two systems only beside each other: baseline_output, new_output
 _CONTRASTED = frozenset("old new baseline base before after original tuned finetuned control treatment candidate".split())
+_SYSTEMS = frozenset("agent llm".split())  # generic words for systems, beside a system with a name
 _ROLES = ("output", "answer", "target", "prompt", "options", "id", "run", "score", "about", "configuration", "people")
 
 
@@ -69,6 +71,8 @@ def _lists(profile: Profile) -> tuple[str, ...]:
         name
         for name in profile.names
         if profile[name].is_list
+        # rows without the list would be lost
+        and profile[name].n_filled >= MOST_FILLED * profile.n_rows
         and not any(names(name, kind) for kind in ("options", "context", "target", "prompt", "about", "part"))
     ]
     if not candidates:
@@ -108,7 +112,7 @@ def _holds_samples(profile: Profile, name: str, n_beside: int) -> bool:
         return False
     if longest == 1 and not any(names(name, kind) for kind in ("output", "score")):
         return False
-    if _are_sets_of_letters(profile, name) or _lists_as_key(profile, name) or _scores_options(profile, name):
+    if _are_sets_of_letters(profile, name) or _lists_as_key(profile, name) or holds_logits(profile, name):
         return False
     is_named = names(name, "output") or names(name, "score") or (n_beside > 1 and len(words_of(name)[0]) <= 2)
     return is_named
@@ -128,18 +132,6 @@ def _lists_as_key(profile: Profile, name: str) -> bool:
     return False
 
 
-def _scores_options(profile: Profile, name: str) -> bool:
-    """Whether the objects of a list hold log-probabilities and no text: an entry per option, and no samples."""
-    sql = profile.table.sql(name)
-    query = (
-        f"SELECT DISTINCT unnest(json_keys(json_extract({sql}, '$[0]'))) FROM (SELECT {sql} FROM {profile.table.relation} "
-        f"WHERE json_valid({sql}) AND json_type(json_extract({sql}, '$[0]')) = 'OBJECT' LIMIT 50)"
-    )
-    keys = [row[0] for row in profile.table.rows(query)]
-    are_logits = any("logit" in key.lower() or "logprob" in key.lower() for key in keys)
-    return are_logits and not any(names(key, "output") or names(key, "answer") for key in keys)
-
-
 def _are_sets_of_letters(profile: Profile, name: str) -> bool:
     """Whether lists hold single letters, none twice: one answer of several letters, and no samples."""
     sql = profile.table.sql(name)
@@ -157,7 +149,7 @@ def _is_stem(stem: str) -> bool:
     if not words or len(stem) > 60 or all(word.isdigit() for word in words):
         return False
     if all(word in _GENERIC for word in words):
-        return words[0] in _CONTRASTED
+        return words[0] in _CONTRASTED or words[-1] in _SYSTEMS
     return not all(any(names(word, kind) for kind in _ROLES) or word.isdigit() for word in words) or names(stem, "model")
 
 
@@ -169,7 +161,9 @@ def _partitions(columns: Sequence[str]) -> dict[tuple[str, bool], set[str]]:
             if sign not in SIGNS:
                 continue
             for stem, affix, is_first in ((column[:i], column[i + 1 :], True), (column[i + 1 :], column[:i], False)):
-                if sign == "." and not is_first and _is_part_of_object(stem):
+                # an object's own keys are cut at no other sign: prediction.acc_raw, output.tool_obs
+                is_within = sign != "." and "." in affix
+                if not is_first and (is_within or (sign == "." and _is_part_of_object(stem))):
                     continue
                 if stem and affix and "," not in column and _is_stem(stem):
                     affixes.setdefault((stem, is_first), set()).add(affix)
@@ -181,9 +175,8 @@ def _partitions(columns: Sequence[str]) -> dict[tuple[str, bool], set[str]]:
 
 
 def _is_part_of_object(key: str) -> bool:
-    """Whether a key of an object says what it holds, and names no system: prediction.metrics.acc_raw."""
-    kinds = ("output", "prompt", "score", "target", "id")
-    return "." in key or any(names(key, kind) for kind in kinds)
+    """Whether a key of an object says what it holds, and names no system: output.action."""
+    return "." in key or not (names(key, "model") or names(key, "condition"))
 
 
 def _models_of_objects(profile: Profile) -> tuple[str, ...]:
@@ -198,6 +191,7 @@ def _models_of_objects(profile: Profile) -> tuple[str, ...]:
         alike.setdefault(frozenset(inner), []).append(column)
     for shared, columns in alike.items():
         has_score = any(names(key, "score") for key in shared)
+        columns = [column for column in columns if names(column, "model") or not names(column, "judge")]
         if len(columns) > 1 and len(shared) > 1 and has_score and all(_is_stem(column) for column in columns):
             return tuple(columns)
     return ()
@@ -211,7 +205,8 @@ def _models_with_affixes(profile: Profile) -> tuple[str, ...]:
     best: tuple[str, ...] = ()
     most = 0
     for (own, is_first), stems in blocks.items():
-        if len(own) >= SHARED_COLUMNS:
+        has_score = any(names(affix, "score") for affix in own if affix)
+        if len(own) >= SHARED_COLUMNS or (len(own) > 1 and has_score):
             # a system may have columns that the others lack
             stems = [
                 stem for (affixes, side), several in blocks.items() if side == is_first and own <= affixes for stem in several
@@ -219,12 +214,15 @@ def _models_with_affixes(profile: Profile) -> tuple[str, ...]:
         # people and judges grade what a system said, and are no systems
         of_graders = ("people", "judge")
         stems = [stem for stem in stems if names(stem, "model") or not any(names(stem, kind) for kind in of_graders)]
-        if not all(_CONTRASTED & set(words_of(stem)) for stem in stems):
-            stems = [stem for stem in stems if not set(words_of(stem)) <= _GENERIC]
+        named = [stem for stem in stems if not set(words_of(stem)) <= _GENERIC]
+        # agent_correct and agent_sql beside keyword_correct and keyword_sql
+        are_beside = bool(named) and len(own) > 1 and has_score
+        if not are_beside and not all(_CONTRASTED & set(words_of(stem)) for stem in stems):
+            stems = named
         if len(stems) < 2 or _are_numbered(stems):
             continue
         holds_output = any(_are_outputs(profile, stems, affix) for affix in own)
-        has_score = any(names(affix, "score") for affix in own if affix)
+        holds_output = holds_output or (are_beside and any(_are_texts(profile, stems, affix) for affix in own))
         if any(len(stem) < 2 for stem in stems) and not (holds_output and has_score):
             continue
         are_models = all(names(stem, "model") for stem in stems) and has_score
@@ -267,6 +265,17 @@ def _are_outputs(profile: Profile, stems: Sequence[str], affix: str) -> bool:
         return not all(p.is_numeric for p in profiles) or _has_number_as_key(profile)
     # A bare name holds outputs if it holds texts, or if the scores beside it are named after it.
     return all(not p.is_verdict or p.is_letter for p in profiles) and any(p.n_numbers < p.n_filled for p in profiles)
+
+
+def _are_texts(profile: Profile, stems: Sequence[str], affix: str) -> bool:
+    """Whether the columns of an affix hold a text of their own in most rows: the query that each wrote."""
+    columns = [_column_of(profile, stem, affix) for stem in stems]
+    if not affix or not all(columns) or names(affix, "about"):
+        return False
+    texts = [profile[name] for name in columns if name]
+    # a simple system may write the same query for many questions
+    are_various = any(2 * column.n_distinct > column.n_filled for column in texts)
+    return are_various and all(column.is_text and column.n_distinct > 2 for column in texts)
 
 
 def _has_number_as_key(profile: Profile) -> bool:

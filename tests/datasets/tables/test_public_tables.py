@@ -220,13 +220,13 @@ def test_a_comma_is_a_decimal_point_where_it_can_be_nothing_else(cell, score):
 
 
 def test_two_judges_in_columns_are_no_systems(tmp_path):
-    """judge1_reply and judge2_reply doubled every model: 12 arms for six."""
+    """judge1.reply and judge2.reply doubled every model: 12 arms for six."""
     rows = []
     for model in ("alpha-1", "beta-2"):
         for i in range(12):
-            replies = {"judge1_reply": f"It covers {i} of them.", "judge2_reply": f"All {i} of them."}
-            ids = {"judge1_id": f"a{i}", "judge2_id": f"b{i}"}
-            rows.append({"item": f"anat-{i}", "model": model, "correct": i % 3 > 0} | replies | ids)
+            judges = {"judge1": {"reply": f"It covers {i}.", "score": i % 3}}
+            judges |= {"judge2": {"reply": f"All {i} of them.", "score": i % 2}}
+            rows.append({"item": f"anat-{i}", "model": model, "correct": i % 3 > 0} | judges)
     reading = read(tmp_path, rows)
     assert not reading.shape.models and (reading.n_items, reading.n_conditions) == (12, 2)
 
@@ -247,3 +247,98 @@ def test_a_score_of_the_whole_row_is_of_no_system_alone(tmp_path):
 def test_a_time_is_no_item(tmp_path):
     rows = [{"year": 2022, "day": i, "part1_correct": i % 2 > 0, "timestamp": f"2026-01-{i:02}T12:44"} for i in range(1, 26)]
     assert read(tmp_path, rows).grid.items == ()
+
+
+def test_questions_to_the_user_and_to_people_are_no_grades(tmp_path):
+    """`followups_asked` led the scores, and `escalate_to_human` was people's labels."""
+    rows = []
+    for i in range(30):
+        right = ["select", "reject"][i % 2]
+        said = right if i % 5 else "reject"
+        rows.append(
+            {"id": f"ad-{i}", "actual_decision": right, "predicted_decision": said}
+            | {"followups_asked": 0, "escalate_to_human": i % 9 == 0}
+        )
+    reading = read(tmp_path, rows)
+    assert reading.roles.graders == () and reading.scores["", MATCH] == 0.9
+
+
+def test_the_id_of_a_sample_is_an_item(tmp_path):
+    rows = []
+    for i in range(40):
+        rows.append(
+            {"sample_index": 1000 + 7 * i, "question": f"Which of {i // 2} is it?", "expected": "ABCD"[i % 4]}
+            | {"base_prediction": "A", "base_correct": i % 4 == 0, "adapted_prediction": "ABCD"[i % 4], "adapted_correct": True}
+        )
+    reading = read(tmp_path, rows)
+    assert reading.n_items == 40 and reading.grid.run == ""
+
+
+def test_an_answer_that_repeats_the_response_is_no_key(tmp_path):
+    """Ragas exports both, and each row was right."""
+    rows = []
+    for i in range(20):
+        said = f"The contract number {i} names a commission of {i} percent in its second clause."
+        right = f"A commission of {i} percent is due, by the second clause of contract number {i}."
+        rows.append(
+            {"question": f"What is due by {i}?", "answer": said, "ground_truth": right, "response": said}
+            | {"reference": right, "faithfulness": i % 3 / 2}
+        )
+    reading = read(tmp_path, rows)
+    assert reading.roles.target in ("ground_truth", "reference") and ("", MATCH) not in reading.scores
+
+
+def test_systems_with_general_names_beside_one_with_a_name(tmp_path):
+    """agent_correct, raw_llm_correct and keyword_correct were three graders of two systems."""
+    rows = []
+    for i in range(30):
+        row = {
+            "id": i,
+            "question": f"How many customers bought {i}?",
+            "gold_sql": f"SELECT count(*) FROM sales WHERE n = {i} AND paid",
+        }
+        for place, system in enumerate(("agent", "raw_llm", "keyword")):
+            row |= {
+                f"{system}_correct": i % (place + 2) > 0,
+                f"{system}_sql": f"SELECT count({system}) FROM sales AS s WHERE s.n = {i} -- {place}",
+            }
+        rows.append(row)
+    reading = read(tmp_path, rows)
+    assert set(reading.shape.models) == {"agent", "raw_llm", "keyword"}
+    assert reading.scores["agent", "correct"] == 0.5 and reading.scores["keyword", "correct"] > 0.7
+
+
+def test_lists_of_logits_are_no_output(tmp_path):
+    rows = []
+    for i in range(24):
+        logits = [{"sum_logits": -k - i / 7, "num_tokens": 1} for k in range(4)]
+        metrics = {"acc_raw": int(i % 4 == 0), "acc_per_token": i % 2, "predicted_index_per_token": 1}
+        metrics |= {"acc_per_char": i % 3 % 2, "predicted_index_per_char": 2}
+        prediction = {"model_output": logits, "correct_choice": i % 4, "metrics": metrics}
+        rows.append({"instance": {"instance_idx": i}, "prediction": prediction})
+    reading = read(tmp_path, rows)
+    assert reading.roles.output == "" and not any(grader == MATCH for _, grader in reading.scores)
+
+
+def test_rows_without_a_list_are_kept(tmp_path):
+    """Two of four agents wrote no list, and all of their rows were lost."""
+    rows = []
+    for agent in ("alpha", "beta", "gamma", "delta"):
+        for task in range(6):
+            for seed in range(3):
+                output = (
+                    {"final": [f"It is {task}{seed}."]}
+                    if agent in ("alpha", "beta")
+                    else {"action": "stop", "belief": f"b{seed}"}
+                )
+                rows.append(
+                    {
+                        "task_id": f"t{task}",
+                        "seed": seed,
+                        "agent": agent,
+                        "output": output,
+                        "metrics": {"task_success": float(seed > 0)},
+                    }
+                )
+    reading = read(tmp_path, rows)
+    assert reading.n_conditions == 4 and reading.n_rows == 72
