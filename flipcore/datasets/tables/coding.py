@@ -31,7 +31,7 @@ _BEGINS = re.compile(r"\s*[(\[*]*([A-Z])[)\].:*]+\s")
 
 
 class Coding(StrEnum):
-    """How right answers are written."""
+    """Ways to write right answers."""
 
     LETTER = "letter"
     LETTER_OR_TEXT = "letter or text"
@@ -48,7 +48,7 @@ class Coding(StrEnum):
 
 @dataclass(frozen=True)
 class Agreement:
-    """How often an output agrees with the right answer under one coding."""
+    """Count of outputs that agree with the right answer under one coding."""
 
     coding: Coding
     n_right: int
@@ -74,16 +74,19 @@ def entries_of(cell: str | None) -> list[str]:
             if isinstance(value, Mapping):
                 value = value.get("text", list(value.values()))
             if isinstance(value, (list, tuple)):
-                return [str(entry["text"] if isinstance(entry, Mapping) and "text" in entry else entry) for entry in value]
+                return [
+                    str(entry["text"] if isinstance(entry, Mapping) and "text" in entry else entry)
+                    for entry in value
+                ]
     lines = [line.strip() for line in text.splitlines() if line.strip()]
     return lines if 1 < len(lines) <= 12 and max(map(len, lines)) <= LONGEST_KEY else [text]
 
 
 def letter_in(text: str) -> str | None:
     """The letter that an output names: alone, after "answer", or before an option's text."""
-    alone = _LETTER.fullmatch(text)
-    if alone:
-        return alone[1]
+    bare = _LETTER.fullmatch(text)
+    if bare:
+        return bare[1]
     said = _SAID.findall(text)
     if said:
         return said[-1].upper()
@@ -92,7 +95,7 @@ def letter_in(text: str) -> str | None:
 
 
 def is_right(coding: Coding, output: str, key: str, options: Sequence[str] = ()) -> bool:
-    """Whether an output is right under a coding."""
+    """Tell whether an output is right under a coding."""
     keys = entries_of(key)
     if coding is Coding.LETTER:
         letter = letter_in(output)
@@ -112,11 +115,15 @@ def is_right(coding: Coding, output: str, key: str, options: Sequence[str] = ())
         if not 0 <= place < max(len(options), 26):
             return False
         option = options[place] if place < len(options) else None
-        return letter_in(output) == chr(ord("A") + place) or (option is not None and _same(option, output))
+        return letter_in(output) == chr(ord("A") + place) or (
+            option is not None and _same(option, output)
+        )
     if coding is Coding.NUMBER:
         numbers = _NUMBERS.findall(output.rpartition("####")[2])
-        found = canonical_number(numbers[-1].rstrip(".,")) if numbers else None
-        return found is not None and found in {number_at_end(k.rpartition("####")[2]) for k in keys}
+        number = canonical_number(numbers[-1].rstrip(".,")) if numbers else None
+        return number is not None and number in {
+            number_at_end(k.rpartition("####")[2]) for k in keys
+        }
     if coding is Coding.CONTAINED:
         said = f" {normalised_text(output)} "
         return any(f" {normalised_text(k)} " in said for k in keys if normalised_text(k))
@@ -124,15 +131,19 @@ def is_right(coding: Coding, output: str, key: str, options: Sequence[str] = ())
 
 
 def letters_of(text: str) -> frozenset[str]:
-    """The set of letters in an answer of several: "A, C", "AC", ["A", "C"], "The answers are A and C."."""
+    """The set of letters in an answer of several: "A, C", "AC", ["A", "C"], "The answers are A and
+    C.".
+    """
     joined = " ".join(entries_of(text))
     said = _SEVERAL_SAID.findall(joined)
     for answer in (joined, *said[-1:]):
-        alone = re.sub(r"[\s,;/&+.()\[\]*\"']|and|和", "", answer)
-        if re.fullmatch(r"[A-J]+", alone) and len(set(alone)) == len(alone):
-            return frozenset(alone)
+        bare = re.sub(r"[\s,;/&+.()\[\]*\"']|and|和", "", answer)
+        if re.fullmatch(r"[A-J]+", bare) and len(set(bare)) == len(bare):
+            return frozenset(bare)
     # words beside the letters: "A is an article" names none
-    return frozenset(re.findall(r"\b([A-J])\b", joined)) if len(joined) <= LONGEST_KEY else frozenset()
+    return (
+        frozenset(re.findall(r"\b([A-J])\b", joined)) if len(joined) <= LONGEST_KEY else frozenset()
+    )
 
 
 def _same(left: str, right: str) -> bool:
@@ -143,7 +154,11 @@ def _same(left: str, right: str) -> bool:
 
 
 def agreement(
-    coding: Coding, rows: Iterable[Mapping[str, str | None]], output: str, target: str, options: Sequence[str] = ()
+    coding: Coding,
+    rows: Iterable[Mapping[str, str | None]],
+    output: str,
+    target: str,
+    options: Sequence[str] = (),
 ) -> Agreement:
     """Count the rows whose output is right; a row without an output is wrong."""
     n_right = n = 0
@@ -163,21 +178,40 @@ def _options_in(row: Mapping[str, str | None], options: Sequence[str]) -> list[s
     return [str(row[name]) for name in options if row.get(name) is not None]
 
 
-def codings_of(rows: Sequence[Mapping[str, str | None]], output: str, target: str, options: Sequence[str]) -> list[Coding]:
+def codings_of(
+    rows: Sequence[Mapping[str, str | None]], output: str, target: str, options: Sequence[str]
+) -> list[Coding]:
     """The codings that the right answers allow, the likeliest first."""
     keys = [key for row in rows if (key := row.get(target)) is not None]
     outputs = [said for row in rows if (said := row.get(output)) is not None]
     if not keys or not outputs:
         return []
     lists = [entries_of(key) for key in keys]
-    if _share(lists, lambda entries: len(entries) == 2 and sum(bool(_LETTER.fullmatch(e)) for e in entries) == 1) > 0.9:
+    if (
+        _share(
+            lists,
+            lambda entries: (
+                len(entries) == 2 and sum(bool(_LETTER.fullmatch(e)) for e in entries) == 1
+            ),
+        )
+        > 0.9
+    ):
         return [Coding.LETTER_OR_TEXT]
-    if _share(keys, lambda key: bool(letters_of(key)) and bool(re.fullmatch(r"[A-Z\s,;\[\]\"'/&+]+", key))) > 0.95:
+    if (
+        _share(
+            keys,
+            lambda key: bool(letters_of(key)) and bool(re.fullmatch(r"[A-Z\s,;\[\]\"'/&+]+", key)),
+        )
+        > 0.95
+    ):
         if _share(keys, lambda key: len(letters_of(key)) > 1) > 0.1:
             return [Coding.LETTERS]
         return [Coding.LETTER]
     are_integers = _share(keys, lambda key: bool(re.fullmatch(r"\d{1,2}", key))) > 0.95
-    has_options = _share(rows, lambda row: row.get(target) is None or any(row.get(name) for name in options)) > 0.9
+    has_options = (
+        _share(rows, lambda row: row.get(target) is None or any(row.get(name) for name in options))
+        > 0.9
+    )
     if options and are_integers and has_options:
         if _share(outputs, lambda said: bool(re.fullmatch(r"\d{1,2}", said))) > 0.9:
             return [Coding.SAME_VALUE]
@@ -206,7 +240,9 @@ def codings_of(rows: Sequence[Mapping[str, str | None]], output: str, target: st
 
 
 def _are_classes(keys: Sequence[str], outputs: Sequence[str]) -> bool:
-    """Whether right answers and outputs are the same few whole numbers: digits 0 to 9 as classes."""
+    """Tell whether right answers and outputs are the same few whole numbers: digits 0 to 9 as
+    classes.
+    """
     classes = set(keys)
     if not 2 <= len(classes) <= max(2, len(keys) // 5):
         return False

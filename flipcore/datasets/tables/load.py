@@ -10,6 +10,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import cache
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -79,8 +80,8 @@ class Table:
     def frame(self, names: Sequence[str], most: int = 20_000) -> list[dict[str, str | None]]:
         """Return the first rows as dictionaries of these columns."""
         selected = ", ".join(self.sql(name) for name in names)
-        found = self.rows(f"SELECT {selected} FROM {self.relation} LIMIT {most}")
-        return [dict(zip(names, row, strict=True)) for row in found]
+        selected_rows = self.rows(f"SELECT {selected} FROM {self.relation} LIMIT {most}")
+        return [dict(zip(names, row, strict=True)) for row in selected_rows]
 
     def with_relation(self, relation: str, names: Sequence[str]) -> "Table":
         """Return the same connection with another table in view."""
@@ -91,8 +92,8 @@ class Table:
 def connect(*, is_small: bool) -> duckdb.DuckDBPyConnection:
     """Connect to a database in memory, whose tables are temporary: no other connection sees them.
 
-    A new database takes 25 ms, a third of what it takes to read a small table, so small tables share
-    one per process. Each large table has its own, with all of the memory that one may take.
+    A new database takes 25 ms, a third of what it takes to read a small table, so small tables
+    share one per process. Each large table has its own, with all of the memory that one may take.
     """
     return _database_of_small_tables().cursor() if is_small else _new_database()
 
@@ -124,13 +125,18 @@ def load(path: str | Path) -> Table:
 
 def stage(files: Sequence[Sequence[Mapping[str, Any]]]) -> Table:
     """Load the rows of many small files of one layout as one table."""
-    rows = [with_last_turn(row) for several in files for row in several]
-    numbers = [number for number, several in enumerate(files) for _ in several]
+    rows: list[Mapping[str, Any]] = []
+    numbers: list[int] = []
+    for number, file_rows in enumerate(files):
+        rows += map(with_last_turn, file_rows)
+        numbers += [number] * len(file_rows)
     connection = connect(is_small=True)
     return replace(_load_columns(connection, flatten(rows), {"file": numbers}), n_files=len(files))
 
 
-def load_rows(connection: duckdb.DuckDBPyConnection, rows: Iterable[Row], file: str = "The table") -> Table:
+def load_rows(
+    connection: duckdb.DuckDBPyConnection, rows: Iterable[Row], file: str = "The table"
+) -> Table:
     """Load rows that are already in memory."""
     good: list[Mapping[str, Any]] = []
     n_broken, first_problem = 0, ""
@@ -148,20 +154,26 @@ def load_rows(connection: duckdb.DuckDBPyConnection, rows: Iterable[Row], file: 
     columns = flatten(good)
     _check_width(file, len(columns))
     if not columns:
-        connection.execute(f"CREATE TEMP TABLE loaded AS SELECT unnest(range({len(good)})) AS place")
+        connection.execute(
+            f"CREATE TEMP TABLE loaded AS SELECT unnest(range({len(good)})) AS place"
+        )
         return Table(connection, "loaded", (), len(good), n_broken)
     return replace(_load_columns(connection, columns, {}), n_broken=n_broken)
 
 
 def _load_columns(
-    connection: duckdb.DuckDBPyConnection, columns: Mapping[str, list[str | None]], beside: Mapping[str, list[int]]
+    connection: duckdb.DuckDBPyConnection,
+    columns: Mapping[str, list[str | None]],
+    extra_columns: Mapping[str, list[int]],
 ) -> Table:
-    arrays: dict[str, Any] = dict(beside)
+    arrays: dict[str, Any] = dict(extra_columns)
     for i, cells in enumerate(columns.values()):
         arrays[f"c{i}"] = pyarrow.array(cells, pyarrow.string())
     table = pyarrow.table(arrays)
     connection.register("arrived", table)
-    connection.execute("CREATE TEMP TABLE loaded AS SELECT row_number() OVER () AS place, * FROM arrived")
+    connection.execute(
+        "CREATE TEMP TABLE loaded AS SELECT row_number() OVER () AS place, * FROM arrived"
+    )
     connection.unregister("arrived")
     return Table(connection, "loaded", tuple(columns), table.num_rows)
 
@@ -176,7 +188,7 @@ def _check_width(file: str, n_columns: int) -> None:
 
 def flatten(rows: Sequence[Mapping[str, Any]]) -> dict[str, list[str | None]]:
     """Return the cells of each column as texts, objects as dotted paths."""
-    names = dict.fromkeys(name for row in rows for name in row)
+    names = dict.fromkeys(chain.from_iterable(rows))
     columns: dict[str, list[str | None]] = {}
     texts = [_texts_of(row) for row in rows[:_N_TEXTS]]
     for name in names:
@@ -195,18 +207,26 @@ def _texts_of(value: Any) -> str:
 
 
 def _are_by_option(cells: Sequence[Any], texts: Sequence[str]) -> bool:
-    """Whether objects hold a number for each option: their keys stand in the texts of the row."""
-    pairs = [(cell, text) for cell, text in zip(cells, texts, strict=False) if isinstance(cell, Mapping) and len(cell) > 1]
+    """Tell whether objects hold a number per option: their keys stand in the texts of the row."""
+    pairs = [
+        (cell, text)
+        for cell, text in zip(cells, texts, strict=False)
+        if isinstance(cell, Mapping) and len(cell) > 1
+    ]
     for cell, text in pairs:
-        if not all(isinstance(value, (int, float)) and str(key) in text for key, value in cell.items()):
+        if not all(
+            isinstance(value, (int, float)) and str(key) in text for key, value in cell.items()
+        ):
             return False
     return bool(pairs)
 
 
-def _expand(name: str, cells: list[Any], texts: Sequence[str], depth: int) -> dict[str, list[str | None]]:
+def _expand(
+    name: str, cells: list[Any], texts: Sequence[str], depth: int
+) -> dict[str, list[str | None]]:
     filled = [cell for cell in cells if cell not in (None, "", {}, [])]
     if filled and depth < DEEPEST and all(isinstance(cell, Mapping) for cell in filled):
-        keys = Counter(key for cell in filled for key in cell)
+        keys = Counter(chain.from_iterable(filled))
         if _are_columns(keys, len(cells)) and not _are_by_option(cells, texts):
             columns: dict[str, list[str | None]] = {}
             for key in keys:
@@ -219,7 +239,7 @@ def _expand(name: str, cells: list[Any], texts: Sequence[str], depth: int) -> di
 
 
 def _are_columns(keys: Mapping[str, int], n_rows: int) -> bool:
-    """Whether the keys of objects are columns, and neither labels of options nor data."""
+    """Tell whether the keys of objects are columns, and neither labels of options nor data."""
     if all(len(str(key)) <= 2 for key in keys):
         return False
     n_rare = sum(n < _DATA_SHARE * n_rows for n in keys.values())
@@ -227,9 +247,11 @@ def _are_columns(keys: Mapping[str, int], n_rows: int) -> bool:
 
 
 def _are_named_scores(cell: Any) -> bool:
-    """Whether a cell is a list of objects with a name and a score each, as DeepEval writes."""
+    """Tell whether a cell is a list of objects with a name and a score each, as DeepEval writes."""
     return isinstance(cell, list) and all(
-        isinstance(entry, Mapping) and _first_key(entry, _NAMES_OF_ENTRIES) and _first_key(entry, _SCORES_OF_ENTRIES)
+        isinstance(entry, Mapping)
+        and _first_key(entry, _NAMES_OF_ENTRIES)
+        and _first_key(entry, _SCORES_OF_ENTRIES)
         for entry in cell
     )
 
@@ -275,14 +297,19 @@ def _load_large(connection: duckdb.DuckDBPyConnection, file: Path, suffix: str) 
         source = "read_parquet(?)"
     else:
         source = "read_csv(?, all_varchar = true, header = true, sample_size = 20480)"
-    names = [row[0] for row in connection.execute(f"DESCRIBE SELECT * FROM {source}", [str(file)]).fetchall()]
+    names = [
+        row[0]
+        for row in connection.execute(f"DESCRIBE SELECT * FROM {source}", [str(file)]).fetchall()
+    ]
     _check_width(spoken_name(file), len(names))
     columns = []
     for i, name in enumerate(names):
         quoted = '"' + name.replace('"', '""') + '"'
         columns.append(f"{_cut(f'CAST({quoted} AS VARCHAR)')} AS c{i}")
     connection.execute(
-        f"CREATE TEMP TABLE loaded AS SELECT row_number() OVER () AS place, {', '.join(columns)} FROM {source}", [str(file)]
+        f"CREATE TEMP TABLE loaded AS SELECT row_number() OVER () AS place, "
+        f"{', '.join(columns)} FROM {source}",
+        [str(file)],
     )
     (n_rows,) = connection.execute("SELECT count(*) FROM loaded").fetchone() or (0,)
     return Table(connection, "loaded", tuple(names), n_rows, is_whole=False)
@@ -292,7 +319,10 @@ def _cut(value: str) -> str:
     """SQL of a cell: NULL where it holds nothing, a hash in place of the end of a long text."""
     missing = ", ".join(f"'{word}'" for word in _MISSING)
     cut = f"left({value}, {_LONGEST}) || ' #' || hash({value})"
-    return f"CASE WHEN trim({value}) IN ({missing}) THEN NULL WHEN length({value}) > {_LONGEST} THEN {cut} ELSE {value} END"
+    return (
+        f"CASE WHEN trim({value}) IN ({missing}) THEN NULL WHEN length({value}) > {_LONGEST} "
+        f"THEN {cut} ELSE {value} END"
+    )
 
 
 def _load_lines(connection: duckdb.DuckDBPyConnection, file: Path) -> Table:
@@ -309,15 +339,18 @@ def _load_lines(connection: duckdb.DuckDBPyConnection, file: Path) -> Table:
         raise duckdb.Error("lists of named scores and conversations are read row by row")
     paths = ", ".join("'" + _json_path(name, first[0]).replace("'", "''") + "'" for name in names)
     lines = (
-        "read_csv(?, columns = {'line': 'VARCHAR'}, header = false, auto_detect = false, delim = '\x01', "
+        "read_csv(?, columns = {'line': 'VARCHAR'}, header = false, auto_detect = false, delim = "
+        "'\x01', "
         "quote = '', escape = '', max_line_size = 10000000)"
     )
     cells = ", ".join(f"{_cut(f'cells[{i + 1}]')} AS c{i}" for i in range(len(names)))
     # NaN is no JSON, and Python writes it
-    mended = r"CASE WHEN json_valid(line) THEN line ELSE regexp_replace(line, ':\s*(NaN|-?Infinity)\b', ': null', 'g') END"
+    without_nan = r"regexp_replace(line, ':\s*(NaN|-?Infinity)\b', ': null', 'g')"
+    mended = f"CASE WHEN json_valid(line) THEN line ELSE {without_nan} END"
     connection.execute(
         f"CREATE TEMP TABLE loaded AS SELECT row_number() OVER () AS place, {cells} FROM ("
-        f"SELECT json_extract_string(line, [{paths}]) AS cells FROM (SELECT {mended} AS line FROM {lines}) WHERE json_valid(line))",
+        f"SELECT json_extract_string(line, [{paths}]) AS cells FROM (SELECT {mended} AS line "
+        f"FROM {lines}) WHERE json_valid(line))",
         [str(file)],
     )
     (n_rows,) = connection.execute("SELECT count(*) FROM loaded").fetchone() or (0,)

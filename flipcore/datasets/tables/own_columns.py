@@ -1,4 +1,4 @@
-"""What a column that is called after a model holds of it, and how such columns are called once a row stands alone."""
+"""Columns that are called after a model, and their names once a row stands alone."""
 
 import re
 
@@ -8,20 +8,25 @@ _OUTPUT = re.compile(r"response|output|completion|generation", re.IGNORECASE)
 
 
 def own_key(column: str, model: str) -> str:
-    """What a column that is called after the column of a model holds of it: "correct" for "gpt-4o correct" or "correct_gpt-4o"."""
+    """Return what a column holds of the model it is called after.
+
+    "correct" for "gpt-4o correct" or "correct_gpt-4o", and "" for any other column.
+    """
     if column.lower().startswith(model.lower()):
-        rest = column[len(model) :]
-        return rest.lstrip(SIGNS) if rest[:1] in SIGNS else ""
-    rest = column[: -len(model)] if column.lower().endswith(model.lower()) else ""
-    return rest.rstrip(SIGNS) if rest[-1:] in SIGNS else ""
+        remainder = column[len(model) :]
+        return remainder.lstrip(SIGNS) if remainder[:1] in SIGNS else ""
+    remainder = column[: -len(model)] if column.lower().endswith(model.lower()) else ""
+    return remainder.rstrip(SIGNS) if remainder[-1:] in SIGNS else ""
 
 
 def bare_column(model: str) -> str:
-    """How the column of a model itself is called: an output where its name says so, else a bare answer."""
+    """Return the name of a model's own column: an output where it says so, else a bare answer."""
     return "response" if _OUTPUT.search(model) else "prediction"
 
 
 def bare_path(name: str) -> str:
-    """A score's path, without the name that an object of one score repeats: correct.correct is correct."""
+    """A score's path, without the name that an object of one score repeats: correct.correct is
+    correct.
+    """
     *outer, last = name.split(".")
     return ".".join(outer) if outer and outer[-1] == last else name

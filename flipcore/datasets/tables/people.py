@@ -12,7 +12,9 @@ PLACE = "place in the file"
 
 
 def labelled_by(profile: Profile, roles: Roles) -> dict[str, tuple[tuple[int, int], ...]]:
-    """Return (rows with a label, rows without) per group of each column; empty where all or no rows have one."""
+    """Return (rows with a label, rows without) per group of each column; empty where all or no rows
+    have one.
+    """
     if not roles.people or not (roles.scores or roles.judges):
         return {}
     people = profile[roles.people[0]]

@@ -16,7 +16,7 @@ FEW = 12  # distinct values that are remembered one by one
 
 @dataclass(frozen=True)
 class Column:
-    """What one column holds, over all rows."""
+    """Measures of one column over all rows."""
 
     name: str
     n_rows: int
@@ -38,12 +38,12 @@ class Column:
 
     @property
     def is_filled(self) -> bool:
-        """Whether most rows hold a value."""
+        """Tell whether most rows hold a value."""
         return 2 * self.n_filled >= self.n_rows
 
     @property
     def is_constant(self) -> bool:
-        """Whether all rows hold one value."""
+        """Tell whether all rows hold one value."""
         return self.n_distinct == 1 and self.n_filled == self.n_rows
 
     def share(self, n: int) -> float:
@@ -52,42 +52,42 @@ class Column:
 
     @property
     def is_numeric(self) -> bool:
-        """Whether nearly all values are numbers."""
+        """Tell whether nearly all values are numbers."""
         return self.n_filled > 0 and self.share(self.n_numbers) >= 0.98
 
     @property
     def is_integer(self) -> bool:
-        """Whether all values are whole numbers."""
+        """Tell whether all values are whole numbers."""
         return self.n_filled > 0 and self.n_integers == self.n_filled
 
     @property
     def is_letter(self) -> bool:
-        """Whether nearly all values are single capital letters."""
+        """Tell whether nearly all values are single capital letters."""
         return self.n_filled > 0 and self.share(self.n_letters) >= 0.95
 
     @property
     def is_text(self) -> bool:
-        """Whether most values are sentences or long texts."""
+        """Tell whether most values are sentences or long texts."""
         return self.share(self.n_sentences) > 0.5 or self.mean_length > 60
 
     @property
     def is_list(self) -> bool:
-        """Whether nearly all values are lists."""
+        """Tell whether nearly all values are lists."""
         return self.n_filled > 0 and self.share(self.n_lists) >= 0.9
 
     @property
     def is_object(self) -> bool:
-        """Whether nearly all values are objects."""
+        """Tell whether nearly all values are objects."""
         return self.n_filled > 0 and self.share(self.n_objects) >= 0.9
 
     @property
     def is_verdict(self) -> bool:
-        """Whether the values are words for right and wrong, in any of the languages."""
+        """Tell whether the values are words for right and wrong, in any of the languages."""
         return self.n_filled > 0 and self.n_verdicts == self.n_filled and self.n_distinct <= 4
 
     @property
     def is_ratio(self) -> bool:
-        """Whether the values are grades of a maximum: 3/5."""
+        """Tell whether the values are grades of a maximum: 3/5."""
         return self.n_filled > 0 and self.share(self.n_ratios) >= 0.95
 
 
@@ -131,27 +131,31 @@ class Profile:
     def n_levels(self, names: Sequence[str]) -> int:
         """Return how many different combinations of values these columns hold over all files."""
         cells = ", ".join(f"coalesce({self.table.sql(name)}, '')" for name in names)
-        return self.table.rows(f"SELECT count(DISTINCT hash({cells})) FROM {self.table.relation}")[0][0]
+        return self.table.rows(f"SELECT count(DISTINCT hash({cells})) FROM {self.table.relation}")[
+            0
+        ][0]
 
-    def follows(self, names: Sequence[str], other: str) -> bool:
-        """Whether a column follows from others: one value of it per combination of theirs."""
-        return self.n_distinct([*names, other]) <= FOLLOWS * self.n_distinct(names)
+    def follows(self, names: Sequence[str], other_name: str) -> bool:
+        """Tell whether a column follows from others: one value of it per combination of theirs."""
+        return self.n_distinct([*names, other_name]) <= FOLLOWS * self.n_distinct(names)
 
-    def are_same(self, name: str, other: str) -> bool:
-        """Whether two columns part the rows in the same way."""
-        return self.follows([name], other) and self.follows([other], name)
+    def are_same(self, name: str, other_name: str) -> bool:
+        """Tell whether two columns part the rows in the same way."""
+        return self.follows([name], other_name) and self.follows([other_name], name)
 
     def cell_sizes(self, names: Sequence[str]) -> dict[int, int]:
         """Return how many combinations of values stand in how many rows."""
         cells = ", ".join([*self.table.file, *(self.table.sql(name) for name in names)])
-        query = f"SELECT n, count(*) FROM (SELECT count(*) AS n FROM {self.table.relation} GROUP BY {cells}) GROUP BY n"
+        groups = f"SELECT count(*) AS n FROM {self.table.relation} GROUP BY {cells}"
+        query = f"SELECT n, count(*) FROM ({groups}) GROUP BY n"
         return dict(self.table.rows(query))
 
-    def share_equal(self, name: str, other: str) -> float:
+    def share_equal(self, name: str, other_name: str) -> float:
         """Return the share of rows in which two columns hold the same text."""
-        left, right = self.table.sql(name), self.table.sql(other)
+        left, right = self.table.sql(name), self.table.sql(other_name)
         query = (
-            f"SELECT avg((lower(trim({left})) = lower(trim({right})))::INT) FROM {self.table.relation} "
+            f"SELECT avg((lower(trim({left})) = lower(trim({right})))::INT) FROM "
+            f"{self.table.relation} "
             f"WHERE {left} IS NOT NULL AND {right} IS NOT NULL"
         )
         return float(self.table.rows(query)[0][0] or 0.0)
@@ -166,13 +170,14 @@ def profile(table: Table) -> Profile:
     """Profile all columns of a table, `AT_ONCE` columns per query."""
     columns: dict[str, Column] = {}
     for start in range(0, len(table.names), AT_ONCE):
-        several = table.names[start : start + AT_ONCE]
-        for name, measures in zip(several, _measured(table, several), strict=True):
+        batch_names = table.names[start : start + AT_ONCE]
+        for name, measures in zip(batch_names, _measured(table, batch_names), strict=True):
             columns[name] = _column(name, table.n_rows, measures)
     few = [name for name, column in columns.items() if 0 < column.n_distinct <= FEW]
     for name in few:
         sql = table.sql(name)
-        query = f"SELECT {sql} FROM {table.relation} WHERE {sql} IS NOT NULL GROUP BY 1 ORDER BY count(*) DESC, 1"
+        filled = f"SELECT {sql} FROM {table.relation} WHERE {sql} IS NOT NULL"
+        query = f"{filled} GROUP BY 1 ORDER BY count(*) DESC, 1"
         values = tuple(row[0] for row in table.rows(query))
         columns[name] = Column(**{**vars(columns[name]), "values": values})
     return Profile(table, columns)
@@ -186,7 +191,8 @@ def _measured(table: Table, names: Sequence[str]) -> list[Sequence]:
         # are planned once, of all columns below one another.
         query = (
             f"SELECT {_measures('cell')} FROM (SELECT unnest([{', '.join(cells)}]) AS cell, "
-            f"unnest(range({len(cells)})) AS place FROM {table.relation}) GROUP BY place ORDER BY place"
+            f"unnest(range({len(cells)})) AS place FROM {table.relation}) GROUP BY place ORDER "
+            "BY place"
         )
         return list(table.rows(query))
     row = table.rows(f"SELECT {', '.join(map(_measures, cells))} FROM {table.relation}")[0]
@@ -194,8 +200,9 @@ def _measured(table: Table, names: Sequence[str]) -> list[Sequence]:
 
 
 def number_sql(cell: str) -> str:
-    """SQL of a cell as a number, with a comma for the decimal point where it can be nothing else."""
-    with_point = f"CASE WHEN regexp_full_match(trim({cell}), '{DECIMAL_COMMA}') THEN replace({cell}, ',', '.') ELSE {cell} END"
+    """SQL of a cell as a number; a comma is the decimal point where it can be nothing else."""
+    has_comma = f"regexp_full_match(trim({cell}), '{DECIMAL_COMMA}')"
+    with_point = f"CASE WHEN {has_comma} THEN replace({cell}, ',', '.') ELSE {cell} END"
     return f"TRY_CAST({with_point} AS DOUBLE)"
 
 
@@ -215,7 +222,8 @@ def _measures(c: str) -> str:
         f"count(*) FILTER (regexp_full_match(trim({c}), '[(]?[A-Z][).:]?'))",
         f"count(*) FILTER ({c} LIKE '[%')",
         f"count(*) FILTER ({c} LIKE '{{%')",
-        f"count(*) FILTER (replace(lower(trim({c})), ' ', '_') IN ({words}, '0', '1', '0.0', '1.0'))",
+        f"count(*) FILTER (replace(lower(trim({c})), ' ', '_') IN ({words}, '0', '1', '0.0', "
+        "'1.0'))",
         f"count(*) FILTER (regexp_full_match({c}, '\\s*\\d+(\\.\\d+)?\\s*/\\s*\\d+\\s*'))",
         f"count(*) FILTER (length({c}) - length(replace({c}, ' ', '')) >= 3)",
     ]
@@ -226,5 +234,17 @@ _N_MEASURES = 14
 
 
 def _column(name: str, n_rows: int, measures: Sequence) -> Column:
-    (filled, distinct, mean, longest, numbers, integers, least, most, *rest) = measures
-    return Column(name, n_rows, filled, distinct, float(mean or 0), longest or 0, numbers, integers, least, most, *rest)
+    (filled, distinct, mean, longest, numbers, integers, least, most, *more_measures) = measures
+    return Column(
+        name,
+        n_rows,
+        filled,
+        distinct,
+        float(mean or 0),
+        longest or 0,
+        numbers,
+        integers,
+        least,
+        most,
+        *more_measures,
+    )

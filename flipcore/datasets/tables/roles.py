@@ -5,12 +5,19 @@ told apart (step 11): a column of people is never the score while a judge's colu
 """
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from itertools import pairwise
+from itertools import chain, pairwise
 
 from flipcore.datasets.reading.columns import option_columns, options_in
-from flipcore.datasets.tables.coding import Agreement, Coding, agreement, codings_of, entries_of, score_of_cell
+from flipcore.datasets.tables.coding import (
+    Agreement,
+    Coding,
+    agreement,
+    codings_of,
+    entries_of,
+    score_of_cell,
+)
 from flipcore.datasets.tables.profile import Column, Profile
 from flipcore.datasets.tables.stems import is_word, last_names, lower_is_better, names, words_of
 
@@ -19,7 +26,9 @@ ANSWERS_READ = 0.05  # of the rows hold the right answer in a column of answers
 LOOKED_AT = 5_000  # rows whose outputs are compared with right answers
 _SENTINELS = (-1.0, -9.0, -99.0, -100.0, -999.0)
 _GRADES = frozenset("CPIN")  # correct, partly, incorrect, no answer
-_KEY_WORDS = frozenset({"answer", "answers", "ans", "label", "labels", "antwort", "reponse", "respuesta"})
+_KEY_WORDS = frozenset(
+    {"answer", "answers", "ans", "label", "labels", "antwort", "reponse", "respuesta"}
+)
 _NO_SCORES = ("condition", "cluster", "variant", "setting")
 _FIRST_PROMPTS = ("question", "prompt", "input", "problem", "query")
 
@@ -45,8 +54,17 @@ class Roles:
     @property
     def taken(self) -> frozenset[str]:
         """All columns that have a role."""
-        several = (self.prompts, self.contexts, self.options, self.readouts, self.scores, self.judges, self.people)
-        return frozenset({self.output, self.target, *(name for part in several for name in part)} - {""})
+        several_names = (
+            self.prompts,
+            self.contexts,
+            self.options,
+            self.readouts,
+            self.scores,
+            self.judges,
+            self.people,
+        )
+        names_in_use = {self.output, self.target, *chain(*several_names)}
+        return frozenset(names_in_use - {""})
 
     @property
     def graders(self) -> tuple[str, ...]:
@@ -78,8 +96,13 @@ def part_of(name: str) -> str:
     # prediction.metrics.acc_raw is a score, whatever the objects around it are called
     if "." in name and _is_metric(last):
         return ""
-    has = {kind: any(names(word, kind) for word in words) for kind in ("output", "target", "prompt", "answer", "model")}
-    has["target"] |= "correct" in words and (has["answer"] or "option" in words or "choice" in words)
+    has = {
+        kind: any(names(word, kind) for word in words)
+        for kind in ("output", "target", "prompt", "answer", "model")
+    }
+    has["target"] |= "correct" in words and (
+        has["answer"] or "option" in words or "choice" in words
+    )
     if names(last, "people") or names(last, "judge") or names(last, "vote"):
         return ""
     if has["output"]:
@@ -97,16 +120,19 @@ def part_of(name: str) -> str:
         is_key = all(word in _KEY_WORDS or len(word) == 2 for word in words)
         return OUTPUT if has["model"] else TARGET if is_key else ""
     # reference_en is a reference
-    if has["target"] and all(names(word, "target") or word in ("ground", "standard") or len(word) <= 2 for word in words):
+    if has["target"] and all(
+        names(word, "target") or word in ("ground", "standard") or len(word) <= 2 for word in words
+    ):
         return "" if words <= {"right", "true"} else TARGET
     return ""
 
 
 def holds_logits(profile: Profile, name: str) -> bool:
-    """Whether the objects of a list hold log-probabilities and no text: an entry per option."""
+    """Tell whether objects of a list hold log-probabilities and no text: an entry per option."""
     sql = profile.table.sql(name)
     query = (
-        f"SELECT DISTINCT unnest(json_keys(json_extract({sql}, '$[0]'))) FROM (SELECT {sql} FROM {profile.table.relation} "
+        f"SELECT DISTINCT unnest(json_keys(json_extract({sql}, '$[0]'))) FROM (SELECT {sql} FROM "
+        f"{profile.table.relation} "
         f"WHERE json_valid({sql}) AND json_type(json_extract({sql}, '$[0]')) = 'OBJECT' LIMIT 50)"
     )
     keys = [row[0] for row in profile.table.rows(query)]
@@ -115,7 +141,7 @@ def holds_logits(profile: Profile, name: str) -> bool:
 
 
 def _is_metric(name: str) -> bool:
-    """Whether a name begins with a metric: acc_raw, f1_macro."""
+    """Tell whether a name begins with a metric: acc_raw, f1_macro."""
     return re.split(r"[\W_]", name.lower())[0] in _METRICS
 
 
@@ -130,21 +156,32 @@ def find_roles(profile: Profile) -> Roles:
         column = profile[name]
         if part and not column.is_object and not (column.is_list and holds_logits(profile, name)):
             parts[part].append(name)
-    keys = {value for name in parts[TARGET] for value in profile[name].values}
+    keys = _values_of(profile, parts[TARGET])
     for part in (OUTPUT, PROMPT):
         parts[part] = [name for name in parts[part] if not _is_grade(profile[name], keys)]
     parts = _swap(profile, parts)
     options = _options(profile, parts[TARGET])
     roles = Roles(options=options)
     roles = replace(roles, prompts=_prompts(profile, parts[PROMPT], options))
-    contexts = tuple(name for name in profile.names if names(name, "context") and _may_be_context(profile, name, parts))
+    contexts = tuple(
+        name
+        for name in profile.names
+        if names(name, "context") and _may_be_context(profile, name, parts)
+    )
     roles = replace(roles, contexts=contexts)
     roles = _with_output_and_target(profile, roles, parts)
     return _with_graders(profile, roles)
 
 
+def _values_of(profile: Profile, columns: Iterable[str]) -> set[str]:
+    """Values of columns that hold few."""
+    return set(chain.from_iterable(profile[name].values for name in columns))
+
+
 def _is_grade(column: Column, keys: set[str]) -> bool:
-    """Whether right and wrong stand in a column that is called like an output, and are no answers."""
+    """Tell whether right and wrong stand in a column that is called like an output, and are no
+    answers.
+    """
     return column.is_verdict and not column.is_letter and not set(column.values) <= keys
 
 
@@ -153,17 +190,20 @@ def _swap(profile: Profile, parts: dict[str, list[str]]) -> dict[str, list[str]]
     outputs, targets = list(parts[OUTPUT]), list(parts[TARGET])
     if outputs and not targets:
         # `true` beside a prediction is the class, beside a text it is a grade
-        said = {value for name in outputs for value in profile[name].values}
+        said = _values_of(profile, outputs)
         targets = [name for name in profile.names if set(words_of(name)) <= {"true", "right"}]
         targets = [name for name in targets if said and len(said & set(profile[name].values)) > 1]
         parts = parts | {TARGET: targets}
     actual = [name for name in outputs if "actual" in words_of(name)]
-    others = [name for name in outputs if name not in actual]
-    if actual and any("predict" in word for name in others for word in words_of(name)) and not targets:
-        return parts | {OUTPUT: others, TARGET: actual}
-    if len(others) > 1 and "text" in others and not parts[PROMPT]:
+    other_columns = [name for name in outputs if name not in actual]
+    if actual and any("predict" in name.lower() for name in other_columns) and not targets:
+        return parts | {OUTPUT: other_columns, TARGET: actual}
+    if len(other_columns) > 1 and "text" in other_columns and not parts[PROMPT]:
         # beside a prediction, text is what was classified
-        return parts | {OUTPUT: [name for name in others if name != "text"], PROMPT: ["text"]}
+        return parts | {
+            OUTPUT: [name for name in other_columns if name != "text"],
+            PROMPT: ["text"],
+        }
     if not outputs and targets:
         outputs = _results_like_key(profile, targets)
         parts = parts | {OUTPUT: outputs}
@@ -182,28 +222,40 @@ def _swap(profile: Profile, parts: dict[str, list[str]]) -> dict[str, list[str]]
 
 
 def _holds_labels_of(profile: Profile, name: str, key: str) -> bool:
-    """Whether a column holds few values, most of which the right answers hold too."""
+    """Tell whether a column holds few values, most of which the right answers hold too."""
     labels, keys = set(profile[name].values), set(profile[key].values)
     return len(labels) > 1 and 2 * len(labels & keys) > len(labels)
 
 
 def _results_like_key(profile: Profile, targets: Sequence[str]) -> list[str]:
-    """A column called result that holds what the right answers hold, beside a grade: it is the output."""
-    keys = {value.lower() for name in targets for value in profile[name].values}
-    found = []
+    """A column called result that holds what the right answers hold, beside a grade: it is the
+    output.
+    """
+    keys = {value.lower() for value in _values_of(profile, targets)}
+    found_names = []
     for name in profile.names:
         said = {value.lower() for value in profile[name].values}
         is_result = set(words_of(name)) <= {"result", "results", "value"}
         if is_result and len(said) > 1 and said <= keys:
-            found.append(name)
-    graders = [name for name in profile.names if name not in found and names(name, "score") and profile[name].is_verdict]
-    return found if graders else []
+            found_names.append(name)
+    graders = [
+        name
+        for name in profile.names
+        if name not in found_names and names(name, "score") and profile[name].is_verdict
+    ]
+    return found_names if graders else []
 
 
 def _is_graded_sheet(profile: Profile, answer: str) -> bool:
-    """Whether an answer column stands beside a grade and nothing that is right: it is the output."""
+    """Tell whether an answer column stands beside a grade and nothing that is right: it is the
+    output.
+    """
     is_label = {"label", "labels"} & set(words_of(answer))
-    graders = [name for name in profile.names if name != answer and names(name, "score") and _is_score(profile[name])]
+    graders = [
+        name
+        for name in profile.names
+        if name != answer and names(name, "score") and _is_score(profile[name])
+    ]
     return bool(graders) and not is_label
 
 
@@ -214,25 +266,40 @@ def _options(profile: Profile, targets: Sequence[str]) -> tuple[str, ...]:
         if (
             names(name, "options")
             and not names(name, "target")
-            and (column.is_list or column.is_object or column.share(column.n_lists) > 0.5 or _is_separated(profile, name))
+            and (
+                column.is_list
+                or column.is_object
+                or column.share(column.n_lists) > 0.5
+                or _is_separated(profile, name)
+            )
         ):
             return (name,)
-    for several in option_columns(list(profile.names)):
-        if targets and len(several) > 1 and all(profile[name].n_filled for name in several):
-            return tuple(several)
+    for several_names in option_columns(list(profile.names)):
+        if (
+            targets
+            and len(several_names) > 1
+            and all(profile[name].n_filled for name in several_names)
+        ):
+            return tuple(several_names)
     dotted = [name for name in profile.names if re.fullmatch(r"(options|choices)\.\w{1,2}", name)]
     return tuple(dotted)
 
 
 def _is_separated(profile: Profile, name: str) -> bool:
-    """Whether each text of a column lists several entries: red|blue|green."""
+    """Tell whether each text of a column lists several entries: red|blue|green."""
     cells = [row[name] for row in profile.table.frame([name], most=50) if row[name]]
     return bool(cells) and all(_n_entries(cell) > 1 for cell in cells)
 
 
-def _prompts(profile: Profile, candidates: Sequence[str], options: Sequence[str]) -> tuple[str, ...]:
+def _prompts(
+    profile: Profile, candidates: Sequence[str], options: Sequence[str]
+) -> tuple[str, ...]:
     """The texts that ask, the one that tells most rows apart first."""
-    fitting = [name for name in candidates if name not in options and not profile[name].is_numeric and profile[name].n_filled]
+    fitting = [
+        name
+        for name in candidates
+        if name not in options and not profile[name].is_numeric and profile[name].n_filled
+    ]
     ranked = sorted(
         fitting,
         key=lambda name: (
@@ -245,21 +312,33 @@ def _prompts(profile: Profile, candidates: Sequence[str], options: Sequence[str]
 
 def _may_be_context(profile: Profile, name: str, parts: dict[str, list[str]]) -> bool:
     column = profile[name]
-    is_elsewhere = any(name in several for several in parts.values())
-    return not is_elsewhere and column.n_distinct > 1 and not column.is_numeric and not names(name.rpartition(".")[2], "id")
+    is_elsewhere = any(name in several_names for several_names in parts.values())
+    return (
+        not is_elsewhere
+        and column.n_distinct > 1
+        and not column.is_numeric
+        and not names(name.rpartition(".")[2], "id")
+    )
 
 
 def _with_output_and_target(profile: Profile, roles: Roles, parts: dict[str, list[str]]) -> Roles:
     """The output and the key that agree best, among those that are named so."""
     targets = [name for name in parts[TARGET] if not _lists_options(profile, name, roles.options)]
     outputs = [name for name in parts[OUTPUT] if profile[name].n_filled]
-    whole = [name for name in outputs if not names(name, "readout")]
+    whole_outputs = [name for name in outputs if not names(name, "readout")]
     readouts = [name for name in outputs if names(name, "readout")]
-    ordered = [*sorted(whole, key=lambda name: -profile[name].mean_length), *readouts]
+    ordered = [*sorted(whole_outputs, key=lambda name: -profile[name].mean_length), *readouts]
     if not targets or not ordered:
-        return replace(roles, output=next(iter(ordered), ""), readouts=tuple(ordered[1:]), target=next(iter(targets), ""))
+        return replace(
+            roles,
+            output=next(iter(ordered), ""),
+            readouts=tuple(ordered[1:]),
+            target=next(iter(targets), ""),
+        )
     # beside a whole text a column that is only called label says what people read in it
-    is_read_by_people = whole and all(set(words_of(name)) <= {"label", "labels"} for name in targets)
+    is_read_by_people = whole_outputs and all(
+        set(words_of(name)) <= {"label", "labels"} for name in targets
+    )
     # unless a program read the same labels out of the text: then they are right
     for name in readouts:
         if targets and is_read_by_people and _holds_labels_of(profile, name, targets[0]):
@@ -273,14 +352,24 @@ def _with_output_and_target(profile: Profile, roles: Roles, parts: dict[str, lis
 
 
 def _lists_options(profile: Profile, name: str, options: Sequence[str]) -> bool:
-    """Whether a column named like the key has as many entries as the options: it lists or scores them."""
+    """Tell whether a column named like the key has as many entries as the options: it lists or
+    scores them.
+    """
     if not profile[name].is_list:
         return False
-    objects = [other for other in profile.names if other != name and profile[other].is_object]
-    others = options if len(options) == 1 else objects
-    for other in others:
-        rows = profile.table.frame([name, other], most=200)
-        sizes = [(len(entries_of(row[name])), _n_entries(row[other])) for row in rows if row[name] and row[other]]
+    objects = [
+        other_name
+        for other_name in profile.names
+        if other_name != name and profile[other_name].is_object
+    ]
+    other_columns = options if len(options) == 1 else objects
+    for other_name in other_columns:
+        rows = profile.table.frame([name, other_name], most=200)
+        sizes = [
+            (len(entries_of(row[name])), _n_entries(row[other_name]))
+            for row in rows
+            if row[name] and row[other_name]
+        ]
         n_alike = sum(size == n_options > 1 for size, n_options in sizes)
         if n_alike > 0.9 * len(sizes):
             return True
@@ -288,7 +377,7 @@ def _lists_options(profile: Profile, name: str, options: Sequence[str]) -> bool:
 
 
 def _n_entries(cell: str | None) -> int:
-    """How many entries a list or an object in a cell has."""
+    """Count the entries of a list or an object in a cell."""
     return len(options_in({"": cell}, ""))
 
 
@@ -297,30 +386,48 @@ def _choose(
 ) -> tuple[str, str, tuple[Agreement, ...]]:
     """The first output and key, unless another agrees better by far and is no copy of the key."""
     columns = list(dict.fromkeys([*outputs, *targets, *roles.options]))
-    rows = profile.table.frame(columns, most=LOOKED_AT) if profile.table.is_whole else profile.table.frame(columns, most=500)
+    rows = (
+        profile.table.frame(columns, most=LOOKED_AT)
+        if profile.table.is_whole
+        else profile.table.frame(columns, most=500)
+    )
     best: tuple[str, str, tuple[Agreement, ...]] | None = None
     # exports of Ragas hold the output twice, as answer and as response
-    keys = [target for target in targets if not any(_are_copies(profile, output, target) for output in outputs)]
+    keys = [
+        target
+        for target in targets
+        if not any(_are_copies(profile, output, target) for output in outputs)
+    ]
     for target in keys or targets:
         for output in outputs:
             if output == target:
                 continue
-            found = tuple(
+            found_names = tuple(
                 agreement(coding, rows, output, target, roles.options)
                 for coding in codings_of(rows, output, target, roles.options)
             )
-            share = max((each.share for each in found), default=0.0)
-            before = max((each.share for each in best[2]), default=0.0) if best else -1.0
-            is_usable = bool(found) and found[0].coding is not Coding.LONG_TEXT
-            was_usable = bool(best and best[2]) and best is not None and best[2][0].coding is not Coding.LONG_TEXT
-            if best is None or (is_usable and not was_usable) or (before + BETTER <= share < TOO_GOOD):
-                best = (output, target, found)
+            share = max((agreed.share for agreed in found_names), default=0.0)
+            before = max((agreed.share for agreed in best[2]), default=0.0) if best else -1.0
+            is_usable = bool(found_names) and found_names[0].coding is not Coding.LONG_TEXT
+            was_usable = (
+                bool(best and best[2])
+                and best is not None
+                and best[2][0].coding is not Coding.LONG_TEXT
+            )
+            if (
+                best is None
+                or (is_usable and not was_usable)
+                or (before + BETTER <= share < TOO_GOOD)
+            ):
+                best = (output, target, found_names)
     assert best is not None
     return best
 
 
 def _are_copies(profile: Profile, output: str, target: str) -> bool:
-    """Whether a key that is called an answer holds the outputs themselves, which are sentences."""
+    """Tell whether a key that is called an answer holds the outputs themselves, which are
+    sentences.
+    """
     is_weak = set(words_of(target)) <= _KEY_WORDS and output != target
     return is_weak and profile[target].is_text and profile.share_equal(output, target) >= TOO_GOOD
 
@@ -329,12 +436,12 @@ def _are_copies(profile: Profile, output: str, target: str) -> bool:
 
 
 def _is_score(column: Column) -> bool:
-    """Whether the values are scores: right and wrong, k/n, percentages, numbers."""
+    """Tell whether the values are scores: right and wrong, k/n, percentages, numbers."""
     return column.is_verdict or column.is_ratio or column.is_numeric or _are_grades(column)
 
 
 def _is_graded(column: Column, name: str) -> bool:
-    """Whether a column that is called a score holds numbers, and now and then something else."""
+    """Tell whether a column called a score holds numbers, and now and then something else."""
     return last_names(name, "score") and column.share(column.n_numbers) > 0.5
 
 
@@ -349,11 +456,18 @@ def _with_graders(profile: Profile, roles: Roles) -> Roles:
     judges: list[str] = []
     people: list[str] = []
     unnamed: list[str] = []
-    errors = tuple(name for name in profile.names if names(name, "error") and name not in roles.taken)
+    errors = tuple(
+        name for name in profile.names if names(name, "error") and name not in roles.taken
+    )
     for name in profile.names:
         column = profile[name]
         last = name.rpartition(".")[2]
-        if name in roles.taken or column.is_list or column.is_object or not (_is_score(column) or _is_graded(column, last)):
+        if (
+            name in roles.taken
+            or column.is_list
+            or column.is_object
+            or not (_is_score(column) or _is_graded(column, last))
+        ):
             continue
         is_graded = column.is_verdict or set(column.values) <= _GRADES
         if column.is_letter and not (names(last, "score") and is_graded):
@@ -366,14 +480,20 @@ def _with_graders(profile: Profile, roles: Roles) -> Roles:
         ):
             continue  # it counts rows
         if column.n_distinct == 1 and column.least is not None and not 0 <= column.least <= 1:
-            continue  # one number above 1 in every row is a setting or a remark, whatever it is called
+            # one number above 1 in every row is a setting or a remark, whatever it is called
+            continue
         if last.lower() in _WHO and not column.is_verdict:
             continue  # annotator 7 is somebody, and no grade
         if _is_of_class(profile, roles, name) or _is_confidence(profile, roles, name):
             continue  # how probable a class is, by the classifier itself
         is_scored = names(last, "score") or (names(name, "score") and "." in name)
         is_scored = is_scored or _is_named_entry(name) or bool(_SCALE.search(name))
-        is_setting = names(last, "configuration") or names(last, "about") or names(last, "id") or names(last, "run")
+        is_setting = (
+            names(last, "configuration")
+            or names(last, "about")
+            or names(last, "id")
+            or names(last, "run")
+        )
         if _is_estimate(last) and not column.is_verdict:
             unnamed.append(name)
         elif _is_of_people(last):
@@ -393,7 +513,11 @@ def _with_graders(profile: Profile, roles: Roles) -> Roles:
             and column.n_numbers < column.n_filled
         ):
             judges.append(name)
-        elif not is_setting and _may_be_score(column) and not any(names(last, kind) for kind in _NO_SCORES):
+        elif (
+            not is_setting
+            and _may_be_score(column)
+            and not any(names(last, kind) for kind in _NO_SCORES)
+        ):
             unnamed.append(name)
     roles = replace(roles, errors=errors)
     scores = _with_like(profile, roles, _without_weak(profile, scores))
@@ -402,7 +526,11 @@ def _with_graders(profile: Profile, roles: Roles) -> Roles:
     # what is better the less it is leads no other score
     scores.sort(key=lower_is_better)
     if roles.output and roles.target and not scores:
-        scores = [name for name in (*unnamed, *_texts_of_few(profile, roles)) if _stands_where_right(profile, roles, name)]
+        scores = [
+            name
+            for name in (*unnamed, *_texts_of_few(profile, roles))
+            if _stands_where_right(profile, roles, name)
+        ]
     roles = replace(
         roles,
         scores=tuple(scores),
@@ -414,26 +542,30 @@ def _with_graders(profile: Profile, roles: Roles) -> Roles:
 
 
 def _is_of_people(name: str) -> bool:
-    """Whether a name is of what people said: human_score, and not escalate_to_human."""
+    """Tell whether a name is of what people said: human_score, and not escalate_to_human."""
     words = words_of(name)
-    is_handed_on = any(first == "to" and names(second, "people") for first, second in pairwise(words))
+    is_handed_on = any(
+        first == "to" and names(second, "people") for first, second in pairwise(words)
+    )
     return names(name, "people") and not (names(name, "about") or names(name, "id") or is_handed_on)
 
 
 def _is_of_class(profile: Profile, roles: Roles, name: str) -> bool:
-    """Whether a score is called after one of the classes: score_spam beside the right answer spam."""
+    """Tell whether a score is called after one of the classes: score_spam beside the right answer
+    spam.
+    """
     if not roles.target or profile[name].is_verdict or not profile[name].is_numeric:
         return False
     classes = {words_of(value) for value in profile[roles.target].values}
-    rest = tuple(word for word in words_of(name) if word not in _OF_CLASSES)
-    return bool(rest) and rest != words_of(name) and rest in classes
+    class_words = tuple(word for word in words_of(name) if word not in _OF_CLASSES)
+    return bool(class_words) and class_words != words_of(name) and class_words in classes
 
 
 _OF_CLASSES = {"score", "prob", "proba", "probability", "logit"}
 
 
 def _is_confidence(profile: Profile, roles: Roles, name: str) -> bool:
-    """Whether `score` stands beside the classifier's own `label`, as pipelines write both."""
+    """Tell whether `score` stands beside the classifier's own `label`, as pipelines write both."""
     column, words = profile[name], words_of(name)
     if not _has_match(roles) or words[-1:] != ("score",) or column.is_verdict:
         return False
@@ -442,53 +574,67 @@ def _is_confidence(profile: Profile, roles: Roles, name: str) -> bool:
 
 
 def _is_estimate(name: str) -> bool:
-    """Whether a score says what a model thinks of its item, such as a risk, and grades no answer."""
+    """Tell whether a score says what a model thinks of its item, such as a risk, and grades no
+    answer.
+    """
     words = set(words_of(name))
     return bool(words & _ESTIMATES) and names(name, "score")
 
 
-_ESTIMATES = set("risk confidence certainty probability likelihood sentiment threat anomaly".split())
+_ESTIMATES = set(
+    "risk confidence certainty probability likelihood sentiment threat anomaly".split()
+)
 _SCALE = re.compile(r"[(\[]\s*\d+\s*(?:-|–|to)\s*\d+\s*[)\]]")  # Clarity (1-5)
 
 
 def _with_like(profile: Profile, roles: Roles, scores: Sequence[str]) -> list[str]:
-    """The scores with the columns that share their first word and their scale: label_completeness."""
+    """The scores and the columns that share their first word and their scale: label_clarity."""
     families: dict[str, list[str]] = {}
     for name in scores:
         if "_" in name or "." in name:
             families.setdefault(re.split(r"[_.]", name)[0], []).append(name)
-    found = list(scores)
+    found_names = list(scores)
     for name in profile.names:
         members = families.get(re.split(r"[_.]", name)[0], [])
-        is_free = name not in found and name not in roles.taken and name not in members
+        is_free = name not in found_names and name not in roles.taken and name not in members
         if len(members) > 1 and is_free and _share_scale(profile, name, members):
-            found.append(name)
+            found_names.append(name)
     order = {name: place for place, name in enumerate(profile.names)}
-    return sorted(found, key=lambda name: order[name]) if len(found) > len(scores) else found
+    return (
+        sorted(found_names, key=lambda name: order[name])
+        if len(found_names) > len(scores)
+        else found_names
+    )
 
 
 def _share_scale(profile: Profile, name: str, members: Sequence[str]) -> bool:
-    """Whether a column holds whole grades within those of all the others, or right and wrong as they do."""
-    column, others = profile[name], [profile[member] for member in members]
+    """Tell whether a column holds whole grades within those of all the others, or right and wrong
+    as they do.
+    """
+    column, other_columns = profile[name], [profile[member] for member in members]
     if column.is_verdict:
-        return all(other.is_verdict for other in others)
-    if not column.is_integer or not all(other.is_integer and not other.is_verdict for other in others):
+        return all(other_name.is_verdict for other_name in other_columns)
+    if not column.is_integer or not all(
+        other_name.is_integer and not other_name.is_verdict for other_name in other_columns
+    ):
         return False
-    least = min(other.least or 0 for other in others)
-    most = max(other.most or 0 for other in others)
+    least = min(other_name.least or 0 for other_name in other_columns)
+    most = max(other_name.most or 0 for other_name in other_columns)
     return least <= (column.least or 0) and (column.most or 0) <= most <= 100
 
 
 def _has_match(roles: Roles) -> bool:
-    """Whether outputs are compared with right answers that they may repeat."""
+    """Tell whether outputs are compared with right answers that they may repeat."""
     return bool(roles.agreements) and roles.agreements[0].coding is not Coding.LONG_TEXT
 
 
 def _is_lower_score(profile: Profile, roles: Roles, name: str) -> bool:
-    """Whether a column grades by what is bad; beside an output, `error` is about its call."""
+    """Tell whether a column grades by what is bad; beside an output, `error` is about its call."""
     column = profile[name]
     is_free = name not in roles.taken and not (roles.output and name in roles.errors)
-    is_graded = _is_score(column) and column.n_distinct > 1 and not (column.is_list or column.is_object)
+    is_graded = (
+        _is_score(column) and column.n_distinct > 1 and not (column.is_list or column.is_object)
+    )
     return is_free and is_graded and lower_is_better(name)
 
 
@@ -496,7 +642,9 @@ _WHO = {"annotator", "worker", "rater", "reviewer", "turker", "coder", "labeler"
 
 
 def _reads_answers(profile: Profile, roles: Roles, name: str) -> bool:
-    """Whether people wrote which answer they read, and no grade: the right answers stand there now and then."""
+    """Tell whether people wrote which answer they read, and no grade: the right answers stand there
+    now and then.
+    """
     if not roles.target or not roles.output or profile[name].is_verdict:
         return False
     return profile.share_equal(name, roles.target) >= ANSWERS_READ
@@ -508,7 +656,11 @@ def _is_named_entry(name: str) -> bool:
 
 def _ends_in_score(name: str) -> bool:
     is_of_tokens = {"token", "tokens"} & set(words_of(name))
-    return last_names(name, "score") and not is_of_tokens and not names(words_of(name)[-1], "configuration")
+    return (
+        last_names(name, "score")
+        and not is_of_tokens
+        and not names(words_of(name)[-1], "configuration")
+    )
 
 
 def _may_grade(column: Column) -> bool:
@@ -516,17 +668,24 @@ def _may_grade(column: Column) -> bool:
 
 
 def _may_be_score(column: Column) -> bool:
-    """Whether unnamed numbers look like scores: from 0 to 1, not all whole, or right and wrong."""
+    """Tell whether unnamed numbers look like scores: from 0 to 1, not all whole, or right and
+    wrong.
+    """
     if column.is_verdict and column.n_distinct == 2:
         return True
     is_unit = (
-        column.is_numeric and column.least is not None and column.most is not None and 0 <= column.least <= column.most <= 1
+        column.is_numeric
+        and column.least is not None
+        and column.most is not None
+        and 0 <= column.least <= column.most <= 1
     )
     return is_unit and column.n_distinct > 1 and column.n_filled >= 5
 
 
 def _without_weak(profile: Profile, scores: Sequence[str]) -> list[str]:
-    """Without columns that only their status or result word makes scores, unless they say right or wrong."""
+    """Without columns that only their status or result word makes scores, unless they say right or
+    wrong.
+    """
     weak = ("status", "outcome", "result", "results", "eval", "metric", "output", "value")
     kept = []
     for name in scores:
@@ -542,15 +701,22 @@ def _without_weak(profile: Profile, scores: Sequence[str]) -> list[str]:
 
 
 def _texts_of_few(profile: Profile, roles: Roles) -> list[str]:
-    return [name for name in profile.names if name not in roles.taken and 2 <= profile[name].n_distinct <= 4]
+    return [
+        name
+        for name in profile.names
+        if name not in roles.taken and 2 <= profile[name].n_distinct <= 4
+    ]
 
 
 def _stands_where_right(profile: Profile, roles: Roles, name: str) -> bool:
-    """Whether one value of a column stands exactly where output and key agree: it is a grade."""
+    """Tell whether one value stands exactly where output and key agree: it is a grade."""
     column = profile[name]
     if not 2 <= column.n_distinct <= 4 or not profile.table.is_whole or not roles.agreements:
         return False
-    if not all(is_word(value, "right") or is_word(value, "wrong") or value in ("0", "1") for value in column.values):
+    if not all(
+        is_word(value, "right") or is_word(value, "wrong") or value in ("0", "1")
+        for value in column.values
+    ):
         return False
     rows = profile.table.frame([name, roles.output, roles.target, *roles.options], most=LOOKED_AT)
     coding = roles.agreements[0].coding
@@ -563,15 +729,23 @@ def _stands_where_right(profile: Profile, roles: Roles, name: str) -> bool:
 
 def _sentinels(profile: Profile, roles: Roles) -> tuple[tuple[str, float], ...]:
     """One negative value in less than half of a scale that reaches above 1 is no grade."""
-    return tuple((name, value) for name, value in lone_negatives(profile, roles) if (profile[name].most or 0) > 1)
+    return tuple(
+        (name, value)
+        for name, value in lone_negatives(profile, roles)
+        if (profile[name].most or 0) > 1
+    )
 
 
 def lone_negatives(profile: Profile, roles: Roles) -> tuple[tuple[str, float], ...]:
     """The scores of which one negative value, such as -1, stands in less than half of the rows."""
-    found = []
+    found_names = []
     for name in roles.graders:
         column = profile[name]
-        if not column.is_numeric or column.least not in _SENTINELS or set(column.values) <= {"-1", "1", "-1.0", "1.0"}:
+        if (
+            not column.is_numeric
+            or column.least not in _SENTINELS
+            or set(column.values) <= {"-1", "1", "-1.0", "1.0"}
+        ):
             continue
         sql = profile.table.sql(name)
         query = (
@@ -580,5 +754,5 @@ def lone_negatives(profile: Profile, roles: Roles) -> tuple[tuple[str, float], .
         )
         n_negative, n_values = profile.table.rows(query)[0]
         if n_values == 1 and 2 * n_negative < column.n_filled and column.least is not None:
-            found.append((name, column.least))
-    return tuple(found)
+            found_names.append((name, column.least))
+    return tuple(found_names)

@@ -7,14 +7,16 @@ MOST_NAMED = 6
 
 
 def sentence(reading: TableReading) -> str:
-    """Say how a table was read: "Read as 500 questions (id) × 2 arms (regex, student) × 1 run; …"."""
+    """Say how a table was read: "Read as 500 questions (id) × 2 arms (a, b) × 1 run; …"."""
     if reading.refusal:
         return reading.refusal
     roles, grid = reading.roles, reading.grid
     item = ", ".join(grid.items) or "row"
     parts = [_items_text(reading, item)]
     if reading.arms and grid.conditions:
-        parts.append(f"{count_of(reading.n_conditions, *_arm_words(grid.conditions))} ({_few(reading.arms)})")
+        parts.append(
+            f"{count_of(reading.n_conditions, *_arm_words(grid.conditions))} ({_few(reading.arms)})"
+        )
     if grid.variants:
         parts.append(f"variants ({', '.join(grid.variants)})")
     if grid.run or grid.is_rerun or reading.n_runs == 1:

@@ -8,6 +8,7 @@ outputs; the block of the most columns wins. Scores belong to the stem that they
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import chain
 
 from flipcore.datasets.tables.load import Table
 from flipcore.datasets.tables.own_columns import OF_MODEL, OF_SAMPLE, SIGNS, bare_column, own_key
@@ -20,23 +21,42 @@ SHARED_COLUMNS = 3  # of systems, one of which has more than the others
 _NO_MODELS = ("target", "vote", "people", "judge", "output", "id", "run", "about")
 MOST_FILLED = 0.8  # of the rows hold the lists that samples come from
 KEY_VALUES = 0.8  # of a column's rows hold values of the right answers, where it is a model's
-_GENERIC = frozenset("model llm final raw assistant student agent ai bot new old en de fr es zh".split())
+_GENERIC = frozenset(
+    "model llm final raw assistant student agent ai bot new old en de fr es zh".split()
+)
 # generic words that part two systems only beside each other: baseline_output, new_output
-_CONTRASTED = frozenset("old new baseline base before after original tuned finetuned control treatment candidate".split())
+_CONTRASTED = frozenset(
+    "old new baseline base before after original tuned finetuned control treatment "
+    "candidate".split()
+)
 _SYSTEMS = frozenset("agent llm".split())  # generic words for systems, beside a system with a name
-_ROLES = ("output", "answer", "target", "prompt", "options", "id", "run", "score", "about", "configuration", "people")
+_ROLES = (
+    "output",
+    "answer",
+    "target",
+    "prompt",
+    "options",
+    "id",
+    "run",
+    "score",
+    "about",
+    "configuration",
+    "people",
+)
 
 
 @dataclass(frozen=True)
 class Shape:
-    """How rows come apart: a model per stem in `models`, or an entry per sample in `lists`."""
+    """The way rows come apart: a model per stem in `models`, or an entry per sample in `lists`."""
 
     models: tuple[str, ...] = ()
     lists: tuple[str, ...] = ()
-    versions: tuple[str, ...] = ()  # numbered columns that hold an object each: shuffle_0, shuffle_1
+    versions: tuple[
+        str, ...
+    ] = ()  # numbered columns that hold an object each: shuffle_0, shuffle_1
 
     def __bool__(self) -> bool:
-        """Whether rows come apart at all."""
+        """Tell whether rows come apart at all."""
         return bool(self.models or self.lists or self.versions)
 
 
@@ -48,7 +68,9 @@ def find_shape(profile: Profile) -> Shape:
     lists = _lists(profile)
     if lists:
         return Shape(lists=lists)
-    models = _models_of_objects(profile) or _models_with_affixes(profile) or _models_beside_key(profile)
+    models = (
+        _models_of_objects(profile) or _models_with_affixes(profile) or _models_beside_key(profile)
+    )
     return Shape(models=models)
 
 
@@ -56,10 +78,10 @@ def _versions(profile: Profile) -> tuple[str, ...]:
     """Numbered columns that hold an object each, which are the versions of one question."""
     families: dict[str, dict[str, bool]] = {}
     for name in profile.names:
-        found = re.fullmatch(r"(([^.]*?)\d+)\.(.+)", name)
-        if found:
-            members = families.setdefault(found[2], {})
-            members[found[1]] = members.get(found[1], False) or names(found[3], "prompt")
+        matched = re.fullmatch(r"(([^.]*?)\d+)\.(.+)", name)
+        if matched:
+            members = families.setdefault(matched[2], {})
+            members[matched[1]] = members.get(matched[1], False) or names(matched[3], "prompt")
     asking = [tuple(members) for members in families.values() if all(members.values())]
     return max(asking, key=len, default=())
 
@@ -73,7 +95,10 @@ def _lists(profile: Profile) -> tuple[str, ...]:
         if profile[name].is_list
         # rows without the list would be lost
         and profile[name].n_filled >= MOST_FILLED * profile.n_rows
-        and not any(names(name, kind) for kind in ("options", "context", "target", "prompt", "about", "part"))
+        and not any(
+            names(name, kind)
+            for kind in ("options", "context", "target", "prompt", "about", "part")
+        )
     ]
     if not candidates:
         return ()
@@ -97,13 +122,16 @@ def _lists(profile: Profile) -> tuple[str, ...]:
 
 
 def _length(cell: str) -> str:
-    return f"CASE WHEN json_valid({cell}) THEN CAST(json_array_length({cell}) AS BIGINT) ELSE -1 END"
+    return (
+        f"CASE WHEN json_valid({cell}) THEN CAST(json_array_length({cell}) AS BIGINT) ELSE -1 END"
+    )
 
 
 def _holds_samples(profile: Profile, name: str, n_beside: int) -> bool:
     sql = profile.table.sql(name)
     query = (
-        f"SELECT max({_length(sql)}), count(*) FILTER (NOT json_valid({sql})), min({_length(sql)}), "
+        f"SELECT max({_length(sql)}), count(*) FILTER (NOT json_valid({sql})), "
+        f"min({_length(sql)}), "
         f"count(*) FILTER ({sql} LIKE '[[%' OR {sql} LIKE '[{{\"role\"%') "
         f"FROM {profile.table.relation} WHERE {sql} IS NOT NULL"
     )
@@ -112,15 +140,27 @@ def _holds_samples(profile: Profile, name: str, n_beside: int) -> bool:
         return False
     if longest == 1 and not any(names(name, kind) for kind in ("output", "score")):
         return False
-    if _are_sets_of_letters(profile, name) or _lists_as_key(profile, name) or holds_logits(profile, name):
+    if (
+        _are_sets_of_letters(profile, name)
+        or _lists_as_key(profile, name)
+        or holds_logits(profile, name)
+    ):
         return False
-    is_named = names(name, "output") or names(name, "score") or (n_beside > 1 and len(words_of(name)[0]) <= 2)
+    is_named = (
+        names(name, "output")
+        or names(name, "score")
+        or (n_beside > 1 and len(words_of(name)[0]) <= 2)
+    )
     return is_named
 
 
 def _lists_as_key(profile: Profile, name: str) -> bool:
-    """Whether lists hold objects as the right answers do: each is one answer, and no samples."""
-    keys = [other for other in profile.names if other != name and names(other, "target")]
+    """Tell whether lists hold objects as the right answers do: one answer each, no samples."""
+    keys = [
+        other_name
+        for other_name in profile.names
+        if other_name != name and names(other_name, "target")
+    ]
     of_objects = "avg(({} LIKE '[{{%')::INT)"
     for key in keys:
         if not (profile[key].is_list and profile[name].is_list):
@@ -133,34 +173,42 @@ def _lists_as_key(profile: Profile, name: str) -> bool:
 
 
 def _are_sets_of_letters(profile: Profile, name: str) -> bool:
-    """Whether lists hold single letters, none twice: one answer of several letters, and no samples."""
+    """Tell whether lists hold single letters, none twice: one answer of several letters, and no
+    samples.
+    """
     sql = profile.table.sql(name)
     letters = f"CAST(from_json({sql}, '[\"VARCHAR\"]') AS VARCHAR[])"
     query = (
         f"SELECT bool_and(regexp_full_match({sql}, '\\[\\s*(\"[A-J]\"[,\\s]*)+\\]')) AND "
-        f"bool_and(len(list_distinct({letters})) = len({letters})) FROM {profile.table.relation} WHERE {sql} IS NOT NULL"
+        f"bool_and(len(list_distinct({letters})) = len({letters})) FROM {profile.table.relation} "
+        f"WHERE {sql} IS NOT NULL"
     )
     return bool(profile.table.rows(query)[0][0])
 
 
 def _is_stem(stem: str) -> bool:
-    """Whether part of a name may be a model's: no word of a role, no letter, no number."""
+    """Tell whether part of a name may be a model's: no word of a role, no letter, no number."""
     words = words_of(stem)
     if not words or len(stem) > 60 or all(word.isdigit() for word in words):
         return False
     if all(word in _GENERIC for word in words):
         return words[0] in _CONTRASTED or words[-1] in _SYSTEMS
-    return not all(any(names(word, kind) for kind in _ROLES) or word.isdigit() for word in words) or names(stem, "model")
+    return not all(
+        any(names(word, kind) for kind in _ROLES) or word.isdigit() for word in words
+    ) or names(stem, "model")
 
 
 def _partitions(columns: Sequence[str]) -> dict[tuple[str, bool], set[str]]:
-    """(stem, whether it comes first) -> its affixes, "" for a column that is called like the stem."""
+    """(stem, whether it comes first) -> its affixes; "" for a column called like the stem."""
     affixes: dict[tuple[str, bool], set[str]] = {}
     for column in columns:
         for i, sign in enumerate(column):
             if sign not in SIGNS:
                 continue
-            for stem, affix, is_first in ((column[:i], column[i + 1 :], True), (column[i + 1 :], column[:i], False)):
+            for stem, affix, is_first in (
+                (column[:i], column[i + 1 :], True),
+                (column[i + 1 :], column[:i], False),
+            ):
                 # an object's own keys are cut at no other sign: prediction.acc_raw, output.tool_obs
                 is_within = sign != "." and "." in affix
                 if not is_first and (is_within or (sign == "." and _is_part_of_object(stem))):
@@ -175,12 +223,14 @@ def _partitions(columns: Sequence[str]) -> dict[tuple[str, bool], set[str]]:
 
 
 def _is_part_of_object(key: str) -> bool:
-    """Whether a key of an object says what it holds, and names no system: output.action."""
+    """Tell whether a key of an object says what it holds, and names no system: output.action."""
     return "." in key or not (names(key, "model") or names(key, "condition"))
 
 
 def _models_of_objects(profile: Profile) -> tuple[str, ...]:
-    """Columns that hold an object of the same keys each, with an output and its score in it: a model per column."""
+    """Columns that hold an object of the same keys each, with an output and its score in it: a
+    model per column.
+    """
     keys: dict[str, list[str]] = {}
     for name in profile.names:
         column, _, key = name.partition(".")
@@ -191,8 +241,15 @@ def _models_of_objects(profile: Profile) -> tuple[str, ...]:
         alike.setdefault(frozenset(inner), []).append(column)
     for shared, columns in alike.items():
         has_score = any(names(key, "score") for key in shared)
-        columns = [column for column in columns if names(column, "model") or not names(column, "judge")]
-        if len(columns) > 1 and len(shared) > 1 and has_score and all(_is_stem(column) for column in columns):
+        columns = [
+            column for column in columns if names(column, "model") or not names(column, "judge")
+        ]
+        if (
+            len(columns) > 1
+            and len(shared) > 1
+            and has_score
+            and all(_is_stem(column) for column in columns)
+        ):
             return tuple(columns)
     return ()
 
@@ -204,54 +261,61 @@ def _models_with_affixes(profile: Profile) -> tuple[str, ...]:
         blocks.setdefault((frozenset(affixes), is_first), []).append(stem)
     best: tuple[str, ...] = ()
     most = 0
-    for (own, is_first), stems in blocks.items():
-        has_score = any(names(affix, "score") for affix in own if affix)
-        if len(own) >= SHARED_COLUMNS or (len(own) > 1 and has_score):
+    for (affix_set, is_first), stems in blocks.items():
+        has_score = any(names(affix, "score") for affix in affix_set if affix)
+        if len(affix_set) >= SHARED_COLUMNS or (len(affix_set) > 1 and has_score):
             # a system may have columns that the others lack
-            stems = [
-                stem for (affixes, side), several in blocks.items() if side == is_first and own <= affixes for stem in several
-            ]
+            fitting = [key for key in blocks if key[1] == is_first and affix_set <= key[0]]
+            stems = list(chain.from_iterable(blocks[key] for key in fitting))
         # people and judges grade what a system said, and are no systems
         of_graders = ("people", "judge")
-        stems = [stem for stem in stems if names(stem, "model") or not any(names(stem, kind) for kind in of_graders)]
+        stems = [
+            stem
+            for stem in stems
+            if names(stem, "model") or not any(names(stem, kind) for kind in of_graders)
+        ]
         named = [stem for stem in stems if not set(words_of(stem)) <= _GENERIC]
         # agent_correct and agent_sql beside keyword_correct and keyword_sql
-        are_beside = bool(named) and len(own) > 1 and has_score
+        are_beside = bool(named) and len(affix_set) > 1 and has_score
         if not are_beside and not all(_CONTRASTED & set(words_of(stem)) for stem in stems):
             stems = named
         if len(stems) < 2 or _are_numbered(stems):
             continue
-        holds_output = any(_are_outputs(profile, stems, affix) for affix in own)
-        holds_output = holds_output or (are_beside and any(_are_texts(profile, stems, affix) for affix in own))
+        holds_output = any(_are_outputs(profile, stems, affix) for affix in affix_set)
+        holds_output = holds_output or (
+            are_beside and any(_are_texts(profile, stems, affix) for affix in affix_set)
+        )
         if any(len(stem) < 2 for stem in stems) and not (holds_output and has_score):
             continue
         are_models = all(names(stem, "model") for stem in stems) and has_score
-        n_columns = len(stems) * len(own)
+        n_columns = len(stems) * len(affix_set)
         if (holds_output or are_models) and n_columns > most and not _is_part(stems, best):
-            best, most = _called(profile, stems, own), n_columns
+            best, most = _called(profile, stems, affix_set), n_columns
     return best
 
 
 def _called(profile: Profile, stems: Sequence[str], affixes: frozenset[str]) -> tuple[str, ...]:
-    """What models are called: the whole column where each has one alone, as such tables always were."""
+    """Name the models: by the whole column where each has one alone, as such tables always were."""
     if len(affixes) > 1 or "" in affixes:
         return tuple(stems)
     return tuple(_column_of(profile, stem, next(iter(affixes))) for stem in stems)
 
 
 def _is_part(stems: Sequence[str], best: Sequence[str]) -> bool:
-    """Whether stems are only longer or shorter names of those that were found already."""
+    """Tell whether stems are only longer or shorter names of those that were found already."""
     return bool(best) and len(stems) == len(best) and all(any(s in b for b in best) for s in stems)
 
 
 def _are_numbered(stems: Sequence[str]) -> bool:
-    """Whether names differ in a number alone: variants, options or runs, no models."""
+    """Tell whether names differ in a number alone: variants, options or runs, no models."""
     ends = [re.fullmatch(r"(.*?)[_ -]?(\d{1,2})", stem) for stem in stems]
     return all(ends) and len({end[1] for end in ends if end}) == 1 and not names(stems[0], "model")
 
 
 def _are_outputs(profile: Profile, stems: Sequence[str], affix: str) -> bool:
-    """Whether the columns of an affix hold outputs: by name and content, or texts of their own."""
+    """Tell whether the columns of an affix hold outputs: by name and content, or texts of their
+    own.
+    """
     columns = [_column_of(profile, stem, affix) for stem in stems]
     if not all(columns):
         return False
@@ -264,11 +328,15 @@ def _are_outputs(profile: Profile, stems: Sequence[str], affix: str) -> bool:
             return False
         return not all(p.is_numeric for p in profiles) or _has_number_as_key(profile)
     # A bare name holds outputs if it holds texts, or if the scores beside it are named after it.
-    return all(not p.is_verdict or p.is_letter for p in profiles) and any(p.n_numbers < p.n_filled for p in profiles)
+    return all(not p.is_verdict or p.is_letter for p in profiles) and any(
+        p.n_numbers < p.n_filled for p in profiles
+    )
 
 
 def _are_texts(profile: Profile, stems: Sequence[str], affix: str) -> bool:
-    """Whether the columns of an affix hold a text of their own in most rows: the query that each wrote."""
+    """Tell whether the columns of an affix hold a text of their own in most rows: the query that
+    each wrote.
+    """
     columns = [_column_of(profile, stem, affix) for stem in stems]
     if not affix or not all(columns) or names(affix, "about"):
         return False
@@ -279,7 +347,7 @@ def _are_texts(profile: Profile, stems: Sequence[str], affix: str) -> bool:
 
 
 def _has_number_as_key(profile: Profile) -> bool:
-    """Whether a right answer is a number, as an output may be then."""
+    """Tell whether a right answer is a number, as an output may be then."""
     return any(part_of(name) == TARGET and profile[name].n_numbers for name in profile.names)
 
 
@@ -291,30 +359,45 @@ def _column_of(profile: Profile, stem: str, affix: str) -> str:
 
 def _models_beside_key(profile: Profile) -> tuple[str, ...]:
     """Columns that hold the values of the right answer, two or more, beside it."""
-    has_options = any(names(name, "options") and not names(name, "target") for name in profile.names)
+    has_options = any(
+        names(name, "options") and not names(name, "target") for name in profile.names
+    )
     if has_options:
-        letters = [name for name in profile.names if profile[name].is_letter and profile[name].is_filled]
+        letters = [
+            name for name in profile.names if profile[name].is_letter and profile[name].is_filled
+        ]
         letters = [name for name in letters if part_of(name) != TARGET]
-        models = [name for name in letters if not any(names(name, kind) for kind in _NO_MODELS) or names(name, "model")]
+        models = [
+            name
+            for name in letters
+            if not any(names(name, kind) for kind in _NO_MODELS) or names(name, "model")
+        ]
         if len(models) > 1:
             return tuple(models)
     keys = [
         name
         for name in profile.names
-        if names(name, "target") and not names(name, "people") and profile[name].is_filled and not profile[name].is_list
+        if names(name, "target")
+        and not names(name, "people")
+        and profile[name].is_filled
+        and not profile[name].is_list
     ]
     for key in keys:
         column = profile[key]
         if column.n_distinct > 60 or column.is_verdict or column.n_distinct == column.n_rows:
             continue
-        found = [name for name in profile.names if name != key and _holds_values(profile, name, key)]
-        if len(found) > 1:
-            return tuple(found)
+        matched = [
+            name for name in profile.names if name != key and _holds_values(profile, name, key)
+        ]
+        if len(matched) > 1:
+            return tuple(matched)
     return _texts_beside_key(profile, keys)
 
 
 def _texts_beside_key(profile: Profile, keys: Sequence[str]) -> tuple[str, ...]:
-    """Free texts of two systems or more beside a right answer, none of which is called an output: baseline, fine_tuned."""
+    """Free texts of two systems or more beside a right answer, none of which is called an output:
+    baseline, fine_tuned.
+    """
     if not keys or any(part_of(name) == "output" for name in profile.names):
         return ()
     free = []
@@ -325,16 +408,34 @@ def _texts_beside_key(profile: Profile, keys: Sequence[str]) -> tuple[str, ...]:
         is_of_role = part_of(name) or any(names(name, kind) for kind in kinds)
         column = profile[name]
         # a name of a system in few different cells says who answered, and is no answer
-        is_said = column.is_filled and not column.is_numeric and 4 * column.n_distinct > column.n_filled
+        is_said = (
+            column.is_filled and not column.is_numeric and 4 * column.n_distinct > column.n_filled
+        )
         if name not in keys and not is_of_role and is_said:
             free.append(name)
     are_systems = any(names(name, "condition") or names(name, "model") for name in free)
-    return tuple(free) if len(free) > 1 and are_systems and not any(profile[name].is_constant for name in free) else ()
+    return (
+        tuple(free)
+        if len(free) > 1 and are_systems and not any(profile[name].is_constant for name in free)
+        else ()
+    )
 
 
 def _holds_values(profile: Profile, name: str, key: str) -> bool:
-    """Whether a column holds values of the right answer, and is called like no other role."""
-    for kind in ("target", "vote", "people", "judge", "options", "context", "id", "cluster", "about", "score", "run"):
+    """Tell whether a column holds values of the right answer, and is called like no other role."""
+    for kind in (
+        "target",
+        "vote",
+        "people",
+        "judge",
+        "options",
+        "context",
+        "id",
+        "cluster",
+        "about",
+        "score",
+        "run",
+    ):
         if names(name, kind) and not names(name, "model") and not names(name, "output"):
             return False
     column, right = profile[name], profile[key]
@@ -346,33 +447,41 @@ def _holds_values(profile: Profile, name: str, key: str) -> bool:
         return True
     sql, key_sql = profile.table.sql(name), profile.table.sql(key)
     query = (
-        f"SELECT avg((lower({sql}) IN (SELECT lower({key_sql}) FROM {profile.table.relation} WHERE {key_sql} IS NOT NULL))::INT) "
+        f"SELECT avg((lower({sql}) IN (SELECT lower({key_sql}) FROM {profile.table.relation} "
+        f"WHERE {key_sql} IS NOT NULL))::INT) "
         f"FROM {profile.table.relation} WHERE {sql} IS NOT NULL"
     )
-    return (profile.table.rows(query)[0][0] or 0) >= KEY_VALUES and column.n_distinct <= right.n_distinct
+    return (
+        profile.table.rows(query)[0][0] or 0
+    ) >= KEY_VALUES and column.n_distinct <= right.n_distinct
 
 
 def reshape(table: Table, shape: Shape) -> Table:
-    """Return the table with a row per answer, its columns named as rows that come apart name them."""
+    """Return the table with a row per answer, with the names of columns that such rows have."""
     if shape.versions:
         return _by_models(table, shape.versions, label=OF_VERSION)
     return _by_models(table, shape.models) if shape.models else _by_samples(table, shape.lists)
 
 
 def _by_models(table: Table, models: Sequence[str], label: str = OF_MODEL) -> Table:
-    own: dict[str, dict[str, str]] = {}
+    affix_set: dict[str, dict[str, str]] = {}
     for model in models:
-        keys = {key: name for name in table.names if name not in models and (key := own_key(name, model))}
-        own[model] = keys | ({bare_column(model): model} if model in table.names else {})
-    apart = {name for keys in own.values() for name in keys.values()}
-    # a column of the same name, as of the one model whose settings stand in columns, is not what parts them
-    shared = [name for name in table.names if name not in apart and name != label]
-    inner = list(dict.fromkeys(key for keys in own.values() for key in keys))
+        keys = {
+            key: name
+            for name in table.names
+            if name not in models and (key := own_key(name, model))
+        }
+        affix_set[model] = keys | ({bare_column(model): model} if model in table.names else {})
+    own_names = set(chain.from_iterable(keys.values() for keys in affix_set.values()))
+    # a column of the same name, as of the one model whose settings stand in columns, is not what
+    # parts them
+    shared = [name for name in table.names if name not in own_names and name != label]
+    inner = list(dict.fromkeys(chain.from_iterable(affix_set.values())))
     is_version = label == OF_VERSION
     names_after = [*shared, *inner, label, *([OF_ROW] if is_version else [])]
     parts = []
     row = ["CAST(place AS VARCHAR)"] if is_version else []
-    for model, keys in own.items():
+    for model, keys in affix_set.items():
         cells = [f"{table.sql(name)}" for name in shared]
         cells += [table.sql(keys[key]) if key in keys else "NULL" for key in inner]
         filled = " OR ".join(f"{table.sql(name)} IS NOT NULL" for name in keys.values())
@@ -394,7 +503,8 @@ def _by_samples(table: Table, lists: Sequence[str]) -> Table:
     first = table.sql(lists[0])
     count = f"unnest(range(CAST(json_array_length({first}) AS BIGINT)))"
     table.connection.execute(
-        f"CREATE TEMP TABLE unnested AS SELECT {table.place}, {aliases}, {count} AS c{len(shared) + len(lists)} FROM {table.relation}"
+        f"CREATE TEMP TABLE unnested AS SELECT {table.place}, {aliases}, {count} AS "
+        f"c{len(shared) + len(lists)} FROM {table.relation}"
     )
     names_after = [*shared]
     final = [f"c{i} AS c{i}" for i in range(len(shared))]
@@ -406,11 +516,16 @@ def _by_samples(table: Table, lists: Sequence[str]) -> Table:
             final.append(f"{cell} AS c{len(names_after)}")
             names_after.append(f"{name}.{key}" if key in shared else key)
         if not keys:
-            final.append(f"nullif(nullif(json_extract_string({source}, '$'), ''), 'null') AS c{len(names_after)}")
+            final.append(
+                f"nullif(nullif(json_extract_string({source}, '$'), ''), 'null') AS "
+                f"c{len(names_after)}"
+            )
             names_after.append(name)
     final.append(f"CAST(c{len(shared) + len(lists)} AS VARCHAR) AS c{len(names_after)}")
     names_after.append(OF_SAMPLE)
-    table.connection.execute(f"CREATE TEMP TABLE apart AS SELECT {table.place}, {', '.join(final)} FROM unnested")
+    table.connection.execute(
+        f"CREATE TEMP TABLE apart AS SELECT {table.place}, {', '.join(final)} FROM unnested"
+    )
     return table.with_relation("apart", names_after)
 
 

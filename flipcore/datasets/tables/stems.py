@@ -17,7 +17,7 @@ class Stems:
     beginnings: tuple[str, ...]
 
     def has(self, word: str) -> bool:
-        """Whether a word belongs to the list."""
+        """Tell whether a word belongs to the list."""
         return word in self.words or (bool(self.beginnings) and word.startswith(self.beginnings))
 
 
@@ -38,35 +38,45 @@ def _all_lists() -> dict[str, str]:
 @cache
 def words_of(name: str) -> tuple[str, ...]:
     """Split a column's name into lower-case words: modelAnswer, Model Answer and model_answer."""
-    apart = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", " ", name.rpartition("].")[2] or name)
-    return tuple(re.findall(r"[^\W\d_]+|\d+", apart.lower()))
+    spaced_name = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", " ", name.rpartition("].")[2] or name)
+    return tuple(re.findall(r"[^\W\d_]+|\d+", spaced_name.lower()))
 
 
 @cache
 def names(name: str, kind: str) -> bool:
-    """Whether a column's name has a word of a list, or is itself an entry of it."""
+    """Tell whether a column's name has a word of a list, or is itself an entry of it."""
     if len(name) > LONGEST_NAME:
         return False
     entries = stems(kind)
     words = words_of(name)
-    whole = "_".join(words)
-    return entries.has(whole) or any(entries.has(word) for word in words) or not _numbered_words(name).isdisjoint(entries.words)
+    joined_words = "_".join(words)
+    return (
+        entries.has(joined_words)
+        or any(entries.has(word) for word in words)
+        or not _numbered_words(name).isdisjoint(entries.words)
+    )
 
 
 def last_names(name: str, kind: str) -> bool:
-    """Whether the last word of a name, or the name itself, belongs to a list."""
+    """Tell whether the last word of a name, or the name itself, belongs to a list."""
     words = words_of(name)
     is_last = bool(words) and ("_".join(words) in stems(kind).words or stems(kind).has(words[-1]))
-    return is_last or any(name.lower().endswith(word) and word in stems(kind).words for word in _numbered_words(name))
+    return is_last or any(
+        name.lower().endswith(word) and word in stems(kind).words for word in _numbered_words(name)
+    )
 
 
 def _numbered_words(name: str) -> frozenset[str]:
     """The words of a name that are letters and a number, such as f1."""
-    return frozenset(word for word in re.findall(r"[^\W_]+", name.lower()) if re.fullmatch(r"[^\W\d]+\d+", word))
+    return frozenset(
+        word for word in re.findall(r"[^\W_]+", name.lower()) if re.fullmatch(r"[^\W\d]+\d+", word)
+    )
 
 
 def lower_is_better(name: str) -> bool:
-    """Whether a column is called like a score of which less is better: hallucinated, error_rate."""
+    """Tell whether a column is called like a score of which less is better: hallucinated,
+    error_rate.
+    """
     entry = _NAMED_ENTRY.fullmatch(name)  # metrics[Toxicity].score is about toxicity
     about = entry[1] if entry else name.rpartition(".")[2]
     words = words_of(about)
@@ -82,5 +92,5 @@ _SAY_NOTHING = {"score", "scores", "is", "was", "has", "rate", "label", "flag", 
 
 
 def is_word(value: str, kind: str) -> bool:
-    """Whether a value of a cell is a word of a list: richtig, ✓, true."""
+    """Tell whether a value of a cell is a word of a list: richtig, ✓, true."""
     return value.strip().lower().replace(" ", "_") in stems(kind).words

@@ -1,4 +1,6 @@
-"""Conversations in one column: the assistant's last turn is the output, the turns before it the prompt."""
+"""Conversations in one column: the assistant's last turn is the output, the turns before it the
+prompt.
+"""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -40,7 +42,7 @@ def conversation_in(values: Mapping[str, Any]) -> str:
 
 
 def _ends_with_assistant(turns: Sequence[Any]) -> bool:
-    """Whether a list is a conversation of two turns or more, the last by the assistant."""
+    """Tell whether a list is a conversation of two turns or more, the last by the assistant."""
     if len(turns) < 2:
         return False
     for turn in turns:
