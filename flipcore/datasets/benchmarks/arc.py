@@ -1,4 +1,6 @@
-"""ARC: grade-school science questions, the Challenge part by default. Clark et al. 2018, arXiv:1803.05457 (CC BY-SA 4.0)."""
+"""ARC: grade-school science questions, the Challenge part by default. Clark et al. 2018,
+arXiv:1803.05457 (CC BY-SA 4.0).
+"""
 
 from flipcore.core.errors import BadInput
 from flipcore.core.records import Item
@@ -7,17 +9,24 @@ from flipcore.datasets.reading.rows import Row
 
 
 def item(row: Row) -> Item:
-    """The hub's columns, or the original's with the choices inside the question. Labels are letters or digits."""
+    """The hub's columns, or the original's with the choices inside the question. Labels are letters
+    or digits.
+    """
     values = row.values
     if isinstance(values["question"], dict):
         question, choices = values["question"]["stem"], values["question"]["choices"]
-        options, labels = [one["text"] for one in choices], [str(one["label"]) for one in choices]
+        options, labels = (
+            [choice["text"] for choice in choices],
+            [str(choice["label"]) for choice in choices],
+        )
     else:
         question, options = values["question"], list(values["choices"]["text"])
         labels = [str(label) for label in values["choices"]["label"]]
     key = str(values["answerKey"])
     if key not in labels:
-        raise BadInput(f"has the right answer {key!r}, but its choices are labelled {', '.join(labels)}")
+        raise BadInput(
+            f"has the right answer {key!r}, but its choices are labelled {', '.join(labels)}"
+        )
     return Item.make(
         dataset="arc",
         key=str(values.get("id", row.line)),

@@ -1,11 +1,11 @@
 """MATH: competition problems with worked solutions. Hendrycks et al. 2021, arXiv:2103.03874 (MIT).
 
-A problem whose boxed answer is a number is a number item. Another one (an expression, an interval, a word) is read by the extractor
-`math`, which compares as mathematics does.
+A problem whose boxed answer is a number is a number item. Another one (an expression, an interval,
+a word) is read by the extractor `math`, which compares as mathematics does.
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from flipcore.core.errors import BadInput
@@ -15,17 +15,21 @@ from flipcore.datasets.reading.rows import Row, read_rows
 from flipcore.text.answers import boxed_spans, canonical_number, text_target
 
 _FRACTION = re.compile(r"^(-?)\\[dt]?frac\{?(-?\d+)\}?\{?(\d+)\}?$")
-_NOISE = re.compile(r"\\[!,;:\s]|\\(?:left|right)|\\?\$|\\%|\^\{?\\circ\}?|\\text\{[^{}]*\}|\\mbox\{[^{}]*\}|\s")
+_NOISE = re.compile(
+    r"\\[!,;:\s]|\\(?:left|right)|\\?\$|\\%|\^\{?\\circ\}?|\\text\{[^{}]*\}|\\mbox\{[^{}]*\}|\s"
+)
 
 
 def boxed(solution: str) -> str | None:
-    """What stands in the last \\boxed{…} (or \\fbox{…}), braces matched; None where there is none."""
+    """Content of the last \\boxed{…} (or \\fbox{…}), braces matched; None where there is none."""
     spans = boxed_spans(solution)
     return solution[slice(*spans[-1])] if spans else None
 
 
 def number(answer: str) -> str | None:
-    """A boxed answer as an exact number: integers, decimals, fractions, degrees and percents; None for anything else."""
+    """A boxed answer as an exact number: integers, decimals, fractions, degrees and percents; None
+    for anything else.
+    """
     bare = _NOISE.sub("", answer).replace(",\\!", ",")
     fraction = _FRACTION.match(bare)
     if fraction:
@@ -35,7 +39,9 @@ def number(answer: str) -> str | None:
 
 
 def item(row: Row) -> Item:
-    """A row with `problem` and `solution`; the target is the number in the last box. Raises BadInput without one."""
+    """A row with `problem` and `solution`; the target is the number in the last box. Raises
+    BadInput without one.
+    """
     values = row.values
     answer = boxed(values["solution"])
     if answer is None:
@@ -48,8 +54,14 @@ def item(row: Row) -> Item:
         "solution": values["solution"],
         "meta": {"level": str(values.get("level", "")), "answer": answer},
     }
-    kind, target = ("number", target) if target is not None else ("text", text_target([answer], as_written=True))
-    return Item.make(dataset="math", key=key, kind=kind, question=values["problem"], target=target, **about)
+    kind, target = (
+        ("number", target)
+        if target is not None
+        else ("text", text_target([answer], as_written=True))
+    )
+    return Item.make(
+        dataset="math", key=key, kind=kind, question=values["problem"], target=target, **about
+    )
 
 
 def read(path: Path) -> Iterator[Row]:
@@ -58,8 +70,16 @@ def read(path: Path) -> Iterator[Row]:
         return read_rows(path)
     files = sorted(path.rglob("*.json"))
     if not files:
-        raise BadInput(f"{path.name} holds no .json file; give the folder of MATH's test or train part.")
-    return (Row(row.line, row.values, row.problem, f"{one.parent.name}/{one.stem}") for one in files for row in read_rows(one))
+        raise BadInput(
+            f"{path.name} holds no .json file; give the folder of MATH's test or train part."
+        )
+    return _rows_of(files)
+
+
+def _rows_of(files: Sequence[Path]) -> Iterator[Row]:
+    for file in files:
+        for row in read_rows(file):
+            yield Row(row.line, row.values, row.problem, f"{file.parent.name}/{file.stem}")
 
 
 LOADER = Dataset(

@@ -1,7 +1,9 @@
-"""Grade-school word problems whose answer is a number: GSM8K with its calculator chains (Cobbe et al. 2021, arXiv:2110.14168, MIT), and
-GSM1k, new problems in its style, to see who had learned GSM8K by heart (Zhang et al. 2024, arXiv:2405.00332, MIT).
+"""Grade-school word problems whose answer is a number: GSM8K with its calculator chains (Cobbe et
+al. 2021, arXiv:2110.14168, MIT), and GSM1k, new problems in its style, to see who had learned GSM8K
+by heart (Zhang et al. 2024, arXiv:2405.00332, MIT).
 
-GSM1k's answers are bare numbers without a worked chain, so its problems can be renamed and reworded but not resampled.
+GSM1k's answers are bare numbers without a worked chain, so its problems can be renamed and reworded
+but not resampled.
 """
 
 from dataclasses import replace
@@ -12,18 +14,21 @@ from flipcore.datasets.dataset import Dataset, Hub
 from flipcore.datasets.reading.rows import Row
 from flipcore.text.answers import canonical_number
 
-# Test items, as row@hash, whose published solution leaves out, adds or misreads something, so that a reader of the text alone
-# reaches another answer. Found by solving, once, every one of the 1,058 problems that numeric_resample could then rewrite.
+# Test items, as row@hash, whose published solution leaves out, adds or misreads something, so that
+# a reader of the text alone
+# reaches another answer. Found by solving, once, every one of the 1,058 problems that
+# numeric_resample could then rewrite.
 DISPUTED = frozenset(
     "gsm8k/" + key
     for key in """
-    119@2f94f6bf 236@373ab96f 255@e945df9e 306@dab58969 368@a9f3d805 403@36cccd32 454@0b6893e6 749@46d45c47
-    768@b1353b98 823@a65d86a7 835@3af21780 952@81675956 984@6d8ac459 1048@fd35db5a 1161@e0bdb044 1309@353245a3""".split()
+    119@2f94f6bf 236@373ab96f 255@e945df9e 306@dab58969 368@a9f3d805 403@36cccd32 454@0b6893e6
+    749@46d45c47 768@b1353b98 823@a65d86a7 835@3af21780 952@81675956 984@6d8ac459 1048@fd35db5a
+    1161@e0bdb044 1309@353245a3""".split()
 )
 
 
 def gsm8k_item(row: Row) -> Item:
-    """A row with `question` and `answer`; the target stands after ####. Raises BadInput without it."""
+    """A row with `question` and `answer`; the target stands after ####, or BadInput is raised."""
     solution = row.values["answer"]
     target = canonical_number(solution.rpartition("####")[2])
     if "####" not in solution or target is None:
@@ -43,7 +48,13 @@ def gsm1k_item(row: Row) -> Item:
 def _item(dataset: str, row: Row, target: str, published: str, solution: str = "") -> Item:
     key, question = str(row.line - 1), row.values["question"]
     return Item.make(
-        dataset=dataset, key=key, kind="number", question=question, target=target, solution=solution, published=published
+        dataset=dataset,
+        key=key,
+        kind="number",
+        question=question,
+        target=target,
+        solution=solution,
+        published=published,
     )
 
 

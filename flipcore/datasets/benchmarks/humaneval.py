@@ -1,5 +1,6 @@
-"""HumanEval as texts to be continued, a Python function with its docstring and its body; and as functions to be written, which their
-tests call. Chen et al. 2021, arXiv:2107.03374 (MIT)."""
+"""HumanEval as texts to be continued, a Python function with its docstring and its body; and as
+functions to be written, which their tests call. Chen et al. 2021, arXiv:2107.03374 (MIT).
+"""
 
 from flipcore.core.records import CODE, Item
 from flipcore.datasets.dataset import Dataset, Hub
@@ -21,7 +22,9 @@ def item(row: Row) -> Item:
 
 
 def function(row: Row) -> Item:
-    """The same row as a function that is asked for; its tests stand in `meta`, which no prompt shows."""
+    """The same row as a function that is asked for; its tests stand in `meta`, which no prompt
+    shows.
+    """
     values = row.values
     return Item.make(
         dataset="humaneval_code",
@@ -32,7 +35,11 @@ def function(row: Row) -> Item:
         published="2021-07-07",
         category="code",
         solution=values["prompt"] + values["canonical_solution"].rstrip(),
-        meta={"entry_point": values["entry_point"], "tests": values["test"], "before": values["prompt"]},
+        meta={
+            "entry_point": values["entry_point"],
+            "tests": values["test"],
+            "before": values["prompt"],
+        },
     )
 
 

@@ -1,7 +1,9 @@
-"""MMLU: four-option questions of 57 subjects (Hendrycks et al. 2020, arXiv:2009.03300, MIT). MMLU-Pro: questions of fourteen subjects
-with up to ten options (Wang et al. 2024, arXiv:2406.01574, Apache-2.0).
+"""MMLU: four-option questions of 57 subjects (Hendrycks et al. 2020, arXiv:2009.03300, MIT).
+MMLU-Pro: questions of fourteen subjects with up to ten options (Wang et al. 2024, arXiv:2406.01574,
+Apache-2.0).
 
-A local copy of MMLU is one CSV file without header (question, A-D, letter) named after its subject, or a folder of them.
+A local copy of MMLU is one CSV file without header (question, A-D, letter) named after its subject,
+or a folder of them.
 """
 
 import re
@@ -18,22 +20,32 @@ HEADER = ("question", "A", "B", "C", "D", "answer")
 
 
 def read(path: Path) -> Iterator[Row]:
-    """Rows in the hub's columns, with the subject from the file's name; `line` counts within its file."""
+    """Rows in the hub's columns, with the subject from the file's name; `line` counts within its
+    file.
+    """
     files = sorted(path.glob("*.csv")) if path.is_dir() else [path]
     if not files:
-        raise BadInput(f"There is no CSV file in {path.name!r}; give an MMLU subject file or a folder of them.")
+        raise BadInput(
+            f"There is no CSV file in {path.name!r}; give an MMLU subject file or a folder of them."
+        )
     for file in files:
         subject = re.sub(r"_(?:dev|val|test)$", "", file.stem)
         for row in read_rows(file, HEADER):
             choices = [row.values.get(letter) for letter in "ABCD"]
-            yield replace(row, values=row.values | {"subject": subject, "choices": choices}, file=file.name)
+            yield replace(
+                row, values=row.values | {"subject": subject, "choices": choices}, file=file.name
+            )
 
 
 def mmlu_item(row: Row) -> Item:
     """A row with four choices; the answer is a letter or a place from 0."""
     values = row.values
     answer = values["answer"]
-    target = "ABCD".find(answer.strip()) if isinstance(answer, str) and len(answer.strip()) == 1 else answer
+    target = (
+        "ABCD".find(answer.strip())
+        if isinstance(answer, str) and len(answer.strip()) == 1
+        else answer
+    )
     return Item.make(
         dataset="mmlu",
         key=f"{values['subject']}-{row.line - 1}",
@@ -47,7 +59,9 @@ def mmlu_item(row: Row) -> Item:
 
 
 def pro_item(row: Row) -> Item:
-    """A row with up to ten options and the place of the right one; the validation split has worked answers too."""
+    """A row with up to ten options and the place of the right one; the validation split has worked
+    answers too.
+    """
     values = row.values
     return Item.make(
         dataset="mmlu_pro",

@@ -1,7 +1,8 @@
-"""The sets in the repository: our own items, and the held-out questions of the pocket model's families.
+"""The sets in the repository: our own items, and the held-out questions of the pocket model's
+families.
 
-A line holds key, question and whatever else an item has; what is no field of an item goes into its meta. A pocket problem
-has its chain in `answer`.
+A line holds key, question and whatever else an item has; what is no field of an item goes into its
+meta. A pocket problem has its chain in `answer`.
 """
 
 from functools import partial
@@ -11,7 +12,17 @@ from flipcore.core.records import Item
 from flipcore.datasets.dataset import Dataset
 from flipcore.datasets.reading.rows import Row
 
-_FIELDS = ("key", "kind", "question", "options", "target", "category", "published", "solution", "source_id")
+_FIELDS = (
+    "key",
+    "kind",
+    "question",
+    "options",
+    "target",
+    "category",
+    "published",
+    "solution",
+    "source_id",
+)
 
 
 def item(row: Row, dataset: str, kind: str) -> Item:
@@ -27,17 +38,54 @@ def item(row: Row, dataset: str, kind: str) -> Item:
 def _shipped(name: str, kind: str, about: str, file: str) -> Dataset:
     title = f"{name.partition('_')[0].capitalize()}: {_TITLES[kind]}"
     make, drawn_alone = partial(item, dataset=name, kind=kind), file.startswith("pocket/")
-    return Dataset(name, title, about, kind, item=make, local=DATA / f"{file}.jsonl", license="mit", drawn_alone=drawn_alone)
+    return Dataset(
+        name,
+        title,
+        about,
+        kind,
+        item=make,
+        local=DATA / f"{file}.jsonl",
+        license="mit",
+        drawn_alone=drawn_alone,
+    )
 
 
 _TITLES = {"choice": "choices", "number": "word problems", "completion": "passages"}
 LOADERS = (
-    _shipped("flipscope_choice", "choice", "Our own multiple-choice questions with 4 to 10 options.", "items/choice"),
-    _shipped("flipscope_problems", "number", "Our own grade-school problems with calculator chains.", "items/problems"),
-    _shipped("flipscope_passages", "completion", "Our own prose, to be continued or summarised.", "items/passages"),
-    _shipped("pocket_choice", "choice", "Questions of the kind that the pocket model was trained on.", "pocket/items/choices"),
     _shipped(
-        "pocket_problems", "number", "Problems that the pocket model read up to 256 times, or never.", "pocket/items/problems"
+        "flipscope_choice",
+        "choice",
+        "Our own multiple-choice questions with 4 to 10 options.",
+        "items/choice",
     ),
-    _shipped("pocket_prose", "completion", "Prose that the pocket model read up to 256 times, or never.", "pocket/items/prose"),
+    _shipped(
+        "flipscope_problems",
+        "number",
+        "Our own grade-school problems with calculator chains.",
+        "items/problems",
+    ),
+    _shipped(
+        "flipscope_passages",
+        "completion",
+        "Our own prose, to be continued or summarised.",
+        "items/passages",
+    ),
+    _shipped(
+        "pocket_choice",
+        "choice",
+        "Questions of the kind that the pocket model was trained on.",
+        "pocket/items/choices",
+    ),
+    _shipped(
+        "pocket_problems",
+        "number",
+        "Problems that the pocket model read up to 256 times, or never.",
+        "pocket/items/problems",
+    ),
+    _shipped(
+        "pocket_prose",
+        "completion",
+        "Prose that the pocket model read up to 256 times, or never.",
+        "pocket/items/prose",
+    ),
 )

@@ -1,7 +1,9 @@
-"""TruthfulQA, mc1: one true answer among false ones. Lin et al. 2021, arXiv:2109.07958 (Apache-2.0).
+"""TruthfulQA, mc1: one true answer among false ones. Lin et al. 2021, arXiv:2109.07958
+(Apache-2.0).
 
-The files list the true answer first, so the options are put in the order of a hash of their text: position must say
-nothing. (In alphabetical order the true answer would come first in 32 % of the items, against 22 % by chance.)
+The files list the true answer first, so the options are put in the order of a hash of their text:
+position must say nothing. (In alphabetical order the true answer would come first in 32 % of the
+items, against 22 % by chance.)
 """
 
 from flipcore.core.errors import BadInput
@@ -19,7 +21,9 @@ def item(row: Row) -> Item:
         question, category, kind = values["question"], "", ""
     else:  # the authors' TruthfulQA.csv
         right = [values["Best Answer"].strip()]
-        answers = right + [part.strip() for part in values["Incorrect Answers"].split(";") if part.strip()]
+        answers = right + [
+            part.strip() for part in values["Incorrect Answers"].split(";") if part.strip()
+        ]
         question, category, kind = values["Question"], values["Category"], values["Type"]
     if len(right) != 1:
         raise BadInput(f"marks {len(right)} answers as true; mc1 has one")

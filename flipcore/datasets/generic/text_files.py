@@ -1,7 +1,7 @@
 """Plain texts cut into passages to be continued: a .txt or .xml file, a folder of them, or a zip.
 
-Passages end at sentence ends and have about `n_words` words; a rest that is shorter than half of that is left out. Where
-several files are given, `file` chooses one by a part of its name.
+Passages end at sentence ends and have about `n_words` words; a rest that is shorter than half of
+that is left out. Where several files are given, `file` chooses one by a part of its name.
 """
 
 import re
@@ -31,16 +31,22 @@ class TextFiles(Dataset):
             raise BadInput(f"{self.name} has no option {unknown[0]!r}; it takes n_words and file.")
         n_words = options.get("n_words", 120)
         if not isinstance(n_words, int) or not 20 <= n_words <= 2_000:
-            raise BadInput(f"A passage of {n_words!r} words was asked for; give a whole number from 20 to 2,000.")
+            raise BadInput(
+                f"A passage of {n_words!r} words was asked for; give a whole number from 20 to "
+                "2,000."
+            )
         if not path:
-            raise BadInput("Texts need a local path: a .txt or .xml file, a folder, or a zip of them.")
+            raise BadInput(
+                "Texts need a local path: a .txt or .xml file, a folder, or a zip of them."
+            )
         return self._passages(allowed(path), n_words, str(options.get("file", "")))
 
     def _passages(self, path: Path, n_words: int, file: str) -> Iterator[Row]:
         texts = [(name, text) for name, text in _texts(path) if file.lower() in name.lower()]
         if not texts:
             raise BadInput(
-                f"{spoken_name(path)} holds no {' or '.join(SUFFIXES)} file" + (f" named like {file!r}." if file else ".")
+                f"{spoken_name(path)} holds no {' or '.join(SUFFIXES)} file"
+                + (f" named like {file!r}." if file else ".")
             )
         for name, text in texts:
             for number, words in enumerate(passages(text, n_words), start=1):
@@ -65,23 +71,28 @@ def passages(text: str, n_words: int) -> list[str]:
     sentences: list[str] = []
     for sentence in _SENTENCE_END.split(" ".join(text.split())):
         sentences.append(sentence)
-        if sum(len(one.split()) for one in sentences) >= n_words:
+        if sum(len(sentence.split()) for sentence in sentences) >= n_words:
             blocks.append(" ".join(sentences))
             sentences = []
-    rest = " ".join(sentences)
-    return [*blocks, rest] if len(rest.split()) >= n_words / 2 else blocks
+    remainder = " ".join(sentences)
+    return [*blocks, remainder] if len(remainder.split()) >= n_words / 2 else blocks
 
 
 def _texts(path: Path) -> list[tuple[str, str]]:
     """(file name, text) of every text under `path`."""
     try:
         if path.is_dir():
-            files = sorted(allowed(one) for one in path.iterdir() if one.suffix.lower() in SUFFIXES)
-            return [(one.name, _decoded(one.name, _bytes(one))) for one in files]
+            files = sorted(
+                allowed(file) for file in path.iterdir() if file.suffix.lower() in SUFFIXES
+            )
+            return [(file.name, _decoded(file.name, _bytes(file))) for file in files]
         if path.suffix.lower() == ".zip":
             return _zipped(path)
         if path.suffix.lower() not in SUFFIXES:
-            raise BadInput(f"{spoken_name(path)} is not of a known kind; texts end in {', '.join(SUFFIXES)} or come as a zip.")
+            raise BadInput(
+                f"{spoken_name(path)} is not of a known kind; texts end in {', '.join(SUFFIXES)} "
+                "or come as a zip."
+            )
         return [(path.name, _decoded(spoken_name(path), _bytes(path)))]
     except (OSError, zipfile.BadZipFile) as error:
         raise BadInput(f"{spoken_name(path)} could not be read: {error}.") from error
@@ -89,14 +100,24 @@ def _texts(path: Path) -> list[tuple[str, str]]:
 
 def _zipped(path: Path) -> list[tuple[str, str]]:
     with zipfile.ZipFile(path) as archive:
-        members = [one for one in archive.infolist() if Path(one.filename).suffix.lower() in SUFFIXES]
-        _small(spoken_name(path), sum(one.file_size for one in members))
-        return [(Path(one.filename).name, _decoded(one.filename, archive.read(one))) for one in members]
+        members = [
+            member
+            for member in archive.infolist()
+            if Path(member.filename).suffix.lower() in SUFFIXES
+        ]
+        _small(spoken_name(path), sum(member.file_size for member in members))
+        return [
+            (Path(member.filename).name, _decoded(member.filename, archive.read(member)))
+            for member in members
+        ]
 
 
 def _small(name: str, n_bytes: int) -> None:
     if n_bytes > MAX_UPLOAD_MB * 1_000_000:
-        raise BadInput(f"{name} has {n_bytes / 1e6:,.0f} MB of text and the limit is {MAX_UPLOAD_MB} MB; split it.")
+        raise BadInput(
+            f"{name} has {n_bytes / 1e6:,.0f} MB of text and the limit is {MAX_UPLOAD_MB} MB; "
+            "split it."
+        )
 
 
 def _bytes(path: Path) -> bytes:

@@ -1,4 +1,4 @@
-"""What an item must be before anything is asked: one sentence for each way in which a row can fail."""
+"""Checks of an item before anything is asked: a sentence for each way in which a row can fail."""
 
 from datetime import date
 
@@ -9,13 +9,18 @@ MAX_OPTIONS = 26
 
 
 def checked(item: Item) -> Item:
-    """The item itself, or BadInput: no text, options that cannot be told apart, a target that names none."""
+    """The item itself, or BadInput: no text, options that cannot be told apart, a target that names
+    none.
+    """
     if item.kind not in KINDS:
         raise BadInput(f"has the kind {item.kind!r}; a kind is one of {', '.join(KINDS)}")
     if not item.question.strip():
         raise BadInput("has no question")
     if item.published is not None and not _is_date(item.published):
-        raise BadInput(f"has the publication date {item.published[:40]!r}; write it as year-month-day, 2024-03-01")
+        raise BadInput(
+            f"has the publication date {item.published[:40]!r}; write it as year-month-day, "
+            "2024-03-01"
+        )
     if item.kind == "choice":
         _check_options(item)
     elif item.options:
@@ -33,7 +38,9 @@ def _is_date(text: str) -> bool:
 def _check_options(item: Item) -> None:
     n_options = len(item.options)
     if n_options < 2:
-        raise BadInput(f"has {n_options or 'no'} option{'s' * (n_options != 1)}; a choice needs at least two")
+        raise BadInput(
+            f"has {n_options or 'no'} option{'s' * (n_options != 1)}; a choice needs at least two"
+        )
     if n_options > MAX_OPTIONS:
         raise BadInput(f"has {n_options} options; there are labels for {MAX_OPTIONS}")
     empty = [place for place, text in enumerate(item.options, start=1) if not text.strip()]
@@ -43,9 +50,12 @@ def _check_options(item: Item) -> None:
     for place, text in enumerate(item.options, start=1):
         if first.setdefault(text.strip(), place) != place:
             raise BadInput(
-                f"has the same text in options {first[text.strip()]} and {place} ({text.strip()[:60]!r}), so an "
+                f"has the same text in options {first[text.strip()]} and {place} "
+                f"({text.strip()[:60]!r}), so an "
                 "answer could not be told apart; change one of them"
             )
     right = [] if item.target is None else item.target.split("\n")
-    if not all(one.isdecimal() and int(one) < n_options for one in right):
-        raise BadInput(f"has the right answer {item.target!r}, which names none of its {n_options} options")
+    if not all(place.isdecimal() and int(place) < n_options for place in right):
+        raise BadInput(
+            f"has the right answer {item.target!r}, which names none of its {n_options} options"
+        )

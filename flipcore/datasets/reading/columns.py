@@ -1,8 +1,10 @@
-"""Generic files: which column is the question, which the options, which the right answer, and how it is written.
+"""Generic files: which column is the question, which the options, which the right answer, and how
+it is written.
 
-A mapping names columns: question, options (one list column, or one column for each option), target, category, key,
-solution, published, source_id (the item it was written from); and `target_as`: text, letter, index (from 0) or index1 (from 1).
-It is guessed and can be corrected. `kind` = "text" says that rows without options are questions with a short answer, known or not.
+A mapping names columns: question, options (one list column, or one column for each option), target,
+category, key, solution, published, source_id (the item it was written from); and `target_as`: text,
+letter, index (from 0) or index1 (from 1). It is guessed and can be corrected. `kind` = "text" says
+that rows without options are questions with a short answer, known or not.
 """
 
 import ast
@@ -10,6 +12,7 @@ import contextlib
 import json
 import re
 from collections.abc import Callable, Mapping, Sequence
+from itertools import chain
 from typing import Any
 
 from flipcore.core.errors import BadInput
@@ -20,12 +23,12 @@ from flipcore.text.answers import canonical_number, text_target
 NAMES = {  # a field -> what a column of it may be called, the likeliest first
     field: tuple(names.split())
     for field, names in {
-        "question": "question question_text question_stem prompt prompt_text query problem stem input text sentence "
-        "original_question",
+        "question": "question question_text question_stem prompt prompt_text query problem stem "
+        "input text sentence original_question",
         "options": "options choices answers candidates alternatives endings",
-        "target": "target answer label gold correct correct_answer right_answer answer_text expected expected_answer "
-        "ground_truth reference answer_key answerkey answer_index best_answer correct_option correct_choice "
-        "right_option solution_number key",
+        "target": "target answer label gold correct correct_answer right_answer answer_text "
+        "expected expected_answer ground_truth reference answer_key answerkey answer_index "
+        "best_answer correct_option correct_choice right_option solution_number key",
         "category": "category subject topic domain task type",
         "key": "key id question_id qid q_id item_id item idx index uid number no nr num #",
         "solution": "solution rationale explanation cot_content",
@@ -36,30 +39,50 @@ NAMES = {  # a field -> what a column of it may be called, the likeliest first
 FIELDS = (*NAMES, "target_as", "kind")
 LONGEST_ANSWER = 300  # characters; a longer right answer is a text, which no short answer equals
 TARGET_FORMS = ("text", "letter", "index", "index1")
-_WORDS = {  # of a column's name that is none of the above: what it may then be, where its values fit
+# of a column's name that is none of the above: what it may then be, where its values fit
+_WORDS = {
     "question": {"question", "prompt", "problem", "stem"},
     "target": {"answer", "key", "correct", "gold", "right"},
     "category": {"category", "subject", "topic", "domain"},
     "key": {"id", "nr", "no", "number"},
 }
-_OPTION_COLUMN = re.compile(r"(?:(?:option|choice|opa|answer|ending)[ _-]?)?([a-z]|\d{1,2})", re.IGNORECASE)
+_OPTION_COLUMN = re.compile(
+    r"(?:(?:option|choice|opa|answer|ending)[ _-]?)?([a-z]|\d{1,2})", re.IGNORECASE
+)
 
 
 def guess_columns(rows: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
-    """The likeliest mapping for these rows, by the columns' names and by what stands in them; fields for which nothing fits are left
-    out. A column whose values repeat is never the id, and one called "key" that holds options' letters is the right answer."""
-    columns = list(dict.fromkeys(column for row in rows for column in row))
+    """The likeliest mapping for these rows, by the columns' names and by what stands in them;
+    fields for which nothing fits are left out. A column whose values repeat is never the id, and
+    one called "key" that holds options' letters is the right answer.
+    """
+    columns = list(dict.fromkeys(chain.from_iterable(rows)))
     mapping: dict[str, Any] = {}
     for field, names in NAMES.items():
-        columns_so_far = {one for column in mapping.values() for one in ([column] if isinstance(column, str) else column)}
+        columns_so_far: set[str] = set()
+        for mapped in mapping.values():
+            columns_so_far.update([mapped] if isinstance(mapped, str) else mapped)
         free = [column for column in columns if column not in columns_so_far]
-        fitting: list = [column for name in names for column in free if _plain(column) == name]
+        fitting: list = []
+        for name in names:
+            fitting += [column for column in free if _plain(column) == name]
         if field == "options":
-            fitting = [column for column in fitting if any(options_in(row, column) for row in rows)] or option_columns(free)
+            fitting = [
+                column for column in fitting if any(options_in(row, column) for row in rows)
+            ] or option_columns(free)
         else:
-            by_word = [one for one in free if _WORDS.get(field, set()) & set(_plain(one).split("_")) and one not in fitting]
-            fitting = [one for one in fitting if _may_be(field, one, rows, mapping, is_named=True)] + [
-                one for one in by_word if _may_be(field, one, rows, mapping, is_named=False)
+            by_word = [
+                column
+                for column in free
+                if _WORDS.get(field, set()) & set(_plain(column).split("_"))
+                and column not in fitting
+            ]
+            fitting = [
+                column for column in fitting if _may_be(field, column, rows, mapping, is_named=True)
+            ] + [
+                column
+                for column in by_word
+                if _may_be(field, column, rows, mapping, is_named=False)
             ]
         if fitting:
             mapping[field] = fitting[0]
@@ -71,33 +94,47 @@ def guess_columns(rows: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     return mapping
 
 
-def _may_be(field: str, column: str, rows: Sequence[Mapping[str, Any]], mapping: Mapping[str, Any], *, is_named: bool) -> bool:
-    """Whether what stands in a column allows it to be this field, after its name did: as one of the field's names, or (not
-    `is_named`) by a word in it."""
+def _may_be(
+    field: str,
+    column: str,
+    rows: Sequence[Mapping[str, Any]],
+    mapping: Mapping[str, Any],
+    *,
+    is_named: bool,
+) -> bool:
+    """Tell whether what stands in a column allows it to be this field, after its name did: as one
+    of the field's names, or (not `is_named`) by a word in it.
+    """
     if field == "key":
         return not _repeats(rows, column)
     values = [row.get(column) for row in rows if not _missing(row.get(column))]
     if field == "question" and not is_named:
         return (
             bool(values)
-            and all(isinstance(one, str) for one in values)
-            and sum(" " in str(one) for one in values) > len(values) / 2
+            and all(isinstance(value, str) for value in values)
+            and sum(" " in str(value) for value in values) > len(values) / 2
         )
     if field == "target" and (not is_named or _plain(column) == "key"):
         if "options" not in mapping:
             return is_named and _repeats(rows, column)
         form = target_form(rows, {**mapping, "target": column})
         n_fitting = sum(
-            _place(row.get(column), options_in(row, mapping["options"]), form, row, mapping) is not None for row in rows
+            _place(row.get(column), options_in(row, mapping["options"]), form, row, mapping)
+            is not None
+            for row in rows
         )
         return n_fitting > len(rows) / 2 and (form in ("letter", "text") or _repeats(rows, column))
     return True
 
 
 def _repeats(rows: Sequence[Mapping[str, Any]], column: str) -> bool:
-    """Whether two different rows have the same value in a column."""
+    """Tell whether two different rows have the same value in a column."""
     first: dict[str, Mapping[str, Any]] = {}
-    return any(first.setdefault(str(row[column]), row) != row for row in rows if not _missing(row.get(column)))
+    return any(
+        first.setdefault(str(row[column]), row) != row
+        for row in rows
+        if not _missing(row.get(column))
+    )
 
 
 def _plain(column: str) -> str:
@@ -105,7 +142,9 @@ def _plain(column: str) -> str:
 
 
 def option_columns(columns: Sequence[str]) -> list[list[str]]:
-    """[A, B, C, D] or [option_a, …] or [choice1, …]: the longest run of at least two that share a prefix."""
+    """[A, B, C, D] or [option_a, …] or [choice1, …]: the longest run of at least two that share a
+    prefix.
+    """
     families: dict[str, list[str]] = {}
     for column in columns:
         match = _OPTION_COLUMN.fullmatch(str(column).strip())
@@ -116,9 +155,11 @@ def option_columns(columns: Sequence[str]) -> list[list[str]]:
 
 
 def options_in(row: Mapping[str, Any], column: str | Sequence[str]) -> tuple[str, ...]:
-    """The option texts of a row; a list in a text cell is JSON, Python, or separated by lines, | or ;."""
+    """The option texts of a row; a list in a text cell is JSON, Python, or separated by lines, | or
+    ;.
+    """
     if not isinstance(column, str):
-        return tuple(str(row[one]) for one in column if not _missing(row[one]))
+        return tuple(str(row[name]) for name in column if not _missing(row[name]))
     value = row.get(column)
     if isinstance(value, str):
         value = _list_in(value)
@@ -126,7 +167,10 @@ def options_in(row: Mapping[str, Any], column: str | Sequence[str]) -> tuple[str
         value = value.get("text", list(value.values()))
     if not isinstance(value, (list, tuple)):
         return ()
-    return tuple(str(one["text"] if isinstance(one, Mapping) and "text" in one else one) for one in value)
+    return tuple(
+        str(entry["text"] if isinstance(entry, Mapping) and "text" in entry else entry)
+        for entry in value
+    )
 
 
 def _list_in(text: str) -> Any:
@@ -147,7 +191,9 @@ def _missing(value: Any) -> bool:
 
 
 def target_form(rows: Sequence[Mapping[str, Any]], mapping: Mapping[str, Any]) -> str:
-    """How the right answer is written: the form that fits the most rows; whole numbers count from 0 before text."""
+    """Form in which the right answer is written: the one that fits the most rows; whole numbers
+    count from 0 before text.
+    """
     fits = dict.fromkeys(TARGET_FORMS, 0)
     numbers = 0
     for row in rows:
@@ -161,21 +207,31 @@ def target_form(rows: Sequence[Mapping[str, Any]], mapping: Mapping[str, Any]) -
     return max(order, key=lambda form: fits[form])
 
 
-def _place(value: Any, options: Sequence[str], form: str, row: Mapping[str, Any], mapping: Mapping[str, Any]) -> int | None:
+def _place(
+    value: Any,
+    options: Sequence[str],
+    form: str,
+    row: Mapping[str, Any],
+    mapping: Mapping[str, Any],
+) -> int | None:
     text = str(value).strip()
     if form == "text":
         places = [place for place, option in enumerate(options) if option.strip() == text]
         return places[0] if places else None
     if form == "letter":
         labels = _labels(row, mapping["options"], len(options))
-        return labels.index(text.strip("().").upper()) if text.strip("().").upper() in labels else None
+        return (
+            labels.index(text.strip("().").upper()) if text.strip("().").upper() in labels else None
+        )
     number = int(value) if isinstance(value, float) and value.is_integer() else text
     place = int(number) - (form == "index1") if re.fullmatch(r"\d{1,4}", str(number)) else -1
     return place if 0 <= place < len(options) else None
 
 
 def _labels(row: Mapping[str, Any], column: str | Sequence[str], n_options: int) -> list[str]:
-    """The labels that come with the options (ARC's {"text": …, "label": …}), else A, B, C and so on."""
+    """The labels that come with the options (ARC's {"text": …, "label": …}), else A, B, C and so
+    on.
+    """
     value = row.get(column) if isinstance(column, str) else None
     if isinstance(value, Mapping) and "label" in value:
         return [str(label).upper() for label in value["label"]]
@@ -188,14 +244,18 @@ def explain(mapping: Mapping[str, Any]) -> list[str]:
     for field in NAMES:
         column = mapping.get(field)
         if column:
-            where = f"columns {', '.join(column)}" if not isinstance(column, str) else f"column {column!r}"
-            what = {
+            where = (
+                f"columns {', '.join(column)}"
+                if not isinstance(column, str)
+                else f"column {column!r}"
+            )
+            subject = {
                 "target": "right answer is",
                 "options": "options are",
                 "key": "id is",
                 "source_id": "item it was written from is",
             }.get(field, f"{field} is")
-            sentences.append(f"The {what} read from {where}.")
+            sentences.append(f"The {subject} read from {where}.")
     forms = {
         "text": "as the option's text",
         "letter": "as a letter",
@@ -223,7 +283,7 @@ def roles_in(rows: Sequence[Mapping[str, Any]]) -> tuple[str, dict[str, str]]:
 
     ("", {}) where no column does: train and test are parts of a data set, and no roles.
     """
-    columns = {_plain(column): column for row in rows for column in row}
+    columns = {_plain(column): column for column in chain.from_iterable(rows)}
     for name in ROLE_COLUMNS:
         if name not in columns:
             continue
@@ -247,7 +307,9 @@ def _role_of(value: Any) -> str:
 
 
 def maker(rows: Sequence[Row], columns: Mapping[str, Any], dataset: str) -> Callable[[Row], Item]:
-    """How a row becomes an item under the mapping `columns`, or under the guessed one where that is empty."""
+    """Return the function that makes an item of a row, under the mapping `columns` or, where that
+    is empty, the guessed one.
+    """
     good_rows = [row.values for row in rows if not row.problem]
     mapping = understood(good_rows, columns)
     role_column, _ = roles_in(good_rows)
@@ -255,7 +317,7 @@ def maker(rows: Sequence[Row], columns: Mapping[str, Any], dataset: str) -> Call
     def item(row: Row) -> Item:
         values = row.values
         meta = {role_column: str(values[role_column])} if role_column else {}
-        rest = {
+        more_fields = {
             field: str(values[mapping[field]])
             for field in ("category", "solution", "published", "source_id")
             if field in mapping and not _missing(values.get(mapping[field]))
@@ -271,7 +333,7 @@ def maker(rows: Sequence[Row], columns: Mapping[str, Any], dataset: str) -> Call
             options=options,
             target=target,
             meta=meta,
-            **rest,
+            **more_fields,
         )
 
     return item
@@ -284,39 +346,52 @@ def _question(value: Any) -> str:
 
 
 def understood(rows: Sequence[Mapping[str, Any]], columns: Mapping[str, Any]) -> dict[str, Any]:
-    """The mapping to use: the given one, completed by how the right answer is written; or the guessed one."""
+    """The mapping to use: the given one, completed by how the right answer is written; or the
+    guessed one.
+    """
     mapping = {field: column for field, column in columns.items() if column} or guess_columns(rows)
-    column_names = {column for row in rows for column in row}
+    column_names = set(chain.from_iterable(rows))
     unknown = sorted(set(mapping) - set(FIELDS))
     if unknown:
-        raise BadInput(f"The column mapping has the unknown field {unknown[0]!r}; it may have {', '.join(FIELDS)}.")
+        raise BadInput(
+            f"The column mapping has the unknown field {unknown[0]!r}; it may have "
+            f"{', '.join(FIELDS)}."
+        )
     if mapping.get("target_as", "text") not in TARGET_FORMS:
         raise BadInput(
-            f"The right answer is said to be written as {mapping['target_as']!r}; it is one of {', '.join(TARGET_FORMS)}."
+            f"The right answer is said to be written as {mapping['target_as']!r}; it is one of "
+            f"{', '.join(TARGET_FORMS)}."
         )
     if mapping.get("kind", "text") != "text" or ("kind" in mapping and "options" in mapping):
         raise BadInput(
-            f'The column mapping has the kind {mapping["kind"]!r}; it may be "text" where there are no options, or left out.'
+            f'The column mapping has the kind {mapping["kind"]!r}; it may be "text" where there '
+            "are no options, or left out."
         )
     listing = ", ".join(map(str, sorted(column_names, key=str))) or "none"
     if "question" not in mapping:
         raise BadInput(
-            f"No column looks like the question; name it, or add a header line if there is none. The columns are {listing}."
+            "No column looks like the question; name it, or add a header line if there is none. "
+            f"The columns are {listing}."
         )
     for field in NAMES:
         names = mapping.get(field) or []
         for column in names if isinstance(names, (list, tuple)) else [names]:
             if column not in column_names:
                 raise BadInput(
-                    f"The {field} should be in the column {column!r}, which the file does not have; it has {listing}."
+                    f"The {field} should be in the column {column!r}, which the file does not "
+                    f"have; it has {listing}."
                 )
     if "options" in mapping and "target" in mapping and "target_as" not in mapping:
         mapping["target_as"] = target_form(rows, mapping)
     return mapping
 
 
-def _target(values: Mapping[str, Any], options: Sequence[str], mapping: Mapping[str, Any]) -> tuple[str | None, str]:
-    """(canonical answer, kind): a place among the options, an exact number, a short answer, or nothing to be right about."""
+def _target(
+    values: Mapping[str, Any], options: Sequence[str], mapping: Mapping[str, Any]
+) -> tuple[str | None, str]:
+    """(canonical answer, kind): a place among the options, an exact number, a short answer, or
+    nothing to be right about.
+    """
     if "target" not in mapping:
         return None, "choice" if "options" in mapping else mapping.get("kind", "completion")
     value = values[mapping["target"]]
@@ -328,27 +403,38 @@ def _target(values: Mapping[str, Any], options: Sequence[str], mapping: Mapping[
         place = _place(value, options, mapping["target_as"], values, mapping)
         if place is None:
             raise BadInput(
-                f"has the right answer {str(value)[:60]!r}, which (read as {mapping['target_as']}) is none of "
+                f"has the right answer {str(value)[:60]!r}, which (read as "
+                f"{mapping['target_as']}) is none of "
                 f"its {len(options)} options"
             )
         return str(place), "choice"
     answers = _answers_in(value)
-    numbers = [canonical_number(one.rpartition("####")[2]) for one in answers]
+    numbers = [canonical_number(answer.rpartition("####")[2]) for answer in answers]
     if answers and None not in numbers and "kind" not in mapping:
         return "\n".join(dict.fromkeys(filter(None, numbers))), "number"
     longest = max(map(len, answers), default=0)
     if not 0 < longest <= LONGEST_ANSWER:
         raise BadInput(
-            f"has a right answer of {longest:,} characters, and there are no options; a short answer has 1 to {LONGEST_ANSWER}"
+            f"has a right answer of {longest:,} characters, and there are no options; a short "
+            f"answer has 1 to {LONGEST_ANSWER}"
         )
     return text_target(answers, as_written=True), "text"
 
 
 def _answers_in(value: Any) -> list[str]:
-    """Every right answer of a cell: of a list, of SQuAD's {"text": […]}, of a text that is a JSON list of texts; else the one."""
+    """Every right answer of a cell: of a list, of SQuAD's {"text": […]}, of a text that is a JSON
+    list of texts; else the one.
+    """
     if isinstance(value, str) and value.strip().startswith("["):
         with contextlib.suppress(ValueError, RecursionError):
-            several = json.loads(value)
-            value = several if isinstance(several, list) and all(isinstance(one, str) for one in several) else value
-    several = options_in({"": value}, "") if isinstance(value, (Mapping, list, tuple)) else (str(value),)
-    return [one.strip() for one in several if one.strip()]
+            answer_list = json.loads(value)
+            value = (
+                answer_list
+                if isinstance(answer_list, list)
+                and all(isinstance(answer, str) for answer in answer_list)
+                else value
+            )
+    answer_list = (
+        options_in({"": value}, "") if isinstance(value, (Mapping, list, tuple)) else (str(value),)
+    )
+    return [answer.strip() for answer in answer_list if answer.strip()]

@@ -1,4 +1,6 @@
-"""JSON piece by piece, so that memory does not grow with the file: lines, and the elements of a large document's lists."""
+"""JSON piece by piece, so that memory does not grow with the file: lines, and the elements of a
+large document's lists.
+"""
 
 import codecs
 import json
@@ -9,13 +11,16 @@ from flipcore.core.errors import BadInput
 from flipcore.datasets.reading.log_files import MAX_LINE, Source
 
 _CHUNK = 1 << 20
-MAX_VALUES = 3_000_000  # of one line or element: nested lists take some sixty bytes each, however short they are written
+# of one line or element: nested lists take some sixty bytes each, however short they are written
+MAX_VALUES = 3_000_000
 _BLANK = " \t\r\n"
 _DECODER = json.JSONDecoder()
 
 
 def json_lines(source: Source) -> Iterator[tuple[int, Any, str]]:
-    """(line number from 1, value, "") of every line that is not blank, or (number, None, why it is none)."""
+    """(line number from 1, value, "") of every line that is not blank, or (number, None, why it is
+    none).
+    """
     for number, line in _lines(source):
         if line is None:
             yield number, None, f"has more than {MAX_LINE // 1_000_000} MB"
@@ -38,25 +43,27 @@ def json_lines(source: Source) -> Iterator[tuple[int, Any, str]]:
 
 
 def n_values(text: str | bytes) -> int:
-    """How many values JSON can hold at most, by its punctuation."""
+    """Count the values that JSON can hold at most, by its punctuation."""
     if isinstance(text, bytes):
         return text.count(b",") + text.count(b"[") + text.count(b"{")
     return text.count(",") + text.count("[") + text.count("{")
 
 
 def _lines(source: Source) -> Iterator[tuple[int, bytes | None]]:
-    """(number, bytes) of each line; None for a line above the bound, which is skipped without being held."""
-    number, rest, too_long = 1, b"", False
+    """(number, bytes) of each line; None for a line above the bound, which is skipped without being
+    held.
+    """
+    number, line_start, too_long = 1, b"", False
     with source.open() as stream:
         while chunk := _read(stream, source):
             pieces = chunk.split(b"\n")
             for piece in pieces[:-1]:
-                yield number, None if too_long else rest + piece
-                number, rest, too_long = number + 1, b"", False
-            too_long = too_long or len(rest) + len(pieces[-1]) > MAX_LINE
-            rest = b"" if too_long else rest + pieces[-1]
-    if rest or too_long:
-        yield number, None if too_long else rest
+                yield number, None if too_long else line_start + piece
+                number, line_start, too_long = number + 1, b"", False
+            too_long = too_long or len(line_start) + len(pieces[-1]) > MAX_LINE
+            line_start = b"" if too_long else line_start + pieces[-1]
+    if line_start or too_long:
+        yield number, None if too_long else line_start
 
 
 def _read(stream: BinaryIO, source: Source) -> bytes:
@@ -65,7 +72,9 @@ def _read(stream: BinaryIO, source: Source) -> bytes:
     try:
         return stream.read(_CHUNK)
     except (OSError, EOFError, zlib.error) as error:
-        raise BadInput(f"{source.name} is a damaged or half-written gzip file ({error}); fetch it again.") from None
+        raise BadInput(
+            f"{source.name} is a damaged or half-written gzip file ({error}); fetch it again."
+        ) from None
 
 
 class _Text:
@@ -77,13 +86,24 @@ class _Text:
         self.text, self.at, self.ended = "", 0, False
 
     def more(self) -> bool:
-        """Reads on; False at the end. Raises BadInput for wrong bytes and for one value above the bound."""
+        """Reads on; False at the end. Raises BadInput for wrong bytes and for one value above the
+        bound.
+        """
         if self.ended:
             return False
         if len(self.text) - self.at > self.most:
-            raise BadInput(f"{self.source.name} holds one value of more than {self.most // 1_000_000} MB; it is not read.")
-        if len(self.text) - self.at >= _CHUNK // 2 and n_values(self.text[self.at :]) > self.most_values:
-            raise BadInput(f"{self.source.name} holds one value of more than {self.most_values:,} parts; it is not read.")
+            raise BadInput(
+                f"{self.source.name} holds one value of more than {self.most // 1_000_000} MB; "
+                "it is not read."
+            )
+        if (
+            len(self.text) - self.at >= _CHUNK // 2
+            and n_values(self.text[self.at :]) > self.most_values
+        ):
+            raise BadInput(
+                f"{self.source.name} holds one value of more than {self.most_values:,} parts; it "
+                "is not read."
+            )
         data = _read_more(self, max(_CHUNK, len(self.text) - self.at))
         self.text, self.at = self.text[self.at :] + data, 0
         return not self.ended or bool(data)
@@ -118,7 +138,11 @@ class _Text:
     def expect(self, letters: str) -> str:
         letter = self.peek()
         if letter == "" or letter not in letters:
-            raise BadInput(_half_written(self.source, f"{letter!r} stands where one of {' '.join(letters)} was expected"))
+            raise BadInput(
+                _half_written(
+                    self.source, f"{letter!r} stands where one of {' '.join(letters)} was expected"
+                )
+            )
         self.at += 1
         return letter
 
@@ -130,11 +154,16 @@ def _read_more(text: _Text, n: int) -> str:
     try:
         return text.decoder.decode(data, final=not data)
     except UnicodeDecodeError:
-        raise BadInput(f"{text.source.name} holds bytes that are not UTF-8; save it as UTF-8.") from None
+        raise BadInput(
+            f"{text.source.name} holds bytes that are not UTF-8; save it as UTF-8."
+        ) from None
 
 
-def _half_written(source: Source, why: str) -> str:
-    return f"{source.name} is not valid JSON ({why}). It may be half-written; fetch or save it again."
+def _half_written(source: Source, reason: str) -> str:
+    return (
+        f"{source.name} is not valid JSON ({reason}). It may be half-written; fetch or save "
+        "it again."
+    )
 
 
 class ListKey(str):
@@ -142,11 +171,18 @@ class ListKey(str):
 
 
 def json_document(
-    source: Source, lists: tuple[str, ...] = (), most: int = MAX_LINE, most_values: int = MAX_VALUES, to_the_end: bool = False
+    source: Source,
+    lists: tuple[str, ...] = (),
+    most: int = MAX_LINE,
+    most_values: int = MAX_VALUES,
+    *,
+    to_the_end: bool = False,
 ) -> Iterator[tuple[str, Any]]:
-    """(key, value) of a document's top level; the lists named in `lists` come one (key, element) at a time, and so do the
-    elements of a document that is itself a list, with the key "". Their key is a ListKey. Raises BadInput where the document
-    breaks off, for a value of more than `most` characters or `most_values` values, and, `to_the_end`, for what stands behind it."""
+    """(key, value) of a document's top level; the lists named in `lists` come one (key, element) at
+    a time, and so do the elements of a document that is itself a list, with the key "". Their key
+    is a ListKey. Raises BadInput where the document breaks off, for a value of more than `most`
+    characters or `most_values` values, and, `to_the_end`, for what stands behind it.
+    """
     with source.open() as stream:
         text = _Text(source, stream, most, most_values)
         yield from _top_level(text, lists)
@@ -187,9 +223,13 @@ def _elements(text: _Text) -> Iterator[Any]:
 
 
 def whole(source: Source) -> Any:
-    """The document at once, for the small files beside a log. Raises BadInput for one above the bound or half-written."""
+    """The document at once, for the small files beside a log. Raises BadInput for one above the
+    bound or half-written.
+    """
     if source.size > MAX_LINE:
-        raise BadInput(f"{source.name} has {source.size / 1e6:,.0f} MB, more than such a file can have.")
+        raise BadInput(
+            f"{source.name} has {source.size / 1e6:,.0f} MB, more than such a file can have."
+        )
     with source.open() as stream:
         data = stream.read(MAX_LINE)
     try:

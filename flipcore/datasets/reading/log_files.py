@@ -1,4 +1,6 @@
-"""Files, folders and zips to sources: what a reader may look at, bounded so that no file can fill memory or disk."""
+"""Files, folders and zips to sources: what a reader may look at, bounded so that no file can fill
+memory or disk.
+"""
 
 import atexit
 import gzip
@@ -10,6 +12,7 @@ import zlib
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import chain
 from pathlib import Path
 from typing import BinaryIO, Self
 
@@ -25,7 +28,9 @@ MAX_UNPACKED = 16_000_000_000
 MAX_MEMBERS = 200_000
 MAX_MEMBER = 1_000_000_000
 _RATIO = 2_000  # unpacked bytes a packed byte, above which a member is taken for a bomb
-_UPLOADS = re.compile(r"logs-[0-9a-f]{12,16}")  # the name of a folder of uploads, which people never gave
+_UPLOADS = re.compile(
+    r"logs-[0-9a-f]{12,16}"
+)  # the name of a folder of uploads, which people never gave
 _LFS = b"version https://git-lfs.github.com/spec/"
 
 
@@ -44,7 +49,9 @@ class Source:
             try:
                 return stream.read(HEAD)
             except (OSError, EOFError, zlib.error) as error:
-                raise BadInput(f"{self.name} is a damaged packed file ({error}); fetch it again.") from None
+                raise BadInput(
+                    f"{self.name} is a damaged packed file ({error}); fetch it again."
+                ) from None
 
     @cached_property
     def members(self) -> tuple[str, ...]:
@@ -55,9 +62,14 @@ class Source:
             with zipfile.ZipFile(self.path) as packed:
                 names = packed.namelist()
         except (zipfile.BadZipFile, OSError, ValueError, NotImplementedError) as error:
-            raise BadInput(f"{self.name} is a damaged or half-written zip file ({error}); fetch it again.") from None
+            raise BadInput(
+                f"{self.name} is a damaged or half-written zip file ({error}); fetch it again."
+            ) from None
         if len(names) > MAX_MEMBERS:
-            raise BadInput(f"{self.name} holds {len(names):,} members; at most {MAX_MEMBERS:,} are read. Split it.")
+            raise BadInput(
+                f"{self.name} holds {len(names):,} members; at most {MAX_MEMBERS:,} are read. "
+                "Split it."
+            )
         return tuple(names)
 
     @cached_property
@@ -77,7 +89,11 @@ class Source:
     def stem(self) -> str:
         """The name without folder and endings."""
         return (
-            self.name.rpartition("/")[2].split(".json")[0].removesuffix(".eval").removesuffix(".csv").removesuffix(".parquet")
+            self.name.rpartition("/")[2]
+            .split(".json")[0]
+            .removesuffix(".eval")
+            .removesuffix(".csv")
+            .removesuffix(".parquet")
         )
 
     def open(self) -> BinaryIO:
@@ -99,7 +115,10 @@ class _LimitedReader:
         data = self._stream.read(n if n >= 0 else MAX_MEMBER)
         self._n_bytes_remaining -= len(data)
         if self._n_bytes_remaining < 0:
-            raise BadInput(f"{self._name} unpacks to more than {self._most / 1e6:,.0f} MB; unpack and split it.")
+            raise BadInput(
+                f"{self._name} unpacks to more than {self._most / 1e6:,.0f} MB; unpack and split "
+                "it."
+            )
         return data
 
     def __enter__(self) -> Self:
@@ -115,24 +134,28 @@ class _LimitedReader:
 def sources(paths: Sequence[str | Path]) -> list[Source]:
     """Every file under these paths: files as they are, folders and zips by what is in them.
 
-    Raises BadInput for a path that is not there and for a zip that is damaged or unpacks to too much."""
+    Raises BadInput for a path that is not there and for a zip that is damaged or unpacks to too
+    much.
+    """
     files: list[Source] = []
     for location in paths:
         path = Path(location)
         allowed(path)
         if path.is_dir():
             base = path if _UPLOADS.fullmatch(path.name) else path.parent
-            files += [Source(real, str(inside.relative_to(base))) for inside, real in _files_in(path)]
+            files += [
+                Source(real, str(inside.relative_to(base))) for inside, real in _files_in(path)
+            ]
         elif path.is_file():
             files.append(Source(path, path.name))
         else:
             raise BadInput(f"There is no file or folder {path.name!r}; check the path.")
-    return [inner for one in files for inner in _unpacked(one)]
+    return list(chain.from_iterable(map(_unpacked, files)))
 
 
 def _files_in(folder: Path) -> list[tuple[Path, Path]]:
     """(path, its links resolved) of each file in a folder that was allowed, in order."""
-    found: list[tuple[Path, Path]] = []
+    pairs: list[tuple[Path, Path]] = []
     for inner, _, names in os.walk(folder):
         real_folder = Path(inner).resolve()
         for name in names:
@@ -140,17 +163,21 @@ def _files_in(folder: Path) -> list[tuple[Path, Path]]:
             if name.startswith(".") or not path.is_file():
                 continue
             # only a link can lead out of the folder
-            found.append((path, allowed(path) if path.is_symlink() else real_folder / name))
-    return sorted(found)
+            pairs.append((path, allowed(path) if path.is_symlink() else real_folder / name))
+    return sorted(pairs)
 
 
 def _unpacked(source: Source) -> list[Source]:
-    """The files in a zip, or the file itself. A zip that is a log of its own (Inspect) stays whole."""
+    """The files in a zip, or the file itself. A zip that is one log (Inspect) stays whole."""
     try:
         names = source.members
     except BadInput:
         return [source]  # its reader says what is wrong with it
-    if not names or is_workbook(names) or any(name in ("header.json", "_journal/start.json") for name in names):
+    if (
+        not names
+        or is_workbook(names)
+        or any(name in ("header.json", "_journal/start.json") for name in names)
+    ):
         return [source]
     state = source.path.stat()
     key = str(source.path.resolve()), source.name, state.st_mtime_ns, state.st_size
@@ -161,26 +188,38 @@ def _unpacked(source: Source) -> list[Source]:
         except BaseException as error:
             shutil.rmtree(folder, ignore_errors=True)
             if isinstance(error, OSError):
-                why = f"{source.name} could not be unpacked in {folder.parent} ({error.strerror or error})."
-                raise BadInput(f"{why} Make room there, or unpack it yourself and give the folder.") from error
+                reason = error.strerror or error
+                problem = f"{source.name} could not be unpacked in {folder.parent} ({reason})."
+                raise BadInput(
+                    f"{problem} Make room there, or unpack it yourself and give the folder."
+                ) from error
             raise
         atexit.register(shutil.rmtree, folder, ignore_errors=True)
-        admit_unpacked(folder, {one.path: one.name for one in _unpacked_zips[key]})
+        admit_unpacked(folder, {inner.path: inner.name for inner in _unpacked_zips[key]})
     return _unpacked_zips[key]
 
 
-_unpacked_zips: dict[tuple[str, str, int, int], list[Source]] = {}  # read more than once, unpacked once; gone with the process
+_unpacked_zips: dict[
+    tuple[str, str, int, int], list[Source]
+] = {}  # read more than once, unpacked once; gone with the process
 
 
 def _unpacked_into(folder: Path, source: Source) -> Iterator[Source]:
     total = 0
     with zipfile.ZipFile(source.path) as packed:
         for number, info in enumerate(packed.infolist()):
-            if info.is_dir() or info.filename.rpartition("/")[2].startswith(".") or "__MACOSX" in info.filename:
+            if (
+                info.is_dir()
+                or info.filename.rpartition("/")[2].startswith(".")
+                or "__MACOSX" in info.filename
+            ):
                 continue
             total += info.file_size
             if total > MAX_UNPACKED:
-                raise BadInput(f"{source.name} unpacks to more than {MAX_UNPACKED / 1e9:.0f} GB; it is not read.")
+                raise BadInput(
+                    f"{source.name} unpacks to more than {MAX_UNPACKED / 1e9:.0f} GB; it is not "
+                    "read."
+                )
             path = folder / f"{number}{Path(info.filename).suffix[:9]}"
             path.write_bytes(member_bytes(source, info, MAX_MEMBER))
             yield Source(path, f"{source.stem.removesuffix('.zip')}/{info.filename}")
@@ -192,16 +231,24 @@ def member_bytes(source: Source, info: zipfile.ZipInfo, most: int = MAX_LINE) ->
     Raises BadInput for a damaged member, another compression, and one that unpacks to too much."""
     where = f"{info.filename} in {source.name}"
     if info.file_size > most or info.file_size > 1_000_000 + _RATIO * max(1, info.compress_size):
-        raise BadInput(f"{where} would unpack from {info.compress_size:,} to {info.file_size:,} bytes; it is not read.")
+        raise BadInput(
+            f"{where} would unpack from {info.compress_size:,} to {info.file_size:,} bytes; it "
+            "is not read."
+        )
     try:
         with source.path.open("rb") as stream:
             stream.seek(info.header_offset)
             start = stream.read(30)
-            stream.seek(int.from_bytes(start[26:28], "little") + int.from_bytes(start[28:30], "little"), 1)
+            stream.seek(
+                int.from_bytes(start[26:28], "little") + int.from_bytes(start[28:30], "little"), 1
+            )
             packed = stream.read(info.compress_size)
         data = _decompressed(packed, info)
     except (OSError, ValueError, zlib.error, EOFError) as error:
-        raise BadInput(f"{where} is damaged ({str(error).splitlines()[0] if str(error) else type(error).__name__}).") from None
+        raise BadInput(
+            f"{where} is damaged "
+            f"({str(error).splitlines()[0] if str(error) else type(error).__name__})."
+        ) from None
     if len(data) != info.file_size or (info.CRC and zlib.crc32(data) != info.CRC):
         raise BadInput(f"{where} is damaged: it does not unpack to what the zip says of it.")
     return data
@@ -226,4 +273,7 @@ def lfs_pointer(source: Source) -> str:
     """The sentence for a file that only points to a large file; empty for a real one."""
     if not source.head.startswith(_LFS):
         return ""
-    return f"{source.name} is a git-LFS pointer, not the file itself. Fetch the file with `git lfs pull` and import that."
+    return (
+        f"{source.name} is a git-LFS pointer, not the file itself. Fetch the file with `git "
+        "lfs pull` and import that."
+    )

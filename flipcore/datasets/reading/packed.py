@@ -60,5 +60,12 @@ def unpacking(path: Path) -> Iterator[None]:
     except (zlib.error, EOFError, OSError) as error:
         if isinstance(error, OSError) and not is_packed(path):
             raise
-        kind = "zstd" if isinstance(error, OSError) and not isinstance(error, gzip.BadGzipFile) else "gzip"
-        raise BadInput(f"{spoken_name(path)} is a damaged or half-written {kind} file ({error}); fetch it again.") from None
+        kind = (
+            "zstd"
+            if isinstance(error, OSError) and not isinstance(error, gzip.BadGzipFile)
+            else "gzip"
+        )
+        raise BadInput(
+            f"{spoken_name(path)} is a damaged or half-written {kind} file ({error}); fetch it "
+            "again."
+        ) from None

@@ -9,7 +9,10 @@ from typing import Any
 from flipcore.core.errors import BadInput
 from flipcore.core.folders import spoken_name
 
-_RATIO, _FREE_BYTES = 200, 100_000_000  # unpacked bytes per packed byte, and bytes that any sheet may have
+_RATIO, _FREE_BYTES = (
+    200,
+    100_000_000,
+)  # unpacked bytes per packed byte, and bytes that any sheet may have
 
 
 def sheet_rows(path: Path, most: int) -> Iterator[tuple[int, list[Any]]]:
@@ -45,7 +48,8 @@ def _workbook(path: Path, most: int) -> Any:
         import openpyxl
     except ImportError:
         raise BadInput(
-            f"{name} is an Excel file, which needs openpyxl: pip install -r requirements-excel.txt. Or save it as CSV."
+            f"{name} is an Excel file, which needs openpyxl: pip install -r "
+            "requirements-excel.txt. Or save it as CSV."
         ) from None
     try:
         with zipfile.ZipFile(path) as packed:
@@ -54,8 +58,10 @@ def _workbook(path: Path, most: int) -> Any:
             raise BadInput(f"{name} would unpack to {size / 1e6:,.0f} MB; save its sheet as CSV.")
         return openpyxl.load_workbook(path, read_only=True, data_only=True)
     except (zipfile.BadZipFile, OSError, KeyError, ValueError, SyntaxError) as error:
-        why = str(error).splitlines()[0] if str(error) else type(error).__name__
-        raise BadInput(f"{name} could not be read as an Excel file ({why}); save it again.") from None
+        reason = str(error).splitlines()[0] if str(error) else type(error).__name__
+        raise BadInput(
+            f"{name} could not be read as an Excel file ({reason}); save it again."
+        ) from None
 
 
 def _plain(cell: Any) -> Any:
