@@ -36,9 +36,9 @@ def test_an_open_question_claims_nothing_and_stores_nothing(name, tmp_path, caps
 
 def test_an_answer_by_map_settles_it_and_moves_the_score(capsys):
     assert command.main(["audit", str(TABLES / "percent_mixed.csv"), "--map", "percent=score"]) == 0
-    assert "m: Mean score 0.70 [" in capsys.readouterr().out
+    assert "m scores 0.70;" in capsys.readouterr().out
     assert command.main(["audit", str(TABLES / "ys_infos.json"), "--map", "score=r"]) == 0
-    assert "Accuracy 25% [" in capsys.readouterr().out
+    assert "25% right" in capsys.readouterr().out
 
 
 def test_a_program_reads_the_questions_as_json(capsys):
@@ -55,7 +55,7 @@ def test_one_key_answers_in_a_terminal(monkeypatch, capsys):
     monkeypatch.setattr(questions, "_read_key", lambda: next(keys))
     monkeypatch.setattr(questions, "_is_terminal", lambda: True)
     assert command.main(["audit", str(TABLES / "percent_mixed.csv")]) == 0
-    assert "m: Mean score 0.70 [" in capsys.readouterr().out
+    assert "m scores 0.70;" in capsys.readouterr().out
 
 
 def test_a_key_that_ends_it_claims_nothing(monkeypatch, capsys):
@@ -100,4 +100,4 @@ def test_minus_one_beside_zeros_and_ones_is_asked(tmp_path, capsys):
     assert "Score: 50.0%. --map missing=-1" in said and "Score: 0.0%. --map missing=" in said
     assert command.main(["audit", str(path), "--map", "missing=-1"]) == 0
     said = capsys.readouterr().out
-    assert "left out: 20 rows of 60 with score -1, which is no grade" in said and "Accuracy 50% [" in said
+    assert "left out: 20 rows of 60 with score -1, which is no grade" in said and "50% right" in said

@@ -101,4 +101,4 @@ def test_audit_reads_each_of_them(tmp_path, monkeypatch, capsys, kind):
     else:
         path.write_text(TEXT.replace(",", "\t"))
     assert command.main(["audit", path.name]) == 0
-    assert "Accuracy 67" in capsys.readouterr()[0]
+    assert "67% right" in capsys.readouterr()[0]

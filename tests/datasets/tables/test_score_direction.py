@@ -80,9 +80,9 @@ def test_nothing_is_claimed_before_it_is_answered_and_both_answers_hold(tmp_path
     assert "right" not in capsys.readouterr()[0]
     assert command.main(["audit", path.name, "--map", "reverse=hallucinated"]) == 0
     said = capsys.readouterr()[0]
-    assert "Accuracy 80" in said and "hallucinated (reversed)" in said
+    assert "80% right" in said and "hallucinated (reversed)" in said
     assert command.main(["audit", path.name, "--map", "reverse="]) == 0
-    assert "Accuracy 20" in capsys.readouterr()[0]
+    assert "20% right" in capsys.readouterr()[0]
 
 
 def test_beside_another_score_it_is_called_lower_is_better(tmp_path, monkeypatch, capsys):
@@ -95,7 +95,7 @@ def test_beside_another_score_it_is_called_lower_is_better(tmp_path, monkeypatch
     assert all(one.is_correct is None for one in toxic)
     assert command.main(["audit", path.name]) == 0
     said = capsys.readouterr()[0]
-    assert "Accuracy 75" in said and "50% right" not in said and "Other extractors" not in said
+    assert "75% right" in said and "50% right" not in said and "Other extractors" not in said
 
 
 def test_an_open_scale_is_called_lower_is_better(tmp_path, monkeypatch, capsys):
