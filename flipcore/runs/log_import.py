@@ -1,5 +1,7 @@
-"""A surveyed log -> a stored study, in batches: memory does not grow, a cancelled import goes on, and a repeated one adds
-nothing."""
+"""Store a surveyed log as a study, in batches.
+
+Memory does not grow, a cancelled import goes on, and a repeated one adds nothing.
+"""
 
 import gc
 import threading
@@ -9,8 +11,24 @@ from contextlib import contextmanager
 from dataclasses import asdict, dataclass, replace
 
 from flipcore.core.errors import BadInput
-from flipcore.core.records import WRITTEN_ANSWER, WRITTEN_MATH, WRITTEN_WORDS, Completion, Readout, correctness
-from flipcore.core.study import FILES_OF_REPORTED, OTHER_CONTROL, RECORDED, REMARKS, ItemSource, ModelUse, Part, Study
+from flipcore.core.records import (
+    WRITTEN_ANSWER,
+    WRITTEN_MATH,
+    WRITTEN_WORDS,
+    Completion,
+    Readout,
+    correctness,
+)
+from flipcore.core.study import (
+    FILES_OF_REPORTED,
+    OTHER_CONTROL,
+    RECORDED,
+    REMARKS,
+    ItemSource,
+    ModelUse,
+    Part,
+    Study,
+)
 from flipcore.datasets.recorded.formats.tables import COLUMN, is_of_columns
 from flipcore.datasets.recorded.hash_table import HashTable
 from flipcore.datasets.recorded.log_places import OWN_PROMPT, hashes_of, is_same
@@ -30,15 +48,21 @@ from flipcore.store.connection import Store
 from flipcore.store.queries.pairs import store_pairs
 from flipcore.text.counts import count_of
 
-READ_TEXT, READ_WORDS, READ_MATH, READ_SCORES = OWN_NAMES = WRITTEN_ANSWER, WRITTEN_WORDS, WRITTEN_MATH, "cloze"
+READ_TEXT, READ_WORDS, READ_MATH, READ_SCORES = OWN_NAMES = (
+    WRITTEN_ANSWER,
+    WRITTEN_WORDS,
+    WRITTEN_MATH,
+    "cloze",
+)
 MOST_WORDS = 20
-_OF_STUDY = ("name", "control", "unpublished_control", "reference")  # corrections that are fields of the study itself
+# Corrections that are fields of the study itself
+_OF_STUDY = ("name", "control", "unpublished_control", "reference")
 _CLOZE = Cloze(norm="char")
 
 
 @dataclass(frozen=True)
 class ImportProgress:
-    """How far an import is: rows of the log read of all, and the sentence for the end."""
+    """Progress of an import: rows read of all rows, and the sentence for the end."""
 
     n_done: int
     n_all: int
@@ -46,34 +70,46 @@ class ImportProgress:
 
 
 def study_of(survey: Survey) -> Study:
-    """The declaration: where the outputs came from, how they were read, and what the logs report of themselves."""
+    """Declare the study: origin of the outputs, their extractors, and reported scores."""
     leave = _left_out(survey)
-    names = [f"{name} (log)" if name in _own_names(survey) else name for name in survey.readouts if name not in leave]
+    own_names = _own_names(survey)
     kinds = set(survey.kinds.values())
-    ours = [one for one in _ours_of_text(survey) if kinds & EXTRACTORS[one].applies_to]
-    parts = [Part(name) for name in [*names, *ours]]
-    parts += [Part(READ_SCORES, {"norm": "char"})] if survey.has_scores else []
-    reported = [{key: value for key, value in asdict(one).items() if value is not None} for one in survey.reported]
+    parts = []
+    for name in survey.readouts:
+        if name not in leave:
+            parts.append(Part(f"{name} (log)" if name in own_names else name))
+    for name in _ours_of_text(survey):
+        if kinds & EXTRACTORS[name].applies_to:
+            parts.append(Part(name))
+    if survey.has_scores:
+        parts.append(Part(READ_SCORES, {"norm": "char"}))
     if survey.is_table and len(survey.files) == 1:
         return _study_of_table(survey, parts)
-    source = ItemSource(
-        RECORDED,
-        columns={key: value for key, value in survey.corrections.items() if key not in _OF_STUDY},
-        options={
-            "content": [file.revision for file in survey.files],
-            "formats": sorted({file.about.format for file in survey.files}),
-            "files": [file.source.name for file in survey.files],
-            "reported": reported,
-            **({FILES_OF_REPORTED: files} if (files := survey.files_of_reported) else {}),
-            **_facts_of(survey),
-            **({"scorers": scorers} if (scorers := _scorers(survey)) else {}),
-            "notes": [note for file in survey.files for note in file.about.notes] + survey.joining + survey.unread,
-        },
-    )
+    reported = []
+    notes: list[str] = []
+    for score in survey.reported:
+        reported.append({key: value for key, value in asdict(score).items() if value is not None})
+    for file in survey.files:
+        notes += file.about.notes
+    # The study's id is a hash of these, so what is empty stays out, and the order of keys is as it
+    # always was.
+    options: dict = {
+        "content": [file.revision for file in survey.files],
+        "formats": sorted({file.about.format for file in survey.files}),
+        "files": [file.source.name for file in survey.files],
+        "reported": reported,
+    }
+    if survey.files_of_reported:
+        options[FILES_OF_REPORTED] = survey.files_of_reported
+    options |= _facts_of(survey)
+    if scorers := _scorers(survey):
+        options["scorers"] = scorers
+    options["notes"] = notes + survey.joining + survey.unread
+    columns = {key: value for key, value in survey.corrections.items() if key not in _OF_STUDY}
     axes = [OWN_PROMPT, *(axis for axis in survey.axes if axis != OWN_PROMPT)]
     return Study(
         survey.name,
-        (source,),
+        (ItemSource(RECORDED, columns=columns, options=options),),
         tuple(Part(axis) for axis in axes),
         tuple(parts),
         tuple(_use(model, sampling, survey.n_samples) for model, sampling in survey.models.items()),
@@ -85,27 +121,34 @@ def study_of(survey: Survey) -> Study:
 
 
 def _facts_of(survey: Survey) -> dict[str, list[dict[str, str]]]:
-    """What the rows say against their logs; what came after ids were given stands apart."""
+    """Return what the rows say against their logs, by key of the declaration."""
     facts: dict[str, list[dict[str, str]]] = {}
     for about, sentence in survey.facts:
+        # Later kinds have a key that the study's id leaves out.
         name = REMARKS if about in LATER_FACTS else "facts"
         facts.setdefault(name, []).append({"about": about, "sentence": sentence})
     return facts
 
 
 def _references(survey: Survey) -> tuple[str, ...]:
-    """The models that a correction names as reference models; BadInput for one that is not in the logs."""
-    names = tuple(filter(None, (name.strip() for name in survey.corrections.get("reference", "").split(","))))
-    if unknown := [name for name in names if name not in survey.models]:
-        raise BadInput(f"reference={unknown[0][:60]} is none of the models: {', '.join(survey.models)}.")
+    """Return the reference models that a correction names. BadInput for one not in the logs."""
+    stated = survey.corrections.get("reference", "").split(",")
+    names = tuple(name.strip() for name in stated if name.strip())
+    for name in names:
+        if name not in survey.models:
+            models = ", ".join(survey.models)
+            raise BadInput(f"reference={name[:60]} is none of the models: {models}.")
     return names
 
 
 def _scorers(survey: Survey) -> list[dict]:
-    """Which scorers the logs have, by task, in the order in which a log reports them, so that the first is its headline: the name of
-    the readout, the reducer of its epochs, and the scale of its scores. A score that the rows do not hold is as reported."""
-    own, leave = _own_names(survey), _left_out(survey)
+    """Scorers of the logs: name of the readout, reducer of its epochs, scale of its scores.
+
+    They are in the order in which a log reports them by task, so the first is its headline.
+    """
+    own_names, leave = _own_names(survey), _left_out(survey)
     scorers = {}
+    # The property computes its list anew each time.
     all_reported = survey.reported
     by_task: dict[str, list[tuple[str, str]]] = {}
     for score in all_reported:
@@ -118,49 +161,67 @@ def _scorers(survey: Survey) -> list[dict]:
             low, high = survey.scale(task, name)
             scale: dict = {"low": low, "high": high} if low < 0 or high > 1 else {}
             scale |= {"is_declared": True} if scale and survey.declared_scale(name) else {}
+            # A score that the rows do not hold is shown as the log reports it.
             scale |= {} if name in scales else {"of_rows": False}
             if name not in leave:
-                spoken = f"{name} (log)" if name in own else name
-                scorers[task, name, reducer] = {"task": task, "scorer": spoken, "reducer": reducer, **scale}
-    # by a measure of all rows together
-    is_measured = any((one.task, one.readout) not in survey.of_rows for one in all_reported)
+                spoken = f"{name} (log)" if name in own_names else name
+                scorers[task, name, reducer] = {
+                    "task": task,
+                    "scorer": spoken,
+                    "reducer": reducer,
+                    **scale,
+                }
+    # A log may report a measure of all rows together, which no row holds.
+    is_measured = any((score.task, score.readout) not in survey.of_rows for score in all_reported)
     return list(scorers.values()) if survey.scales or is_measured else []
 
 
 def scores_read(survey: Survey, read: ReadScores) -> list[dict]:
-    """The scores of the rows that were looked at, under the names that the study gives its readouts; empty where the rows alone do not
-    tell them."""
-    own = _own_names(survey)
-    return read.scores(survey, lambda name: f"{name} (log)" if name in own else name) if read.is_whole else []
+    """Return scores of the rows that were looked at, by the study's names of its readouts.
+
+    Empty where the rows alone do not tell them.
+    """
+    if not read.is_whole:
+        return []
+    own_names = _own_names(survey)
+    return read.scores(survey, lambda name: f"{name} (log)" if name in own_names else name)
 
 
 def _ours_of_text(survey: Survey) -> tuple[str, ...]:
-    of_words = [task for task, kind in survey.kinds.items() if kind == "text" and task not in survey.mathematics]
-    readers = {READ_TEXT: True, READ_WORDS: of_words or not survey.mathematics, READ_MATH: survey.mathematics}
-    return tuple(name for name, is_used in readers.items() if is_used) if survey.has_text else ()
+    if not survey.has_text:
+        return ()
+    has_words = any(
+        kind == "text" and task not in survey.mathematics for task, kind in survey.kinds.items()
+    )
+    names = [READ_TEXT]
+    if has_words or not survey.mathematics:
+        names.append(READ_WORDS)
+    if survey.mathematics:
+        names.append(READ_MATH)
+    return tuple(names)
 
 
 def _own_names(survey: Survey) -> tuple[str, ...]:
-    """Names that no recorded readout keeps. A table, which people name themselves, gives up those alone that are read here."""
+    """Return names that no recorded readout keeps; a table gives up only those read here."""
     return _ours_of_text(survey) if survey.is_table else OWN_NAMES
 
 
 def _study_of_table(survey: Survey, parts: Sequence[Part]) -> Study:
-    """A table's declaration as it always was, so that its study has the id that it has in older databases."""
+    """Declare the study of a single table."""
+    # Without the keys that logs have: its id is the one that it has in older databases.
     (file,) = survey.files
     options: dict = {"content": file.revision}
     scorers = _scorers(survey) if file.about.columns.get("score") else []
     facts = [{"about": about, "sentence": text} for about, text in survey.facts]
     options |= {"scorers": scorers} if scorers else {}
     options |= {"facts" if scorers else REMARKS: facts} if facts else {}
-    more = {
-        key: value
-        for key, value in survey.corrections.items()
-        if not is_of_columns(key) and key not in ("format", *_OF_STUDY)
-    }
+    columns = dict(file.about.columns)
+    for key, value in survey.corrections.items():
+        if not is_of_columns(key) and key not in ("format", *_OF_STUDY):
+            columns[key] = value
     return Study(
         survey.name,
-        (ItemSource(RECORDED, columns={**file.about.columns, **more}, options=options),),
+        (ItemSource(RECORDED, columns=columns, options=options),),
         tuple(Part(axis) for axis in survey.axes),
         tuple(parts),
         tuple(ModelUse(model) for model in survey.models),
@@ -190,28 +251,36 @@ def store_logs(
     store: Store,
     on_progress: Callable[[ImportProgress], None] | None = None,
     stop: threading.Event | None = None,
+    *,
     is_checked: bool = True,
 ) -> str:
-    """Writes everything and returns the study's id; the study is "done" when all of it is stored.
+    """Store all rows and return the study's id; the study is "done" when all of them are stored.
 
-    With `stop` set it ends after the batch in hand, and the same import goes on from there. What is stored for a moment only need not
-    be read again and compared with the files (`is_checked`)."""
+    With `stop` set it ends after the current batch, and the same import goes on from there. A
+    study that is stored for a moment only need not be read again and compared with the files
+    (`is_checked`).
+    """
     study, n_all = study_of(survey), survey.n_records + survey.n_refused
     before = recorded.import_mark(store, study.study_id)
     if before >= n_all and recorded.import_state(store, study.study_id)[0] == DONE:
-        recorded.offer_paraphrases(store, study.study_id, study.name)  # an earlier release left them out
+        # An earlier release left them out.
+        recorded.offer_paraphrases(store, study.study_id, study.name)
         return study.study_id
     require_unchanged(survey)
     if not before:
         recorded.remove_astray(store, study.study_id)
-    store.writer.add("studies", [study_row(study, "running", "Importing.", n_calls=survey.n_records)]).result()
+    running = study_row(study, "running", "Importing.", n_calls=survey.n_records)
+    store.writer.add("studies", [running]).result()
     with store.memory_bound(recorded.MEMORY_MB), _fewer_collections():
-        elsewhere = hashes_of(recorded.stored_elsewhere(store, study.study_id, [file.revision for file in survey.files]))
+        revisions = [file.revision for file in survey.files]
+        elsewhere = hashes_of(recorded.stored_elsewhere(store, study.study_id, revisions))
         refusals = _Sentences(survey.n_refused, survey.refusals[0] if survey.refusals else "")
         pairs, sums = _DeclaredPairs(), recorded.Sums()
-        if not _all_stored(study, survey, store, before, elsewhere, refusals, pairs, sums, on_progress, stop):
+        if not _all_stored(
+            study, survey, store, before, elsewhere, refusals, pairs, sums, on_progress, stop
+        ):
             return study.study_id
-        # sums of an import that went on where another stopped lack what that one stored
+        # Sums of an import that went on where another stopped lack what that one stored.
         is_as_read = is_checked and not before and sums.agree(store, study.study_id)
         recorded.repeat_bases(store, study.study_id, OWN_PROMPT)
         n_paraphrases = recorded.offer_paraphrases(store, study.study_id, study.name)
@@ -223,21 +292,23 @@ def store_logs(
         return study.study_id
     n_outputs, astray = outcome
     if pairs.control_of:
-        store_pairs(store, pairs.control_of, {"by": [f"the column {survey.corrections[COLUMN + 'pair']}"]}, "import").result()
-    sentence = f"Imported: {count_of(survey.n_records, 'row')} of {count_of(len(survey.files), 'file')}."
+        column = survey.corrections[COLUMN + "pair"]
+        store_pairs(store, pairs.control_of, {"by": [f"the column {column}"]}, "import").result()
+    n_rows = count_of(survey.n_records, "row")
+    sentence = f"Imported: {n_rows} of {count_of(len(survey.files), 'file')}."
     if refusals.n_rows:
-        sentence += f" {count_of(refusals.n_rows, 'row was', 'rows were')} refused; the first: {refusals.first}"
+        n_rows = count_of(refusals.n_rows, "row was", "rows were")
+        sentence += f" {n_rows} refused; the first: {refusals.first}"
     if astray.n_rows:
-        sentence += (
-            f" Read again, {count_of(astray.n_rows, 'row is', 'rows are')} not stored as the files hold them; the first: "
-        )
+        n_rows = count_of(astray.n_rows, "row is", "rows are")
+        sentence += f" Read again, {n_rows} not stored as the files hold them; the first: "
         sentence += f"{astray.first} Please report this with the file."
     elif is_checked:
-        sentence += (
-            f" Read again, {'its one output is' if n_outputs == 1 else f'all {n_outputs:,} outputs are'} stored as written."
-        )
+        outputs = "its one output is" if n_outputs == 1 else f"all {n_outputs:,} outputs are"
+        sentence += f" Read again, {outputs} stored as written."
     if n_paraphrases:
-        sentence += f" {count_of(n_paraphrases, 'paraphrase waits', 'paraphrases wait')} for reviewers under Review."
+        n_waiting = count_of(n_paraphrases, "paraphrase waits", "paraphrases wait")
+        sentence += f" {n_waiting} for reviewers under Review."
         few = few_pairs_sentence(n_paraphrases)
         sentence += f" {few}" if few else ""
     state = INCOMPLETE if astray.n_rows else DONE
@@ -248,7 +319,7 @@ def store_logs(
 
 @dataclass
 class _Sentences:
-    """How many rows something is said of, and the sentence for the first of them."""
+    """Number of rows with the same fault, and the sentence for the first of them."""
 
     n_rows: int = 0
     first: str = ""
@@ -258,14 +329,16 @@ class _Sentences:
 
 
 class _DeclaredPairs:
-    """Which control a benchmark item is paired with, by what both rows say; of several the first."""
+    """Pairs of a benchmark item and a control that name each other; the first where several do."""
 
     def __init__(self) -> None:
         self._sides: dict[str, dict[bool, str]] = {}
 
     def take(self, row: LogRow) -> None:
         if row.pair:
-            self._sides.setdefault(row.pair, {}).setdefault(row.role in ITEM_ROLES, row.item.item_id)
+            self._sides.setdefault(row.pair, {}).setdefault(
+                row.role in ITEM_ROLES, row.item.item_id
+            )
 
     @property
     def control_of(self) -> dict[str, str]:
@@ -281,25 +354,33 @@ def _read_again(
     on_progress: Callable[[ImportProgress], None] | None,
     stop: threading.Event | None,
 ) -> tuple[int, _Sentences] | None:
-    """Reads the files a second time, notes the `pairs` that rows declare, and compares each row with what is stored: its text, and the
-    calls that its readouts name.
+    """Read the files a second time and compare each row with what is stored.
 
-    (outputs, rows that are stored otherwise), or None where it was stopped."""
+    Texts are compared, and the calls that readouts name. `pairs` takes what rows declare. Returns
+    the number of outputs and the rows that are stored otherwise, or None where it was stopped.
+    """
     leave, n_outputs, n_seen, astray = _left_out(survey), 0, 0, _Sentences()
     waiting: list[LogRow] = []
 
     def compare() -> None:
-        by_call = recorded.completions_at(store, [call.call_id for one in waiting for call, _ in one.calls])
-        sources = recorded.sources_of(store, study.study_id, list({one.item.item_id for one in waiting}))
-        for one in waiting:
-            is_stored = all(is_same(completion, by_call.get(call.call_id)) for call, completion in one.calls)
-            names_own = (
+        call_ids: list[str] = []
+        for log_row in waiting:
+            call_ids += [call.call_id for call, _ in log_row.calls]
+        item_ids = list({log_row.item.item_id for log_row in waiting})
+        completions = recorded.completions_at(store, call_ids)
+        sources = recorded.sources_of(store, study.study_id, item_ids)
+        for log_row in waiting:
+            is_stored = all(
+                is_same(completion, completions.get(call.call_id))
+                for call, completion in log_row.calls
+            )
+            names_its_calls = all(
                 sources.get(_key_of(readout)) == readout.source_ids
-                for readout in one.readouts
+                for readout in log_row.readouts
                 if readout.extractor not in leave
             )
-            if not (is_stored and all(names_own)):
-                astray.add(f"{one.source_place}.")
+            if not (is_stored and names_its_calls):
+                astray.add(f"{log_row.source_place}.")
         waiting.clear()
 
     n_chars = 0
@@ -315,9 +396,13 @@ def _read_again(
         compare()
         n_chars = 0
         if on_progress:
-            on_progress(ImportProgress(n_seen, survey.n_records + survey.n_refused, "checked on a second reading"))
+            n_all = survey.n_records + survey.n_refused
+            on_progress(ImportProgress(n_seen, n_all, "checked on a second reading"))
         if stop and stop.is_set():
-            sentence = f"Stored, and checked up to row {n_seen:,}. Import the same files again to check them all."
+            sentence = (
+                f"Stored, and checked up to row {n_seen:,}. "
+                "Import the same files again to check them all."
+            )
             store.writer.add("studies", [study_row(study, "cancelled", sentence)]).result()
             return None
     compare()
@@ -325,7 +410,14 @@ def _read_again(
 
 
 def _key_of(readout: Readout) -> tuple:
-    return readout.model, readout.item_id, readout.axis, readout.variant_id, readout.sample, readout.extractor
+    return (
+        readout.model,
+        readout.item_id,
+        readout.axis,
+        readout.variant_id,
+        readout.sample,
+        readout.extractor,
+    )
 
 
 def _left_out(survey: Survey) -> set[str]:
@@ -334,8 +426,9 @@ def _left_out(survey: Survey) -> set[str]:
 
 @contextmanager
 def _fewer_collections() -> Iterator[None]:
-    """A batch is some hundred thousand live objects without a cycle: Python's search for cycles among them takes a tenth of the
-    time of an import and finds none."""
+    """Let Python search for cycles of objects less often."""
+    # A batch is some hundred thousand live objects without a cycle: the search among them takes a
+    # tenth of the time of an import and finds none.
     before = gc.get_threshold()
     gc.set_threshold(500_000, *before[1:])
     try:
@@ -356,8 +449,10 @@ def _all_stored(
     on_progress: Callable[[ImportProgress], None] | None,
     stop: threading.Event | None,
 ) -> bool:
-    """Stores the rows after the first `before`, which an earlier attempt stored, a batch at a time, and notes the `pairs` that they
-    declare; False where it was stopped."""
+    """Store the rows after the first `before`, which an earlier import stored, in batches.
+
+    `pairs` takes what rows declare. Returns False where it was stopped.
+    """
     n_all = survey.n_records + survey.n_refused
     leave = _left_out(survey)
     n_seen, batch, waiting = 0, _Batch(study, leave, survey), None
@@ -370,15 +465,19 @@ def _all_stored(
             if n_seen % recorded.BATCH and not batch.is_full:
                 continue
             if n_seen > before:
-                waiting = recorded.store_marked(store, batch.study_id, batch.tables(sums), n_seen, waiting)
+                tables = batch.tables(sums)
+                waiting = recorded.store_marked(store, batch.study_id, tables, n_seen, waiting)
                 batch = _Batch(study, leave, survey)
             if on_progress:
                 on_progress(ImportProgress(n_seen, n_all))
             if stop and stop.is_set():
                 _stopped(study, store, max(n_seen, before), n_all, waiting)
                 return False
-        recorded.store_marked(store, batch.study_id, batch.tables(sums), n_seen, waiting).result()
-    except BaseException:  # the page's own Stop, an interrupt, a full disk: what was stored stays, and the state says so
+        tables = batch.tables(sums)
+        recorded.store_marked(store, batch.study_id, tables, n_seen, waiting).result()
+    except BaseException:
+        # The page's own Stop, an interrupt, a full disk: what was stored stays, and the state says
+        # so.
         _stopped(study, store, recorded.import_mark(store, study.study_id), n_all, None)
         raise
     return True
@@ -387,24 +486,32 @@ def _all_stored(
 def _stopped(study: Study, store: Store, n_seen: int, n_all: int, waiting: Future | None) -> None:
     if waiting:
         waiting.result()
-    sentence = f"Import stopped after {n_seen:,} of {n_all:,} rows. Import the same files again to go on."
+    sentence = (
+        f"Import stopped after {n_seen:,} of {n_all:,} rows. Import the same files again to go on."
+    )
     store.writer.add("studies", [study_row(study, "cancelled", sentence)]).result()
 
 
 def _log_rows(
     survey: Survey, elsewhere: HashTable, before: int = 0, refusals: _Sentences | None = None
 ) -> Iterator[LogRow | None]:
-    """Every row of every file in the survey's order; None for one that was refused, and for the first `before` of all. Rows that
-    the reader took and that are no item of the study are counted in `refusals`."""
-    builder, corrections, n_seen = Builder(_joining(survey), survey.placed, elsewhere), survey.corrections, 0
+    """Yield each row of each file in the survey's order.
+
+    None stands for a row that was refused, and for the first `before` of all. `refusals` counts
+    rows that the format reads and that are no item of the study.
+    """
+    builder = Builder(_joining(survey), survey.placed, elsewhere)
+    corrections, n_seen = survey.corrections, 0
     for number, file in enumerate(survey.files):
         try:
-            for record in corrected(file.reader.records(file.source, survey.beside), corrections, file.source.name):
+            records = file.reader.records(file.source, survey.beside)
+            for record in corrected(records, corrections, file.source.name):
                 n_seen += 1
                 log_row = None
                 try:
                     if isinstance(record, LogRecord):
-                        log_row = builder.entry(record, number, file.revision, file.model_of(corrections, record.model))
+                        model = file.model_of(corrections, record.model)
+                        log_row = builder.entry(record, number, file.revision, model)
                 except BadInput as error:
                     if refusals and isinstance(record, LogRecord):
                         refusals.add(f"{record.place} {str(error).removesuffix('.')}.")
@@ -415,19 +522,29 @@ def _log_rows(
 
 def _joining(survey: Survey) -> Joining:
     kinds, corrections = survey.kinds, survey.corrections
-    roles = {task: corrections.get(f"role:{task}") or corrections.get("role") or "" for task in kinds}
-    axes = {key.partition(":")[2]: value for key, value in corrections.items() if key.startswith("axis:")}
-    harmless = {key.partition(":")[2]: value == "yes" for key, value in corrections.items() if key.startswith("harmless:")}
-    task_roles = {task: role for task, role in roles.items() if role}
-    grades = {
-        (task, name)
-        for task, scales in survey.scales.items()
-        for name in scales
-        for low, high in [survey.scale(task, name)]
-        if low < 0 or high > 1
-    }
+    axes: dict[str, str] = {}
+    harmless: dict[str, bool] = {}
+    for key, value in corrections.items():
+        name = key.partition(":")[2]
+        if key.startswith("axis:"):
+            axes[name] = value
+        elif key.startswith("harmless:"):
+            harmless[name] = value == "yes"
+    roles: dict[str, str] = {}
+    for task in kinds:
+        role = corrections.get(f"role:{task}") or corrections.get("role")
+        if role:
+            roles[task] = role
+    grades = set()
+    for task, scales in survey.scales.items():
+        for name in scales:
+            low, high = survey.scale(task, name)
+            if low < 0 or high > 1:
+                grades.add((task, name))
     formulas = dict.fromkeys(survey.mathematics, canonical_expression)
-    return Joining(kinds, _own_names(survey), task_roles, survey.clusters, grades, axes, harmless, formulas)
+    return Joining(
+        kinds, _own_names(survey), roles, survey.clusters, grades, axes, harmless, formulas
+    )
 
 
 class _Batch:
@@ -436,7 +553,7 @@ class _Batch:
     def __init__(self, study: Study, leave: set[str], survey: Survey) -> None:
         self.study_id, self.leave, self.has_text = study.study_id, leave, survey.has_text
         self.mathematics = survey.mathematics
-        self.scored = {str(one["task"]) for one in study.scorers}
+        self.scored = {str(scorer["task"]) for scorer in study.scorers}
         self.items: dict[str, dict] = {}
         self.study_items: dict[str, dict] = {}
         self.variants: dict[str, dict] = {}
@@ -447,7 +564,7 @@ class _Batch:
 
     @property
     def is_full(self) -> bool:
-        """Whether its texts alone fill the memory that a batch may take."""
+        """True where its texts alone fill the memory that a batch may take."""
         return self.n_chars > recorded.BATCH_CHARS
 
     def take(self, log_row: LogRow, position: int) -> None:
@@ -470,16 +587,24 @@ class _Batch:
             self.n_outputs += 1
             self.n_calls += len(log_row.calls)
             for call, completion in log_row.calls:
-                self.n_chars += len(call.request.prompt) + len(completion.text) + len(completion.reasoning)
-                self.completions[call.call_id] = rows.completion_row(call, completion, False)
+                self.n_chars += len(call.request.prompt)
+                self.n_chars += len(completion.text) + len(completion.reasoning)
+                self.completions[call.call_id] = rows.completion_row(
+                    call, completion, simulated=False
+                )
             is_score = log_row.calls[0][0].request.kind == "score"
             can_read = is_score or (self.has_text and log_row.has_text)
             task = log_row.item.dataset
-            self.readouts += _ours(log_row, task in self.scored, task in self.mathematics) if can_read else []
-        self.readouts += [one for one in log_row.readouts if one.extractor not in self.leave]
+            if can_read:
+                self.readouts += _ours(
+                    log_row, is_scored=task in self.scored, is_mathematics=task in self.mathematics
+                )
+        for readout in log_row.readouts:
+            if readout.extractor not in self.leave:
+                self.readouts.append(readout)
 
     def tables(self, sums: recorded.Sums) -> dict[str, list[dict]]:
-        """The rows to store, counted in the sums."""
+        """Return the rows to store, by table, and count them in the sums."""
         readouts, sources = rows.readout_rows(self.study_id, self.readouts)
         tables = {
             "items": list(self.items.values()),
@@ -487,7 +612,9 @@ class _Batch:
             "variants": list(self.variants.values()),
             "study_variants": list(self.study_variants.values()),
             "completions": list(self.completions.values()),
-            "study_calls": [{"study_id": self.study_id, "call_id": call_id} for call_id in self.completions],
+            "study_calls": [
+                {"study_id": self.study_id, "call_id": call_id} for call_id in self.completions
+            ],
             "readouts": readouts,
             "readout_sources": sources,
         }
@@ -495,10 +622,11 @@ class _Batch:
         return tables
 
 
-def _ours(log_row: LogRow, is_scored: bool, is_mathematics: bool) -> list[Readout]:
-    """The text as our extractor reads it, formulas as mathematics, and options' scores by likelihood a character. Where the log has a
-    scorer it is read beside it, and only where a right answer is a text that can be matched: not a trajectory's outcome, nor several
-    options at once."""
+def _ours(log_row: LogRow, *, is_scored: bool, is_mathematics: bool) -> list[Readout]:
+    """Read the row by our extractors: its text, formulas as mathematics, or options' scores.
+
+    Scores of options are read by likelihood per character.
+    """
     item, variant, (call, _) = log_row.item, log_row.variant, log_row.calls[0]
     scored = call.request.kind == "score"
     of_text = READ_TEXT if item.kind != "text" else READ_MATH if is_mathematics else READ_WORDS
@@ -506,11 +634,16 @@ def _ours(log_row: LogRow, is_scored: bool, is_mathematics: bool) -> list[Readou
     is_words = extractor.name in (READ_WORDS, READ_MATH)
     if item.kind not in extractor.applies_to or (is_words and not _is_short(item.target)):
         return []
+    # Beside a scorer of the log only right answers that a text can match are read: not a
+    # trajectory's outcome, nor several options at once.
     if is_scored and (
-        item.target is None if is_words else item.kind == "choice" and not scored and "\n" in (item.target or "")
+        item.target is None
+        if is_words
+        else item.kind == "choice" and not scored and "\n" in (item.target or "")
     ):
         return []
-    reading = extractor.read(item, variant, [_as_whole(log_row, completion) for _, completion in log_row.calls])
+    completions = [_as_whole(log_row, completion) for _, completion in log_row.calls]
+    reading = extractor.read(item, variant, completions)
     return [
         Readout(
             call.model,
@@ -527,11 +660,13 @@ def _ours(log_row: LogRow, is_scored: bool, is_mathematics: bool) -> list[Readou
 
 
 def _is_short(target: str | None) -> bool:
-    """Whether any right answer is a few words, which a text can match; code or a summary is matched by no other text."""
-    return target is None or any(len(one.split()) <= MOST_WORDS for one in target.split("\n"))
+    """Tell whether any right answer has few words."""
+    # Code or a summary is matched by no other text.
+    return target is None or any(len(line.split()) <= MOST_WORDS for line in target.split("\n"))
 
 
 def _as_whole(log_row: LogRow, completion: Completion) -> Completion:
-    """A text that is an option's label and nothing else is a whole answer, although its limit of one token ended it."""
-    is_label = completion.text.strip().rstrip(".)") in log_row.variant.labels and log_row.item.kind == "choice"
+    """Mark an option's label as a finished answer, although a limit of one token ended it."""
+    label = completion.text.strip().rstrip(".)")
+    is_label = label in log_row.variant.labels and log_row.item.kind == "choice"
     return replace(completion, finish_reason="stop") if is_label else completion
