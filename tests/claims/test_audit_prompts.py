@@ -323,3 +323,31 @@ def test_prompts_and_keys_of_many_clean_logs_raise_nothing(n_logs):
         )
         n_hits += len(list(prompt_findings(AuditInput(frame, items, pd.DataFrame(), prompts=prompts))))
     assert n_hits == 0
+
+
+def test_an_option_that_is_a_part_of_another_makes_no_other_wording():
+    options = [["oak", "oak tree"] if i % 2 else ["elm", "ash tree"] for i in range(40)]
+    questions = [f"Which is densest in region {i}?" for i in range(40)]
+    items = pd.DataFrame(
+        {
+            "item_id": [f"w/{i}" for i in range(40)],
+            "question": questions,
+            "options": options,
+            "target": [str(i // 2 % 2) for i in range(40)],
+            "category": "",
+        }
+    )
+    asked = [f"{q}\nA) {a}\nB) {b}" for q, (a, b) in zip(questions, options, strict=True)]
+    prompts = pd.DataFrame({"item_id": items["item_id"], "prompt": asked})
+    frame = pd.DataFrame(
+        {
+            "item_id": items["item_id"],
+            "model": "m",
+            "extractor": "choice",
+            "axis": "identity",
+            "answer": items["target"],
+            "is_base": True,
+        }
+    )
+    found = prompt_findings(AuditInput(frame, items, pd.DataFrame(), prompts=prompts))
+    assert "wordings" not in {finding.about for finding in found}

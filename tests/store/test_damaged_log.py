@@ -4,9 +4,11 @@ import shutil
 import subprocess
 import sys
 
+import duckdb
 import pytest
 
 from flipcore.core.errors import BadInput
+from flipcore.store import whole_copy
 from flipcore.store.connection import Store
 from flipcore.store.whole_copy import copy_whole, log_of, repair
 
@@ -163,3 +165,20 @@ def test_a_damaged_database_is_not_backed_up_as_if_it_were_whole(path, tmp_path)
     with pytest.raises(BadInput, match="cannot be copied"):
         copy_whole(path, tmp_path / "copy.duckdb")
     assert not (tmp_path / "copy.duckdb").exists()
+
+
+def test_a_log_that_stays_unread_up_to_its_end_is_left_out(tmp_path, monkeypatch):
+    """The same bytes are not tried for ever."""
+    path, draft, tries = tmp_path / "a.duckdb", tmp_path / "draft.duckdb", []
+    path.write_bytes(b"database")
+    log_of(path).write_bytes(b"0123456789")
+
+    def refuse(_):
+        tries.append(log_of(draft).read_bytes())
+        assert len(tries) < 5
+        raise duckdb.Error(f"Failure at byte position {min(7, len(tries[-1]))}: no checksum")
+
+    monkeypatch.setattr(whole_copy.duckdb, "connect", refuse)
+    assert whole_copy._copy_readable(path, log_of(path), draft) == 0
+    assert tries == [b"0123456789", b"0123456"]
+    assert draft.read_bytes() == b"database" and not log_of(draft).exists()
