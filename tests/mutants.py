@@ -53,7 +53,8 @@ FIRST_SECONDS = 6.0  # of tests that run before the others are even collected: m
 N_PROCESSES = 2  # of the run that sees which tests reach which change
 NOTICED, SURVIVED, NOT_FINISHED = "noticed", "survived", "not finished"
 # a survivor that changes nothing anybody could see -> why: (file, line as it stands, what it became)
-SAME: dict[tuple[str, str, str], str] = {}
+_SEED = "another fixed seed draws as well"
+SAME: dict[tuple[str, str, str], str] = {("flipcore/stats/memory/loss_diagnostics.py", "seed: int = 0,", "1"): _SEED}
 _COMPARED = {
     ast.Lt: ast.LtE, ast.LtE: ast.Lt, ast.Gt: ast.GtE, ast.GtE: ast.Gt, ast.Eq: ast.NotEq, ast.NotEq: ast.Eq,
     ast.In: ast.NotIn, ast.NotIn: ast.In, ast.Is: ast.IsNot, ast.IsNot: ast.Is,
@@ -107,6 +108,11 @@ class Change:
     def place(self) -> str:
         """File and line, as an editor opens them."""
         return f"{self.file}:{self.line}"
+
+    @property
+    def text_of_line(self) -> str:
+        """The line as it stands."""
+        return self.path.read_text(encoding="utf-8").splitlines()[self.line - 1].strip()
 
     @property
     def source(self) -> str:
@@ -393,7 +399,7 @@ def _shown(change: Change) -> str:
 
 
 def _reason(change: Change) -> str:
-    reason = SAME.get((change.file, change.before, change.after), "")
+    reason = SAME.get((change.file, change.text_of_line, change.after), "")
     return f": {reason}" if reason else ""
 
 

@@ -168,6 +168,11 @@ def test_a_test_that_does_not_end_is_neither_noticed_nor_survived(half, monkeypa
     counted = {change: mutants.NOT_FINISHED, other: mutants.NOTICED, third: mutants.SURVIVED}
     head = mutants.rows_of("stats", counted, seed=1)[0]
     assert head == "| stats | 3 | 0 | 1 | 1 of 2 | 0.50 | 1 |"
+    same = ("flipcore/half.py", "if x < 3 and not flag:", "4")
+    monkeypatch.setitem(mutants.SAME, same, "it never comes")
+    head, *named = mutants.rows_of("stats", counted, seed=1)
+    assert head == "| stats | 3 | 1 | 1 | 1 of 1 | 1.00 | 1 |"
+    assert "`flipcore/half.py:6` `3` → `4`: it never comes" in named[0]
 
 
 def test_a_second_call_goes_on_where_the_first_was_stopped(half, tmp_path, monkeypatch, capsys):
