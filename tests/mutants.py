@@ -89,7 +89,8 @@ _builtins._reached = _reached
 class Change:
     """One change of a module; `before` and `after` are the expression as text.
 
-    `start` and `end` are the offsets of the expression in the module's bytes.
+    `start` and `end` are the offsets of the expression in `module`, the whole file as it stood when
+    the change was drawn: somebody may edit it while the tests run.
     """
 
     path: Path
@@ -98,6 +99,7 @@ class Change:
     after: str
     start: int
     end: int
+    module: bytes = field(repr=False)
 
     @property
     def file(self) -> str:
@@ -112,13 +114,13 @@ class Change:
     @property
     def text_of_line(self) -> str:
         """The line as it stands."""
-        return self.path.read_text(encoding="utf-8").splitlines()[self.line - 1].strip()
+        return self.module.splitlines()[self.line - 1].decode().strip()
 
     @property
     def source(self) -> str:
         """The whole module with the change."""
-        whole = self.path.read_bytes()
-        return (whole[: self.start] + f"({self.after})".encode() + whole[self.end :]).decode()
+        after = f"({self.after})".encode()
+        return (self.module[: self.start] + after + self.module[self.end :]).decode()
 
 
 def changes(path: Path) -> Iterator[Change]:
@@ -131,7 +133,7 @@ def changes(path: Path) -> Iterator[Change]:
         for new in altered(node):
             start = starts[node.lineno - 1] + node.col_offset
             end = starts[(node.end_lineno or node.lineno) - 1] + (node.end_col_offset or 0)
-            yield Change(path, node.lineno, ast.unparse(node), ast.unparse(new), start, end)
+            yield Change(path, node.lineno, ast.unparse(node), ast.unparse(new), start, end, source)
 
 
 def _walked(node: ast.AST) -> Iterator[ast.expr]:
