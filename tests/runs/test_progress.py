@@ -62,6 +62,16 @@ def test_the_time_left_is_that_of_the_calls_that_still_need_asking():
     assert p.eta_s is None
 
 
+def test_no_time_left_is_said_while_only_stored_answers_come():
+    """One call was asked, which tells nothing of how long the next ones take."""
+    pace, p = Pace(), Progress(n_calls=1_000)
+    for second in range(1, 12):
+        p.n_reused = 20 * second
+        p.n_done = 1 + p.n_reused
+        pace.measure(p, float(second))
+    assert p.rate_per_s == 0 and p.eta_s is None
+
+
 def test_an_incomplete_run_says_what_failed_and_what_resume_does():
     said = end_message(Progress(n_calls=9, n_done=9, n_failed=2, state="incomplete"), None, 0.0, "No.")
     assert said == "2 of 9 calls failed. Resume asks only those again. The first error: No."
