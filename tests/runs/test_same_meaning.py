@@ -22,7 +22,7 @@ from flipcore.reports.read_by_people import reader_errors
 from flipcore.runs import runner
 from flipcore.runs.log_import import store_logs
 from flipcore.runs.log_survey import survey
-from flipcore.runs.plan import plan, projection
+from flipcore.runs.plan import plan, projection, remaining
 from flipcore.runs.rereading import judge_again, priced
 from flipcore.store.connection import Store
 from flipcore.store.queries import budgets, judges, studies
@@ -168,6 +168,9 @@ def test_an_interrupt_among_the_comparisons_loses_none_and_buys_none_twice(tmp_p
     assert store.rows(stored) == [(n_before,)] == store.rows("SELECT count(*) FROM purchases") and n_before >= at
     half = studies.readouts(store, study.study_id, everything=True)
     assert set(half["status"]) <= {"ok", "absent"} and half["status"].eq("absent").any()
+    [(n_answered,)] = store.rows("SELECT count(*) FROM completions WHERE status = 'ok'")
+    whole = plan(study, store)
+    assert remaining(whole, store).n_calls == projection(whole).n_calls - n_answered
     assert runner.run(study, store).state == "done"
     store.writer.flush()
     assert store.rows(stored) == [(len(world.judged),)] == store.rows("SELECT count(*) FROM purchases")
