@@ -5,11 +5,13 @@ import json
 import shutil
 import threading
 import zipfile
+from types import SimpleNamespace
 
 import pytest
 
 from flipcore import __main__ as command
 from flipcore.core.errors import BadInput
+from flipcore.runs import log_import
 from flipcore.runs.log_corrections import corrections_of
 from flipcore.runs.log_import import store_logs, study_of
 from flipcore.runs.log_survey import survey
@@ -475,3 +477,18 @@ def test_a_log_whose_options_were_shuffled_says_what_is_lost(tmp_path, shuffle, 
     header["plan"]["steps"] = [{"solver": "multiple_choice", "params": {"shuffle": shuffle}}]
     log = made.inspect_eval(tmp_path / "a.eval", [made.inspect_sample(1)], header)
     assert any("shuffle=True" in sentence for sentence in survey([log]).sentences()) == is_noted
+
+
+@pytest.mark.parametrize(
+    ("kinds", "mathematics", "names"),
+    [
+        pytest.param({"a": "choice"}, (), ("text", "words"), id="letters alone"),
+        pytest.param({"m": "text"}, ("m",), ("text", "maths"), id="formulas alone"),
+        pytest.param({"a": "choice", "m": "text"}, ("m",), ("text", "maths"), id="letters, formulas"),
+        pytest.param({"w": "text", "m": "text"}, ("m",), ("text", "words", "maths"), id="words, formulas"),
+    ],
+)
+def test_texts_are_read_by_what_their_tasks_need(kinds, mathematics, names):
+    found = SimpleNamespace(kinds=kinds, mathematics=frozenset(mathematics), has_text=True)
+    by_name = {"text": log_import.READ_TEXT, "words": log_import.READ_WORDS, "maths": log_import.READ_MATH}
+    assert log_import._ours_of_text(found) == tuple(by_name[name] for name in names)
