@@ -313,7 +313,7 @@ def inflation_claim(conditions: Sequence[Condition]) -> Claim:
     if len(conditions) == 1:
         verb = "answers" if n_better else "is not shown to answer"
         finding = f"{model} {verb} the benchmark better than the holdout"
-        sentence, detail = f"{finding}: {size} ({p_text(p[0])}).", ""
+        sentence, detail = f"{finding}: {size}.", f"{p_text(p[0])}."
     else:
         verb = f"{n_better:,} of {len(conditions):,} models answer{'s' * (n_better == 1)}"
         if not n_better:

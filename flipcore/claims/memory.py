@@ -101,9 +101,9 @@ def summary_claim(verdicts: Sequence[Witness], sets: Mapping[str, str], n_contro
     n_open = sum(
         bool(witness.claim.withheld) or witness.claim.outcome == UNDECIDED for witness in verdicts
     )
-    open_words = f", {n_open} undecided or not claimed" if n_open else ""
-    counts = f"{len(seeing)} of {len(verdicts)} detectors{open_words}"
-    detail = f"{counts}; {n_control:,} controls.{_by_items(verdicts)}"
+    open_words = f"; {n_open} are undecided or not claimed" if n_open else ""
+    counts = f"{len(seeing)} of {len(verdicts)} detectors see it{open_words}"
+    detail = f"{counts}. Compared with {n_control:,} control items."
     if not seeing:
         sentence = f"No memory shown in the {all_items}.{score_note}"
         return Claim(ANY_DETECTOR, "none shown", sentence, detail=detail)
@@ -133,20 +133,6 @@ def _n_kinds(n: int) -> str:
     words = ("no", "one", "two", "three", "four", "five", "six")
     count = words[n] if n < len(words) else str(n)
     return f"{count} kind of evidence says so" if n == 1 else f"{count} kinds of evidence agree"
-
-
-def _by_items(verdicts: Sequence[Witness]) -> str:
-    """Return " Problems: 3 of 6. Passages: 4 of 4."; empty if all items are of one kind."""
-    claims_by_items: dict[str, list[Claim]] = {}
-    for witness in verdicts:
-        claims_by_items.setdefault(witness.items, []).append(witness.claim)
-    if len(claims_by_items) < 2:
-        return ""
-    sentences = []
-    for name, claims in claims_by_items.items():
-        n_seeing = sum(claim.is_made and claim.outcome in POSITIVE for claim in claims)
-        sentences.append(f" {name[:1].upper()}{name[1:]}: {n_seeing} of {len(claims)}.")
-    return "".join(sentences)
 
 
 def _in_a_row(words: Sequence[str]) -> str:

@@ -110,7 +110,7 @@ def _first_sentence(truth: GroundTruth, outcomes: Sequence[str]) -> str:
         name = f"{best.name[:1].upper()}{best.name[1:]}"
         return (
             f"{name} finds single items that were read {best.sees:,} times or more "
-            f"({share_text(share)} flagged); {n} find any."
+            f"({share_text(share)} of them); {n} find any."
         )
     n_groups = outcomes.count("group")
     group_words = ""

@@ -426,10 +426,10 @@ def winners(contest: Contest) -> Claim:
         models = _in_a_row(list(counts)) if len(counts) <= MOST_NAMES else f"{len(counts)} models"
         all_of = "all " if len(ways) > 1 else ""
         return description(f"{models} tie for first in {all_of}{combinations}.", firsts=firsts)
-    listed = ", ".join(f"{model} {n}" for model, n in list(counts.items())[:MOST_NAMES])
+    listed = ", ".join(f"{model} in {n}" for model, n in list(counts.items())[:MOST_NAMES])
     more = f" and {len(counts) - MOST_NAMES} more" if len(counts) > MOST_NAMES else ""
     ties = " (ties count for each)" if sum(counts.values()) > len(ways) else ""
-    return description(f"First in {combinations}: {listed}{more}{ties}.", firsts=firsts)
+    return description(f"Best in {combinations}: {listed}{more}{ties}.", firsts=firsts)
 
 
 def _in_a_row(names: Sequence[str]) -> str:

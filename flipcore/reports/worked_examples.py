@@ -23,9 +23,9 @@ def flips_example(cells: Sequence[Decomposition]) -> str:
     if not contested:
         return ""
     cell = max(contested, key=lambda contested_cell: contested_cell.A.value)
-    t, g, a, floor = (number_text(part.value) for part in (cell.T, cell.G, cell.A, cell.W))
-    floor_text = f"noise floor {floor}" if not np.isnan(cell.W.value) else "no noise floor"
-    return f"{place(cell)}: T {t} − G {g} = A {a}; {floor_text}; {cell.n_items:,} items."
+    t, g, a, floor = (number_text(100 * part.value, 0) for part in (cell.T, cell.G, cell.A, cell.W))
+    floor_text = f"noise floor {floor}%" if not np.isnan(cell.W.value) else "no noise floor"
+    return f"{place(cell)}: T {t}% − G {g}% = A {a} points; {floor_text}; {cell.n_items:,} items."
 
 
 def gap_example(gap: DropGap) -> str:

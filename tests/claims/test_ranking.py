@@ -110,7 +110,7 @@ def test_a_pair_says_under_how_many_ways_it_leads_and_how_many_separate_it():
 def test_the_winner_of_each_way_is_counted():
     one = contest_of({"A": {OWN: STRONG, TOKEN: WEAK, LOWER: STRONG}, "B": {OWN: MIDDLE, TOKEN: STRONG, LOWER: WEAK}})
     claim = winners(one)
-    assert not claim.asserted and claim.text == "First in 3 combinations of prompt and extractor: A 2, B 1."
+    assert not claim.asserted and claim.text == "Best in 3 combinations of prompt and extractor: A in 2, B in 1."
     assert claim.numbers["firsts"]["B"] == ["own prompt, first token"]
 
 

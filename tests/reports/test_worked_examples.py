@@ -19,7 +19,7 @@ def cells(first, written):
 def test_the_largest_artifact_is_taken_apart():
     # A, B, C under the first token: all pairs differ; written A, A, A: none
     said = flips_example(cells("ABC", "AAA"))
-    assert "first token: T 1.00 − G 0.00 = A 1.00; no noise floor; 12 items." in said
+    assert "first token: T 100% − G 0% = A 100 points; no noise floor; 12 items." in said
     assert len(said.split()) <= 18
     assert flips_example([one for one in cells("ABC", "AAA") if one.is_reference]) == ""
 

@@ -214,7 +214,7 @@ class Comparison:
         closest = self.across[1][:, 0]
         middle = [float(np.median(closest[self.labels == label])) for label in (0, 1)]
         return (
-            "The middle benchmark entry has its nearest holdout entry at a cosine of "
-            f"{number_text(middle[0])}, the middle holdout entry its nearest benchmark entry at "
-            f"{number_text(middle[1])}."
+            f"A typical benchmark entry is {number_text(middle[0])} alike (cosine) to its nearest "
+            f"holdout entry, a typical holdout entry {number_text(middle[1])} to its nearest "
+            "benchmark entry."
         )

@@ -184,12 +184,12 @@ class GroundTruth:
 
 
 def share_text(share: Estimate) -> str:
-    """Return a share as "88% [74%, 95%]"."""
+    """Return a share as "88% [74, 95]"."""
     if math.isnan(share.value):
         return "–"
     if not share.has_interval:
         return f"{100 * share.value:.0f}%"
-    return f"{100 * share.value:.0f}% [{100 * share.low:.0f}%, {100 * share.high:.0f}%]"
+    return f"{100 * share.value:.0f}% [{100 * share.low:.0f}, {100 * share.high:.0f}]"
 
 
 def exact_share(k: int, n: int, level: float = 0.95) -> Estimate:

@@ -63,7 +63,7 @@ def test_the_curve_has_the_area_and_moves_ties_together():
 
 def test_a_share_is_exact():
     share = exact_share(2, 40)
-    assert [share.low, share.high] == clopper_pearson(2, 40) and share_text(share) == "5% [1%, 17%]"
+    assert [share.low, share.high] == clopper_pearson(2, 40) and share_text(share) == "5% [1, 17]"
     assert share_text(exact_share(0, 0)) == "–"
 
 
@@ -83,7 +83,7 @@ def test_a_detector_that_sees_is_told_from_one_that_sees_nothing():
     assert [one.sees for one in truth.detectors] == [16, None]
     claim = truth_claim(truth)
     assert claim.text == (
-        "Question loss finds single items that were read 16 times or more (98% [87%, 100%] flagged); 1 of 2 detectors find any."
+        "Question loss finds single items that were read 16 times or more (98% [87, 100] of them); 1 of 2 detectors find any."
     )
     assert claim.detail == (
         "At 5% false positives. Single items are seen by question loss from dose 16 on. Nothing is shown by answer loss."
