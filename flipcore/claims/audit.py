@@ -45,11 +45,11 @@ from flipcore.claims.audit_items import (
 from flipcore.claims.audit_outputs import output_findings, reported_errors
 from flipcore.claims.audit_prompts import prompt_findings
 from flipcore.claims.claim import Assertion, Claim, description
-from flipcore.claims.ranking import contest, lead_claim, lead_words
+from flipcore.claims.ranking import contest, lead_claim, lead_words, round_up
 from flipcore.core.finish import ENDED_EARLY
 from flipcore.core.records import ABSENT, OTHER_PROMPT
 from flipcore.extractors import EXTRACTORS
-from flipcore.stats.audit.paired import grade_gap, paired_scores
+from flipcore.stats.audit.paired import grade_gap, n_to_decide, paired_scores
 from flipcore.stats.audit.score_rate import score_rates
 from flipcore.stats.base.accuracy import accuracy
 from flipcore.stats.base.estimate import Estimate, number_text, p_text, percent_text
@@ -457,6 +457,8 @@ def _graded_claim(pair: ReadoutPair, p: float, n_tests: int) -> Claim:
         differ = f"{pair.model}: undecided whether {pair.first} and {pair.second} differ on {among}"
         sentence = f"{differ}: {gap.text()} ({higher} − {lower}), {p_text(p)}."
     detail = _grade_words(pair, f"under {pair.first}", f"under {pair.second}")
+    if not asserted:
+        detail = f"{_undecided_words(pair, alpha)}{detail}"
     if n_tests > 1:
         detail += f" p corrected for {n_tests} checks of this log (false-discovery rate)."
     if pair.clusters is not None:
@@ -464,6 +466,20 @@ def _graded_claim(pair: ReadoutPair, p: float, n_tests: int) -> Claim:
     outcome, numbers = "differ" if asserted else "undecided", {"difference": gap, "p": p}
     return Claim(
         READOUTS_DIFFER, outcome, sentence, asserted=asserted, detail=detail, numbers=numbers
+    )
+
+
+def _undecided_words(pair: ReadoutPair | GradedPair, alpha: float) -> str:
+    """Say how many items would decide between two grades; "" where that is not known."""
+    if pair.clusters is not None:
+        return ""
+    shares = (pair.first_scores - pair.second_scores) / (pair.high - pair.low)
+    needed = n_to_decide(shares, alpha)
+    if not math.isfinite(needed) or needed <= shares.size:
+        return ""
+    return (
+        f"With {shares.size:,} graded items only a large difference can be shown; about "
+        f"{round_up(needed):,} would decide it, should the difference stay what it is. "
     )
 
 
@@ -677,6 +693,8 @@ def graded_pair_claims(pairs: Sequence[GradedPair], subject: str) -> list[Claim]
                 f"{gap.text()} on {among}, {p_text(p)}."
             )
         detail = _grade_words(pair, f"of {pair.first}", f"of {pair.second}")
+        if not asserted:
+            detail = f"{_undecided_words(pair, alpha)}{detail}"
         if len(pairs) > 1:
             detail += f" p corrected for {len(pairs)} pairs of models (Holm)."
         if pair.clusters is not None:

@@ -151,9 +151,9 @@ def difficulty_result(
     # A model that may have read the target says nothing of how hard it is.
     blind = [condition for condition in conditions if states[condition.model].state == BEFORE]
     if not blind:
+        # The next step says which model it needs.
         states_text = " ".join(state.sentence for state in states.values())
-        lacking = "it needs a model trained before the benchmark was published."
-        return None, f"Not run: {lacking} {states_text}"
+        return None, f"Not run: {states_text}"
     test = joined([condition.difficulty(DIFFICULTY_MARGIN) for condition in blind])
     n_target, n_retro = blind[0].counts[1], blind[0].counts[3]
     labels = "; ".join(condition.label for condition in blind[:3]) + (

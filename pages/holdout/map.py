@@ -284,7 +284,7 @@ def panel(comparison: Comparison, rows: Sequence[int], places, store: Store, who
         _entry_actions(comparison, rows, whole_id)
     if not rows:
         st.info(
-            "Click a point to read it, or draw around a patch with the lasso.",
+            "Click a point, or draw around some, to read them.",
             icon=":material/lasso_select:",
         )
     elif len(rows) == 1:

@@ -44,7 +44,7 @@ def test_without_a_model_from_before_there_is_a_reason_and_no_test():
     )
     test, why = difficulty_result(conditions(pd.DataFrame(rows(model="n"))), {"n": STATES["n"]})
     assert (
-        test is None and why == f"Not run: it needs a model trained before the benchmark was published. {STATES['n'].sentence}"
+        test is None and why == f"Not run: {STATES['n'].sentence}"
     )
 
 

@@ -14,6 +14,8 @@ from flipcore.stats.base.intervals import SIGNED, clt
 from flipcore.stats.base.proportions import z_quantile
 from flipcore.stats.base.tango import loss_limits, p_two_sided
 
+_POWER, _MOST_ITEMS = 0.8, 1_000_000
+
 
 @dataclass(frozen=True)
 class PairedScores:
@@ -108,6 +110,28 @@ def grade_gap(
     n = shares.size if clusters is None else int(clusters.max(initial=-1)) + 1
     limits = width * float(least), width * float(most)
     return Estimate(width * value, *limits, 1 - 2 * alpha, "guarded t", n, None)
+
+
+def n_to_decide(shares: np.ndarray, alpha: float) -> float:
+    """Return how many items would show the difference of two grades, four times in five.
+
+    `shares` (items,) are differences as shares of the scale, whose mean and spread are taken to
+    stay what they are; `alpha` is one-sided. Infinite where the mean is 0 or nothing varies, and
+    beyond a million. The guarded t counts one item more, at the scale's end: of few items it needs
+    a difference much larger than a plain t does.
+    """
+    if shares.size < 2:
+        return math.inf
+    mean, variance = abs(float(shares.mean())), float(shares.var(ddof=1))
+    if not mean > 0 or not variance > 0:
+        return math.inf
+    needed = z_quantile(1 - alpha) + z_quantile(_POWER)
+    n = float(shares.size)
+    while n < _MOST_ITEMS:
+        if n * mean - 1 >= needed * math.sqrt(n * variance + 1):
+            return n
+        n = max(n + 1, 1.02 * n)
+    return math.inf
 
 
 def unpaired_difference(first: np.ndarray, second: np.ndarray, level: float = 0.95) -> Estimate:
