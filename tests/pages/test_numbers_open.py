@@ -1,15 +1,16 @@
 """Every number of every kind of study opens its outputs: all links of all pages are walked, for a
-study asked here, an imported log, an imported table and a table of scores."""
+study asked here, an imported log, an imported table and a table of scores; and every item of a study of memory."""
 
 import pytest
 from streamlit.testing.v1 import AppTest
 
 from flipcore.core.records import IDENTITY
-from flipcore.core.study import Part
-from flipcore.runs import runner
+from flipcore.core.study import ItemSource, ModelUse, Part, Study
+from flipcore.runs import demo, runner
 from flipcore.runs.log_import import store_logs
 from flipcore.runs.log_survey import survey
 from flipcore.store.queries import studies
+from pages.memorization.items import PARTS
 from tests.pages.opening import opened, quiet, words
 from tests.reports.test_findings_open import write_log_of_two_models, write_table
 from tests.runs.test_runner import tiny_study
@@ -130,3 +131,42 @@ def test_every_finding_of_the_audit_opens_its_outputs(study):
     for key in looks:
         page = opened("audit/page.py", study=study)
         assert_opened(page.button(key=key).click().run(), key)
+
+
+MEMORY = Study(
+    "memory",
+    tuple(
+        ItemSource("pocket_problems", role, 20, 3, where=where)
+        for role, where in (("benchmark", {"dose": [256]}), ("control", {"split": "control"}))
+    ),
+    (Part(IDENTITY), Part("paraphrase"), Part("numeric_resample")),
+    (Part("regex"), Part("question_loss")),
+    (ModelUse("pocket", max_tokens=96),),
+    control="random",
+)
+
+
+@pytest.fixture(scope="module")
+def memory(tmp_path_factory):
+    path = tmp_path_factory.mktemp("memory") / "flips.duckdb"
+    store = empty_store(path)
+    demo.fill_store(store)
+    runner.run(MEMORY, store)
+    store.close()
+    return path
+
+
+@pytest.mark.parametrize("row", [0, 19])
+@pytest.mark.parametrize("tab", ["gap", "loss", "agreement"])
+def test_every_item_of_memory_opens_its_outputs(memory, monkeypatch, tab, row):
+    quiet(monkeypatch, memory)
+    sizes = []
+
+    def click(name, table, **options):
+        sizes.append(len(table))
+        return {"selection": {"rows": [row]}}
+
+    monkeypatch.setattr("pages.memorization.items.show_table", click)
+    link = {"study": MEMORY.study_id, "tab": PARTS[tab]}
+    assert_opened(opened("memorization/page.py", **link), (tab, row))
+    assert sizes and min(sizes) > row
