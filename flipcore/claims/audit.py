@@ -72,7 +72,13 @@ READOUTS_DIFFER = Assertion(
     error_rate=0.05,
     sides=2,
     family="all checks of a log that have a p, false-discovery rate",
-    worlds=("no difference", "templates", "a log of many pairs", "several samples"),
+    worlds=(
+        "no difference",
+        "templates",
+        "losses in templates, gains alone",
+        "a log of many pairs",
+        "several samples",
+    ),
 )
 GRADES_DIFFER = Assertion(
     "audit grades of models",

@@ -49,7 +49,7 @@ BETTER = Assertion(
         "all pairs of models in both directions, at the study's own prompt and reference "
         "extractor, Holm"
     ),
-    worlds=WORLDS,
+    worlds=(*WORLDS, "losses in templates, wins alone"),
 )
 SEPARATED = Assertion(
     "models separated",

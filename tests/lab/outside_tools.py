@@ -102,6 +102,17 @@ def _lost_clusters(draw: Draw, n_clusters: int, size: int, share: float) -> Pair
     return Pair(model_a, model_b, np.repeat(np.arange(n_clusters), size))
 
 
+def _losses_together(draw: Draw, n_clusters: int, size: int, rate: float, correlation: float) -> Pair:
+    """Draw two equal models: B wins on single items, and loses as many in some clusters."""
+    clusters = np.repeat(np.arange(n_clusters), size)
+    odds = (1 - correlation) / correlation
+    fell = draw.random(clusters.size) < draw.beta(rate * odds, (1 - rate) * odds, n_clusters)[clusters]
+    rose = ~fell & (draw.random(clusters.size) < rate / (1 - rate))
+    model_a = np.where(fell, 1.0, np.where(rose, 0.0, draw.random(clusters.size) < 0.7))
+    return Pair(model_a, model_a + rose - fell, clusters)
+
+
+# A world's place is its seed, so new ones stand at the end.
 WORLDS = [
     World("200 questions, 20% differ", lambda draw: _independent(draw, 200, 0.0, 0.2), True),
     World("200 questions, 3% differ", lambda draw: _independent(draw, 200, 0.0, 0.03), True),
@@ -114,6 +125,9 @@ WORLDS = [
     World("20 passages × 10, +0.8 logit", lambda draw: _passages(draw, 20, 10, 0.8, 0.0), False),
     World("40 passages × 5, +0.6 logit", lambda draw: _passages(draw, 40, 5, 0.6, 0.5), False),
     World("57 × 25, 15% rise, 10% fall", lambda draw: _few_differ(draw, 57, 25, 0.15, 0.10), False),
+    World("20 passages × 10, wins alone, losses together", lambda draw: _losses_together(draw, 20, 10, 0.04, 0.5), True),
+    World("30 passages × 10, wins alone, losses together", lambda draw: _losses_together(draw, 30, 10, 0.03, 0.5), True),
+    World("57 subjects × 25, wins alone, losses together", lambda draw: _losses_together(draw, 57, 25, 0.02, 0.2), True),
 ]
 
 
@@ -340,7 +354,10 @@ CORRECTIONS: Mapping[str, Callable[[Judged], tuple[float, float] | None]] = {
 
 
 def pair_rows(n_runs: int) -> list[list[str]]:
-    """Return a row per world: its name and the share of runs in which each tool calls B better."""
+    """Return a row per world: the share of runs in which each tool calls B better.
+
+    Worlds of equal models come first.
+    """
     rows = []
     for number, world in enumerate(WORLDS):
         draw = np.random.default_rng([SEED, number])
@@ -350,7 +367,7 @@ def pair_rows(n_runs: int) -> list[list[str]]:
         for is_better in TOOLS.values():
             shares.append(f"{np.mean([is_better(pair) for pair in pairs]):.3f}")
         rows.append([what, world.name, *shares])
-    return rows
+    return sorted(rows, key=lambda row: row[0] != "equal")
 
 
 def judged_rows(n_runs: int) -> list[list[str]]:

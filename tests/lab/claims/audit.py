@@ -21,12 +21,15 @@ from flipcore.claims.audit_input import AuditInput
 from flipcore.claims.audit_items import GROUPS_DIFFER, GroupedScores, standard_error_claim
 from flipcore.claims.ranking import BETTER
 from flipcore.stats.audit.groups import group_spread
+from flipcore.stats.base.guarded import guarded_t
+from flipcore.stats.base.intervals import SIGNED
 from flipcore.stats.base.multiplicity import bh
 from tests.lab.claims.cell import Cell, Simulation, each
 from tests.lab.claims.family_sizes import eights, mmlu, numbers
 
 N_RUNS = 2_000
 N_WHOLE = 500  # of a whole log or 28 pairs of 300, where a run costs more than a second
+_BATCH = 200  # runs whose p are computed together
 Log = Callable[[np.random.Generator], list[ReadoutPair]]
 
 
@@ -71,6 +74,21 @@ def _whole_templates_lost(rng: np.random.Generator, n_templates: int, size: int,
     return [ReadoutPair("m", "first", "second", first, second, families)]
 
 
+def _losses_in_templates(
+    rng: np.random.Generator, n_templates: int, size: int, rate: float, correlation: float
+) -> list[ReadoutPair]:
+    """Both readouts miss what the other reads in `rate` of the answers: the first alone, the second in templates."""
+    families = np.repeat(np.arange(n_templates), size)
+    odds = (1 - correlation) / correlation
+    chance = rng.beta(rate * odds, (1 - rate) * odds, n_templates)[families]
+    is_lost = rng.random(families.size) < chance
+    is_gained = ~is_lost & (rng.random(families.size) < rate / (1 - rate))
+    right = (rng.random(families.size) < 0.6).astype(float)
+    first = np.where(is_lost, 1.0, np.where(is_gained, 0.0, right))
+    second = np.where(is_lost, 0.0, np.where(is_gained, 1.0, right))
+    return [ReadoutPair("m", "first", "second", first, second, families)]
+
+
 def _claims(log: Log, asserts: Callable[[list], bool] = any) -> Simulation:
     """Whether anything is claimed of the log."""
 
@@ -80,8 +98,31 @@ def _claims(log: Log, asserts: Callable[[list], bool] = any) -> Simulation:
     return simulate
 
 
+def _claims_of_one(log: Log) -> Simulation:
+    """The same for logs of a single pair, whose p is corrected for no other.
+
+    Only pairs with a small p are put into words, which takes most of the time.
+    """
+
+    def simulate(rng: np.random.Generator, runs: int) -> tuple[int, int]:
+        n_made = 0
+        for start in range(0, runs, _BATCH):
+            pairs = [log(rng)[0] for _ in range(min(_BATCH, runs - start))]
+            differences = np.stack([pair.differences for pair in pairs])
+            ps = guarded_t(differences, SIGNED, pairs[0].clusters).p
+            for i in np.flatnonzero(ps <= READOUTS_DIFFER.error_rate):
+                n_made += readout_claims([pairs[i]])[0].is_made
+        return n_made, runs
+
+    return simulate
+
+
 def _cell(world: str, n: str, log: Log, truth: str = "null", n_runs: int = N_RUNS) -> Cell:
     return Cell(READOUTS_DIFFER, world, n, _claims(log), truth=truth, n_runs=n_runs)
+
+
+def _clustered_cell(world: str, n: str, log: Log, truth: str = "null") -> Cell:
+    return Cell(READOUTS_DIFFER, world, n, _claims_of_one(log), truth=truth, n_runs=N_RUNS)
 
 
 N_SUBJECTS = 12
@@ -210,9 +251,12 @@ CELLS = (
         _cell("no difference", f"{n:,}", partial(_single, n=n, disagree=share))
         for n, share in ((40, 0.2), (300, 0.1), (1_319, 0.1))
     ),
-    *(_cell("templates", f"{n} x {size}", partial(_templates, n_templates=n, size=size)) for n, size in ((12, 8), (30, 5))),
     *(
-        _cell(
+        _clustered_cell("templates", f"{n} x {size}", partial(_templates, n_templates=n, size=size))
+        for n, size in ((12, 8), (30, 5))
+    ),
+    *(
+        _clustered_cell(
             "templates, the second reads .15 more",
             f"{n} x {size}",
             partial(_templates, n_templates=n, size=size, spread=0.05, lead=0.15),
@@ -221,7 +265,25 @@ CELLS = (
         for n, size in ((20, 10), (40, 5), (57, 25))
     ),
     *(
-        _cell("templates lost whole, few", f"{n} x {size}", partial(_whole_templates_lost, n_templates=n, size=size), "outside")
+        _clustered_cell(
+            "losses in templates, gains alone",
+            f"{n} x {size}, {rate:.0%} each, correlation {correlation:g}",
+            partial(_losses_in_templates, n_templates=n, size=size, rate=rate, correlation=correlation),
+            truth,
+        )
+        for n, size, rate, correlation, truth in (
+            (12, 10, 0.08, 0.5, "null"),
+            (20, 10, 0.04, 0.5, "null"),
+            (30, 10, 0.03, 0.5, "null"),
+            (40, 5, 0.08, 0.5, "null"),
+            (57, 25, 0.02, 0.2, "null"),
+            (57, 25, 0.02, 0.5, "outside"),
+        )
+    ),
+    *(
+        _clustered_cell(
+            "templates lost whole, few", f"{n} x {size}", partial(_whole_templates_lost, n_templates=n, size=size), "outside"
+        )
         for n, size in ((20, 10), (40, 5), (57, 25))
     ),
     *(

@@ -21,7 +21,7 @@ from tests.lab.claims.cell import Cell, Simulation
 Shares = tuple[float, ...]
 FOUR, SIX, TWELVE = (0.7,) * 4, (0.7,) * 6, (0.7,) * 12
 EQUAL, WORSE, RARE, RANKED = (0.7, 0.7, 0.7), (0.75, 0.75, 0.5), (0.98, 0.98, 0.98), (0.8, 0.7, 0.7, 0.6, 0.5)
-LEADING = (0.85, 0.7)
+LEADING, TWO = (0.85, 0.7), (0.7, 0.7)
 WAYS = tuple(
     Way(axis, key, extractor)
     for axis, key in (("identity", "base"), ("option_order", "r1"), ("option_order", "r2"))
@@ -39,6 +39,20 @@ def worlds_of(rng: np.random.Generator, runs: int, shares: Shares, families: np.
     draw = rng.normal(0, (1 - SHARED - lean) ** 0.5, (runs, len(WAYS), families.size, n_models))
     stays = rng.random(draw.shape) < AGREE
     return mind + np.where(stays, draw[:, :1], draw) < ndtri(np.array(shares))
+
+
+def losses_in_templates(
+    rng: np.random.Generator, runs: int, families: np.ndarray, rate: float, correlation: float
+) -> np.ndarray:
+    """(runs, ways, items, 2) of two equal models: the first wins on single items, and loses as many in templates."""
+    n_families = int(families[-1]) + 1
+    odds = (1 - correlation) / correlation
+    chance = rng.beta(rate * odds, (1 - rate) * odds, (runs, n_families))[:, families]
+    lost = rng.random(chance.shape) < chance
+    won = ~lost & (rng.random(chance.shape) < rate / (1 - rate))
+    both = rng.random(chance.shape) < 0.7
+    first, second = (both | won) & ~lost, (both | lost) & ~won
+    return np.repeat(np.stack([first, second], axis=-1)[:, None], len(WAYS), axis=1)
 
 
 def in_words(right: np.ndarray, families: np.ndarray, unread: np.ndarray | None = None) -> Contest:
@@ -111,6 +125,19 @@ def _false(is_false: Callable[[Contest, Shares], bool], shares: Shares, n_famili
     return simulate
 
 
+def _alone_and_in_templates(
+    rng: np.random.Generator, runs: int, n_families: int, size: int, rate: float, correlation: float
+) -> tuple[int, int]:
+    """Whether one of two equal models is called better, where one loses in templates and wins alone."""
+    families = np.repeat(np.arange(n_families), size)
+    n_false = 0
+    for start in range(0, runs, 100):
+        right = losses_in_templates(rng, min(100, runs - start), families, rate, correlation)
+        for i in promising(right, families, TWO, every_way=False):
+            n_false += misses_a_rank(in_words(right[i], families), TWO)
+    return n_false, runs
+
+
 def _unread(is_false: Callable[[Contest, Shares], bool], shares: Shares, n: int, share: float) -> Simulation:
     """Of the first model a `share` of the answers cannot be read, whatever they were."""
     families = np.arange(n)
@@ -170,6 +197,23 @@ def _cells(assertion: Assertion, is_false: Callable[[Contest, Shares], bool]) ->
 CELLS = (
     *_cells(BETTER, misses_a_rank),
     *_cells(SEPARATED, separates_falsely),
+    *(
+        Cell(
+            BETTER,
+            "losses in templates, wins alone",
+            f"{n} x {size}, {rate:.0%} each, correlation {correlation:g}",
+            partial(_alone_and_in_templates, n_families=n, size=size, rate=rate, correlation=correlation),
+            truth,
+            2_000,
+        )
+        for n, size, rate, correlation, truth in (
+            (12, 10, 0.08, 0.5, "null"),
+            (30, 10, 0.03, 0.5, "null"),
+            (40, 5, 0.08, 0.5, "null"),
+            (57, 25, 0.02, 0.2, "null"),
+            (57, 25, 0.02, 0.5, "outside"),
+        )
+    ),
     *(
         Cell(BETTER, "first of .80, .70, .70, .60, .50", f"{n:,}", partial(_first_is_shown, n=n), "planted", 2_000)
         for n in (150, 500)
