@@ -126,8 +126,6 @@ WORLDS = [
     World("40 passages × 5, +0.6 logit", lambda draw: _passages(draw, 40, 5, 0.6, 0.5), False),
     World("57 × 25, 15% rise, 10% fall", lambda draw: _few_differ(draw, 57, 25, 0.15, 0.10), False),
     World("20 passages × 10, wins alone, losses together", lambda draw: _losses_together(draw, 20, 10, 0.04, 0.5), True),
-    World("30 passages × 10, wins alone, losses together", lambda draw: _losses_together(draw, 30, 10, 0.03, 0.5), True),
-    World("57 subjects × 25, wins alone, losses together", lambda draw: _losses_together(draw, 57, 25, 0.02, 0.2), True),
 ]
 
 
