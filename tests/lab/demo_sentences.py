@@ -23,13 +23,30 @@ START, END = "<!-- table -->", "<!-- end of table -->"
 KEYS = ("headline", "sentence", "notes")  # of `stats --json`, whose texts are shown as sentences
 
 WORDS = "Words only: shares as percentages, an extractor is no reader, noise is reruns alone."
+COMBINATIONS = "Words only: a prompt with an extractor is a combination, and shares are percentages."
 POINTS = "Words only: differences in points."
 LIKE_THESE = (
     "It speaks of prompts like these, because a kind of prompt that was not met may be worse. "
     "Shares are rounded as percentages."
 )
-# Why sentences changed. The first that is part of a sentence's place holds.
-REASONS = (("additivity", POINTS), ("score models", LIKE_THESE), ("models", WORDS))
+SHARED = "New: where two extractors share a misreading the model seems to change, and only people's labels can tell."
+COPIES = (
+    "Problems of one template are near twins, and hid copies: they no longer count as neighbors, "
+    "so fewer copies can be excluded."
+)
+BENCHMARK = "Words only: a target is a benchmark, and differences are in points."
+# Why sentences changed: a part of the place, a part of the sentence now, the reason. The first
+# whose parts are both there holds.
+REASONS = (
+    ("additivity", "", POINTS),
+    ("score", "prompts like these", LIKE_THESE),
+    ("", "checked by people", SHARED),
+    ("", "close copies", COPIES),
+    ("holdout", "", BENCHMARK),
+    ("inflation", "", BENCHMARK),
+    ("ranking", "", COMBINATIONS),
+    ("models", "", WORDS),
+)
 
 
 def sentences(found: Any, place: str = "") -> Iterator[tuple[str, str]]:
@@ -61,10 +78,10 @@ def _name_of(part: Any, number: int) -> str:
     return str(number + 1)
 
 
-def reason_of(place: str) -> str:
+def reason_of(place: str, sentence: str) -> str:
     """Return why the sentence at this place changed; "" where no reason is known."""
-    for part, reason in REASONS:
-        if part in place:
+    for part, words, reason in REASONS:
+        if part in place and words in sentence:
             return reason
     return ""
 
@@ -74,7 +91,7 @@ def table(before: dict[str, str], after: dict[str, str]) -> str:
     lines = ["| Before | Now | Why |", "|---|---|---|"]
     for place in [*after, *(place for place in before if place not in after)]:
         old, new = before.get(place, ""), after.get(place, "")
-        reason = "the same" if old == new else reason_of(place)
+        reason = "the same" if old == new else reason_of(place, new)
         cells = (old or "(nothing)", new or "(nothing)", reason)
         lines.append(f"| {' | '.join(cell.replace('|', '/') for cell in cells)} |")
     return "\n".join(lines)

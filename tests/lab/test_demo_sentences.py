@@ -16,7 +16,7 @@ def test_sentences_keep_their_place_where_a_list_changes_its_order():
 
 def test_a_table_has_what_changed_what_came_and_what_is_gone():
     text = table({"models a": "Old.", "notes": "Same.", "gone": "Gone."}, {"models a": "New.", "notes": "Same."})
-    assert f"| Old. | New. | {reason_of('models a')} |" in text
+    assert f"| Old. | New. | {reason_of('models a', 'New.')} |" in text
     assert "| Same. | Same. | the same |" in text and "| Gone. | (nothing) |" in text
 
 
