@@ -8,6 +8,7 @@ import pytest
 from flipcore.datasets.reading.log_files import sources
 from flipcore.datasets.recorded.table_names import names_of_tables
 from flipcore.datasets.tables.reading import read_table
+from flipcore.reports.audit import LESS_SURE, audit
 from flipcore.runs.log_import import store_logs
 from flipcore.runs.log_survey import survey
 from flipcore.store.queries import studies
@@ -152,3 +153,5 @@ def test_an_event_log_of_matches_alone_is_read(tmp_path, store):
         matches = frame[frame["extractor"] == "match"]
         assert len(matches) == 24 and matches["is_correct"].mean() == pytest.approx(2 / 3)
         assert set(matches["model"]) == {"m-1"} and seen.n_refused == 0
+        doubts = [finding.claim.text for finding in audit(store, study_id).of_grades(LESS_SURE)]
+        assert not any("calls failed" in text for text in doubts)

@@ -1,5 +1,6 @@
 """OpenAI evals event log: several events a sample in any order, gathered by sample."""
 
+import json
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
@@ -91,6 +92,8 @@ def _of_sample(events: Mapping[str, list], place: str, key: str, task: str, mode
             n_tokens_in=log.count_of(usage.get("prompt_tokens")),
             n_tokens_out=log.count_of(usage.get("completion_tokens")),
             error=log.as_text(errors[0].get("message")) if errors and text is None else "",
+            # a log of matches alone holds no output, and its calls did not fail
+            raw_reply=json.dumps(verdicts[0]) if text is None and verdicts and not errors else "",
             readouts=readouts[sample] if sample < len(readouts) else (),
         )
 
