@@ -463,12 +463,22 @@ def _csv(path: Path, header: tuple[str, ...], most_mb: int) -> Iterator[Row]:
         if not columns and _is_title(cells):
             continue
         if not columns:
-            columns = tuple(cells)
+            columns = _named_columns(cells)
             _check_columns(path, columns)
         elif cells and len(cells) != len(columns):
             yield Row(start, problem=f"has {len(cells)} columns and the header has {len(columns)}")
         elif cells:
             yield Row(start, dict(zip(columns, cells, strict=True)))
+
+
+def _named_columns(cells: Sequence[str]) -> tuple[str, ...]:
+    """Return the names of columns; where several have none, as a spreadsheet saves it, they are
+    numbered.
+    """
+    n_empty = sum(not cell.strip() for cell in cells)
+    if n_empty < 2:
+        return tuple(cells)
+    return tuple(cell if cell.strip() else f"Unnamed: {i}" for i, cell in enumerate(cells))
 
 
 def _csv_parts(path: Path, most_mb: int) -> Iterator[str | None]:

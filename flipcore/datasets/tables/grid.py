@@ -133,7 +133,21 @@ def _ids(profile: Profile, roles: Roles) -> list[str]:
         if any(profile.are_same(name, other_name) for other_name in fitting):
             continue
         fitting.append(name)
-    return fitting
+    # a row's number is no id where another id has several rows each, all of them equally many
+    counters = [name for name in fitting if _numbers_rows(profile, name)]
+    has_ids = any(
+        LEAST_ITEMS <= profile[name].n_distinct and _is_even(profile, [name])
+        for name in fitting
+        if name not in counters
+    )
+    return [name for name in fitting if name not in counters] if has_ids else fitting
+
+
+def _numbers_rows(profile: Profile, name: str) -> bool:
+    """Tell whether a column called row or index counts the rows."""
+    words = set(words_of(_last(name)))
+    is_called = bool(words & {"row", "index", "unnamed"})
+    return is_called and _counts(profile, name) and profile.n_values(name) == profile.n_rows
 
 
 def _has_other_id(profile: Profile, run: str) -> bool:
@@ -670,6 +684,9 @@ def _with_runs(profile: Profile, roles: Roles, grid: Grid) -> Grid:
         ):
             continue
         if profile[name].is_integer and _counts(profile, name):
+            # numbers with names of their own are levels: pressure_level_id, pressure_name
+            if _has_names(profile, roles, name):
+                return replace(grid, open_condition=name)
             return replace(grid, run=name)
         if profile[name].n_distinct <= MOST_LEVELS and not profile[name].is_text:
             return replace(grid, open_condition=name)
@@ -685,12 +702,22 @@ def _with_runs(profile: Profile, roles: Roles, grid: Grid) -> Grid:
     return replace(grid, is_rerun=is_even, n_repeated=n_repeated, open_item=open_item)
 
 
+def _has_names(profile: Profile, roles: Roles, name: str) -> bool:
+    """Tell whether another column holds a word for each number of this one."""
+    for other_name in profile.names:
+        column = profile[other_name]
+        is_named = not column.is_numeric and column.n_distinct == profile[name].n_distinct
+        if is_named and other_name not in roles.taken and profile.are_same(name, other_name):
+            return True
+    return False
+
+
 def is_rater(name: str) -> bool:
     """Tell whether a column says which person rated a row: worker_id, annotator."""
     return bool(_RATERS & set(words_of(_last(name))))
 
 
-_RATERS = set("annotator worker rater reviewer turker coder labeler labeller".split())
+_RATERS = set("annotator evaluator worker rater reviewer turker coder labeler labeller".split())
 
 
 def _with_regrades(profile: Profile, roles: Roles, grid: Grid) -> Grid:

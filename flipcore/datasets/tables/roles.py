@@ -109,6 +109,9 @@ def part_of(name: str) -> str:
         return TARGET if has["target"] and words - {"right", "true"} else OUTPUT
     if has["answer"] and has["prompt"] and not names(last, "prompt"):
         return TARGET
+    # prompt_style and prompt_category say how it was asked
+    if has["prompt"] and any(names(last, kind) for kind in ("setting", "variant", "cluster")):
+        return ""
     if has["prompt"]:
         # a system prompt is a setting, and asks nothing
         return "" if has["target"] or "system" in words else PROMPT
@@ -116,6 +119,8 @@ def part_of(name: str) -> str:
         if has["target"]:
             return TARGET
         if words == {"text"}:
+            return OUTPUT
+        if ending in ("answer", "answers") and words & {"final", "parsed", "extracted"}:
             return OUTPUT
         is_key = all(word in _KEY_WORDS or len(word) == 2 for word in words)
         return OUTPUT if has["model"] else TARGET if is_key else ""

@@ -342,3 +342,67 @@ def test_rows_without_a_list_are_kept(tmp_path):
                 )
     reading = read(tmp_path, rows)
     assert reading.n_conditions == 4 and reading.n_rows == 72
+
+
+def test_a_rows_number_is_no_id_beside_an_id(tmp_path):
+    """Ten prompts of one question were ten questions."""
+    rows = []
+    for category in ("baseline", "outline", "hints", "steps"):
+        for i in range(8):
+            rows.append(
+                {
+                    "row_index": len(rows),
+                    "id": f"67{i}",
+                    "prompt_category": category,
+                    "gold_answer": "ABCD"[i % 4],
+                    "model_output": "A",
+                    "is_correct": int(i % 4 == 0),
+                }
+            )
+    reading = read(tmp_path, rows)
+    assert reading.n_items == 8
+    (question,) = reading.questions
+    assert question.about == "condition" and "prompt_category" in question.seen
+
+
+def test_a_final_answer_is_an_output_and_a_style_no_prompt(tmp_path):
+    rows = []
+    for i in range(24):
+        rows.append(
+            {
+                "sample_id": f"{i}_canon",
+                "prompt_style": ["plain", "steps"][i % 2],
+                "ground_truth": f"city {i}",
+                "final_answer": f"It is city {i}." if i % 3 else "It is a town.",
+            }
+        )
+    reading = read(tmp_path, rows)
+    assert (reading.roles.output, reading.roles.prompts) == ("final_answer", ())
+    assert reading.n_items == 24 and round(reading.scores["", MATCH], 2) == 0.67
+
+
+def test_numbered_levels_with_names_are_asked_about(tmp_path):
+    """Four levels of pressure were four runs, and pooled."""
+    rows = []
+    for level, name in enumerate(("neutral", "mild", "strong", "extreme")):
+        for i in range(10):
+            rows.append(
+                {
+                    "question_id": i,
+                    "pressure_level_id": level,
+                    "pressure_name": name,
+                    "question": f"Did {i} happen?",
+                    "ground_truth": ["Yes", "No"][i % 2],
+                    "response": "Yes" if level or i % 2 else "No",
+                }
+            )
+    reading = read(tmp_path, rows)
+    assert reading.grid.run == "" and reading.questions[0].about == "condition"
+
+
+def test_columns_without_a_name_are_numbered(tmp_path):
+    """A sheet saved with two empty columns "names a column twice"."""
+    path = tmp_path / "sheet.csv"
+    lines = [f"{i},What is {i}?,It is {i}.,{i % 2},," for i in range(12)]
+    path.write_text("\n".join(["id,prompt,response,correct,,", *lines]), encoding="utf-8")
+    assert read_table(path).scores["", "correct"] == 0.5
