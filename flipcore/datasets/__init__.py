@@ -1,4 +1,4 @@
-"""Where items come from. A dataset is one file and one name here, or an entry point `flipscope.datasets`."""
+"""Datasets, from which items come: a file and a name here, or an entry point `flipscope.datasets`."""
 
 from collections.abc import Mapping
 from contextlib import suppress
@@ -41,7 +41,7 @@ def load_report(source: ItemSource) -> LoadReport:
     path = allowed(source.path) if source.path else dataset.local
     with suppress(OSError):  # what is wrong with the file is said by whoever reads it
         files = [path, *path.rglob("*")] if path else []  # a folder's own time tells nothing of what is written into its files
-        states = tuple(sorted((str(one), one.stat().st_mtime_ns, one.stat().st_size) for one in files))
+        states = tuple(sorted((str(file), file.stat().st_mtime_ns, file.stat().st_size) for file in files))
         return _report(_Source((id(dataset), repr(source), states), dataset, source))
     return loading.report(dataset, source)
 
@@ -54,8 +54,8 @@ class _Source:
 
 
 @lru_cache(8)
-def _report(one: _Source) -> LoadReport:
-    return loading.report(one.dataset, one.source)
+def _report(keyed: _Source) -> LoadReport:
+    return loading.report(keyed.dataset, keyed.source)
 
 
 def rows_of(source: ItemSource, limit: int) -> list[Mapping[str, Any]]:

@@ -1,4 +1,4 @@
-"""What a dataset is: where its rows come from, on disk or on the hub, and how a row becomes an item."""
+"""Definition of a dataset: where its rows come from, on disk or on the hub, and how a row becomes an item."""
 
 import os
 import re
@@ -69,7 +69,7 @@ class Dataset:
                 raise BadInput(f"{row.place} {error}.") from error
 
     def making(self, rows: Sequence[Row], columns: Mapping[str, Any]) -> Maker:
-        """How a row becomes an item, under a column mapping where the dataset is generic."""
+        """Return the function that makes an item of a row, under a column mapping where the dataset is generic."""
         if self.maker:
             return self.maker(rows, columns, self.name)
         if columns:
@@ -80,7 +80,7 @@ class Dataset:
 
 
 def dataset_fault(dataset: Dataset) -> str:
-    """What is wrong with a dataset beyond its types; "" where nothing is."""
+    """Say what is wrong with a dataset beyond its types; "" where nothing is."""
     if dataset.kind not in (*KINDS, "any"):
         return f"its items are of the kind {dataset.kind!r}; items are {', '.join(KINDS)}, or any."
     return "" if dataset.item or dataset.maker else "it has no way to make an item of a row."
@@ -133,8 +133,8 @@ def _downloaded(repo: str, config: str | None, split: str):
     try:
         return datasets.load_dataset(repo, config, split=split)
     except Exception as error:  # the package raises many kinds: no network, no such repository, a script, a bad file
-        why = (str(error).strip() or type(error).__name__).splitlines()[0][:300]
+        reason = (str(error).strip() or type(error).__name__).splitlines()[0][:300]
         raise BadInput(
-            f"The hub did not give {repo} ({config or 'default'}, {split}): {why}. Check the name and the "
+            f"The hub did not give {repo} ({config or 'default'}, {split}): {reason}. Check the name and the "
             "network, or give a local copy."
         ) from error

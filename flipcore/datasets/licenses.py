@@ -6,7 +6,7 @@ UNKNOWN = "unknown"
 
 
 def may_be_passed_on(license: str) -> bool:
-    """Whether a licence lets others have changed copies of the items: it is known and does not forbid derivatives."""
+    """Tell whether a licence lets others have changed copies of the items: it is known and does not forbid derivatives."""
     return bool(license) and "-nd" not in license and license not in ("other", UNKNOWN)
 
 

@@ -55,11 +55,11 @@ def _check_ids(items: Sequence[Item], lines: Mapping[str, int], column: str) -> 
     """Two items under one id could not be told apart on any page."""
     first: dict[str, Item] = {}
     for item in items:
-        other = first.setdefault(item.item_id.rpartition("@")[0], item)
-        if other is not item:
+        first_item = first.setdefault(item.item_id.rpartition("@")[0], item)
+        if first_item is not item:
             name = item.item_id.rpartition("@")[0].partition("/")[2]
             raise BadInput(
-                f"The id should be in the column {column!r}, but line {lines[other.item_id]} and line {lines[item.item_id]} both have "
+                f"The id should be in the column {column!r}, but line {lines[first_item.item_id]} and line {lines[item.item_id]} both have "
                 f"{name!r} there. Choose a column whose values differ, or none: then rows are numbered."
             )
 
@@ -95,7 +95,7 @@ def _where(items: Sequence[Item], source: ItemSource) -> list[Item]:
     for name, criterion in source.where.items():
         values = criterion if isinstance(criterion, (list, tuple)) else [criterion]
         if name == ITEM_ID:
-            subset = _of_ids(subset, [str(one) for one in values], source.dataset)
+            subset = _of_ids(subset, [str(value) for value in values], source.dataset)
             continue
         choices = sorted({str(item.meta[name]) for item in items if name in item.meta})
         subset = [item for item in subset if str(item.meta.get(name)) in map(str, values)]
@@ -109,7 +109,7 @@ def _where(items: Sequence[Item], source: ItemSource) -> list[Item]:
 def _of_ids(items: Sequence[Item], ids: Sequence[str], dataset: str) -> list[Item]:
     """The items of these ids; BadInput names one that is not there."""
     by_id = {item.item_id: item for item in items}
-    unknown = [one for one in ids if one not in by_id]
+    unknown = [item_id for item_id in ids if item_id not in by_id]
     if unknown:
         raise BadInput(f"{dataset} has no item {unknown[0]!r}; its file may have changed since the items were chosen.")
     id_set = set(ids)
@@ -146,17 +146,17 @@ def _sample(items: Sequence[Item], source: ItemSource) -> tuple[list[Item], list
 def _duplicates(items: Sequence[Item]) -> list[str]:
     """Items that ask the same question are reported and kept: a benchmark is what it is (MMLU-Pro repeats 159 questions)."""
     first: dict[Any, Item] = {}
-    again = [
-        (item, first[same])
-        for item in items
-        if first.setdefault(same := (item.kind, item.question.strip(), frozenset(item.options)), item) is not item
-    ]
-    if not again:
+    repeats: list[tuple[Item, Item]] = []
+    for item in items:
+        asked = (item.kind, item.question.strip(), frozenset(item.options))
+        first_item = first.setdefault(asked, item)
+        if first_item is not item:
+            repeats.append((item, first_item))
+    if not repeats:
         return []
-    examples = "; ".join(f"{_short(item)} = {_short(other)}" for item, other in again[:5])
-    return [
-        f"{count_of(len(again), 'item asks', 'items ask')} the same as another; kept: {examples}{' …' if len(again) > 5 else ''}."
-    ]
+    examples = "; ".join(f"{_short(item)} = {_short(first_item)}" for item, first_item in repeats[:5])
+    more = " …" if len(repeats) > 5 else ""
+    return [f"{count_of(len(repeats), 'item asks', 'items ask')} the same as another; kept: {examples}{more}."]
 
 
 def _short(item: Item) -> str:

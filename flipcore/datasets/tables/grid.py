@@ -170,6 +170,7 @@ def _counts_runs(name: str) -> bool:
     return (names(name, "run") and not is_sample) or bool(_OF_RUNS & words)
 
 
+# ids of calls, which a log gives to every try anew
 _OF_RUNS = set("trace span session request attempt".split())
 _OF_ITEMS = set(
     "task item case example instance problem question scenario prompt sample doc".split()
@@ -534,6 +535,7 @@ def _is_condition(name: str) -> bool:
     return not telling or names(telling[-1], "condition")
 
 
+# words beside that of a system, which leave a column the name of one
 _OF_SYSTEMS = set("name id type version slug label key path family provider size a b".split())
 
 
@@ -717,6 +719,7 @@ def is_rater(name: str) -> bool:
     return bool(_RATERS & set(words_of(_last(name))))
 
 
+# people who rate one output each, so that their rows are no reruns of it
 _RATERS = set("annotator evaluator worker rater reviewer turker coder labeler labeller".split())
 
 

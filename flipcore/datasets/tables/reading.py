@@ -123,7 +123,8 @@ class TableReading:
         return bool(self.questions)
 
 
-MATCH = "match"  # the grader that compares output and key here
+# the grader that compares outputs and right answers here, beside those of the table
+MATCH = "match"
 
 
 def read_table(path: str | Path, words: Mapping[str, str] | None = None) -> TableReading:

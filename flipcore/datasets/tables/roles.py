@@ -150,6 +150,7 @@ def _is_metric(name: str) -> bool:
     return re.split(r"[\W_]", name.lower())[0] in _METRICS
 
 
+# names that harnesses give to scores inside of a prediction
 _METRICS = {"acc", "accuracy", "f1", "em", "bleu", "rouge", "precision", "recall", "loss", "mrr"}
 
 
@@ -566,6 +567,7 @@ def _is_of_class(profile: Profile, roles: Roles, name: str) -> bool:
     return bool(class_words) and class_words != words_of(name) and class_words in classes
 
 
+# words for how probable a class is
 _OF_CLASSES = {"score", "prob", "proba", "probability", "logit"}
 
 
@@ -643,6 +645,7 @@ def _is_lower_score(profile: Profile, roles: Roles, name: str) -> bool:
     return is_free and is_graded and lower_is_better(name)
 
 
+# columns of who graded, which hold numbers now and then
 _WHO = {"annotator", "worker", "rater", "reviewer", "turker", "coder", "labeler", "labeller"}
 
 
