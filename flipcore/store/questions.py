@@ -7,12 +7,14 @@ the whole prompt of the other. Keys are derived, so they stand in a schema of th
 writes items has them filled in: no file says its own.
 """
 
+from collections.abc import Collection
 from contextlib import suppress
 
 import duckdb
 from duckdb import DuckDBPyConnection
 
 SOURCES = ("items", "study_variants")
+TABLES = (*SOURCES, "variants")  # whose rows tell of which items keys may be missing
 _TABLES = """
 CREATE SCHEMA questions;
 CREATE TABLE questions.keys (
@@ -29,12 +31,15 @@ def _plain(text: str) -> str:
 
 
 _OPTIONS = f"list_sort([{_plain('o')} for o in i.options])::VARCHAR"
+# Of a batch of an import, what was there before need not be looked at again: with all of it in each
+# batch, an import of a million items looked at more than a hundred million.
+_AMONG = "IN (SELECT unnest($item_ids))"
 _ITEMS = f"""
 INSERT INTO questions.keys
 WITH new AS (SELECT i.item_id, {_plain("i.question")} AS question, {_OPTIONS} AS options,
     len(i.options) AS n
              FROM main.items i ANTI JOIN (SELECT item_id FROM questions.keys
-                 WHERE variant_id = '') k USING (item_id))
+                 WHERE variant_id = '') k USING (item_id) {{of_items}})
 SELECT item_id, md5(if(n = 0, question, question || chr(31) || options)), true, '' FROM new
 UNION ALL SELECT item_id, md5(question), false, '' FROM new WHERE n > 0
 """
@@ -42,15 +47,18 @@ _PROMPTS = f"""
 INSERT INTO questions.keys
 SELECT v.item_id, md5({_plain("array_to_string((w.parts->>'$[*][1]')::VARCHAR[], '')")}), false,
     v.variant_id
-FROM (SELECT DISTINCT item_id, variant_id FROM main.study_variants WHERE key = 'base') v
+FROM (SELECT DISTINCT i.item_id, i.variant_id FROM
+    (FROM main.study_variants WHERE key = 'base') i {{of_items}}) v
 ANTI JOIN questions.keys k USING (item_id, variant_id) JOIN main.variants w USING (variant_id)
 """
 
 _TWINS = """
 INSERT INTO questions.twins
-SELECT DISTINCT a.item_id, b.item_id FROM questions.keys a JOIN questions.keys b ON a.key = b.key
-    AND (a.is_own OR b.is_own)
-EXCEPT SELECT item_id, twin FROM questions.twins
+WITH new AS (FROM questions.keys i {of_items}),
+found AS (SELECT a.item_id, b.item_id AS twin FROM new a JOIN questions.keys b ON a.key = b.key
+    AND (a.is_own OR b.is_own))
+(SELECT item_id, twin FROM found UNION SELECT twin, item_id FROM found)
+EXCEPT SELECT item_id, twin FROM questions.twins {known}
 """
 
 
@@ -66,9 +74,17 @@ def prepare(connection: DuckDBPyConnection) -> None:
         fill(connection)
 
 
-def fill(connection: DuckDBPyConnection) -> None:
-    """Fill in keys of items and base prompts that have none, in the transaction that writes
-    them."""
-    n = sum(connection.execute(sql).fetchall()[0][0] for sql in (_ITEMS, _PROMPTS))
+def fill(connection: DuckDBPyConnection, item_ids: Collection[str] | None = None) -> None:
+    """Fill in keys of items and base prompts that have none, in the transaction that writes them:
+    of these items, or of all."""
+    of_items, known, params = "", "", {}
+    if item_ids is not None:
+        of_items = f"WHERE i.item_id {_AMONG}"
+        known = f"WHERE item_id {_AMONG} OR twin {_AMONG}"
+        params = {"item_ids": list(item_ids)}
+    n = 0
+    for sql in (_ITEMS, _PROMPTS):
+        ((n_new,),) = connection.execute(sql.format(of_items=of_items), params).fetchall()
+        n += n_new
     if n:
-        connection.execute(_TWINS)
+        connection.execute(_TWINS.format(of_items=of_items, known=known), params)

@@ -12,6 +12,7 @@ from collections.abc import Callable, Collection, Iterable
 from concurrent.futures import Future
 from contextlib import suppress
 from dataclasses import dataclass
+from itertools import chain
 from operator import itemgetter
 from pathlib import Path
 from typing import Any
@@ -280,7 +281,8 @@ class Writer:
         for table, rows in by_table.items():
             _upsert(connection, tables()[table], rows)
         if any(table in by_table for table in questions.SOURCES):
-            questions.fill(connection)
+            rows_of_items = chain.from_iterable(by_table.get(name, ()) for name in questions.TABLES)
+            questions.fill(connection, {row["item_id"] for row in rows_of_items})
         changed: set[str] = set()
         for table in SOURCES:
             changed.update(row["study_id"] for row in by_table.get(table, ()))
