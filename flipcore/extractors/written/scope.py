@@ -25,15 +25,16 @@ _RESTATED = 40  # characters of the question that make a heading a repetition of
 def answer_end(text: str, *questions: str) -> int:
     """Number of characters of `text` that belong to this answer. A heading that repeats one of
     `questions` (the item's, and the wording in which it was asked) does not end it."""
-    openings = tuple(
-        filter(None, (_plain(_HEADING.sub("", question))[:_RESTATED] for question in questions))
-    )
     for mark in _NEXT.finditer(text):
-        if text[: mark.start()].strip() and not (
-            openings and _plain(text[mark.end() :]).startswith(openings)
-        ):
+        if text[: mark.start()].strip() and not _restates(text[mark.end() :], questions):
             return mark.start()
     return len(text)
+
+
+def _restates(text: str, questions: Sequence[str]) -> bool:
+    """Tell whether a text begins with one of the questions."""
+    openings = [_plain(_HEADING.sub("", question))[:_RESTATED] for question in questions]
+    return _plain(text).startswith(tuple(filter(None, openings)))
 
 
 _HEADING = re.compile(r"^\s*(?:Question|Problem|Q)\s*\d*\s*[:.]", re.IGNORECASE)

@@ -196,6 +196,9 @@ def _value(
     """The canonical number of what was matched, LaTeX and powers of ten included, between the
     letter `before` it and what is `behind`; `has_commas` where it stands in a language that sets a
     comma before decimals."""
+    # Nearly every number is nothing but digits.
+    if number.isascii() and number.strip().isdigit():
+        return canonical_number(number)
     sign, bare = "-" * (number.strip()[:1] in "-−"), re.sub(r"^[-−$\s]+|[%\s]+$", "", number)
     if re.fullmatch(_CLOCK, bare):
         return str(int(bare[:-3])) if bare.endswith(":00") else None
