@@ -7,7 +7,7 @@ import gc
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Future
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass, replace
 
 from flipcore.core.errors import BadInput
@@ -37,7 +37,6 @@ from flipcore.datasets.recorded.log_rows import Builder, Joining, LogRow
 from flipcore.extractors import EXTRACTORS
 from flipcore.extractors.losses import Cloze
 from flipcore.extractors.mathematics import canonical_expression
-from flipcore.runs.log_corrections import corrected
 from flipcore.runs.log_survey import LATER_FACTS, ReadScores, Survey, require_unchanged
 from flipcore.runs.origins import study_row
 from flipcore.runs.progress import DONE, INCOMPLETE
@@ -384,7 +383,7 @@ def _read_again(
         waiting.clear()
 
     n_chars = 0
-    for log_row in _log_rows(survey, elsewhere):
+    for log_row in _log_rows(survey, elsewhere, is_reread=True):
         n_seen += 1
         if log_row is not None:
             n_outputs += log_row.is_new
@@ -493,19 +492,25 @@ def _stopped(study: Study, store: Store, n_seen: int, n_all: int, waiting: Futur
 
 
 def _log_rows(
-    survey: Survey, elsewhere: HashTable, before: int = 0, refusals: _Sentences | None = None
+    survey: Survey,
+    elsewhere: HashTable,
+    before: int = 0,
+    refusals: _Sentences | None = None,
+    *,
+    is_reread: bool = False,
 ) -> Iterator[LogRow | None]:
     """Yield each row of each file in the survey's order.
 
     None stands for a row that was refused, and for the first `before` of all. `refusals` counts
-    rows that the format reads and that are no item of the study.
+    rows that the format reads and that are no item of the study. `is_reread` reads the files
+    themselves again.
     """
     builder = Builder(_joining(survey), survey.placed, elsewhere)
     corrections, n_seen = survey.corrections, 0
     for number, file in enumerate(survey.files):
-        try:
-            records = file.reader.records(file.source, survey.beside)
-            for record in corrected(records, corrections, file.source.name):
+        # What stands before the place that cannot be read is used.
+        with suppress(BadInput):
+            for record in survey.reread(number) if is_reread else survey.records_of(number):
                 n_seen += 1
                 log_row = None
                 try:
@@ -516,8 +521,6 @@ def _log_rows(
                     if refusals and isinstance(record, LogRecord):
                         refusals.add(f"{record.place} {str(error).removesuffix('.')}.")
                 yield log_row if n_seen > before else None
-        except BadInput:
-            continue
 
 
 def _joining(survey: Survey) -> Joining:

@@ -8,6 +8,7 @@ import hashlib
 import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
@@ -19,6 +20,7 @@ from flipcore.datasets.recorded.formats import READERS, lm_eval
 from flipcore.datasets.recorded.formats.reader import Reader
 from flipcore.datasets.recorded.formats.tables import TABLE, may_be_table, table_reader
 from flipcore.datasets.recorded.hash_table import HashTable, hash_of
+from flipcore.datasets.recorded.kept_records import KeptRecords
 from flipcore.datasets.recorded.layouts import layouts_of
 from flipcore.datasets.recorded.log_answers import kind_of
 from flipcore.datasets.recorded.log_documents import Document, Documents, Placed
@@ -300,6 +302,7 @@ class Survey:
     facts: list[tuple[str, str]] = field(default_factory=list)  # what rows say against their log: (about, sentence)
     first: list[LogRecord] = field(default_factory=list)
     placed: Placed = field(default_factory=Placed)
+    kept: KeptRecords = field(default_factory=KeptRecords)
 
     def scale(self, task: str, scorer: str) -> tuple[float, float]:
         """The least and the most that a score can be: as declared, else what the rows hold. Raises BadInput for a score beyond it."""
@@ -317,13 +320,24 @@ class Survey:
 
     def records(self) -> Iterator[LogRecord]:
         """Every record again, without the rows that were refused."""
-        for file in self.files:
-            try:
-                for record in corrected(file.reader.records(file.source, self.beside), self.corrections, file.source.name):
-                    if isinstance(record, LogRecord):
-                        yield record
-            except BadInput:
-                continue  # said in `unread`
+        for number in range(len(self.files)):
+            for record in self.records_of(number):
+                if isinstance(record, LogRecord):
+                    yield record
+
+    def records_of(self, number: int) -> Iterator[LogRecord | Rejection]:
+        """Return what a file holds, as far as it can be read, without reading it again."""
+        if self.kept.holds(number):
+            yield from self.kept.records(number)
+            return
+        with suppress(BadInput):  # said in `unread`
+            yield from self.reread(number)
+
+    def reread(self, number: int) -> Iterator[LogRecord | Rejection]:
+        """Read a file. Raises BadInput at the place from which on it cannot be read."""
+        file = self.files[number]
+        records = file.reader.records(file.source, self.beside)
+        return corrected(records, self.corrections, file.source.name)
 
     @property
     def read_as(self) -> list[str]:
@@ -545,7 +559,7 @@ def survey(
     for number, file in enumerate(files):
         facts = LogFacts(file.source.name, file.about)
         try:
-            for record in corrected(file.reader.records(file.source, beside), corrections, file.source.name):
+            for record in log_survey.kept.keep(number, log_survey.reread(number)):
                 _count(record, log_survey, votes, file)
                 if isinstance(record, LogRecord):
                     if not record.options:
