@@ -38,26 +38,38 @@ class Document:
 
 
 class Placed:
-    """The document of each record of an import, by the record's place among all of them: four bytes a record are what is left of
-    `Documents` once every file was looked at, so that storing need not look again."""
+    """The document of each record of an import, by the record's place among all of them.
+
+    Four bytes per record are what is left of `Documents` once every file was looked at, so that
+    storing need not look again.
+    """
 
     def __init__(self) -> None:
         self._numbers, self._tasks = array("I"), array("I")
+        self._is_repeated = bytearray()  # by document
         self._labels: list[str] = []
-        self._places: dict[str, int] = {}  # of tasks among the labels
+        self._label_places: dict[str, int] = {}  # of tasks
 
     def add(self, document: Document) -> None:
+        """Take in the next record's document."""
         self._numbers.append(document.number << 1 | document.is_again)
-        if document.is_new:
-            if document.task not in self._places:
-                self._places[document.task] = len(self._labels)
-                self._labels.append(document.task)
-            self._tasks.append(self._places[document.task])
+        if not document.is_new:
+            self._is_repeated[document.number] = True
+            return
+        if document.task not in self._label_places:
+            self._label_places[document.task] = len(self._labels)
+            self._labels.append(document.task)
+        self._tasks.append(self._label_places[document.task])
+        self._is_repeated.append(False)
 
     def at(self, place: int) -> Document:
-        """The document of the record at `place`, from 0."""
+        """Return the document of the record at `place`, from 0."""
         number = self._numbers[place] >> 1
         return Document(number, self._labels[self._tasks[number]], bool(self._numbers[place] & 1))
+
+    def is_alone(self, document: Document) -> bool:
+        """Return whether one record of the import is about this document, and no other."""
+        return not self._is_repeated[document.number]
 
 
 class Documents:

@@ -104,6 +104,24 @@ class Prompts:
             key = f"prompt-{self._number(item or owner, prompt, others + 1)}"
         return Place(axis, key, others, sample, is_new, repeats, output)
 
+    def place_alone(self, record: LogRecord, task: str, document: int) -> Place:
+        """Return the place of the only record of its document, which `place` would give it too.
+
+        Nothing has to be remembered of it, because no other record meets it.
+        """
+        own = record.axis in ("", OWN_PROMPT) and record.variant in ("", BASE)
+        is_base = own or record.variant == BASE
+        axis = record.axis if is_base or record.axis not in ("", OWN_PROMPT) else OTHER_PROMPT
+        axis = self._axes.get(axis or OWN_PROMPT, axis or OWN_PROMPT)
+        sample = (record.sample_from or 0) + (record.sample or 0)
+        if record.sample is None:
+            sample = 0
+        _check_sample(sample)
+        if is_base:
+            return Place(axis, BASE, 0, sample, is_new=True, repeats=0, output=document + 1)
+        key = record.variant or (record.task if record.task != task else "") or "prompt-2"
+        return Place(axis, key, 1, sample, is_new=True, repeats=0, output=document + 1)
+
     def _number(self, item: int, prompt: int, least: int) -> int:
         """The number of a further prompt of an item, the same for each model that was given it."""
         prompt_of_item = _mixed(item, prompt)
@@ -120,8 +138,7 @@ class Prompts:
         outputs of their own: the i-th row of a text under one readout is its i-th output. Where the sample that a row says
         holds another output already, the row is a further sample."""
         own_number = entry.following if record.sample is None else entry.first + record.sample
-        if not 0 <= own_number < _MOST:
-            raise BadInput(f"has the sample {own_number:,}; the largest is {_MOST - 1:,}")
+        _check_sample(own_number)
         output = _mixed(prompt, own_number, _hash_of_content(record.text, record.reasoning, record.error, record.option_scores))
         rows = [_mixed(output, hash_of(name)) for name in {one.name for one in record.readouts} or ("",)]
         nth = max((self._rows.get(row) or (0,))[0] for row in rows)
@@ -163,6 +180,12 @@ class Prompts:
             return
         others = self._others.setdefault(owner, [])
         others[at - 1 : at] = [entry.packed()]
+
+
+def _check_sample(sample: int) -> None:
+    """Raise BadInput for a sample that the store has no number for."""
+    if not 0 <= sample < _MOST:
+        raise BadInput(f"has the sample {sample:,}; the largest is {_MOST - 1:,}")
 
 
 Calls = list[tuple[Call, Completion]]  # several where each option was scored by a request of its own

@@ -12,7 +12,7 @@ from flipcore.core.records import BASE, OTHER_PROMPT, Call, Completion, Item, Pr
 from flipcore.datasets.reading.checks import checked
 from flipcore.datasets.recorded.hash_table import HashTable, hash_of
 from flipcore.datasets.recorded.log_answers import Mathematics, reading_of, target_of, unique_options
-from flipcore.datasets.recorded.log_documents import ItemIds, Placed
+from flipcore.datasets.recorded.log_documents import Document, ItemIds, Placed
 from flipcore.datasets.recorded.log_places import OWN_PROMPT, OwnCalls, Place, Prompts
 from flipcore.datasets.recorded.log_records import LogReadout, LogRecord
 from flipcore.text.prompts import labels_of
@@ -62,6 +62,7 @@ class _Setting:
     target: str | None
     prompt: Prompt
     place: Place
+    is_alone: bool  # no other record is about its document
 
 
 class Builder:
@@ -92,7 +93,7 @@ class Builder:
             "recorded",
             params=params | ({"repeat": repeat} if repeat else {}),
         )
-        if not self._is_free(variant):
+        if not setting.is_alone and not self._is_free(variant):
             variant = replace(variant, params=params | {"repeat": f"{repeat} {place.key}".strip()})
         calls = self._calls.calls(place.output, place.sample, lambda at: _calls(record, variant, model, revision, at))
         ids = tuple(call.call_id for call, _ in calls)
@@ -114,12 +115,17 @@ class Builder:
         return before is None or before[0] == is_base
 
     def _setting(self, record: LogRecord, source: int, model: str) -> _Setting:
+        document = self._placed.at(self._n_seen)
+        is_alone = self._placed.is_alone(document)
         self._n_seen += 1
-        item = self._item(record, source)
+        item = self._item(record, source, document, is_alone=is_alone)
         order = _order(record, item)
         is_formula = item.dataset in self.joining.mathematics
         target = _in_item(target_of(record, item.kind, item.options, is_formula), record, item)
         prompt = Prompt((("recorded", record.prompt or record.question),), record.system)
+        if is_alone:
+            place = self._prompts.place_alone(record, item.dataset, document.number)
+            return _Setting(item, order, target, prompt, place, is_alone)
         place = self._prompts.place(
             record,
             item.dataset,
@@ -128,30 +134,34 @@ class Builder:
             source,
             hash_of(item.item_id),
         )
-        return _Setting(item, order, target, prompt, place)
+        return _Setting(item, order, target, prompt, place, is_alone)
 
-    def _item(self, record: LogRecord, source: int) -> Item:
+    def _item(self, record: LogRecord, source: int, document: Document, *, is_alone: bool) -> Item:
         own = (source, record.task, record.item, record.item_hash, record.question, record.options, record.targets, record.axis)
         if self._last and self._last[0] == own:
             return self._last[1]
-        document = self._placed.at(self._n_seen - 1)
         kind = self.joining.kinds.get(document.task, "text")
         kind = "text" if kind == "choice" and len(record.options) < 2 else kind
         options = unique_options(record.options) if kind == "choice" else ()
         question = record.question.strip() or record.prompt.strip() or NO_QUESTION
-        item = Item.make(
-            dataset=document.task,
-            key=document.key(record),
-            kind=kind,
-            question=question,
-            options=options,
-            target=target_of(record, kind, options, document.task in self.joining.mathematics),
-            category=record.category,
-            meta=dict(record.meta),
-            source_id=self._source(record, document.task),
-        )
-        item = replace(item, item_id=record.item_id) if record.item_id and kind == record.kind else item
-        item = self._items.as_first_met(document.number, checked(item))
+        fields: dict = {
+            "dataset": document.task,
+            "kind": kind,
+            "question": question,
+            "options": options,
+            "target": target_of(record, kind, options, document.task in self.joining.mathematics),
+            "category": record.category,
+            "meta": dict(record.meta),
+            "source_id": self._source(record, document.task),
+        }
+        # A table's rows bring the ids of their items, which are older than this way.
+        if record.item_id and kind == record.kind:
+            item = Item(record.item_id, **fields)
+        else:
+            item = Item.make(key=document.key(record), **fields)
+        item = checked(item)
+        if not is_alone:
+            item = self._items.as_first_met(document.number, item)
         self._last = (own, item)
         return item
 
