@@ -58,6 +58,7 @@ _ALONE = (
     r"[ \t*_`\"'“”)\].]*(?:$|[;,:!?](?=\s|$)|(?<=[.)])(?=\s)|(?<=\s)(?:\(|[-–—]\s+(?=[^\W\d])))"
 )
 _SHORT = 30  # words besides the option's own
+_SIGNS = re.compile(r"[\s.,:;()\[\]*\"'“”]+")  # between words
 
 
 @dataclass(frozen=True)
@@ -437,6 +438,9 @@ class ChoiceText:
         gap = _GAP.match(text, end)
         line = text[gap.end() if gap else end :].partition("\n")[0]
         before = text[:start].rpartition("\n")[2] if text[start - 1 : start] in ("(", "[") else ""
+        # Most labels end their line: no option's words stand there.
+        if not (before or _plain(line)):
+            return None
         own_words = _plain(self.options[position])
         has_own = {
             side: any(_spots(self.options[position], side)) or _plain(side).startswith(own_words)
@@ -465,12 +469,12 @@ class ChoiceText:
 
 
 def _folded(text: str) -> str:
-    return re.sub(r"[\s.,:;()\[\]*\"'“”]+", " ", text).strip().casefold()
+    return _SIGNS.sub(" ", text).strip().casefold()
 
 
 def _plain(text: str) -> str:
     """Letters, digits and signs without what is written between words."""
-    return re.sub(r"[\s.,:;()\[\]*\"'“”]+", "", text).casefold()
+    return _SIGNS.sub("", text).casefold()
 
 
 def _loose(option: str) -> str:
