@@ -3,14 +3,14 @@
 Memory does not grow, a cancelled import goes on, and a repeated one adds nothing.
 """
 
-import gc
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Future
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from dataclasses import asdict, dataclass, replace
 
 from flipcore.core.errors import BadInput
+from flipcore.core.garbage import fewer_collections
 from flipcore.core.records import (
     WRITTEN_ANSWER,
     WRITTEN_MATH,
@@ -270,7 +270,7 @@ def store_logs(
         recorded.remove_astray(store, study.study_id)
     running = study_row(study, "running", "Importing.", n_calls=survey.n_records)
     store.writer.add("studies", [running]).result()
-    with store.memory_bound(recorded.MEMORY_MB), _fewer_collections():
+    with store.memory_bound(recorded.MEMORY_MB), fewer_collections():
         revisions = [file.revision for file in survey.files]
         elsewhere = hashes_of(recorded.stored_elsewhere(store, study.study_id, revisions))
         refusals = _Sentences(survey.n_refused, survey.refusals[0] if survey.refusals else "")
@@ -421,19 +421,6 @@ def _key_of(readout: Readout) -> tuple:
 
 def _left_out(survey: Survey) -> set[str]:
     return set(filter(None, survey.corrections.get("leave", "").split(",")))
-
-
-@contextmanager
-def _fewer_collections() -> Iterator[None]:
-    """Let Python search for cycles of objects less often."""
-    # A batch is some hundred thousand live objects without a cycle: the search among them takes a
-    # tenth of the time of an import and finds none.
-    before = gc.get_threshold()
-    gc.set_threshold(500_000, *before[1:])
-    try:
-        yield
-    finally:
-        gc.set_threshold(*before)
 
 
 def _all_stored(

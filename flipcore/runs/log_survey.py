@@ -14,6 +14,7 @@ from functools import cached_property
 from pathlib import Path
 
 from flipcore.core.errors import BadInput
+from flipcore.core.garbage import fewer_collections
 from flipcore.core.records import BASE, OTHER_PROMPT, WRITTEN_MATH
 from flipcore.datasets.reading.log_files import Source, lfs_pointer, sources
 from flipcore.datasets.recorded.formats import READERS, lm_eval
@@ -556,26 +557,9 @@ def survey(
     votes: dict[str, Counter] = {}
     forms: dict[str, Counter] = {}  # task -> how many of its right answers are written in what
     items = _Items(corrections.get("join", ""), log_survey.placed)
-    for number, file in enumerate(files):
-        facts = LogFacts(file.source.name, file.about)
-        try:
-            for record in log_survey.kept.keep(number, log_survey.reread(number)):
-                _count(record, log_survey, votes, file)
-                if isinstance(record, LogRecord):
-                    if not record.options:
-                        forms.setdefault(record.task, Counter()).update(map(answer_form, record.targets))
-                    facts.add(record)
-                    model = file.model_of(corrections, record.model)
-                    derived, document = items.axis(record, model, number, file.about.format)
-                    if scores:
-                        scores.add(record, model, document, derived)
-                    axis = axis_of(corrections, derived)
-                    log_survey.axes[axis] = log_survey.axes.get(axis, 0) + 1
-                if on_progress and (log_survey.n_records + log_survey.n_refused) % _EVERY == 0:
-                    on_progress(log_survey.n_records)
-        except BadInput as error:
-            log_survey.unread.append(f"{error} What stands before that place is used.")
-        log_survey.facts += facts.sentences()
+    with fewer_collections():
+        for number in range(len(files)):
+            _look_at(log_survey, number, items=items, votes=votes, forms=forms, scores=scores, on_progress=on_progress)
     if not log_survey.n_records:
         raise BadInput(" ".join([*log_survey.refusals[:1], *log_survey.unread[:3]]) or "The files hold no outputs.")
     for task, kind_counts in votes.items():
@@ -592,6 +576,39 @@ def survey(
         log_survey.facts.append(("formulas", why))
     log_survey.facts += _doubts(log_survey)
     return log_survey
+
+
+def _look_at(
+    log_survey: Survey,
+    number: int,
+    *,
+    items: "_Items",
+    votes: dict[str, Counter],
+    forms: dict[str, Counter],
+    scores: ReadScores | None,
+    on_progress: Callable[[int], None] | None,
+) -> None:
+    """Count what a file holds, as far as it can be read."""
+    file, corrections = log_survey.files[number], log_survey.corrections
+    facts = LogFacts(file.source.name, file.about)
+    try:
+        for record in log_survey.kept.keep(number, log_survey.reread(number)):
+            _count(record, log_survey, votes, file)
+            if isinstance(record, LogRecord):
+                if not record.options:
+                    forms.setdefault(record.task, Counter()).update(map(answer_form, record.targets))
+                facts.add(record)
+                model = file.model_of(corrections, record.model)
+                derived, document = items.axis(record, model, number, file.about.format)
+                if scores:
+                    scores.add(record, model, document, derived)
+                axis = axis_of(corrections, derived)
+                log_survey.axes[axis] = log_survey.axes.get(axis, 0) + 1
+            if on_progress and (log_survey.n_records + log_survey.n_refused) % _EVERY == 0:
+                on_progress(log_survey.n_records)
+    except BadInput as error:
+        log_survey.unread.append(f"{error} What stands before that place is used.")
+    log_survey.facts += facts.sentences()
 
 
 def open_questions(paths: Sequence[str | Path], corrections: Mapping[str, str]) -> tuple[list[str], list[Question]]:
@@ -706,7 +723,7 @@ class _Items:
         own = (source, record.task, record.item, record.item_hash, record.question, record.options, record.targets, record.axis)
         if not self._last or self._last[0] != own:
             document = self.documents.place(record, source, file_format)
-            self._last = (own, replace(document, is_new=False))
+            self._last = (own, Document(document.number, document.task, document.is_again))
             self._note(record, document)
         else:
             document = self._last[1]
