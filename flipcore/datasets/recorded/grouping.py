@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO, Any, NamedTuple, Protocol
+from typing import IO, Any, NamedTuple
 
 from flipcore.core.folders import allowed
 from flipcore.core.records import BASE, digest
@@ -16,6 +16,7 @@ from flipcore.core.work_folders import work_folder
 from flipcore.datasets.reading.packed import is_packed
 from flipcore.datasets.reading.rows import Row, read_rows
 from flipcore.datasets.recorded.fields import rows_apart, with_paths
+from flipcore.datasets.recorded.recording import Recording
 from flipcore.datasets.tables.stems import names
 
 MOST_MB = 20_000  # of a file of recorded outputs
@@ -40,31 +41,6 @@ class VariantRow:
     values: Mapping[str, Any]
 
 
-class Columns(Protocol):
-    """What grouping needs to know of a recording: see `outputs.Recording`."""
-
-    @property
-    def model(self) -> str: ...
-    @property
-    def models(self) -> str: ...
-    @property
-    def nested(self) -> str: ...
-    @property
-    def item(self) -> str: ...
-    @property
-    def copies(self) -> str: ...
-    @property
-    def tasks(self) -> str: ...
-    @property
-    def variant(self) -> str: ...
-    @property
-    def columns(self) -> tuple[str, ...]: ...
-    @property
-    def models_beside(self) -> tuple[str, ...]: ...
-    @property
-    def lists(self) -> tuple[str, ...]: ...
-
-
 class Key(NamedTuple):
     """Whose rows: the model, the task ("" where the table names none) and the item's own key, which two tasks may share."""
 
@@ -76,13 +52,15 @@ class Key(NamedTuple):
 Group = tuple[Key, list[VariantRow]]
 
 
-def batches(path: str, recording: Columns) -> Iterator[list[Group] | Refusal]:
+def batches(path: str, recording: Recording) -> Iterator[list[Group] | Refusal]:
     """Groups of rows, each with its base first, in batches that share no item; and each row that is no row, as it is met."""
     whole = read_rows(path, most_mb=MOST_MB)
     if recording.copies == "out":
         whole = _without_copies(whole)
+    # Looking at the names of all columns in every row takes longer than reading a short row.
+    inside = [name for name in recording.columns if any(sign in name for sign in ",.[")]
     rows = (
-        (number, with_paths(one, recording.columns))
+        (number, with_paths(one, inside))
         for number, row in enumerate(whole)
         for one in rows_apart(row, recording.models_beside, recording.lists)
     )
@@ -113,7 +91,7 @@ def _without_copies(rows: Iterator[Row]) -> Iterator[Row]:
         seen.add(key)
 
 
-def _by_parts(rows: Iterator[tuple[int, Row]], recording: Columns, n_parts: int) -> Iterator[list[Group] | Refusal]:
+def _by_parts(rows: Iterator[tuple[int, Row]], recording: Recording, n_parts: int) -> Iterator[list[Group] | Refusal]:
     """The same by way of the disk: all rows of an item go to one of `n_parts` files, and each file is gathered by itself."""
     with work_folder("import") as folder:
         paths = [Path(folder, str(part)) for part in range(n_parts)]
@@ -150,7 +128,7 @@ def _refusal(row: Row) -> Refusal:
     return Refusal(row.line, f"{row.place} {row.problem}.")
 
 
-def _model(row: Row, recording: Columns) -> str:
+def _model(row: Row, recording: Recording) -> str:
     if "," in recording.models and recording.models not in row.values:
         return _joined_model(row, recording)
     if names(recording.models, "setting") and row.values.get(recording.models) is not None:
@@ -158,7 +136,7 @@ def _model(row: Row, recording: Columns) -> str:
     return str(row.values.get(recording.models) or recording.model) if recording.models else recording.model
 
 
-def _joined_model(row: Row, recording: Columns) -> str:
+def _joined_model(row: Row, recording: Recording) -> str:
     """The model and the settings that make a system of it: "gpt-4o, temperature 0"."""
     named: list[str] = []
     for column in recording.models.split(","):
@@ -174,19 +152,19 @@ def _as_name(column: str, value: Any) -> str:
     return f"{column.rpartition('.')[2]} {number}" if _IS_NUMBER.fullmatch(number) else number
 
 
-def _key(number: int, row: Row, recording: Columns, *, of_item: bool = True) -> Key:
+def _key(number: int, row: Row, recording: Recording, *, of_item: bool = True) -> Key:
     task = str(row.values.get(recording.tasks) or "") if recording.tasks else ""
     item = _item(number, row, recording) if of_item else str(number)
     return Key(_model(row, recording), task, item)
 
 
-def _item(number: int, row: Row, recording: Columns) -> str:
+def _item(number: int, row: Row, recording: Recording) -> str:
     if "," in recording.item and recording.item not in row.values:
         return "/".join(str(row.values.get(column, "")) for column in recording.item.split(","))
     return str(row.values.get(recording.item, number))
 
 
-def _alone(number: int, row: Row, recording: Columns) -> Group:
+def _alone(number: int, row: Row, recording: Recording) -> Group:
     """A row that is an item by itself, with its nested variants where it holds any."""
     nested = [
         VariantRow(row.line, name, {**row.values, **value})
@@ -197,7 +175,7 @@ def _alone(number: int, row: Row, recording: Columns) -> Group:
     return _key(number, row, recording, of_item=False), _base_first(nested or [VariantRow(row.line, name, row.values)])
 
 
-def _gather(groups: dict[Key, list[VariantRow]], number: int, row: Row, recording: Columns) -> None:
+def _gather(groups: dict[Key, list[VariantRow]], number: int, row: Row, recording: Recording) -> None:
     key = _key(number, row, recording)
     variant = VariantRow(row.line, str(row.values.get(recording.variant, "")), row.values)
     groups.setdefault(key, []).append(variant)

@@ -92,7 +92,8 @@ class Documents:
         own = hash_of(record.item)
         by_hash = hash_of(record.item_hash) if record.item_hash and not self.join else 0
         number = self._by_hash(record, by_hash, own, source) if by_hash else self._by_name(record, text, gold)
-        number = self._by_words(record, text, gold, source, by_hash) if number is None else number
+        if number is None:
+            number = self._by_words(record, text, gold, source, by_hash, own)
         is_new = number is None
         if number is None:
             number = self._add(record, own, text, gold, source, by_hash)
@@ -131,7 +132,7 @@ class Documents:
             self.first_other_text = self.first_other_text or f"id {record.item} of {record.task}"
         return other[0] if other else None
 
-    def _by_words(self, record: LogRecord, text: int, gold: int, source: int, by_hash: int) -> int | None:
+    def _by_words(self, record: LogRecord, text: int, gold: int, source: int, by_hash: int, own: int) -> int | None:
         """A document of another file with this text. Tasks of one run share no items: two of them may ask one question."""
         if not text or self.join == BY_ID:
             return None
@@ -147,8 +148,8 @@ class Documents:
         other_run = [one for one in fitting if self._is_other_run(one, record, source)]
         for number in [*same_task, *other_run][:1]:
             if self._sources[number] != source:
-                self._enter(record, number, text, gold, by_hash)
-                self.n_by_text += self._own[number] != hash_of(record.item)
+                self._enter(record, number, text, gold, by_hash, own)
+                self.n_by_text += self._own[number] != own
             return number
         return None
 
@@ -173,21 +174,21 @@ class Documents:
             (self._gold, gold),
         ):
             column.append(value)
-        self._enter(record, number, text, gold, by_hash)
+        self._enter(record, number, text, gold, by_hash, own)
         places = (hash_of(str(text), str(place)) for place in range(_MOST_ALIKE)) if text else ()
         free = next((one for one in places if self._texts.get(one) is None), None)
         if free is not None:
             self._texts.set(free, number)
         return number
 
-    def _enter(self, record: LogRecord, number: int, text: int, gold: int, by_hash: int) -> None:
+    def _enter(self, record: LogRecord, number: int, text: int, gold: int, by_hash: int, own: int) -> None:
         """Under its hash, or under its id where it has none, so that its next row is known at once."""
         table = self._hashes if by_hash else self._names
         name = by_hash or hash_of(record.task, record.item)
         first = table.get(name)
         if first is None:
             table.set(name, number)
-        if first is not None or self._own[number] != hash_of(record.item):
+        if first is not None or self._own[number] != own:
             more = (record.item_hash, record.item) if by_hash else (record.task, record.item, str(text), str(gold))
             table.set(hash_of(*more), number)
 

@@ -318,6 +318,9 @@ class _Rows:
 
     def __init__(self, recording: Recording, file: str, forms: Mapping[str, str]) -> None:
         self.recording, self.file, self.forms = recording, file, forms
+        may_lack_options = recording.kind == "choice" and len(recording.option_columns) == 1
+        # Otherwise every row is of the recording's own kind, and is asked for it several times.
+        self.has_kinds = may_lack_options or forms.get(recording.target) == WORDS
         self.forget()
 
     def forget(self) -> None:
@@ -419,6 +422,8 @@ class _Rows:
         return task if self._kind(values) == recording.kind else f"{task} {other}"
 
     def _kind(self, values: Mapping[str, Any]) -> str:
+        if not self.has_kinds:
+            return self.recording.kind
         kind, columns, right = self.recording.kind, self.recording.option_columns, values.get(self.recording.target)
         has_none = len(columns) == 1 and values.get(columns[0]) in (None, "", [], {})
         in_words = self.forms.get(self.recording.target) == WORDS and _is_in_words(right)
@@ -589,6 +594,8 @@ class _Rows:
     def _order(self, item: Item, values: Mapping[str, Any]) -> tuple[int, ...]:
         """The item's own index of the option at each position of this variant."""
         prompt_options = self.options_shown(values)
+        if not (prompt_options or item.options or self.recording.order):
+            return ()
         prompt_options = prompt_options if self.recording.order else unique_options(prompt_options)
         if sorted(prompt_options) != sorted(item.options):
             raise BadInput("shows other options in one variant than in its first")
