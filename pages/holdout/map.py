@@ -283,10 +283,7 @@ def panel(comparison: Comparison, rows: Sequence[int], places, store: Store, who
         st.session_state.setdefault(likeness.SELECTION, {})["ids"] = ids
         _entry_actions(comparison, rows, whole_id)
     if not rows:
-        st.info(
-            "Click a point, or draw around some, to read them.",
-            icon=":material/lasso_select:",
-        )
+        st.info("Click a point, or draw around some, to read them.", icon=":material/lasso_select:")
     elif len(rows) == 1:
         _others_here(comparison, rows[0], places)
         _one(comparison, rows[0], picks(store, whole_id))

@@ -43,9 +43,7 @@ def test_without_a_model_from_before_there_is_a_reason_and_no_test():
         "Not run: no model has answered both sets. Declare a study with these sets as benchmark and holdout.",
     )
     test, why = difficulty_result(conditions(pd.DataFrame(rows(model="n"))), {"n": STATES["n"]})
-    assert (
-        test is None and why == f"Not run: {STATES['n'].sentence}"
-    )
+    assert test is None and why == f"Not run: {STATES['n'].sentence}"
 
 
 def test_what_a_judge_read_behind_its_closed_gate_is_withheld_and_does_not_count():
