@@ -168,7 +168,7 @@ def _read(
 
     def look(words: list[str], on_read: Callable[[Survey], None]) -> Survey:
         nonlocal read
-        corrections = corrections_of(words, are_tables)
+        corrections = corrections_of(words, of_tables=are_tables)
         read = ReadScores(corrections)
 
         def say(log_survey: Survey) -> None:

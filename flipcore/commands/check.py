@@ -77,7 +77,9 @@ def act(options: argparse.Namespace) -> int:
         for path, model in zip(paths, (settings["old-model"], settings["new-model"]), strict=True):
             store = Store.open(":memory:")
             stack.callback(store.close)
-            log_survey = survey([path], corrections_of(words, bool(tables_in([path], words))))
+            log_survey = survey(
+                [path], corrections_of(words, of_tables=bool(tables_in([path], words)))
+            )
             runs.append(Run(store, store_logs(log_survey, store, is_checked=False), model))
         check = regression_check(runs[0], runs[1], margin=margin, in_points=in_points)
     as_json = json.dumps(check.as_dict(), indent=2, ensure_ascii=False)

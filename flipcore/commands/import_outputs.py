@@ -75,7 +75,10 @@ def act(options: argparse.Namespace) -> int:
 
     def look(said: list[str], on_read: Callable[[Survey], None]) -> Survey:
         return survey(
-            options.files, corrections_of(said, are_tables), _show_looking, on_read=on_read
+            options.files,
+            corrections_of(said, of_tables=are_tables),
+            _show_looking,
+            on_read=on_read,
         )
 
     try:

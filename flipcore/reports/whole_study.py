@@ -412,5 +412,5 @@ def imported(path: Path, words: Sequence[str], store: Store) -> str:
     does."""
     # Whoever names a file on the command line may read its folder.
     folders.admit(path if path.is_dir() else path.parent)
-    corrections = corrections_of(words, bool(tables_in([path], words)))
+    corrections = corrections_of(words, of_tables=bool(tables_in([path], words)))
     return store_logs(survey([path], corrections), store, is_checked=False)

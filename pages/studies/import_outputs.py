@@ -273,7 +273,7 @@ def _tables(paths: tuple[str, ...]) -> list[Source]:
 @session.computed("Looking at every row")
 @st.cache_data(show_spinner=False, max_entries=4)
 def _survey(paths: tuple[str, ...], words: tuple[str, ...], of_tables: bool) -> Survey:
-    return survey(paths, corrections_of(words, of_tables))
+    return survey(paths, corrections_of(words, of_tables=of_tables))
 
 
 # An import in this run of the script, with its progress: Streamlit's own Stop ends it after the

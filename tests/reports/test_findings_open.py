@@ -41,7 +41,7 @@ def write_log_of_two_models(folder):
 
 
 def imported(store, path):
-    return store_logs(survey([str(path)], corrections_of([], False)), store)
+    return store_logs(survey([str(path)], corrections_of([], of_tables=False)), store)
 
 
 STUDIES = {

@@ -28,7 +28,7 @@ pytestmark = pytest.mark.usefixtures("allowed_folders")
 
 def imported(store, paths, *words):
     paths = paths if isinstance(paths, list) else [paths]
-    study_id = store_logs(survey(paths, corrections_of(words, bool(tables_in(paths, words)))), store)
+    study_id = store_logs(survey(paths, corrections_of(words, of_tables=bool(tables_in(paths, words)))), store)
     return study_id, *store.rows("SELECT state, message FROM studies WHERE study_id = $id", id=study_id)[0]
 
 
