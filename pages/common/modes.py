@@ -5,7 +5,6 @@ Each page has its own settings and its own lock.
 
 from collections.abc import Sequence
 
-import pandas as pd
 import streamlit as st
 
 from flipcore.core.links import settings_from, settings_text
@@ -55,7 +54,7 @@ def lock_of(study_id: str, mode: str, page: str) -> dict | None:
 
 
 def has_something(
-    study_id: str, page: str, mode: str, lock: dict | None, start: dict, readouts: pd.DataFrame
+    study_id: str, page: str, mode: str, lock: dict | None, start: dict, *, has_readouts: bool
 ) -> bool:
     """Return True where this mode has something to count; else say what is missing.
 
@@ -65,9 +64,9 @@ def has_something(
     if mode == "locked" and lock is None:
         offer_lock(study_id, page, view_of(study_id, page, start, None))
         return False
-    if readouts.empty:
+    if not has_readouts:
         nothing_yet()
-    return not readouts.empty
+    return has_readouts
 
 
 def offer_lock(study_id: str, page: str, settings: dict) -> None:

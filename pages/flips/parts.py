@@ -413,7 +413,7 @@ def show(study_id: str, line: DeltaGenerator) -> None:
     frame = session.readouts(study_id, lock=lock["lock_id"] if lock else None)
     models = list(frame["model"].unique())
     example = ""
-    if modes.has_something(study_id, PAGE, mode, lock, start, frame):
+    if modes.has_something(study_id, PAGE, mode, lock, start, has_readouts=not frame.empty):
         model = choice.selectbox(
             "Model", models, key="model", bind="query-params", label_visibility="collapsed"
         )

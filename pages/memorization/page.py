@@ -40,7 +40,7 @@ if study_id is not None:
     start = loss.START | pearl.START | gap.START
     settings = modes.view_of(study_id, PAGE, start, lock)
     frame = session.readouts(study_id, lock=lock["lock_id"] if lock else None, everything=True)
-    if modes.has_something(study_id, PAGE, mode, lock, start, frame):
+    if modes.has_something(study_id, PAGE, mode, lock, start, has_readouts=not frame.empty):
         models = list(frame["model"].unique())
         kinds = kinds_in(frames.compared_sets(frame, session.declared(study_id)))
         with controls.place:

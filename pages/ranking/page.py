@@ -298,7 +298,7 @@ if study_id is not None:
     if not compares_models(session.declared(study_id)):
         st.markdown("## This study asks one model. Duplicate it and add another to compare them.")
         offer_suited(f"{PAGE}/page.py", compares_models)
-    elif modes.has_something(study_id, PAGE, mode, lock, start, frame):
+    elif modes.has_something(study_id, PAGE, mode, lock, start, has_readouts=not frame.empty):
         content(study_id, mode, lock, line)
 
 how_to_read(

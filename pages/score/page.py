@@ -8,7 +8,7 @@ from flipcore.core.records import role_name
 from flipcore.extractors import title_of
 from flipcore.reports import score as score_reports
 from flipcore.reports.browser_data.steps import Steps
-from pages.common import modes, record, repeats, scores, screen, session
+from pages.common import modes, record, repeats, scores, screen
 from pages.common.header import page_header
 from pages.common.headline import score_sentences
 from pages.common.inspector import inspector_place, open_item
@@ -257,8 +257,8 @@ if study_id is not None:
     with line:
         mode = modes.mode_selector()
     lock = modes.lock_of(study_id, mode, PAGE)
-    frame = session.readouts(study_id, lock=lock["lock_id"] if lock else None, of_scores=True)
-    if modes.has_something(study_id, PAGE, mode, lock, START, frame):
+    has_readouts = bool(scores.Choices.of(study_id, lock["lock_id"] if lock else None).readers)
+    if modes.has_something(study_id, PAGE, mode, lock, START, has_readouts=has_readouts):
         content(study_id, mode, lock, line)
 
 how_to_read(
