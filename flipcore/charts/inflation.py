@@ -90,7 +90,7 @@ def _differences(
         row=1,
         col=column,
         marker={"color": c.text, "size": 10, "symbol": "square"},
-        text=[f"{number_text(x, 1, sign=True)} points" for x in value],
+        text=[number_text(x, 1, sign=True) for x in value],
         textposition="top center",
         textfont={"size": 13},
         cliponaxis=False,

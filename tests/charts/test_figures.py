@@ -244,7 +244,7 @@ def test_models_are_sorted_by_inflation_with_the_largest_on_top():
     figure = inflation_figure(ROWS, LIGHT)
     shown = trace(figure, "inflation")
     assert list(shown.y) == ["none", "small", "large"] and [round(x, 6) for x in shown.x] == [-5, 2, 20]
-    assert figure.layout.yaxis.range[1] > 2 and shown.text[2] == "+20.0 points"
+    assert figure.layout.yaxis.range[1] > 2 and shown.text[2] == "+20.0"
     assert list(trace(figure, "benchmark").x) == [0.5, 0.6, 0.9] and list(trace(figure, "holdout").x) == [0.55, 0.58, 0.7]
 
 
