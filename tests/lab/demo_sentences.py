@@ -24,7 +24,9 @@ KEYS = ("headline", "sentence", "notes")  # of `stats --json`, whose texts are s
 
 WORDS = "Words only: shares as percentages, an extractor is no reader, noise is reruns alone."
 COMBINATIONS = "Words only: a prompt with an extractor is a combination, and shares are percentages."
-POINTS = "Words only: differences in points."
+BEST = "Words only: who may be best, and who is not."
+UNDECIDED = "What is not shown is called undecided, and differences are in points."
+LEFT_OUT = "It said that nothing was measured, where other prompts were asked and are left out."
 LIKE_THESE = (
     "It speaks of prompts like these, because a kind of prompt that was not met may be worse. "
     "Shares are rounded as percentages."
@@ -38,12 +40,14 @@ BENCHMARK = "Words only: a target is a benchmark, and differences are in points.
 # Why sentences changed: a part of the place, a part of the sentence now, the reason. The first
 # whose parts are both there holds.
 REASONS = (
-    ("additivity", "", POINTS),
+    ("additivity", "", UNDECIDED),
+    ("score", "leaves them out", LEFT_OUT),
     ("score", "prompts like these", LIKE_THESE),
     ("", "checked by people", SHARED),
     ("", "close copies", COPIES),
     ("holdout", "", BENCHMARK),
     ("inflation", "", BENCHMARK),
+    ("ranking", "is best", BEST),
     ("ranking", "", COMBINATIONS),
     ("models", "", WORDS),
 )
