@@ -87,6 +87,12 @@ def recording_of(reading: TableReading, table: Sequence[Mapping[str, Any]], data
     """Put a reading into the words of a recording; `table` are the file's first rows."""
     shape, roles = reading.shape, reading.roles
     rows = apart(table, shape.models, shape.lists)
+    if not rows:
+        named = ", ".join((*shape.models, *shape.lists)[:6])
+        raise BadInput(
+            f"No row holds an answer of its own in {named}, a list or object inside of others. Write each "
+            "output as a row, with columns prompt, response and target."
+        )
     nested = shape.versions[0].rstrip("0123456789") if shape.versions else ""
     variants = variants_in(rows, nested, reading.columns)
     columns = [name for name in columns_of(variants) if not (nested and name.startswith(nested))]
