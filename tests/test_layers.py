@@ -265,6 +265,7 @@ def test_a_page_holds_no_sql_numpy_or_figure_code():
 OFF_SCREEN = {
     "pages/common/showing.py": {"plain": "escapes text for Streamlit's Markdown"},
     "pages/flips/map_data.py": {"DrawnMap": "what was drawn on this screen"},
+    "pages/holdout/cached.py": {"_names": "the key under which the page keeps a result"},
     "pages/memorization/items.py": {"*": "what the page calls its parts"},
     "pages/new_study/questions.py": {"_number": "what was typed into a field"},
 }

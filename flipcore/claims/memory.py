@@ -101,7 +101,8 @@ def summary_claim(verdicts: Sequence[Witness], sets: Mapping[str, str], n_contro
     n_open = sum(
         bool(witness.claim.withheld) or witness.claim.outcome == UNDECIDED for witness in verdicts
     )
-    open_words = f"; {n_open} are undecided or not claimed" if n_open else ""
+    are = "is" if n_open == 1 else "are"
+    open_words = f"; {n_open} {are} undecided or not claimed" if n_open else ""
     counts = f"{len(seeing)} of {len(verdicts)} detectors see it{open_words}"
     detail = f"{counts}. Compared with {n_control:,} control items."
     if not seeing:

@@ -1,6 +1,7 @@
 """Step 1: which items, in what role."""
 
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import replace
 
 import streamlit as st
@@ -29,7 +30,11 @@ def own_file(sources: list[ItemSource]) -> None:
         upload = st.file_uploader("Drop a file with your questions", type=TABLES, key="own-file")
     # The uploader keeps its file, so only a new one replaces the sources.
     if upload is not None and st.session_state.get("own-file-id") != upload.file_id:
-        sources[:] = _by_role(ItemSource("file", path=str(saved_upload(upload))))
+        source = ItemSource("file", path=str(saved_upload(upload)))
+        sources[:] = [source]
+        # What is wrong with the file is said where its items are read.
+        with suppress(FlipscopeError):
+            sources[:] = sources_by_role(source)
         st.session_state["own-file-id"] = upload.file_id
     if not sources:
         return
@@ -58,15 +63,6 @@ def own_file(sources: list[ItemSource]) -> None:
     st.caption(f"{loaded}. The first:")
     with screen.room("first-items", 200, 200):
         _first(shown_items(source)[:3], "shown", height=143)
-
-
-def _by_role(source: ItemSource) -> list[ItemSource]:
-    """Return a source per role that a column of the file names, or the source alone."""
-    try:
-        return sources_by_role(source)
-    except FlipscopeError:
-        # What is wrong with the file is said where its items are read.
-        return [source]
 
 
 def _say_roles(sources: Sequence[ItemSource]) -> None:

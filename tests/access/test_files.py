@@ -82,6 +82,7 @@ OWN = {
     "flipcore/access/signing.py",
     "flipcore/commands/access.py",
     "flipcore/store/audit_log.py",
+    "flipcore/store/kept_results.py",  # what a page computed for somebody who may read it, for the next start
     "flipcore/store/migrations.py",
     "flipcore/store/whole_copy.py",  # `backup` and `repair`
     "flipcore/runs/harnesses/writing.py",  # called by writing.py alone

@@ -69,7 +69,7 @@ def test_the_line_names_each_kind_of_evidence_once():
         said(*losses) == "The model remembers these questions. One kind of evidence says so (20 problems: losses)."
     )  # two detectors, one kind of evidence: two of two do not agree
     claim = memory_headline(frame_of(*losses), STUDY)
-    assert claim.detail == "2 of 2 detectors; 30 controls."
+    assert claim.detail == "2 of 2 detectors see it. Compared with 30 control items."
 
 
 def test_a_clean_study_shows_none():
@@ -80,7 +80,7 @@ def test_a_set_that_no_detector_was_run_on_is_in_no_sentence_on_what_was_seen():
     alone = [row for row in rows_of("choice", "entity_rename", "regex", True, True) if row[3] == "benchmark"]
     claim = memory_headline(frame_of(rows_of("number", "entity_rename", "regex", True, True), alone), STUDY)
     assert claim.text == "No memory shown in the 20 problems."
-    assert claim.detail.endswith("30 controls. No detector was run on the 20 choices.")
+    assert claim.detail.endswith("Compared with 30 control items. No detector was run on the 20 choices.")
 
 
 def test_where_every_test_is_withheld_nothing_is_said_to_be_absent():
@@ -94,7 +94,7 @@ def test_where_every_test_is_withheld_nothing_is_said_to_be_absent():
         rows_of("number", "paraphrase", "regex", True, True), rows_of("number", "entity_rename", "regex", True, True)
     )
     other = memory_headline(two, replace(STUDY, control="other"), closed_gates={"paraphrase": "No pair has been reviewed yet."})
-    assert other.text == "No memory shown in the 20 problems." and "1 undecided or not claimed" in other.detail
+    assert other.text == "No memory shown in the 20 problems." and "1 is undecided or not claimed" in other.detail
 
 
 def test_nothing_to_compare_is_an_empty_line():

@@ -120,7 +120,7 @@ def part_of(name: str) -> str:
             return TARGET
         if words == {"text"}:
             return OUTPUT
-        if ending in ("answer", "answers") and words & {"final", "parsed", "extracted"}:
+        if ending in ("answer", "answers") and words & {"parsed", "extracted"}:
             return OUTPUT
         is_key = all(word in _KEY_WORDS or len(word) == 2 for word in words)
         return OUTPUT if has["model"] else TARGET if is_key else ""
@@ -211,7 +211,7 @@ def _swap(profile: Profile, parts: dict[str, list[str]]) -> dict[str, list[str]]
             PROMPT: ["text"],
         }
     if not outputs and targets:
-        outputs = _results_like_key(profile, targets)
+        outputs = _results_like_key(profile, targets) or _final_answers(profile, targets)
         parts = parts | {OUTPUT: outputs}
     weak = [name for name in targets if set(words_of(name)) <= _KEY_WORDS]
     strong = [name for name in targets if name not in weak]
@@ -250,6 +250,17 @@ def _results_like_key(profile: Profile, targets: Sequence[str]) -> list[str]:
         if name not in found_names and names(name, "score") and profile[name].is_verdict
     ]
     return found_names if graders else []
+
+
+def _final_answers(profile: Profile, targets: Sequence[str]) -> list[str]:
+    """Return columns called final answer: the model's, where another column holds what is right."""
+    return [
+        name
+        for name in profile.names
+        if name not in targets
+        and set(words_of(name)) in ({"final", "answer"}, {"final", "answers"})
+        and profile[name].n_distinct > 1
+    ]
 
 
 def _is_graded_sheet(profile: Profile, answer: str) -> bool:
@@ -534,7 +545,7 @@ def _with_graders(profile: Profile, roles: Roles) -> Roles:
     if roles.output and roles.target and not scores:
         scores = [
             name
-            for name in (*unnamed, *_texts_of_few(profile, roles))
+            for name in dict.fromkeys((*unnamed, *_texts_of_few(profile, roles)))
             if _stands_where_right(profile, roles, name)
         ]
     roles = replace(
