@@ -173,11 +173,11 @@ def best_claim(contest: Contest, level: float = LEVEL) -> Claim:
     models_behind = [name for name in ordered if name not in firsts]
     if len(firsts) == 1:
         outcome = FIRST
-        others, over = "every other model", f" over {names[1]}"
+        rivals, over = "every other model", f" over {names[1]}"
         if len(ranking) == 2:
-            others, over = names[1], ""
+            rivals, over = names[1], ""
         sentence = (
-            f"{names[0]} is better than {others} at {level_text(level)}: "
+            f"{names[0]} is better than {rivals} at {level_text(level)}: "
             f"{gap.text_points()}{over}{unread}."
         )
     elif models_behind:

@@ -74,8 +74,8 @@ def _say_unraisable(unraisable: Any) -> None:
     # on as if nobody had stopped it. The signal is sent once more, a moment later: what is raised
     # in this very function is lost too.
     if isinstance(unraisable.exc_value, Interrupted):
-        again = threading.Timer(AGAIN_S, os.kill, (os.getpid(), _received[-1]))
-        again.daemon = True
-        again.start()
+        resend = threading.Timer(AGAIN_S, os.kill, (os.getpid(), _received[-1]))
+        resend.daemon = True
+        resend.start()
     else:
         sys.__unraisablehook__(unraisable)

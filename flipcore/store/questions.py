@@ -77,14 +77,14 @@ def prepare(connection: DuckDBPyConnection) -> None:
 def fill(connection: DuckDBPyConnection, item_ids: Collection[str] | None = None) -> None:
     """Fill in keys of items and base prompts that have none, in the transaction that writes them:
     of these items, or of all."""
-    of_items, known, params = "", "", {}
+    of_items, of_pairs, params = "", "", {}
     if item_ids is not None:
         of_items = f"WHERE i.item_id {_AMONG}"
-        known = f"WHERE item_id {_AMONG} OR twin {_AMONG}"
+        of_pairs = f"WHERE item_id {_AMONG} OR twin {_AMONG}"
         params = {"item_ids": list(item_ids)}
     n = 0
     for sql in (_ITEMS, _PROMPTS):
         ((n_new,),) = connection.execute(sql.format(of_items=of_items), params).fetchall()
         n += n_new
     if n:
-        connection.execute(_TWINS.format(of_items=of_items, known=known), params)
+        connection.execute(_TWINS.format(of_items=of_items, known=of_pairs), params)

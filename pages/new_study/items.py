@@ -47,9 +47,9 @@ def own_file(sources: list[ItemSource]) -> None:
         ):
             if mapped := _with_columns(source, key="own"):
                 # The benchmark and the control questions of one file have the same columns.
-                for place, other in enumerate(sources):
-                    if other.path == source.path:
-                        sources[place] = replace(other, columns=mapped.columns)
+                for place, file_source in enumerate(sources):
+                    if file_source.path == source.path:
+                        sources[place] = replace(file_source, columns=mapped.columns)
                 source = sources[0]
         report, problem = report_of(source)
     if problem:

@@ -36,7 +36,7 @@ def test_every_stored_sentence_stands_on_the_page():
 def test_the_page_is_written_by_the_command(tmp_path, monkeypatch, capsys):
     found = tmp_path / "flips.json"
     found.write_text(json.dumps({"notes": ["New."]}), encoding="utf-8")
-    page = tmp_path / "page.md"
+    page = tmp_path / "index.md"
     page.write_text("before\n<!-- table -->\nold\n<!-- end of table -->\nafter\n", encoding="utf-8")
     monkeypatch.setattr(demo_sentences, "PAGE", page)
     assert demo_sentences.main([str(found), "--write"]) == 0
