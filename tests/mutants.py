@@ -1,4 +1,4 @@
-"""Say which changes of the core the quick tests notice: `python -m tests.mutants --room claims`.
+"""Say which changes of the core the quick tests notice: `python -m tests.mutants --package claims`.
 
 A random change is made to one expression of a package: a comparison, a sign, a number, a condition.
 A change that no test notices survives: either it changes nothing that anybody could see (`SAME`,
@@ -33,8 +33,8 @@ from flipcore.core.randomness import generator
 
 ROOT = Path(__file__).resolve().parent.parent
 TABLE = Path(__file__).with_suffix(".md")
-# room -> (its files, the folders of tests that stand for it)
-ROOMS = {
+# package -> (its files, the folders of tests that stand for it)
+PACKAGES = {
     "stats": ("flipcore/stats/**/*.py", "tests/stats tests/claims tests/reports"),
     "claims": ("flipcore/claims/*.py", "tests/claims tests/stats tests/reports tests/annotation"),
     "gates": (
@@ -174,9 +174,9 @@ def _is_text(node: ast.BinOp) -> bool:
                for one in (node.left, node.right))  # fmt: skip
 
 
-def drawn(room: str, n: int, seed: int) -> list[Change]:
-    """Draw changes of a room, the same ones for a seed and a tree; fewer are the first of more."""
-    files = sorted({path for pattern in ROOMS[room][0].split() for path in ROOT.glob(pattern)})
+def drawn(package: str, n: int, seed: int) -> list[Change]:
+    """Draw changes of a package, the same ones for a seed and a tree; fewer are the first of more."""
+    files = sorted({path for pattern in PACKAGES[package][0].split() for path in ROOT.glob(pattern)})
     candidates = [change for path in files for change in changes(path)]
     order = generator(seed).permutation(len(candidates))
     return [candidates[i] for i in order[:n]]
@@ -378,8 +378,8 @@ def _tested(tree: Path, tests: Sequence[str]) -> str:
     return SURVIVED if run.returncode in (0, 5) else NOTICED
 
 
-def rows_of(room: str, outcomes: dict[Change, str], seed: int) -> list[str]:
-    """Return a room's lines of the table. What did not finish is counted apart, as neither."""
+def rows_of(package: str, outcomes: dict[Change, str], seed: int) -> list[str]:
+    """Return a package's lines of the table. What did not finish is counted apart, as neither."""
     survivors = [change for change, outcome in outcomes.items() if outcome == SURVIVED]
     late = [change for change, outcome in outcomes.items() if outcome == NOT_FINISHED]
     n = len(outcomes)
@@ -388,11 +388,11 @@ def rows_of(room: str, outcomes: dict[Change, str], seed: int) -> list[str]:
     n_noticed = finished - (len(survivors) - n_same)
     share = n_noticed / max(finished, 1)
     counts = f"{n} | {n_same} | {len(late)} | {n_noticed} of {finished} | {share:.2f} | {seed}"
-    lines = [f"| {room} | {counts} |"]
+    lines = [f"| {package} | {counts} |"]
     for change in survivors:
-        lines.append(f"<!-- {room} --> - {_shown(change)}{_reason(change)}")
+        lines.append(f"<!-- {package} --> - {_shown(change)}{_reason(change)}")
     for change in late:
-        lines.append(f"<!-- {room} --> - {NOT_FINISHED}: {_shown(change)}")
+        lines.append(f"<!-- {package} --> - {NOT_FINISHED}: {_shown(change)}")
     return lines
 
 
@@ -405,15 +405,15 @@ def _reason(change: Change) -> str:
     return f": {reason}" if reason else ""
 
 
-def keep(room: str, lines: list[str]) -> None:
-    """Put the room's lines in the place of its older ones in the table."""
+def keep(package: str, lines: list[str]) -> None:
+    """Put the package's lines in the place of its older ones in the table."""
     stored = TABLE.read_text(encoding="utf-8").splitlines() if TABLE.exists() else []
-    of_rooms = [line for line in stored if line.startswith(("| ", "<!-- ")) and not line.startswith(("| room", "| ---"))]
-    others = [line for line in of_rooms if not re.match(rf"(\| {room} \||<!-- {room} -->)", line)]
+    of_packages = [line for line in stored if line.startswith(("| ", "<!-- ")) and not line.startswith(("| package", "| ---"))]
+    others = [line for line in of_packages if not re.match(rf"(\| {package} \||<!-- {package} -->)", line)]
     rows = sorted(line for line in [*others, *lines] if line.startswith("| "))
     notes = sorted(line for line in [*others, *lines] if line.startswith("<!-- "))
     head = ["# Changes of the core that the quick tests notice", "", *(__doc__ or "").splitlines()[2:], ""]
-    head += ["| room | changes | that change nothing | not finished | noticed | share | seed |", "|" + " --- |" * 7]
+    head += ["| package | changes | that change nothing | not finished | noticed | share | seed |", "|" + " --- |" * 7]
     TABLE.write_text("\n".join([*head, *rows, "", "Survivors:", "", *notes]) + "\n", encoding="utf-8")
 
 
@@ -425,8 +425,8 @@ def _key(change: Change) -> str:
 def main(arguments: list[str] | None = None) -> int:
     """Make the changes in turn, say which survive, and return 0 when all are noticed."""
     parser = argparse.ArgumentParser(prog="python -m tests.mutants", description=(__doc__ or "").split("\n")[0])
-    parser.add_argument("--room", nargs="+", choices=tuple(ROOMS), default=list(ROOMS))
-    parser.add_argument("--n", type=int, default=30, help="changes per room (default 30)")
+    parser.add_argument("--package", nargs="+", choices=tuple(PACKAGES), default=list(PACKAGES))
+    parser.add_argument("--n", type=int, default=30, help="changes per package (default 30)")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--minutes", type=float, default=float("inf"), help="begin no change after them")
     parser.add_argument("--processes", type=int, default=2, help="changes at a time (default 2)")
@@ -442,28 +442,28 @@ def main(arguments: list[str] | None = None) -> int:
 
 def _run(options: argparse.Namespace, work: Path) -> int:
     end = time.monotonic() + 60 * options.minutes
-    # One change of each room in turn: a run that is stopped has as many of each.
-    by_room = {room: drawn(room, options.n, options.seed) for room in options.room}
+    # One change of each package in turn: a run that is stopped has as many of each.
+    by_package = {package: drawn(package, options.n, options.seed) for package in options.package}
     in_turn = []
     for i in range(options.n):
-        in_turn += [(room, by_room[room][i]) for room in by_room if i < len(by_room[room])]
+        in_turn += [(package, by_package[package][i]) for package in by_package if i < len(by_package[package])]
     chosen = [change for _, change in in_turn]
-    folders = sorted({folder for room in by_room for folder in ROOMS[room][1].split()})
+    folders = sorted({folder for package in by_package for folder in PACKAGES[package][1].split()})
     reach = find_reach(chosen, folders, work)
     found = work / "outcomes.jsonl"
     known = {}
     if found.exists():
         known = dict(json.loads(line) for line in found.read_text(encoding="utf-8").splitlines())
-    outcomes: dict[str, dict[Change, str]] = {room: {} for room in by_room}
+    outcomes: dict[str, dict[Change, str]] = {package: {} for package in by_package}
     trees: queue.SimpleQueue[Path] = queue.SimpleQueue()
     for number in range(options.processes):
         trees.put(copy_tree(work / f"tree-{number}"))
 
-    def try_change(number: int, room: str, change: Change) -> tuple[str, Change, str]:
+    def try_change(number: int, package: str, change: Change) -> tuple[str, Change, str]:
         outcome = known.get(_key(change), "")
         is_tried = outcome == NOTICED or (outcome and not options.again)
         if is_tried or time.monotonic() >= end:
-            return room, change, outcome
+            return package, change, outcome
         tests = tests_of(number, change, reach)
         tree = trees.get()
         try:
@@ -473,24 +473,24 @@ def _run(options: argparse.Namespace, work: Path) -> int:
         with found.open("a", encoding="utf-8") as file:
             file.write(json.dumps([_key(change), outcome]) + "\n")
         shown = f"{outcome}: {change.place} {change.before} -> {change.after}{_reason(change)}"
-        print(f"{room} {shown} ({len(tests)} tests)", flush=True)
-        return room, change, outcome
+        print(f"{package} {shown} ({len(tests)} tests)", flush=True)
+        return package, change, outcome
 
     with ThreadPoolExecutor(options.processes) as threads:
-        tries = [threads.submit(try_change, number, room, change) for number, (room, change) in enumerate(in_turn)]
+        tries = [threads.submit(try_change, number, package, change) for number, (package, change) in enumerate(in_turn)]
         for tried in tries:
-            room, change, outcome = tried.result()
+            package, change, outcome = tried.result()
             if outcome:
-                outcomes[room][change] = outcome
+                outcomes[package][change] = outcome
     for _ in range(options.processes):
         shutil.rmtree(trees.get())
     n_lacking = 0
-    for room, of_room in outcomes.items():
-        lines = rows_of(room, of_room, options.seed)
+    for package, of_package in outcomes.items():
+        lines = rows_of(package, of_package, options.seed)
         print("\n".join(lines), flush=True)
-        n_lacking += sum(outcome == SURVIVED and not _reason(change) for change, outcome in of_room.items())
+        n_lacking += sum(outcome == SURVIVED and not _reason(change) for change, outcome in of_package.items())
         if options.keep:
-            keep(room, lines)
+            keep(package, lines)
     return 1 if n_lacking else 0
 
 

@@ -58,9 +58,9 @@ def test_a_module_is_changed_in_one_place_at_a_time(half):
 def test_the_same_seed_draws_the_same_changes_and_fewer_are_the_first_of_more():
     first, second = mutants.drawn("spending", 5, 3), mutants.drawn("spending", 7, 3)
     assert first == second[:5] and len(set(second)) == 7
-    for room, (files, folders) in mutants.ROOMS.items():
-        assert all(list(mutants.ROOT.glob(pattern)) for pattern in files.split()), room
-        assert all((mutants.ROOT / name).exists() for name in folders.split()), room
+    for package, (files, folders) in mutants.PACKAGES.items():
+        assert all(list(mutants.ROOT.glob(pattern)) for pattern in files.split()), package
+        assert all((mutants.ROOT / name).exists() for name in folders.split()), package
 
 
 def test_a_module_with_probes_says_which_changes_were_reached_and_computes_the_same(half):
@@ -176,7 +176,7 @@ def test_a_test_that_does_not_end_is_neither_noticed_nor_survived(half, monkeypa
 
 
 def test_a_second_call_goes_on_where_the_first_was_stopped(half, tmp_path, monkeypatch, capsys):
-    monkeypatch.setattr(mutants, "ROOMS", {"half": ("flipcore/*.py", "tests")})
+    monkeypatch.setattr(mutants, "PACKAGES", {"half": ("flipcore/*.py", "tests")})
     monkeypatch.setattr(mutants, "find_reach", lambda *_: mutants.Reach())
     monkeypatch.setattr(mutants, "tests_of", lambda *_: ["tests/test_half.py"])
     tried = []
@@ -188,7 +188,7 @@ def test_a_second_call_goes_on_where_the_first_was_stopped(half, tmp_path, monke
     monkeypatch.setattr(mutants, "outcome_of", try_change)
     # outside of the tree, which is copied
     work = str(tmp_path.parent / f"{tmp_path.name}-work")
-    words = ["--room", "half", "--work", work, "--processes", "1", "--n"]
+    words = ["--package", "half", "--work", work, "--processes", "1", "--n"]
     assert mutants.main([*words, "2", "--minutes", "0"]) == 0 and not tried
     assert mutants.main([*words, "2"]) == 1 and len(tried) == 2
     assert mutants.main([*words, "3"]) == 1 and len(tried) == len(set(tried)) == 3
