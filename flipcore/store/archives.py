@@ -8,7 +8,7 @@ it is restored first (`flipcore.store.archiving`).
 
 import json
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from itertools import chain
 from pathlib import Path
@@ -83,10 +83,10 @@ def attach(connection: DuckDBPyConnection, archived: Iterable[Archive]) -> None:
     for table in TABLES:
         files = list(chain.from_iterable(archive.files[table] for archive in archived))
         if files:
-            names = _column_names(table)
+            names, rows = _column_names(table), rows_of(connection, table, files)
             connection.execute(
                 f'CREATE TEMP VIEW {table} AS SELECT {names} FROM "{database}".main.{table} '
-                f"UNION ALL SELECT {cast(table)} FROM {read(files)}"
+                f"UNION ALL {rows}"
             )
 
 
@@ -144,10 +144,14 @@ def check_merge(connection: DuckDBPyConnection, merged_tables: set[str]) -> None
 
 
 def fingerprint(
-    connection: DuckDBPyConnection, table: str, rows: str, params: dict[str, Any] | None = None
+    connection: DuckDBPyConnection,
+    table: str,
+    rows: str,
+    params: dict[str, Any] | None = None,
+    names: Collection[str] | None = None,
 ) -> tuple[int, str]:
     """Return the number of `rows` (SQL) of a table, and a fingerprint of all their values that
-    depends on no order."""
+    depends on no order; `names` are the columns that count, None for all."""
     values = (
         (
             f"epoch_us({column.name})"
@@ -155,6 +159,7 @@ def fingerprint(
             else f'"{column.name}"'
         )
         for column in tables()[table].columns
+        if names is None or column.name in names
     )
     # Concat_ws would pass a NULL over.
     joined_values = ", ".join(f"coalesce(({value})::TEXT, chr(30))" for value in values)
@@ -205,11 +210,12 @@ def problem(connection: DuckDBPyConnection, archive: Archive) -> str:
 
 def _difference(connection: DuckDBPyConnection, archive: Archive) -> str:
     for table, files in archive.files.items():
-        n, mark = (
-            fingerprint(connection, table, f"SELECT {cast(table)} FROM {read(files)}")
-            if files
-            else (0, "")
-        )
+        n, mark = 0, ""
+        if files:
+            # An earlier release took the fingerprint of the columns that there were then.
+            names = set.intersection(*map(set, _files_by_columns(connection, files)))
+            rows = rows_of(connection, table, files)
+            n, mark = fingerprint(connection, table, rows, names=names)
         if n != archive.n_rows[table]:
             return f"The archive holds {n:,} {table}, and {archive.n_rows[table]:,} were put there."
         if files and mark != archive.fingerprints.get(table, mark):
@@ -224,10 +230,9 @@ def bring_in(connection: DuckDBPyConnection, archive: Archive, into: str = "main
     """Its rows into the tables of a database, which then knows nothing of the archive."""
     for table, files in archive.files.items():
         if files:
-            names = _column_names(table)
+            names, rows = _column_names(table), rows_of(connection, table, files)
             connection.execute(
-                f"INSERT INTO {into}.{table} ({names}) SELECT {cast(table)} FROM {read(files)} "
-                "ON CONFLICT DO NOTHING"
+                f"INSERT INTO {into}.{table} ({names}) {rows} ON CONFLICT DO NOTHING"
             )
     connection.execute(
         f"DELETE FROM {into}.store_info WHERE key = $key", {"key": KEY + archive.study_id}
@@ -238,12 +243,48 @@ def _column_names(table: str) -> str:
     return ", ".join(f'"{name}"' for name in tables()[table].names)
 
 
-def cast(table: str) -> str:
-    """The columns of a table as schema.sql has them, of a file."""
-    return ", ".join(
-        f'CAST("{column.name}" AS {column.kind}) AS "{column.name}"'
-        for column in tables()[table].columns
-    )
+def rows_of(connection: DuckDBPyConnection, table: str, files: Sequence[str]) -> str:
+    """Return SQL of the rows of Parquet files, with the columns of a table as schema.sql has them.
+
+    What an earlier release archived lacks columns that came later: they have their default, as in
+    a database of that release that is opened today.
+    """
+    parts = []
+    for names, alike in _files_by_columns(connection, files).items():
+        columns = []
+        for column in tables()[table].columns:
+            value = f'"{column.name}"' if column.name in names else column.default or "NULL"
+            columns.append(f'CAST({value} AS {column.kind}) AS "{column.name}"')
+        parts.append(f"SELECT {', '.join(columns)} FROM {read(alike)}")
+    return " UNION ALL ".join(parts)
+
+
+def _files_by_columns(
+    connection: DuckDBPyConnection, files: Sequence[str]
+) -> dict[tuple[str, ...], list[str]]:
+    """Return the files that have the same columns, by the names of these."""
+    by_columns: dict[tuple[str, ...], list[str]] = {}
+    for file in files:
+        by_columns.setdefault(_names_in(connection, file), []).append(file)
+    return by_columns
+
+
+# (path, time of change, size) -> the names of its columns. Every cursor looks at the files.
+_names_by_stamp: dict[tuple[str, int, int], tuple[str, ...]] = {}
+
+
+def _names_in(connection: DuckDBPyConnection, file: str) -> tuple[str, ...]:
+    stamp = None
+    if "://" not in file:
+        status = os.stat(file)
+        stamp = file, status.st_mtime_ns, status.st_size
+        if stamp in _names_by_stamp:
+            return _names_by_stamp[stamp]
+    rows = connection.execute(f"SELECT name FROM parquet_schema({text(file)})").fetchall()
+    names = tuple(sorted({name for (name,) in rows}))
+    if stamp:
+        _names_by_stamp[stamp] = names
+    return names
 
 
 def read(files: Sequence[str]) -> str:

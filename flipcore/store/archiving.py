@@ -164,9 +164,7 @@ def _table_files(
     rows = f"SELECT {', '.join(tables()[table].names)} FROM {table} WHERE {_ROWS[table]}"
     in_database = archives.fingerprint(connection, table, rows, params)
     in_files = (
-        archives.fingerprint(
-            connection, table, f"SELECT {archives.cast(table)} FROM {archives.read(paths)}"
-        )
+        archives.fingerprint(connection, table, archives.rows_of(connection, table, paths))
         if paths
         else in_database
     )

@@ -22,6 +22,7 @@ START_SECONDS = 120
 pytestmark = pytest.mark.timeout(INSTALL_SECONDS + SECONDS)
 
 # Commands that are not run here, by their beginning, and why.
+ASKED_WHOLE = "of demo studies asked whole, an hour; tests/lab/test_demo_sentences.py makes the page"
 NOT_RUN = {
     "python3 -m venv .venv && .venv/bin/pip install -q -r requirements-dev.txt": "it is what runs these tests; .ci/run runs it",
     ".venv/bin/python -m tests.lab.pocket card": "recomputes each figure, 20 minutes; tests/lab/pocket/test_card.py compares them",
@@ -32,6 +33,10 @@ NOT_RUN = {
     "served/bin/": "needs the environment above; tests/models/test_third_party_server.py asks it where it is installed",
     ".venv/bin/pip install -r requirements-tools.txt": "fetches other tools; tests/lab/test_outside_tools.py calls them where they are",
     ".venv/bin/python -m tests.lab.outside_tools": "ten minutes; tests/lab/test_outside_tools.py tries each of its parts",
+    ".venv/bin/python -m flipcore stats --json Demo": ASKED_WHOLE,
+    ".venv/bin/python -m flipcore stats --json Which": ASKED_WHOLE,
+    '.venv/bin/python -m flipcore stats --json "Is the holdout"': ASKED_WHOLE,
+    ".venv/bin/python -m tests.lab.demo_sentences": "of the three files before it, which are not made here",
     "docker ": "needs Docker; tests/outside/test_deployment.py runs the steps of the Dockerfile",
     "sudo ": "changes the machine; tests/outside/test_deployment.py reads the units",
     "export FLIPSCOPE_NAME": "for Docker alone",

@@ -6,6 +6,7 @@ import warnings
 from dataclasses import asdict
 from pathlib import Path
 
+import duckdb
 import pandas as pd
 import pytest
 
@@ -283,6 +284,31 @@ def test_an_archive_of_an_earlier_release_is_counted(store):
     )
     store.look_for_archives()
     assert check(store, S).fingerprints == {} and restore(store, S).n_rows == moved.n_rows
+
+
+def test_an_archive_without_a_column_that_came_later_is_read_and_comes_back_whole(store, tmp_path):
+    """It could be neither read nor restored: the column of its files was looked for by name."""
+    runner.run(STUDY, store)
+    before, rows = everything(store), hot(store)
+    moved = archive(store, S)
+    older, names = tmp_path / "older.parquet", [name for name in tables()["completions"].names if name != "other_model"]
+    with duckdb.connect() as connection:
+        for file in moved.files["completions"]:
+            connection.execute(f"COPY (SELECT * EXCLUDE other_model FROM '{file}') TO '{older}' (FORMAT parquet)")
+            older.replace(file)
+        found = archives.rows_of(connection, "completions", moved.files["completions"])
+        _, mark = archives.fingerprint(connection, "completions", found, names=names)
+    old = asdict(moved) | {"fingerprints": moved.fingerprints | {"completions": mark}, "stamps": {}}
+    store.writer.transact(
+        lambda c: c.execute("UPDATE store_info SET value = ? WHERE key = ?", [json.dumps(old), f"archive {S}"])
+    ).result(10)
+    store.close()
+    reopened = Store.open(tmp_path / "flips.duckdb")
+    same(before, everything(reopened))
+    assert check(reopened, S).n_rows == moved.n_rows
+    restore(reopened, S)
+    assert hot(reopened) == rows and not reopened.archives
+    reopened.close()
 
 
 @pytest.mark.slow
