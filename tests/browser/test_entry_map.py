@@ -60,7 +60,7 @@ def said(page, words) -> None:
 
 def let_go(page) -> None:
     page.get_by_text("Let go").click()
-    said(page, "Click a point to read it")
+    said(page, "Click a point, or draw around some")
 
 
 def test_one_click_after_another_opens_the_entry_with_its_neighbours(page):
