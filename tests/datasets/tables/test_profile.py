@@ -22,6 +22,6 @@ def test_columns_of_few_rows_have_the_measures_of_many(monkeypatch, name):
 
 def test_a_table_without_a_row_has_its_columns(monkeypatch):
     table = load(TABLES / "graded_sheet.csv")
-    table.rows("CREATE TABLE empty AS SELECT * FROM loaded WHERE false")
+    table.rows("CREATE TEMP TABLE empty AS SELECT * FROM loaded WHERE false")
     columns = profile.profile(table.with_relation("empty", table.names)).columns
     assert list(columns) == list(table.names) and {column.n_filled for column in columns.values()} == {0}
