@@ -176,3 +176,13 @@ def test_an_act_counts_where_nothing_can_be_kept_outside(path, monkeypatch):
         store.told("saved a file", "after.csv")
     assert problem(store.own_cursor(), store.path) == "" and store.rows("SELECT max(number) FROM acts") == [(6,)]
     store.close()
+
+
+def test_the_acts_of_some_people_are_theirs_and_of_nobody_named_are_all(path):
+    store = Store.open(path)
+    with acting_as(Person("ada", Level.ADMIN)):
+        store.told("deleted a study", "abc")
+        assert invitations.acts(store, ["ada"])[["who", "target"]].to_numpy().tolist() == [["ada", "abc"]]
+        assert set(invitations.acts(store, ["ada", "root"])["who"]) == {"ada", "root"} == set(invitations.acts(store)["who"])
+        assert invitations.acts(store, ["eve"]).empty
+    store.close()
