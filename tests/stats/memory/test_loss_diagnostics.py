@@ -1,4 +1,5 @@
 import math
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -93,3 +94,15 @@ def test_stratified_and_weighted_p_values_repair_what_length_breaks():
         shares.append([float((values < 0.01).mean()) for values in p])
     pooled, stratified, weighted = np.mean(shares, axis=0)
     assert pooled > 0.014 and stratified < 0.012 and weighted < 0.012
+
+
+def test_a_diagnosis_takes_items_and_controls_of_unequal_number_apart():
+    rng = generator(3)
+    d, d0 = rng.standard_normal(30), rng.standard_normal(60)
+    test = SimpleNamespace(d=d, d0=d0, p_conformal=pval_conformal(d, d0), alpha=0.05)
+    texts = [["a word " * (2 + i % 7) for i in range(n)] for n in (30, 60)]
+    losses = [rng.random(30), rng.random(60)]
+    topics = [[i % 2 for i in range(n)] for n in (30, 60)]
+    found = diagnostics.diagnosis(test, texts, losses, topics)
+    assert found.rows[0][0] == "plain" and found.rows[0][2] == 0
+    assert all(0 <= flagged <= 30 for _, flagged, _ in found.rows) and len(found.rows) == 3
