@@ -23,7 +23,7 @@ import threading
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from functools import cache
-from importlib.metadata import version
+from importlib.metadata import entry_points, version
 from pathlib import Path
 from typing import TypeVar
 from weakref import WeakKeyDictionary
@@ -65,9 +65,9 @@ def kept(store: Store, study_id: str, names: Sequence[str], make: Callable[[], T
     """Return the result of `make`, computed only where it is not kept.
 
     `names` say what is computed, with which settings. Nothing is kept of a study that is not
-    packed: it is small or still running.
+    packed: it is small or still running. Nor is anything where packages bring plug-ins.
     """
-    state = state_of(store, study_id)
+    state = "" if has_plugins() else state_of(store, study_id)
     if not state:
         return make()
     folder = results_folder(store.path) / study_id / state
@@ -139,6 +139,13 @@ def _computed_state(cursor: DuckDBPyConnection, study_id: str) -> str:
     # Another study may have set questions aside, or shown them again.
     parts.append(str(cursor.execute(_HELD, parameters).fetchall()))
     return digest(*parts)
+
+
+@cache
+def has_plugins() -> bool:
+    """Return True where a package brings plug-ins, whose code may change without a new version:
+    then nothing is kept."""
+    return any(group.startswith("flipscope.") for group in entry_points().groups)
 
 
 @cache

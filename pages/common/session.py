@@ -17,9 +17,10 @@ import streamlit as st
 from streamlit.runtime.scriptrunner_utils.script_run_context import in_cached_function
 
 from flipcore.access.acting import Permission, acting, acting_as, require
-from flipcore.core.errors import FlipscopeError
+from flipcore.core.errors import BadInput, FlipscopeError
 from flipcore.core.study import Study
 from flipcore.core.work import Work, at_work
+from flipcore.models import model_cards
 from flipcore.store import kept_results
 from flipcore.store.connection import Store
 from flipcore.store.queries import locks, scores, studies
@@ -141,7 +142,13 @@ def _kept(make: Callable[..., T]) -> Callable[..., T]:
     @wraps(make)
     def read_or_make(study: Any, *settings: Any) -> T:
         study_id = study if isinstance(study, str) else study.study_id
-        names = [name, *map(repr, (study, *settings))]
+        # What a model can have seen, and how it was trained, is in its card and in no row.
+        try:
+            cards = model_cards()
+        except BadInput:
+            # A damaged file of models is the Models page's to say; numbers without it still stand.
+            return make(study, *settings)
+        names = [name, *map(repr, (study, *settings)), repr(cards)]
         return kept_results.kept(store(), study_id, names, partial(make, study, *settings))
 
     return read_or_make

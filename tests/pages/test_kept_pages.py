@@ -1,9 +1,12 @@
 """A fresh server draws the pages of a finished study from what another server computed."""
 
+from dataclasses import replace
+
 import pytest
 import streamlit as st
 
 from flipcore.core.study import ItemSource, ModelUse, Part, Study
+from flipcore.models import model_cards
 from flipcore.runs import runner
 from flipcore.store import packing
 from flipcore.store.connection import Store, results_folder
@@ -65,4 +68,24 @@ def test_a_fresh_server_computes_nothing_twice(path, monkeypatch, page):
         monkeypatch.setattr(name, refuse)
     again = opened(page)
     assert not again.exception and words(again) == first
+    close()
+
+
+def test_another_card_of_a_model_is_computed_anew(path, monkeypatch):
+    """Its cut-off decides which controls are known to be unseen, and stands in no row."""
+    from pages.common import session
+
+    made = []
+
+    def numbers(study_id: str) -> int:
+        made.append(study_id)
+        return len(made)
+
+    kept = session._kept(numbers)
+    opened("studies/page.py")
+    assert [kept(STUDY.study_id), kept(STUDY.study_id)] == [1, 1]
+    cards = model_cards()
+    card = replace(cards["simulated-artifact-prone"], after_rl=True)
+    monkeypatch.setattr(session, "model_cards", lambda: cards | {card.name: card})
+    assert kept(STUDY.study_id) == 2
     close()
