@@ -15,6 +15,6 @@ def act(store: Store, study_id: str, options: argparse.Namespace) -> int:
     from flipcore.store.archiving import restore
 
     n_rows = restore(store, study_id).n_rows
-    counts = ", ".join(f"{n:,} {table}" for table, n in n_rows.items())
+    counts = ", ".join(f"{n:,} {table.replace('_', ' ')}" for table, n in n_rows.items())
     print(f"Back in {store.path}: {counts}.")
     return 0
