@@ -110,6 +110,11 @@ def _is_one_task(path: str, words: list[str]) -> bool:
 def margin_of(text: str) -> tuple[float, bool]:
     """(margin in units of the score, whether it was given in percentage points). Raises BadInput
     for anything that is none."""
+    if not text:
+        raise BadInput(
+            "How far may the score fall? Write --margin 2pp for two percentage points, or a number"
+            " above 0 on the score's own scale."
+        )
     match = _MARGIN.fullmatch(text)
     if not match or not float(match[1]):
         raise BadInput(

@@ -80,9 +80,11 @@ def test_a_file_of_settings_gives_what_the_options_leave_open(folder, capsys):
 
 def test_a_margin_is_points_or_a_number_on_the_scale():
     assert margin_of("2pp") == (0.02, True) and margin_of("0.5") == (0.5, False) and margin_of(" 3% ") == (0.03, True)
-    for text in ("", "0pp", "-2pp", "two"):
+    for text in ("0pp", "-2pp", "two"):
         with pytest.raises(BadInput, match="no margin"):
             margin_of(text)
+    with pytest.raises(BadInput, match="How far may the score fall"):
+        margin_of("")
 
 
 def table_of(folder, name, scores, **more):
