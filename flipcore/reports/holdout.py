@@ -587,7 +587,7 @@ def all_conditions(
         answers = answers.assign(source_id=answers["item_id"].map(sources))
         for condition in conditions(answers, TOP_K if boosted else ()):
             # Studies come newest first.
-            by_label.setdefault(condition.label, condition)
+            by_label.setdefault(condition.label, replace(condition, study_id=study_id))
     return list(by_label.values())
 
 

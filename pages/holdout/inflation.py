@@ -1,13 +1,17 @@
 """Inflation: how much better is a model on the published set than on the holdout?"""
 
+import pandas as pd
 import streamlit as st
 
 from flipcore.charts.inflation import NAN, Inflated, inflation_figure
+from flipcore.core.records import IDENTITY
+from flipcore.reports.browser_data.steps import Steps
 from flipcore.reports.holdout import checked_models, inflation_of, ways
 from flipcore.reports.holdout_sets import Sets, pocket_study
 from flipcore.stats.base.estimate import p_text, percent_text, without_interval
 from flipcore.stats.holdout.difficulty import BEFORE, Condition
 from pages.common import screen, session
+from pages.common.inspector import inspector_place, open_item
 from pages.common.showing import plain, show_figure, show_table, shown_problem
 from pages.holdout import cached
 from pages.holdout.chosen import ask_models
@@ -88,7 +92,7 @@ def _inflation_table(sets: Sets, conditions: list[Condition], *, confirmatory: b
             "“rotation single”."
         )
     show_figure("inflation", lambda c: inflation_figure(rows, c))
-    show_table(
+    event = show_table(
         "inflation",
         [
             {
@@ -102,7 +106,53 @@ def _inflation_table(sets: Sets, conditions: list[Condition], *, confirmatory: b
             }
             for condition, row in zip(subset, rows, strict=True)
         ],
+        key="inflation-rows",
+        on_select="rerun",
+        selection_mode="single-row",
     )
+    chosen = event["selection"]["rows"] or ([0] if len(subset) == 1 else [])
+    if chosen:
+        _outputs_behind(sets, subset[chosen[0]])
+    else:
+        st.caption("Choose a model's row to list its questions and read their outputs.")
+
+
+def _outputs_behind(sets: Sets, condition: Condition) -> None:
+    """List the questions that one model answered; a click opens an item's outputs."""
+    with st.expander(f"Questions of {condition.model}", icon=":material/list:"):
+        items = sets.items
+        table = pd.DataFrame(
+            [
+                {
+                    "item_id": item_id,
+                    "item": item_id.split("@")[0],
+                    "set": name,
+                    "right": share,
+                    "question": items[item_id].question,
+                }
+                for name, answers in (("benchmark", condition.target), ("holdout", condition.retro))
+                for item_id, share in answers.items()
+            ]
+        )
+        # The answers that speak for memory come first: right as published, wrong on the holdout.
+        is_benchmark = table["set"] == "benchmark"
+        speaks = (is_benchmark & (table["right"] == 1)) | (~is_benchmark & (table["right"] == 0))
+        table = table.assign(first=speaks).sort_values(["first", "set"], ascending=[False, True])
+        event = show_table(
+            "inflation-questions",
+            table[["item", "set", "right", "question"]],
+            key=f"inflation-questions-{condition.model}",
+            on_select="rerun",
+            selection_mode="single-row",
+            height=260,
+        )
+        positions = event["selection"]["rows"]
+        item_id = table["item_id"].iloc[positions[0]] if positions else None
+        # Without a change the link stays, so that the variant that was chosen stays, too.
+        if item_id and st.query_params.get("item") != item_id:
+            open_item(item_id, axis=IDENTITY, readout=condition.extractor)
+    if st.query_params.get("item") in items:
+        inspector_place(condition.study_id, condition.model, Steps(table["item_id"]), sheet=True)
 
 
 def _nothing_yet(sets: Sets) -> None:

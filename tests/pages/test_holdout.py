@@ -14,7 +14,7 @@ from flipcore.core.study import ItemSource
 from flipcore.reports.holdout_sets import Sets, sets_of_sources
 from flipcore.runs import runner
 from flipcore.store.connection import Store
-from flipcore.store.queries import holdout
+from flipcore.store.queries import holdout, studies
 from pages.common import session
 from pages.holdout import chosen
 from tests.annotation.surveys.test_sheets import RETRO, TARGET
@@ -87,6 +87,20 @@ def test_a_study_with_both_roles_fills_the_difficulty_test_and_inflation(path, m
             assert ("Not claimed: Nobody labelled." if part == "Inflation" else "Not run: Nobody labelled.") in words(app)
     app = shown(sets=f"study:{STUDY.study_id}", part="Tests")
     assert "its training cut-off is not stated" in words(app) and "No model has answered both sets" not in words(app)
+
+
+def test_a_question_behind_the_inflation_opens_its_outputs(path):
+    store = Store.open(path)
+    runner.run(STUDY, store)
+    item_ids = list(studies.readouts(store, STUDY.study_id)["item_id"].unique())
+    store.close()
+    app = shown(sets=f"study:{STUDY.study_id}", part="Inflation")
+    questions = next(frame.value for frame in app.dataframe if "question" in frame.value)
+    assert set(questions["set"]) == {"benchmark", "holdout"}
+    item_id = next(name for name in item_ids if name.split("@")[0] == questions["item"].iloc[0])
+    app = shown(sets=f"study:{STUDY.study_id}", part="Inflation", item=item_id)
+    assert not app.exception and "Right answer:" in words(app)
+    assert "was not asked under that axis" not in words(app)
 
 
 def test_the_first_page_asks_whether_a_holdout_is_fair_and_answers_that(path, monkeypatch):

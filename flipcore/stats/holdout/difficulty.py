@@ -107,6 +107,8 @@ class Condition:
     source_of: Mapping[str, str | None]
     cut: frozenset[str] = frozenset()
     guess: float = 0.0
+    # The study whose outputs these answers were taken from, where one is stored.
+    study_id: str = ""
 
     @property
     def cut_share(self) -> float:
