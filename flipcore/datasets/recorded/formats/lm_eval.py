@@ -1,8 +1,9 @@
-"""lm-evaluation-harness: `samples_*.jsonl`, one line a document and filter, with `results_*.json` beside it, or the results with the
-samples in them, as `simple_evaluate` gives them.
+"""lm-evaluation-harness: `samples_*.jsonl` with `results_*.json`, or both in one file.
 
-The lines of one document under several filters are several readouts of one completion. Model and settings stand only in the
-results file. `arguments` and `resps` changed their layout over the versions; every one of them is read.
+A line holds one document under one filter; the lines of one document under several filters are
+several readouts of one completion. Model and settings stand only in the results file.
+`simple_evaluate` gives results with the samples in them. `arguments` and `resps` changed their
+layout over the versions, and all of them are read.
 """
 
 import hashlib
@@ -18,19 +19,39 @@ from flipcore.datasets.reading.json_streams import json_document, json_lines
 from flipcore.datasets.reading.log_files import Source
 from flipcore.datasets.recorded import log_records as log
 from flipcore.datasets.recorded.formats.reader import Reader, first_object, of_same_time, records_at
-from flipcore.datasets.recorded.log_records import LogAbout, LogReadout, LogRecord, Rejection, ReportedScore
+from flipcore.datasets.recorded.log_records import (
+    LogAbout,
+    LogReadout,
+    LogRecord,
+    Rejection,
+    ReportedScore,
+)
 
 INVALID = {"[invalid]", "[no match]", "[nomatch]", "[invalidanswer]"}
-QUESTION = ("question", "query", "problem", "Question", "input", "question_text", "ctx", "goal", "sentence", "text", "prompt")
+QUESTION = (
+    "question",
+    "query",
+    "problem",
+    "Question",
+    "input",
+    "question_text",
+    "ctx",
+    "goal",
+    "sentence",
+    "text",
+    "prompt",
+)
 _OPTIONS = ("options", "choices", "endings", "candidates")
-_WHOLE_TEXT = {"word_perplexity", "byte_perplexity", "bits_per_byte"}  # the metrics of loglikelihood_rolling
+# The metrics of loglikelihood_rolling.
+_WHOLE_TEXT = {"word_perplexity", "byte_perplexity", "bits_per_byte"}
 _SAMPLES = re.compile(rb'(?<!\\)"samples"\s*:\s*\{\s*"[^"]+"\s*:\s*\[')
 MODEL_BY_FILE = "model by its file"
-_PLAIN = ("exact_match", "acc")  # the metrics after which a filter's readout is simply called by the filter
+# After these metrics a filter's readout is simply called by the filter.
+_PLAIN = ("exact_match", "acc")
 
 
 def readout_name(metric: str, filter_name: str) -> str:
-    """The readout of a metric under a filter, so that rows and reported scores meet under one name."""
+    """Name a metric under a filter, so that rows and reported scores meet under one name."""
     if filter_name in ("none", "", "null"):
         return metric
     return filter_name if metric in _PLAIN else f"{filter_name} {metric}"
@@ -38,7 +59,9 @@ def readout_name(metric: str, filter_name: str) -> str:
 
 def _recognises(source: Source) -> bool:
     row = first_object(source)
-    return ({"doc_id", "doc"} <= set(row) and ("resps" in row or "filtered_resps" in row)) or _holds_samples(source)
+    return (
+        {"doc_id", "doc"} <= set(row) and ("resps" in row or "filtered_resps" in row)
+    ) or _holds_samples(source)
 
 
 def _belongs(source: Source) -> bool:
@@ -60,13 +83,16 @@ class SamplesName:
     def sentence(self) -> str:
         """Say for all files of the group what was taken for what, and how to correct it."""
         return (
-            f"{len(self.group)} sample files have no results file beside them, so each is taken for a model of its own, "
+            f"{len(self.group)} sample files have no results file beside them, so each is taken "
+            "for a model of its own, "
             f"called by its file: {', '.join(self.group)}. Add their results_….json, or name them: "
             f"--map model:{self.model}=NAME. If they are runs of one model: --map model=NAME."
         )
 
 
-def names_of_samples(sources: Sequence[Source], beside: Sequence[Source]) -> dict[str, SamplesName]:
+def names_of_samples(
+    sources: Sequence[Source], companions: Sequence[Source]
+) -> dict[str, SamplesName]:
     """Name the models of samples files that ask the same and have no results file, by file.
 
     Without results nothing says whose outputs they are. Taken for one model, two models would
@@ -75,7 +101,7 @@ def names_of_samples(sources: Sequence[Source], beside: Sequence[Source]) -> dic
     groups: dict[tuple[str, str], list[Source]] = {}
     for source in sources:
         document = first_object(source).get("doc")
-        if _recognises(source) and isinstance(document, dict) and not _results(source, beside):
+        if _recognises(source) and isinstance(document, dict) and not _results(source, companions):
             task = _task(source, {}) if source.stem.startswith("samples_") else ""
             groups.setdefault((task, json.dumps(document, sort_keys=True)), []).append(source)
     names: dict[str, SamplesName] = {}
@@ -91,7 +117,7 @@ def names_of_samples(sources: Sequence[Source], beside: Sequence[Source]) -> dic
 
 
 def named_reader(name: SamplesName) -> Reader:
-    """A reader of one samples file that is called so."""
+    """Return a reader of one samples file that is called so."""
     return replace(READER, records=partial(_records, name=name), about=partial(_about, name=name))
 
 
@@ -101,7 +127,10 @@ def _are_results(source: Source) -> bool:
 
 
 def _holds_samples(source: Source) -> bool:
-    """Whether it is a file of results that has the samples in it. Quotes inside of a text stand behind a backslash."""
+    """Return whether it is a file of results that has the samples in it.
+
+    Quotes inside of a text stand behind a backslash.
+    """
     if not _are_results(source):
         return False
     with source.open() as stream:
@@ -113,9 +142,14 @@ def _holds_samples(source: Source) -> bool:
     return False
 
 
-def _about(source: Source, beside: Sequence[Source], name: SamplesName | None = None) -> LogAbout:
-    about = LogAbout("lm-eval samples", leaves=("metrics that are lists", "tokens (none are logged)", "finish reasons"))
-    results = _results(source, beside)
+def _about(
+    source: Source, companions: Sequence[Source], name: SamplesName | None = None
+) -> LogAbout:
+    about = LogAbout(
+        "lm-eval samples",
+        leaves=("metrics that are lists", "tokens (none are logged)", "finish reasons"),
+    )
+    results = _results(source, companions)
     if name:
         if name.model == name.group[0]:  # said once of the files that ask the same
             about.notes.append(name.sentence)
@@ -123,15 +157,14 @@ def _about(source: Source, beside: Sequence[Source], name: SamplesName | None = 
         return about
     if not results:
         about.notes.append(
-            f"{source.name} has no results file beside it, so the model and the reported scores are unknown. Add "
-            "results_….json, or name the model."
+            f"{source.name} has no results file beside it, so the model and the reported scores "
+            "are unknown. Add results_….json, or name the model."
         )
         return about
     about.uses = (results["name"],)
-    every = (
-        results["data"].get("configs") or results["data"]["results"]
-    )  # a group of tasks has a score of its own there, and no rows
-    for task in every if _holds_samples(source) else [_task(source, results)]:
+    # A group of tasks has a score of its own among the results, and no rows.
+    tasks = results["data"].get("configs") or results["data"]["results"]
+    for task in tasks if _holds_samples(source) else [_task(source, results)]:
         about.reported += _reported(task, results)
     return about
 
@@ -144,13 +177,21 @@ def _reported(task: str, results: Mapping) -> Iterator[ReportedScore]:
         error = log.number_of(scores.get(f"{metric}_stderr,{filter_name}"))
         if not metric.endswith("_stderr") and isinstance(value, (int, float)) and filter_name:
             name = readout_name(metric, filter_name)
-            yield ReportedScore(results["model"], task, name, float(value), n.get("effective"), error, metric)
+            yield ReportedScore(
+                results["model"], task, name, float(value), n.get("effective"), error, metric
+            )
 
 
-def _results(source: Source, beside: Sequence[Source]) -> dict[str, Any]:
-    """The results of these samples: of the same file, or that in the same folder, with the same time in its name where there are
-    several."""
-    results = source if _holds_samples(source) else of_same_time(source, [one for one in beside if one.folder == source.folder])
+def _results(source: Source, companions: Sequence[Source]) -> dict[str, Any]:
+    """Return the results of these samples: of the same file, or of one in the same folder.
+
+    Where there are several, the time in its name is the same.
+    """
+    results = (
+        source
+        if _holds_samples(source)
+        else of_same_time(source, [file for file in companions if file.folder == source.folder])
+    )
     if not results:
         return {}
     data = dict(json_document(results))
@@ -160,17 +201,32 @@ def _results(source: Source, beside: Sequence[Source]) -> dict[str, Any]:
 
 
 def _model(data: Mapping, config: Mapping) -> str:
-    """`model=` of the arguments names the model; `model_name` does in newer files, where it is not the back end's name."""
+    """Return the model: `model=` of the arguments names it.
+
+    In newer files `model_name` does, where it is not the back end's name.
+    """
     settings = config.get("model_args")
     if not isinstance(settings, dict):
-        settings = dict(part.split("=", 1) for part in str(settings or "").split(",") if "=" in part)
-    return str(settings.get("model") or settings.get("pretrained") or data.get("model_name") or config.get("model") or "")
+        settings = dict(
+            part.split("=", 1) for part in str(settings or "").split(",") if "=" in part
+        )
+    return str(
+        settings.get("model")
+        or settings.get("pretrained")
+        or data.get("model_name")
+        or config.get("model")
+        or ""
+    )
 
 
 def _task(source: Source, results: Mapping) -> str:
-    """The task's name: the longest one of the results file that occurs in the samples file's name."""
+    """Return the longest task of the results file that occurs in the samples file's name."""
     names = [*results.get("data", {}).get("results", {})] if results else []
-    fitting = [task for task in names if source.stem.startswith(f"samples_{task}_") or source.stem == f"samples_{task}"]
+    fitting = [
+        task
+        for task in names
+        if source.stem.startswith(f"samples_{task}_") or source.stem == f"samples_{task}"
+    ]
     if fitting or len(names) == 1:
         return max(fitting or names, key=len)
     stem = source.stem.removeprefix("samples_")
@@ -178,24 +234,36 @@ def _task(source: Source, results: Mapping) -> str:
     return name if name and stamp[:2] == "20" else stem or "task"
 
 
-def _records(source: Source, beside: Sequence[Source], name: SamplesName | None = None) -> Iterator[LogRecord | Rejection]:
-    results = _results(source, beside)
+def _records(
+    source: Source, companions: Sequence[Source], name: SamplesName | None = None
+) -> Iterator[LogRecord | Rejection]:
+    results = _results(source, companions)
     model = name.model if name else results.get("model", "")
     for task, place, row, problem in _rows(source, results):
         task = name.task if name else task
-        yield from records_at(f"{place} of {source.name}", problem, "lm-eval sample", _of_row, row, task, model)
+        yield from records_at(
+            f"{place} of {source.name}", problem, "lm-eval sample", _of_row, row, task, model
+        )
 
 
 def _rows(source: Source, results: Mapping) -> Iterator[tuple[str, str, Any, str]]:
-    """(task, place, row, why it is none) of every sample."""
+    """Yield (task, place, row, why it is none) of every sample."""
     if _holds_samples(source):
         samples: Any = next((value for key, value in json_document(source) if key == "samples"), {})
         for task, rows in samples.items():
-            yield from ((task, f"Sample {number} of {task}", row, "") for number, row in enumerate(rows, 1))
+            yield from (
+                (task, f"Sample {number} of {task}", row, "") for number, row in enumerate(rows, 1)
+            )
     elif source.head.lstrip()[:1] == b"[":
-        yield from ((_task(source, results), f"Row {i}", row, "") for i, (_, row) in enumerate(json_document(source), 1))
+        yield from (
+            (_task(source, results), f"Row {i}", row, "")
+            for i, (_, row) in enumerate(json_document(source), 1)
+        )
     else:
-        yield from ((_task(source, results), f"Line {number}", row, problem) for number, row, problem in json_lines(source))
+        yield from (
+            (_task(source, results), f"Line {number}", row, problem)
+            for number, row, problem in json_lines(source)
+        )
 
 
 def _of_row(row: Any, place: str, task: str, model: str) -> Iterator[LogRecord]:
@@ -232,19 +300,30 @@ def _of_row(row: Any, place: str, task: str, model: str) -> Iterator[LogRecord]:
 
 
 def _requests(arguments: Any) -> list[tuple[Any, Any]]:
-    """(context, continuation or settings) of each request of a row, in every layout that lm-eval has used."""
+    """Return (context, continuation or settings) of each request of a row.
+
+    Every layout that lm-eval has used is known.
+    """
     if isinstance(arguments, dict):
-        requests = [one for name, one in arguments.items() if str(name).startswith("gen_args")] or [arguments]
-        return [(one.get("arg_0"), one.get("arg_1")) for one in requests if isinstance(one, dict)]
+        requests = [
+            request for name, request in arguments.items() if str(name).startswith("gen_args")
+        ] or [arguments]
+        return [
+            (request.get("arg_0"), request.get("arg_1"))
+            for request in requests
+            if isinstance(request, dict)
+        ]
     if isinstance(arguments, list):
-        several = arguments if arguments and isinstance(arguments[0], (list, tuple)) else [arguments]
-        return [(one[0], one[1] if len(one) > 1 else {}) for one in several if one]
+        calls = arguments if arguments and isinstance(arguments[0], (list, tuple)) else [arguments]
+        return [(call[0], call[1] if len(call) > 1 else {}) for call in calls if call]
     return []
 
 
 def _document_hash(doc: Mapping) -> str:
-    """The `doc_hash` that newer versions log, for the rows of older ones."""
-    return hashlib.sha256(json.dumps(doc, indent=2, ensure_ascii=False).encode("utf-8", "surrogatepass")).hexdigest()
+    """Compute the `doc_hash` that newer versions log, for the rows of older ones."""
+    return hashlib.sha256(
+        json.dumps(doc, indent=2, ensure_ascii=False).encode("utf-8", "surrogatepass")
+    ).hexdigest()
 
 
 def _question(doc: Mapping) -> str:
@@ -263,8 +342,9 @@ def _options(doc: Mapping) -> tuple[str, ...]:
         if isinstance(value, dict):
             value = value.get("text")
         if isinstance(value, (list, tuple)) and len(value) > 1:
-            return tuple(log.as_text(one) for one in value)
-    numbered = tuple(log.as_text(doc[name]) for n in range(1, 27) if (name := f"choice{n}") in doc)  # GPQA, in the order shown
+            return tuple(log.as_text(text) for text in value)
+    # GPQA holds its options in the order shown.
+    numbered = tuple(log.as_text(doc[name]) for n in range(1, 27) if (name := f"choice{n}") in doc)
     inner = doc.get("question")
     return numbered if len(numbered) > 1 else _options(inner) if isinstance(inner, dict) else ()
 
@@ -274,41 +354,59 @@ def _sampling(settings: Any) -> dict[str, Any]:
     until = params.get("until")
     greedy = params.get("do_sample") is False
     return {
-        "temperature": 0.0 if greedy and log.number_of(params.get("temperature")) is None else params.get("temperature"),
+        "temperature": 0.0
+        if greedy and log.number_of(params.get("temperature")) is None
+        else params.get("temperature"),
         "top_p": params.get("top_p"),
-        "max_tokens": params.get("max_gen_toks") or params.get("max_tokens") or params.get("max_new_tokens"),
+        "max_tokens": params.get("max_gen_toks")
+        or params.get("max_tokens")
+        or params.get("max_new_tokens"),
         "seed": params.get("seed"),
         "stop": [until] if isinstance(until, str) else until,
     }
 
 
 def _generated(record: LogRecord, row: Mapping, doc: Mapping) -> Iterator[LogRecord]:
-    """One record a repeat, the row's readouts at the first, or at each where the filter kept them all."""
+    """Yield one record per repeat.
+
+    The row's readouts stand at the first, or at each where the filter kept them all.
+    """
     texts, answers = _texts(row.get("resps")), _answers(row.get("filtered_resps"))
     target = row.get("target")
     record.options = _options(doc)
-    record.targets = tuple(str(one) for one in target) if isinstance(target, (list, tuple)) else (str(target),)
+    record.targets = (
+        tuple(str(answer) for answer in target)
+        if isinstance(target, (list, tuple))
+        else (str(target),)
+    )
     if target is None or target == "":
         record.targets = ()
     score_version(record, doc)
     if not texts:
         raise BadInput("has no response")
     for sample, text in enumerate(texts):
-        one = record if sample == len(texts) - 1 else replace(record)
-        one.sample, one.text = sample, text
+        sample_record = record if sample == len(texts) - 1 else replace(record)
+        sample_record.sample, sample_record.text = sample, text
         if sample == 0 or len(answers) == len(texts):
-            one.readouts = tuple(_readouts(row, answers[sample] if sample < len(answers) else None, sample))
+            sample_record.readouts = tuple(
+                _readouts(row, answers[sample] if sample < len(answers) else None, sample)
+            )
         else:
-            one.readouts = ()
-        yield one
+            sample_record.readouts = ()
+        yield sample_record
 
 
 def _texts(resps: Any) -> list[str]:
-    """The responses of one document: [[text, text]], or flat [text]."""
+    """Return the responses of one document: [[text, text]], or flat [text]."""
     while isinstance(resps, list) and len(resps) == 1 and isinstance(resps[0], list):
         resps = resps[0]
     if isinstance(resps, list):
-        return [log.as_text(one) if not isinstance(one, list) else log.as_text(one[0] if one else "") for one in resps]
+        return [
+            log.as_text(response)
+            if not isinstance(response, list)
+            else log.as_text(response[0] if response else "")
+            for response in resps
+        ]
     return [resps] if isinstance(resps, str) else []
 
 
@@ -321,18 +419,25 @@ def _answers(filtered: Any) -> list[Any]:
 def _metrics(row: Mapping) -> list[str]:
     metrics = row.get("metrics")
     if isinstance(metrics, list) and metrics:
-        return [str(one) for one in metrics]
-    return [name for name in ("exact_match", "acc", "acc_norm", "f1", "em", "mc1", "mc2") if name in row]
+        return [str(metric) for metric in metrics]
+    return [
+        name for name in ("exact_match", "acc", "acc_norm", "f1", "em", "mc1", "mc2") if name in row
+    ]
 
 
 def _readouts(row: Mapping, answer: Any, sample: int) -> Iterator[LogReadout]:
-    """The filter's answer goes with the first metric; further metrics are scores of their own. A measure of all rows together (BLEU) keeps
-    lists in its rows, and no row has a score by it."""
+    """Read the metrics of a row: the filter's answer goes with the first, the others are scores.
+
+    A measure of all rows together (BLEU) keeps lists in its rows, and no row has a score by it.
+    """
     filter_name = str(row.get("filter") or "none")
     answer_text = None if answer is None else log.as_text(answer)
     for place, metric in enumerate(_metrics(row) or ["answer"]):
         if isinstance(row.get(metric), (list, tuple)):
-            yield LogReadout(readout_name(metric, filter_name), reason=f"{metric} is a measure of all rows together.")
+            yield LogReadout(
+                readout_name(metric, filter_name),
+                reason=f"{metric} is a measure of all rows together.",
+            )
             continue
         score = log.number_of(row.get(metric)) if sample == 0 else None
         is_first = place == 0
@@ -348,12 +453,20 @@ def _readouts(row: Mapping, answer: Any, sample: int) -> Iterator[LogReadout]:
 
 
 def _scored(record: LogRecord, row: Mapping, doc: Mapping, requests: list) -> LogRecord:
-    """A log-likelihood row: one score an option, its argmax the answer; `acc_norm` divides by the option's length."""
+    """Make the record of a log-likelihood row: one score per option, its argmax the answer.
+
+    `acc_norm` divides by the option's length.
+    """
     continuations = [log.as_text(continuation) for _, continuation in requests]
     scores = _scores(row, len(requests))
     half = len(requests) // 2
-    if len(requests) > 2 and len(requests) % 2 == 0 and continuations[:half] == continuations[half:]:
-        continuations, scores, requests = continuations[:half], scores[:half], requests[:half]  # the rest is unconditional
+    if (
+        len(requests) > 2
+        and len(requests) % 2 == 0
+        and continuations[:half] == continuations[half:]
+    ):
+        # The second half asks for the same options without the question.
+        continuations, scores, requests = continuations[:half], scores[:half], requests[:half]
     record.options = _scored_options(doc, continuations, requests)
     record.option_scores, record.continuations = tuple(scores), tuple(continuations)
     target = row.get("target")
@@ -366,12 +479,15 @@ def _scored(record: LogRecord, row: Mapping, doc: Mapping, requests: list) -> Lo
 
 
 def _scores(row: Mapping, n: int) -> list[float]:
-    """Log-likelihoods from `resps` ([[["-25.6", "False"]], …]) or the flat `filtered_resps`; strings or numbers."""
+    """Return the log-likelihoods from `resps` or the flat `filtered_resps`; strings or numbers.
+
+    `resps` nests them: [[["-25.6", "False"]], …].
+    """
     log_likelihoods = []
-    for one in row.get("resps") or row.get("filtered_resps") or []:
-        while isinstance(one, list) and one and isinstance(one[0], list):
-            one = one[0]
-        value = log.number_of(one[0] if isinstance(one, list) and one else one)
+    for response in row.get("resps") or row.get("filtered_resps") or []:
+        while isinstance(response, list) and response and isinstance(response[0], list):
+            response = response[0]
+        value = log.number_of(response[0] if isinstance(response, list) and response else response)
         log_likelihoods.append(float("nan") if value is None else value)
     if len(log_likelihoods) != n:
         raise BadInput(f"has {len(log_likelihoods)} log-likelihoods for {n} requests")
@@ -383,22 +499,33 @@ def _scored_options(doc: Mapping, continuations: list[str], requests: list) -> t
     if len(options) == len(continuations):
         return options
     if len(set(continuations)) == len(continuations):
-        return tuple(one.strip() for one in continuations)
+        return tuple(continuation.strip() for continuation in continuations)
     return tuple(log.as_text(context)[-200:] for context, _ in requests)
 
 
-def _scored_readouts(row: Mapping, scores: list[float], continuations: list[str]) -> Iterator[LogReadout]:
-    lengths = {"acc": None, "acc_norm": [len(one.lstrip()) for one in continuations]}
-    lengths["acc_bytes"] = [len(one.lstrip().encode()) for one in continuations]
+def _scored_readouts(
+    row: Mapping, scores: list[float], continuations: list[str]
+) -> Iterator[LogReadout]:
+    lengths = {
+        "acc": None,
+        "acc_norm": [len(continuation.lstrip()) for continuation in continuations],
+    }
+    lengths["acc_bytes"] = [len(continuation.lstrip().encode()) for continuation in continuations]
     for metric in _metrics(row) or ["acc"]:
         score = log.number_of(row.get(metric))
         place = None
         if metric in lengths and len(scores) > 1:
             by = lengths[metric] or [1] * len(scores)
             values = [value / max(1, n) for value, n in zip(scores, by, strict=True)]
-            place = None if any(value != value for value in values) else max(range(len(values)), key=values.__getitem__)
+            place = (
+                None
+                if any(value != value for value in values)
+                else max(range(len(values)), key=values.__getitem__)
+            )
         name = readout_name(metric, str(row.get("filter") or "none"))
-        yield LogReadout(name, None if place is None else str(place), log.right_of(score), score, place=place)
+        yield LogReadout(
+            name, None if place is None else str(place), log.right_of(score), score, place=place
+        )
 
 
 # SCORE tasks: one item several times, its right option moved to each place or its prompt changed.
@@ -408,7 +535,7 @@ _LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 
 
 def score_version(record: LogRecord, doc: Mapping) -> None:
-    """Makes a row of a SCORE task a version of its question; leaves any other row as it is."""
+    """Make a row of a SCORE task a version of its question; leave any other row as it is."""
     if "question_id" not in doc:
         return
     moved = log.count_of(doc.get("original_answer_index"))
@@ -421,17 +548,20 @@ def score_version(record: LogRecord, doc: Mapping) -> None:
 
 
 def _moved(record: LogRecord, doc: Mapping, original: int, label: str) -> None:
-    """The right option changed places with the one at `label`; the item's own order is that before the change."""
+    """Undo a swap: the right option changed places with the one at `label`.
+
+    The item's own order is that before the change.
+    """
     place = _LETTERS.find(label)
     n = len(record.options)
     order = list(range(n))
     if 0 <= place < n and original < n:
         order[place], order[original] = order[original], order[place]
-    own = list(record.options)
+    original_options = list(record.options)
     for position, index in enumerate(order):
-        own[index] = record.options[position]
+        original_options[index] = record.options[position]
     record.item, record.item_hash = str(doc["question_id"]), ""
-    record.options, record.order = tuple(own), tuple(order)
+    record.options, record.order = tuple(original_options), tuple(order)
     record.targets, record.target_is_place = (str(original),), True
     is_own = place == original or place >= n
     record.axis, record.variant = ("", "") if is_own else (MOVED, f"right at {label}")

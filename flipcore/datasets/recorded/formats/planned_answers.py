@@ -7,7 +7,15 @@ from flipcore.core.errors import BadInput
 from flipcore.datasets.reading.json_streams import json_lines
 from flipcore.datasets.reading.log_files import Source
 from flipcore.datasets.recorded.formats.reader import Reader, first_object, records_at
-from flipcore.datasets.recorded.log_records import LogAbout, LogRecord, Rejection, count_of, mark_of, number_of, prompt_of
+from flipcore.datasets.recorded.log_records import (
+    LogAbout,
+    LogRecord,
+    Rejection,
+    count_of,
+    mark_of,
+    number_of,
+    prompt_of,
+)
 
 
 def _recognises(source: Source) -> bool:
@@ -15,11 +23,11 @@ def _recognises(source: Source) -> bool:
     return "messages" in row and "response" in row and mark_of(row.get("metadata")) is not None
 
 
-def _about(source: Source, beside: Sequence[Source]) -> LogAbout:
+def _about(source: Source, companions: Sequence[Source]) -> LogAbout:
     return LogAbout("answers to planned prompts", uses=("response", "finish_reason", "error"))
 
 
-def _records(source: Source, beside: Sequence[Source]) -> Iterator[LogRecord | Rejection]:
+def _records(source: Source, companions: Sequence[Source]) -> Iterator[LogRecord | Rejection]:
     for number, row, problem in json_lines(source):
         yield from records_at(f"Line {number} of {source.name}", problem, "answer", _of_row, row)
 
@@ -41,7 +49,9 @@ def _of_row(row: Any, place: str) -> Iterator[LogRecord]:
         mark.model,
         system,
         sample=mark.sample,
-        sampling={key: row.get(key) for key in ("temperature", "top_p", "max_tokens", "seed", "stop")},
+        sampling={
+            key: row.get(key) for key in ("temperature", "top_p", "max_tokens", "seed", "stop")
+        },
         text=response if isinstance(response, str) else None,
         finish_reason=str(row.get("finish_reason") or ""),
         error=error,
@@ -52,4 +62,6 @@ def _of_row(row: Any, place: str) -> Iterator[LogRecord]:
     )
 
 
-READER = Reader("planned", "Answers to prompts that Flipscope planned", _recognises, _records, _about)
+READER = Reader(
+    "planned", "Answers to prompts that Flipscope planned", _recognises, _records, _about
+)

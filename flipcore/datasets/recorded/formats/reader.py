@@ -1,4 +1,4 @@
-"""What a reader of one format is, and how readers look at the beginning of a file."""
+"""The reader of one format, and how readers look at the beginning of a file."""
 
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -11,15 +11,19 @@ from flipcore.datasets.recorded.log_records import LogAbout, LogRecord, Rejectio
 
 
 def no_part(_: Source) -> bool:
-    """For formats whose logs are never split over files."""
+    """Say no, for formats whose logs are never split over files."""
     return False
 
 
 @dataclass(frozen=True)
 class Reader:
-    """One format. `recognises` looks at content, never at the name. `records` streams what the file holds, a `Rejection` for
-    each row that is none; `about` is what the log says of itself. `belongs` tells a file that holds no outputs but goes with
-    one that does (results, run specification); these are handed on as `beside`."""
+    """One format.
+
+    `recognises` looks at content, never at the name. `records` streams what the file holds, a
+    `Rejection` for each row that is none; `about` is what the log says of itself. `belongs` tells a
+    file that holds no outputs but goes with one that does (results, run specification); these are
+    handed on as `companions`.
+    """
 
     name: str
     title: str
@@ -29,31 +33,46 @@ class Reader:
     belongs: Callable[[Source], bool] = no_part
 
 
-FAULTS = (BadInput, TypeError, ValueError, KeyError, AttributeError, IndexError)  # of a row that is not what its format says
+# What reading a row raises that is not what its format says.
+FAULTS = (BadInput, TypeError, ValueError, KeyError, AttributeError, IndexError)
 
 
-def rejection(place: str, what: str, error: Exception) -> Rejection:
-    """Why the row is no `what`."""
-    why = str(error) if isinstance(error, BadInput) else f"is no {what} ({type(error).__name__}: {error})"
-    return Rejection(f"{place} {why}".rstrip(".") + ".")
+def rejection(place: str, row_kind: str, error: Exception) -> Rejection:
+    """Say why the row is none of the kind that was expected."""
+    reason = (
+        str(error)
+        if isinstance(error, BadInput)
+        else f"is no {row_kind} ({type(error).__name__}: {error})"
+    )
+    return Rejection(f"{place} {reason}".rstrip(".") + ".")
 
 
 def records_at(
-    place: str, problem: str, what: str, records: Callable[..., Iterable[LogRecord]], row: Any, *more: Any
+    place: str,
+    problem: str,
+    row_kind: str,
+    records: Callable[..., Iterable[LogRecord]],
+    row: Any,
+    *more: Any,
 ) -> Iterator[LogRecord | Rejection]:
-    """The `records` of a row, or why it is no `what`; `problem` where it could not even be read."""
+    """Yield the `records` of a row, or why it is none of its kind.
+
+    `problem` says why it could not even be read.
+    """
     try:
         if problem:
             raise BadInput(problem)
         yield from records(row, place, *more)
     except FAULTS as error:
-        yield rejection(place, what, error)
+        yield rejection(place, row_kind, error)
 
 
-def of_same_time(source: Source, beside: Sequence[Source]) -> Source | None:
-    """The one of these with the time that ends this file's name, or the only one."""
+def of_same_time(source: Source, companions: Sequence[Source]) -> Source | None:
+    """Find the companion with the time that ends this file's name, or the only one."""
     stamp = source.stem.rpartition("_")[2]
-    same = [one for one in beside if one.stem.rpartition("_")[2] == stamp] or (beside if len(beside) == 1 else [])
+    same = [file for file in companions if file.stem.rpartition("_")[2] == stamp] or (
+        companions if len(companions) == 1 else []
+    )
     return next(iter(same), None)
 
 
@@ -61,8 +80,10 @@ _DECODER = json.JSONDecoder()
 
 
 def first_object(source: Source) -> Mapping[str, Any]:
-    """The first object of the file's beginning: of its first line, of its list, or the document itself; what the beginning
-    cuts off is left out. Empty where there is none."""
+    """Return the first object of the file: of its first line, of its list, or the document itself.
+
+    What the beginning cuts off is left out. Empty where there is none.
+    """
     # All formats ask the same of one file before the next file comes. Threads may take turns here,
     # so the pair is read and written whole.
     latest = _latest.get("pair")
@@ -89,27 +110,30 @@ def _first_object(source: Source) -> Mapping[str, Any]:
 
 
 def _partial(text: str) -> Mapping[str, Any]:
-    """The keys of an object that breaks off, with the values that are whole; the last key stands with None."""
+    """Return the keys of an object that breaks off, with the values that are whole.
+
+    The last key stands with None.
+    """
     values: dict[str, Any] = {}
-    at = 1
+    position = 1
     try:
         while True:
-            at = _skip(text, at, ", \t\r\n")
-            key, at = _DECODER.raw_decode(text, at)
+            position = _skip(text, position, ", \t\r\n")
+            key, position = _DECODER.raw_decode(text, position)
             if not isinstance(key, str):
                 return values
             values[key] = None
-            at = _skip(text, at, ": \t\r\n")
-            values[key], at = _DECODER.raw_decode(text, at)
+            position = _skip(text, position, ": \t\r\n")
+            values[key], position = _DECODER.raw_decode(text, position)
     except (ValueError, IndexError, RecursionError):
         if values:
             last = next(reversed(values))
-            if values[last] is None and text[at : at + 1] in "{[":
-                values[last] = {} if text[at : at + 1] == "{" else []
+            if values[last] is None and text[position : position + 1] in "{[":
+                values[last] = {} if text[position : position + 1] == "{" else []
         return values
 
 
-def _skip(text: str, at: int, blanks: str) -> int:
-    while text[at] in blanks:
-        at += 1
-    return at
+def _skip(text: str, position: int, blanks: str) -> int:
+    while text[position] in blanks:
+        position += 1
+    return position

@@ -1,7 +1,8 @@
-"""τ-bench and τ²-bench: result files of agents, a trajectory and a reward a trial. There is no right answer: the reward is the score.
+"""τ-bench and τ²-bench: result files of agents, a trajectory and a reward per trial.
 
-τ-bench writes a list of `{task_id, reward, info, traj, trial}`, τ²-bench one document with `info`, `tasks` and `simulations`
-(its layout by its published code; no file of it was at hand).
+There is no right answer: the reward is the score. τ-bench writes a list of
+`{task_id, reward, info, traj, trial}`, τ²-bench one document with `info`, `tasks` and
+`simulations` (its layout by its published code; no file of it was at hand).
 """
 
 import json
@@ -12,7 +13,15 @@ from flipcore.core.errors import BadInput
 from flipcore.datasets.reading.json_streams import json_document
 from flipcore.datasets.reading.log_files import Source
 from flipcore.datasets.recorded.formats.reader import Reader, first_object, records_at
-from flipcore.datasets.recorded.log_records import LogAbout, LogReadout, LogRecord, Rejection, as_text, number_of, right_of
+from flipcore.datasets.recorded.log_records import (
+    LogAbout,
+    LogReadout,
+    LogRecord,
+    Rejection,
+    as_text,
+    number_of,
+    right_of,
+)
 
 _ENDED_BY_ERROR = ("too_many_errors", "agent_error", "user_error")
 
@@ -26,20 +35,41 @@ def _recognises(source: Source) -> bool:
     return {"task_id", "reward", "traj", "trial"} <= set(first_object(source)) or _is_second(source)
 
 
-def _about(source: Source, beside: Sequence[Source]) -> LogAbout:
+def _about(source: Source, companions: Sequence[Source]) -> LogAbout:
     second = _is_second(source)
-    notes = [] if second else [f"{source.name} does not say which model acted. Name it with --map model=NAME."]
-    return LogAbout("τ²-bench results" if second else "τ-bench results", notes=notes, leaves=("the tasks' expected actions",))
+    notes = (
+        []
+        if second
+        else [f"{source.name} does not say which model acted. Name it with --map model=NAME."]
+    )
+    return LogAbout(
+        "τ²-bench results" if second else "τ-bench results",
+        notes=notes,
+        leaves=("the tasks' expected actions",),
+    )
 
 
-def _records(source: Source, beside: Sequence[Source]) -> Iterator[LogRecord | Rejection]:
-    rows = _simulations(source) if _is_second(source) else ((row, "tau-bench", "", {}) for _, row in json_document(source))
+def _records(source: Source, companions: Sequence[Source]) -> Iterator[LogRecord | Rejection]:
+    rows = (
+        _simulations(source)
+        if _is_second(source)
+        else ((row, "tau-bench", "", {}) for _, row in json_document(source))
+    )
     for number, (row, task, model, instructions) in enumerate(rows, start=1):
-        yield from records_at(f"Trial {number} of {source.name}", "", "trial", _of_trial, row, task, model, instructions)
+        yield from records_at(
+            f"Trial {number} of {source.name}",
+            "",
+            "trial",
+            _of_trial,
+            row,
+            task,
+            model,
+            instructions,
+        )
 
 
 def _simulations(source: Source) -> Iterator[tuple[Any, str, str, Mapping[str, str]]]:
-    """The trials of a τ²-bench document with domain, agent and the instruction of each task."""
+    """Yield the trials of a τ²-bench document with domain, agent and each task's instruction."""
     task, model, instructions = "tau2-bench", "", {}
     for key, value in json_document(source, ("tasks", "simulations")):
         if key == "info" and isinstance(value, Mapping):
@@ -54,7 +84,9 @@ def _simulations(source: Source) -> Iterator[tuple[Any, str, str, Mapping[str, s
             yield value, task, model, instructions
 
 
-def _of_trial(row: Any, place: str, task: str, model: str, instructions: Mapping[str, str]) -> Iterator[LogRecord]:
+def _of_trial(
+    row: Any, place: str, task: str, model: str, instructions: Mapping[str, str]
+) -> Iterator[LogRecord]:
     if not isinstance(row, Mapping) or "task_id" not in row:
         raise BadInput("has no task_id")
     item = str(row["task_id"])
@@ -63,10 +95,14 @@ def _of_trial(row: Any, place: str, task: str, model: str, instructions: Mapping
     reward = number_of(row["reward"] if "reward" in row else rewarded.get("reward"))
     instruction = as_text((info.get("task") or {}).get("instruction")) or instructions.get(item, "")
     spoken = [
-        as_text(one.get("content")) for one in turns if one.get("role") == "assistant" and as_text(one.get("content")).strip()
+        as_text(turn.get("content"))
+        for turn in turns
+        if turn.get("role") == "assistant" and as_text(turn.get("content")).strip()
     ]
     ended = str(row.get("termination_reason") or "")
-    error = as_text(info.get("error") or "") or (f"Ended by {ended.replace('_', ' ')}." if ended in _ENDED_BY_ERROR else "")
+    error = as_text(info.get("error") or "") or (
+        f"Ended by {ended.replace('_', ' ')}." if ended in _ENDED_BY_ERROR else ""
+    )
     yield LogRecord(
         place,
         task,
@@ -74,7 +110,7 @@ def _of_trial(row: Any, place: str, task: str, model: str, instructions: Mapping
         instruction or f"task {item}",
         instruction or f"task {item}",
         model,
-        next((as_text(one.get("content")) for one in turns if one.get("role") == "system"), ""),
+        next((as_text(turn.get("content")) for turn in turns if turn.get("role") == "system"), ""),
         kind="text",
         sample=int(row.get("trial") or 0),
         text=spoken[-1] if spoken else "",
@@ -82,7 +118,15 @@ def _of_trial(row: Any, place: str, task: str, model: str, instructions: Mapping
         cost_usd=number_of(row.get("agent_cost")),
         latency_s=number_of(row.get("duration")),
         raw_reply=json.dumps({"messages": turns}, ensure_ascii=False),
-        readouts=(LogReadout("reward", None, right_of(reward), reward, reason="" if reward is not None else "No reward."),),
+        readouts=(
+            LogReadout(
+                "reward",
+                None,
+                right_of(reward),
+                reward,
+                reason="" if reward is not None else "No reward.",
+            ),
+        ),
     )
 
 

@@ -1,4 +1,7 @@
-"""ZeroEval: one JSON list a model, each entry with its question, outputs and right answer; answers stand in a JSON fence."""
+"""ZeroEval: one JSON list per model, each entry with its question, outputs and right answer.
+
+Answers stand in a JSON fence.
+"""
 
 import json
 import re
@@ -9,7 +12,15 @@ from flipcore.core.errors import BadInput
 from flipcore.datasets.reading.json_streams import json_document
 from flipcore.datasets.reading.log_files import Source
 from flipcore.datasets.recorded.formats.reader import Reader, first_object, records_at
-from flipcore.datasets.recorded.log_records import LogAbout, LogReadout, LogRecord, Rejection, as_text, number_of, prompt_of
+from flipcore.datasets.recorded.log_records import (
+    LogAbout,
+    LogReadout,
+    LogRecord,
+    Rejection,
+    as_text,
+    number_of,
+    prompt_of,
+)
 
 _ANSWER = re.compile(r'"answer"\s*:\s*("(?:[^"\\]|\\.)*"|-?[\d.,]+)')
 
@@ -18,12 +29,17 @@ def _recognises(source: Source) -> bool:
     return {"session_id", "chat_history", "output"} <= set(first_object(source))
 
 
-def _about(source: Source, beside: Sequence[Source]) -> LogAbout:
-    notes = [f"{source.name} holds no scores: the answer in its JSON is read, and the scores are computed here."]
-    return LogAbout("ZeroEval results", notes=notes, leaves=("tokens (none are logged)", "finish reasons"))
+def _about(source: Source, companions: Sequence[Source]) -> LogAbout:
+    notes = [
+        f"{source.name} holds no scores: the answer in its JSON is read, and the scores are "
+        "computed here."
+    ]
+    return LogAbout(
+        "ZeroEval results", notes=notes, leaves=("tokens (none are logged)", "finish reasons")
+    )
 
 
-def _records(source: Source, beside: Sequence[Source]) -> Iterator[LogRecord | Rejection]:
+def _records(source: Source, companions: Sequence[Source]) -> Iterator[LogRecord | Rejection]:
     for number, (_, row) in enumerate(json_document(source), start=1):
         yield from records_at(f"Row {number} of {source.name}", "", "result", _of_row, row)
 
@@ -32,7 +48,10 @@ def _of_row(row: Any, place: str) -> Iterator[LogRecord]:
     if not isinstance(row, Mapping) or "session_id" not in row:
         raise BadInput("has no session_id")
     history = row.get("chat_history") or []
-    turns = [{"role": "user" if i % 2 == 0 else "assistant", "content": as_text(one)} for i, one in enumerate(history)]
+    turns = [
+        {"role": "user" if i % 2 == 0 else "assistant", "content": as_text(text)}
+        for i, text in enumerate(history)
+    ]
     prompt, system = prompt_of(turns)
     configs = row.get("configs") or {}
     right = row.get("correct_answer", row.get("answer"))
@@ -48,20 +67,27 @@ def _of_row(row: Any, place: str) -> Iterator[LogRecord]:
             prompt or as_text(row.get("question")),
             str(row.get("generator") or row.get("model") or ""),
             system,
-            options=tuple(as_text(one) for one in choices) if isinstance(choices, list) else (),
+            options=tuple(as_text(choice) for choice in choices)
+            if isinstance(choices, list)
+            else (),
             targets=() if right is None else (re.sub(r"^#+ ?", "", as_text(right).strip()),),
             sample=sample,
             sampling={key: configs.get(key) for key in ("temperature", "top_p", "max_tokens")},
             text=None if text is None else as_text(text),
             readouts=(
-                LogReadout("json_answer", answer, unreadable=answer is None, reason="" if answer else "No answer in its JSON."),
+                LogReadout(
+                    "json_answer",
+                    answer,
+                    unreadable=answer is None,
+                    reason="" if answer else "No answer in its JSON.",
+                ),
             ),
             cost_usd=number_of(row.get("cost")),
         )
 
 
 def _json_answer(text: str) -> str | None:
-    """The last `answer` of the JSON in the text, also where the JSON breaks off."""
+    """Return the last `answer` of the JSON in the text, also where the JSON breaks off."""
     answers = _ANSWER.findall(text)
     if not answers:
         return None
