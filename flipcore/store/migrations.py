@@ -152,7 +152,8 @@ def migrate(connection: DuckDBPyConnection, version: int) -> None:
 
 def _create(connection: DuckDBPyConnection) -> None:
     version = f"INSERT INTO store_info VALUES ('schema', '{SCHEMA_VERSION}') ON CONFLICT DO NOTHING"
-    connection.execute(f"{schema.schema_sql()}\n;{version}")
+    # One transaction: a commit per table takes half as much again, and waits for the disk each time.
+    connection.execute(f"BEGIN;{schema.schema_sql()}\n;{version};COMMIT")
 
 
 def _statements(connection: DuckDBPyConnection) -> dict[str, str]:
