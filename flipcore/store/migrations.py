@@ -152,7 +152,7 @@ def migrate(connection: DuckDBPyConnection, version: int) -> None:
 
 def _create(connection: DuckDBPyConnection) -> None:
     version = f"INSERT INTO store_info VALUES ('schema', '{SCHEMA_VERSION}') ON CONFLICT DO NOTHING"
-    # One transaction: a commit per table takes half as much again, and waits for the disk each time.
+    # One transaction: a commit per table takes half as much again, and waits for the disk.
     connection.execute(f"BEGIN;{schema.schema_sql()}\n;{version};COMMIT")
 
 
