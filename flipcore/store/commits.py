@@ -31,12 +31,16 @@ def number(connection: DuckDBPyConnection) -> int:
 
 def count(connection: DuckDBPyConnection) -> int:
     """Count this transaction, within it; its number."""
-    value = number(connection) + 1
-    connection.execute(
-        "INSERT OR REPLACE INTO store_info VALUES ($key, $value)",
-        {"key": _KEY, "value": str(value)},
-    )
-    return value
+    # An update is planned in half the time of a look and an upsert, and every commit waits for it.
+    rows = connection.execute(
+        "UPDATE store_info SET value = (value::BIGINT + 1)::VARCHAR WHERE key = $key"
+        " RETURNING value",
+        {"key": _KEY},
+    ).fetchall()
+    if rows:
+        return int(rows[0][0])
+    connection.execute("INSERT INTO store_info VALUES ($key, '1')", {"key": _KEY})
+    return 1
 
 
 def keep_beside(path: Path, value: int) -> None:
