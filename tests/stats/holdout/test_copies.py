@@ -113,7 +113,7 @@ def test_where_no_two_texts_share_a_run_of_words_no_share_of_them_is_told():
     assert "and by runs of five words " in told and "nan" not in told
 
 
-@pytest.mark.parametrize(("n", "m"), [(40, 40), (60, 40)])
+@pytest.mark.parametrize(("n", "m"), [pytest.param(40, 40, marks=pytest.mark.slow), (60, 40)])
 def test_entries_that_name_their_source_are_no_copies_for_it(n, m):
     outcomes = [outcome_claim(semantic_of(n, m, 0.9, 0, True, seed)).outcome for seed in range(8)]
     assert outcomes.count("different") <= 1, outcomes  # it was 8 of 8: each entry lay next to its declared source
