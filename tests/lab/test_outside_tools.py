@@ -89,6 +89,7 @@ def test_the_page_has_a_row_per_world():
     assert [name for name in JUDGED_WORLDS if name not in named] == []
 
 
+@pytest.mark.slow
 def test_rows_are_shares_per_tool():
     for module in MODULES.values():
         pytest.importorskip(module)

@@ -4,6 +4,8 @@ names, the report has words for it."""
 import ast
 import re
 
+import pytest
+
 from flipcore.methods.words import (
     FLIPS,
     HOLDOUT,
@@ -85,6 +87,7 @@ def named_methods():
                 yield from texts[:1]
 
 
+@pytest.mark.slow
 def test_every_method_has_words_of_its_own():
     names = {*named_methods(), *KINDS} - {"default"}
     assert {"mover", "welch", "delta", "wilson", "clopper_pearson", "newcombe"} <= names

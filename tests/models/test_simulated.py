@@ -127,7 +127,10 @@ def reworded(item):
     return [base, replace(base, key="reworded", prompt=Prompt((("stem", f"Say it: {base.prompt.text[10:].upper()}"),)))]
 
 
-@pytest.mark.parametrize(("role", "recalled"), [("benchmark", True), ("target", True), ("control", False), ("retro", False)])
+OTHER_ROLES = [pytest.param(*case, marks=pytest.mark.slow) for case in (("target", True), ("retro", False))]
+
+
+@pytest.mark.parametrize(("role", "recalled"), [("benchmark", True), ("control", False), *OTHER_ROLES])
 def test_a_published_item_is_right_in_its_own_words_and_a_control_only_where_able(role, recalled):
     of = items(400)
     right = right_of(

@@ -24,6 +24,7 @@ def rouge_package():
     return rouge_scorer.RougeScorer(["rougeL"])
 
 
+@pytest.mark.slow
 @given(st.lists(st.sampled_from(WORDS), max_size=30), st.lists(st.sampled_from(WORDS), max_size=30))
 @settings(max_examples=150, deadline=None)
 def test_rouge_l_equals_the_rouge_score_package(ref, hyp):

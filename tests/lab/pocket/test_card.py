@@ -24,6 +24,7 @@ def test_groups_hold_each_item_once():
     assert tuple(groups) == GROUPS and sum(map(len, groups.values())) == 770 and len(groups["256"]) == 60
 
 
+@pytest.mark.slow
 def test_what_was_read_256_times_is_known_by_heart(model):
     entries = dosed("problems", 256)
     assert numbers(model, [entry.question for entry in entries]) == [entry.target for entry in entries]
@@ -73,6 +74,7 @@ def test_the_card_is_written_from_the_shipped_model(model):
     assert model.revision in text and "nan" not in text and text.count("| 256 |") == 2
 
 
+@pytest.mark.slow
 def test_power_rises_with_the_dose_and_what_was_never_read_is_accused_at_nominal():
     rng = np.random.default_rng(7)
     groups = {"0": rng.normal(size=150), "fresh": rng.normal(size=400), "4": rng.normal(1, 1, 40), "64": rng.normal(4, 1, 40)}

@@ -64,6 +64,7 @@ def test_the_decision_of_every_detector_where_the_truth_is_known(scores, title):
     assert f"| {' | '.join(row.values())} |" in (POCKET / "CARD.md").read_text(encoding="utf-8")
 
 
+@pytest.mark.slow
 def test_detectors_against_doses_is_what_the_stored_scores_give(scores):
     """One row of the shipped table made again, with every row there, and no detector accusing what was never read beyond nominal."""
     rows = {f"{row['detector']}, {row['items']}": row for row in shipped_rows()}

@@ -13,6 +13,7 @@ def test_the_planted_truth_of_a_large_table_is_its_mean():
     assert abs(truth["by_questions"] - truth["by_wordings"]) < 0.1
 
 
+@pytest.mark.slow
 def test_intervals_hold_what_they_say_and_one_over_questions_alone_does_not_hold_other_wordings():
     world = World(60, 8, 3, 1.0)
     held = coverage(world, 300)
