@@ -101,6 +101,7 @@ def test_two_models_are_a_paired_difference(tmp_path, store):
     assert other.text.startswith("m-1 is +33.3 points [") and "ahead of m-2 on these 60 items" in other.text
 
 
+@pytest.mark.slow
 def test_an_audit_says_of_models_what_ranking_says_of_them():
     """One of eight models is better: p, interval and verdict of every pair are those of the Ranking page."""
     rng = np.random.default_rng(5)
@@ -338,6 +339,7 @@ def test_an_impossible_flip_rate_is_said_and_a_possible_one_is_not():
     assert largest_flip_rate(0.2, 0.3) == 1.0
 
 
+@pytest.mark.slow
 def test_readouts_are_claimed_to_differ_only_where_the_interval_says_so_too():
     """Over all pairs of a log: beside pairs that show nothing the same rows are undecided, and the interval goes with the p."""
     rng = np.random.default_rng(1)

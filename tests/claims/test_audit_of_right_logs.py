@@ -38,12 +38,14 @@ def changed(path, target, change):
     return target
 
 
+@pytest.mark.slow
 def test_two_runs_under_two_temperatures_are_two_systems_that_hold():
     found = audited(TABLES / "two_runs")
     assert not found.of_grades(WRONG)
     assert "temperature 0" in found.recognised and "temperature 1" in found.recognised
 
 
+@pytest.mark.slow
 def test_two_runs_under_one_temperature_are_reruns_and_each_reports_its_own_score(tmp_path):
     shutil.copy(TABLES / "two_runs" / "warm.json", tmp_path / "warm.json")
     changed(
@@ -79,6 +81,7 @@ def test_two_tasks_of_two_models_on_the_same_items_each_report_their_own_rows(tm
     assert not wrong(tmp_path)
 
 
+@pytest.mark.slow
 def test_two_tasks_on_the_same_texts_contradict_nothing():
     found = audited(TABLES / "two_tasks")
     abouts = {finding.about for finding in found.findings}
@@ -97,6 +100,7 @@ def test_two_tasks_that_send_one_prompt_with_two_right_answers_contradict_each_o
     assert "contradicting golds" in wrong(tmp_path)
 
 
+@pytest.mark.slow
 def test_samples_that_failed_hold_no_other_model():
     found = audited(TABLES / "errors.json")
     assert "several models" not in {finding.about for finding in found.findings}
@@ -113,6 +117,7 @@ def test_another_model_that_answered_is_still_heard(tmp_path):
     assert "several models" in wrong(path)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("is_marked", [True, False])
 def test_the_first_answer_of_a_self_critique_is_no_leaked_key(tmp_path, is_marked):
     def unmark(log):
@@ -144,6 +149,7 @@ def test_includes_does_not_fail_to_read_an_empty_text(tmp_path):
     assert "unreadable" not in {finding.about for finding in found.findings}
 
 
+@pytest.mark.slow
 def test_an_id_used_twice_with_another_right_answer_is_another_item(tmp_path):
     samples = [made.inspect_sample(i) for i in range(12)]
     other = made.inspect_sample(3, text="ANSWER: B") | {"target": "B", "input": "Which is 3 indeed?"}
@@ -159,6 +165,7 @@ def test_an_id_used_twice_with_another_right_answer_is_another_item(tmp_path):
     assert "rows doubled" in wrong(doubled)
 
 
+@pytest.mark.slow
 def test_a_log_of_older_inspect_holds_its_scores_under_another_name(tmp_path):
     def older(log):
         log["results"] = {
@@ -180,6 +187,7 @@ SELECT count(*) FROM (
 """
 
 
+@pytest.mark.slow
 def test_each_of_several_prompts_has_one_name_for_all_models(tmp_path):
     prompts = {"cot": "Think first. ", "short": "Be brief. ", "plain": "", "kind": "Be kind. ", "new": "Hello. "}
     asked = {"openai/a": ["plain", "cot", "short"], "openai/b": ["kind", "new", "cot"]}
@@ -202,6 +210,7 @@ def test_each_of_several_prompts_has_one_name_for_all_models(tmp_path):
         store.close()
 
 
+@pytest.mark.slow
 def test_two_tasks_in_two_wordings_are_no_change_of_wording(tmp_path):
     def rename(log):
         log["eval"]["task"] = "other-sums"

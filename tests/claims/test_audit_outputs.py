@@ -140,6 +140,7 @@ def test_a_clean_log_with_its_true_standard_error_is_not_accused(tmp_path):
     assert not abouts(tmp_path, log_of(samples_of()))
 
 
+@pytest.mark.slow
 def test_clean_epochs_with_their_true_standard_error_are_not_accused(tmp_path):
     assert not abouts(tmp_path, log_of(samples_of(4), 4))
 
@@ -155,6 +156,7 @@ def test_cached_epochs_in_few_words_are_heard_by_their_times(tmp_path):
     assert "cached runs" in abouts(tmp_path, log_of(samples, 3, temperature=0.0))
 
 
+@pytest.mark.slow
 def test_greedy_epochs_that_repeat_themselves_are_not_accused(tmp_path):
     samples = with_times(samples_of(4, same=True), lambda logged: 1 + logged["epoch"] / 7)
     assert not abouts(tmp_path, log_of(samples, 4, temperature=0.0))
@@ -170,10 +172,12 @@ def test_averaged_epochs_are_heard(tmp_path):
     assert "all 4 runs of an item hold the same score, though their texts differ" in text
 
 
+@pytest.mark.slow
 def test_averages_in_place_of_runs_are_heard(tmp_path):
     assert "averaged runs" in abouts(tmp_path, log_of(one_run_an_item(samples_of(4))))
 
 
+@pytest.mark.slow
 def test_partial_credit_is_not_accused(tmp_path):
     draw = random.Random(3)
     samples = samples_of(4)
@@ -192,6 +196,7 @@ def test_a_third_of_the_standard_error_is_heard(tmp_path):
     assert "reported standard error" in found["reported error"]
 
 
+@pytest.mark.slow
 def test_epochs_counted_as_items_are_heard_in_the_standard_error(tmp_path):
     draw = random.Random(1)
     samples = []
@@ -226,6 +231,7 @@ def three_models(wrong_keys, hard=(), seed=0):
     return logs
 
 
+@pytest.mark.slow
 def test_a_dozen_keys_that_no_answer_agrees_with_are_heard(tmp_path):
     text = abouts(tmp_path, *three_models(range(12)))["keys alone"]
     assert "no answer agrees with the right answer, and all 3 models give one other answer" in text
@@ -266,12 +272,14 @@ def with_examples(samples, shown, role):
     return samples
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("role", ["system", "user"])
 def test_the_tested_item_among_its_examples_is_heard(tmp_path, role):
     found = abouts(tmp_path, log_of(with_examples(samples_of(), (3, 7, 11), role)))
     assert "3 items stand among the examples" in found["own examples"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("role", ["user", pytest.param("system", marks=pytest.mark.slow)])
 def test_examples_of_other_items_are_not_accused(tmp_path, role):
     assert not abouts(tmp_path, log_of(with_examples(samples_of(), (903, 907, 911), role)))
@@ -284,6 +292,7 @@ REFUSALS = (
 )
 
 
+@pytest.mark.slow
 def test_refusals_are_heard_by_name(tmp_path):
     """Two of each: one that is not known would lower the count."""
     texts = iter(REFUSALS * 2)
@@ -297,12 +306,14 @@ def test_a_refusal_that_is_right_is_not_accused(tmp_path):
     assert "refusals" not in abouts(tmp_path, log)
 
 
+@pytest.mark.slow
 def test_an_answer_that_apologizes_is_no_refusal(tmp_path):
     text = "Sorry, I cannot be sure of the bank, but the answer is 9."
     log = log_of(changed(samples_of(), 10, lambda logged: said(logged, text)))
     assert "refusals" not in abouts(tmp_path, log)
 
 
+@pytest.mark.slow
 def test_empty_answers_are_heard_by_name(tmp_path):
     found = abouts(tmp_path, log_of(changed(samples_of(), 10, lambda logged: said(logged, ""))))
     assert "outputs are empty (6)" in found["empty answers"]

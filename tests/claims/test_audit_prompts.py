@@ -240,6 +240,7 @@ def test_what_was_always_heard_is_still_named(tmp_path, fault):
     assert about in abouts(tmp_path, planted(clean()))
 
 
+@pytest.mark.slow
 def test_a_headline_that_the_rows_do_not_give_is_named_and_one_that_they_do_is_not(tmp_path):
     samples = clean()
     share = sum(one["scores"]["choice"]["value"] == "C" for one in samples) / len(samples)
@@ -247,6 +248,7 @@ def test_a_headline_that_the_rows_do_not_give_is_named_and_one_that_they_do_is_n
     assert "reported score" not in abouts(tmp_path, samples, reported=share)
 
 
+@pytest.mark.slow
 def test_a_model_that_is_right_where_all_keys_are_one_gives_no_answer_whatever_the_question(tmp_path):
     of_one_key = again([one | {"target": "A"} for one in clean()], lambda one: "A")
     found = abouts(tmp_path, of_one_key)
@@ -262,6 +264,7 @@ def with_fewer_options(samples, ask):
     return samples
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "ask",
     [

@@ -182,6 +182,7 @@ def test_a_way_in_which_one_model_was_never_read_is_not_compared():
     assert said.detail.startswith("terse leads in 1, they tie in 0. 2 more are not compared: one of them was never read there.")
 
 
+@pytest.mark.slow
 def test_no_sentence_says_undecided_beside_an_interval_that_excludes_0():
     """The interval is the one that agrees with the p over all pairs."""
     for seed in range(40):

@@ -55,9 +55,9 @@ def test_the_help_names_every_command_and_what_it_is_for(capsys):
 @pytest.mark.parametrize(
     ("words", "code"),
     [
-        (["stats", "small"], 0),
+        pytest.param(["stats", "small"], 0, marks=pytest.mark.slow),
         (["stats", "none"], 1),
-        (["audit", "small"], 0),
+        pytest.param(["audit", "small"], 0, marks=pytest.mark.slow),
         (["report", "small", "--out", "/dev/null/report.html"], 1),
         (["export", "small", "--format", "csv"], 0),
         (["variants", "small", "--for", "jsonl"], 0),

@@ -143,6 +143,7 @@ def study(path, **rest):
     )
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("allowed")
 def test_a_study_of_code_has_verdicts_flips_and_accuracy_and_runs_the_same_program_once(path, store, monkeypatch):
     programs = []

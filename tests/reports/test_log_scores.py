@@ -89,6 +89,7 @@ def test_an_agents_score_is_its_reward_and_its_floor_that_of_outcomes(tmp_path, 
     assert len(json.loads(raw)["messages"]) == 6  # the trajectory is kept beside its last line
 
 
+@pytest.mark.slow
 def test_the_logs_scorer_is_the_reference_where_ours_reads_too(tmp_path, store):
     rows = [sample(i, "CI"[i % 2], scorer="match", target="oak", text="oak", answer="oak") for i in range(12)]
     study_id, _ = study_of(store, made.inspect_eval(tmp_path / "a.eval", rows, header("trees", ("match", "match", None, 0.5))))
@@ -101,7 +102,7 @@ def test_the_logs_scorer_is_the_reference_where_ours_reads_too(tmp_path, store):
 @pytest.mark.parametrize(
     ("reducer", "value"),
     [
-        ("pass_at_2", 0.625),
+        pytest.param("pass_at_2", 0.625, marks=pytest.mark.slow),
         ("at_least_2", 0.5),
         pytest.param("max", 0.75, marks=pytest.mark.slow),
         pytest.param("mean", 0.4375, marks=pytest.mark.slow),
@@ -118,6 +119,7 @@ def test_the_first_reducer_of_the_log_gives_the_headline(tmp_path, store, reduce
     assert not [one for one in audit(store, study_id).findings if one.about == "reported score"]
 
 
+@pytest.mark.slow
 def test_tasks_are_never_pooled_and_the_first_scorer_of_each_leads(tmp_path, store):
     def of(task, name, values):
         rows = [sample(f"{task}{i}", value, scorer=name) for i, value in enumerate(values)]
@@ -129,6 +131,7 @@ def test_tasks_are_never_pooled_and_the_first_scorer_of_each_leads(tmp_path, sto
     assert [one.scorer for one in leading(task_scores(store, study_id, study), "openai/m-1")] == ["match", "model_graded"]
 
 
+@pytest.mark.slow
 def test_the_scorer_that_the_log_reports_first_leads_whatever_its_rows_list_first(tmp_path, store):
     rows = [
         sample(i, "C") | {"scores": {"includes": {"value": "C"}, "model_graded_fact": {"value": "IC"[i % 4 == 0]}}}
@@ -140,6 +143,7 @@ def test_the_scorer_that_the_log_reports_first_leads_whatever_its_rows_list_firs
     assert "Accuracy 25% [" in sentence and "model_graded_fact" in sentence
 
 
+@pytest.mark.slow
 def test_what_the_log_calls_its_headline_leads_whatever_it_reports_first(tmp_path, store):
     rows = [sample(i, "C") | {"scores": {"includes": {"value": "C"}, "match": {"value": "IC"[i % 4 == 0]}}} for i in range(12)]
     head = header("facts", ("includes", "includes", None, 1.0), ("match", "match", None, 0.25))
@@ -149,6 +153,7 @@ def test_what_the_log_calls_its_headline_leads_whatever_it_reports_first(tmp_pat
     assert "Accuracy 25% [" in sentence and "by match" in sentence
 
 
+@pytest.mark.slow
 def test_a_metric_of_ones_own_is_said_and_is_no_score_of_rows(tmp_path, store):
     rows = [sample(i, "CI"[i % 2]) for i in range(12)]
     head = header("facts", ("reward", "reward", None, 50.0))
@@ -159,6 +164,7 @@ def test_a_metric_of_ones_own_is_said_and_is_no_score_of_rows(tmp_path, store):
     assert "Accuracy 50% [" in headline(store, study_id)
 
 
+@pytest.mark.slow
 def test_grades_keep_their_scale_and_a_grade_of_one_is_not_right(tmp_path, store):
     rows = [sample(i, 1 + i % 5, scorer="grade") for i in range(40)]
     study_id, study = study_of(
@@ -185,6 +191,7 @@ def graded(tmp_path, name="essays.eval", n=40, n_epochs=3):
     return made.inspect_eval(tmp_path / name, rows, head), values
 
 
+@pytest.mark.slow
 def test_grades_have_the_whole_error_bar_on_their_own_scale(tmp_path, store):
     path, values = graded(tmp_path)
     study_id, study = study_of(store, path)
@@ -244,6 +251,7 @@ def test_a_table_of_grades_in_several_wordings_has_other_wordings_too(tmp_path, 
     assert "pp" not in pair.claim.text + pair.claim.detail and "with other questions and prompts" in pair.claim.text
 
 
+@pytest.mark.slow
 def test_a_grade_is_compared_with_no_share_and_contradicts_no_answer(tmp_path, store):
     """Of grades from 0 to 3 those of 0 and 1 were taken for wrong and right, and the rest compared in percentage points."""
     rows = [
@@ -283,6 +291,7 @@ def test_several_right_options_are_the_scorers_to_judge(tmp_path, store):
     assert audit(store, study_id).findings == ()
 
 
+@pytest.mark.slow
 def test_samples_that_ran_out_of_tokens_are_cut_and_wrong_and_no_call_failed(tmp_path, store):
     rows = [
         sample(i, "I", scorer="match", target="oak")
@@ -295,6 +304,7 @@ def test_samples_that_ran_out_of_tokens_are_cut_and_wrong_and_no_call_failed(tmp
     assert "calls were cut off (12)" in text and "failed" not in text.partition("none failed")[2]
 
 
+@pytest.mark.slow
 def test_a_corpus_measure_is_shown_as_the_log_reports_it(tmp_path, store):
     rows = [
         made.lm_eval_row(

@@ -401,6 +401,7 @@ def test_a_row_that_is_not_stored_is_counted_and_named(tmp_path, store, monkeypa
     )
 
 
+@pytest.mark.slow
 def test_the_same_file_read_otherwise_takes_no_text_of_another_study(tmp_path, store):
     """Under other corrections the items come in another order, so that the call of a shared prompt would be the other's."""
     arguments = made.lm_eval_row(0, "", "", 1)["arguments"]

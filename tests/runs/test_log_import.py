@@ -73,6 +73,7 @@ def test_repeats_are_samples_and_two_runs_count_on(tmp_path, store):
     assert set(frame["axis"]) == {"identity"}
 
 
+@pytest.mark.slow
 def test_a_file_of_results_with_the_samples_in_it(tmp_path, store):
     samples = made.lm_eval(tmp_path / "run")
     (results,) = samples.parent.glob("results_*.json")

@@ -218,6 +218,7 @@ def test_a_deleted_study_leaves_no_result(store, path):
     assert files(path) == []
 
 
+@pytest.mark.slow
 def test_merge_and_export_know_nothing_of_results(store, path, tmp_path):
     kept(store, Counted())
     exported = export(store, S, tmp_path / "exports", "csv")

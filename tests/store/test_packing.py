@@ -97,6 +97,7 @@ def test_packs_give_the_frame_that_the_readouts_give(store):
     assert n["accepted"] < n["standing"] <= n["all"]
 
 
+@pytest.mark.slow
 def test_rows_that_are_missing_or_have_values_are_packed_as_they_are(store):
     execute(store, "DELETE FROM readouts WHERE hash(item_id, axis, extractor, model) % 7 = 0")
     execute(store, "UPDATE readouts SET value = 0.25 WHERE hash(item_id) % 3 = 0 AND extractor = 'regex'")

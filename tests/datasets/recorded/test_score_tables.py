@@ -53,6 +53,7 @@ def test_item_model_score_and_epoch_are_enough(tmp_path, store, name):
     assert set(frame["axis"]) == {"recorded"} and set(frame["variant"]) == {"base"}
 
 
+@pytest.mark.slow
 def test_wordings_runs_scorers_tasks_and_clusters_are_read_where_they_are(tmp_path, store):
     rows = [
         {
@@ -90,6 +91,7 @@ def test_scores_are_read_as_people_write_them(tmp_path, store, values, mean):
     assert one.mean.value == pytest.approx(mean)
 
 
+@pytest.mark.slow
 def test_shares_have_the_error_bar_of_all_their_rows_not_of_those_that_are_whole(tmp_path, store):
     """Of thirty shares one is 1.00: "answers 1.00 right" was said of that one beside a mean of 0.51."""
     shares = [0.5 + (i % 7 - 3) / 20 for i in range(29)] + [1.0]
@@ -159,6 +161,7 @@ def test_what_is_wrong_with_a_column_of_scores_is_a_finding(tmp_path, store, fau
     assert sentence in abouts_of(store, written(tmp_path, rows))[about]
 
 
+@pytest.mark.slow
 def test_a_good_table_has_none_of_these_findings(tmp_path, store):
     heard = {about for _, _, about, _ in BAD.values()} | {"rows alike"}
     grades = [{"item_id": f"q{i}", "model": "m", "score": 1 + i % 5} for i in range(30)]
@@ -166,6 +169,7 @@ def test_a_good_table_has_none_of_these_findings(tmp_path, store):
         assert not heard & set(abouts_of(store, written(tmp_path, rows, name)))
 
 
+@pytest.mark.slow
 def test_rows_that_no_column_tells_apart_are_said(tmp_path, store):
     rows = [{"item_id": f"q{i}", "model": "m", "score": i % 2} for i in range(30)]
     rows.append(rows[3] | {"score": 0})  # a row that repeats another word for word would be left out
@@ -215,6 +219,7 @@ def inspect_frame(n=20, **more):
     )
 
 
+@pytest.mark.slow
 def test_inspects_data_frames_come_in_as_they_are(tmp_path):
     frame = inspect_frame()
     view = flipcore.read(frame, name="woods")
@@ -231,6 +236,7 @@ def test_inspects_data_frames_come_in_as_they_are(tmp_path):
     }
 
 
+@pytest.mark.slow
 def test_a_data_frame_is_a_study_in_memory_and_its_columns_are_mapped():
     frame = pd.DataFrame({"item": range(40), "xyz": [i % 4 > 0 for i in range(40)]})
     with pytest.raises(BadInput, match="--map score=xyz"):

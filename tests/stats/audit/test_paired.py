@@ -87,6 +87,7 @@ def test_the_p_is_that_of_the_one_way_analysis_of_variance():
     assert (found.n_groups, found.by_item) == (12, pytest.approx(x.std(ddof=1) / 240**0.5)) and found.ratio > 1
 
 
+@pytest.mark.slow
 def test_equal_groups_are_called_apart_at_the_level_and_apart_ones_are():
     rng, groups = generator(4), np.repeat(np.arange(15), [40] + [3] * 14)
     p = [group_spread((rng.random(82) < 0.9).astype(float), groups, seed).p for seed in range(300)]

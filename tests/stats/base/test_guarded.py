@@ -91,7 +91,10 @@ def losses_in_clusters(rng, clusters, rate, correlation, runs=RUNS):
     return won.astype(float) - lost
 
 
-@pytest.mark.parametrize(("n_clusters", "size", "rate"), [(12, 10, 0.08), (30, 10, 0.03), (40, 5, 0.04), (57, 25, 0.01)])
+@pytest.mark.parametrize(
+    ("n_clusters", "size", "rate"),
+    [(12, 10, 0.08), (30, 10, 0.03), (40, 5, 0.04), pytest.param(57, 25, 0.01, marks=pytest.mark.slow)],
+)
 def test_losses_that_come_in_clusters_are_feared_where_few_were_seen(n_clusters, size, rate):
     """Without it .07 of 30 × 10 and of 57 × 25 are told apart, by the plain t .17 and .13."""
     clusters = clustered(n_clusters, size)

@@ -122,7 +122,7 @@ def test_a_loss_at_the_margin_is_called_smaller_in_at_most_a_twentieth(n, margin
     assert 0.01 < worst <= 0.05
 
 
-@pytest.mark.parametrize("n", [12, 40, 100, MOST_EXACT + 1, 1319])
+@pytest.mark.parametrize("n", [12, 40, pytest.param(100, marks=pytest.mark.slow), MOST_EXACT + 1, 1319])
 def test_interval_and_test_say_one_thing(n):
     rng = generator(1, n)
     for _ in range(8):

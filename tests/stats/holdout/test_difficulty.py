@@ -106,6 +106,7 @@ def test_entries_of_one_template_count_as_one_cluster():
     assert not Condition("m", "regex", "plain", "", {"a": 1.0}, {"b": 0.0}, {}).is_clustered
 
 
+@pytest.mark.slow
 def test_families_of_unequal_size_make_no_inflation():
     # one template of 40 and 20 single entries a set, the models equal: the large one counts as one draw
     rng, found, runs = generator(29), 0, 200

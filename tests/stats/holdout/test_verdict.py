@@ -47,6 +47,7 @@ def test_a_harder_holdout_is_different():
     )
 
 
+@pytest.mark.slow
 def test_412_items_an_arm_show_equivalence_with_80_percent_power():
     # whether sameness is shown depends on the difference in hits: find the largest that still shows it
     # on either side, and take the chance of all that lie between from two exact binomials

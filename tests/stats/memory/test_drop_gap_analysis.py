@@ -350,6 +350,7 @@ def test_where_the_control_gains_more_than_the_benchmark_can_the_gap_begins_ther
 SLOW_DESIGNS = [pytest.param(design, marks=pytest.mark.slow) for design in DESIGNS[1:]]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("design", [DESIGNS[0], *SLOW_DESIGNS])
 def test_without_a_gap_the_rule_fires_as_rarely_as_it_promises(design):
     """Unequal accuracies alone made it fire in 83 of 100 runs, and a gap of 1 points the smallest that is found."""

@@ -195,7 +195,7 @@ def test_unequal_reruns_keep_their_own_weight():
 # Advice on the next call, against an equal split.
 
 
-@pytest.mark.parametrize("n_calls", [300, 3000])
+@pytest.mark.parametrize("n_calls", [300, pytest.param(3000, marks=pytest.mark.slow)])
 def test_advice_is_never_worse_than_an_equal_split(n_calls):
     worse, better, n_gain = [], 0, 0
     for seed in range(40):
@@ -225,6 +225,7 @@ def test_wordings_that_happen_to_lie_close_do_not_advise_to_ask_in_few():
     assert half_width(worst, careless.n_questions, careless.n_wordings, careless.n_runs) > 1.05 * half_width(worst, 10, 10, 10)
 
 
+@pytest.mark.slow
 def test_three_prompts_that_happen_to_agree_do_not_send_the_next_call_to_questions():
     """Prompts are six times the part of questions; by the estimate alone questions stand first in a fifth of studies."""
     world, n_first = World(300, 3, 1, 0.3), {"estimate": 0, "upper limit": 0}

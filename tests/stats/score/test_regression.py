@@ -54,6 +54,7 @@ def test_a_large_loss_fails_and_many_equal_items_pass():
     assert loss(right, right, 0.02).outcome == PASS and loss(right, new, 0.10).outcome == PASS
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("n_runs", [25, pytest.param(200, marks=pytest.mark.slow)])
 def test_limits_and_outcome_never_contradict_each_other(n_runs):
     draw = np.random.default_rng(3)
