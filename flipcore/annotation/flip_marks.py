@@ -4,32 +4,37 @@ last one counts."""
 from collections.abc import Mapping, Sequence
 
 from flipcore.access.acting import signature
-from flipcore.annotation.paraphrases.verdicts import reviewer_name
-from flipcore.core.errors import BadInput
-from flipcore.stats.flips.human_share import VERDICTS
 from flipcore.store.connection import Store
-from flipcore.store.queries import review
+from flipcore.store.judgements import FLIP_MARKS, signed
+from flipcore.store.queries import judgements
 
 
 def mark_flip(store: Store, flip: Mapping[str, str], verdict: str, reviewer: str) -> None:
     """Stores the mark and waits until it is safe. `flip` names study_id, model, item_id, axis,
     variant_id, other_variant_id and extractor. Raises BadInput for a verdict or a name that is
     none."""
-    if verdict not in VERDICTS:
-        raise BadInput(
-            f"A flip is marked {', '.join(VERDICTS)}; this mark says {str(verdict)[:40]!r}."
-        )
-    review.keep_flip_mark(
-        store, {**flip, "verdict": verdict, "reviewer": reviewer_name(signature(reviewer))}
+    row = FLIP_MARKS.row({**flip, "verdict": verdict, "reviewer": signed(reviewer)})
+    judgements.keep(store, FLIP_MARKS, [row])
+
+
+def flip_marks(store: Store, study_id: str, model: str, axis: str, extractor: str) -> list[dict]:
+    """Return what people said of the flips of one axis under one extractor, with the `flip` that
+    each row is about."""
+    marks = judgements.standing(
+        store, FLIP_MARKS, study_id=study_id, model=model, axis=axis, extractor=extractor
     )
+    return [row | {"flip": _flip_id(row)} for row in marks]
 
 
 def own_mark(marks: Sequence[Mapping], flip: Mapping[str, str], reviewer: str) -> str:
-    """Last verdict of this reviewer on the flip; "" where they gave none. `marks` as
-    `review.flip_marks` gives them."""
+    """Last verdict of this reviewer on the flip; "" where they gave none. `marks` as `flip_marks`
+    gives them."""
     name = " ".join(signature(reviewer).split())
-    flip_id = f"{flip['item_id']}|{flip['variant_id']}|{flip['other_variant_id']}"
     for mark in reversed(marks):
-        if (mark["flip"], mark["reviewer"]) == (flip_id, name):
+        if (mark["flip"], mark["reviewer"]) == (_flip_id(flip), name):
             return mark["verdict"]
     return ""
+
+
+def _flip_id(flip: Mapping[str, str]) -> str:
+    return f"{flip['item_id']}|{flip['variant_id']}|{flip['other_variant_id']}"

@@ -10,9 +10,9 @@ from typing import Any
 
 from flipcore.annotation.judge_labels import (
     JudgeReport,
-    judge_report,
     labelled_readouts,
     meaning_report,
+    stored_judge_report,
 )
 from flipcore.annotation.paraphrases.effect import SourceGate
 from flipcore.core.wordings import COMBINED, LANGUAGE, NOUNS, PARAPHRASE, REVIEW_AXES, TYPOS
@@ -91,13 +91,7 @@ def closed_gates(
     }
     judges = [name for name in judges if name not in reason_of]
     if judges:
-        report = (
-            judge()
-            if judge
-            else judge_report(
-                judge_queries.judged_texts(store, study_id), judge_queries.labels(store)
-            )
-        )
+        report = judge() if judge else stored_judge_report(store, study_id)
         if not report.gate.is_open:
             reason_of |= dict.fromkeys(judges, f"{report.sentences[0]} {_LABEL}")
     return reason_of

@@ -12,9 +12,7 @@ from itertools import pairwise
 from statistics import median
 from typing import Any
 
-from flipcore.access.acting import signature
 from flipcore.annotation.paraphrases.random_order import BLOCK, SHARED, items_in_turn, queue, undone
-from flipcore.annotation.paraphrases.verdicts import reviewer_name
 from flipcore.core.errors import BadInput
 from flipcore.core.records import CODE, digest
 from flipcore.core.sandbox import FAILED, PASSED
@@ -24,8 +22,8 @@ from flipcore.stats.base.estimate import Estimate, missing, number_text
 from flipcore.stats.base.gate_rules import KAPPA, JudgeGate, judge_gate, position_bias
 from flipcore.stats.base.intervals import wilson
 from flipcore.store.connection import Store
-from flipcore.store.queries import judges
-from flipcore.store.rows import now
+from flipcore.store.judgements import OUTPUT_LABELS, signed
+from flipcore.store.queries import judgements, judges
 from flipcore.text.answers import canonical_number, normalised_text, text_answer
 
 RULE_VERSION = "label-1"
@@ -76,27 +74,15 @@ def label_row(
         if answer is None
         else canonical_answer(text["kind"], len(text["options"]), answer=answer)
     )
-    row = {
+    values = {
         "item_id": text["item_id"],
         "call_id": text["call_id"],
-        "reviewer": reviewer_name(signature(reviewer)),
+        "reviewer": signed(reviewer),
         "answer": reading,
         "text_hash": digest(text["text"]),
         "rule_version": IN_PAIRS if in_pairs else RULE_VERSION,
-        "undoes": None,
-        "created_at": now(),
     }
-    return {"label_id": digest(*map(str, row.values())), **row, "by_choice": by_choice or in_pairs}
-
-
-def undo_row(label: Mapping) -> dict:
-    """The row that takes a label back."""
-    row = {
-        name: label[name]
-        for name in ("item_id", "call_id", "reviewer", "text_hash", "rule_version")
-    }
-    row |= {"answer": None, "undoes": label["label_id"], "created_at": now()}
-    return {"label_id": digest(*map(str, row.values())), **row}
+    return OUTPUT_LABELS.row(values, by_choice=by_choice or in_pairs)
 
 
 def ids_to_label(
@@ -149,7 +135,7 @@ def labelled_readouts(store: Store, study_id: str) -> list[dict]:
     """Readouts of the study's outputs that people read (`judges.readouts_of`), with what people
     read: `label`, whether that is right (`label_is_right`, None without a target) and whether the
     extractor read the same (`is_same`)."""
-    agreed, _ = agreed_labels(judges.labels(store))
+    agreed, _ = agreed_labels(judgements.standing(store, OUTPUT_LABELS))
     return [
         row | _against(row, agreed[row["call_id"]])
         for row in judges.readouts_of(store, study_id, call_ids=sorted(agreed))
@@ -245,6 +231,12 @@ def judge_report(texts: Sequence[Mapping], labels: Sequence[Mapping]) -> JudgeRe
         misread=_misread(labelled, agreed),
     )
     return JudgeReport(gate, len(texts), n_even=n_even)
+
+
+def stored_judge_report(store: Store, study_id: str) -> JudgeReport:
+    """Return the report of a study's judge by the labels that stand."""
+    labels = judgements.standing(store, OUTPUT_LABELS)
+    return judge_report(judges.judged_texts(store, study_id), labels)
 
 
 def _place_of(text: Mapping, name: str) -> int | None:
@@ -404,7 +396,7 @@ def labelled_pairs(store: Store, study_id: str) -> Pairs:
     call_ids = {side["call_id"] for side in sides}
     labels = [
         row
-        for row in judges.labels(store)
+        for row in judgements.standing(store, OUTPUT_LABELS)
         if row["rule_version"] == IN_PAIRS and row["call_id"] in call_ids
     ]
     agreed, _ = agreed_labels([{**row, "by_choice": False} for row in labels])

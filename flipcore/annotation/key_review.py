@@ -12,22 +12,17 @@ from functools import cached_property
 
 import pandas as pd
 
-from flipcore.access.acting import signature
 from flipcore.annotation.judge_labels import canonical_answer
 from flipcore.annotation.paraphrases.random_order import queue
-from flipcore.annotation.paraphrases.verdicts import reviewer_name
-from flipcore.core.errors import BadInput
 from flipcore.core.records import CODE, Item, digest
 from flipcore.stats.audit.suspects import Suspicion, suspicions
 from flipcore.stats.base.accuracy import accuracy
 from flipcore.stats.base.estimate import Estimate
 from flipcore.store.connection import Store
-from flipcore.store.queries import review, studies
-from flipcore.store.rows import now
+from flipcore.store.judgements import AMBIGUOUS, ANSWER, KEY_VERDICTS, UNANSWERABLE, signed
+from flipcore.store.queries import judgements, review, studies
 from flipcore.text.answers import answer_text, text_answer
 
-ANSWER, AMBIGUOUS, UNANSWERABLE = "answer", "ambiguous", "unanswerable"
-VERDICTS = (ANSWER, AMBIGUOUS, UNANSWERABLE)
 RIGHT, OTHER, UNDECIDED = "key right", "other", "undecided"
 RULE_VERSION = "key-1"
 PLACE = ["model", "item_id", "variant_id", "sample", "extractor"]
@@ -118,34 +113,18 @@ def key_verdict_row(
 ) -> dict:
     """Row of `key_verdicts` of what `reviewer` says of the question. Raises BadInput for a verdict
     or an answer that is none."""
-    if verdict not in VERDICTS:
-        raise BadInput(
-            f"A question is answered, or it is {AMBIGUOUS} or {UNANSWERABLE}; this verdict says "
-            f"{str(verdict)[:40]!r}."
-        )
-    row = {
+    reading = None
+    if verdict == ANSWER:
+        reading = canonical_answer(item.kind, len(item.options), answer=answer or "")
+    values = {
         "item_id": item.item_id,
-        "reviewer": reviewer_name(signature(reviewer)),
+        "reviewer": signed(reviewer),
         "verdict": verdict,
-        "answer": canonical_answer(item.kind, len(item.options), answer=answer or "")
-        if verdict == ANSWER
-        else None,
+        "answer": reading,
         "item_hash": digest(item.question, list(item.options)),
         "rule_version": RULE_VERSION,
-        "undoes": None,
-        "created_at": now(),
     }
-    return {"verdict_id": digest(*map(str, row.values())), **row, "by_choice": by_choice}
-
-
-def undo_key_verdict(row: Mapping) -> dict:
-    """The row that takes a verdict back."""
-    new = {
-        name: row[name]
-        for name in ("item_id", "reviewer", "verdict", "answer", "item_hash", "rule_version")
-    }
-    new |= {"undoes": row["verdict_id"], "created_at": now()}
-    return {"verdict_id": digest(*map(str, new.values())), **new}
+    return KEY_VERDICTS.row(values, by_choice=by_choice)
 
 
 @dataclass(frozen=True)
@@ -239,7 +218,7 @@ def errata_of(store: Store, study_id: str) -> list[dict]:
     ids = list(map(str, frame["item_id"].unique()))
     all_suspects = suspects(frame, review.items(store, ids))
     items = {suspect.item.item_id: suspect.item for suspect in all_suspects}
-    return errata(all_suspects, key_reviews(items, review.key_verdicts(store)))
+    return errata(all_suspects, key_reviews(items, judgements.standing(store, KEY_VERDICTS)))
 
 
 def _evidence(item: Item, suspicion: Suspicion | None) -> dict:

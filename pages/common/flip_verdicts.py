@@ -6,11 +6,11 @@ people judged single flips.
 
 import streamlit as st
 
-from flipcore.annotation.flip_marks import mark_flip, own_mark
+from flipcore.annotation.flip_marks import flip_marks, mark_flip, own_mark
 from flipcore.extractors import title_of
 from flipcore.stats.flips.decomposition import Decomposition
 from flipcore.stats.flips.human_share import human_share
-from flipcore.store.queries import review
+from flipcore.store.judgements import FLIP_MARKS
 from pages.common import session
 from pages.common.identity import name_field
 from pages.common.showing import plain, shown_problem
@@ -47,7 +47,7 @@ def flip_verdict_bar(
         "other_variant_id": other_variant_id,
         "extractor": extractor,
     }
-    st.markdown("**Is this flip genuine, or an artifact of the extractor?**")
+    st.markdown(f"**{FLIP_MARKS.question}**")
     with st.container(horizontal=True, vertical_alignment="bottom"):
         name = name_field(
             "Your name", key="flip-reviewer", placeholder="for the record", max_chars=80, width=180
@@ -66,7 +66,7 @@ def flip_verdict_bar(
             mark_flip(session.store(), flip, verdict, name)
             st.toast(f"Recorded: {WORDS[verdict].lower()}.")
     # Read after the mark, so that the count below has it already.
-    marks = review.flip_marks(session.store(), study_id, model, axis, extractor)
+    marks = flip_marks(session.store(), study_id, model, axis, extractor)
     own_verdict = own_mark(marks, flip, name)
     # Others' marks are counted, not shown: they would sway this one.
     share = human_share(marks)
@@ -80,7 +80,7 @@ def flip_verdict_bar(
 def marked_flips(study_id: str, model: str, readout: str, decomposition: Decomposition) -> None:
     """Show the marks on the flips of one axis under its extractor, next to the measured G."""
     # Marks may come at any time, so they are read anew.
-    marks = review.flip_marks(session.store(), study_id, model, decomposition.axis, readout)
+    marks = flip_marks(session.store(), study_id, model, decomposition.axis, readout)
     st.subheader("How people judged single flips", anchor=False)
     st.markdown(plain(human_share(marks).sentence(decomposition.T, decomposition.G)))
     st.caption(HOW_MARKED)
@@ -90,9 +90,7 @@ def marked_flips_by_readout(study_id: str, model: str, cells: list[Decomposition
     """Show one line per axis and extractor with a marked flip; nothing without marks."""
     lines = []
     for cell in cells:
-        share = human_share(
-            review.flip_marks(session.store(), study_id, model, cell.axis, cell.extractor)
-        )
+        share = human_share(flip_marks(session.store(), study_id, model, cell.axis, cell.extractor))
         if share.n:
             where = f"{cell.axis.replace('_', ' ')}, {title_of(cell.extractor).lower()}"
             lines.append(f"**{plain(where)}**: {plain(share.sentence(cell.T, cell.G))}")

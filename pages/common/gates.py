@@ -6,9 +6,10 @@ The judge's gate is computed again when labels or readouts came.
 from collections.abc import Iterable
 
 from flipcore.annotation import gates
-from flipcore.annotation.judge_labels import JudgeReport, judge_report
+from flipcore.annotation.judge_labels import JudgeReport, stored_judge_report
 from flipcore.extractors import needs_judge
-from flipcore.store.queries import judges, locks
+from flipcore.store.judgements import OUTPUT_LABELS
+from flipcore.store.queries import judgements, judges, locks
 from pages.common import session
 
 
@@ -42,14 +43,13 @@ def closed_in(study_id: str, lock: str | None = None) -> dict[str, str]:
 def with_labels(study_id: str) -> tuple[int, int]:
     """Return the revision of a judge's gate: its labels are no part of the study."""
 
-    return session.revision(study_id), judges.n_label_rows(session.store())
+    return session.revision(study_id), judgements.n_rows(session.store(), OUTPUT_LABELS)
 
 
 @session.cached(max_entries=16, revision=with_labels)
 def judge_report_of(study_id: str) -> JudgeReport:
     """Return kappa against people with its bound, position bias and self-contradiction."""
-    store = session.store()
-    return judge_report(judges.judged_texts(store, study_id), judges.labels(store))
+    return stored_judge_report(session.store(), study_id)
 
 
 def judge_is_closed(study_id: str) -> bool:

@@ -8,7 +8,8 @@ from flipcore.reports.browser_data import score as boards
 from flipcore.reports.ranking import roles_of
 from flipcore.reports.score import ScoreReport, random_axes, score_report
 from flipcore.stats.flips.decomposition import default_reference
-from flipcore.store.queries import audit, judges, scores
+from flipcore.store.judgements import OUTPUT_LABELS
+from flipcore.store.queries import audit, judgements, scores
 from pages.common import gates, session
 
 LEVEL = 0.95
@@ -42,7 +43,7 @@ def view_of(
     Without `axes` those that the study drew.
     """
     ways = Choices.of(study_id, lock).ways if axes is None else axes
-    n_labels = judges.n_label_rows(session.store())
+    n_labels = judgements.n_rows(session.store(), OUTPUT_LABELS)
     return View(
         study_id, lock, reader, role, ways, tuple(gates.closed_in(study_id, lock).items()), n_labels
     )

@@ -16,7 +16,8 @@ from flipcore.reports.browser_data.steps import Steps
 from flipcore.reports.flips import surface_claim
 from flipcore.stats.flips import label_mass, map_cells, surface
 from flipcore.stats.flips.surface import Cells, Choices
-from flipcore.store.queries import judges
+from flipcore.store.judgements import OUTPUT_LABELS
+from flipcore.store.queries import judgements
 from pages.common import gates, session
 from pages.common import headline as shared
 from pages.common.headline import headline
@@ -118,7 +119,7 @@ def choices(study_id: str) -> Choices:
 @session.cached(max_entries=32)
 def n_labelled_pairs(study_id: str) -> int:
     """Count the pairs of outputs that people labelled on both sides."""
-    return _n_labelled_pairs(study_id, judges.n_label_rows(session.store()))
+    return _n_labelled_pairs(study_id, judgements.n_rows(session.store(), OUTPUT_LABELS))
 
 
 @session.cached(max_entries=16)

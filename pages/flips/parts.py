@@ -25,7 +25,8 @@ from flipcore.stats.flips.coded_answers import CodedAnswers
 from flipcore.stats.flips.decomposition import Decomposition
 from flipcore.stats.flips.per_readout import alone, arriving
 from flipcore.stats.flips.predictor import flip_prediction, predictor_rows
-from flipcore.store.queries import judges, studies
+from flipcore.store.judgements import OUTPUT_LABELS
+from flipcore.store.queries import judgements, studies
 from pages.common import gates, headline, modes, record, repeats, screen, session
 from pages.common.flip_verdicts import marked_flips_by_readout
 from pages.common.header import offer_suited
@@ -264,7 +265,7 @@ def by_people(
     if mode == "locked":
         st.caption("Corrections by people are not shown under a lock.")
         return
-    pairs = _pairs(study_id, judges.n_label_rows(session.store()))
+    pairs = _pairs(study_id, judgements.n_rows(session.store(), OUTPUT_LABELS))
     frame = session.readouts(study_id)
     model_frame = frame[frame["model"] == model]
     rows = people_on_flips(

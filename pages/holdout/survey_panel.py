@@ -15,7 +15,8 @@ from flipcore.claims.holdout import survey_claim
 from flipcore.models import model_cards
 from flipcore.reports.holdout_sets import Sets
 from flipcore.stats.base.estimate import p_text
-from flipcore.store.queries import holdout
+from flipcore.store.judgements import SURVEY_ANSWERS
+from flipcore.store.queries import holdout, judgements
 from flipcore.text.counts import count_of
 from pages.common import session
 from pages.common.showing import RETRO, offer_file, plain, saved_upload, show_table, shown_problem
@@ -55,7 +56,7 @@ def _results(sets: Sets) -> None:
 
 
 def _one(survey: Survey, sets: Sets) -> None:
-    answers = holdout.answers(session.store(), survey.survey_id)
+    answers = sheets.answers_to(session.store(), survey)
     n_people = len({row["annotator"] for row in answers if not row["is_model"]})
     with st.container(border=True, key=f"survey-{survey.survey_id}"):
         st.markdown(
@@ -81,7 +82,7 @@ def _one(survey: Survey, sets: Sets) -> None:
             if answers:
                 offer_file(
                     "Answers as CSV",
-                    sheets.file_text(answers),
+                    sheets.file_text(SURVEY_ANSWERS.file_rows(answers)),
                     f"answers-{survey.survey_id}.csv",
                     "text/csv",
                     key=f"answers-{survey.survey_id}",
@@ -176,7 +177,7 @@ def _in() -> None:
         if st.button(
             "Store the answers", key="survey-store", type="primary", disabled=not answers.rows
         ):
-            holdout.keep_answers(session.store(), list(answers.rows))
+            judgements.keep(session.store(), SURVEY_ANSWERS, list(answers.rows))
             st.rerun()
 
 

@@ -9,7 +9,8 @@ from flipcore.annotation.paraphrases.verdicts import CHECKS, VOTES, keeps, settl
 from flipcore.charts.interval_rows import interval_rows
 from flipcore.stats.base.estimate import percent_text
 from flipcore.stats.base.retention import RULES
-from flipcore.store.queries import review
+from flipcore.store.judgements import PAIR_VERDICTS
+from flipcore.store.queries import judgements, review
 from flipcore.store.queries.review import EVERY, sources_of_pairs, verdicts_of
 from flipcore.text.counts import count_of
 from pages.common import session
@@ -225,7 +226,7 @@ def _settle(disagreement: ratings.Disagreement) -> None:
                 row = settling_row(
                     pair, {row["reviewer"] for row in disagreement.verdicts}, name, answers, reason
                 )
-                review.keep_verdicts(session.store(), [row])
+                judgements.keep(session.store(), PAIR_VERDICTS, [row])
                 st.rerun()
 
 

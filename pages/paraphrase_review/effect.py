@@ -20,7 +20,8 @@ from flipcore.core.wordings import NOUNS
 from flipcore.extractors import title_of
 from flipcore.stats.base.estimate import MIN_N
 from flipcore.stats.base.gate_rules import ACCEPTANCE, FEWEST_PAIRS, few_pairs_sentence
-from flipcore.store.queries import review
+from flipcore.store.judgements import PAIR_VERDICTS
+from flipcore.store.queries import judgements, review
 from flipcore.store.queries import studies as queries
 from pages.common import session
 from pages.common.flip_verdicts import marked_flips
@@ -39,9 +40,9 @@ def show() -> None:
         )
         return
     if name := reviewer():
-        for sentence in own_acceptance(
-            review.verdicts(session.store()), review.sources_of_pairs(session.store()), name
-        ):
+        store = session.store()
+        verdicts = judgements.standing(store, PAIR_VERDICTS)
+        for sentence in own_acceptance(verdicts, review.sources_of_pairs(store), name):
             st.markdown(f"**{plain(sentence)}**")
     _gates(source_gates(states))
     studies = which_pairs.studies()
@@ -153,7 +154,7 @@ def _rows(study_id: str, axis: str, model: str) -> pd.DataFrame:
 def _own(study_id: str, axis: str, model: str, readout: str, reference: str, name: str) -> str:
     pairs, verdicts = (
         review.materials(session.store(), study_id, axis),
-        review.verdicts(session.store()),
+        judgements.standing(session.store(), PAIR_VERDICTS),
     )
     return own_effect(_rows(study_id, axis, model), pairs, verdicts, name, readout, reference, axis)
 

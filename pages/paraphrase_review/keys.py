@@ -12,7 +12,8 @@ from flipcore.annotation import key_review
 from flipcore.core.errors import FlipscopeError
 from flipcore.core.records import Item
 from flipcore.reports.study import with_and_without
-from flipcore.store.queries import review
+from flipcore.store.judgements import KEY_VERDICTS
+from flipcore.store.queries import judgements, review
 from flipcore.text.counts import count_of
 from pages.common import gates, session
 from pages.common.differences import marked_spans
@@ -74,7 +75,7 @@ def _results(study_id: str, suspects: list[key_review.Suspect]) -> None:
         )
     reviews = key_review.key_reviews(
         {suspect.item.item_id: suspect.item for suspect in suspects},
-        review.key_verdicts(session.store()),
+        judgements.standing(session.store(), KEY_VERDICTS),
     )
     disputed = sorted(name for name, item_review in reviews.items() if item_review.is_disputed)
     reviewers: set[str] = set()
@@ -131,7 +132,7 @@ def _effect(study_id: str, disputed: tuple[str, ...]) -> list[dict]:
 def _review(suspects: list[key_review.Suspect], name: str, order: str) -> None:
     store, by_suspicion = session.store(), order == "suspects"
     items = {suspect.item.item_id: suspect.item for suspect in suspects}
-    verdicts = [row for row in review.key_verdicts(store) if row["item_id"] in items]
+    verdicts = judgements.standing(store, KEY_VERDICTS, among=items)
     open_ids = key_review.ids_to_review(suspects, name, verdicts, by_suspicion=by_suspicion)
     own_verdicts = [row for row in verdicts if row["reviewer"] == name]
     how_far(name, len({row["item_id"] for row in own_verdicts}), "reviewed", len(open_ids))
@@ -144,15 +145,16 @@ def _review(suspects: list[key_review.Suspect], name: str, order: str) -> None:
 
 
 def _take_back(row: dict) -> None:
-    review.keep_key_verdicts(session.store(), [key_review.undo_key_verdict(row)])
+    judgements.keep(session.store(), KEY_VERDICTS, [KEY_VERDICTS.undo(row)])
 
 
 def _question(item: Item, name: str, *, by_choice: bool) -> None:
 
     def keep(verdict: str, answer: str | None = None) -> None:
         try:
-            review.keep_key_verdicts(
+            judgements.keep(
                 session.store(),
+                KEY_VERDICTS,
                 [key_review.key_verdict_row(item, name, verdict, answer, by_choice=by_choice)],
             )
         except FlipscopeError as error:

@@ -22,7 +22,8 @@ from flipcore.extractors import title_of
 from flipcore.reports.read_by_people import cost_words, examples, judges_of, reader_errors
 from flipcore.reports.whole_study import judge_models
 from flipcore.stats.base.estimate import percent_text
-from flipcore.store.queries import judges
+from flipcore.store.judgements import OUTPUT_LABELS
+from flipcore.store.queries import judgements, judges
 from flipcore.text.answers import answer_text
 from flipcore.text.counts import count_of
 from pages.common import gates, session
@@ -120,7 +121,7 @@ def _errors(study_id: str, n_outputs: int) -> None:
     worst = max(errors, key=lambda row: (row.error.value, row.n))
     st.markdown(f"## {plain(worst.headline)}")
     call_ids = {row["call_id"] for row in rows}
-    labels = [row for row in judges.labels(store) if row["call_id"] in call_ids]
+    labels = judgements.standing(store, OUTPUT_LABELS, among=call_ids)
     cost = cost_words(
         len(labels),
         len({row["reviewer"] for row in labels}),
@@ -193,8 +194,8 @@ def how_far(name: str, n_done: int, word: str, n_left: int) -> None:
 def _label(study_id: str, name: str, order: str) -> None:
     store = session.store()
     queued = _queued(study_id)
-    queued_ids = {label["call_id"] for label in queued}
-    labels = [row for row in judges.labels(store) if row["call_id"] in queued_ids]
+    queued_ids = [output["call_id"] for output in queued]
+    labels = judgements.standing(store, OUTPUT_LABELS, among=queued_ids)
     if order == "pairs":
         open_ids = pairs_to_label(_sides(study_id), name, labels)
     else:
@@ -306,14 +307,15 @@ def way_out(
 
 
 def _take_back(row: dict) -> None:
-    judges.keep_labels(session.store(), [judge_labels.undo_row(row)])
+    judgements.keep(session.store(), OUTPUT_LABELS, [OUTPUT_LABELS.undo(row)])
 
 
 def _keep(text: dict, name: str, order: str, answer: str | None) -> None:
     """Keep a label; it runs before the next text is drawn."""
     try:
-        judges.keep_labels(
+        judgements.keep(
             session.store(),
+            OUTPUT_LABELS,
             [
                 judge_labels.label_row(
                     text, name, answer, by_choice=order == "doubt", in_pairs=order == "pairs"

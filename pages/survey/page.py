@@ -6,7 +6,8 @@ from flipcore.access.acting import acting
 from flipcore.annotation.surveys import sheets
 from flipcore.annotation.surveys.sheets import TRIPLE, Question, Sheet, Survey
 from flipcore.core.records import Item
-from flipcore.store.queries import holdout
+from flipcore.store.judgements import SURVEY_ANSWERS
+from flipcore.store.queries import holdout, judgements
 from pages.common import session
 from pages.common.header import page_header
 from pages.common.identity import name_field
@@ -43,9 +44,7 @@ def annotator(survey: Survey) -> str:
 def run(survey: Survey, name: str) -> None:
     """Show the first unanswered question, or the one that was gone back to; thanks at the end."""
     sheet = sheets.sheet(survey, name)
-    answers = {
-        row["position"]: row for row in holdout.answers(session.store(), survey.survey_id, name)
-    }
+    answers = {row["position"]: row for row in sheets.answers_to(session.store(), survey, name)}
     triple_ids: list[str] = []
     for question in sheet.questions:
         # The choices of the other questions are texts, not ids.
@@ -149,8 +148,10 @@ def _question(
                 type="primary" if is_answer else "secondary",
                 help="your answer so far" if is_answer else None,
             ):
-                holdout.keep_answers(
-                    session.store(), [sheets.answer_row(survey, name, position, place)]
+                judgements.keep(
+                    session.store(),
+                    SURVEY_ANSWERS,
+                    [sheets.answer_row(survey, name, position, place)],
                 )
                 st.session_state.pop(f"at-{survey.survey_id}", None)
                 st.rerun()

@@ -37,8 +37,9 @@ from flipcore.runs.rereading import judge_again, reread
 from flipcore.runs.runner import run
 from flipcore.store.archiving import archive, restore
 from flipcore.store.connection import Store
+from flipcore.store.judgements import OUTPUT_LABELS, PAIR_VERDICTS, SURVEY_ANSWERS
 from flipcore.store.merge import merge
-from flipcore.store.queries import budgets, decisions, exchange, holdout, judges, locks, planning, review, studies
+from flipcore.store.queries import budgets, decisions, exchange, holdout, judgements, locks, planning, review, studies
 from flipcore.store.schema import tables
 from flipcore.store.uploads import keep_upload
 
@@ -208,14 +209,14 @@ def test_what_is_no_row_of_a_table_stands_in_the_log_with_who(store, tmp_path):
 
 def test_a_reviewer_reads_only_what_judging_needs(store):
     with acting_as(PEOPLE["reviewer"]):
-        assert review.strata(store) == [] and review.verdicts(store, "ada") == []
+        assert review.strata(store) == [] and judgements.standing(store, PAIR_VERDICTS, "ada") == []
         for read in (
-            lambda: review.verdicts(store),
-            lambda: review.verdicts(store, "bob"),
+            lambda: judgements.standing(store, PAIR_VERDICTS),
+            lambda: judgements.standing(store, PAIR_VERDICTS, "bob"),
             lambda: studies.studies(store),
             lambda: holdout.surveys(store),
-            lambda: holdout.answers(store, "s1", "ada"),
-            lambda: judges.labels(store),
+            lambda: judgements.standing(store, SURVEY_ANSWERS, "ada", survey_id="s1"),
+            lambda: judgements.standing(store, OUTPUT_LABELS),
             lambda: store.rows("SELECT name FROM invitations"),
             lambda: list(exchange.exchanged(store, "any")),
             lambda: list(planning.written_answers(store, "any", ["choice"])),
@@ -224,10 +225,10 @@ def test_a_reviewer_reads_only_what_judging_needs(store):
             with pytest.raises(AccessDenied):
                 read()
     with acting_as(PEOPLE["annotator"]):
-        assert holdout.answers(store, "s1", "ada") == []
+        assert judgements.standing(store, SURVEY_ANSWERS, "ada", survey_id="s1") == []
         for read in (
-            lambda: holdout.answers(store, "s1", "bob"),
-            lambda: holdout.answers(store, "s1"),
+            lambda: judgements.standing(store, SURVEY_ANSWERS, "bob", survey_id="s1"),
+            lambda: judgements.standing(store, SURVEY_ANSWERS, survey_id="s1"),
             lambda: review.strata(store),
         ):
             with pytest.raises(AccessDenied):

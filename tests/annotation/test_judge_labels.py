@@ -12,13 +12,13 @@ from flipcore.annotation.judge_labels import (
     labelled_readouts,
     people_agreement,
     seconds_of_a_label,
-    undo_row,
 )
 from flipcore.core.errors import BadInput
 from flipcore.core.study import ItemSource, ModelUse, Part, Study
 from flipcore.runs import runner
 from flipcore.store.connection import Store
-from flipcore.store.queries import judges
+from flipcore.store.judgements import OUTPUT_LABELS
+from flipcore.store.queries import judgements, judges
 
 pytestmark = pytest.mark.usefixtures("allowed_folders", "allowed_callables")
 
@@ -108,12 +108,12 @@ def test_labels_are_stored_undone_and_left_to_others(store, texts):
     assert len(ids_to_label(texts, "Ada", [])) == len(texts)
     first = next(one for one in texts if one["call_id"] == ids_to_label(texts, "Ada", [])[0])
     row = label_row(first, "Ada", first["judged"])
-    judges.keep_labels(store, [row])
-    stored = judges.labels(store)
+    judgements.keep(store, OUTPUT_LABELS, [row])
+    stored = judgements.standing(store, OUTPUT_LABELS)
     assert [one["answer"] for one in stored] == [first["judged"]]
     assert first["call_id"] not in ids_to_label(texts, "Ada", stored)
-    judges.keep_labels(store, [undo_row(stored[0])])
-    assert judges.labels(store) == [] and judges.n_label_rows(store) == 2
+    judgements.keep(store, OUTPUT_LABELS, [OUTPUT_LABELS.undo(stored[0])])
+    assert judgements.standing(store, OUTPUT_LABELS) == [] and judgements.n_rows(store, OUTPUT_LABELS) == 2
 
 
 def test_every_item_comes_once_before_any_comes_twice(texts):
@@ -178,8 +178,8 @@ def test_labels_serve_every_extractor_that_read_the_output(tmp_path):
             "(study_id, model, item_id, axis, variant_id, sample, extractor) WHERE extractor = 'regex' AND position = 0"
         )
     }
-    judges.keep_labels(store, [label_row(one, "Ada", by_call[one["call_id"]]["answer"]) for one in shown[:40]])
-    judges.keep_labels(store, [label_row(shown[40], "Ada", None, by_choice=True)])
+    judgements.keep(store, OUTPUT_LABELS, [label_row(one, "Ada", by_call[one["call_id"]]["answer"]) for one in shown[:40]])
+    judgements.keep(store, OUTPUT_LABELS, [label_row(shown[40], "Ada", None, by_choice=True)])
     rows = labelled_readouts(store, STUDY.study_id)
     assert {row["call_id"] for row in rows} == {one["call_id"] for one in shown[:40]}
     assert {row["extractor"] for row in rows} == {"regex", "judge", "judge_backwards"}

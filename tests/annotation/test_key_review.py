@@ -14,12 +14,12 @@ from flipcore.annotation.key_review import (
     key_verdict_row,
     rate_of_disputed,
     suspects,
-    undo_key_verdict,
 )
 from flipcore.core.errors import BadInput
 from flipcore.core.records import Item
 from flipcore.store.connection import Store
-from flipcore.store.queries import review
+from flipcore.store.judgements import KEY_VERDICTS
+from flipcore.store.queries import judgements
 
 ITEMS = {
     name: Item(name, "set", "choice", f"Which is {name}?", ("a", "b", "c"), target="0", category="s")
@@ -118,10 +118,10 @@ def test_a_verdict_on_another_wording_of_the_item_does_not_count():
 
 def test_verdicts_are_stored_and_taken_back(tmp_path):
     store = Store.open(tmp_path / "flips.duckdb")
-    review.keep_key_verdicts(store, [said("i1", "Ada", AMBIGUOUS), said("i2", "Ada", ANSWER, "1")])
-    review.keep_key_verdicts(store, [said("i1", "Ada", ANSWER, "1")])
-    stored = review.key_verdicts(store)
+    judgements.keep(store, KEY_VERDICTS, [said("i1", "Ada", AMBIGUOUS), said("i2", "Ada", ANSWER, "1")])
+    judgements.keep(store, KEY_VERDICTS, [said("i1", "Ada", ANSWER, "1")])
+    stored = judgements.standing(store, KEY_VERDICTS)
     assert [(row["item_id"], row["verdict"]) for row in stored] == [("i2", ANSWER), ("i1", ANSWER)]
-    review.keep_key_verdicts(store, [undo_key_verdict(stored[0])])
-    assert [row["item_id"] for row in review.key_verdicts(store)] == ["i1"]
+    judgements.keep(store, KEY_VERDICTS, [KEY_VERDICTS.undo(stored[0])])
+    assert [row["item_id"] for row in judgements.standing(store, KEY_VERDICTS)] == ["i1"]
     store.close()

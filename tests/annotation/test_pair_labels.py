@@ -12,7 +12,8 @@ from flipcore.core.study import ItemSource, ModelUse, Part, Study
 from flipcore.reports.read_by_people import leading, people_on_flips
 from flipcore.reports.whole_study import whole_study
 from flipcore.store.connection import Store
-from flipcore.store.queries import judges
+from flipcore.store.judgements import OUTPUT_LABELS
+from flipcore.store.queries import judgements, judges
 from tests.stores import store_with
 
 pytestmark = pytest.mark.usefixtures("allowed_folders")
@@ -49,7 +50,7 @@ def label(store, call_ids, other=0):
         if i < other:
             answer = "1" if answer == "0" else "0"
         rows.append(label_row(judges.output(store, S, call_id), "Ada", answer, in_pairs=True))
-    judges.keep_labels(store, rows)
+    judgements.keep(store, OUTPUT_LABELS, rows)
 
 
 def test_one_random_pair_of_each_item_and_axis_comes_up_with_its_outputs_apart(store):
@@ -74,11 +75,11 @@ def test_labels_of_pairs_and_single_ones_stand_apart(store):
     sides = judges.pair_sides(store, S)
     order = pairs_to_label(sides, "Ada", [])
     label(store, order[:20])
-    labels = judges.labels(store)
+    labels = judgements.standing(store, OUTPUT_LABELS)
     assert pairs_to_label(sides, "Ada", labels) == order[20:] and agreed_labels(labels) == ({}, 0)
     assert set(order[:20]) <= set(ids_to_label(judges.outputs(store, S), "Ada", labels))
-    judges.keep_labels(store, [label_row(judges.output(store, S, order[0]), "Ada", "0")])
-    both = judges.labels(store)
+    judgements.keep(store, OUTPUT_LABELS, [label_row(judges.output(store, S, order[0]), "Ada", "0")])
+    both = judgements.standing(store, OUTPUT_LABELS)
     assert len(both) == 21 and agreed_labels(both) == ({order[0]: "0"}, 0)
     assert labelled_pairs(store, S).n_labels == 20 and len(labelled_pairs(store, S).rows) >= 9
 

@@ -6,10 +6,11 @@ from urllib.parse import quote
 
 import pytest
 
-from flipcore.annotation.paraphrases.verdicts import undo_row, verdict_row
+from flipcore.annotation.paraphrases.verdicts import verdict_row
 from flipcore.runs import demo, runner
 from flipcore.store.connection import Store
-from flipcore.store.queries import review, studies
+from flipcore.store.judgements import PAIR_VERDICTS
+from flipcore.store.queries import judgements, review, studies
 from pages.paraphrase_review.which_pairs import ORDERS
 from tests.annotation.paraphrases.pairs import SAME, made_pairs, stored
 from tests.annotation.paraphrases.test_effect import reworded_study
@@ -27,9 +28,11 @@ def address(tmp_path_factory):
     path = tmp_path_factory.mktemp("review") / "flips.duckdb"
     store = Store.open(path)
     demo.fill_store(store)
-    review.keep_verdicts(store, [undo_row(verdict) for verdict in review.verdicts(store)])
+    judgements.keep(
+        store, PAIR_VERDICTS, [PAIR_VERDICTS.undo(verdict) for verdict in judgements.standing(store, PAIR_VERDICTS)]
+    )
     pairs = [pair for pair in review.pairs(store) if pair["dataset"] == "flipscope_choice"]
-    review.keep_verdicts(store, [verdict_row(pair, "Cem", SAME) for pair in pairs[:45]])
+    judgements.keep(store, PAIR_VERDICTS, [verdict_row(pair, "Cem", SAME) for pair in pairs[:45]])
     runner.run(reworded_study(40), store)
     assert studies.n_unreviewed(store, reworded_study(40).study_id) > 5
     store.close()

@@ -18,7 +18,8 @@ from flipcore.core.study import ItemSource, ModelUse, Part, Study
 from flipcore.reports.exports.document import report
 from flipcore.runs import demo, runner
 from flipcore.store.connection import Store
-from flipcore.store.queries import locks, review
+from flipcore.store.judgements import PAIR_VERDICTS
+from flipcore.store.queries import judgements, locks, review
 from pages.memorization import gap
 from tests.annotation.paraphrases.pairs import OTHER
 from tests.claims.walks import BOARD, FLIPS, MEMORY, REVIEW, page_of, sent, walk_over
@@ -65,7 +66,9 @@ def path(tmp_path_factory):
     demo.fill_store(store)
     runner.run(STUDY, store)
     pairs = review.pairs(store)
-    review.keep_verdicts(store, [verdict_row(pair, name, OTHER, "") for pair in pairs[::3] for name in ("Bea", "Cem", "Dee")])
+    judgements.keep(
+        store, PAIR_VERDICTS, [verdict_row(pair, name, OTHER, "") for pair in pairs[::3] for name in ("Bea", "Cem", "Dee")]
+    )
     store.close()
     return place
 

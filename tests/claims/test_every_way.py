@@ -23,8 +23,9 @@ from flipcore.reports.exports.dataset import dataset_folder
 from flipcore.reports.exports.document import report
 from flipcore.runs import demo, runner
 from flipcore.store.connection import Store
+from flipcore.store.judgements import PAIR_VERDICTS
 from flipcore.store.merge import merge
-from flipcore.store.queries import holdout, locks, review
+from flipcore.store.queries import holdout, judgements, locks, review
 from tests.annotation.paraphrases.pairs import OTHER
 from tests.claims.walks import BOARD, FLIPS, HOLDOUT, MEMORY, REVIEW, page_of, sent, walk_over
 from tests.reports.exports.reading import everything_in
@@ -87,7 +88,7 @@ def path(tmp_path_factory):
     demo.fill_store(store)
     runner.run(STUDY, store)
     runner.run(LATER, store)
-    review.keep_verdicts(store, [verdict_row(pair, "Bea", OTHER, "changes it") for pair in review.pairs(store)[:20]])
+    judgements.keep(store, PAIR_VERDICTS, [verdict_row(pair, "Bea", OTHER, "changes it") for pair in review.pairs(store)[:20]])
     file = place.with_name("again.csv")
     with file.open("w", encoding="utf-8", newline="") as stream:
         writer = csv.writer(stream)

@@ -18,7 +18,8 @@ from flipcore.stats.base import gate_rules
 from flipcore.stats.base.estimate import Estimate
 from flipcore.stats.base.intervals import wilson
 from flipcore.store.connection import Store
-from flipcore.store.queries import judges, review, studies
+from flipcore.store.judgements import OUTPUT_LABELS
+from flipcore.store.queries import judgements, judges, review, studies
 from tests.annotation.paraphrases.pairs import SAME
 from tests.annotation.paraphrases.test_effect import reworded_study
 from tests.annotation.paraphrases.test_verdict_messages import message
@@ -54,7 +55,7 @@ def test_a_judge_that_has_not_passed_enters_no_claim_until_it_has(path, capsys):
     assert "Not claimed: " in said(JUDGED, capsys) and "judge" in said(JUDGED, capsys)
     store = Store.open(path)
     texts = judges.judged_texts(store, JUDGED.study_id)
-    judges.keep_labels(store, [label_row(one, "Ada", one["judged"]) for one in texts])
+    judgements.keep(store, OUTPUT_LABELS, [label_row(one, "Ada", one["judged"]) for one in texts])
     assert closed_gates(store, JUDGED.study_id, {"option_order"}, {"judge"}) == {}
     store.close()
     assert "no claim" not in said(JUDGED, capsys) and json.loads(said(JUDGED, capsys, "--json"))["closed"] == {}

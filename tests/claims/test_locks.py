@@ -15,7 +15,8 @@ from flipcore.reports.locks import check, locked
 from flipcore.reports.study import study_report
 from flipcore.runs import runner
 from flipcore.store.connection import Store
-from flipcore.store.queries import locks, paraphrase_states, review, studies
+from flipcore.store.judgements import PAIR_VERDICTS
+from flipcore.store.queries import judgements, locks, paraphrase_states, review, studies
 from flipcore.store.rows import now
 from tests.annotation.paraphrases.pairs import OTHER
 from tests.stores import store_with
@@ -59,7 +60,7 @@ def strike(store, reviewer="Ada"):
         one=S,
     )
     pairs = review.pairs(store, [pair for (pair,) in rows])
-    review.keep_verdicts(store, [verdict_row(pair, reviewer, OTHER, "changes it") for pair in pairs[:-2]])
+    judgements.keep(store, PAIR_VERDICTS, [verdict_row(pair, reviewer, OTHER, "changes it") for pair in pairs[:-2]])
     return len(pairs) - 2
 
 

@@ -14,7 +14,8 @@ from flipcore.annotation.key_review import UNANSWERABLE, errata_of, key_verdict_
 from flipcore.commands import COMMANDS
 from flipcore.core.study import ItemSource, ModelUse, Part, Study
 from flipcore.store.connection import Store
-from flipcore.store.queries import review, studies
+from flipcore.store.judgements import KEY_VERDICTS
+from flipcore.store.queries import judgements, review, studies
 from tests.conftest import ROOT
 from tests.stores import copy_of, store_with
 
@@ -137,7 +138,7 @@ def test_errata_are_exported_by_command_as_the_page_shows_them(path, capsys):
     store = Store.open()
     (study_id,) = (row["study_id"] for row in studies.studies(store).to_dict("records"))
     item = next(iter(review.items(store, list(studies.readouts(store, study_id)["item_id"].unique())).values()))
-    review.keep_key_verdicts(store, [key_verdict_row(item, who, UNANSWERABLE) for who in ("Ada", "Ben")])
+    judgements.keep(store, KEY_VERDICTS, [key_verdict_row(item, who, UNANSWERABLE) for who in ("Ada", "Ben")])
     rows = errata_of(store, study_id)
     store.close()
     assert main(command) == 0

@@ -6,6 +6,7 @@ import pytest
 
 from flipcore.access import signing
 from flipcore.access.acting import EVERY, QUEUE, SURVEY, Level, Person, acting_as
+from flipcore.annotation.flip_marks import mark_flip
 from flipcore.core.errors import AccessDenied, BadInput
 from flipcore.invitations import links
 from flipcore.invitations.links import (
@@ -21,7 +22,7 @@ from flipcore.invitations.links import (
     revoke,
     state_of,
 )
-from flipcore.store.queries import invitations, review
+from flipcore.store.queries import invitations
 
 pytestmark = pytest.mark.usefixtures("allowed_folders")
 
@@ -146,7 +147,7 @@ def test_a_name_gives_way_to_a_number_everywhere(store, admin):
     _, token = invited(store, admin, "Hal")
     cookie = enter(store, token).cookie
     with acting_as(Person("Hal", Level.ANALYST)):
-        review.keep_flip_mark(store, dict.fromkeys(MARK, "x") | {"verdict": "genuine", "reviewer": "Hal"})
+        mark_flip(store, dict.fromkeys(MARK, "x"), "genuine", "Hal")
     with acting_as(Person("ana", Level.ANALYST)), pytest.raises(AccessDenied):
         invitations.replace_name(store, "Hal")
     with acting_as(admin):

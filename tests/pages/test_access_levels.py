@@ -12,7 +12,8 @@ from flipcore.annotation.paraphrases.verdicts import verdict_row
 from flipcore.invitations.links import enter, issue, link
 from flipcore.runs import runner
 from flipcore.store.connection import Store
-from flipcore.store.queries import invitations, review
+from flipcore.store.judgements import PAIR_VERDICTS
+from flipcore.store.queries import invitations, judgements
 from pages.common import identity
 from tests.annotation.paraphrases.pairs import OTHER, made_pairs, stored
 from tests.browser.serving import ROOT
@@ -41,7 +42,7 @@ def cookies(tmp_path_factory):
         patch.setattr(Store, "open", classmethod(lambda *_: store))
         runner.run(tiny_study(name=SECRETS[2]), store)
         pairs = stored(store, made_pairs(4))
-        review.keep_verdicts(store, [verdict_row(next(iter(pairs.values())), SECRETS[0], OTHER, SECRETS[1])])
+        judgements.keep(store, PAIR_VERDICTS, [verdict_row(next(iter(pairs.values())), SECRETS[0], OTHER, SECRETS[1])])
         access_file().write_text(policy.TEMPLATE)
         by_level = {"": ""}
         with acting_as(ADMIN):

@@ -8,7 +8,8 @@ from streamlit.testing.v1 import AppTest
 
 from flipcore.annotation.judge_labels import pairs_to_label
 from flipcore.store.connection import Store
-from flipcore.store.queries import judges, locks
+from flipcore.store.judgements import OUTPUT_LABELS
+from flipcore.store.queries import judgements, judges, locks
 from tests.annotation.test_pair_labels import STUDY, S, asked, label  # noqa: F401
 from tests.pages.opening import opened, quiet, words
 from tests.stores import store_with
@@ -47,9 +48,9 @@ def test_pairs_are_labelled_on_review_and_correct_flips(path):
     assert "Both outputs of random pairs come up" in words(app)
     next(one for one in app.button if one.label == "No single answer").click().run()
     store = Store.open(path)
-    (row,) = judges.labels(store)
+    (row,) = judgements.standing(store, OUTPUT_LABELS)
     assert (row["by_choice"], row["rule_version"]) == (True, "label-1/pairs")
-    label(store, pairs_to_label(judges.pair_sides(store, S), "Ada", judges.labels(store)), other=30)
+    label(store, pairs_to_label(judges.pair_sides(store, S), "Ada", judgements.standing(store, OUTPUT_LABELS)), other=30)
     store.close()
     next(one for one in app.button if one.label == "Stop, and see the errors").click().run()
     assert "60 pairs of 60 labelled: the page Flips" in words(app)

@@ -14,7 +14,8 @@ from flipcore.core.study import ItemSource
 from flipcore.reports.holdout_sets import Sets, sets_of_sources
 from flipcore.runs import runner
 from flipcore.store.connection import Store
-from flipcore.store.queries import holdout, studies
+from flipcore.store.judgements import SURVEY_ANSWERS
+from flipcore.store.queries import holdout, judgements, studies
 from pages.common import session
 from pages.holdout import chosen
 from tests.annotation.surveys.test_sheets import RETRO, TARGET
@@ -197,7 +198,7 @@ def test_a_survey_is_answered_to_the_end_and_shows_no_result(path):
     assert not app.exception and "Thank you" in words(app)
     said = words(app).lower()
     assert not any(word in said for word in ("correct", "right", "score", "p = ", "p\u00a0=", "accuracy"))
-    answers = holdout.answers(session.store(), survey.survey_id)
+    answers = judgements.standing(session.store(), SURVEY_ANSWERS, survey_id=survey.survey_id)
     assert [row["is_correct"] for row in answers] == [True] * 4 and {row["annotator"] for row in answers} == {"Ada"}
 
 

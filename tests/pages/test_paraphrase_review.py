@@ -15,7 +15,8 @@ from flipcore.datasets import load
 from flipcore.models import cards
 from flipcore.runs import demo, runner
 from flipcore.store.connection import Store
-from flipcore.store.queries import judges, review, studies
+from flipcore.store.judgements import KEY_VERDICTS, OUTPUT_LABELS, PAIR_VERDICTS
+from flipcore.store.queries import judgements, judges, review, studies
 from flipcore.store.rows import now
 from pages.common.flip_verdicts import WORDS
 from pages.paraphrase_review import judging, which_pairs
@@ -143,8 +144,9 @@ def test_agreement_shows_coefficients_retention_and_the_disagreement_that_is_the
     pairs = made_pairs(12)
     stored(store, pairs)
     struck = {("Bea", 0), ("Ada", 1), ("Bea", 1)}
-    review.keep_verdicts(
+    judgements.keep(
         store,
+        PAIR_VERDICTS,
         [
             verdict_row(pair, name, OTHER if (name, i) in struck else SAME)
             for i, pair in enumerate(pairs)
@@ -168,7 +170,7 @@ def test_agreement_shows_coefficients_retention_and_the_disagreement_that_is_the
     next(one for one in app.text_input if one.label == "Reason").set_value("It asks the same.")
     button(app, "Settle it").click().run()
     assert not app.exception and "0 are still to settle" in words(app)
-    settled = [row for row in review.verdicts(store) if row["rule_version"] == ADJUDICATION]
+    settled = [row for row in judgements.standing(store, PAIR_VERDICTS) if row["rule_version"] == ADJUDICATION]
     assert [(row["reviewer"], row["note"]) for row in settled] == [("Cem", "It asks the same.")]
     assert list(studies.paraphrase_states(store)["state"])[:2] == ["accepted", "rejected"]
 
@@ -176,7 +178,7 @@ def test_agreement_shows_coefficients_retention_and_the_disagreement_that_is_the
 def test_two_reviewers_are_given_the_same_pairs(store):
     pairs = made_pairs(6)
     stored(store, pairs)
-    review.keep_verdicts(store, [verdict_row(pairs[0], "Ada", SAME)])
+    judgements.keep(store, PAIR_VERDICTS, [verdict_row(pairs[0], "Ada", SAME)])
     app = shown("Agreement")
     app.button(key="same-pairs").click().run()
     assert not app.exception and app.session_state["part"] == "Review" and app.session_state["shared"] == 100
@@ -186,7 +188,7 @@ def test_models_are_shown_beside_people_and_never_among_them(store):
     pairs = made_pairs(12)
     stored(store, pairs)
     said = [verdict_row(pair, f"m{i}", SAME, reviewer_kind="model") for pair in pairs for i in range(2)]
-    review.keep_verdicts(store, said)
+    judgements.keep(store, PAIR_VERDICTS, said)
     agreement = words(shown("Agreement"))
     assert "No pair has been judged by two people yet" in agreement and "2 model reviewers" in agreement
     effect = words(shown("Effect"))
@@ -206,8 +208,8 @@ def test_the_effect_follows_a_verdict_at_once(store, monkeypatch):
     assert "No paraphrase of this study was struck out" in words(app)
     asked = sorted(review.materials(store, reworded_study().study_id).values())
     pair = review.pairs(store, asked[:1])[0]
-    against = [f"reviewer {i}" for i in range(2 * len(review.verdicts(store)) // len(review.pairs(store)))]
-    review.keep_verdicts(store, [verdict_row(pair, name, OTHER) for name in against])
+    against = [f"reviewer {i}" for i in range(2 * len(judgements.standing(store, PAIR_VERDICTS)) // len(review.pairs(store)))]
+    judgements.keep(store, PAIR_VERDICTS, [verdict_row(pair, name, OTHER) for name in against])
     app.run()
     assert not app.exception and f"1 of {len(asked)} paraphrases were struck out" in words(app)
 
@@ -222,11 +224,11 @@ def test_outputs_are_labelled_by_keys_and_the_judges_gate_reads_the_labels(store
     assert "What does this output answer?" in shown_to_ada
     assert not [one for one in BLIND if one in shown_to_ada]
     button(app, "No single answer").click().run()
-    assert [row["answer"] for row in judges.labels(store)] == [None]
+    assert [row["answer"] for row in judgements.standing(store, OUTPUT_LABELS)] == [None]
     button(app, "Take the last one back").click().run()
-    assert judges.labels(store) == []
+    assert judgements.standing(store, OUTPUT_LABELS) == []
     texts = judges.judged_texts(store, JUDGED.study_id)
-    judges.keep_labels(store, [label_row(one, "Bea", one["judged"]) for one in texts[:110]])
+    judgements.keep(store, OUTPUT_LABELS, [label_row(one, "Bea", one["judged"]) for one in texts[:110]])
     button(app, "Stop, and see the errors").click().run()
     said = words(app)
     assert not app.exception and "The judge passes" in said
@@ -246,7 +248,7 @@ def test_labels_in_order_of_doubt_are_in_no_estimate(store):
     button(app, "Label outputs").click().run()
     assert "no random sample" in words(app)
     button(app, "No single answer").click().run()
-    assert [row["by_choice"] for row in judges.labels(store)] == [True]
+    assert [row["by_choice"] for row in judgements.standing(store, OUTPUT_LABELS)] == [True]
     button(app, "Stop, and see the errors").click().run()
     assert "Nobody has labelled one of the" in words(app)
 
@@ -265,10 +267,10 @@ def test_a_suspect_is_reviewed_blind_and_disputed_by_people_alone(store):
     button(app, "Review keys").click().run()
     assert "What is the right answer?" in words(app)
     button(app, "Ambiguous").click().run()
-    (row,) = review.key_verdicts(store)
+    (row,) = judgements.standing(store, KEY_VERDICTS)
     assert (row["verdict"], row["by_choice"]) == ("ambiguous", True)
     button(app, "Take the last one back").click().run()
-    assert review.key_verdicts(store) == []
+    assert judgements.standing(store, KEY_VERDICTS) == []
     button(app, "Unanswerable").click().run()
     button(app, "Stop, and see what people say").click().run()
     said = words(app)
@@ -285,7 +287,7 @@ def test_the_headline_of_a_study_leaves_out_a_judge_that_has_not_passed(store):
     assert not app.exception and "Left out, not reviewed enough: judge, judge backwards." in words(app)
     assert "of pairs of variants get different answers, read by" in words(app)
     texts = judges.judged_texts(store, JUDGED.study_id)
-    judges.keep_labels(store, [label_row(one, "Bea", one["judged"]) for one in texts[:110]])
+    judgements.keep(store, OUTPUT_LABELS, [label_row(one, "Bea", one["judged"]) for one in texts[:110]])
     app.run()
     assert not app.exception and "not reviewed enough" not in words(app) and "JUDGE NOT PASSED" not in words(app)
 
@@ -297,7 +299,7 @@ def test_a_judge_that_passed_enters_claims_on_the_decomposition(store):
     assert "JUDGE NOT PASSED" in words(app) and "Not claimed" in words(app)
     assert "judge and judge backwards" in shut and "100 labels are needed" in shut
     texts = judges.judged_texts(store, JUDGED.study_id)
-    judges.keep_labels(store, [label_row(one, "Bea", one["judged"]) for one in texts[:110]])
+    judgements.keep(store, OUTPUT_LABELS, [label_row(one, "Bea", one["judged"]) for one in texts[:110]])
     app.run()
     assert not app.exception and "no claim" not in " ".join(one.value for one in app.warning)
     assert "JUDGE NOT PASSED" not in words(app)
@@ -356,7 +358,7 @@ def test_a_small_file_of_judged_pairs_comes_in_through_the_page(store):
     app.selectbox(key="column-meaning").set_value("applied-correctly")
     app.selectbox(key="column-generator").set_value("apt").run()
     button(app, "Take them in").click().run()
-    assert not app.exception and len({row["reviewer"] for row in review.verdicts(store)}) == 3
+    assert not app.exception and len({row["reviewer"] for row in judgements.standing(store, PAIR_VERDICTS)}) == 3
     assert "pairs judged by two or more" in words(shown("Agreement"))
 
 
@@ -385,7 +387,7 @@ def test_pairs_and_verdicts_come_in_through_the_page(store, shared_data):
     app.selectbox(key="column-meaning").set_value("applied-correctly")
     app.selectbox(key="column-generator").set_value("apt").run()
     button(app, "Take them in").click().run()
-    assert not app.exception and len({row["reviewer"] for row in review.verdicts(store)}) == 15
+    assert not app.exception and len({row["reviewer"] for row in judgements.standing(store, PAIR_VERDICTS)}) == 15
     states = studies.paraphrase_states(store)
     assert set(states["dataset"]) == {"apty_base"} and set(states["state"]) == {"accepted", "rejected"}
     shut = shown("Effect")

@@ -11,7 +11,8 @@ from flipcore.runs import demo
 from flipcore.runs.log_import import store_logs
 from flipcore.runs.log_survey import survey
 from flipcore.store.connection import Store
-from flipcore.store.queries import judges, locks
+from flipcore.store.judgements import OUTPUT_LABELS
+from flipcore.store.queries import judgements, judges, locks
 from tests.datasets.recorded import harness_files as written
 from tests.pages.opening import new_app, opened, quiet, words
 from tests.stores import store_with
@@ -139,7 +140,7 @@ def test_people_correct_the_score_where_they_labelled_its_outputs(path):
     assert "Nobody has labelled an output behind this score" in words(page())
     store = Store.open(path)
     queued = [judges.output(store, S, one["call_id"]) for one in judges.outputs(store, S)]
-    judges.keep_labels(store, [label_row(one, "Ada", "0") for one in queued[:90]])
+    judgements.keep(store, OUTPUT_LABELS, [label_row(one, "Ada", "0") for one in queued[:90]])
     store.close()
     app = page()
     said = words(app)

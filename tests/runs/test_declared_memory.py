@@ -12,7 +12,8 @@ from flipcore.reports.exports.document import report
 from flipcore.reports.memory import why_no_test
 from flipcore.reports.whole_study import whole_study
 from flipcore.store.connection import Store
-from flipcore.store.queries import review
+from flipcore.store.judgements import PAIR_VERDICTS
+from flipcore.store.queries import judgements, review
 from flipcore.store.queries.pairs import control_pairs
 
 SIDES = {"old": (30, 12), "new": (29, 28)}  # right as published and reworded, of 30
@@ -253,7 +254,7 @@ def test_paraphrases_of_a_recording_come_into_review_and_open_their_gate_as_a_st
     assert set(review.materials(store, study_id).values()) == set(order)
 
     def judged(pair_ids, word):
-        review.keep_verdicts(store, [verdict_row(every[one], "ann", {"meaning": word}) for one in pair_ids])
+        judgements.keep(store, PAIR_VERDICTS, [verdict_row(every[one], "ann", {"meaning": word}) for one in pair_ids])
         tests = {one.detector: one for one in whole_study(store, study_id).report.memory["m"]}
         return tests["drop gap, paraphrased"]
 
@@ -275,7 +276,7 @@ def test_a_recording_with_too_few_paraphrases_says_beforehand_that_nothing_can_b
     assert "8 paraphrases wait for reviewers under Review. With 8 pairs " + never in message
     every = {pair["pair_id"]: pair for pair in review.pairs(store)}
     order = [place.pair_id for place in queue(review.strata(store), "ann")]
-    review.keep_verdicts(store, [verdict_row(every[pair], "ann", {"meaning": "yes"}) for pair in order])
+    judgements.keep(store, PAIR_VERDICTS, [verdict_row(every[pair], "ann", {"meaning": "yes"}) for pair in order])
     (why,) = reasons(store, whole.study.study_id).values()
     assert "8 of 8 reviewed pairs were accepted" in why and never in why and "Review 4" not in why
     store.close()

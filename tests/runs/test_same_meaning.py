@@ -25,7 +25,8 @@ from flipcore.runs.log_survey import survey
 from flipcore.runs.plan import plan, projection, remaining
 from flipcore.runs.rereading import judge_again, priced
 from flipcore.store.connection import Store
-from flipcore.store.queries import budgets, judges, studies
+from flipcore.store.judgements import OUTPUT_LABELS
+from flipcore.store.queries import budgets, judgements, judges, studies
 from tests.datasets.recorded import harness_files
 from tests.models.server import Server
 from tests.stores import empty_store
@@ -204,7 +205,7 @@ def test_peoples_labels_open_its_gate_and_say_its_error_by_model(tmp_path, store
     assert "nobody has labelled" in gates.reasons(store, study.study_id)["same_meaning"]
     n_compared, n_turned = judges.both_ways(store, study.study_id, "same_meaning")
     assert 2 * n_compared == len(world.judged) and n_turned == 0
-    judges.keep_labels(store, list(labels(store, study)))
+    judgements.keep(store, OUTPUT_LABELS, list(labels(store, study)))
     errors = {one.model: one for one in reader_errors(labelled_readouts(store, study.study_id))}
     assert {model: (one.n, one.error.value) for model, one in errors.items()} == {
         "right": (100, 0.0),

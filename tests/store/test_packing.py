@@ -10,8 +10,9 @@ from flipcore.runs import demo, runner
 from flipcore.store import packing, rows
 from flipcore.store.archiving import archive, back_up, restore
 from flipcore.store.connection import Store
+from flipcore.store.judgements import PAIR_VERDICTS
 from flipcore.store.merge import merge
-from flipcore.store.queries import locks, review, studies
+from flipcore.store.queries import judgements, locks, studies
 from tests.store.queries.test_readout_rows import shuffled
 
 TYPOS = (
@@ -154,7 +155,7 @@ def test_verdicts_and_locks_decide_when_packs_are_read(store):
     verdict |= {"paraphrase_hash": "", "rule_version": "majority-1", "created_at": rows.now()}
     lock = locks.keep_lock(store, S, "decomposition", {}, "Ada")
     locked = same(store, lock=lock)
-    review.keep_verdicts(store, [verdict])
+    judgements.keep(store, PAIR_VERDICTS, [verdict])
     assert packing.holds(store, S) and same(store) < before and same(store, lock=lock) == locked > 0
     ids = [set(studies.readouts(store, S, lock=one)["item_id"]) for one in (None, lock)]
     assert ids[0] and ids[1] and not ids[0] & ids[1]

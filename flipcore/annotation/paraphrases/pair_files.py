@@ -29,8 +29,9 @@ from flipcore.datasets.dataset import item_of
 from flipcore.datasets.reading.rows import Row, read_rows
 from flipcore.store.connection import Store
 from flipcore.store.export import as_meant
+from flipcore.store.judgements import PAIR_VERDICTS
 from flipcore.store.merge import merge
-from flipcore.store.queries import planning, review, studies
+from flipcore.store.queries import judgements, planning, review, studies
 from flipcore.store.queries.review import FROM_ELSEWHERE
 from flipcore.text.answers import canonical_number
 from flipcore.text.counts import count_of
@@ -414,10 +415,6 @@ PAIR_COLUMNS = (
     *("pair_id", "dataset", "generator", "item_id", "original", "paraphrase", "change", "state"),
     *("n_reviewers", "n_kept", "n_models", "n_models_kept", "settled_by", "settled_why"),
 )
-VERDICT_COLUMNS = (
-    *("verdict_id", "pair_id", "reviewer", "reviewer_kind", *CHECKS),
-    *("note", "original_hash", "paraphrase_hash", "rule_version", "created"),
-)
 
 
 def pair_rows(store: Store) -> list[dict]:
@@ -434,10 +431,7 @@ def pair_rows(store: Store) -> list[dict]:
 
 def verdict_rows(store: Store) -> list[dict]:
     """The verdicts that stand."""
-    rows = []
-    for verdict in review.verdicts(store):
-        rows.append({column: verdict[column] for column in VERDICT_COLUMNS})
-    return rows
+    return PAIR_VERDICTS.file_rows(judgements.standing(store, PAIR_VERDICTS))
 
 
 def file_bytes(rows: Sequence[Mapping], kind: str) -> bytes:
@@ -453,7 +447,7 @@ def file_bytes(rows: Sequence[Mapping], kind: str) -> bytes:
 def take_in(store: Store, batch: Incoming) -> str:
     """Stores what a file brings; the sentence that says how much. Raises AccessDenied."""
     review.keep_pairs(store, batch.pairs, items=batch.items)
-    review.keep_verdicts(store, batch.verdicts)
+    judgements.keep(store, PAIR_VERDICTS, batch.verdicts)
     sentence = (
         f"{count_of(len(batch.pairs), 'pair')} and {count_of(len(batch.verdicts), 'verdict')} are "
         "stored."

@@ -24,7 +24,8 @@ from flipcore.core.whole_files import whole_file, write
 from flipcore.datasets.licenses import license_of, may_be_passed_on
 from flipcore.stats.base.estimate import percent_text
 from flipcore.store.connection import Store
-from flipcore.store.queries import review, studies
+from flipcore.store.judgements import PAIR_VERDICTS
+from flipcore.store.queries import judgements, review, studies
 
 TOKENS = ("HF_TOKEN", "HUGGING_FACE_HUB_TOKEN")
 _CARD = Path(__file__).with_name("card.txt").read_text(encoding="utf-8")
@@ -91,7 +92,7 @@ def verified_rows(store: Store, source: tuple[str, str] | None = None) -> list[d
             "No person has accepted a paraphrase yet, so there is nothing to publish. Review some "
             "first."
         )
-    verdicts = [row for row in review.verdicts(store) if row["pair_id"] in states]
+    verdicts = judgements.standing(store, PAIR_VERDICTS, among=states)
     reviewers = sorted({row["reviewer"] for row in verdicts})
     number = {name: i for i, name in enumerate(reviewers, start=1)}
     by_pair: dict[str, list[dict]] = {}
@@ -137,8 +138,7 @@ def card(
         if may_be_passed_on(license_name)
     }
     inside = accepted[accepted["dataset"].isin(licenses)]
-    pair_ids = set(states["pair_id"])
-    all_verdicts = [row for row in review.verdicts(store) if row["pair_id"] in pair_ids]
+    all_verdicts = judgements.standing(store, PAIR_VERDICTS, among=states["pair_id"])
     verdicts = people(all_verdicts)
     n = states["state"].value_counts()
     alpha = agreement(verdicts, "kept").alpha

@@ -15,19 +15,13 @@ from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
-from flipcore.access.acting import EVERY, Permission, is_access_on, require, signature
-from flipcore.annotation.paraphrases.verdicts import (
-    ADJUDICATION,
-    CHECKS,
-    PERSON,
-    reviewer_name,
-    undo_row,
-    verdict_row,
-)
+from flipcore.access.acting import EVERY, Permission, is_access_on, require
+from flipcore.annotation.paraphrases.verdicts import ADJUDICATION, CHECKS, PERSON, verdict_row
 from flipcore.core.errors import BadInput
 from flipcore.core.records import Item, digest
 from flipcore.store.connection import Store
-from flipcore.store.queries import review
+from flipcore.store.judgements import PAIR_VERDICTS, signed
+from flipcore.store.queries import judgements, review
 from flipcore.store.rows import now
 from flipcore.text.answers import answer_text
 from flipcore.text.differences import word_differences
@@ -195,7 +189,7 @@ def count_beginnings(store: Store) -> int:
     them, or once no pair of their source is left."""
     rows = [
         row
-        for row in review.verdicts(store)
+        for row in judgements.standing(store, PAIR_VERDICTS)
         if row["reviewer_kind"] == PERSON and row["rule_version"] != ADJUDICATION
     ]
     waiting = [row for row in rows if row["by_choice"]]
@@ -264,11 +258,13 @@ def take(
     them pairs (default: their usual one over all sources); another reviewer's counts for nothing.
     Raises AccessDenied for whoever may not judge."""
     require(Permission.JUDGE)
-    reviewer = reviewer_name(signature(reviewer))
+    reviewer = signed(reviewer)
     messages = [message for message in messages[:MOST_AT_ONCE] if isinstance(message, Mapping)]
     pair_ids = [str(message.get("pair_id")) for message in messages]
     texts = {pair["pair_id"]: pair for pair in review.pairs(store, pair_ids)}
-    standing = {row["verdict_id"]: row for row in review.verdicts(store, reviewer)}
+    standing = {
+        row["verdict_id"]: row for row in judgements.standing(store, PAIR_VERDICTS, reviewer)
+    }
     start, rows, refusals = now(), [], []
     for place, message in enumerate(messages):
         try:
@@ -315,8 +311,9 @@ def _count(store: Store, rows: list[dict], standing: Mapping[str, Mapping], orde
             others_pairs=review.judged_by_others(store, order.reviewer, at_random=True),
         )
     new = {row["verdict_id"] for row in rows}
-    review.keep_verdicts(
+    judgements.keep(
         store,
+        PAIR_VERDICTS,
         [
             row if row["undoes"] else row | {"by_choice": row["pair_id"] not in random}
             for row in rows
@@ -343,7 +340,7 @@ def _row(
                 "There is no standing verdict of yours to take back; it may have been taken back "
                 "already."
             )
-        return undo_row(verdict, verdict_id=message_id, created_at=created_at)
+        return PAIR_VERDICTS.undo(verdict, row_id=message_id, created_at=created_at)
     pair = texts.get(str(message.get("pair_id")))
     if pair is None:
         raise BadInput(
@@ -391,7 +388,7 @@ def review_view(
     """The first undone pairs of `order` and the latest verdicts of this reviewer on it;
     `by_choice`: the order is not a random one, so a pair that anybody judged is left out."""
     ids = {place.pair_id for place in order}
-    standing = [row for row in review.verdicts(store, reviewer) if row["pair_id"] in ids]
+    standing = judgements.standing(store, PAIR_VERDICTS, reviewer, among=ids)
     by_others = review.judged_by_others(store, reviewer, at_random=not by_choice)
     to_judge = undone(order, {row["pair_id"] for row in standing}, by_others)
     latest = standing[-BACK:]

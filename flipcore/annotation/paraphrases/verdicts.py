@@ -6,39 +6,19 @@ Undo is a row that names the one it takes back. What stands is derived when read
 """
 
 import datetime as dt
-import re
 from collections.abc import Collection, Mapping
 
-from flipcore.access.acting import signature
 from flipcore.core.errors import BadInput
 from flipcore.core.records import digest
-from flipcore.store.rows import RULE_VERSION, now
+from flipcore.store.judgements import CHECKS, PAIR_VERDICTS, reviewer_name, signed
+from flipcore.store.rows import RULE_VERSION
 
-CHECKS = {
-    "meaning": "Does it mean the same?",
-    "difficulty": "Is it as hard?",
-    "solution_path": "Is it solved the same way?",
-}
 VOTES = ("yes", "no", "unsure")
 # given after seeing the others' verdicts, so it is no evidence of agreement
 ADJUDICATION = "majority-1/adjudication"
 PERSON, MODEL = "person", "model"
 KINDS = (PERSON, MODEL)
 MOST_NOTE_CHARS = 2_000
-MOST_NAME_CHARS = 80
-_ID = re.compile(r"[0-9a-f]{20}")
-
-
-def reviewer_name(name: str) -> str:
-    """The name under which verdicts are kept: trimmed, inner spaces single. Raises BadInput for
-    none or an overlong one."""
-    name = " ".join(str(name).split())
-    if not name or len(name) > MOST_NAME_CHARS or not name.isprintable():
-        raise BadInput(
-            f"A reviewer's name has 1 to {MOST_NAME_CHARS} printable characters; this one has "
-            f"{len(name)}."
-        )
-    return name
 
 
 def verdict_row(
@@ -80,7 +60,7 @@ def verdict_row(
             f"The verdict on {pair['pair_id']} says nothing: answer at least one of "
             f"{', '.join(CHECKS)}."
         )
-    row = {
+    values = {
         "pair_id": pair["pair_id"],
         "reviewer": reviewer_name(reviewer),
         "reviewer_kind": reviewer_kind,
@@ -89,11 +69,8 @@ def verdict_row(
         "original_hash": digest(pair["original"]),
         "paraphrase_hash": digest(pair["paraphrase"]),
         "rule_version": rule_version,
-        "undoes": None,
-        "created_at": created_at or now(),
     }
-    own_id = verdict_id if _ID.fullmatch(verdict_id) else digest(*map(str, row.values()))
-    return {"verdict_id": own_id, **row, "by_choice": by_choice}
+    return PAIR_VERDICTS.row(values, row_id=verdict_id, created_at=created_at, by_choice=by_choice)
 
 
 def settling_row(
@@ -108,36 +85,12 @@ def settling_row(
 
     Raises BadInput where one of them would settle their own pair, or a check or the reason is
     missing."""
-    name = reviewer_name(signature(reviewer))
+    name = signed(reviewer)
     if name in blind:
         raise BadInput(f"{name} has judged this pair already: somebody else has to settle it.")
     if None in answers.values() or set(answers) != set(CHECKS) or not reason.strip():
         raise BadInput("To settle a pair, answer all three questions and give the reason.")
     return verdict_row(pair, name, answers=answers, note=reason, rule_version=ADJUDICATION)
-
-
-def undo_row(
-    verdict: Mapping, *, verdict_id: str = "", created_at: dt.datetime | None = None
-) -> dict:
-    """The row that takes a verdict back, in the name of the reviewer who gave it."""
-    copied = (
-        "pair_id",
-        "reviewer",
-        "reviewer_kind",
-        "original_hash",
-        "paraphrase_hash",
-        "rule_version",
-    )
-    row = {name: verdict[name] for name in copied}
-    row |= dict.fromkeys(CHECKS) | {
-        "note": "",
-        "undoes": verdict["verdict_id"],
-        "created_at": created_at or now(),
-    }
-    return {
-        "verdict_id": verdict_id if _ID.fullmatch(verdict_id) else digest(*map(str, row.values())),
-        **row,
-    }
 
 
 def keeps(verdict: Mapping) -> bool:

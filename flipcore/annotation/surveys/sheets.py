@@ -29,7 +29,8 @@ from flipcore.stats.holdout.entries import entry_text
 from flipcore.stats.holdout.survey import OddOneOut, odd_one_out_survey
 from flipcore.store.connection import Store
 from flipcore.store.export import as_meant
-from flipcore.store.queries import holdout, planning
+from flipcore.store.judgements import SURVEY_ANSWERS
+from flipcore.store.queries import holdout, judgements, planning
 from flipcore.text.counts import count_of
 from flipcore.text.tables import csv_text
 
@@ -198,7 +199,7 @@ def answer_row(
     """One answer as a row of `survey_answers`; `place` is 0 to 2, None where a reply could not be
     read."""
     question = sheet(survey, annotator).questions[position]
-    return {
+    values = {
         "survey_id": survey.survey_id,
         "annotator": annotator,
         "is_model": is_model,
@@ -209,6 +210,12 @@ def answer_row(
         "is_correct": None if place is None else place == question.right,
         "call_id": call_id,
     }
+    return SURVEY_ANSWERS.row(values)
+
+
+def answers_to(store: Store, survey: Survey, annotator: str | None = None) -> list[dict]:
+    """Return the answers that stand, of one annotator or of all: the latest to each question."""
+    return judgements.standing(store, SURVEY_ANSWERS, annotator, survey_id=survey.survey_id)
 
 
 @dataclass(frozen=True)
@@ -225,7 +232,7 @@ class Tally:
 
 def tally(answers: Sequence[Mapping], *, is_model: bool = False) -> Tally:
     """The triples of all people (or models) who missed at most one attention check; rows as
-    `holdout_queries.answers`."""
+    `answers_to` gives them."""
     rows = [row for row in answers if row["is_model"] == is_model]
     missed: dict[str, int] = {}
     for row in rows:
@@ -256,9 +263,7 @@ def survey_results(
     """(result, how) of all surveys on these sets, people or models, or (None, why there is
     none)."""
     surveys = [Survey.of_design(row["design"]) for row in holdout.surveys(store, sets_id)]
-    tallies = [
-        tally(holdout.answers(store, survey.survey_id), is_model=is_model) for survey in surveys
-    ]
+    tallies = [tally(answers_to(store, survey), is_model=is_model) for survey in surveys]
     hits: list[float] = []
     entries: list[str] = []
     people: list[str] = []
@@ -290,7 +295,7 @@ def picks(store: Store, sets_id: str) -> dict[str, tuple[int, int]]:
     counts: dict[str, tuple[int, int]] = {}
     for row in holdout.surveys(store, sets_id):
         survey = Survey.of_design(row["design"])
-        survey_tally = tally(holdout.answers(store, survey.survey_id), is_model=False)
+        survey_tally = tally(answers_to(store, survey), is_model=False)
         for entry, hit in zip(survey_tally.entries, survey_tally.hits, strict=True):
             n_right, n = counts.get(entry, (0, 0))
             counts[entry] = (n_right + int(hit), n + 1)
@@ -590,7 +595,7 @@ def ask_model(
         )
         for (name, position), completion in answered.items()
     ]
-    holdout.keep_answers(store, rows)
+    judgements.keep(store, SURVEY_ANSWERS, rows)
     failed = [completion.error for completion in by_question.values() if completion.status != OK]
     return ModelAnswers(
         len(rows),

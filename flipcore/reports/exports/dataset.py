@@ -27,7 +27,8 @@ from flipcore.datasets.licenses import license_of, may_be_passed_on
 from flipcore.reports.exports.data_files import COMPLETIONS, ITEMS, READOUTS
 from flipcore.reports.whole_study import WholeStudy, whole_study
 from flipcore.store.connection import Store
-from flipcore.store.queries import exchange, review, studies
+from flipcore.store.judgements import PAIR_VERDICTS
+from flipcore.store.queries import exchange, judgements, studies
 from flipcore.text.tables import markdown, markdown_text
 
 NO_EXAMPLES = "[Examples are left out, because of their licence.]\n\n"
@@ -224,7 +225,7 @@ def _n_people(store: Store, study: Study) -> int:
         if (dataset, generator) in sources:
             pairs.add(pair)
     reviewers = set()
-    for row in review.verdicts(store):
+    for row in judgements.standing(store, PAIR_VERDICTS):
         # Models review too, and are not counted.
         if row["pair_id"] in pairs and row["reviewer_kind"] == "person":
             reviewers.add(row["reviewer"])

@@ -165,29 +165,6 @@ def surveys(store: Store, sets_id: str | None = None) -> list[dict]:
     return [row | {"design": json.loads(row["design"])} for row in rows]
 
 
-def keep_answers(store: Store, rows: list[dict]) -> None:
-    """Add answers and waits until they are safe."""
-    stamped = [row | {"created_at": now()} for row in rows]
-    store.writer.add(
-        "survey_answers", [row | {"answer_id": digest(*map(str, row.values()))} for row in stamped]
-    ).result(30)
-
-
-_ANSWERS = """
-SELECT annotator, is_model, position, kind, odd, chosen, is_correct, call_id FROM survey_answers
-WHERE survey_id = $survey_id AND ($annotator IS NULL OR annotator = $annotator)
-QUALIFY row_number() OVER (PARTITION BY annotator, position ORDER BY created_at DESC, answer_id) = 1
-ORDER BY annotator, position
-"""
-
-
-def answers(store: Store, survey_id: str, annotator: str | None = None) -> list[dict]:
-    """The answers that stand: the latest to each question of each annotator. Whoever may only
-    answer gets their own alone."""
-    with opened_to(Permission.ANSWER, annotator or ""):
-        return store.rows_of(_ANSWERS, survey_id=survey_id, annotator=annotator)
-
-
 def keep_version(store: Store, row: dict, version_items: list[Item]) -> str:
     """Store a version with its items; its id."""
     stamped = row | {"author": signature(row["author"]), "created_at": now()}

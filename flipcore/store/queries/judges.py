@@ -6,7 +6,7 @@ from flipcore.core.records import IDENTITY
 from flipcore.store.clusters import JOIN_CLUSTERS
 from flipcore.store.connection import Store
 from flipcore.store.harmless import COMPARABLE, IS_ANSWER, answer_params, comparable_params
-from flipcore.store.visible import HIDDEN, OPEN
+from flipcore.store.visible import OPEN
 
 JUDGE, BACKWARDS = "judge", "judge_backwards"
 
@@ -182,30 +182,3 @@ def readouts_of(store: Store, study_id: str, call_ids: Sequence[str]) -> list[di
     """Return what each extractor read in these outputs, once whatever the axis, with the variant's
     target and the output's text."""
     return store.rows_of(_READ, study_id=study_id, calls=list(call_ids) or [""], **answer_params())
-
-
-_LABELS = f"""
-SELECT l.label_id, l.item_id, l.call_id, l.reviewer, l.answer, l.text_hash, l.rule_version,
-    l.by_choice,
-       epoch(l.created_at) AS seconds FROM judge_labels l
-WHERE l.undoes IS NULL AND NOT EXISTS (SELECT 1 FROM judge_labels u WHERE u.undoes = l.label_id)
-  AND l.item_id NOT IN ({HIDDEN})
-QUALIFY row_number() OVER (PARTITION BY l.call_id, l.reviewer, l.rule_version
-    ORDER BY l.created_at DESC, l.label_id) = 1
-ORDER BY l.created_at, l.label_id
-"""
-
-
-def labels(store: Store) -> list[dict]:
-    """The labels that stand, oldest first; `seconds` is when, since 1970."""
-    return store.rows_of(_LABELS)
-
-
-def n_label_rows(store: Store) -> int:
-    """All rows ever added: what a cached gate depends on besides the study."""
-    return store.rows("SELECT count(*) FROM judge_labels")[0][0]
-
-
-def keep_labels(store: Store, rows: Sequence[dict]) -> None:
-    """Add labels and waits until they are safe."""
-    store.writer.add("judge_labels", list(rows)).result(30)

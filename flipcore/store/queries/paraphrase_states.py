@@ -8,6 +8,7 @@ from duckdb import DuckDBPyConnection
 
 from flipcore.core.records import digest
 from flipcore.store.connection import Store
+from flipcore.store.judgements import PAIR_VERDICTS
 from flipcore.store.visible import Sight
 
 # People decide, models do not: their verdicts are counted beside (n_models, n_models_kept). A
@@ -18,14 +19,14 @@ from flipcore.store.visible import Sight
 # up at random for anybody, or all once none is left. What was chosen because it looked good or bad
 # says nothing about the rest. Whoever settles pairs chooses which: what they accept against its
 # reviewers counts for the gate (`in_favour`) once no disagreement of its source is open.
-PAIR_STATES = """
+PAIR_STATES = f"""
 given AS (
     SELECT pair_id, reviewer, reviewer_kind, by_choice,
         rule_version LIKE '%/adjudication' AS settles, note, created_at,
            coalesce(meaning, '') = 'yes' AND coalesce(difficulty, 'yes') = 'yes'
            AND coalesce(solution_path, 'yes') = 'yes' AS kept
     FROM verdicts v
-    WHERE undoes IS NULL AND NOT EXISTS (SELECT 1 FROM verdicts u WHERE u.undoes = v.verdict_id)),
+    WHERE {PAIR_VERDICTS.stands("v")}),
 latest AS (
     SELECT pair_id, reviewer, reviewer_kind, arg_max(kept, created_at) AS kept
     FROM given WHERE NOT settles GROUP BY pair_id, reviewer, reviewer_kind),

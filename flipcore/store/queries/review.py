@@ -1,14 +1,15 @@
-"""Queries of the review: pairs, the verdicts that stand, labels of judged texts, what
-people say of keys; and what it adds."""
+"""Queries of the review: pairs, their items, the studies that asked them; and what it adds."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 from duckdb import DuckDBPyConnection
 
 from flipcore.access.acting import EVERY, Permission, Person, opened_to
-from flipcore.core.records import Item, digest
+from flipcore.core.records import Item
 from flipcore.core.wordings import PARAPHRASE, REVIEW_AXES
 from flipcore.store.connection import Store
+from flipcore.store.judgements import PAIR_VERDICTS
+from flipcore.store.queries.judgements import standing
 from flipcore.store.queries.paraphrase_states import PAIR_STATES
 from flipcore.store.rows import item_of, item_row, now
 from flipcore.store.visible import HIDDEN, OPEN
@@ -58,29 +59,6 @@ def n_pairs(store: Store) -> int:
         return store.rows("SELECT count(*) FROM paraphrases")[0][0]
 
 
-# A reviewer's latest verdict that was not taken back.
-_VERDICTS = f"""
-SELECT v.verdict_id, v.pair_id, v.reviewer, v.reviewer_kind, v.by_choice, v.meaning, v.difficulty,
-    v.solution_path, v.note, v.original_hash,
-       v.paraphrase_hash, v.rule_version, strftime(v.created_at AT TIME ZONE 'UTC',
-           '%Y-%m-%d %H:%M:%S.%f') AS created
-FROM verdicts v
-WHERE v.undoes IS NULL AND NOT EXISTS (SELECT 1 FROM verdicts u WHERE u.undoes = v.verdict_id)
-  AND v.pair_id NOT IN (SELECT pair_id FROM paraphrases WHERE item_id IN ({HIDDEN}))
-  AND ($reviewer IS NULL OR v.reviewer = $reviewer AND v.reviewer_kind = 'person')
-QUALIFY row_number() OVER (PARTITION BY v.pair_id, v.reviewer, v.reviewer_kind
-    ORDER BY v.created_at DESC, v.verdict_id) = 1
-ORDER BY v.created_at, v.verdict_id
-"""
-
-
-def verdicts(store: Store, reviewer: str | None = None) -> list[dict]:
-    """The verdicts that stand, oldest first: of one person, or of all people and models. A reviewer
-    gets their own alone."""
-    with opened_to(Permission.JUDGE, reviewer or ""):
-        return store.rows_of(_VERDICTS, reviewer=reviewer)
-
-
 _JUDGED_BY_OTHERS = f"""
 WITH {PAIR_STATES}
 SELECT DISTINCT g.pair_id FROM given g
@@ -99,12 +77,6 @@ def judged_by_others(store: Store, reviewer: str, *, at_random: bool = False) ->
             pair
             for (pair,) in store.rows(_JUDGED_BY_OTHERS, reviewer=reviewer, at_random=at_random)
         }
-
-
-def keep_verdicts(store: Store, rows: Sequence[dict]) -> None:
-    """Add verdicts and waits until they are safe. A verdict_id that is there already stays as it
-    is."""
-    store.writer.add("verdicts", list(rows)).result(30)
 
 
 def count_as_random(store: Store, verdict_ids: Sequence[str]) -> None:
@@ -173,30 +145,6 @@ def n_reworded_readouts(store: Store, study_id: str) -> int:
     return store.rows(sql, study_id=study_id, axes=list(REVIEW_AXES))[0][0]
 
 
-_FLIP_MARKS = f"""
-SELECT item_id || '|' || variant_id || '|' || other_variant_id AS flip, reviewer, verdict
-FROM flip_verdicts JOIN study_items i USING (study_id, item_id)
-WHERE study_id = $study_id AND {OPEN} AND model = $model AND axis = $axis AND extractor = $extractor
-ORDER BY created_at, flip_verdict_id
-"""
-
-
-def flip_marks(store: Store, study_id: str, model: str, axis: str, extractor: str) -> list[dict]:
-    """Return what people said of the flips of one axis under one readout, oldest first: {flip,
-    reviewer, verdict}."""
-    return store.rows_of(
-        _FLIP_MARKS, study_id=study_id, model=model, axis=axis, extractor=extractor
-    )
-
-
-def keep_flip_mark(store: Store, mark: Mapping[str, str]) -> None:
-    """Append what a reviewer said of one flip, and waits until it is safe."""
-    row = {**mark, "created_at": now()}
-    store.writer.add(
-        "flip_verdicts", [row | {"flip_verdict_id": digest(*map(str, row.values()))}]
-    ).result(10)
-
-
 def sources_of_pairs(store: Store) -> dict[str, str]:
     """Pair -> dataset and generator."""
     return {row["pair_id"]: f"{row['dataset']} · {row['generator']}" for row in strata(store)}
@@ -205,30 +153,5 @@ def sources_of_pairs(store: Store) -> dict[str, str]:
 def verdicts_of(store: Store, source: str = EVERY) -> list[dict]:
     """The verdicts on the pairs of one source as `sources_of_pairs` names them, or of every one."""
     sources = sources_of_pairs(store)
-    return [
-        row
-        for row in verdicts(store)
-        if row["pair_id"] in sources and source in (EVERY, sources[row["pair_id"]])
-    ]
-
-
-_KEY_VERDICTS = f"""
-SELECT v.verdict_id, v.item_id, v.reviewer, v.verdict, v.answer, v.item_hash, v.rule_version,
-    v.by_choice,
-       strftime(v.created_at AT TIME ZONE 'UTC', '%Y-%m-%d %H:%M:%S') AS created FROM key_verdicts v
-WHERE v.undoes IS NULL AND NOT EXISTS (SELECT 1 FROM key_verdicts u WHERE u.undoes = v.verdict_id)
-    AND v.item_id NOT IN ({HIDDEN})
-QUALIFY row_number() OVER (PARTITION BY v.item_id, v.reviewer
-    ORDER BY v.created_at DESC, v.verdict_id) = 1
-ORDER BY v.created_at, v.verdict_id
-"""
-
-
-def key_verdicts(store: Store) -> list[dict]:
-    """The verdicts that stand, oldest first; none on an item that is set aside."""
-    return store.rows_of(_KEY_VERDICTS)
-
-
-def keep_key_verdicts(store: Store, rows: Sequence[dict]) -> None:
-    """Add verdicts and waits until they are safe."""
-    store.writer.add("key_verdicts", list(rows)).result(30)
+    pairs_of_it = [pair for pair, name in sources.items() if source in (EVERY, name)]
+    return standing(store, PAIR_VERDICTS, among=pairs_of_it)

@@ -13,7 +13,8 @@ from flipcore.datasets import load
 from flipcore.runs import demo, runner
 from flipcore.stats.flips.exclusion_bounds import moved_by_all
 from flipcore.store.connection import Store
-from flipcore.store.queries import review, studies
+from flipcore.store.judgements import PAIR_VERDICTS
+from flipcore.store.queries import judgements, review, studies
 from tests.annotation.paraphrases.pairs import OTHER, SAME, made_pairs
 from tests.annotation.paraphrases.test_verdict_messages import message
 
@@ -151,19 +152,21 @@ def test_one_reviewers_verdicts_say_what_they_moved_and_of_which_set(store):
     frame, materials = studies.readouts(store, study_id, paraphrases="all"), review.materials(store, study_id)
 
     def said(name):
-        return own_effect(frame, materials, review.verdicts(store), name, "first_token", "regex")
+        return own_effect(frame, materials, judgements.standing(store, PAIR_VERDICTS), name, "first_token", "regex")
 
     flips = frame[frame["extractor"] == "first_token"].groupby("item_id")["answer"].nunique()
     pairs = [pair for (item, _), pair in sorted(materials.items()) if flips[item] > 1][:2]
     assert "has judged none of the" in said("Zoe")
-    review.keep_verdicts(store, [verdict_row(row, "Zoe", OTHER) for row in review.pairs(store, pairs)])
+    judgements.keep(store, PAIR_VERDICTS, [verdict_row(row, "Zoe", OTHER) for row in review.pairs(store, pairs)])
     struck = [row["pair_id"] for row in studies.paraphrase_states(store).to_dict("records") if row["state"] == "rejected"]
     assert f"{len(pairs)} verdicts of Zoe on the {len(set(materials.values()))} paraphrases that this study asked" in said(
         "Zoe"
     )
     assert "moved T from" in said("Zoe") or "did not move T" in said("Zoe")
     states = studies.paraphrase_states(store).set_index("pair_id")["state"]
-    by_pair = {pair: [row for row in review.verdicts(store) if row["pair_id"] == pair] for pair in states.index}
+    by_pair = {
+        pair: [row for row in judgements.standing(store, PAIR_VERDICTS) if row["pair_id"] == pair] for pair in states.index
+    }
     assert {pair: state_of(rows) for pair, rows in by_pair.items()} == states.to_dict() and struck  # as the store decides
 
 

@@ -19,7 +19,8 @@ from flipcore.annotation.paraphrases.verdicts import verdict_row
 from flipcore.core.errors import BadInput
 from flipcore.core.records import digest
 from flipcore.store.connection import Store
-from flipcore.store.queries import review, studies
+from flipcore.store.judgements import PAIR_VERDICTS
+from flipcore.store.queries import judgements, review, studies
 from tests.annotation.paraphrases.pairs import OTHER, SAME, made_pairs, stored
 
 pytestmark = [pytest.mark.usefixtures("allowed_folders"), pytest.mark.usefixtures("allowed_callables")]
@@ -39,7 +40,7 @@ def inventory(store):
 
 def take_in(store, found):
     review.keep_pairs(store, found.pairs, found.items)
-    review.keep_verdicts(store, found.verdicts)
+    judgements.keep(store, PAIR_VERDICTS, found.verdicts)
 
 
 def test_pairs_come_with_items_that_have_the_answer(tmp_path):
@@ -113,8 +114,9 @@ def test_what_goes_out_comes_back_the_same_and_only_once(store, tmp_path, kind):
         for pair, start in zip(made_pairs(4), ("=1+1 ", "@", "", "-"), strict=True)
     ]
     stored(store, pairs)
-    review.keep_verdicts(
+    judgements.keep(
         store,
+        PAIR_VERDICTS,
         [
             verdict_row(pair, name, said, '=note, "quoted"\nover two lines')
             for pair in pairs
@@ -164,7 +166,7 @@ def test_human_judgements_of_apty_come_in_with_their_raters(store, shared_data):
     found = incoming(rows, columns, dataset="apty", generator="", inventory=Inventory())
     assert len(found.verdicts) > 450 and all("Line" in why for _, why in found.refusals)
     take_in(store, found)
-    verdicts = review.verdicts(store)
+    verdicts = judgements.standing(store, PAIR_VERDICTS)
     assert len({row["reviewer"] for row in verdicts}) == 15
     several = agreement(verdicts, "meaning", n_boot=50)
     assert several.alpha.n_items >= 15 and 0 < several.alpha.raw < 1

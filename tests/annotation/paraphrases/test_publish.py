@@ -4,7 +4,8 @@ from flipcore.annotation.paraphrases.publish import card, publish, verified_rows
 from flipcore.annotation.paraphrases.verdicts import verdict_row
 from flipcore.core.errors import BadInput
 from flipcore.store.connection import Store
-from flipcore.store.queries import review
+from flipcore.store.judgements import PAIR_VERDICTS
+from flipcore.store.queries import judgements, review
 from tests.annotation.paraphrases.pairs import OTHER, SAME, made_pairs, stored
 
 pytestmark = [
@@ -19,8 +20,9 @@ def store(tmp_path):
     opened = Store.open(tmp_path / "flips.duckdb")
     pairs = made_pairs(10)
     stored(opened, pairs)
-    review.keep_verdicts(
+    judgements.keep(
         opened,
+        PAIR_VERDICTS,
         [
             verdict_row(pair, name, SAME if i < 7 else OTHER, "why" if i > 6 else "")
             for i, pair in enumerate(pairs[:9])
@@ -42,7 +44,7 @@ def test_the_folder_loads_by_load_dataset_as_it_would_from_the_hub(store, tmp_pa
     import datasets
 
     models = [verdict_row(pair, "m", SAME, reviewer_kind="model") for pair in review.pairs(store)]
-    review.keep_verdicts(store, models)
+    judgements.keep(store, PAIR_VERDICTS, models)
     published = publish(store, "Apples", folder=tmp_path / "out", license="cc-by-4.0", language="de")
     again = datasets.load_dataset(str(tmp_path / "out"), split="train", cache_dir=str(tmp_path / "cache"))
     assert published.n_rows == len(again) == 7 and again[0]["verdicts"][0]["meaning"] == "yes"
@@ -74,7 +76,7 @@ def test_the_card_says_what_was_left_out_and_how_well_reviewers_agreed(store):
 def test_one_source_may_be_published_alone(store, tmp_path):
     other = made_pairs(3, "other", "somebody")
     stored(store, other)
-    review.keep_verdicts(store, [verdict_row(pair, "Cem", SAME) for pair in other])
+    judgements.keep(store, PAIR_VERDICTS, [verdict_row(pair, "Cem", SAME) for pair in other])
     rows = verified_rows(store, ("other", "somebody"))
     assert len(verified_rows(store)) == 10 and [row["dataset"] for row in rows] == ["other"] * 3
     text = card(store, "Apples", "mit", source=("other", "somebody"))
@@ -109,7 +111,7 @@ def test_what_may_not_be_passed_on_is_left_out_and_counted(store, tmp_path):
         publish(store, "Apples", folder=tmp_path / "out")
     known = made_pairs(2, "gsm8k")
     stored(store, known)
-    review.keep_verdicts(store, [verdict_row(pair, "Cem", SAME) for pair in known])
+    judgements.keep(store, PAIR_VERDICTS, [verdict_row(pair, "Cem", SAME) for pair in known])
     published = publish(store, "Apples", folder=tmp_path / "out")
     text = (tmp_path / "out" / "README.md").read_text(encoding="utf-8")
     assert published.n_rows == 2 and "7 more are left out: the licence of set" in published.sentence()

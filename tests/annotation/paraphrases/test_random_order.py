@@ -10,7 +10,8 @@ from flipcore.annotation.paraphrases.random_order import Order, Place, beginning
 from flipcore.annotation.paraphrases.verdicts import settling_row, verdict_row
 from flipcore.datasets.reading.rows import Row
 from flipcore.store.connection import Store
-from flipcore.store.queries import review, studies
+from flipcore.store.judgements import PAIR_VERDICTS
+from flipcore.store.queries import judgements, review, studies
 from flipcore.store.queries.review import FROM_ELSEWHERE
 from pages.paraphrase_review import judging
 from tests.annotation.paraphrases.pairs import OTHER, SAME, made_pairs, stored
@@ -126,8 +127,8 @@ def test_a_file_opens_no_gate_unless_it_holds_the_beginning_of_a_random_order(st
 def other_machine(tmp_path, verdicts):
     with_verdicts = Store.open(tmp_path / "there.duckdb")
     pairs = stored(with_verdicts, made_pairs(N))
-    review.keep_verdicts(
-        with_verdicts, [verdict_row(pairs[pair], name, SAME) for name, ids in verdicts.items() for pair in ids]
+    judgements.keep(
+        with_verdicts, PAIR_VERDICTS, [verdict_row(pairs[pair], name, SAME) for name, ids in verdicts.items() for pair in ids]
     )
     with_verdicts.close()
     return with_verdicts.path
@@ -164,9 +165,9 @@ def test_settling_the_good_ones_alone_opens_no_gate(store):
     assert len(split) > 5
     before = round(gate(store).accepted.value * gate(store).accepted.n)
     settle = lambda pair: settling_row(texts[pair], {"Ada", "Bea"}, "Cem", SAME, "the same")  # noqa: E731
-    review.keep_verdicts(store, [settle(pair) for pair in split[1:]])
+    judgements.keep(store, PAIR_VERDICTS, [settle(pair) for pair in split[1:]])
     assert round(gate(store).accepted.value * gate(store).accepted.n) == before  # one disagreement is open
-    review.keep_verdicts(store, [settle(split[0])])
+    judgements.keep(store, PAIR_VERDICTS, [settle(split[0])])
     assert round(gate(store).accepted.value * gate(store).accepted.n) == before + len(split)
 
 

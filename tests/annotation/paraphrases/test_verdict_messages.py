@@ -10,11 +10,12 @@ from itertools import pairwise, product
 import pytest
 
 from flipcore.annotation.paraphrases.random_order import pair_view, queue, review_view, take
-from flipcore.annotation.paraphrases.verdicts import CHECKS, RULE_VERSION, VOTES, keeps, reviewer_name, undo_row, verdict_row
+from flipcore.annotation.paraphrases.verdicts import CHECKS, RULE_VERSION, VOTES, keeps, reviewer_name, verdict_row
 from flipcore.core.errors import BadInput
 from flipcore.core.records import digest
 from flipcore.store.connection import Store
-from flipcore.store.queries import review, studies
+from flipcore.store.judgements import PAIR_VERDICTS
+from flipcore.store.queries import judgements, studies
 from tests.annotation.paraphrases.pairs import OTHER, SAME, made_pairs, stored
 from tests.conftest import ROOT
 
@@ -33,7 +34,7 @@ def test_a_verdict_carries_the_hashes_of_the_exact_texts_and_the_rule(store):
     pair = made_pairs(1)[0]
     stored(store, [pair])
     take(store, "Ada", [message(pair, note="  fine ")])
-    row = review.verdicts(store)[0]
+    row = judgements.standing(store, PAIR_VERDICTS)[0]
     assert (row["original_hash"], row["paraphrase_hash"]) == (digest(pair["original"]), digest(pair["paraphrase"]))
     assert (row["reviewer"], row["note"], row["rule_version"]) == ("Ada", "fine", RULE_VERSION)
 
@@ -63,7 +64,7 @@ def test_undo_is_a_new_row_and_brings_the_verdict_before_back(store):
     take(store, "Ada", [{"id": digest("u"), "kind": "undo", "pair_id": pair["pair_id"], "undoes": second["id"]}])
     assert states(store)[pair["pair_id"]] == "accepted" and n_verdict_rows(store) == 3
     take(store, "Ada", [{"id": digest("v"), "kind": "undo", "pair_id": pair["pair_id"], "undoes": first["id"]}])
-    assert states(store)[pair["pair_id"]] == "unreviewed" and review.verdicts(store) == []
+    assert states(store)[pair["pair_id"]] == "unreviewed" and judgements.standing(store, PAIR_VERDICTS) == []
 
 
 def test_a_verdict_and_its_undo_may_arrive_together(store):
@@ -72,7 +73,7 @@ def test_a_verdict_and_its_undo_may_arrive_together(store):
     judged = message(pair)
     undo = {"id": digest("u"), "kind": "undo", "pair_id": pair["pair_id"], "undoes": judged["id"]}
     assert take(store, "Ada", [judged, undo, message(pair, OTHER, 2)]).refusals == ()
-    assert [row["meaning"] for row in review.verdicts(store)] == ["no"]
+    assert [row["meaning"] for row in judgements.standing(store, PAIR_VERDICTS)] == ["no"]
 
 
 def test_nobody_takes_back_what_another_said(store):
@@ -90,7 +91,7 @@ def test_a_message_that_makes_no_sense_is_refused_and_harms_no_other(store, bad)
     stored(store, [pair, other])
     taken = take(store, "Ada", [message(pair) | bad, message(other)])
     assert len(taken.refusals) == 1 and len(taken.acknowledged) == 2
-    assert [row["pair_id"] for row in review.verdicts(store)] == [other["pair_id"]]
+    assert [row["pair_id"] for row in judgements.standing(store, PAIR_VERDICTS)] == [other["pair_id"]]
 
 
 def test_a_desk_resumes_at_the_first_undone_pair_and_shows_nothing_of_others(store):
@@ -121,7 +122,7 @@ def test_ten_reviewers_at_once_lose_nothing(store):
         thread.start()
     for thread in threads:
         thread.join(120)
-    rows = review.verdicts(store)
+    rows = judgements.standing(store, PAIR_VERDICTS)
     assert len(rows) == 300 and {row["reviewer"] for row in rows} == set(names)
     assert set(states(store).values()) == {"accepted"}
 
@@ -153,7 +154,7 @@ def test_a_killed_process_loses_no_acknowledged_verdict(tmp_path):
     child.wait(20)
     child.stdout.close()
     store = Store.open(path)
-    there = {row["verdict_id"] for row in review.verdicts(store)}
+    there = {row["verdict_id"] for row in judgements.standing(store, PAIR_VERDICTS)}
     store.close()
     assert len(acknowledged) >= 12 and set(acknowledged) <= there
 
@@ -162,17 +163,18 @@ def test_a_later_verdict_of_the_same_reviewer_replaces_the_earlier(store):
     pair = made_pairs(1)[0]
     stored(store, [pair])
     start = dt.datetime(2026, 1, 1, tzinfo=dt.UTC)
-    review.keep_verdicts(
+    judgements.keep(
         store,
+        PAIR_VERDICTS,
         [verdict_row(pair, "Ada", said, created_at=start + dt.timedelta(days=day)) for day, said in ((2, SAME), (1, OTHER))],
     )
-    assert states(store)[pair["pair_id"]] == "accepted" and len(review.verdicts(store)) == 1
+    assert states(store)[pair["pair_id"]] == "accepted" and len(judgements.standing(store, PAIR_VERDICTS)) == 1
 
 
 def test_the_store_and_the_pages_read_a_verdict_alike(store):
     words = [dict(zip(CHECKS, said, strict=True)) for said in product((*VOTES, None), repeat=3) if any(said)]
     pairs = list(stored(store, made_pairs(len(words))).values())
-    review.keep_verdicts(store, [verdict_row(pair, "Ada", said) for pair, said in zip(pairs, words, strict=True)])
+    judgements.keep(store, PAIR_VERDICTS, [verdict_row(pair, "Ada", said) for pair, said in zip(pairs, words, strict=True)])
     found = states(store)
     for pair, said in zip(pairs, words, strict=True):
         assert found[pair["pair_id"]] == ("accepted" if keeps(said) else "rejected"), said
@@ -201,7 +203,7 @@ def test_unsure_is_not_yes_and_a_check_that_was_not_asked_does_not_count():
 
 def test_an_undo_row_says_nothing_itself():
     verdict = verdict_row(made_pairs(1)[0], "Ada", SAME)
-    row = undo_row(verdict)
+    row = PAIR_VERDICTS.undo(verdict)
     assert row["undoes"] == verdict["verdict_id"] and row["meaning"] is None and row["verdict_id"] != verdict["verdict_id"]
 
 

@@ -26,7 +26,8 @@ from flipcore.core.folders import admit
 from flipcore.core.records import Item
 from flipcore.models import model_cards
 from flipcore.stats.holdout.survey import odd_one_out_survey
-from flipcore.store.queries import holdout
+from flipcore.store.judgements import SURVEY_ANSWERS
+from flipcore.store.queries import holdout, judgements
 
 pytestmark = pytest.mark.usefixtures("allowed_folders", "allowed_callables")
 
@@ -114,9 +115,9 @@ def test_the_most_triples_is_what_still_fits():
 
 def test_an_answer_that_is_changed_counts_as_changed(store, survey):
     right = sheet(survey, "Ada").questions[0].right
-    holdout.keep_answers(store, [answer_row(survey, "Ada", 0, (right + 1) % 3)])
-    holdout.keep_answers(store, [answer_row(survey, "Ada", 0, right)])
-    found = holdout.answers(store, survey.survey_id)
+    judgements.keep(store, SURVEY_ANSWERS, [answer_row(survey, "Ada", 0, (right + 1) % 3)])
+    judgements.keep(store, SURVEY_ANSWERS, [answer_row(survey, "Ada", 0, right)])
+    found = judgements.standing(store, SURVEY_ANSWERS, survey_id=survey.survey_id)
     assert len(found) == 1 and found[0]["is_correct"] and found[0]["chosen"] == sheet(survey, "Ada").questions[0].choices[right]
     assert store.rows("SELECT count(*) FROM survey_answers") == [(2,)]
 
@@ -260,7 +261,7 @@ def test_what_a_spreadsheet_would_run_is_neutralised_and_read_back(survey, tmp_p
 def test_a_model_that_sees_the_difference_finds_every_entry_and_is_asked_once(store, survey):
     asked = sheets.ask_model(store, survey, ITEMS, "tests.annotation.surveys.annotating:knows", {}, n_sheets=2)
     assert (asked.n_answers, asked.n_unreadable, asked.n_failed, asked.n_reused) == (26, 0, 0, 0)
-    found = tally(holdout.answers(store, survey.survey_id), is_model=True)
+    found = tally(judgements.standing(store, SURVEY_ANSWERS, survey_id=survey.survey_id), is_model=True)
     assert len(found.hits) == 20 and set(found.hits) == {1.0} and len(set(found.annotators)) == 2
     n_calls = store.rows("SELECT count(*) FROM completions")  # fewer than 26: a check may come twice word for word
     again = sheets.ask_model(store, survey, ITEMS, "tests.annotation.surveys.annotating:knows", {}, n_sheets=2)
@@ -272,7 +273,7 @@ def test_a_model_that_sees_the_difference_finds_every_entry_and_is_asked_once(st
 @pytest.mark.slow
 def test_a_model_that_always_says_two_misses_the_checks_and_is_left_out(store, survey):
     sheets.ask_model(store, survey, ITEMS, "tests.annotation.surveys.annotating:second", {}, n_sheets=30)
-    rows = holdout.answers(store, survey.survey_id)
+    rows = judgements.standing(store, SURVEY_ANSWERS, survey_id=survey.survey_id)
     found = tally(rows, is_model=True)
     # a check is right one time in three, so at most one of three is missed with probability 7/27
     assert {row["chosen"] is None for row in rows} == {False} and 10 <= len(found.left_out) < 30

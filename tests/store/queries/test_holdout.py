@@ -7,7 +7,8 @@ from flipcore.core.study import ItemSource, ModelUse, Part, Study
 from flipcore.runs import runner
 from flipcore.stats.holdout.difficulty import conditions
 from flipcore.store.connection import Store
-from flipcore.store.queries import holdout, locks
+from flipcore.store.judgements import SURVEY_ANSWERS
+from flipcore.store.queries import holdout, judgements, locks
 
 pytestmark = pytest.mark.usefixtures("allowed_folders")
 
@@ -109,7 +110,7 @@ def test_versions_come_oldest_first_with_their_items(store):
 def test_surveys_are_found_by_their_sets(store):
     holdout.keep_survey(store, {"survey_id": "a", "name": "n", "sets_id": "one", "design": {"seed": 1}}, [])
     assert holdout.surveys(store, "two") == [] and holdout.surveys(store, "one")[0]["design"] == {"seed": 1}
-    assert len(holdout.surveys(store)) == 1 and holdout.answers(store, "a") == []
+    assert len(holdout.surveys(store)) == 1 and judgements.standing(store, SURVEY_ANSWERS, survey_id="a") == []
 
 
 def test_a_study_covers_sets_when_it_asks_all_their_items_in_these_roles(store):

@@ -22,6 +22,7 @@ from flipcore.core.study import ItemSource, ModelUse, Part, Study
 from flipcore.store import packing, queries
 from flipcore.store.connection import Store
 from flipcore.store.export import export
+from flipcore.store.judgements import KEY_VERDICTS, KINDS, OUTPUT_LABELS, PAIR_VERDICTS
 from flipcore.store.queries import (
     audit,
     audit_outputs,
@@ -31,6 +32,7 @@ from flipcore.store.queries import (
     holdout,
     inspection,
     invitations,
+    judgements,
     judges,
     locks,
     memory,
@@ -63,9 +65,8 @@ STUDY = Study(
     confirmatory_share=0.5,
 )
 S = STUDY.study_id
-WRITES = {"keep_labels", "keep_survey", "keep_answers", "keep_version", "keep_verdicts", "keep_pairs", "keep", "keep_lock"}
+WRITES = {"keep_survey", "keep_version", "keep_pairs", "keep", "keep_lock"}
 WRITES |= {
-    "keep_key_verdicts",
     "count_as_random",
     "delete_study",
     "set_budget",
@@ -73,7 +74,6 @@ WRITES |= {
     "keep_decision",
     "keep_question",
     "keep_move",
-    "keep_flip_mark",
     "keep_aside",
     "keep_invitation",
     "keep_event",
@@ -165,13 +165,12 @@ CALLS = {
     "judges.studies_with_judge": lambda s: judges.studies_with_judge(s),
     "judges.both_ways": lambda s: judges.both_ways(s, S, "same_meaning"),
     "judges.judged_texts": lambda s: judges.judged_texts(s, S),
-    "judges.labels": lambda s: judges.labels(s),
+    "judgements.standing": lambda s: [judgements.standing(s, kind) for kind in KINDS],
     "judges.outputs": lambda s: judges.outputs(s, S),
     "judges.pair_sides": lambda s: judges.pair_sides(s, S),
     "judges.output": lambda s: [judges.output(s, S, call) for call in hidden_calls(s)],
     "judges.readouts_of": lambda s: judges.readouts_of(s, S, hidden_calls(s)),
-    "judges.n_label_rows": lambda s: judges.n_label_rows(s),
-    "review.key_verdicts": lambda s: review.key_verdicts(s),
+    "judgements.n_rows": lambda s: [judgements.n_rows(s, kind) for kind in KINDS],
     "locks.locks": lambda s: locks.locks(s, S),
     "locks.lock_of_page": lambda s: locks.lock_of_page(s, S, "decomposition"),
     "locks.lock_by_id": lambda s: locks.lock_by_id(s, S, "none"),
@@ -200,19 +199,16 @@ CALLS = {
     "holdout.items": lambda s: holdout.items(s, hidden_ids(s)),
     "holdout.accuracies": lambda s: holdout.accuracies(s, S),
     "holdout.surveys": lambda s: holdout.surveys(s),
-    "holdout.answers": lambda s: holdout.answers(s, "survey"),
     "holdout.versions": lambda s: holdout.versions(s),
     "review.pairs": lambda s: review.pairs(s) + review.pairs(s, [row["pair_id"] for row in all_pairs(s)]),
     "review.strata": lambda s: review.strata(s),
     "review.n_pairs": lambda s: review.n_pairs(s),
-    "review.verdicts": lambda s: review.verdicts(s),
     "review.judged_by_others": lambda s: review.judged_by_others(s, "Bea"),
     "review.items": lambda s: review.items(s, hidden_ids(s)),
     "review.studies_with_rewordings": lambda s: review.studies_with_rewordings(s),
     "review.materials": lambda s: review.materials(s, S),
     "review.materials_by_axis": lambda s: review.materials_by_axis(s, S),
     "review.n_reworded_readouts": lambda s: review.n_reworded_readouts(s, S),
-    "review.flip_marks": lambda s: review.flip_marks(s, S, READER, "paraphrase", "regex"),
     "review.sources_of_pairs": lambda s: review.sources_of_pairs(s),
     "review.verdicts_of": lambda s: review.verdicts_of(s, review.EVERY),
     "invitations.by_id": lambda s: invitations.by_id(s),
@@ -258,15 +254,15 @@ def store(filled, tmp_path):
     opened = Store.open(shutil.copy(filled, tmp_path / "flips.duckdb"))
     hidden = set(hidden_ids(opened))
     pairs = [row for row in all_pairs(opened) if row["item_id"] in hidden]
-    review.keep_verdicts(opened, [verdict_row(pair, "Ada", SAME, NOTE) for pair in pairs])
+    judgements.keep(opened, PAIR_VERDICTS, [verdict_row(pair, "Ada", SAME, NOTE) for pair in pairs])
     sql = "SELECT call_id, item_id FROM readout_sources WHERE extractor = 'regex' AND item_id IN (SELECT unnest($ids))"
     texts = [
         {"call_id": call, "item_id": item, "kind": "number", "options": (), "text": "5"}
         for call, item in opened.rows(sql, ids=sorted(hidden))
     ]
-    judges.keep_labels(opened, [label_row(one, "Ada", "5") for one in texts])
+    judgements.keep(opened, OUTPUT_LABELS, [label_row(one, "Ada", "5") for one in texts])
     asked = review_items(opened, sorted(hidden))
-    review.keep_key_verdicts(opened, [key_verdict_row(one, "Ada", "ambiguous") for one in asked])
+    judgements.keep(opened, KEY_VERDICTS, [key_verdict_row(one, "Ada", "ambiguous") for one in asked])
     mark = {
         "study_id": S,
         "model": READER,

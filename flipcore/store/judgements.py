@@ -1,0 +1,185 @@
+"""Judgements: what a person (or a model) said about a thing. Five tables have this one shape, and
+a kind declares what is judged, what is asked, which answers there are, and the table.
+
+Rows are only ever added. A row that `undoes` another takes it back; of the rows that are left, a
+reviewer's latest on a subject stands (`store.queries.judgements.standing`).
+"""
+
+import datetime as dt
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from flipcore.access.acting import Permission, signature
+from flipcore.core.errors import BadInput
+from flipcore.core.records import digest
+from flipcore.stats.flips.human_share import VERDICTS as FLIP_WORDS
+from flipcore.store.rows import now
+from flipcore.store.visible import HIDDEN, OPEN
+
+MOST_NAME_CHARS = 80
+_ID = re.compile(r"[0-9a-f]{20}")
+
+
+@dataclass(frozen=True)
+class Kind:
+    """A kind of judgement. `subject` are the columns that name what was judged; `series` those by
+    which rows of one reviewer on one subject stand beside each other; `words` the answers that a
+    column may hold, and `refusal` the sentence for any other. An undo copies the columns `copied`
+    and empties `emptied`; without `copied` nothing is undone, and another answer replaces the
+    first. `is_seen` is the rule, in SQL, on what may be shown, and `reads` what a reviewer needs
+    to read their own rows where they may read no results. `in_files` are the columns that leave in
+    a file."""
+
+    table: str
+    key: str
+    subject: tuple[str, ...]
+    question: str
+    reviewer: str = "reviewer"
+    series: tuple[str, ...] = ()
+    words: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    refusal: str = ""
+    copied: tuple[str, ...] = ()
+    emptied: Mapping[str, Any] = field(default_factory=dict)
+    is_seen: str = f"item_id NOT IN ({HIDDEN})"
+    order: tuple[str, ...] = ("created_at",)
+    in_files: tuple[str, ...] = ()
+    reads: Permission | None = None
+
+    def row(
+        self,
+        values: Mapping[str, Any],
+        *,
+        row_id: str = "",
+        created_at: dt.datetime | None = None,
+        **beside: Any,
+    ) -> dict:
+        """Return a row of the table. Its id is made of `values` in their order, not of what is
+        `beside` them, or is `row_id` where that is one. Raises BadInput for an answer that is
+        none."""
+        for column, words in self.words.items():
+            if values[column] not in words:
+                raise BadInput(self.refusal.format(str(values[column])[:40]))
+        row = dict(values)
+        if self.copied:
+            row.setdefault("undoes", None)
+        row["created_at"] = created_at or now()
+        # A browser makes the id of what it sends, so that a message sent twice is one row.
+        made = row_id if _ID.fullmatch(row_id) else digest(*map(str, row.values()))
+        return {self.key: made, **row, **beside}
+
+    def undo(
+        self, judgement: Mapping, *, row_id: str = "", created_at: dt.datetime | None = None
+    ) -> dict:
+        """Return the row that takes a judgement back, in the name of the reviewer who gave it."""
+        values = {name: judgement[name] for name in self.copied}
+        values |= {**self.emptied, "undoes": judgement[self.key]}
+        return self.row(values, row_id=row_id, created_at=created_at)
+
+    def file_rows(self, judgements: Iterable[Mapping]) -> list[dict]:
+        """Return judgements as they leave in a file."""
+        return [{name: judgement[name] for name in self.in_files} for judgement in judgements]
+
+    def stands(self, row: str) -> str:
+        """Return the rule, in SQL, that a row of the table is a judgement that nobody took back."""
+        if not self.copied:
+            return "true"
+        return (
+            f"{row}.undoes IS NULL AND NOT EXISTS "
+            f"(SELECT 1 FROM {self.table} u WHERE u.undoes = {row}.{self.key})"
+        )
+
+
+def reviewer_name(name: str) -> str:
+    """Return the name under which judgements are kept: trimmed, inner spaces single. Raises
+    BadInput for none or an overlong one."""
+    name = " ".join(str(name).split())
+    if not name or len(name) > MOST_NAME_CHARS or not name.isprintable():
+        raise BadInput(
+            f"A reviewer's name has 1 to {MOST_NAME_CHARS} printable characters; this one has "
+            f"{len(name)}."
+        )
+    return name
+
+
+def signed(name: str) -> str:
+    """Return the reviewer's name: that of whoever is signed in, whatever was given."""
+    return reviewer_name(signature(name))
+
+
+CHECKS = {
+    "meaning": "Does it mean the same?",
+    "difficulty": "Is it as hard?",
+    "solution_path": "Is it solved the same way?",
+}
+ANSWER, AMBIGUOUS, UNANSWERABLE = "answer", "ambiguous", "unanswerable"
+
+PAIR_VERDICTS = Kind(
+    "verdicts",
+    "verdict_id",
+    subject=("pair_id",),
+    question="Is this the same question?",
+    series=("reviewer_kind",),
+    copied=(
+        *("pair_id", "reviewer", "reviewer_kind"),
+        *("original_hash", "paraphrase_hash", "rule_version"),
+    ),
+    emptied={**dict.fromkeys(CHECKS), "note": ""},
+    is_seen=f"pair_id NOT IN (SELECT pair_id FROM paraphrases WHERE item_id IN ({HIDDEN}))",
+    in_files=(
+        *("verdict_id", "pair_id", "reviewer", "reviewer_kind", *CHECKS),
+        *("note", "original_hash", "paraphrase_hash", "rule_version", "created"),
+    ),
+    reads=Permission.JUDGE,
+)
+OUTPUT_LABELS = Kind(
+    "judge_labels",
+    "label_id",
+    subject=("call_id",),
+    question="What does this output answer?",
+    # Labels of pairs are no labels of single outputs.
+    series=("rule_version",),
+    copied=("item_id", "call_id", "reviewer", "text_hash", "rule_version"),
+    emptied={"answer": None},
+)
+KEY_VERDICTS = Kind(
+    "key_verdicts",
+    "verdict_id",
+    subject=("item_id",),
+    question="What is the right answer?",
+    words={"verdict": (ANSWER, AMBIGUOUS, UNANSWERABLE)},
+    refusal=(
+        f"A question is answered, or it is {AMBIGUOUS} or {UNANSWERABLE}; this verdict says {{!r}}."
+    ),
+    copied=("item_id", "reviewer", "verdict", "answer", "item_hash", "rule_version"),
+)
+FLIP_MARKS = Kind(
+    "flip_verdicts",
+    "flip_verdict_id",
+    subject=(
+        *("study_id", "model", "item_id", "axis"),
+        *("variant_id", "other_variant_id", "extractor"),
+    ),
+    question="Is this flip genuine, or an artifact of the extractor?",
+    words={"verdict": FLIP_WORDS},
+    refusal=f"A flip is marked {', '.join(FLIP_WORDS)}; this mark says {{!r}}.",
+    is_seen=(
+        f"(study_id, item_id) IN (SELECT i.study_id, i.item_id FROM study_items i WHERE {OPEN})"
+    ),
+)
+SURVEY_ANSWERS = Kind(
+    "survey_answers",
+    "answer_id",
+    subject=("survey_id", "position"),
+    question="Which one comes from set 2?",
+    reviewer="annotator",
+    is_seen="true",
+    order=("annotator", "position"),
+    in_files=(
+        *("annotator", "is_model", "position", "kind"),
+        *("odd", "chosen", "is_correct", "call_id"),
+    ),
+    reads=Permission.ANSWER,
+)
+KINDS = (PAIR_VERDICTS, OUTPUT_LABELS, KEY_VERDICTS, FLIP_MARKS, SURVEY_ANSWERS)
