@@ -9,6 +9,7 @@ from flipcore.annotation.paraphrases.effect import (
     effect_rows,
     own_acceptance,
     own_effect,
+    own_verdicts,
     source_gates,
 )
 from flipcore.annotation.paraphrases.effect import effect as effect_of
@@ -20,8 +21,7 @@ from flipcore.core.wordings import NOUNS
 from flipcore.extractors import title_of
 from flipcore.stats.base.estimate import MIN_N
 from flipcore.stats.base.gate_rules import ACCEPTANCE, FEWEST_PAIRS, few_pairs_sentence
-from flipcore.store.judgements import PAIR_VERDICTS
-from flipcore.store.queries import judgements, review
+from flipcore.store.queries import review
 from flipcore.store.queries import studies as queries
 from pages.common import session
 from pages.common.flip_verdicts import marked_flips
@@ -40,9 +40,7 @@ def show() -> None:
         )
         return
     if name := reviewer():
-        store = session.store()
-        verdicts = judgements.standing(store, PAIR_VERDICTS)
-        for sentence in own_acceptance(verdicts, review.sources_of_pairs(store), name):
+        for sentence in own_acceptance(own_verdicts(session.store(), name)):
             st.markdown(f"**{plain(sentence)}**")
     _gates(source_gates(states))
     studies = which_pairs.studies()
@@ -152,11 +150,9 @@ def _rows(study_id: str, axis: str, model: str) -> pd.DataFrame:
 
 @session.cached()
 def _own(study_id: str, axis: str, model: str, readout: str, reference: str, name: str) -> str:
-    pairs, verdicts = (
-        review.materials(session.store(), study_id, axis),
-        judgements.standing(session.store(), PAIR_VERDICTS),
-    )
-    return own_effect(_rows(study_id, axis, model), pairs, verdicts, name, readout, reference, axis)
+    store = session.store()
+    pairs, own = review.materials(store, study_id, axis), own_verdicts(store, name)
+    return own_effect(_rows(study_id, axis, model), pairs, own, readout, reference, axis)
 
 
 @session.cached("Striking out")

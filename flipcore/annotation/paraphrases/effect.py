@@ -2,13 +2,11 @@
 what was struck out."""
 
 import math
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 
 import pandas as pd
 
-from flipcore.annotation.paraphrases.ratings import blind, by_pair, people, settling
-from flipcore.annotation.paraphrases.verdicts import keeps
 from flipcore.core.errors import BadInput
 from flipcore.core.wordings import NOUNS, PARAPHRASE
 from flipcore.stats.base.estimate import MIN_N, percent_text
@@ -16,6 +14,9 @@ from flipcore.stats.base.gate_rules import ParaphraseGate, few_pairs_sentence, p
 from flipcore.stats.flips.coded_answers import coded_answers
 from flipcore.stats.flips.decomposition import Decomposition, decompositions
 from flipcore.stats.flips.exclusion_bounds import QUANTITIES, Place, extreme_strikes
+from flipcore.store.connection import Store
+from flipcore.store.judgements import PAIR_VERDICTS
+from flipcore.store.queries import judgements, studies
 
 KEEP = {
     "all": ("accepted", "unreviewed", "rejected"),
@@ -358,121 +359,92 @@ def _keys(readouts: pd.DataFrame, axis: str):
 # and without them.
 
 
-STANDING = KEEP["standing"]
+@dataclass(frozen=True)
+class OwnVerdicts:
+    """The pairs that a person judged, and the states of all pairs that may be shown: with their
+    verdicts, and `before` them."""
+
+    reviewer: str
+    pair_ids: frozenset[str]
+    states: pd.DataFrame
+    before: pd.DataFrame
 
 
-def state_of(verdicts: Sequence[Mapping]) -> str:
-    """State of a pair by people's verdicts on it, as `store.queries.studies` decides it."""
-    votes = blind(verdicts)
-    if settled := settling(verdicts):
-        return "accepted" if keeps(settled) else "rejected"
-    if not votes:
-        return "unreviewed"
-    return "accepted" if 2 * sum(keeps(row) for row in votes) > len(votes) else "rejected"
+def own_verdicts(store: Store, reviewer: str) -> OwnVerdicts:
+    """Return what stands with and without this reviewer's verdicts."""
+    pair_ids = {row["pair_id"] for row in judgements.standing(store, PAIR_VERDICTS, reviewer)}
+    states, before = studies.paraphrase_states(store), studies.paraphrase_states(store, reviewer)
+    return OwnVerdicts(
+        reviewer,
+        frozenset(pair_ids),
+        states=states[~states["set_aside"]],
+        before=before[~before["set_aside"]],
+    )
 
 
-def own_acceptance(
-    verdicts: Sequence[Mapping], sources: Mapping[str, str], reviewer: str
-) -> list[str]:
-    """One sentence for each source of which `reviewer` judged pairs: how far that moved its
-    acceptance. `verdicts` are all that stand, `sources` pair -> source."""
-    rows_of = by_pair(people(verdicts))
-    judged_sources = [
-        sources[pair]
-        for pair, rows in rows_of.items()
-        if pair in sources and _judged_by(rows, reviewer)
-    ]
+def own_acceptance(own: OwnVerdicts) -> list[str]:
+    """One sentence for each source of which the reviewer judged pairs: how far that moved its
+    acceptance."""
     sentences = []
-    for source in dict.fromkeys(judged_sources):
-        source_pairs = [pair for pair, name in sources.items() if name == source]
-        pairs = _in_sample(rows_of, source_pairs)
-        before, after = (
-            _acceptance([_without(rows_of[pair], left_out) for pair in pairs])
-            for left_out in (reviewer, None)
-        )
-        n, n_pairs = judged_sources.count(source), len(source_pairs)
-        n_verdicts = (
-            f"{n:,} verdict{'s' * (n > 1)} of {reviewer} on the {n_pairs:,} stored paraphrases of "
-            f"{source}"
-        )
+    for (dataset, generator), rows in own.states.groupby(["dataset", "generator"], sort=True):
+        is_judged = rows["pair_id"].isin(own.pair_ids)
+        n = int(is_judged.sum())
+        if not n:
+            continue
+        after = rows[rows["in_sample"]]
+        before = own.before[own.before["pair_id"].isin(after["pair_id"])]
+        texts = _acceptance(before), _acceptance(after)
         moved = (
-            f"acceptance from {before} to {after}"
-            if before != after
-            else f"nothing: acceptance is {after}"
+            f"acceptance from {texts[0]} to {texts[1]}"
+            if texts[0] != texts[1]
+            else f"nothing: acceptance is {texts[1]}"
         )
-        sentences.append(f"{n_verdicts} moved {moved}.")
+        sentences.append(
+            f"{n:,} verdict{'s' * (n > 1)} of {own.reviewer} on the {len(rows):,} stored "
+            f"paraphrases of {dataset} · {generator} moved {moved}."
+        )
     return sentences
 
 
-def _in_sample(rows_of: Mapping[str, Sequence[Mapping]], pairs: Sequence[str]) -> list[str]:
-    """Those of a source's `pairs` that stand for it, as `store.queries.paraphrase_states` decides
-    it."""
-    reviewed = [pair for pair in pairs if pair in rows_of]
-    if len(reviewed) == len(pairs):
-        return reviewed
-    sample = []
-    for pair in reviewed:
-        if not all(row["by_choice"] for row in blind(rows_of[pair])):
-            sample.append(pair)
-    return sample
-
-
-def _acceptance(by_pair: Sequence[Sequence[Mapping]]) -> str:
+def _acceptance(rows: pd.DataFrame) -> str:
     """ "0.90 [0.80, 0.96] of 60 pairs"; an interval from 10 pairs on."""
-    states = [state_of(rows) for rows in by_pair]
-    n = sum(state != "unreviewed" for state in states)
+    n = int((rows["state"] != "unreviewed").sum())
     if not n:
         return "unknown (no pair reviewed)"
-    estimate = paraphrase_gate(states.count("accepted"), n).accepted
+    estimate = paraphrase_gate(int((rows["state"] == "accepted").sum()), n).accepted
     share = estimate.text() if n >= MIN_N else f"{estimate.value:.2f}"
     return f"{share} of {n:,} pair{'s' * (n > 1)}"
-
-
-def _judged_by(rows: Sequence[Mapping], reviewer: str) -> bool:
-    return any(row["reviewer"] == reviewer for row in rows)
-
-
-def _without(rows: Sequence[Mapping], reviewer: str | None) -> list[Mapping]:
-    return [row for row in rows if row["reviewer"] != reviewer]
 
 
 def own_effect(
     readouts: pd.DataFrame,
     materials: Mapping[Place, str],
-    verdicts: Sequence[Mapping],
-    reviewer: str,
+    own: OwnVerdicts,
     extractor: str,
     reference: str,
     axis: str = PARAPHRASE,
 ) -> str:
-    """One sentence: how far `reviewer`'s verdicts moved T. `readouts` are of one model with every
-    wording that was asked, `materials` (item, variant of the axis) -> pair, `verdicts` all that
-    stand."""
-    rows_of = by_pair(people(verdicts))
+    """One sentence: how far the reviewer's verdicts moved T. `readouts` are of one model with every
+    wording that was asked, `materials` (item, variant of the axis) -> pair."""
     pairs = set(materials.values())
-    n_mine = sum(_judged_by(rows_of.get(pair, ()), reviewer) for pair in pairs)
-    if not n_mine:
+    n_own = len(own.pair_ids & pairs)
+    if not n_own:
         return (
-            f"{reviewer} has judged none of the {len(pairs):,} {NOUNS[axis][1]} that this study "
-            "asked."
+            f"{own.reviewer} has judged none of the {len(pairs):,} {NOUNS[axis][1]} that this "
+            "study asked."
         )
     rates = []
-    for without in (reviewer, None):
-        strikes = {
-            place
-            for place, pair in materials.items()
-            if state_of(_without(rows_of.get(pair, ()), without)) not in STANDING
-        }
-        rates.append(
-            decomposition_without(
-                readouts, strikes, extractor=extractor, reference=reference, axis=axis
-            ).T
+    for states in (own.before, own.states):
+        rejected = set(states.loc[states["state"] == "rejected", "pair_id"])
+        strikes = {place for place, pair in materials.items() if pair in rejected}
+        parts = decomposition_without(
+            readouts, strikes, extractor=extractor, reference=reference, axis=axis
         )
-    before, after = rates
+        rates.append(parts.T.text())
     judged = (
-        f"{n_mine:,} verdict{'s' * (n_mine > 1)} of {reviewer} on the {len(pairs):,} "
+        f"{n_own:,} verdict{'s' * (n_own > 1)} of {own.reviewer} on the {len(pairs):,} "
         f"{NOUNS[axis][1]} that this study asked"
     )
-    if before.text() == after.text():
-        return f"{judged} did not move T: it is {after.text()}."
-    return f"{judged} moved T from {before.text()} to {after.text()}."
+    if rates[0] == rates[1]:
+        return f"{judged} did not move T: it is {rates[1]}."
+    return f"{judged} moved T from {rates[0]} to {rates[1]}."

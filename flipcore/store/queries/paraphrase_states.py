@@ -19,14 +19,14 @@ from flipcore.store.visible import Sight
 # up at random for anybody, or all once none is left. What was chosen because it looked good or bad
 # says nothing about the rest. Whoever settles pairs chooses which: what they accept against its
 # reviewers counts for the gate (`in_favour`) once no disagreement of its source is open.
-PAIR_STATES = f"""
+_STATES = f"""
 given AS (
     SELECT pair_id, reviewer, reviewer_kind, by_choice,
         rule_version LIKE '%/adjudication' AS settles, note, created_at,
            coalesce(meaning, '') = 'yes' AND coalesce(difficulty, 'yes') = 'yes'
            AND coalesce(solution_path, 'yes') = 'yes' AS kept
     FROM verdicts v
-    WHERE {PAIR_VERDICTS.stands("v")}),
+    WHERE {PAIR_VERDICTS.stands("v")} {{and_more}}),
 latest AS (
     SELECT pair_id, reviewer, reviewer_kind, arg_max(kept, created_at) AS kept
     FROM given WHERE NOT settles GROUP BY pair_id, reviewer, reviewer_kind),
@@ -63,6 +63,11 @@ standing AS (
                    (PARTITION BY dataset, generator)) AS in_favour
     FROM judged)
 """
+PAIR_STATES = _STATES.format(and_more="")
+# The same without what one person said.
+PAIR_STATES_WITHOUT = _STATES.format(
+    and_more="AND ($without IS NULL OR reviewer <> $without OR reviewer_kind <> 'person')"
+)
 
 STATES = {
     "accepted": ["accepted"],

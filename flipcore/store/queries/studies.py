@@ -15,7 +15,7 @@ from flipcore.store.connection import Store
 from flipcore.store.pack_tables import forget
 from flipcore.store.queries import packed_readouts
 from flipcore.store.queries.locks import sight
-from flipcore.store.queries.paraphrase_states import PAIR_STATES
+from flipcore.store.queries.paraphrase_states import PAIR_STATES, PAIR_STATES_WITHOUT
 from flipcore.store.queries.readout_rows import as_texts, readout_rows
 from flipcore.store.schema import tables
 from flipcore.store.visible import HIDDEN, OPENED, SIGHT_OF_MODELS
@@ -156,20 +156,21 @@ def rows_of(store: Store, study_id: str, table: str) -> pd.DataFrame:
 
 
 _STATES_SHOWN = f"""
-WITH {PAIR_STATES}, hidden AS ({HIDDEN})
+WITH {PAIR_STATES_WITHOUT}, hidden AS ({HIDDEN})
 SELECT * REPLACE (if(set_aside, '', original) AS original,
     if(set_aside, '', paraphrase) AS paraphrase)
 FROM (SELECT *, item_id IN (SELECT item_id FROM hidden) AS set_aside FROM standing) ORDER BY pair_id
 """
 
 
-def paraphrase_states(store: Store) -> pd.DataFrame:
+def paraphrase_states(store: Store, without: str | None = None) -> pd.DataFrame:
     """Return the state of each stored paraphrase now, derived from the verdicts that were only ever
     added to: `state`, the people who judged it (`n_reviewers`, `n_kept`) and the models beside them
     (`n_models`, `n_models_kept`), who settled it and why; `in_sample` says which reviewed pairs
     stand for their source, `in_favour` which of them count as accepted there. Pairs of items that
-    are set aside (`set_aside`) are counted; their texts are empty."""
-    frame = store.frame(_STATES_SHOWN)
+    are set aside (`set_aside`) are counted; their texts are empty. `without` is a person whose
+    verdicts are left out."""
+    frame = store.frame(_STATES_SHOWN, without=without)
     for column in ("settled_by", "settled_why"):
         frame[column] = frame[column].astype(object).where(frame[column].notna(), None)
     return frame
