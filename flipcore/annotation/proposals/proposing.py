@@ -171,15 +171,13 @@ def translation_checks(original: str, text: str) -> tuple[Check, ...]:
     """The rules that hold in any language: another text, the same figures, about as long. Whether
     it asks the same a person sees."""
     before, after = _figures(original), _figures(text)
-    is_same = before == after
-    figures = (
-        "numbers",
-        is_same,
-        "All figures are kept."
-        if is_same
-        else f"Figures: {', '.join(before)} became {', '.join(after)}.",
-    )
+    found = f"Figures: {', '.join(before)} became {', '.join(after)}."
+    figures = _check("numbers", passed=before == after, kept="All figures are kept.", found=found)
     return _different(original, text), figures, _length(original, text)
+
+
+def _check(name: str, *, passed: bool, kept: str, found: str) -> Check:
+    return name, passed, kept if passed else found
 
 
 def _figures(text: str) -> list[str]:
@@ -198,14 +196,10 @@ def overlap(original: str, text: str) -> float:
 
 
 def _different(original: str, text: str) -> Check:
-    same = _bare(original) == _bare(text)
-    if same:
-        sentence = "It is the original again."
-    elif text.strip():
-        sentence = "It is not the original's text."
-    else:
-        sentence = "It is empty."
-    return "different", not same and bool(text.strip()), sentence
+    is_same = _bare(original) == _bare(text)
+    found = "It is the original again." if is_same else "It is empty."
+    passed = not is_same and bool(text.strip())
+    return _check("different", passed=passed, kept="It is not the original's text.", found=found)
 
 
 def _bare(text: str) -> str:
@@ -218,15 +212,11 @@ def _numbers(original: str, text: str) -> Check:
     lost = sorted(before - after - ({"1"} if _ONE.search(text) else set()))
     new = sorted(after - before - ({"1"} if _ONE.search(original) else set()))
     changes = []
-    if lost:
-        changes.append(f"lost {', '.join(lost)}")
-    if new:
-        changes.append(f"new {', '.join(new)}")
-    return (
-        "numbers",
-        not lost and not new,
-        f"Numbers: {'; '.join(changes)}." if changes else "All numbers are kept.",
-    )
+    for word, figures in (("lost", lost), ("new", new)):
+        if figures:
+            changes.append(f"{word} {', '.join(figures)}")
+    found = f"Numbers: {'; '.join(changes)}."
+    return _check("numbers", passed=not changes, kept="All numbers are kept.", found=found)
 
 
 def _owner(word: str) -> str:
@@ -246,50 +236,31 @@ def names(text: str) -> set[str]:
 def _names(original: str, text: str) -> Check:
     kept_words = {_owner(word).casefold() for word in _WORD.findall(text)}
     lost = sorted(name for name in names(original) if name.casefold() not in kept_words)
-    return "names", not lost, f"Names lost: {', '.join(lost)}." if lost else "All names are kept."
+    found = f"Names lost: {', '.join(lost)}."
+    return _check("names", passed=not lost, kept="All names are kept.", found=found)
 
 
 def _negations(original: str, text: str) -> Check:
     before, after = (len(_NEGATION.findall(words)) for words in (original, text))
+    found = f"The original has {before} negation{'s' * (before != 1)}, the paraphrase {after}."
     is_same = (before > 0) == (after > 0)
-    return (
-        "negations",
-        is_same,
-        (
-            "Negations are kept."
-            if is_same
-            else f"The original has {before} negation{'s' * (before != 1)}, the paraphrase {after}."
-        ),
-    )
+    return _check("negations", passed=is_same, kept="Negations are kept.", found=found)
 
 
 def _options(original: str, text: str, options: Sequence[str]) -> Check:
     """An option that the question names must stay named, and none may be given away."""
-    moved = [
-        option
-        for option in options
-        if len(option) > 2
-        and (option.casefold() in original.casefold()) != (option.casefold() in text.casefold())
-    ]
-    return (
-        "options",
-        not moved,
-        (
-            f"The option {moved[0]!r} is named in one of the two texts only."
-            if moved
-            else "No option is lost or given away."
-        ),
-    )
+    texts = original.casefold(), text.casefold()
+    for option in options:
+        is_named = [option.casefold() in words for words in texts]
+        if len(option) > 2 and is_named[0] != is_named[1]:
+            return "options", False, f"The option {option!r} is named in one of the two texts only."
+    return "options", True, "No option is lost or given away."
 
 
 def _length(original: str, text: str) -> Check:
     before, after = (max(len(_WORD.findall(words)), 1) for words in (original, text))
-    ratio = after / before
-    return (
-        "length",
-        SHORTEST <= ratio <= LONGEST,
-        f"It has {ratio:.1f} times the words of the original.",
-    )
+    sentence = f"It has {after / before:.1f} times the words of the original."
+    return "length", SHORTEST <= after / before <= LONGEST, sentence
 
 
 # The asking: every step of a recipe for every question.
@@ -425,28 +396,15 @@ async def _proposal(item: Item, recipe: Recipe, use: ModelUse, asking: Asking) -
         if completion.status != "ok" or not text:
             reason = completion.error or f"Step {step + 1} of {len(recipe.steps)} gave no text."
             return Proposal(item.item_id, item.question, error=reason)
-    is_translation = bool(language_of(recipe.change))
-    text_checks = (
-        translation_checks(item.question, text)
-        if is_translation
-        else checks(item.question, text, options=item.options)
-    )
-    is_kept = all(passed for _, passed, _ in text_checks)
-    pair_id = (
-        _store_pair(
-            item, text, made_by=maker(use.name, recipe), store=asking.store, change=recipe.change
-        )
-        if is_kept
-        else None
-    )
-    return Proposal(
-        item.item_id,
-        item.question,
-        text=text,
-        checks=text_checks,
-        overlap=overlap(item.question, text),
-        pair_id=pair_id,
-    )
+    if language_of(recipe.change):
+        text_checks = translation_checks(item.question, text)
+    else:
+        text_checks = checks(item.question, text, options=item.options)
+    proposal = _proposed(item, text, text_checks)
+    if not all(passed for _, passed, _ in text_checks):
+        return proposal
+    made_by = maker(use.name, recipe)
+    return _stored(item, proposal, made_by=made_by, store=asking.store, change=recipe.change)
 
 
 def _call(backend: Backend, use: ModelUse, recipe: Recipe, step: int, text: str) -> Call:
@@ -484,37 +442,34 @@ def propose_typos(items: Sequence[Item], store: Store) -> list[Proposal]:
     require(Permission.BRING)
     proposals = []
     for item in items:
-        for text in misspellings(
-            item.question, 2, share=Typos.share, rng=generator(0, "typos for review", item.item_id)
-        ):
-            pair_id = _store_pair(item, text, made_by=BY_RULE, store=store, change=TYPOS)
-            proposals.append(
-                Proposal(
-                    item.item_id,
-                    item.question,
-                    text=text,
-                    checks=(),
-                    overlap=overlap(item.question, text),
-                    pair_id=pair_id,
-                )
-            )
+        rng = generator(0, "typos for review", item.item_id)
+        for text in misspellings(item.question, 2, share=Typos.share, rng=rng):
+            proposal = _proposed(item, text)
+            proposals.append(_stored(item, proposal, made_by=BY_RULE, store=store, change=TYPOS))
     store.writer.flush()
     return proposals
 
 
-def _store_pair(item: Item, text: str, made_by: str, store: Store, change: str) -> str:
-    pair_id = digest("pair", item.item_id, item.question, text)
+def _proposed(item: Item, text: str, text_checks: tuple[Check, ...] = ()) -> Proposal:
+    words_in_common = overlap(item.question, text)
+    return Proposal(item.item_id, item.question, text, checks=text_checks, overlap=words_in_common)
+
+
+def _stored(item: Item, proposal: Proposal, made_by: str, store: Store, change: str) -> Proposal:
+    """Hand the pair to the store, and return the proposal with its id."""
+    pair_id = digest("pair", item.item_id, item.question, proposal.text)
     row = {
         "pair_id": pair_id,
         "dataset": item.dataset,
         "item_id": item.item_id,
         "original": item.question,
-        "paraphrase": text,
+        "paraphrase": proposal.text,
+        "generator": made_by,
+        "created_at": rows.now(),
+        "change": change,
     }
-    store.writer.add(
-        "paraphrases", [row | {"generator": made_by, "created_at": rows.now(), "change": change}]
-    )
-    return pair_id
+    store.writer.add("paraphrases", [row])
+    return replace(proposal, pair_id=pair_id)
 
 
 STUDY = "study:"
