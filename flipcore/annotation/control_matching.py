@@ -79,15 +79,7 @@ def matched_in_study(
             "This study has no controls to match from. Choose another set, or declare controls "
             "under New study."
         )
-    models = _checked(study, models)
-    accuracies = pairs.reference_accuracies(store, [row["item_id"] for row in rows], models=models)
-    return matching_of(
-        _traits(benchmark, accuracies),
-        _traits(control, accuracies),
-        by=by,
-        caliper=caliper,
-        models=models,
-    )
+    return _matched(store, study, benchmark, control, by=by, caliper=caliper, models=models)
 
 
 def matched_from_set(
@@ -117,13 +109,24 @@ def matched_from_set(
         raise BadInput(
             f"{source.dataset} has no item that could be a control of this study's benchmark items."
         )
+    return _matched(store, study, benchmark, candidates, by=by, caliper=caliper, models=models)
+
+
+def _matched(
+    store: Store,
+    study: Study,
+    benchmark: Sequence[Mapping[str, Any]],
+    controls: Sequence[Mapping[str, Any]],
+    by: Sequence[str],
+    caliper: float,
+    models: Sequence[str],
+) -> Matching:
     models = _checked(study, models)
-    accuracies = pairs.reference_accuracies(
-        store, [row["item_id"] for row in (*benchmark, *candidates)], models=models
-    )
+    ids = [row["item_id"] for row in (*benchmark, *controls)]
+    accuracies = pairs.reference_accuracies(store, ids, models=models)
     return matching_of(
         _traits(benchmark, accuracies),
-        _traits(candidates, accuracies),
+        _traits(controls, accuracies),
         by=by,
         caliper=caliper,
         models=models,
@@ -152,14 +155,8 @@ def paired_study(study: Study, matching: Matching, source: ItemSource | None = N
     if source is not None:
         ids = list(dict.fromkeys(matching.pairs.values()))
         controls = replace(source, role="control", n=0, where={ITEM_ID: ids})
-        items = (
-            *(
-                source_of_items
-                for source_of_items in study.items
-                if source_of_items.role not in CONTROL_ROLES
-            ),
-            controls,
-        )
+        others = [other for other in study.items if other.role not in CONTROL_ROLES]
+        items = (*others, controls)
     return replace(
         study, name=f"{study.name}, paired controls", items=items, control=PAIRED_CONTROL
     )
@@ -167,9 +164,8 @@ def paired_study(study: Study, matching: Matching, source: ItemSource | None = N
 
 def _checked(study: Study, models: Sequence[str]) -> tuple[str, ...]:
     """Reference models; BadInput for one whose answers are under test."""
-    models_asked = {use.name for use in study.models}
-    under_test = [name for name in models if name in models_asked]
-    if under_test:
+    asked = {use.name for use in study.models}
+    if under_test := [name for name in models if name in asked]:
         raise BadInput(
             f"{under_test[0]} is under test here, so its accuracy cannot choose its controls. Take "
             "another model."
