@@ -3,7 +3,8 @@ what was struck out."""
 
 import math
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import Any
 
 import pandas as pd
 
@@ -177,44 +178,28 @@ def effect(
     """`readouts` of one model with every wording that was asked (`paraphrases="all"`), `materials`
     (item, variant of the axis) -> pair, `states` of all stored pairs as
     `store.queries.paraphrase_states` gives them."""
+    answers = _Answers(readouts, extractor, reference=reference, axis=axis)
     by_pair = dict(zip(states["pair_id"], states["state"], strict=True))
     state = {place: by_pair.get(pair, "unreviewed") for place, pair in materials.items()}
-    asked_places = set(_keys(readouts, axis)) & set(state)
+    asked_places = {place for place in answers.places if place in state}
     subsets = []
     for name, keep in KEEP.items():
         strikes = {place for place in asked_places if state[place] not in keep}
-        subsets.append(
-            (
-                name,
-                len(asked_places) - len(strikes),
-                decomposition_without(
-                    readouts, strikes, extractor=extractor, reference=reference, axis=axis
-                ),
-            )
-        )
+        n_left = len(asked_places) - len(strikes)
+        subsets.append((name, n_left, answers.without(strikes).parts))
     places: dict[str, list[Place]] = {name: [] for name in KEEP["all"]}
     for place, place_state in state.items():
         if place in asked_places and place_state in places:
             places[place_state].append(place)
     n_bad, n_reviewed = expected_bad(states, [materials[place] for place in places["unreviewed"]])
-    try:
-        bounds = (
-            _bounds(
-                readouts,
-                places,
-                n_bad=n_bad,
-                n_reviewed=n_reviewed,
-                extractor=extractor,
-                reference=reference,
-                axis=axis,
-            )
-            if n_reviewed
-            else None
-        )
-    # too many paraphrases of one item to try them all: the rest of the page still stands
-    except BadInput as error:
-        return Effect(tuple(subsets), bounds=None, unbounded=str(error), axis=axis)
-    return Effect(tuple(subsets), bounds, axis=axis)
+    bounds, unbounded = None, ""
+    if n_reviewed:
+        try:
+            bounds = _bounds(answers, places, n_bad=n_bad, n_reviewed=n_reviewed)
+        # too many paraphrases of one item to try them all: the rest of the page still stands
+        except BadInput as error:
+            unbounded = str(error)
+    return Effect(tuple(subsets), bounds, unbounded=unbounded, axis=axis)
 
 
 def effect_rows(study_effect: Effect) -> list[dict]:
@@ -297,34 +282,20 @@ def expected_bad(states: pd.DataFrame, unreviewed: Collection[str]) -> tuple[int
 
 
 def _bounds(
-    readouts: pd.DataFrame,
-    places: Mapping[str, list[Place]],
-    n_bad: int,
-    n_reviewed: int,
-    extractor: str,
-    reference: str,
-    axis: str,
+    answers: "_Answers", places: Mapping[str, list[Place]], n_bad: int, n_reviewed: int
 ) -> Bounds:
-    rejected = set(places["rejected"])
-    standing = readouts[[key not in rejected for key in _keys(readouts, axis)]]
-    limits = {
-        name: (
-            decomposition_without(
-                standing, least, extractor=extractor, reference=reference, axis=axis
-            ),
-            decomposition_without(
-                standing, most, extractor=extractor, reference=reference, axis=axis
-            ),
-        )
-        for name, (least, most) in extreme_strikes(
-            standing,
-            places["unreviewed"],
-            n_bad=n_bad,
-            extractor=extractor,
-            reference=reference,
-            axis=axis,
-        ).items()
-    }
+    standing = answers.without(set(places["rejected"]))
+    strikes = extreme_strikes(
+        standing.readouts,
+        places["unreviewed"],
+        n_bad=n_bad,
+        extractor=answers.extractor,
+        reference=answers.reference,
+        axis=answers.axis,
+    )
+    limits = {}
+    for name, (least, most) in strikes.items():
+        limits[name] = (standing.without(least).parts, standing.without(most).parts)
     return Bounds(
         n_bad,
         len(places["unreviewed"]),
@@ -333,26 +304,34 @@ def _bounds(
     )
 
 
-def decomposition_without(
-    readouts: pd.DataFrame,
-    strikes: Collection[Place],
-    extractor: str,
-    reference: str,
-    axis: str = PARAPHRASE,
-) -> Decomposition:
-    """T, G and A of the axis without the places in `strikes`."""
-    rows = readouts[[key not in strikes for key in _keys(readouts, axis)]]
-    return decompositions(coded_answers(rows), reference, axes=[axis], extractors=[extractor])[0]
+@dataclass(frozen=True)
+class _Answers:
+    """Readouts of one model, and the extractor, reference and axis that are looked at."""
 
+    readouts: pd.DataFrame
+    extractor: str
+    reference: str
+    axis: str
 
-def _keys(readouts: pd.DataFrame, axis: str):
-    """(item, variant) of rows on the axis; None elsewhere, where names may be alike."""
-    return (
-        (item, variant) if row_axis == axis else None
-        for item, variant, row_axis in zip(
-            readouts["item_id"], readouts["variant"], readouts["axis"], strict=True
-        )
-    )
+    @property
+    def places(self) -> list[Any]:
+        """(item, variant) of rows on the axis; None elsewhere, where names may be alike."""
+        is_on_axis = self.readouts["axis"] == self.axis
+        pairs = zip(self.readouts["item_id"], self.readouts["variant"], strict=True)
+        return [pair if on_axis else None for pair, on_axis in zip(pairs, is_on_axis, strict=True)]
+
+    def without(self, strikes: Collection[Place]) -> "_Answers":
+        """Return the same without the places in `strikes`."""
+        is_left = [place not in strikes for place in self.places]
+        return replace(self, readouts=self.readouts[is_left])
+
+    @property
+    def parts(self) -> Decomposition:
+        """T, G and A of the axis."""
+        answers = coded_answers(self.readouts)
+        return decompositions(
+            answers, self.reference, axes=[self.axis], extractors=[self.extractor]
+        )[0]
 
 
 # What one reviewer's verdicts changed: acceptance of each source, and the estimate of a study, with
@@ -433,14 +412,12 @@ def own_effect(
             f"{own.reviewer} has judged none of the {len(pairs):,} {NOUNS[axis][1]} that this "
             "study asked."
         )
+    answers = _Answers(readouts, extractor, reference=reference, axis=axis)
     rates = []
     for states in (own.before, own.states):
         rejected = set(states.loc[states["state"] == "rejected", "pair_id"])
         strikes = {place for place, pair in materials.items() if pair in rejected}
-        parts = decomposition_without(
-            readouts, strikes, extractor=extractor, reference=reference, axis=axis
-        )
-        rates.append(parts.T.text())
+        rates.append(answers.without(strikes).parts.T.text())
     judged = (
         f"{n_own:,} verdict{'s' * (n_own > 1)} of {own.reviewer} on the {len(pairs):,} "
         f"{NOUNS[axis][1]} that this study asked"
