@@ -13,8 +13,8 @@ def mark_flip(store: Store, flip: Mapping[str, str], verdict: str, reviewer: str
     """Stores the mark and waits until it is safe. `flip` names study_id, model, item_id, axis,
     variant_id, other_variant_id and extractor. Raises BadInput for a verdict or a name that is
     none."""
-    row = FLIP_MARKS.row({**flip, "verdict": verdict, "reviewer": signed(reviewer)})
-    judgements.keep(store, FLIP_MARKS, [row])
+    mark = {**flip, "verdict": verdict, "reviewer": signed(reviewer)}
+    judgements.keep(store, FLIP_MARKS, [mark])
 
 
 def flip_marks(store: Store, study_id: str, model: str, axis: str, extractor: str) -> list[dict]:

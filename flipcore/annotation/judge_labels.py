@@ -6,13 +6,22 @@ shown and excluded from all conclusions (statistics: gates).
 """
 
 import math
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from statistics import median
 from typing import Any
 
-from flipcore.annotation.paraphrases.random_order import BLOCK, SHARED, items_in_turn, queue, undone
+from flipcore.annotation.judging import (
+    BLOCK,
+    SHARED,
+    Place,
+    items_in_turn,
+    left_to_judge,
+    queue,
+    ratings_table,
+)
 from flipcore.core.errors import BadInput
 from flipcore.core.records import CODE, digest
 from flipcore.core.sandbox import FAILED, PASSED
@@ -103,32 +112,25 @@ def ids_to_label(
         )
     doubts = {text["call_id"]: text["doubt"] for text in texts} if by_doubt else None
     order = queue(rows, reviewer, shared=shared, risk=doubts)
-    standing = [row for row in labels if by_doubt or not row.get("by_choice")]
-    by_reviewer: set[str] = {row["call_id"] for row in standing if row["reviewer"] == reviewer}
-    by_others: Collection[str] = {row["call_id"] for row in standing if row["reviewer"] != reviewer}
+    counted = [row for row in labels if by_doubt or not row.get("by_choice")]
     if not by_doubt:
         order = items_in_turn(order, {text["call_id"]: text["item_id"] for text in texts})
-    return undone(order, by_reviewer, by_others=by_others)
+    return left_to_judge(order, reviewer, counted, OUTPUT_LABELS)
 
 
 def agreed_labels(labels: Sequence[Mapping]) -> tuple[dict[str, str | None], int]:
     """(text -> what most people read in it, texts on which they are even and which therefore have
     no label), of those that came up at random."""
-    by_text: dict[str, list[str | None]] = {}
+    by_text: dict[str, Counter[str | None]] = {}
     for row in labels:
-        if row.get("by_choice"):
-            continue
-        by_text.setdefault(row["call_id"], []).append(row["answer"])
-    agreed, n_even = {}, 0
-    for call_id, answers in by_text.items():
-        counts = sorted(
-            ((answers.count(answer), str(answer), answer) for answer in set(answers)), reverse=True
-        )
-        if len(counts) > 1 and counts[0][0] == counts[1][0]:
-            n_even += 1
-        else:
-            agreed[call_id] = counts[0][2]
-    return agreed, n_even
+        if not row.get("by_choice"):
+            by_text.setdefault(row["call_id"], Counter())[row["answer"]] += 1
+    agreed: dict[str, str | None] = {}
+    for call_id, counts in by_text.items():
+        (answer, most), *others = counts.most_common(2)
+        if not others or others[0][1] < most:
+            agreed[call_id] = answer
+    return agreed, len(by_text) - len(agreed)
 
 
 def labelled_readouts(store: Store, study_id: str) -> list[dict]:
@@ -157,13 +159,7 @@ def _against(row: Mapping, label: str | None) -> dict:
 def people_agreement(labels: Sequence[Mapping]) -> Agreement:
     """Krippendorff's alpha of what people read in the same outputs; no single answer is an answer
     of its own."""
-    by_reviewer: dict[str, dict[str, str]] = {}
-    for row in labels:
-        by_reviewer.setdefault(row["reviewer"], {})[row["call_id"]] = row["answer"] or "none"
-    calls = sorted({row["call_id"] for row in labels})
-    table = []
-    for answers in by_reviewer.values():
-        table.append([answers.get(call) for call in calls])
+    _, _, table = ratings_table(labels, OUTPUT_LABELS, lambda row: row["answer"] or "none")
     return krippendorff_agreement(table)
 
 
@@ -218,10 +214,9 @@ def judge_report(texts: Sequence[Mapping], labels: Sequence[Mapping]) -> JudgeRe
     asked_both_ways = [
         text for text in texts if text["asked_backwards"] and text["kind"] == "choice"
     ]
-    places = [
-        [_place_of(text, name) for text in asked_both_ways]
-        for name in ("judged", "judged_backwards")
-    ]
+    places = []
+    for name in ("judged", "judged_backwards"):
+        places.append([_place_of(text, name) for text in asked_both_ways])
     gate = judge_gate(
         [agreed[text["call_id"]] for text in labelled],
         [text["judged"] for text in labelled],
@@ -370,23 +365,16 @@ def pairs_to_label(
         generator = f"{first['model']}|{first['axis']}"
         rows.append({"pair_id": name, "dataset": first["dataset"], "generator": generator})
     order = queue(rows, reviewer)
-    standing = [row for row in labels if row["rule_version"] == IN_PAIRS]
-    by_reviewer: Collection[str] = {
-        row["call_id"] for row in standing if row["reviewer"] == reviewer
-    }
-    by_others: Collection[str] = {row["call_id"] for row in standing if row["reviewer"] != reviewer}
-    to_label: list[str] = []
     served = items_in_turn(order, {name: first["item_id"] for name, (first, _) in pairs.items()})
+    places: list[Place] = []
     for start in range(0, len(served), BLOCK):
-        calls = []
+        mixed = []
         for place in served[start : start + BLOCK]:
-            for side in pairs[place.pair_id]:
-                call_id = side["call_id"]
-                calls.append((digest("pairs", reviewer, call_id), call_id, place.shared))
-        for _, call_id, is_shared in sorted(calls):
-            if call_id not in by_reviewer and (is_shared or call_id not in by_others):
-                to_label.append(call_id)
-    return list(dict.fromkeys(to_label))
+            mixed += [Place(side["call_id"], place.shared) for side in pairs[place.pair_id]]
+        places += sorted(mixed, key=lambda side: digest("pairs", reviewer, side.pair_id))
+    in_pairs = [row for row in labels if row["rule_version"] == IN_PAIRS]
+    # An output may be a side of several pairs.
+    return list(dict.fromkeys(left_to_judge(places, reviewer, in_pairs, OUTPUT_LABELS)))
 
 
 def labelled_pairs(store: Store, study_id: str) -> Pairs:

@@ -13,7 +13,7 @@ from functools import cached_property
 import pandas as pd
 
 from flipcore.annotation.judge_labels import canonical_answer
-from flipcore.annotation.paraphrases.random_order import queue
+from flipcore.annotation.judging import left_to_judge, queue
 from flipcore.core.records import CODE, Item, digest
 from flipcore.stats.audit.suspects import Suspicion, suspicions
 from flipcore.stats.base.accuracy import accuracy
@@ -96,16 +96,9 @@ def ids_to_review(
     for suspect in to_judge:
         item = suspect.item
         rows.append({"pair_id": item.item_id, "dataset": item.dataset, "generator": ""})
-    judged_ids = {
-        row["item_id"]
-        for row in verdicts
-        if row["reviewer"] == reviewer and (by_suspicion or not row["by_choice"])
-    }
-    return [
-        place.pair_id
-        for place in queue(rows, reviewer, shared=1, risk=risk)
-        if place.pair_id not in judged_ids
-    ]
+    counted = [row for row in verdicts if by_suspicion or not row["by_choice"]]
+    order = queue(rows, reviewer, shared=1, risk=risk)
+    return left_to_judge(order, reviewer, counted, KEY_VERDICTS)
 
 
 def key_verdict_row(

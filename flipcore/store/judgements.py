@@ -16,6 +16,7 @@ from flipcore.core.errors import BadInput
 from flipcore.core.records import digest
 from flipcore.stats.flips.human_share import VERDICTS as FLIP_WORDS
 from flipcore.store.rows import now
+from flipcore.store.schema import tables
 from flipcore.store.visible import HIDDEN, OPEN
 
 MOST_NAME_CHARS = 80
@@ -26,11 +27,10 @@ _ID = re.compile(r"[0-9a-f]{20}")
 class Kind:
     """A kind of judgement. `subject` are the columns that name what was judged; `series` those by
     which rows of one reviewer on one subject stand beside each other; `words` the answers that a
-    column may hold, and `refusal` the sentence for any other. An undo copies the columns `copied`
-    and empties `emptied`; without `copied` nothing is undone, and another answer replaces the
-    first. `is_seen` is the rule, in SQL, on what may be shown, and `reads` what a reviewer needs
-    to read their own rows where they may read no results. `in_files` are the columns that leave in
-    a file."""
+    column may hold, and `refusal` the sentence for any other. An undo empties the columns
+    `emptied`; where there is none, another answer replaces the first. `is_seen` is the rule, in
+    SQL, on what may be shown, and `reads` what a reviewer needs to read their own rows where they
+    may read no results. `in_files` are the columns that leave in a file."""
 
     table: str
     key: str
@@ -40,12 +40,17 @@ class Kind:
     series: tuple[str, ...] = ()
     words: Mapping[str, Sequence[str]] = field(default_factory=dict)
     refusal: str = ""
-    copied: tuple[str, ...] = ()
+    has_undo: bool = True
     emptied: Mapping[str, Any] = field(default_factory=dict)
     is_seen: str = f"item_id NOT IN ({HIDDEN})"
     order: tuple[str, ...] = ("created_at",)
     in_files: tuple[str, ...] = ()
     reads: Permission | None = None
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Columns of the table."""
+        return tables()[self.table].names
 
     def row(
         self,
@@ -62,7 +67,7 @@ class Kind:
             if values[column] not in words:
                 raise BadInput(self.refusal.format(str(values[column])[:40]))
         row = dict(values)
-        if self.copied:
+        if self.has_undo:
             row.setdefault("undoes", None)
         row["created_at"] = created_at or now()
         # A browser makes the id of what it sends, so that a message sent twice is one row.
@@ -73,7 +78,8 @@ class Kind:
         self, judgement: Mapping, *, row_id: str = "", created_at: dt.datetime | None = None
     ) -> dict:
         """Return the row that takes a judgement back, in the name of the reviewer who gave it."""
-        values = {name: judgement[name] for name in self.copied}
+        not_copied = {self.key, "undoes", "created_at", "by_choice", *self.emptied}
+        values = {name: judgement[name] for name in self.names if name not in not_copied}
         values |= {**self.emptied, "undoes": judgement[self.key]}
         return self.row(values, row_id=row_id, created_at=created_at)
 
@@ -83,7 +89,7 @@ class Kind:
 
     def stands(self, row: str) -> str:
         """Return the rule, in SQL, that a row of the table is a judgement that nobody took back."""
-        if not self.copied:
+        if not self.has_undo:
             return "true"
         return (
             f"{row}.undoes IS NULL AND NOT EXISTS "
@@ -121,10 +127,6 @@ PAIR_VERDICTS = Kind(
     subject=("pair_id",),
     question="Is this the same question?",
     series=("reviewer_kind",),
-    copied=(
-        *("pair_id", "reviewer", "reviewer_kind"),
-        *("original_hash", "paraphrase_hash", "rule_version"),
-    ),
     emptied={**dict.fromkeys(CHECKS), "note": ""},
     is_seen=f"pair_id NOT IN (SELECT pair_id FROM paraphrases WHERE item_id IN ({HIDDEN}))",
     in_files=(
@@ -140,7 +142,6 @@ OUTPUT_LABELS = Kind(
     question="What does this output answer?",
     # Labels of pairs are no labels of single outputs.
     series=("rule_version",),
-    copied=("item_id", "call_id", "reviewer", "text_hash", "rule_version"),
     emptied={"answer": None},
 )
 KEY_VERDICTS = Kind(
@@ -152,7 +153,6 @@ KEY_VERDICTS = Kind(
     refusal=(
         f"A question is answered, or it is {AMBIGUOUS} or {UNANSWERABLE}; this verdict says {{!r}}."
     ),
-    copied=("item_id", "reviewer", "verdict", "answer", "item_hash", "rule_version"),
 )
 FLIP_MARKS = Kind(
     "flip_verdicts",
@@ -163,6 +163,7 @@ FLIP_MARKS = Kind(
     ),
     question="Is this flip genuine, or an artifact of the extractor?",
     words={"verdict": FLIP_WORDS},
+    has_undo=False,
     refusal=f"A flip is marked {', '.join(FLIP_WORDS)}; this mark says {{!r}}.",
     is_seen=(
         f"(study_id, item_id) IN (SELECT i.study_id, i.item_id FROM study_items i WHERE {OPEN})"
@@ -174,6 +175,7 @@ SURVEY_ANSWERS = Kind(
     subject=("survey_id", "position"),
     question="Which one comes from set 2?",
     reviewer="annotator",
+    has_undo=False,
     is_seen="true",
     order=("annotator", "position"),
     in_files=(

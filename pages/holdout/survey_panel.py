@@ -26,10 +26,8 @@ def show(sets: Sets) -> None:
     _results(sets)
     if st.session_state.get("model-asked"):
         st.info(plain(st.session_state.pop("model-asked")), icon=":material/smart_toy:")
-    surveys = [
-        Survey.of_design(row["design"]) for row in holdout.surveys(session.store(), sets.sets_id)
-    ]
-    for survey in surveys:
+    surveys = sheets.stored_surveys(session.store(), sets.sets_id)
+    for survey in surveys.values():
         _one(survey, sets)
     with st.expander("Build a survey", expanded=not surveys, icon=":material/add:"):
         build_survey(sets)
@@ -159,12 +157,8 @@ def _in() -> None:
     if upload is None:
         return
     with shown_problem():
-        surveys = {
-            row["survey_id"]: Survey.of_design(row["design"])
-            for row in holdout.surveys(session.store())
-        }
         # Sheets of any survey may be in the file.
-        answers = sheets.returned(saved_upload(upload), surveys)
+        answers = sheets.returned(saved_upload(upload), sheets.stored_surveys(session.store()))
         st.markdown(
             f"{count_of(len(answers.rows), 'answer')} can be used, "
             f"{count_of(len(answers.refusals), 'row is', 'rows are')} refused."

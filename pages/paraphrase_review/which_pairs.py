@@ -6,8 +6,8 @@ Which matter most: how far a study's flip rate moves when one paraphrase is stru
 import streamlit as st
 
 from flipcore.access.acting import EVERY, acting
+from flipcore.annotation.judging import SHARED
 from flipcore.annotation.paraphrases.effect import struck_rows
-from flipcore.annotation.paraphrases.random_order import SHARED
 from flipcore.stats.flips.exclusion_bounds import moved_by_all
 from flipcore.store.queries import review
 from flipcore.store.queries import studies as queries

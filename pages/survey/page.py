@@ -166,9 +166,7 @@ def _back(survey: Survey, position: int) -> None:
 
 
 page_header("survey", choose=False)
-surveys = {
-    row["survey_id"]: Survey.of_design(row["design"]) for row in holdout.surveys(session.store())
-}
+surveys = sheets.stored_surveys(session.store())
 link_id = acting().survey or st.query_params.get("survey", "")
 
 if link_id in surveys:

@@ -6,7 +6,7 @@ import pytest
 
 from flipcore import __main__ as command
 from flipcore.annotation.gates import reasons
-from flipcore.annotation.paraphrases.random_order import queue
+from flipcore.annotation.judging import queue
 from flipcore.annotation.paraphrases.verdicts import verdict_row
 from flipcore.reports.exports.document import report
 from flipcore.reports.memory import why_no_test

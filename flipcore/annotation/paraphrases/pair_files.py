@@ -13,6 +13,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
+from flipcore.annotation.judging import Refusal, read_each
 from flipcore.annotation.paraphrases.random_order import count_beginnings
 from flipcore.annotation.paraphrases.verdicts import (
     ADJUDICATION,
@@ -84,7 +85,7 @@ class Incoming:
     pairs: tuple[dict, ...]
     items: tuple[Item, ...]
     verdicts: tuple[dict, ...]
-    refusals: tuple[tuple[int, str], ...]
+    refusals: tuple[Refusal, ...]
     notes: tuple[str, ...] = ()
 
 
@@ -167,8 +168,8 @@ def incoming(
     pairs: dict[str, dict] = {}
     items: dict[str, Item] = {}
     verdicts: dict[str, dict] = {}
-    refusals: list[tuple[int, str]] = []
-    for place, row in enumerate(rows):
+
+    def take(place: int, row: Row) -> None:
         reader = _Reader(
             row,
             columns,
@@ -179,19 +180,15 @@ def incoming(
             furnished=furnished,
             reviewer_kind=reviewer_kind,
         )
-        try:
-            if row.problem:
-                raise BadInput(row.problem)
-            pair, item = reader.pair(originals[place] if originals is not None else None)
-            verdict = reader.verdict(pair)
-        except BadInput as error:
-            refusals.append((row.line, f"{row.place} {error}."))
-            continue
+        pair, item = reader.pair(originals[place] if originals is not None else None)
+        verdict = reader.verdict(pair)
         pairs[pair["pair_id"]] = pair
         if item is not None:
             items[item.item_id] = item
         if verdict is not None:
             verdicts[verdict["verdict_id"]] = verdict
+
+    refusals = read_each(rows, take)
     new = tuple(pair for pair_id, pair in pairs.items() if pair_id not in inventory.pairs)
     notes = (
         ["“Question:” and what follows “Answer:” were taken off the paraphrases."]
@@ -211,7 +208,7 @@ def incoming(
         new,
         tuple(items.values()),
         verdicts=tuple(verdicts.values()),
-        refusals=tuple(refusals),
+        refusals=refusals,
         notes=tuple(notes),
     )
 

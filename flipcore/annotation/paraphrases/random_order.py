@@ -11,129 +11,20 @@ it. Places come from hashes (`queue`), so a file can show the same, and nothing 
 """
 
 import datetime as dt
-from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 from flipcore.access.acting import EVERY, Permission, is_access_on, require
+from flipcore.annotation.judging import SHARED, Place, beginning, queue, undone
 from flipcore.annotation.paraphrases.verdicts import ADJUDICATION, CHECKS, PERSON, verdict_row
 from flipcore.core.errors import BadInput
-from flipcore.core.records import Item, digest
+from flipcore.core.records import Item
 from flipcore.store.connection import Store
 from flipcore.store.judgements import PAIR_VERDICTS, signed
 from flipcore.store.queries import judgements, review
 from flipcore.store.rows import now
 from flipcore.text.answers import answer_text
 from flipcore.text.differences import word_differences
-
-# What to ask a reviewer next: an order of their own, balanced over strata, with a share that
-# everybody judges. Places come from hashes of (seed, reviewer, pair), so a queue needs no storage,
-# is the same on every machine, resumes at the first pair without a verdict, and barely changes when
-# pairs are added.
-
-SHARED = 0.3
-BLOCK = 10  # shared pairs that everybody judges before the next such block
-
-
-@dataclass(frozen=True)
-class Place:
-    """One pair in a queue; a shared one is judged by everybody, any other by whoever comes
-    first."""
-
-    pair_id: str
-    shared: bool
-
-
-def queue(
-    pairs: Sequence[Mapping],
-    reviewer: str,
-    *,
-    shared: float = SHARED,
-    seed: int = 0,
-    risk: Mapping[str, float] | None = None,
-) -> list[Place]:
-    """All `pairs` (pair_id, dataset, generator) in this reviewer's order.
-
-    Every beginning of it holds the strata (dataset, generator) and the shared pairs in about their
-    proportions. The shared pairs come in the same blocks for everybody, shuffled within, so that
-    two who stop early overlap too. With `risk` (pair_id -> how far the estimate moves without the
-    pair) the riskiest come first. Raises BadInput for a share outside 0 to 1."""
-    if not 0 <= shared <= 1:
-        raise BadInput(f"The share that everybody judges lies between 0 and 1; got {shared}.")
-    common = [pair for pair in pairs if _uniform(seed, "shared", pair["pair_id"]) < shared]
-    names = {pair["pair_id"] for pair in common}
-    unshared = [pair for pair in pairs if pair["pair_id"] not in names]
-    groups = (
-        (_shuffled_in_blocks(_spread(common, seed, reviewer=""), seed, reviewer=reviewer), True),
-        (_spread(unshared, seed, reviewer=reviewer), False),
-    )
-    risks = risk or {}
-    places = []
-    for group, is_shared in groups:
-        for pair_id, position in group:
-            rank = (-risks.get(pair_id, 0.0), position, pair_id)
-            places.append((rank, Place(pair_id, is_shared)))
-    return [place for _, place in sorted(places, key=lambda ranked: ranked[0])]
-
-
-def items_in_turn(order: Sequence[Place], item_of: Mapping[str, str]) -> list[Place]:
-    """The order with an item's second place after every item's first, and so on; `item_of` pair id
-    -> item."""
-    n_before: Counter[str] = Counter()
-    turns = []
-    for place in order:
-        item = item_of[place.pair_id]
-        turns.append((n_before[item], place))
-        n_before[item] += 1
-    return [place for _, place in sorted(turns, key=lambda turn: turn[0])]
-
-
-def undone(
-    order: Sequence[Place], by_reviewer: Collection[str], by_others: Collection[str]
-) -> list[str]:
-    """The pairs of a queue that this reviewer still has to judge: not in `by_reviewer`, nor in
-    `by_others` unless everybody judges it."""
-    return [
-        place.pair_id
-        for place in order
-        if place.pair_id not in by_reviewer and (place.shared or place.pair_id not in by_others)
-    ]
-
-
-def _spread(pairs: Sequence[Mapping], seed: int, reviewer: str) -> list[tuple[str, float]]:
-    """(pair, place in 0..1): within a stratum at random, strata interleaved."""
-    strata: dict[tuple, list[str]] = {}
-    for pair in pairs:
-        strata.setdefault((pair["dataset"], pair["generator"]), []).append(pair["pair_id"])
-    places = []
-    for members in strata.values():
-        order = sorted(members, key=lambda pair_id: _uniform(seed, "order", reviewer, pair_id))
-        places += [
-            (pair_id, (i + _uniform(seed, "jitter", reviewer, pair_id)) / len(order))
-            for i, pair_id in enumerate(order)
-        ]
-    return places
-
-
-def _shuffled_in_blocks(
-    spread: list[tuple[str, float]], seed: int, reviewer: str
-) -> list[tuple[str, float]]:
-    """The same places, the pairs of each block in this reviewer's order."""
-    spread = sorted(spread, key=lambda row: row[::-1])
-    places = []
-    for start in range(0, len(spread), BLOCK):
-        block = spread[start : start + BLOCK]
-        order = sorted(
-            (pair_id for pair_id, _ in block),
-            key=lambda pair_id: _uniform(seed, "block", reviewer, pair_id),
-        )
-        places += [(pair_id, position) for pair_id, (_, position) in zip(order, block, strict=True)]
-    return places
-
-
-def _uniform(*names: object) -> float:
-    return int(digest(*names)[:12], 16) / 16**12
-
 
 # Which of a reviewer's verdicts came up at random.
 
@@ -167,20 +58,6 @@ def order_of(
         pairs = [row for row in pairs if source == f"{row['dataset']} · {row['generator']}"]
     places = queue(pairs, reviewer if is_access_on() else "", shared=shared, risk=risk)
     return Order(reviewer, tuple(places), at_random=not pair_ids and risk is None)
-
-
-def beginning(
-    places: Sequence[Place], own_pairs: Collection[str], others_pairs: Collection[str]
-) -> set[str]:
-    """Those of a reviewer's `own_pairs` that lie before the first gap of their order; a pair that
-    is not shared is none where somebody else judged it."""
-    reached: set[str] = set()
-    for place in places:
-        if place.pair_id in own_pairs:
-            reached.add(place.pair_id)
-        elif place.shared or place.pair_id not in others_pairs:
-            break
-    return reached
 
 
 def count_beginnings(store: Store) -> int:
@@ -293,15 +170,12 @@ def take(
 def _count(store: Store, rows: list[dict], standing: Mapping[str, Mapping], order: Order) -> None:
     """Keeps the rows, as drawn at random where the reviewer's order had reached their pairs; so do
     chosen ones that it has reached by now."""
-    undone = {row["undoes"] for row in standing.values() if row.get("undoes")}
-    verdicts = {
-        ident: row
-        for ident, row in standing.items()
-        if not row.get("undoes") and ident not in undone
-    }
-    verdicts = {
-        ident: row for ident, row in verdicts.items() if row["rule_version"] != ADJUDICATION
-    }
+    taken_back = {row.get("undoes") for row in standing.values()}
+    verdicts = {}
+    for ident, row in standing.items():
+        is_undo = row.get("undoes") or ident in taken_back
+        if not is_undo and row["rule_version"] != ADJUDICATION:
+            verdicts[ident] = row
     random: set[str] = set()
     if order.at_random:
         judged_ids = {row["pair_id"] for row in verdicts.values()}
@@ -311,18 +185,15 @@ def _count(store: Store, rows: list[dict], standing: Mapping[str, Mapping], orde
             others_pairs=review.judged_by_others(store, order.reviewer, at_random=True),
         )
     new = {row["verdict_id"] for row in rows}
-    judgements.keep(
-        store,
-        PAIR_VERDICTS,
-        [
-            row if row["undoes"] else row | {"by_choice": row["pair_id"] not in random}
-            for row in rows
-        ],
-    )
-    waiting = (row for ident, row in verdicts.items() if ident not in new and row["by_choice"])
-    review.count_as_random(
-        store, [row["verdict_id"] for row in waiting if row["pair_id"] in random]
-    )
+    for row in rows:
+        if not row["undoes"]:
+            row["by_choice"] = row["pair_id"] not in random
+    judgements.keep(store, PAIR_VERDICTS, rows)
+    reached = []
+    for ident, row in verdicts.items():
+        if ident not in new and row["by_choice"] and row["pair_id"] in random:
+            reached.append(ident)
+    review.count_as_random(store, reached)
 
 
 def _row(
@@ -346,14 +217,12 @@ def _row(
         raise BadInput(
             f"The pair {str(message.get('pair_id'))[:60]!r} is not stored here; reload the page."
         )
-    raw_answers = message.get("said")
-    answers = raw_answers if isinstance(raw_answers, Mapping) else {}
-    note = str(message.get("note") or "")
+    answers = message.get("said")
     return verdict_row(
         pair,
         reviewer,
-        answers=answers,
-        note=note,
+        answers=answers if isinstance(answers, Mapping) else {},
+        note=str(message.get("note") or ""),
         by_choice=True,
         verdict_id=message_id,
         created_at=created_at,
@@ -449,13 +318,6 @@ def _joined(runs: list[list[str]]) -> list[list[str]]:
 def _answer(pair: Mapping) -> str | None:
     if pair["target"] is None:
         return None
-    return answer_text(
-        Item(
-            pair["item_id"],
-            pair["dataset"],
-            kind=pair["kind"],
-            question=pair["original"],
-            options=tuple(pair["options"] or ()),
-        ),
-        pair["target"],
-    )
+    options = tuple(pair["options"] or ())
+    item = Item(pair["item_id"], pair["dataset"], pair["kind"], pair["original"], options)
+    return answer_text(item, pair["target"])

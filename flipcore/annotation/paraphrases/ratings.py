@@ -10,6 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
 
+from flipcore.annotation.judging import ratings_table
 from flipcore.annotation.paraphrases.verdicts import ADJUDICATION, CHECKS, MODEL, keeps
 from flipcore.stats.base.agreement import (
     Agreement,
@@ -20,6 +21,7 @@ from flipcore.stats.base.agreement import (
 from flipcore.stats.base.estimate import Estimate, percent_text
 from flipcore.stats.base.proportions import wilson
 from flipcore.stats.base.retention import passes, retention_estimate
+from flipcore.store.judgements import PAIR_VERDICTS
 
 FEWEST_SHARED = 20  # pairs judged by two people, below which nothing is said of agreement
 OVERALL = "kept"
@@ -60,19 +62,13 @@ def ratings(
 ) -> tuple[list[str], list[str], list[list[str | None]]]:
     """(reviewers, pairs, ratings[reviewer][pair]) of one check, or of whether a reviewer keeps the
     pair (`kept`)."""
-    reviewers = sorted({row["reviewer"] for row in verdicts})
-    pairs = sorted({row["pair_id"] for row in verdicts})
-    answers = {}
-    for row in verdicts:
+
+    def answer(row: Mapping) -> str | None:
         if check == OVERALL:
-            answer = "yes" if keeps(row) else "no"
-        else:
-            answer = row[check]
-        answers[row["reviewer"], row["pair_id"]] = answer
-    table = []
-    for reviewer in reviewers:
-        table.append([answers.get((reviewer, pair)) for pair in pairs])
-    return reviewers, pairs, table
+            return "yes" if keeps(row) else "no"
+        return row[check]
+
+    return ratings_table(verdicts, PAIR_VERDICTS, answer)
 
 
 @dataclass(frozen=True)

@@ -16,11 +16,12 @@ from itertools import islice
 from pathlib import Path
 
 from flipcore.access.acting import Permission, require
+from flipcore.annotation.judging import Refusal, read_each
 from flipcore.core.contracts import Backend
 from flipcore.core.errors import BadInput, OverBudget
 from flipcore.core.randomness import generator
 from flipcore.core.records import OK, Call, Completion, Item, Request, digest
-from flipcore.datasets.reading.rows import read_rows
+from flipcore.datasets.reading.rows import Row, read_rows
 from flipcore.models import ModelCard, open_backend
 from flipcore.runs.asking import Asking
 from flipcore.runs.cost import Projection, dollars, projected, refusal
@@ -101,6 +102,11 @@ class Sheet:
     target_examples: tuple[str, ...]
     retro_examples: tuple[str, ...]
     questions: tuple[Question, ...]
+
+    @property
+    def examples(self) -> dict[str, tuple[str, ...]]:
+        """Number of a set, as annotators know it -> its examples."""
+        return {"1": self.target_examples, "2": self.retro_examples}
 
 
 def new_survey(
@@ -199,7 +205,7 @@ def answer_row(
     """One answer as a row of `survey_answers`; `place` is 0 to 2, None where a reply could not be
     read."""
     question = sheet(survey, annotator).questions[position]
-    values = {
+    return {
         "survey_id": survey.survey_id,
         "annotator": annotator,
         "is_model": is_model,
@@ -210,7 +216,13 @@ def answer_row(
         "is_correct": None if place is None else place == question.right,
         "call_id": call_id,
     }
-    return SURVEY_ANSWERS.row(values)
+
+
+def stored_surveys(store: Store, sets_id: str | None = None) -> dict[str, Survey]:
+    """Return the surveys on two sets, or all, by id, newest first."""
+    return {
+        row["survey_id"]: Survey.of_design(row["design"]) for row in holdout.surveys(store, sets_id)
+    }
 
 
 def answers_to(store: Store, survey: Survey, annotator: str | None = None) -> list[dict]:
@@ -262,17 +274,18 @@ def survey_results(
 ) -> tuple[OddOneOut | None, str]:
     """(result, how) of all surveys on these sets, people or models, or (None, why there is
     none)."""
-    surveys = [Survey.of_design(row["design"]) for row in holdout.surveys(store, sets_id)]
-    tallies = [tally(answers_to(store, survey), is_model=is_model) for survey in surveys]
+    surveys = stored_surveys(store, sets_id).values()
     hits: list[float] = []
     entries: list[str] = []
     people: list[str] = []
-    for survey_tally in tallies:
+    out = unread = 0
+    for survey in surveys:
+        survey_tally = tally(answers_to(store, survey), is_model=is_model)
         hits += survey_tally.hits
         entries += survey_tally.entries
         people += survey_tally.annotators
-    out = sum(len(survey_tally.left_out) for survey_tally in tallies)
-    unread = sum(survey_tally.n_unreadable for survey_tally in tallies)
+        out += len(survey_tally.left_out)
+        unread += survey_tally.n_unreadable
     if not hits:
         waiting = NO_ANSWER if surveys else NO_SURVEY
         return None, waiting if not (out or unread) else (
@@ -293,8 +306,7 @@ def picks(store: Store, sets_id: str) -> dict[str, tuple[int, int]]:
     """Retro entry -> (answers that named it as the odd one, answers to triples that held it), over
     all surveys on these sets."""
     counts: dict[str, tuple[int, int]] = {}
-    for row in holdout.surveys(store, sets_id):
-        survey = Survey.of_design(row["design"])
+    for survey in stored_surveys(store, sets_id).values():
         survey_tally = tally(answers_to(store, survey), is_model=False)
         for entry, hit in zip(survey_tally.entries, survey_tally.hits, strict=True):
             n_right, n = counts.get(entry, (0, 0))
@@ -337,14 +349,10 @@ def sheet_rows(
             "text_3": "",
             "answer": "",
         }
-        for number, ids in (
-            ("1", annotator_sheet.target_examples),
-            ("2", annotator_sheet.retro_examples),
-        ):
-            rows += [
-                start | {"question": EXAMPLE + number, "text_1": entry_text(items[item_id])}
-                for item_id in ids
-            ]
+        for number, ids in annotator_sheet.examples.items():
+            for item_id in ids:
+                example = {"question": EXAMPLE + number, "text_1": entry_text(items[item_id])}
+                rows.append(start | example)
         for place, question in enumerate(annotator_sheet.questions, start=1):
             texts = _texts(question, items)
             rows.append(
@@ -375,7 +383,7 @@ class Returned:
     """Answers as rows for the store, and (line, sentence) of the rows that were refused."""
 
     rows: tuple[dict, ...]
-    refusals: tuple[tuple[int, str], ...]
+    refusals: tuple[Refusal, ...]
 
 
 def returned(path: str | Path, surveys: Mapping[str, Survey]) -> Returned:
@@ -391,27 +399,23 @@ def returned(path: str | Path, surveys: Mapping[str, Survey]) -> Returned:
             "The file has no rows: send back the sheet that was downloaded, with its answers."
         )
     rows: list[dict] = []
-    refusals: list[tuple[int, str]] = []
     line_of: dict[tuple, int] = {}
-    for row in lines:
+
+    def take(place: int, row: Row) -> None:
         if str(row.values.get("question") or "").startswith(EXAMPLE):
-            continue
-        try:
-            if row.problem:
-                raise BadInput(row.problem)
-            answer = _answer(row.values, surveys)
-            key = answer["survey_id"], answer["annotator"], answer["position"]
-            if key in line_of:
-                raise BadInput(
-                    f"answers question {answer['position'] + 1} of {answer['annotator']} again "
-                    f"(first in line {line_of[key]})"
-                )
-        except BadInput as error:
-            refusals.append((row.line, f"{row.place} {error}."))
-        else:
-            line_of[key] = row.line
-            rows.append(answer)
-    return Returned(tuple(rows), tuple(refusals))
+            return
+        answer = _answer(row.values, surveys)
+        key = answer["survey_id"], answer["annotator"], answer["position"]
+        if key in line_of:
+            raise BadInput(
+                f"answers question {answer['position'] + 1} of {answer['annotator']} again "
+                f"(first in line {line_of[key]})"
+            )
+        line_of[key] = row.line
+        rows.append(answer)
+
+    refusals = read_each(lines, take)
+    return Returned(tuple(rows), refusals)
 
 
 def _answer(row: Mapping, surveys: Mapping[str, Survey]) -> dict:
@@ -464,10 +468,7 @@ def place_in(text: str) -> int | None:
 def prompt(annotator_sheet: Sheet, question: Question, items: Mapping[str, Item]) -> str:
     """Prompt of a question: all labelled examples, then the three texts by number."""
     shown = []
-    for number, ids in (
-        ("1", annotator_sheet.target_examples),
-        ("2", annotator_sheet.retro_examples),
-    ):
+    for number, ids in annotator_sheet.examples.items():
         shown += [f"Set {number}:\n{entry_text(items[item_id])}" for item_id in ids]
     examples = "\n\n".join(shown)
     texts = _texts(question, items)
@@ -578,32 +579,23 @@ def ask_model(
         store, survey.survey_id, models=[model], cards=cards, cap_usd=budget_usd, cancel=cancel
     )
     completions = asyncio.run(_replies(asking, list(calls.values())))
-    by_question = {
-        key: completions[call.call_id] for key, call in calls.items() if call.call_id in completions
-    }
-    answered = {
-        key: completion for key, completion in by_question.items() if completion.status == OK
-    }
-    rows = [
-        answer_row(
-            survey,
-            name,
-            position=position,
-            place=place_in(completion.text),
-            is_model=True,
-            call_id=completion.call_id,
-        )
-        for (name, position), completion in answered.items()
-    ]
+    rows, failed = [], []
+    for (name, position), call in calls.items():
+        completion = completions.get(call.call_id)
+        if completion is not None and completion.status != OK:
+            failed.append(completion.error)
+        elif completion is not None:
+            place, call_id = place_in(completion.text), completion.call_id
+            row = answer_row(survey, name, position, place, is_model=True, call_id=call_id)
+            rows.append(row)
     judgements.keep(store, SURVEY_ANSWERS, rows)
-    failed = [completion.error for completion in by_question.values() if completion.status != OK]
     return ModelAnswers(
         len(rows),
         sum(row["chosen"] is None for row in rows),
         n_failed=len(failed),
         n_reused=sum(call.call_id not in missing for call in calls.values()),
         why_failed=failed[0] if failed else "",
-        n_missing=len(calls) - len(by_question),
+        n_missing=len(calls) - len(rows) - len(failed),
         why_stopped=asking.why,
         cost_usd=asking.progress.cost_usd,
     )

@@ -7,7 +7,6 @@ from typing import Any
 from flipcore.access.acting import opened_to
 from flipcore.store.connection import Store
 from flipcore.store.judgements import Kind
-from flipcore.store.schema import tables
 
 _STANDING = """
 SELECT {columns},
@@ -35,9 +34,8 @@ def standing(
         if "reviewer_kind" in kind.series:
             only["reviewer_kind"] = "person"
     conditions = [kind.stands("j"), kind.is_seen, *(f"{name} = ${name}" for name in only)]
-    names = tables()[kind.table].names
     sql = _STANDING.format(
-        columns=", ".join(name for name in names if name not in ("undoes", "created_at")),
+        columns=", ".join(name for name in kind.names if name not in ("undoes", "created_at")),
         table=kind.table,
         conditions=" AND ".join(conditions),
         place=", ".join([*kind.subject, kind.reviewer, *kind.series]),
@@ -59,6 +57,7 @@ def n_rows(store: Store, kind: Kind) -> int:
 
 
 def keep(store: Store, kind: Kind, rows: Sequence[dict]) -> None:
-    """Add judgements and wait until they are safe. One whose id is stored already stays as it
-    is."""
-    store.writer.add(kind.table, list(rows)).result(30)
+    """Add judgements and wait until they are safe. One without an id gets it, and the time, now;
+    one whose id is stored already stays as it is."""
+    finished = [row if kind.key in row else kind.row(row) for row in rows]
+    store.writer.add(kind.table, finished).result(30)

@@ -3,8 +3,9 @@
 import pandas as pd
 import pytest
 
+from flipcore.annotation.judging import Place
 from flipcore.annotation.paraphrases.effect import effect, effect_rows, expected_bad, own_effect, own_verdicts, source_gates
-from flipcore.annotation.paraphrases.random_order import Order, Place, take
+from flipcore.annotation.paraphrases.random_order import Order, take
 from flipcore.annotation.paraphrases.verdicts import verdict_row
 from flipcore.annotation.proposals.proposing import propose_typos
 from flipcore.core.errors import BadInput

@@ -4,8 +4,9 @@ import datetime as dt
 
 import pytest
 
+from flipcore.annotation.judging import queue
 from flipcore.annotation.paraphrases.effect import own_acceptance, own_verdicts, source_gates
-from flipcore.annotation.paraphrases.random_order import queue, review_view
+from flipcore.annotation.paraphrases.random_order import review_view
 from flipcore.annotation.paraphrases.ratings import disagreements, models, people
 from flipcore.annotation.paraphrases.verdicts import ADJUDICATION, settling_row, verdict_row
 from flipcore.core.errors import BadInput

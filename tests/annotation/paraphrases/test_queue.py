@@ -3,7 +3,7 @@ from collections import Counter
 
 import pytest
 
-from flipcore.annotation.paraphrases.random_order import BLOCK, queue, undone
+from flipcore.annotation.judging import BLOCK, queue, undone
 from flipcore.core.errors import BadInput
 from tests.annotation.paraphrases.pairs import made_pairs
 

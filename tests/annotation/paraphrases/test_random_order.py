@@ -4,9 +4,10 @@ from pathlib import Path
 
 import pytest
 
+from flipcore.annotation.judging import Place, beginning
 from flipcore.annotation.paraphrases.effect import source_gates
 from flipcore.annotation.paraphrases.pair_files import guessed_columns, incoming, inventory_of, merge_files, take_in
-from flipcore.annotation.paraphrases.random_order import Order, Place, beginning, order_of, review_view, take
+from flipcore.annotation.paraphrases.random_order import Order, order_of, review_view, take
 from flipcore.annotation.paraphrases.verdicts import settling_row, verdict_row
 from flipcore.datasets.reading.rows import Row
 from flipcore.store.connection import Store

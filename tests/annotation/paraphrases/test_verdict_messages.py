@@ -9,7 +9,8 @@ from itertools import pairwise, product
 
 import pytest
 
-from flipcore.annotation.paraphrases.random_order import pair_view, queue, review_view, take
+from flipcore.annotation.judging import queue
+from flipcore.annotation.paraphrases.random_order import pair_view, review_view, take
 from flipcore.annotation.paraphrases.verdicts import CHECKS, RULE_VERSION, VOTES, keeps, reviewer_name, verdict_row
 from flipcore.core.errors import BadInput
 from flipcore.core.records import digest

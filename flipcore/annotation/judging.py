@@ -1,0 +1,180 @@
+"""How people judge, whatever the kind of judgement: what comes next, what is left, what several
+people said of the same things, and files of what was said.
+
+A reviewer has an order of their own, balanced over strata, with a share that everybody judges.
+Places come from hashes of (seed, reviewer, subject), so a queue needs no storage, is the same on
+every machine, resumes at the first subject without a judgement, and barely changes when subjects
+are added. Subjects are pairs of texts, outputs or items; a row names one as its `pair_id`.
+"""
+
+from collections import Counter
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from flipcore.core.errors import BadInput
+from flipcore.core.records import digest
+from flipcore.datasets.reading.rows import Row
+from flipcore.store.judgements import Kind
+
+SHARED = 0.3
+BLOCK = 10  # shared pairs that everybody judges before the next such block
+
+
+@dataclass(frozen=True)
+class Place:
+    """One pair in a queue; a shared one is judged by everybody, any other by whoever comes
+    first."""
+
+    pair_id: str
+    shared: bool
+
+
+def queue(
+    pairs: Sequence[Mapping],
+    reviewer: str,
+    *,
+    shared: float = SHARED,
+    seed: int = 0,
+    risk: Mapping[str, float] | None = None,
+) -> list[Place]:
+    """All `pairs` (pair_id, dataset, generator) in this reviewer's order.
+
+    Every beginning of it holds the strata (dataset, generator) and the shared pairs in about their
+    proportions. The shared pairs come in the same blocks for everybody, shuffled within, so that
+    two who stop early overlap too. With `risk` (pair_id -> how far the estimate moves without the
+    pair) the riskiest come first. Raises BadInput for a share outside 0 to 1."""
+    if not 0 <= shared <= 1:
+        raise BadInput(f"The share that everybody judges lies between 0 and 1; got {shared}.")
+    common = [pair for pair in pairs if _uniform(seed, "shared", pair["pair_id"]) < shared]
+    names = {pair["pair_id"] for pair in common}
+    unshared = [pair for pair in pairs if pair["pair_id"] not in names]
+    groups = (
+        (_shuffled_in_blocks(_spread(common, seed, reviewer=""), seed, reviewer=reviewer), True),
+        (_spread(unshared, seed, reviewer=reviewer), False),
+    )
+    risks = risk or {}
+    places = []
+    for group, is_shared in groups:
+        for pair_id, position in group:
+            rank = (-risks.get(pair_id, 0.0), position, pair_id)
+            places.append((rank, Place(pair_id, is_shared)))
+    return [place for _, place in sorted(places, key=lambda ranked: ranked[0])]
+
+
+def items_in_turn(order: Sequence[Place], item_of: Mapping[str, str]) -> list[Place]:
+    """The order with an item's second place after every item's first, and so on; `item_of` pair id
+    -> item."""
+    n_before: Counter[str] = Counter()
+    turns = []
+    for place in order:
+        item = item_of[place.pair_id]
+        turns.append((n_before[item], place))
+        n_before[item] += 1
+    return [place for _, place in sorted(turns, key=lambda turn: turn[0])]
+
+
+def undone(
+    order: Sequence[Place], by_reviewer: Collection[str], by_others: Collection[str]
+) -> list[str]:
+    """The pairs of a queue that this reviewer still has to judge: not in `by_reviewer`, nor in
+    `by_others` unless everybody judges it."""
+    return [
+        place.pair_id
+        for place in order
+        if place.pair_id not in by_reviewer and (place.shared or place.pair_id not in by_others)
+    ]
+
+
+def _spread(pairs: Sequence[Mapping], seed: int, reviewer: str) -> list[tuple[str, float]]:
+    """(pair, place in 0..1): within a stratum at random, strata interleaved."""
+    strata: dict[tuple, list[str]] = {}
+    for pair in pairs:
+        strata.setdefault((pair["dataset"], pair["generator"]), []).append(pair["pair_id"])
+    places = []
+    for members in strata.values():
+        order = sorted(members, key=lambda pair_id: _uniform(seed, "order", reviewer, pair_id))
+        places += [
+            (pair_id, (i + _uniform(seed, "jitter", reviewer, pair_id)) / len(order))
+            for i, pair_id in enumerate(order)
+        ]
+    return places
+
+
+def _shuffled_in_blocks(
+    spread: list[tuple[str, float]], seed: int, reviewer: str
+) -> list[tuple[str, float]]:
+    """The same places, the pairs of each block in this reviewer's order."""
+    spread = sorted(spread, key=lambda row: row[::-1])
+    places = []
+    for start in range(0, len(spread), BLOCK):
+        block = spread[start : start + BLOCK]
+        order = sorted(
+            (pair_id for pair_id, _ in block),
+            key=lambda pair_id: _uniform(seed, "block", reviewer, pair_id),
+        )
+        places += [(pair_id, position) for pair_id, (_, position) in zip(order, block, strict=True)]
+    return places
+
+
+def _uniform(*names: object) -> float:
+    return int(digest(*names)[:12], 16) / 16**12
+
+
+def left_to_judge(
+    order: Sequence[Place], reviewer: str, judgements: Iterable[Mapping], kind: Kind
+) -> list[str]:
+    """Return the subjects of a queue that this reviewer still has to judge, beside the judgements
+    that count."""
+    by_reviewer: set[str] = set()
+    by_others: set[str] = set()
+    for row in judgements:
+        judged = by_reviewer if row[kind.reviewer] == reviewer else by_others
+        judged.add(row[kind.subject[0]])
+    return undone(order, by_reviewer, by_others)
+
+
+def beginning(
+    places: Sequence[Place], own_pairs: Collection[str], others_pairs: Collection[str]
+) -> set[str]:
+    """Those of a reviewer's `own_pairs` that lie before the first gap of their order; a pair that
+    is not shared is none where somebody else judged it."""
+    reached: set[str] = set()
+    for place in places:
+        if place.pair_id in own_pairs:
+            reached.add(place.pair_id)
+        elif place.shared or place.pair_id not in others_pairs:
+            break
+    return reached
+
+
+def ratings_table(
+    judgements: Iterable[Mapping], kind: Kind, answer: Callable[[Mapping], str | None]
+) -> tuple[list[str], list[str], list[list[str | None]]]:
+    """Return (reviewers, subjects, answers[reviewer][subject]), None where a reviewer said nothing
+    of a subject."""
+    answers: dict[tuple[str, str], str | None] = {}
+    for row in judgements:
+        answers[row[kind.reviewer], row[kind.subject[0]]] = answer(row)
+    reviewers = sorted({reviewer for reviewer, _ in answers})
+    subjects = sorted({subject for _, subject in answers})
+    table = []
+    for reviewer in reviewers:
+        table.append([answers.get((reviewer, subject)) for subject in subjects])
+    return reviewers, subjects, table
+
+
+Refusal = tuple[int, str]  # a line of a file, and a sentence
+
+
+def read_each(rows: Iterable[Row], take: Callable[[int, Row], None]) -> tuple[Refusal, ...]:
+    """Take in the rows of a file by their places; a bad one is refused by its line and harms no
+    other."""
+    refusals = []
+    for place, row in enumerate(rows):
+        try:
+            if row.problem:
+                raise BadInput(row.problem)
+            take(place, row)
+        except BadInput as error:
+            refusals.append((row.line, f"{row.place} {error}."))
+    return tuple(refusals)
