@@ -4,12 +4,10 @@ Suspects are reviewed as a question without its key; what people say disputes it
 """
 
 import json
-from functools import partial
 
 import streamlit as st
 
 from flipcore.annotation import key_review
-from flipcore.core.errors import FlipscopeError
 from flipcore.core.records import Item
 from flipcore.reports.study import with_and_without
 from flipcore.store.judgements import KEY_VERDICTS
@@ -18,11 +16,18 @@ from flipcore.text.counts import count_of
 from pages.common import gates, session
 from pages.common.differences import marked_spans
 from pages.common.showing import how_to_read, offer_file, plain, show_table
-from pages.paraphrase_review.outputs import answer_row, how_far, reviewed_study, way_out, who_form
+from pages.paraphrase_review.desk import Desk, answer_row, reviewed_study
 
-ORDERS = {"suspects": "suspects, the most suspect first", "random": "all items, at random"}
-# In the session: (reviewer, order).
-REVIEW = "keys"
+DESK = Desk(
+    KEY_VERDICTS,
+    place="keys",
+    button="Review keys",
+    icon=":material/key:",
+    orders={"suspects": "suspects, the most suspect first", "random": "all items, at random"},
+    done="reviewed",
+    thanks="Every item of this order is reviewed.",
+    stop="Stop, and see what people say",
+)
 LETTERS = [chr(ord("A") + i) for i in range(26)]
 
 
@@ -34,11 +39,11 @@ def show() -> None:
     if not suspects:
         st.info("No answer to an item with a key has come back yet.", icon=":material/key:")
         return
-    if REVIEW in st.session_state:
-        _review(suspects, *st.session_state[REVIEW])
+    if DESK.sitting:
+        _review(suspects, *DESK.sitting)
         return
     _results(study_id, suspects)
-    who_form("Review keys", REVIEW, ":material/key:", ORDERS)
+    DESK.who_form()
     how_to_read(
         "An item is **suspect** where half or more of its answers, over models, wordings and "
         "extractors, agree on one answer that is not its key. Good models share mistakes, so "
@@ -135,32 +140,20 @@ def _review(suspects: list[key_review.Suspect], name: str, order: str) -> None:
     verdicts = judgements.standing(store, KEY_VERDICTS, among=items)
     open_ids = key_review.ids_to_review(suspects, name, verdicts, by_suspicion=by_suspicion)
     own_verdicts = [row for row in verdicts if row["reviewer"] == name]
-    how_far(name, len({row["item_id"] for row in own_verdicts}), "reviewed", len(open_ids))
-    if open_ids:
-        _question(items[open_ids[0]], name, by_choice=by_suspicion)
-    else:
-        st.success("Every item of this order is reviewed. Thank you.")
-    take_back = partial(_take_back, own_verdicts[-1]) if own_verdicts else None
-    way_out(take_back, "unkey", "Stop, and see what people say", "keys-stop", REVIEW)
-
-
-def _take_back(row: dict) -> None:
-    judgements.keep(session.store(), KEY_VERDICTS, [KEY_VERDICTS.undo(row)])
+    DESK.ask(
+        own_verdicts,
+        open_ids,
+        lambda item_id: _question(items[item_id], name, by_choice=by_suspicion),
+    )
 
 
 def _question(item: Item, name: str, *, by_choice: bool) -> None:
 
     def keep(verdict: str, answer: str | None = None) -> None:
-        try:
-            judgements.keep(
-                session.store(),
-                KEY_VERDICTS,
-                [key_review.key_verdict_row(item, name, verdict, answer, by_choice=by_choice)],
-            )
-        except FlipscopeError as error:
-            st.toast(plain(error), icon=":material/error:")
+        DESK.keep(
+            lambda: key_review.key_verdict_row(item, name, verdict, answer, by_choice=by_choice)
+        )
 
-    st.markdown("## What is the right answer?")
     marked_spans(item.question, (), key=f"key-{item.item_id}")
     order = list(range(len(item.options)))
     with answer_row(

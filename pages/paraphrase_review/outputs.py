@@ -4,19 +4,12 @@ Labels by people, given without seeing what any extractor read; and what they sa
 a judge among them.
 """
 
-from collections.abc import Callable, Mapping, Sequence
-from functools import partial
-
 import streamlit as st
-from streamlit.delta_generator import DeltaGenerator
 
-from flipcore.access.acting import Permission, acting
 from flipcore.annotation import judge_labels
 from flipcore.annotation.judge_labels import labelled_pairs, pairs_to_label
-from flipcore.annotation.paraphrases.verdicts import reviewer_name
 from flipcore.charts.interval_rows import interval_rows
 from flipcore.claims.gates import judge_claim
-from flipcore.core.errors import FlipscopeError
 from flipcore.core.records import Item
 from flipcore.extractors import title_of
 from flipcore.reports.read_by_people import cost_words, examples, judges_of, reader_errors
@@ -24,51 +17,46 @@ from flipcore.reports.whole_study import judge_models
 from flipcore.stats.base.estimate import percent_text
 from flipcore.store.judgements import OUTPUT_LABELS
 from flipcore.store.queries import judgements, judges
-from flipcore.text.answers import answer_text
 from flipcore.text.counts import count_of
 from pages.common import gates, session
 from pages.common.differences import marked_spans
 from pages.common.header import show_badges
-from pages.common.identity import name_field
-from pages.common.links import study_choice
-from pages.common.showing import how_to_read, plain, show_figure, show_table, shown_problem
-from pages.paraphrase_review.judging import reviewer
+from pages.common.showing import how_to_read, plain, show_figure, show_table
+from pages.paraphrase_review.desk import Desk, answer_row, reviewed_study
 
 NONE_KEY = "0"
-# In the session: (reviewer, order).
-REVIEW = "labels"
-ORDERS = {
-    "random": "at random",
-    "pairs": "random pairs, for flips",
-    "doubt": "outputs that extractors differ on first",
-}
-PAIRS_NOTE = (
-    "Both outputs of random pairs come up, mixed with others. These labels correct flips and are "
-    "in no estimate of single outputs."
+DESK = Desk(
+    OUTPUT_LABELS,
+    place="labels",
+    button="Label outputs",
+    icon=":material/label:",
+    orders={
+        "random": "at random",
+        "pairs": "random pairs, for flips",
+        "doubt": "outputs that extractors differ on first",
+    },
+    done="labelled",
+    thanks="Every output that is yours to label has a label.",
+    stop="Stop, and see the errors",
+    captions={
+        "pairs": (
+            "Both outputs of random pairs come up, mixed with others. These labels correct flips "
+            "and are in no estimate of single outputs."
+        ),
+        "doubt": (
+            "Labels given in this order show where extractors fail. They are in no estimate, "
+            "because these outputs are no random sample."
+        ),
+    },
 )
-IN_DOUBT = (
-    "Labels given in this order show where extractors fail. They are in no estimate, because "
-    "these outputs are no random sample."
-)
-
-CAPTIONS = {"pairs": PAIRS_NOTE, "doubt": IN_DOUBT}
-
-
-def reviewed_study(key: str) -> str | None:
-    """Return the study whose answers are reviewed; None, after saying so, without a study."""
-    if names := session.names_of_studies():
-        return study_choice("Study", names, key, 420)
-    st.info("There is no output to read yet. Declare a study and run it.", icon=":material/label:")
-    st.page_link("new_study/page.py", label="Declare a study", icon=":material/add_circle:")
-    return None
 
 
 def show() -> None:
     study_id = reviewed_study("outputs-study")
     if study_id is None:
         return
-    if REVIEW in st.session_state:
-        _label(study_id, *st.session_state[REVIEW])
+    if DESK.sitting:
+        _label(study_id, *DESK.sitting)
         return
     queued = _queued(study_id)
     if not queued:
@@ -79,7 +67,7 @@ def show() -> None:
         return
     _errors(study_id, len(queued))
     _pairs(study_id)
-    who_form("Label outputs", REVIEW, ":material/label:", ORDERS)
+    DESK.who_form()
     if study_id in judges.studies_with_judge(session.store()):
         st.subheader("May the judge be claimed?", anchor=False)
         judge_gate(study_id)
@@ -111,7 +99,7 @@ def _errors(study_id: str, n_outputs: int) -> None:
     n = len({row["call_id"] for row in rows})
     errors = reader_errors(rows)
     if not errors:
-        st.markdown("## What does this output answer?")
+        st.markdown(f"## {OUTPUT_LABELS.question}")
         st.markdown(
             f"Nobody has labelled one of the {n_outputs:,} outputs of this study yet, so how "
             "often they are misread is not known."
@@ -161,35 +149,6 @@ def _pairs(study_id: str) -> None:
 # One output at a time.
 
 
-def who_form(button: str, key: str, icon: str, orders: Mapping[str, str]) -> None:
-    """Ask for the reviewer and the order, which the session then holds under `key`."""
-    if not acting().may(Permission.DECIDE):
-        return
-    # A form, so that after Enter no field has the keys of the options.
-    with st.form(f"{key}-form", border=False):
-        name = name_field(
-            f"Your name, to {button.lower()}",
-            f"{key}-name",
-            value=reviewer(),
-            max_chars=80,
-            width=320,
-        )
-        order = st.selectbox(
-            "Order", list(orders), key=f"{key}-order", format_func=orders.__getitem__, width=320
-        )
-        if st.form_submit_button(button, type="primary", icon=icon):
-            with shown_problem():
-                st.session_state[key] = reviewer_name(name), order
-                st.rerun()
-
-
-def how_far(name: str, n_done: int, word: str, n_left: int) -> None:
-    """Show what this reviewer has done (`word`: labelled, reviewed) and what is left."""
-    st.progress(
-        n_done / max(n_done + n_left, 1), text=plain(f"{name}: {n_done:,} {word} · {n_left:,} left")
-    )
-
-
 @st.fragment
 def _label(study_id: str, name: str, order: str) -> None:
     store = session.store()
@@ -207,23 +166,27 @@ def _label(study_id: str, name: str, order: str) -> None:
         if row["reviewer"] == name
         and (row["rule_version"] == judge_labels.IN_PAIRS) == (order == "pairs")
     ]
-    how_far(name, len(own_labels), "labelled", len(open_ids))
-    if order in CAPTIONS:
-        st.caption(CAPTIONS[order])
-    if open_ids:
-        _text(judges.output(store, study_id, open_ids[0]), name, order)
-    else:
-        st.success("Every output that is yours to label has a label. Thank you.")
-    take_back = partial(_take_back, own_labels[-1]) if own_labels else None
-    way_out(take_back, "unlabel", "Stop, and see the errors", "unlabelled", REVIEW)
+    DESK.ask(
+        own_labels,
+        open_ids,
+        lambda call_id: _text(judges.output(store, study_id, call_id), name, order),
+    )
 
 
 def _text(text: dict, name: str, order: str) -> None:
     """Show the question as it was asked, the text, and one key per option."""
+
+    def keep(answer: str | None) -> None:
+        by_choice, in_pairs = order == "doubt", order == "pairs"
+        DESK.keep(
+            lambda: judge_labels.label_row(
+                text, name, answer, by_choice=by_choice, in_pairs=in_pairs
+            )
+        )
+
     item = Item(
         text["item_id"], text["dataset"], text["kind"], text["question"], tuple(text["options"])
     )
-    st.markdown("## What does this output answer?")
     left, right = st.columns([2, 3])
     with left:
         st.caption("The question was")
@@ -234,96 +197,15 @@ def _text(text: dict, name: str, order: str) -> None:
             "correct the text."
         )
         marked_spans(text["text"] or " ", (), key=f"read-{text['call_id']}")
-    with answer_row(
-        item,
-        text["labels"],
-        text["option_order"],
-        text["call_id"],
-        partial(_keep, text, name, order),
-    ):
+    with answer_row(item, text["labels"], text["option_order"], text["call_id"], keep):
         st.button(
             "No single answer",
             key=f"label-none-{text['call_id']}",
             shortcut=NONE_KEY,
             icon=":material/block:",
-            on_click=_keep,
-            args=(text, name, order, None),
+            on_click=keep,
+            args=(None,),
         )
-
-
-def answer_row(
-    item: Item,
-    labels: Sequence[str],
-    order: Sequence[int],
-    place: str,
-    on_answer: Callable[[str], None],
-) -> DeltaGenerator:
-    """Draw one key per option, or a field for an answer that is written.
-
-    More buttons go into the row that comes back.
-    """
-    if item.kind != "choice":
-        noun, key = "number" if item.kind == "number" else "answer", f"typed-{place}"
-        # The field and the button share a form: Enter sends the answer.
-        with st.form("typed", border=False):
-            st.text_input(f"The {noun}", key=key, width=260)
-            st.form_submit_button(
-                f"This {noun}",
-                type="primary",
-                on_click=lambda: on_answer(st.session_state[key].strip()),
-            )
-    row = st.container(horizontal=True)
-    for number, (label, option) in enumerate(zip(labels, order, strict=True), start=1):
-        row.button(
-            plain(f"{label}. {answer_text(item, str(option))}"),
-            key=f"label-{place}-{option}",
-            # Only one digit can be a key.
-            shortcut=str(number) if number < 10 else None,
-            on_click=on_answer,
-            args=(str(option),),
-        )
-    return row
-
-
-def way_out(
-    take_back: Callable[[], None] | None, key: str, stop: str, stop_key: str, person: str
-) -> None:
-    """Offer under every question to take the last answer back, or to end the review.
-
-    `person` names its reviewer in the session.
-    """
-    with st.container(horizontal=True):
-        if take_back is not None:
-            st.button(
-                "Take the last one back",
-                key=key,
-                shortcut="z",
-                icon=":material/undo:",
-                on_click=take_back,
-            )
-        if st.button(stop, key=stop_key, icon=":material/logout:"):
-            st.session_state.pop(person)
-            st.rerun()
-
-
-def _take_back(row: dict) -> None:
-    judgements.keep(session.store(), OUTPUT_LABELS, [OUTPUT_LABELS.undo(row)])
-
-
-def _keep(text: dict, name: str, order: str, answer: str | None) -> None:
-    """Keep a label; it runs before the next text is drawn."""
-    try:
-        judgements.keep(
-            session.store(),
-            OUTPUT_LABELS,
-            [
-                judge_labels.label_row(
-                    text, name, answer, by_choice=order == "doubt", in_pairs=order == "pairs"
-                )
-            ],
-        )
-    except FlipscopeError as error:
-        st.toast(plain(error), icon=":material/error:")
 
 
 # The gate of a study's judge: agreement with people, the order of the options, and itself when

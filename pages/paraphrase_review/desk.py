@@ -1,0 +1,147 @@
+"""One card for every kind of judgement that is given a question at a time: who judges in which
+order, how far they are, the keys of an answer, and the way back and out.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
+
+from flipcore.access.acting import Permission, acting
+from flipcore.core.errors import FlipscopeError
+from flipcore.core.records import Item
+from flipcore.store.judgements import Kind, reviewer_name
+from flipcore.store.queries import judgements
+from flipcore.text.answers import answer_text
+from pages.common import session
+from pages.common.identity import name_field
+from pages.common.links import study_choice
+from pages.common.showing import plain, shown_problem
+from pages.paraphrase_review.judging import reviewer
+
+
+@dataclass(frozen=True)
+class Desk:
+    """The card of one kind. `place` is where the session holds (reviewer, order); `captions` say
+    what an order is good for."""
+
+    kind: Kind
+    place: str
+    button: str
+    icon: str
+    orders: Mapping[str, str]
+    done: str
+    thanks: str
+    stop: str
+    captions: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def sitting(self) -> tuple[str, str] | None:
+        """The reviewer and the order of a review that has begun."""
+        return st.session_state.get(self.place)
+
+    def who_form(self) -> None:
+        """Ask for the reviewer and the order, which begins the review."""
+        if not acting().may(Permission.DECIDE):
+            return
+        # A form, so that after Enter no field has the keys of the options.
+        with st.form(f"{self.place}-form", border=False):
+            name = name_field(
+                f"Your name, to {self.button.lower()}",
+                f"{self.place}-name",
+                value=reviewer(),
+                max_chars=80,
+                width=320,
+            )
+            order = st.selectbox(
+                "Order",
+                list(self.orders),
+                key=f"{self.place}-order",
+                format_func=self.orders.__getitem__,
+                width=320,
+            )
+            if st.form_submit_button(self.button, type="primary", icon=self.icon):
+                with shown_problem():
+                    st.session_state[self.place] = reviewer_name(name), order
+                    st.rerun()
+
+    def ask(
+        self, own_rows: Sequence[dict], open_ids: Sequence[str], draw: Callable[[str], None]
+    ) -> None:
+        """Show how far the reviewer is, what comes next (`draw` its subject), and the way out."""
+        name, order = st.session_state[self.place]
+        n_done, n_left = len(own_rows), len(open_ids)
+        st.progress(
+            n_done / max(n_done + n_left, 1),
+            text=plain(f"{name}: {n_done:,} {self.done} · {n_left:,} left"),
+        )
+        if order in self.captions:
+            st.caption(self.captions[order])
+        if open_ids:
+            st.markdown(f"## {self.kind.question}")
+            draw(open_ids[0])
+        else:
+            st.success(f"{self.thanks} Thank you.")
+        with st.container(horizontal=True):
+            if own_rows:
+                st.button(
+                    "Take the last one back",
+                    key=f"{self.place}-undo",
+                    shortcut="z",
+                    icon=":material/undo:",
+                    on_click=lambda: self.keep(lambda: self.kind.undo(own_rows[-1])),
+                )
+            if st.button(self.stop, key=f"{self.place}-stop", icon=":material/logout:"):
+                st.session_state.pop(self.place)
+                st.rerun()
+
+    def keep(self, make_row: Callable[[], dict]) -> None:
+        """Keep a judgement; it runs before the next question is drawn."""
+        try:
+            judgements.keep(session.store(), self.kind, [make_row()])
+        except FlipscopeError as error:
+            st.toast(plain(error), icon=":material/error:")
+
+
+def answer_row(
+    item: Item,
+    labels: Sequence[str],
+    order: Sequence[int],
+    place: str,
+    on_answer: Callable[[str], None],
+) -> DeltaGenerator:
+    """Draw one key per option, or a field for an answer that is written.
+
+    More buttons go into the row that comes back.
+    """
+    if item.kind != "choice":
+        noun, key = "number" if item.kind == "number" else "answer", f"typed-{place}"
+        # The field and the button share a form: Enter sends the answer.
+        with st.form("typed", border=False):
+            st.text_input(f"The {noun}", key=key, width=260)
+            st.form_submit_button(
+                f"This {noun}",
+                type="primary",
+                on_click=lambda: on_answer(st.session_state[key].strip()),
+            )
+    row = st.container(horizontal=True)
+    for number, (label, option) in enumerate(zip(labels, order, strict=True), start=1):
+        row.button(
+            plain(f"{label}. {answer_text(item, str(option))}"),
+            key=f"label-{place}-{option}",
+            # Only one digit can be a key.
+            shortcut=str(number) if number < 10 else None,
+            on_click=on_answer,
+            args=(str(option),),
+        )
+    return row
+
+
+def reviewed_study(key: str) -> str | None:
+    """Return the study whose answers are reviewed; None, after saying so, without a study."""
+    if names := session.names_of_studies():
+        return study_choice("Study", names, key, 420)
+    st.info("There is no output to read yet. Declare a study and run it.", icon=":material/label:")
+    st.page_link("new_study/page.py", label="Declare a study", icon=":material/add_circle:")
+    return None
