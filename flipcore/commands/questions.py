@@ -9,8 +9,8 @@ import json
 import sys
 from collections.abc import Callable, Sequence
 
-from flipcore.datasets.tables.reading import Question
 from flipcore.datasets.tables.sentence import question_text
+from flipcore.datasets.tables.table_reading import Question
 from flipcore.runs.log_survey import Survey
 
 UNANSWERED = 4

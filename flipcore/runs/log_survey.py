@@ -28,8 +28,8 @@ from flipcore.datasets.recorded.log_documents import Document, Documents, Placed
 from flipcore.datasets.recorded.log_places import OWN_PROMPT
 from flipcore.datasets.recorded.log_records import LogAbout, LogRecord, Rejection, ReportedScore
 from flipcore.datasets.recorded.table_names import first_states, names_of_tables
-from flipcore.datasets.tables.reading import Question
 from flipcore.datasets.tables.sentence import question_text
+from flipcore.datasets.tables.table_reading import Question
 from flipcore.extractors import EXTRACTORS
 from flipcore.runs.log_corrections import axis_of, corrected, in_order, model_of, scale_in
 from flipcore.text.answers import answer_form, are_mathematics

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from flipcore.core.records import digest
-from flipcore.datasets.tables.reading import Question
+from flipcore.datasets.tables.table_reading import Question
 
 
 @dataclass(slots=True)

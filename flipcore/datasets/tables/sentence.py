@@ -1,6 +1,6 @@
 """Step 12: how a table was read, in one sentence, and its open questions."""
 
-from flipcore.datasets.tables.reading import Question, TableReading
+from flipcore.datasets.tables.table_reading import Question, TableReading
 from flipcore.text.counts import count_of
 
 MOST_NAMED = 6

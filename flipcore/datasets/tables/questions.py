@@ -1,0 +1,320 @@
+"""What a table leaves open: two readings of it, their scores, and the words of `--map` for each.
+
+The questions here are of what a reading cannot decide. `doubts.py` asks about what a reading
+decided without saying why.
+"""
+
+from collections.abc import Mapping
+from itertools import chain
+from math import nan
+
+from flipcore.datasets.tables.own_columns import bare_column, bare_path
+from flipcore.datasets.tables.profile import Profile, number_sql
+from flipcore.datasets.tables.roles import lone_negatives
+from flipcore.datasets.tables.stems import lower_is_better, names, stems
+from flipcore.datasets.tables.table_reading import Choice, Question, TableReading
+from flipcore.text.counts import count_of
+
+COPIED = 0.995  # agreement of two columns, from which on one is a copy of the other
+
+
+def open_questions(table_profile: Profile, reading: TableReading) -> list[Question]:
+    """List what is open, the question that moves the score first."""
+    asked = [
+        _ask_systems(table_profile, reading) or _ask_score(table_profile, reading),
+        _ask_direction(table_profile, reading),
+        _ask_percentages(table_profile, reading),
+        _ask_negative(table_profile, reading),
+        _ask_output(table_profile, reading),
+        _ask_condition(table_profile, reading),
+        _ask_failed(table_profile, reading),
+        _ask_item(table_profile, reading),
+    ]
+    return [question for question in asked if question]
+
+
+def is_answered(question: Question, words: Mapping[str, str]) -> bool:
+    """Tell whether a user said a word of either reading."""
+    asked_words = chain.from_iterable(choice.words for choice in question.choices)
+    return any(word.partition("=")[0] in words for word in asked_words)
+
+
+def _overall(reading: TableReading) -> float:
+    values = [value for value in reading.scores.values() if value == value]
+    return sum(values) / len(values) if values else nan
+
+
+def _ask_item(table_profile: Profile, reading: TableReading) -> Question | None:
+    each_row, content = reading.grid.open_item
+    if not content:
+        return None
+    score = _overall(reading)
+    if not each_row:
+        parts, _, by_id = content.partition(";")
+        n, n_ids = table_profile.n_distinct(parts.split(",")), table_profile.n_distinct([by_id])
+        return Question(
+            "item",
+            f"No column counts the questions: {by_id} has {n_ids} values, and {parts} differ "
+            f"together in {n:,} ways.",
+            Choice(f"{n:,} questions, told apart by {parts}.", (f"item={parts}",), score),
+            Choice(f"{n_ids} questions, one for each value of {by_id}.", (f"item={by_id}",), score),
+        )
+    n = table_profile.n_distinct(reading.grid.content)
+    return Question(
+        "item",
+        f"{table_profile.n_rows:,} rows have a value of {each_row} each, and only {n:,} "
+        f"different questions stand in {content}.",
+        Choice(
+            f"{n:,} questions, each answered {table_profile.n_rows / n:.3g} times.",
+            (f"item={content}",),
+            score,
+        ),
+        Choice(f"{table_profile.n_rows:,} questions.", (f"item={each_row}",), score),
+    )
+
+
+def _ask_condition(table_profile: Profile, reading: TableReading) -> Question | None:
+    name = reading.grid.open_condition
+    if not name:
+        return None
+    item = ",".join(reading.grid.items)
+    levels = ", ".join(table_profile[name].values[:4])
+    return Question(
+        "condition",
+        f"Each item stands in one row per value of {name} ({levels}).",
+        Choice(
+            f"{name} names {table_profile[name].n_distinct} systems or settings; each has a "
+            "score of its own.",
+            (f"models={name}",),
+        ),
+        Choice(f"{name} is part of the question.", (f"item={item},{name}",), _overall(reading)),
+    )
+
+
+def _ask_systems(table_profile: Profile, reading: TableReading) -> Question | None:
+    """Columns of scores that are called like systems, without any output: systems, or graders of
+    one system.
+    """
+    roles = reading.roles
+    if reading.shape or roles.output or roles.people or roles.scores:
+        return None
+    graded = {*roles.judges, *roles.unnamed_scores}
+    systems = [
+        name
+        for name in table_profile.names
+        if name in graded and "," not in name and (names(name, "model") or names(name, "condition"))
+    ]
+    if len(systems) < 2:
+        return None
+    listed = ",".join(systems)
+    return Question(
+        "systems",
+        f"{', '.join(systems[:4])}{' …' if len(systems) > 4 else ''} hold scores, and no column "
+        "holds an output.",
+        Choice(
+            f"They are {len(systems)} systems; each has a score of its own.",
+            (f"model_columns={listed}", f"score={bare_column(systems[0])}"),
+        ),
+        Choice(
+            f"They grade one system; {systems[0]} leads.",
+            (f"score={listed}",),
+            _mean(table_profile, systems[0]),
+        ),
+    )
+
+
+def _ask_score(table_profile: Profile, reading: TableReading) -> Question | None:
+    """Unnamed numbers that could be scores, where nothing else is read."""
+    roles = reading.roles
+    has_match = bool(roles.output and roles.target)
+    if roles.graders or has_match or not roles.unnamed_scores:
+        return None
+    name, *more = roles.unnamed_scores
+    mean = _mean(table_profile, name)
+    if more:
+        second = Choice(
+            f"{more[0]} is the score.", (f"score={more[0]}",), _mean(table_profile, more[0])
+        )
+    else:
+        second = Choice("It is no score; no row has one.", ("score=",))
+    least, most = table_profile[name].least, table_profile[name].most
+    span = (
+        f"from {least:g} to {most:g}"
+        if least is not None and most is not None
+        else "of right and wrong"
+    )
+    return Question(
+        "score",
+        f"No column is called like a score; {name} holds values {span}.",
+        Choice(f"{name} is the score.", (f"score={name}",), mean),
+        second,
+    )
+
+
+def _ask_direction(table_profile: Profile, reading: TableReading) -> Question | None:
+    """A leading score from 0 to 1 that is called like something bad: is 1 good or bad?"""
+    name = next(iter((*reading.roles.scores, *reading.roles.judges)), "")
+    if not name or not lower_is_better(name):
+        return None
+    column = table_profile[name]
+    is_unit = (
+        column.least is not None
+        and column.most is not None
+        and 0 <= column.least <= column.most <= 1
+    )
+    if not (column.is_verdict or column.is_ratio or is_unit):
+        return None  # called "lower is better" wherever it is shown
+    mean, path = _mean(table_profile, name), bare_path(name)
+    return Question(
+        "direction",
+        f"{name} is called like something of which less is better; its mean is {mean:.3g}.",
+        Choice(f"1 is bad: the score is 1 less {name}.", (f"reverse={path}",), 1 - mean),
+        Choice("1 is good: the score stays as it is.", ("reverse=",), mean),
+    )
+
+
+def _ask_percentages(table_profile: Profile, reading: TableReading) -> Question | None:
+    """Shares and percentages in one column: half of the values up to 1, half from 50 on."""
+    for name in reading.roles.scores:
+        if (
+            table_profile[name].n_numbers < table_profile[name].n_filled
+            or (table_profile[name].most or 0) <= 1
+        ):
+            continue
+        value = f"TRY_CAST({table_profile.table.sql(name)} AS DOUBLE)"
+        query = (
+            f"SELECT count({value}), count(*) FILTER ({value} BETWEEN 0 AND 1), count(*) FILTER "
+            f"({value} BETWEEN 50 AND 100), "
+            f"avg({value}), avg(CASE WHEN {value} > 1 THEN {value} / 100 ELSE {value} END) FROM "
+            f"{table_profile.table.relation}"
+        )
+        n, n_shares, n_percent, mean, mean_of_shares = table_profile.table.rows(query)[0]
+        if n and min(n_shares, n_percent) >= 0.3 * n and n_shares + n_percent >= 0.95 * n:
+            return Question(
+                "percentages",
+                f"{name} holds {n_shares:,} values from 0 to 1 and {n_percent:,} from 50 to 100.",
+                Choice(
+                    "Values above 1 are percentages.", (f"percent={name}",), float(mean_of_shares)
+                ),
+                Choice("All values are on one scale.", ("percent=",), float(mean)),
+            )
+    return None
+
+
+def _ask_negative(table_profile: Profile, reading: TableReading) -> Question | None:
+    """A -1 beside scores from 0 to 1: no grade, or the lower end of the scale."""
+    table = table_profile.table
+    for name, value in lone_negatives(table_profile, reading.roles):
+        if (table_profile[name].most or 0) > 1:
+            continue
+        number = f"TRY_CAST({table.sql(name)} AS DOUBLE)"
+        query = (
+            f"SELECT count(*) FILTER ({number} = {value}), avg({number}), "
+            f"avg({number}) FILTER ({number} <> {value})"
+        )
+        n_negative, mean, mean_without = table.rows(f"{query} FROM {table.relation}")[0]
+        return Question(
+            "negative",
+            f"{name} is {value:g} in {count_of(n_negative, 'row')} and from 0 to 1 in all others.",
+            Choice(
+                f"{value:g} is no grade; those rows count nowhere.",
+                (f"missing={value:g}",),
+                float(mean_without),
+            ),
+            Choice(f"{value:g} is a grade, the lowest of the scale.", ("missing=",), float(mean)),
+        )
+    return None
+
+
+def _mean(table_profile: Profile, name: str) -> float:
+    value = table_profile.table.rows(
+        f"SELECT avg({score_sql(table_profile.table.sql(name))}) FROM "
+        f"{table_profile.table.relation}"
+    )[0][0]
+    return nan if value is None else float(value)
+
+
+def _ask_output(table_profile: Profile, reading: TableReading) -> Question | None:
+    """Two columns of labels that agree often: which is the output, and which is right?"""
+    roles = reading.roles
+    if roles.output or roles.graders or roles.unnamed_scores or not table_profile.table.is_whole:
+        return None
+    labels = [
+        name
+        for name in table_profile.names
+        if 2 <= table_profile[name].n_distinct <= 60
+        and not table_profile[name].is_text
+        and name not in (*roles.prompts, *roles.options, *reading.grid.told_by)
+        and not (names(name, "configuration") or names(name, "about"))
+    ]
+    for i, name in enumerate(labels):
+        for other_name in labels[i + 1 :]:
+            share = table_profile.share_equal(name, other_name)
+            if 0.05 <= share < COPIED and set(table_profile[name].values) & set(
+                table_profile[other_name].values
+            ):
+                return Question(
+                    "output",
+                    f"{name} and {other_name} hold the same labels and agree in {share:.0%} of "
+                    "the rows.",
+                    Choice(
+                        f"{name} is the output and {other_name} is right.",
+                        (f"text={name}", f"target={other_name}"),
+                        share,
+                    ),
+                    Choice(
+                        f"{other_name} is the output and {name} is right.",
+                        (f"text={other_name}", f"target={name}"),
+                        share,
+                    ),
+                )
+    return None
+
+
+def _ask_failed(table_profile: Profile, reading: TableReading) -> Question | None:
+    """Empty outputs of failed calls that a score counts as wrong."""
+    roles, table = reading.roles, table_profile.table
+    if not (roles.output and roles.errors and roles.scores):
+        return None
+    score, error = roles.scores[0], roles.errors[0]
+    output, value = table.sql(roles.output), score_sql(table.sql(score))
+    failed = f"({output} IS NULL AND {table.sql(error)} IS NOT NULL)"
+    query = (
+        f"SELECT count(*) FILTER ({failed} AND {value} = 0), avg({value}), "
+        f"avg({value}) FILTER (NOT {failed}) FROM {table.relation}"
+    )
+    n_failed, mean, mean_without = table.rows(query)[0]
+    if (
+        not n_failed
+        or mean is None
+        or mean_without is None
+        or table_profile[error].n_filled == table_profile.n_rows
+    ):
+        return None
+    return Question(
+        "failed calls",
+        f"{n_failed:,} rows have no output, an entry in {error}, and the score 0.",
+        Choice("Failed calls count as wrong.", ("failed=wrong",), float(mean)),
+        Choice("Failed calls are left out.", ("failed=out",), float(mean_without)),
+    )
+
+
+def score_sql(cell: str, sentinel: float | None = None) -> str:
+    """SQL of a score as a number; words for right and wrong in all languages."""
+    word = f"replace(lower(trim({cell})), ' ', '_')"
+    lists = {}
+    for kind in ("right", "wrong"):
+        lists[kind] = ", ".join(
+            "'" + entry.replace("'", "''") + "'" for entry in sorted(stems(kind).words)
+        )
+    number = number_sql(cell)
+    percent = number_sql(f"rtrim(rtrim({cell}, '%'))")
+    if sentinel is not None:
+        number = f"nullif({number}, {sentinel})"
+    part, of_all = (f"TRY_CAST(split_part({cell}, '/', {place}) AS DOUBLE)" for place in (1, 2))
+    ratio = f"{part} / nullif({of_all}, 0)"
+    return (
+        f"CASE WHEN {word} IN ({lists['right']}) THEN 1 WHEN {word} IN ({lists['wrong']}) THEN 0 "
+        f"WHEN {cell} LIKE '%/%' THEN {ratio} "
+        f"WHEN {cell} LIKE '%\\%' ESCAPE '\\' THEN {percent} / 100 ELSE {number} END"
+    )
