@@ -195,7 +195,7 @@ def _with_items(profile: Profile, roles: Roles, grid: Grid) -> Grid:
                 column
                 for column in named
                 if profile.n_distinct([*content, column]) >= 0.99 * n_ids
-                and not _crosses(profile, [name], column)
+                and not crosses(profile, [name], column)
             ]
             if parted:
                 return replace(grid, items=content)
@@ -211,7 +211,7 @@ def _with_items(profile: Profile, roles: Roles, grid: Grid) -> Grid:
             return replace(grid, items=(name,))
     for name in (name for name in ids if named and _is_specific(name)):
         # prompts that hold what each model said differ by model; the question has one id
-        if _crosses(profile, [name], named[0]) and profile.follows(
+        if crosses(profile, [name], named[0]) and profile.follows(
             [*_told(profile, name, named)], content[0]
         ):
             return replace(grid, items=(name,))
@@ -285,7 +285,7 @@ def _settings_that_cross(profile: Profile, roles: Roles, name: str, content: Seq
         if (
             is_named
             and profile.follows([name, other_name], content[0])
-            and _crosses(profile, [name], other_name)
+            and crosses(profile, [name], other_name)
         ):
             return other_name
     return ""
@@ -369,9 +369,7 @@ def _items_by_id(
         for task in tasks:
             # Ids count within a task. A column called task is never a system, even where it crosses
             # every id.
-            is_apart = bool(_ALWAYS_TASKS & set(words_of(task))) or not _crosses(
-                profile, best, task
-            )
+            is_apart = bool(_ALWAYS_TASKS & set(words_of(task))) or not crosses(profile, best, task)
             if is_apart and profile.n_distinct([*best, task]) > 1.05 * profile.n_distinct(best):
                 best = (*best, task)
         return best
@@ -471,7 +469,7 @@ def _crossed_by(profile: Profile, roles: Roles, tasks: Sequence[str], named: Seq
             is_free
             and is_count
             and _is_told(profile, [name, *named])
-            and _crosses(profile, named[:1], name)
+            and crosses(profile, named[:1], name)
         ):
             return name
     return ""
@@ -602,7 +600,7 @@ def _with_conditions(profile: Profile, roles: Roles, grid: Grid) -> Grid:
             if (
                 is_candidate
                 and name not in (*items, *variants)
-                and _crosses(profile, [*items, *chosen, *variants], name)
+                and crosses(profile, [*items, *chosen, *variants], name)
             ):
                 (variants if kind == "variant" else chosen).append(name)
     return replace(grid, conditions=tuple(chosen), variants=tuple(variants))
@@ -625,7 +623,7 @@ def _follows_from_finer(
             or not _may_be_condition(profile, roles, other_name)
         ):
             continue
-        if profile.follows([other_name], name) and _crosses(profile, telling_names, other_name):
+        if profile.follows([other_name], name) and crosses(profile, telling_names, other_name):
             return True
     return False
 
@@ -645,7 +643,7 @@ def _with_scorer(profile: Profile, roles: Roles, grid: Grid) -> Grid:
         if (
             is_name
             and name not in (*telling_names, *roles.taken)
-            and _crosses(profile, telling_names, name)
+            and crosses(profile, telling_names, name)
         ):
             return replace(grid, scorer=name)
     return grid
@@ -681,7 +679,7 @@ def _with_runs(profile: Profile, roles: Roles, grid: Grid) -> Grid:
         if is_run and profile.n_distinct([*telling_names, name]) >= NAMED_RUN * profile.n_rows:
             return replace(grid, run=name)
     for name in free:
-        if profile.n_distinct([*telling_names, name]) < 0.99 * profile.n_rows or not _crosses(
+        if profile.n_distinct([*telling_names, name]) < 0.99 * profile.n_rows or not crosses(
             profile, telling_names, name
         ):
             continue
@@ -752,7 +750,7 @@ def _is_even(profile: Profile, names_: Sequence[str]) -> bool:
     return commonest > 1 and commonest * sizes[commonest] >= EVEN * profile.n_rows
 
 
-def _crosses(profile: Profile, items: Sequence[str], name: str) -> bool:
+def crosses(profile: Profile, items: Sequence[str], name: str) -> bool:
     """Tell whether nearly every item has each value of a column, equally often."""
     n_cells = profile.n_distinct([*items, name])
     if n_cells < EVEN * profile.n_distinct(items) * profile[name].n_distinct:

@@ -8,11 +8,12 @@ from collections.abc import Mapping
 from itertools import chain
 from math import nan
 
+from flipcore.datasets.tables.coding import agreement
 from flipcore.datasets.tables.own_columns import bare_column, bare_path
 from flipcore.datasets.tables.profile import Profile, number_sql
-from flipcore.datasets.tables.roles import lone_negatives
+from flipcore.datasets.tables.roles import LOOKED_AT, lone_negatives
 from flipcore.datasets.tables.stems import lower_is_better, names, stems
-from flipcore.datasets.tables.table_reading import Choice, Question, TableReading
+from flipcore.datasets.tables.table_reading import MATCH, Choice, Question, TableReading
 from flipcore.text.counts import count_of
 
 COPIED = 0.995  # agreement of two columns, from which on one is a copy of the other
@@ -39,7 +40,8 @@ def is_answered(question: Question, words: Mapping[str, str]) -> bool:
     return any(word.partition("=")[0] in words for word in asked_words)
 
 
-def _overall(reading: TableReading) -> float:
+def overall(reading: TableReading) -> float:
+    """Return the mean of all scores of a reading; NaN without any."""
     values = [value for value in reading.scores.values() if value == value]
     return sum(values) / len(values) if values else nan
 
@@ -48,7 +50,7 @@ def _ask_item(table_profile: Profile, reading: TableReading) -> Question | None:
     each_row, content = reading.grid.open_item
     if not content:
         return None
-    score = _overall(reading)
+    score = overall(reading)
     if not each_row:
         parts, _, by_id = content.partition(";")
         n, n_ids = table_profile.n_distinct(parts.split(",")), table_profile.n_distinct([by_id])
@@ -83,11 +85,11 @@ def _ask_condition(table_profile: Profile, reading: TableReading) -> Question | 
         "condition",
         f"Each item stands in one row per value of {name} ({levels}).",
         Choice(
-            f"{name} names {table_profile[name].n_distinct} systems or settings; each has a "
-            "score of its own.",
+            f"{name} names {table_profile[name].n_distinct} systems or settings"
+            f"{arm_scores(table_profile, reading, name)}.",
             (f"models={name}",),
         ),
-        Choice(f"{name} is part of the question.", (f"item={item},{name}",), _overall(reading)),
+        Choice(f"{name} is part of the question.", (f"item={item},{name}",), overall(reading)),
     )
 
 
@@ -118,7 +120,7 @@ def _ask_systems(table_profile: Profile, reading: TableReading) -> Question | No
         Choice(
             f"They grade one system; {systems[0]} leads.",
             (f"score={listed}",),
-            _mean(table_profile, systems[0]),
+            mean_of(table_profile, systems[0]),
         ),
     )
 
@@ -130,10 +132,10 @@ def _ask_score(table_profile: Profile, reading: TableReading) -> Question | None
     if roles.graders or has_match or not roles.unnamed_scores:
         return None
     name, *more = roles.unnamed_scores
-    mean = _mean(table_profile, name)
+    mean = mean_of(table_profile, name)
     if more:
         second = Choice(
-            f"{more[0]} is the score.", (f"score={more[0]}",), _mean(table_profile, more[0])
+            f"{more[0]} is the score.", (f"score={more[0]}",), mean_of(table_profile, more[0])
         )
     else:
         second = Choice("It is no score; no row has one.", ("score=",))
@@ -164,7 +166,7 @@ def _ask_direction(table_profile: Profile, reading: TableReading) -> Question | 
     )
     if not (column.is_verdict or column.is_ratio or is_unit):
         return None  # called "lower is better" wherever it is shown
-    mean, path = _mean(table_profile, name), bare_path(name)
+    mean, path = mean_of(table_profile, name), bare_path(name)
     return Question(
         "direction",
         f"{name} is called like something of which less is better; its mean is {mean:.3g}.",
@@ -226,12 +228,58 @@ def _ask_negative(table_profile: Profile, reading: TableReading) -> Question | N
     return None
 
 
-def _mean(table_profile: Profile, name: str) -> float:
+def mean_of(table_profile: Profile, name: str) -> float:
+    """Return the mean of a column as scores; NaN without any."""
     value = table_profile.table.rows(
         f"SELECT avg({score_sql(table_profile.table.sql(name))}) FROM "
         f"{table_profile.table.relation}"
     )[0][0]
     return nan if value is None else float(value)
+
+
+def means_by(
+    table_profile: Profile, reading: TableReading, name: str
+) -> dict[str, tuple[float, int, float]]:
+    """Return (mean, rows, variance) of the leading score per value of a column."""
+    roles, table = reading.roles, table_profile.table
+    lead = next(iter((*roles.scores, *roles.judges)), "")
+    if lead:
+        value = score_sql(table.sql(lead))
+        query = (
+            f"SELECT {table.sql(name)}, avg({value}), count({value}), var_pop({value}) FROM "
+            f"{table.relation} WHERE {table.sql(name)} IS NOT NULL GROUP BY 1 ORDER BY 1"
+        )
+        rows = [row for row in table.rows(query) if row[2]]
+        return {level: (float(mean), n, float(variance)) for level, mean, n, variance in rows}
+    if not any(grader == MATCH for _, grader in reading.scores) or not reading.coding:
+        return {}
+    columns = dict.fromkeys((name, roles.output, roles.target, *roles.options))
+    by_level: dict[str, list[Mapping[str, str | None]]] = {}
+    for cells in table.frame(list(columns), most=LOOKED_AT):
+        by_level.setdefault(cells[name] or "", []).append(cells)
+    means = {}
+    for level, level_rows in sorted(by_level.items()):
+        agreed = agreement(reading.coding, level_rows, roles.output, roles.target, roles.options)
+        if agreed.n:
+            means[level] = (agreed.share, agreed.n, agreed.share * (1 - agreed.share))
+    return means
+
+
+MOST_LEVELS_SAID = 3
+
+
+def arm_scores(table_profile: Profile, reading: TableReading, name: str) -> str:
+    """Say the leading score of each value of a column: ": 52%, 61% and 90%"; "" without one."""
+    if name not in table_profile.columns:
+        return ""
+    values = [mean for mean, *_ in means_by(table_profile, reading, name).values()]
+    if len(values) < 2:
+        return ""
+    if len(values) > MOST_LEVELS_SAID:
+        lowest, highest = (Choice("", (), value).score_text for value in (min(values), max(values)))
+        return f", from {lowest} to {highest}"
+    means = [Choice("", (), value).score_text for value in values]
+    return f": {', '.join(means[:-1])} and {means[-1]}"
 
 
 def _ask_output(table_profile: Profile, reading: TableReading) -> Question | None:

@@ -12,6 +12,7 @@ from math import nan
 from pathlib import Path
 
 from flipcore.datasets.tables.coding import Agreement, Coding, agreement, entries_of
+from flipcore.datasets.tables.doubts import find_doubts
 from flipcore.datasets.tables.grid import LEAST_ITEMS, Grid, find_grid, is_rater
 from flipcore.datasets.tables.load import Table, load
 from flipcore.datasets.tables.people import labelled_by
@@ -23,7 +24,7 @@ from flipcore.datasets.tables.stems import lower_is_better, names, words_of
 from flipcore.datasets.tables.table_reading import MATCH, TableReading
 from flipcore.text.counts import count_of
 
-MOST_QUESTIONS = 2
+MOST_QUESTIONS = 3
 MOST_ARMS = 60
 
 
@@ -80,7 +81,10 @@ def read_loaded(table: Table, file: str, words: Mapping[str, str]) -> TableReadi
     reading = replace(reading, notes=(*_notes(table_profile, reading), *_say_shared(shared)))
     questions = [
         question
-        for question in open_questions(table_profile, reading)
+        for question in (
+            *open_questions(table_profile, reading),
+            *find_doubts(table_profile, reading),
+        )
         if not is_answered(question, words)
     ]
     return replace(reading, questions=tuple(questions[:MOST_QUESTIONS]))

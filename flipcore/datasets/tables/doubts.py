@@ -1,0 +1,371 @@
+"""What a reading leaves unexplained, as questions.
+
+A reading gives a role to each column that it understands. Here the other columns are looked at: one
+that could move the score, the number of questions, or the split into systems and runs, and that
+nothing explains, is asked about. A table with plain names raises no doubt.
+"""
+
+from collections.abc import Sequence
+from itertools import product
+from statistics import StatisticsError, correlation
+
+from flipcore.datasets.tables.coding import Coding, agreement, score_of_cell
+from flipcore.datasets.tables.grid import LEAST_ITEMS, crosses, is_rater
+from flipcore.datasets.tables.profile import Profile
+from flipcore.datasets.tables.questions import arm_scores, mean_of, means_by, overall
+from flipcore.datasets.tables.roles import LOOKED_AT, OUTPUT, TARGET, part_of
+from flipcore.datasets.tables.stems import lower_is_better, names, words_of
+from flipcore.datasets.tables.table_reading import MATCH, Choice, Question, TableReading
+
+TOLD = 0.95  # of the rows are told apart, from which on nothing needs to tell them apart
+PARTS = 1.2  # combinations per combination, from which on a column parts the rows of a question
+MOST_VALUES = 60  # of a column that may be a system or a setting
+RELATED = 0.5  # correlation with right and wrong, from which on a column may be the score
+DIFFERENT = 3.0  # standard errors between two runs, from which on they are no reruns
+NEARLY = 0.98
+LONG = 20  # characters of an output that repeats its right answer only where one is a copy
+MOST_LOOKED_AT = 40  # columns
+
+
+def find_doubts(table_profile: Profile, reading: TableReading) -> list[Question]:
+    """List what nothing explains and what could move a number, as questions."""
+    if not (reading.roles.graders or reading.roles.output):
+        return []  # nothing is claimed of such a table
+    asked = [
+        _doubt_outputs(table_profile, reading),
+        _doubt_match(table_profile, reading) or _doubt_score(table_profile, reading),
+        _doubt_target(table_profile, reading),
+        _doubt_direction(table_profile, reading),
+        _doubt_item(table_profile, reading)
+        or _doubt_pooled(table_profile, reading)
+        or _doubt_runs(table_profile, reading)
+        or _doubt_design(table_profile, reading),
+    ]
+    return [question for question in asked if question]
+
+
+# Which column is the output, the right answer, the score.
+
+
+def _doubt_outputs(table_profile: Profile, reading: TableReading) -> Question | None:
+    """Two outputs in one row, neither of which was read of the other: two systems?"""
+    output = reading.roles.output
+    if not output or reading.shape or names(output, "readout"):
+        return None
+    for name in reading.roles.readouts:
+        column = table_profile[name]
+        is_whole = column.is_text and not names(name, "readout") and part_of(name) == OUTPUT
+        if not is_whole or not table_profile[output].is_text or column.is_list:
+            continue
+        if _is_held_by(table_profile, name, output) or _is_held_by(table_profile, output, name):
+            continue
+        listed = f"{output},{name}"
+        return Question(
+            "outputs",
+            f"Each row holds two outputs, {output} and {name}.",
+            Choice(
+                "They are of two systems; each has a score of its own.",
+                (f"model_columns={listed}",),
+            ),
+            Choice(f"{output} is the output; {name} is not used.", (f"text={output}",)),
+        )
+    return None
+
+
+def _is_held_by(table_profile: Profile, part: str, whole: str) -> bool:
+    """Tell whether the text of one column stands inside of another's, in most rows."""
+    rows = table_profile.table.frame([part, whole], most=200)
+    pairs = [(row[part], row[whole]) for row in rows if row[part] and row[whole]]
+    n_held = sum(str(inner).strip() in str(text) for inner, text in pairs)
+    return not pairs or 2 * n_held > len(pairs)
+
+
+def _doubt_match(table_profile: Profile, reading: TableReading) -> Question | None:
+    """No output repeats its right answer, or long ones all do: are these two columns compared?"""
+    roles, n_rows = reading.roles, table_profile.n_rows
+    values = [value for (_, grader), value in reading.scores.items() if grader == MATCH]
+    if not values or roles.scores or roles.judges or n_rows < LEAST_ITEMS:
+        return None
+    share = sum(values) / len(values)
+    is_copy = share > NEARLY and table_profile[roles.output].mean_length > LONG
+    if share > 0 and not is_copy:
+        return None
+    how_many = "no row" if share == 0 else "nearly every row"
+    other = next(iter(_like_scores(table_profile, reading)), "")
+    if other:
+        second = Choice(
+            f"{other} is the score.", (f"score={other}",), mean_of(table_profile, other)
+        )
+    else:
+        second = Choice(f"{roles.target} is not compared with the output.", ("target=",))
+    return Question(
+        "match",
+        f"{roles.output} and {roles.target} hold the same answer in {how_many}.",
+        Choice(
+            f"{roles.output} is the output and {roles.target} the right answer.",
+            (f"text={roles.output}", f"target={roles.target}"),
+            share,
+        ),
+        second,
+    )
+
+
+def _like_scores(table_profile: Profile, reading: TableReading) -> list[str]:
+    """The columns that are not used and hold right and wrong, or numbers from 0 to 1."""
+    found = []
+    for name in dict.fromkeys((*reading.roles.unnamed_scores, *reading.unused)):
+        column, last = table_profile[name], name.rpartition(".")[2]
+        is_other = any(names(last, kind) for kind in ("about", "error", "id", "run"))
+        is_unit = column.is_numeric and 0 <= (column.least or 0) <= (column.most or 0) <= 1
+        if column.n_distinct > 1 and not is_other and (column.is_verdict or is_unit):
+            found.append(name)
+    return found[:MOST_LOOKED_AT]
+
+
+def _doubt_score(table_profile: Profile, reading: TableReading) -> Question | None:
+    """A column that is no score by its name, and that says what the comparison made here says."""
+    roles = reading.roles
+    is_compared = any(grader == MATCH for _, grader in reading.scores)
+    if roles.graders or not is_compared or not table_profile.table.is_whole:
+        return None
+    candidates = _like_scores(table_profile, reading)
+    columns = dict.fromkeys((*candidates, roles.output, roles.target, *roles.options))
+    rows = table_profile.table.frame(list(columns), most=LOOKED_AT) if candidates else []
+    coding = reading.coding or Coding.TEXT
+    right = [
+        agreement(coding, [row], roles.output, roles.target, roles.options).n_right for row in rows
+    ]
+    for name in candidates:
+        pairs = []
+        for row, is_right in zip(rows, right, strict=True):
+            value = score_of_cell(row[name])
+            if value is not None:
+                pairs.append((float(is_right), value))
+        if _correlation(pairs) < RELATED:
+            continue
+        share, mean = overall(reading), mean_of(table_profile, name)
+        if abs(share - mean) < 0.005:
+            continue  # the answer moves nothing
+        return Question(
+            "score",
+            f"{name} says nearly what a comparison of {roles.output} with {roles.target} says.",
+            Choice(f"{name} is the score.", (f"score={name}",), mean),
+            Choice("The comparison is the score.", ("score=",), share),
+        )
+    return None
+
+
+def _correlation(pairs: Sequence[tuple[float, float]]) -> float:
+    if len(pairs) < LEAST_ITEMS:
+        return 0.0
+    try:
+        return correlation(*zip(*pairs, strict=True))
+    except StatisticsError:  # one of both is constant
+        return 0.0
+
+
+def _doubt_target(table_profile: Profile, reading: TableReading) -> Question | None:
+    """Another column that is called like the right answer, and agrees with other outputs."""
+    roles = reading.roles
+    shares = [value for (_, grader), value in reading.scores.items() if grader == MATCH]
+    if not shares or roles.scores or roles.judges or reading.shape or not reading.coding:
+        return None
+    others = [name for name in reading.unused if part_of(name) == TARGET]
+    for name in others:
+        rows = table_profile.table.frame(
+            [roles.output, roles.target, name, *roles.options], most=LOOKED_AT
+        )
+        rows = [row for row in rows if row[name] is not None]
+        first, second = (
+            agreement(reading.coding, rows, roles.output, target, roles.options)
+            for target in (roles.target, name)
+        )
+        if second.n_right and second.n >= LEAST_ITEMS and abs(first.share - second.share) >= 0.02:
+            return Question(
+                "target",
+                f"{roles.target} and {name} are both called like a right answer, and differ.",
+                Choice(f"{roles.target} is right.", (f"target={roles.target}",), first.share),
+                Choice(f"{name} is right.", (f"target={name}",), second.share),
+            )
+    return None
+
+
+def _doubt_direction(table_profile: Profile, reading: TableReading) -> Question | None:
+    """A leading score of a quality whose name does not say whether more of it is better."""
+    roles = reading.roles
+    name = next(iter((*roles.scores, *roles.judges)), "")
+    if not name or lower_is_better(name) or table_profile[name].n_distinct < 2:
+        return None
+    column, last = table_profile[name], name.rpartition(".")[2]
+    if column.is_verdict or "[" in name or len(last) > 60:
+        return None
+    unknown = [word for word in words_of(last) if not _is_known(word)]
+    is_named = any(names(word, "score") and not names(word, "grade") for word in words_of(last))
+    if not unknown or is_named:
+        return None
+    mean = mean_of(table_profile, name)
+    span = f"from {column.least:g} to {column.most:g}" if column.least is not None else "in words"
+    return Question(
+        "direction",
+        f"{name} leads the scores ({span}, mean {mean:.3g}); its name does not say which end is "
+        "good.",
+        Choice("More is better.", ("lower=",)),
+        Choice("Less is better.", (f"lower={name}",)),
+    )
+
+
+def _is_known(word: str) -> bool:
+    """Tell whether a word of a score's name says nothing, or that more is better."""
+    kinds = ("score", "grade", "good", "filler", "model", "people", "judge", "answer", "output")
+    return len(word) < 3 or word.isdigit() or any(names(word, kind) for kind in kinds)
+
+
+# What a question is, and what its rows are.
+
+
+def _doubt_item(table_profile: Profile, reading: TableReading) -> Question | None:
+    """Ids that stand for several different texts."""
+    grid, prompts = reading.grid, reading.roles.prompts
+    if not grid.items or not prompts or grid.open_item[1] or grid.variants or reading.shape:
+        return None
+    prompt = prompts[0]
+    telling = [*grid.items, *grid.conditions]
+    n_ids, n_both = (
+        table_profile.n_distinct(telling),
+        table_profile.n_distinct([*telling, prompt]),
+    )
+    if set(grid.items) & {*prompts, *grid.content} or n_both < PARTS * n_ids:
+        return None
+    listed, n_items = ",".join(grid.items), reading.n_items
+    n_parted = table_profile.n_distinct([*grid.items, prompt])
+    score = overall(reading)
+    return Question(
+        "item",
+        f"{listed} has {n_items:,} values, and {prompt} differs within them.",
+        Choice(
+            f"{n_parted:,} questions, told apart by {listed} and {prompt}.",
+            (f"item={listed},{prompt}",),
+            score,
+        ),
+        Choice(f"{n_items:,} questions, asked in several ways.", (f"item={listed}",), score),
+    )
+
+
+def _doubt_pooled(table_profile: Profile, reading: TableReading) -> Question | None:
+    """Rows of one question that differ in a column without a role: systems, settings, or runs?"""
+    grid = reading.grid
+    if not grid.items or grid.open_condition or grid.open_item[1] or grid.regrade:
+        return None
+    told_by = list(grid.told_by)
+    n_cells = table_profile.n_distinct(told_by)
+    if n_cells >= TOLD * table_profile.n_rows:
+        return None
+    best, most = "", PARTS * n_cells
+    for name in reading.unused[:MOST_LOOKED_AT]:
+        if not _may_part(table_profile, name):
+            continue
+        n_parted = table_profile.n_distinct([*told_by, name])
+        tells = n_parted >= TOLD * table_profile.n_rows
+        if n_parted > most and (tells or crosses(table_profile, told_by, name)):
+            best, most = name, n_parted
+    return _ask_arms(table_profile, reading, best) if best else None
+
+
+def _may_part(table_profile: Profile, name: str) -> bool:
+    """Tell whether a column may name systems or settings: few plain values, and no outcome."""
+    column, last = table_profile[name], name.rpartition(".")[2]
+    kinds = ("error", "run", "score", "people", "judge", "output", "target", "configuration")
+    is_outcome = any(names(last, kind) for kind in kinds) and not names(last, "setting")
+    is_plain = not (column.is_list or column.is_object or column.is_text or "," in name)
+    is_few = 2 <= column.n_distinct <= min(MOST_VALUES, table_profile.n_rows / 2)
+    return is_plain and is_few and not is_outcome and (column.is_integer or not column.is_numeric)
+
+
+def _ask_arms(table_profile: Profile, reading: TableReading, name: str) -> Question:
+    """Ask whether a column names systems, or counts reruns or parts of the question."""
+    grid, column = reading.grid, table_profile[name]
+    items = ",".join(grid.items)
+    conditions = ",".join([*grid.conditions, name])
+    by_level = arm_scores(table_profile, reading, name)
+    if grid.run and grid.run != name:
+        second = Choice(
+            f"{name} is part of the question.", (f"item={items},{name}",), overall(reading)
+        )
+    else:
+        second = Choice(f"{name} counts reruns of one system.", (f"sample={name}",))
+    return Question(
+        "condition",
+        f"Rows of one question differ in {name} ({', '.join(column.values[:4])}"
+        f"{' …' if column.n_distinct > 4 else ''}).",
+        Choice(
+            f"{name} names {column.n_distinct} systems or settings{by_level}.",
+            (f"models={conditions}",),
+        ),
+        second,
+    )
+
+
+def _doubt_runs(table_profile: Profile, reading: TableReading) -> Question | None:
+    """Runs by their numbers alone whose scores differ by more than reruns do."""
+    grid = reading.grid
+    name = grid.run
+    if not name or name not in table_profile.columns or reading.shape:
+        return None
+    last = name.rpartition(".")[2]
+    if names(last, "run") or is_rater(name) or "order" in words_of(last):
+        return None
+    by_level = means_by(table_profile, reading, name)
+    means = sorted(entry for entry in by_level.values() if entry[1] > 1)
+    if len(means) < 2:
+        return None
+    (low, n_low, spread_low), (high, n_high, spread_high) = means[0], means[-1]
+    error = (spread_low / n_low + spread_high / n_high) ** 0.5
+    return _ask_arms(table_profile, reading, name) if high - low > DIFFERENT * error else None
+
+
+def _doubt_design(table_profile: Profile, reading: TableReading) -> Question | None:
+    """Each row a question, though two columns cross: each value of one beside each of the other."""
+    grid, roles, n_rows = reading.grid, reading.roles, table_profile.n_rows
+    is_counted = grid.run or grid.variants or grid.open_condition or grid.open_item[1]
+    if is_counted or reading.shape or n_rows < 2 * LEAST_ITEMS or reading.n_items < TOLD * n_rows:
+        return None
+    free = [
+        name
+        for name in (*reading.unused, *roles.prompts, *roles.contexts)
+        if name not in grid.items and not names(name.rpartition(".")[2], "cluster")
+    ]
+    topics = [name for name in free if _may_be_topic(table_profile, name)]
+    settings = list(grid.conditions) or [name for name in free if _may_part(table_profile, name)]
+    for topic, setting in product(topics[:12], settings[:12]):
+        n_topics, n_settings = (table_profile[name].n_distinct for name in (topic, setting))
+        is_full = abs(n_topics * n_settings - n_rows) <= (1 - NEARLY) * n_rows
+        if topic == setting or not is_full or n_settings > n_topics:
+            continue
+        if table_profile.n_distinct([topic, setting]) < NEARLY * n_rows:
+            continue
+        by_level = arm_scores(table_profile, reading, setting)
+        return Question(
+            "item",
+            f"Each of {n_topics:,} values of {topic} stands once beside each of {n_settings} of "
+            f"{setting}.",
+            Choice(
+                f"{n_topics:,} questions ({topic}), each under {n_settings} settings{by_level}.",
+                (f"item={topic}", f"models={setting}"),
+            ),
+            Choice(f"{n_rows:,} questions.", (f"item={','.join(grid.items)}",), overall(reading)),
+        )
+    return None
+
+
+def _may_be_topic(table_profile: Profile, name: str) -> bool:
+    """Tell whether a column may say what a row is about: ids, names, texts that repeat."""
+    column, last = table_profile[name], name.rpartition(".")[2]
+    kinds = ("error", "run", "score", "people", "judge", "output", "configuration")
+    is_outcome = any(names(last, kind) for kind in kinds)
+    is_plain = not (column.is_list or column.is_object)
+    return (
+        is_plain
+        and not is_outcome
+        and (column.is_integer or not column.is_numeric)
+        and LEAST_ITEMS <= column.n_distinct <= table_profile.n_rows / 2
+    )
