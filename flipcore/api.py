@@ -15,15 +15,14 @@ from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
-from flipcore.charts.score import score_figure
 from flipcore.charts.theme import colours
 from flipcore.claims.claim import Claim, description
 from flipcore.core.errors import BadInput
 from flipcore.extractors import title_of
+from flipcore.reports.answer import Answer
 from flipcore.reports.audit import Verdict, audit, verdict
 from flipcore.reports.memory import why_no_test
 from flipcore.reports.rows import Row
-from flipcore.reports.score import score_bars
 from flipcore.reports.whole_study import WholeStudy, imported, study_of, whole_study
 from flipcore.stats.base.estimate import Estimate
 from flipcore.stats.flips.surface import surface
@@ -107,19 +106,14 @@ class StudyView:
         items = pd.Index(cells.items, name="item_id")
         return pd.DataFrame(cells.rate, index=items, columns=cells.columns)
 
-    def score(self) -> Result:
+    def score(self) -> Answer:
         """Each model's score with its intervals over other questions, prompts and extractors.
 
         Raises BadInput where nothing was judged right or wrong.
         """
-        report = self.whole.score
-        if report is None:
+        if self.whole.score is None:
             raise BadInput("Nothing was judged right or wrong here, or tasks of a log are not pooled, so there is no score.")
-
-        def draw(theme: Any) -> "go.Figure":
-            return score_figure([score_bars(model_score) for model_score in report.models], theme)
-
-        return Result(report.claims, _table(report.rows()), draw)
+        return self.whole.score
 
     def decomposition(self, model: str = "") -> Result:
         """T = G + A by axis and extractor, with the noise floor, as the page Flips shows it."""
@@ -178,15 +172,14 @@ class StudyView:
         claims = self.whole.holdout_claims or (answer.claim,)
         return Result(claims, _table(rows), draw if selection else None)
 
-    def ranking(self) -> Result:
+    def ranking(self) -> Answer:
         """Order of the models, and under how many prompts and extractors it holds.
 
         Raises BadInput where only one model has answers.
         """
-        report = self.whole.ranking
-        if report is None:
+        if self.whole.ranking is None:
             raise BadInput("Only one model has answers here, so there is nothing to rank.")
-        return Result(report.claims, _table(report.pair_rows()))
+        return self.whole.ranking
 
     def _model(self, name: str) -> str:
         """Return the named model, or the first. BadInput lists those of the study."""

@@ -16,7 +16,8 @@ from flipcore.claims.ranking import Contest
 from flipcore.claims.score import QUESTIONS_ONLY
 from flipcore.core.records import role_name
 from flipcore.core.study import Study
-from flipcore.reports.rows import Row, claim_fields, plain
+from flipcore.reports.answer import Answer, Question
+from flipcore.reports.rows import Row, claim_fields, notebook_table, plain
 from flipcore.reports.unread import is_unread
 from flipcore.stats.audit.paired import PairedScores, paired_scores
 from flipcore.stats.base import accuracy as base
@@ -46,29 +47,40 @@ class ModelPair:
 
 
 @dataclass(frozen=True, eq=False)
-class RankingReport:
-    """Several models compared; `role` is that of the items that were counted. `claims`: who
-    is first, then a pair each, the first and the second before the others; `notes` what was left
-    out and why."""
+class RankingReport(Answer):
+    """Several models compared; `role` is that of the items that were counted, `notes` what was
+    left out and why."""
 
     contest: Contest
     role: str
     reference: str
-    claims: tuple[Claim, ...]
+    best: Claim
     pairs: tuple[ModelPair, ...]
     notes: tuple[str, ...] = ()
     level: float = LEVEL
 
-    def text(self) -> str:
+    question = Question.RANKING
+
+    @property
+    def winners(self) -> Claim:
+        """Claim on how often each model is first over all ways."""
+        return claims.winners(self.contest)
+
+    @property
+    def claims(self) -> tuple[Claim, ...]:
+        """Who is first, then each pair, the first and the second before the others."""
+        return (self.best, self.winners, *(pair.claim for pair in self.pairs))
+
+    def lines(self) -> list[str]:
         lines = [f"Ranking of {len(self.contest.models)} models ({role_name(self.role)} items)"]
-        lines += [f"  {claim.text} {claim.detail}".rstrip() for claim in self.claims]
+        lines += [f"  {line}" for line in super().lines()]
         lines += [f"  {note}" for note in self.notes]
         for row in way_rows(self.contest, self.level):
             ranks = []
             for model in self.contest.models:
                 ranks.append(f"{model} {row[model]} (rank {row[f'rank of {model}']})")
             lines.append(f"  {row['way']}: {'; '.join(ranks)}")
-        return "\n".join(lines)
+        return lines
 
     def rows(self) -> Iterator[Row]:
         """Every model's accuracy under every way, then `pair_rows`."""
@@ -85,6 +97,11 @@ class RankingReport:
             place, title = {"first": pair.first, "second": pair.second}, f"lead over {pair.second}"
             lead = pair.paired.difference
             yield Row(pair.first, "own prompt", "difference", lead, pair.claim, place, title)
+
+    @property
+    def frame(self) -> pd.DataFrame:
+        """Table of pairs: the ways are many and have no claim of their own."""
+        return notebook_table(self.pair_rows())
 
     def as_dict(self) -> dict[str, Any]:
         return {
@@ -129,10 +146,8 @@ def ranking_report(
     contest = claims.contest(order(scores(part)), own_reference, closed_gates)
     best = claims.best_claim(contest, level)
     pairs = tuple(_model_pair(contest, j, k, level) for j, k in combinations(by_rank(contest), 2))
-    all_claims = (best, claims.winners(contest), *(pair.claim for pair in pairs))
-    return RankingReport(
-        contest, role, own_reference, all_claims, pairs, tuple(_notes(contest)), level
-    )
+    notes = tuple(_notes(contest))
+    return RankingReport(contest, role, own_reference, best, pairs, notes, level)
 
 
 def by_rank(contest: Contest) -> list[int]:

@@ -2,12 +2,16 @@
 these rows."""
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
+import pandas as pd
+
 from flipcore.claims.claim import Claim
 from flipcore.stats.base.estimate import Estimate
+
+ESTIMATE = ("value", "low", "high", "level", "method", "n", "seed", "note", "coverage")
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,6 +53,15 @@ class Row:
             "seed": estimate.seed,
             "note": estimate.note,
         }
+
+
+def notebook_table(rows: Iterable[Row]) -> pd.DataFrame:
+    """Make a table of estimates, one row each."""
+    records = [row.with_claim() for row in rows]
+    if records:
+        return pd.DataFrame(records)
+    # An empty table has the columns of a full one, so that a notebook's next line works.
+    return pd.DataFrame(columns=["model", "quantity", *ESTIMATE, "claim", "is_claimed"])
 
 
 def claim_fields(claim: Claim) -> dict[str, Any]:

@@ -13,13 +13,14 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from flipcore.charts.score import ScoreBars
+from flipcore.charts.score import ScoreBars, score_figure
 from flipcore.claims import score as claims
 from flipcore.claims.claim import Claim
 from flipcore.claims.corrected_ranks import Labelled, PairByPeople, pairs_by_people, ranks_by_people
 from flipcore.core.records import ABSENT, BASE, IDENTITY, LOWER_IS_BETTER, OK, role_name
 from flipcore.core.wordings import COMBINED
 from flipcore.extractors import title_of
+from flipcore.reports.answer import LEVEL, Answer, FigureOf, Question
 from flipcore.reports.ranking import roles_of
 from flipcore.reports.read_by_people import PLACE, ReaderErrors, corrected_score
 from flipcore.reports.rows import Row, claim_fields, plain
@@ -46,7 +47,7 @@ from flipcore.text.counts import count_of
 
 # (item, way of asking) -> axis -> its variant.
 Settings = Mapping[tuple[str, str], Mapping[str, str]]
-LEVEL, N_CALLS = 0.95, 100
+N_CALLS = 100
 OWN = "own prompt"
 COLUMNS = "model item_id axis variant_id variant sample extractor is_correct family status".split()
 MANY_UNREAD = 0.05  # of a model's answers, from which its score says so
@@ -349,7 +350,7 @@ def ranks_of(models: Sequence[ReaderErrors], why_not: str = "") -> RanksByPeople
 
 
 @dataclass(frozen=True, eq=False)
-class ScoreReport:
+class ScoreReport(Answer):
     """The scores of a study's models; `role` is that of the items counted,
     `random_axes` those whose wordings count as drawn at random, `notes` what was left out and
     why."""
@@ -359,6 +360,8 @@ class ScoreReport:
     reader: str
     random_axes: tuple[str, ...]
     notes: tuple[str, ...] = field(default=())
+
+    question = Question.SCORE
 
     @cached_property
     def differences(self) -> tuple[Difference, ...]:
@@ -424,7 +427,13 @@ class ScoreReport:
         """Return a model's score; None of a model that is not here."""
         return next((score for score in self.models if score.model == name), None)
 
-    def text(self) -> str:
+    @property
+    def figures(self) -> Mapping[str, FigureOf]:
+        """Each model's score with its intervals, prompts and extractors."""
+        bars = [score_bars(model_score) for model_score in self.models]
+        return {"score": lambda theme: score_figure(bars, theme)}
+
+    def lines(self) -> list[str]:
         lines = [f"Score ({role_name(self.role)} items, {title_of(self.reader).lower()})"]
         for score in self.models:
             lines.append(f"  {score.claim.text} {score.claim.detail}".rstrip())
@@ -439,8 +448,7 @@ class ScoreReport:
         for claim in (*self.ranks, *(pair.claim for pair in self.differences)):
             lines.append(f"  {claim.text} {claim.detail}".rstrip())
         lines += [f"  {claim.text}" for claim in self.by_people.claims]
-        lines += [f"  {note}" for note in self.notes]
-        return "\n".join(lines)
+        return lines + [f"  {note}" for note in self.notes]
 
     def rows(self) -> Iterator[Row]:
         for score in self.models:

@@ -19,11 +19,12 @@ from flipcore.core.records import BASE, CUT, role_name
 from flipcore.core.study import Study
 from flipcore.core.version import __version__
 from flipcore.extractors import EXTRACTORS, needs_judge, title_of
+from flipcore.reports.answer import Answer, Question, Settings
 from flipcore.reports.badges import badges_of
 from flipcore.reports.flips import Headline, by_wording, judges, made_from, scores_alone
 from flipcore.reports.holdout import HoldoutReport, Inflation, holdout_report, inflation
-from flipcore.reports.log_scores import leading, task_scores
-from flipcore.reports.memory import memory_tests, summary
+from flipcore.reports.log_scores import TaskScore, leading, task_scores
+from flipcore.reports.memory import MemoryTest, memory_tests, summary
 from flipcore.reports.ranking import RankingReport, ranking_report, roles_of
 from flipcore.reports.read_by_people import Judges, judges_of
 from flipcore.reports.rows import Row, plain
@@ -148,25 +149,152 @@ NO_ANSWERS = Headline((description("No answer is read that could flip."),))
 
 @dataclass(frozen=True, eq=False)
 class WholeStudy:
-    """The results of a study, with the tables that they are made from. `frame` are the readouts
-    that its flips are made of, `everything` all that open items answered, `closed_gates` axis or
-    extractor -> why it is not claimed, `pairs` the stored ones of its items, `row` what
-    `queries.studies` says of it, `cut` how many answers were cut off."""
+    """A stored study and its answers, with the tables that they are made from.
+
+    Each is read or computed when it is first asked for, as what may be said of the study then;
+    what is set aside stays unseen without its `lock`. `reference` is the reference extractor that
+    was asked for; as in `study_report`, one that a model lacks is never replaced.
+    """
 
     store: Store
     study_id: str
-    study: Study
-    row: Mapping[str, Any]
-    frame: pd.DataFrame
-    everything: pd.DataFrame
-    items: pd.DataFrame
-    closed_gates: Mapping[str, str]
-    pairs: Pairs
-    report: Report
-    cut: Sequence[Truncation]
-    score: ScoreReport | None = None
-    ranking: RankingReport | None = None
-    judges: Judges = field(default_factory=Judges)
+    reference: str = ""
+    lock: str | None = None
+    _answers: dict[tuple[Question, Settings], Answer | None] = field(default_factory=dict)
+
+    @cached_property
+    def study(self) -> Study:
+        return studies.declared(self.store, self.study_id)
+
+    @cached_property
+    def items(self) -> pd.DataFrame:
+        return studies.study_items(self.store, self.study_id)
+
+    @cached_property
+    def row(self) -> dict[str, Any]:
+        """What `queries.studies` says of the study."""
+        rows = studies.studies(self.store)
+        row = rows[rows["study_id"] == self.study_id].iloc[0]
+        return {str(name): value for name, value in row.items()}
+
+    @cached_property
+    def closed_gates(self) -> Mapping[str, str]:
+        """Axis or extractor -> why it is not claimed."""
+        return reasons(self.store, self.study_id)
+
+    @cached_property
+    def pairs(self) -> Pairs:
+        """The stored pairs of its items with controls."""
+        return control_pairs(self.store, self.study_id, self.lock)
+
+    @cached_property
+    def _readouts(self) -> tuple[pd.DataFrame, pd.DataFrame]:
+        # One reading of the stored rows serves the flips and everything else.
+        scope = sight(self.store, self.study_id, self.lock)
+        everything, frame = all_and_harmless(self.store, self.study_id, scope, "standing")
+        return as_texts(everything), frame
+
+    @property
+    def everything(self) -> pd.DataFrame:
+        """All that the items which may be seen answered."""
+        return self._readouts[0]
+
+    @property
+    def frame(self) -> pd.DataFrame:
+        """The readouts that flips are made of."""
+        return self._readouts[1]
+
+    @property
+    def scored_frame(self) -> pd.DataFrame:
+        """The readouts that scores are made of."""
+        # A log's own grades are no answers that could flip, so only the score reads them.
+        graders = queries.graders(self.store, self.study_id, self.study.scorers)
+        if not graders:
+            return self.frame
+        return studies.readouts(self.store, self.study_id, lock=self.lock, grades_of=graders)
+
+    @cached_property
+    def labelled(self) -> list[dict[str, Any]]:
+        """What people read in its outputs."""
+        # Corrections by people are not shown under a lock.
+        return [] if self.lock else labelled_readouts(self.store, self.study_id)
+
+    @cached_property
+    def task_scores(self) -> list[TaskScore]:
+        return task_scores(self.store, self.study_id, self.study)
+
+    def answer(self, question: Question, settings: Settings | None = None) -> Any:
+        """Return the answer to a question, computed once per settings; None where there is none."""
+        settings = settings or Settings(reference=self.reference)
+        if (question, settings) not in self._answers:
+            self._answers[question, settings] = answer(question, self, settings)
+        return self._answers[question, settings]
+
+    @property
+    def score(self) -> ScoreReport | None:
+        return self.answer(Question.SCORE)
+
+    @property
+    def ranking(self) -> RankingReport | None:
+        return self.answer(Question.RANKING)
+
+    @cached_property
+    def judges(self) -> Judges:
+        models = [use.name for use in self.study.models]
+        return judges_of(self.frame, self.labelled, judge_models(self.store, self.study), models)
+
+    @cached_property
+    def cut(self) -> list[Truncation]:
+        """How many answers were cut off."""
+        return truncations(endings(self.store, self.study_id), self.frame)
+
+    @cached_property
+    def memory(self) -> dict[str, list[MemoryTest]]:
+        return memory_tests(self.everything, self.study, self.items, self.closed_gates, self.pairs)
+
+    @cached_property
+    def report(self) -> Report:
+        """Flips and memory of each model."""
+        heat = {use.name: use.temperature for use in self.study.models}
+        by_task = self.study.is_recorded
+        warning = repeated_templates(*made_from(self.items))
+        by_units = by_wording(self.frame, self.items, heat, by_task=by_task)
+        report = study_report(
+            self.frame,
+            self.reference or None,
+            self.closed_gates,
+            heat,
+            repeats={model: f"{warning} {sentence}" for model, sentence in by_units.items()},
+            scores=self.task_scores,
+            by_task=by_task,
+            pairs=labelled_pairs(self.store, self.study_id),
+        )
+        models = list(dict.fromkeys([*report.decompositions, *self.everything["model"]]))
+        headlines = {
+            model: _beside(self.score, headline) for model, headline in report.headlines.items()
+        }
+        cells, memory_claims, harness = dict(report.decompositions), {}, {}
+        for model in models:
+            answers = self.everything[self.everything["model"] == model]
+            # Models of which only values were read, as losses, have no flips.
+            if model not in cells:
+                is_scored = leading(self.task_scores, model)
+                headlines[model] = (
+                    scores_alone(self.task_scores, model) if is_scored else NO_ANSWERS
+                )
+                cells[model] = []
+            if accuracy := harness_accuracy(answers):
+                harness[model] = accuracy
+            if tests := self.memory.get(model):
+                memory_claims[model] = summary(tests, frames.compared_sets(answers, self.study))
+        return replace(
+            report,
+            headlines=headlines,
+            decompositions=cells,
+            memory={model: [] for model in models} | self.memory,
+            memory_claims=memory_claims,
+            harness=harness,
+        )
 
     # The tests take long, and most views of a study ask for none of them.
     @cached_property
@@ -259,7 +387,7 @@ class WholeStudy:
         return disagreements(frame, judges(frame)).sentence(title_of)
 
     def text(self) -> str:
-        lines = [self.score.text(), ""] if self.score else []
+        lines = [*self.score.lines(), ""] if self.score else []
         lines += [self.report.text(), ""]
         sets = self.holdout.text() if self.holdout else []
         if self.holdout_claims:
@@ -267,7 +395,7 @@ class WholeStudy:
         if sets:
             lines += [*sets, ""]
         if self.ranking:
-            lines += [self.ranking.text(), ""]
+            lines += [*self.ranking.lines(), ""]
         for model in self.models:
             if mismatch := self.mismatch(model):
                 lines.append(f"{model}: {mismatch}")
@@ -291,83 +419,33 @@ class WholeStudy:
 
 
 def whole_study(store: Store, study_id: str, reference: str | None = None) -> WholeStudy:
-    """Everything that may be said of a study now; `reference` as in `study_report`. What is set
-    aside stays unseen."""
-    # One reading of the stored rows serves the flips and everything else.
-    everything, frame = all_and_harmless(store, study_id, sight(store, study_id, None), "standing")
-    everything = as_texts(everything)
-    study, items = studies.declared(store, study_id), studies.study_items(store, study_id)
-    warning = repeated_templates(*made_from(items))
-    gates, pairs = reasons(store, study_id), control_pairs(store, study_id)
-    scores = task_scores(store, study_id, study)
-    heat = {use.name: use.temperature for use in study.models}
-    by_units = by_wording(frame, items, heat, by_task=study.is_recorded)
-    repeats = {model: f"{warning} {sentence}" for model, sentence in by_units.items()}
-    people = labelled_pairs(store, study_id)
-    report = study_report(
-        frame,
-        reference,
-        gates,
-        heat,
-        repeats=repeats,
-        scores=scores,
-        by_task=study.is_recorded,
-        pairs=people,
-    )
-    models = list(dict.fromkeys([*report.decompositions, *everything["model"]]))
-    by_model = {model: everything[everything["model"] == model] for model in models}
-    accuracies = {model: harness_accuracy(part) for model, part in by_model.items()}
-    # Models of which only values were read, as losses, have no flips.
-    values_alone = [model for model in models if model not in report.decompositions]
-    graders = queries.graders(store, study_id, study.scorers)
-    labelled = labelled_readouts(store, study_id)
-    # A log's own grades are no answers that could flip, so only the score reads them.
-    score = score_report(
-        studies.readouts(store, study_id, grades_of=graders) if graders else frame,
-        is_recorded=study.is_recorded,
-        reader=reference,
-        closed_gates=gates,
-        scorers=study.scorers,
-        reported=reported(study),
-        labelled=labelled,
-        settings=queries.settings(store, study_id),
-    )
-    memory = memory_tests(everything, study, items, gates, pairs)
-    judges = judges_of(
-        frame, labelled, judge_models(store, study), [use.name for use in study.models]
-    )
-    headlines = {model: _beside(score, headline) for model, headline in report.headlines.items()}
-    for model in values_alone:
-        headlines[model] = scores_alone(scores, model) if leading(scores, model) else NO_ANSWERS
-    memory_claims = {}
-    for model, tests in memory.items():
-        if tests:
-            memory_claims[model] = summary(tests, frames.compared_sets(by_model[model], study))
-    report = replace(
-        report,
-        headlines=headlines,
-        decompositions=report.decompositions | {model: [] for model in values_alone},
-        memory={model: [] for model in models} | memory,
-        memory_claims=memory_claims,
-        harness={model: accuracy for model, accuracy in accuracies.items() if accuracy},
-    )
-    rows = studies.studies(store)
-    row = rows[rows["study_id"] == study_id].iloc[0]
-    return WholeStudy(
-        store=store,
-        study_id=study_id,
-        study=study,
-        row={str(name): value for name, value in row.items()},
-        frame=frame,
-        everything=everything,
-        items=items,
-        closed_gates=gates,
-        pairs=pairs,
-        report=report,
-        cut=truncations(endings(store, study_id), frame),
-        score=score,
-        ranking=ranking_report(frame, reference, gates, scorers=study.scorer_names),
-        judges=judges,
+    """Return a study and its answers; `reference` as in `study_report`."""
+    return WholeStudy(store, study_id, reference or "")
+
+
+def answer(question: Question, study: WholeStudy, settings: Settings) -> Answer | None:
+    """Compute what a study says to a question; None where there is nothing to say."""
+    if question is Question.RANKING:
+        return ranking_report(
+            study.frame,
+            settings.reference or None,
+            study.closed_gates,
+            settings.role or None,
+            settings.level,
+            study.study.scorer_names,
+        )
+    return score_report(
+        study.scored_frame,
+        is_recorded=study.study.is_recorded,
+        reader=settings.reference or None,
+        closed_gates=study.closed_gates,
+        role=settings.role or None,
+        axes=settings.axes,
+        level=settings.level,
+        scorers=study.study.scorers,
+        reported=reported(study.study),
+        labelled=study.labelled,
+        settings=queries.settings(study.store, study.study_id),
     )
 
 

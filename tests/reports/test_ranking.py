@@ -77,7 +77,7 @@ def test_items_on_which_two_models_differ(report):
 def test_text_and_json_hold_the_same_claims(report):
     plain = json.loads(json.dumps(report.as_dict(), allow_nan=False))
     assert [one["sentence"] for one in plain["claims"]] == [one.text for one in report.claims]
-    assert all(one["sentence"] in report.text() for one in plain["claims"])
+    assert all(one["sentence"] in "\n".join(report.lines()) for one in plain["claims"])
     assert plain["pairs"][0]["is_claimed"] is True and plain["ways"][0]["rank of A"] == "1 [1, 1]"
 
 
@@ -96,8 +96,8 @@ def test_sets_are_called_as_in_the_headline(role, name):
     rows = readouts(RIGHT, role=role)
     report, score = ranking_report(rows), score_report(rows)
     assert report.role == score.role == role  # an id stays
-    assert f"({name} items)" in report.text() and f"on 40 {name} items: " in accuracies_sentence(report)
-    assert score.text().startswith(f"Score ({name} items, written answer)")
+    assert f"({name} items)" in "\n".join(report.lines()) and f"on 40 {name} items: " in accuracies_sentence(report)
+    assert score.lines()[0].startswith(f"Score ({name} items, written answer)")
 
 
 def test_items_that_lack_an_answer_are_said_and_left_out():

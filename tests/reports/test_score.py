@@ -118,7 +118,7 @@ def test_two_models_are_compared_cell_by_cell_the_better_one_first():
     strong, weak = (report.find_model(model).bar for model in ("strong", "weak"))
     assert (one.first, one.second) == ("strong", "weak") and one.claim in report.claims
     assert one.bar.value == pytest.approx(strong.value - weak.value)
-    assert one.claim.text in report.text() and report.as_dict()["differences"][0]["sentence"] == one.claim.text
+    assert one.claim.text in "\n".join(report.lines()) and report.as_dict()["differences"][0]["sentence"] == one.claim.text
     rows = [row for row in report.rows() if row.quantity == "lead over weak"]
     assert [row.where for row in rows] == ["other questions", "other questions and wordings"]
     assert rows[1].estimate.low == one.bar.by_wordings.low and rows[1].claim is one.claim
@@ -140,7 +140,7 @@ def test_three_models_have_rank_intervals_that_follow_from_their_pairs():
         "same": 1,
         "low": 3,
     }
-    assert ranks.text.endswith("low 3.") and ranks in report.claims and ranks.text in report.text()
+    assert ranks.text.endswith("low 3.") and ranks in report.claims and ranks.text in "\n".join(report.lines())
     assert json.loads(json.dumps(report.as_dict()))["ranks"][0]["best"]["low"] == 3
     assert score_report(pd.concat(frames[:2])).ranks == ()
     shut = score_report(pd.concat(frames), closed_gates={"regex": "nobody checked it."})
@@ -196,7 +196,7 @@ def test_text_json_rows_and_tables_hold_one_answer():
     report = score_report(readouts("combined"))
     one = report.models[0]
     plain = json.loads(json.dumps(report.as_dict(), allow_nan=False))
-    assert plain["models"][0]["sentence"] == one.claim.text and one.claim.text in report.text()
+    assert plain["models"][0]["sentence"] == one.claim.text and one.claim.text in "\n".join(report.lines())
     assert plain["models"][0]["intervals"]["wordings"]["half_width"] == pytest.approx(one.bar.half_width("wordings"))
     rows = {row.quantity: row for row in report.rows()}
     whole = rows["score, other questions and wordings"]
@@ -275,7 +275,7 @@ def test_labels_by_people_correct_the_score_of_the_reader_that_they_label():
         people.score.n_disagreements == 20 and people.kinds["right counted wrong"] + people.kinds["wrong counted right"] == 20
     )
     assert people.sentence.startswith("m with 200 labels by people: 0.") and "written answer alone: 0." in people.sentence
-    assert "100 more labels: ±" in people.narrower and people.sentence in report.text()
+    assert "100 more labels: ±" in people.narrower and people.sentence in "\n".join(report.lines())
     assert people_rows(report.models[0])[0]["labels"] == 200
     of_json = json.loads(json.dumps(report.as_dict()))["models"][0]["people"][0]
     assert of_json["n_labels"] == 200 and of_json["corrected"]["low"] < of_json["corrected"]["value"]
@@ -294,7 +294,7 @@ def test_labels_of_two_models_compare_them_with_the_labels_in_both_scores():
     labels = [row for _, own in asked.groupby("model") for row in labelled(own, 200, 20)]
     report = score_report(frame, labelled=labels)
     (pair,) = report.by_people.pairs
-    assert pair.joint.value == pytest.approx(0) and pair.claim.text in report.text() and not pair.claim.is_made
+    assert pair.joint.value == pytest.approx(0) and pair.claim.text in "\n".join(report.lines()) and not pair.claim.is_made
     assert "difference, corrected by people" in {row.quantity for row in report.rows()}
     of_json = json.loads(json.dumps(report.as_dict(), allow_nan=False))["by_people"]
     assert of_json["pairs"][0]["sentence"] == pair.claim.text and of_json["ranks"] is None
