@@ -202,7 +202,7 @@ def _methods(study_id: str) -> None:
     if st.button("Methods with BibTeX", key="copy-methods", icon=":material/format_quote:"):
         # Imported on a click: the exports take a while to import, and few ask for them.
         from flipcore.reports.exports.methods_text import methods_text
-        from pages.common.headline import study_contents
+        from pages.common.answers import study_contents
 
         with shown_problem():
             methods = methods_text(study_contents(study_id))

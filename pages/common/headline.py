@@ -6,17 +6,19 @@ from functools import partial
 import streamlit as st
 
 from flipcore.core.work import say_step
+from flipcore.reports.answer import Question
 from flipcore.reports.flips import Headline, claimed_headline
 from flipcore.reports.log_scores import task_scores
 from flipcore.reports.memory import memory_headline as memory_computed
-from flipcore.reports.ranking import accuracies_sentence, compares_models, ranking_report
+from flipcore.reports.ranking import RankingReport, accuracies_sentence, compares_models
 from flipcore.reports.score import ScoreReport
 from flipcore.stats.flips.coded_answers import CodedAnswers, coded_answers
 from flipcore.stats.flips.decomposition import Decomposition, decompositions
 from flipcore.stats.memory.rewritten import harness_accuracy
 from flipcore.stats.score.error_bar import ErrorBar
 from flipcore.store.queries import pairs as pair_queries
-from pages.common import gates, scores, session
+from pages.common import gates, session
+from pages.common.answers import answer_of
 
 
 @session.cached(max_entries=12)
@@ -106,20 +108,30 @@ def leading_sentences(study_id: str) -> list[str]:
     They say who leads of several models, memory, the score, flips and the rest. A study that was
     asked in several prompts has one score, on one set of questions.
     """
-    summary, report = headline(study_id), _score(scores.default_view(study_id))
+    is_begun = bool(session.study_row(study_id)["n_calls_done"])
+    return _leading_sentences(study_id, is_begun, tenth_of(study_id) is not None)
+
+
+def _card_revision(study_id: str) -> tuple[int, int]:
+    return _revision(study_id), gates.with_labels(study_id)[1]
+
+
+@session.cached("Reading the answers", 64, _card_revision, is_kept=True)
+def _leading_sentences(study_id: str, is_begun: bool, is_running: bool) -> list[str]:
+    summary = headline(study_id)
+    score: ScoreReport | None = answer_of(study_id, Question.SCORE)
     # The accuracy of a model without these claims says "questions only".
-    whole_claims = report.whole_claims if report else ()
+    whole_claims = score.whole_claims if score else ()
     first, accuracies = ranking_headline(study_id)
     memory = memory_headline(study_id) if len(session.roles(study_id)) > 1 else ""
-    score = [claim.text for claim in whole_claims[:1]]
-    if not score and summary.score:
-        score = [summary.score.text]
+    scores_said = [claim.text for claim in whole_claims[:1]]
+    if not scores_said and summary.score:
+        scores_said = [summary.score.text]
     other_claims = [claim.text for claim in summary.claims if claim != summary.score]
-    scores_said = [accuracies] if first else score
     sentences = (
         first,
         memory[:1].upper() + memory[1:],
-        *scores_said,
+        *([accuracies] if first else scores_said),
         *other_claims,
         harness_headline(study_id),
     )
@@ -152,18 +164,10 @@ def ranking_headline(study_id: str) -> tuple[str, str]:
 
     ("", "") for a study of one model.
     """
-    if not compares_models(session.declared(study_id)):
-        return "", ""
-    return _ranking_headline(study_id, tuple(gates.closed_in(study_id).items()))
-
-
-@session.cached("Comparing the models", 64, _revision, is_kept=True)
-def _ranking_headline(study_id: str, closed_gates: tuple[tuple[str, str], ...]) -> tuple[str, str]:
-    scorers = session.declared(study_id).scorer_names
-    report = ranking_report(
-        session.readouts(study_id), closed_gates=dict(closed_gates), scorers=scorers
-    )
-    return (report.claims[0].text, accuracies_sentence(report)) if report else ("", "")
+    ranking: RankingReport | None = None
+    if compares_models(session.declared(study_id)):
+        ranking = answer_of(study_id, Question.RANKING)
+    return (ranking.best.text, accuracies_sentence(ranking)) if ranking else ("", "")
 
 
 def score_sentences(study_id: str) -> list[str]:
@@ -171,7 +175,7 @@ def score_sentences(study_id: str) -> list[str]:
 
     Where a log's score is no mean, what the log gives.
     """
-    report = _score(scores.default_view(study_id))
+    report: ScoreReport | None = answer_of(study_id, Question.SCORE)
     if report is not None:
         return [model_score.claim.text for model_score in report.models]
     # A log's score that is no mean is said as the log gives it.
@@ -184,18 +188,13 @@ def error_bar(study_id: str) -> ErrorBar | None:
 
     None where several prompts were not measured.
     """
-    report = _score(scores.default_view(study_id))
+    report: ScoreReport | None = answer_of(study_id, Question.SCORE)
     # Only a model with shares was asked in several prompts.
     return (
         next((model_score.bar for model_score in report.models if model_score.shares), None)
         if report
         else None
     )
-
-
-@session.cached("Adding up the error bar", 64, _revision)
-def _score(view: scores.View) -> ScoreReport | None:
-    return scores.report(view, scores.LEVEL)
 
 
 def harness_headline(study_id: str) -> str:
@@ -214,12 +213,3 @@ def _harness_headline(study_id: str) -> str:
         harness_accuracy(frame[frame["model"] == frame["model"].iloc[0]]) if len(frame) else None
     )
     return accuracy.sentence() if accuracy else ""
-
-
-@session.cached("Computing every estimate", max_entries=2, revision=gates.with_labels)
-def study_contents(study_id: str):
-    """Return the numbers and claims that methods and tables are made of, a `WholeStudy`."""
-    # Imported here: only a few parts of the pages need every estimate.
-    from flipcore.reports.whole_study import whole_study
-
-    return whole_study(session.store(), study_id)

@@ -1,54 +1,42 @@
 """Cached reports of the Ranking page."""
 
-from dataclasses import dataclass
-
+from flipcore.reports.answer import Question, Settings
 from flipcore.reports.browser_data import ranking as boards
 from flipcore.reports.by_model import FlipPanels, ModelFlips, flip_panels, flips_by_model
-from flipcore.reports.ranking import RankingReport, ranking_report
+from flipcore.reports.ranking import RankingReport, roles_of
+from flipcore.stats.flips.decomposition import default_reference
 from pages.common import gates, session
+from pages.common.answers import answer_of
 
 
-@dataclass(frozen=True)
-class View:
-    """The settings of the page.
+def settings_of(study_id: str, lock: str | None, chosen: dict) -> Settings:
+    """Return the settings of a ranking; what is chosen as where nobody chose is left empty.
 
-    `lock` is the id of a lock or None, `closed_gates` what gates withhold.
+    So the page opens with the answer that cards and reports show.
     """
-
-    study_id: str
-    lock: str | None
-    reference: str
-    role: str
-    closed_gates: tuple[tuple[str, str], ...]
-
-    def readouts(self):
-        return session.readouts(self.study_id, lock=self.lock)
-
-
-def view_of(study_id: str, lock: str | None, reference: str, role: str) -> View:
-    """Return a view with the gates as they are now."""
-    return View(study_id, lock, reference, role, tuple(gates.closed_in(study_id, lock).items()))
+    frame, scorers = session.readouts(study_id, lock=lock), session.declared(study_id).scorer_names
+    reference, role = chosen["reference"], chosen["role"]
+    names = list(frame.loc[frame["role"] == role, "extractor"].unique())
+    if names and reference == default_reference(names, scorers):
+        reference = ""
+    if role == roles_of(frame)[0]:
+        role = ""
+    return Settings(reference, role, level=chosen["level"])
 
 
-@session.cached("Comparing the models", 16, is_kept=True)
-def report(view: View, level: float) -> RankingReport | None:
-    return ranking_report(
-        view.readouts(), view.reference, dict(view.closed_gates), view.role or None, level
-    )
+@session.cached(max_entries=16, revision=gates.with_labels, is_kept=True)
+def board(study_id: str, settings: Settings, lock: str | None) -> dict:
+    ranking: RankingReport | None = answer_of(study_id, Question.RANKING, settings, lock)
+    return boards.board(ranking, settings.level) if ranking else {}
 
 
 @session.cached(max_entries=16, is_kept=True)
-def board(view: View, level: float) -> dict:
-    ranking = report(view, level)
-    return boards.board(ranking, level) if ranking else {}
+def panels(study_id: str, lock: str | None, extractor: str) -> FlipPanels:
+    return flip_panels(session.readouts(study_id, lock=lock), extractor)
 
 
-@session.cached(max_entries=16, is_kept=True)
-def panels(view: View, extractor: str) -> FlipPanels:
-    return flip_panels(view.readouts(), extractor)
-
-
-@session.cached("Splitting the flips", 16, is_kept=True)
-def flips(view: View) -> list[ModelFlips]:
-    heat = {use.name: use.temperature for use in session.declared(view.study_id).models}
-    return flips_by_model(view.readouts(), view.reference, dict(view.closed_gates), heat)
+@session.cached("Splitting the flips", 16, gates.with_labels, is_kept=True)
+def flips(study_id: str, lock: str | None, reference: str) -> list[ModelFlips]:
+    heat = {use.name: use.temperature for use in session.declared(study_id).models}
+    frame = session.readouts(study_id, lock=lock)
+    return flips_by_model(frame, reference, gates.closed_in(study_id, lock), heat)

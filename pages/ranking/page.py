@@ -9,6 +9,7 @@ from flipcore.charts.flips import decomposition_bars, flip_panels
 from flipcore.charts.inflation import Inflated, inflation_figure
 from flipcore.core.records import role_name
 from flipcore.extractors import title_of
+from flipcore.reports.answer import Question
 from flipcore.reports.browser_data.levels import start_of
 from flipcore.reports.browser_data.ranking import way_id
 from flipcore.reports.by_model import flip_rows, memory_rows
@@ -21,6 +22,7 @@ from flipcore.reports.ranking import (
     roles_of,
     split_items,
 )
+from flipcore.reports.score import ScoreReport
 from flipcore.stats.base.estimate import level_text
 from flipcore.stats.flips.decomposition import REFERENCE, default_reference
 from flipcore.stats.holdout.difficulty import conditions
@@ -28,33 +30,32 @@ from flipcore.stats.ranking.ways import Way
 from flipcore.store.queries import holdout
 from flipcore.store.queries.inspection import inspection
 from flipcore.text.answers import answer_text
-from pages.common import modes, record, repeats, scores, screen, session
+from pages.common import gates, modes, record, repeats, scores, screen, session
+from pages.common.answers import answer_of, study_contents
 from pages.common.header import offer_suited, page_header
-from pages.common.headline import study_contents
 from pages.common.inspector import side
 from pages.common.showing import how_to_read, plain, show_figure, show_table
 from pages.components import boards
 from pages.ranking import cached
-from pages.ranking.cached import View
 
 # The questions of a study side by side for all of its models.
 
 
-def flip_surfaces(view: View, models: Sequence[str]) -> None:
+def flip_surfaces(study_id: str, lock: str | None, models: Sequence[str]) -> None:
     """Draw small multiples of the flip surface, on the same rows and one scale.
 
     Nothing where each question was asked once.
     """
     names = [
         name
-        for name in view.readouts()["extractor"].unique()
-        if cached.panels(view, name).is_measured
+        for name in session.readouts(study_id, lock=lock)["extractor"].unique()
+        if cached.panels(study_id, lock, name).is_measured
     ]
     if not names:
         return
     st.subheader("Where each model flips", anchor=False)
     extractor = screen.segments("Extractor", names, "panels-of", format_func=title_of)
-    panels = cached.panels(view, extractor)
+    panels = cached.panels(study_id, lock, extractor)
     # With many items a row stands for several of them.
     rows = (
         "items, most flips first"
@@ -65,9 +66,13 @@ def flip_surfaces(view: View, models: Sequence[str]) -> None:
     show_figure("panels", lambda c: flip_panels(rates, panels.columns, c, rows))
 
 
-def decomposition(view: View, models: Sequence[str]) -> None:
+def decomposition(study_id: str, lock: str | None, reference: str, models: Sequence[str]) -> None:
     """Show one row per model and extractor over all axes; nothing without flip rates."""
-    measured = [model_flips for model_flips in cached.flips(view) if model_flips.is_measured]
+    measured = [
+        model_flips
+        for model_flips in cached.flips(study_id, lock, reference)
+        if model_flips.is_measured
+    ]
     if not measured:
         return
     # In the order of the ranking, as everything on this page.
@@ -78,15 +83,15 @@ def decomposition(view: View, models: Sequence[str]) -> None:
     show_table("flips-by-model", flip_rows(flips))
 
 
-def memory_and_inflation(view: View) -> None:
+def memory_and_inflation(study_id: str) -> None:
     """Show detectors and inflation of every model, where the study has them.
 
     Nothing of what was set aside is in them.
     """
     # Accuracies on benchmark and holdout, where the study asked both.
-    sets = conditions(holdout.accuracies(session.store(), view.study_id))
+    sets = conditions(holdout.accuracies(session.store(), study_id))
     if sets:
-        model_conditions, claim = inflation_of(sets, dict(view.closed_gates))
+        model_conditions, claim = inflation_of(sets, gates.closed_in(study_id))
         st.subheader("Inflation, model by model", anchor=False)
         st.markdown(plain(claim.text))
         bars = [
@@ -94,12 +99,12 @@ def memory_and_inflation(view: View) -> None:
             for condition in model_conditions
         ]
         show_figure("inflated", lambda c: inflation_figure(bars, c))
-    if "control" not in session.declared(view.study_id).roles:
+    if "control" not in session.declared(study_id).roles:
         return
     st.subheader("Memory, model by model", anchor=False)
     # On request: it computes every estimate of the study.
     if st.toggle("Compute", key="memory-by-model", bind="query-params"):
-        show_table("memory-by-model", memory_rows(study_contents(view.study_id).report.memory))
+        show_table("memory-by-model", memory_rows(study_contents(study_id).report.memory))
 
 
 # Behind a way: the items that one of two models has right and the other wrong, with both raw
@@ -207,16 +212,16 @@ def settings(study_id: str, lock: dict | None) -> dict:
 
 
 @st.fragment
-def board(study_id: str, mode: str, view: cached.View, level: float, report: RankingReport) -> None:
+def board(study_id: str, mode: str, chosen: dict, lock: str | None, report: RankingReport) -> None:
     """Draw the board, and behind a way of it the outputs on which two models differ."""
-    board_data = cached.board(view, level)
+    board_data = cached.board(study_id, cached.settings_of(study_id, lock, chosen), lock)
     n_ways = len(board_data["ways"])
     # The height of the drawn board, wide and narrow: its head and its rows.
     with screen.room("ranking", 170 + 37 * n_ways, 410 + 38 * n_ways):
         moved, decision, way = boards.draw(
             "ranking_board",
             board_data,
-            key=f"ranking-{study_id}-{mode}-{view.reference}-{view.role}",
+            key=f"ranking-{study_id}-{mode}-{chosen['reference']}-{chosen['role']}",
             locked=mode == "locked",
             opened=st.query_params.get("way", ""),
         )
@@ -225,7 +230,7 @@ def board(study_id: str, mode: str, view: cached.View, level: float, report: Ran
         study_id,
         PAGE,
         mode,
-        decision and decision | {"reference": view.reference, "role": view.role},
+        decision and decision | {"reference": chosen["reference"], "role": chosen["role"]},
     )
     st.caption(modes.note(mode, study_id, BAND))
     if way:
@@ -240,24 +245,25 @@ def content(study_id: str, mode: str, lock: dict | None, line: DeltaGenerator) -
     """Draw everything below the header of a study with answers; `line` holds the mode."""
     with line:
         chosen = settings(study_id, lock)
-    view = cached.view_of(
-        study_id, lock["lock_id"] if lock else None, chosen["reference"], chosen["role"]
+    lock_id = lock["lock_id"] if lock else None
+    report: RankingReport | None = answer_of(
+        study_id, Question.RANKING, cached.settings_of(study_id, lock_id, chosen), lock_id
     )
-    report = cached.report(view, chosen["level"])
     if report is None:
         st.markdown(
             "## There is nothing to rank: no two models have answers that are right or wrong."
         )
         return
-    board(study_id, mode, view, chosen["level"], report)
-    st.markdown(plain(report.claims[1].text))
+    board(study_id, mode, chosen, lock_id, report)
+    st.markdown(plain(report.winners.text))
     for note in report.notes:
         st.caption(plain(note))
     # The score's report has leads and ranks over other questions and prompts, and with people's
     # labels in them, which the board's report has not.
-    score = scores.report(
-        scores.view_of(study_id, view.lock, view.reference, view.role), chosen["level"]
+    score_settings = scores.settings_of(
+        study_id, lock_id, chosen["reference"], chosen["role"], level=chosen["level"]
     )
+    score: ScoreReport | None = answer_of(study_id, Question.SCORE, score_settings, lock_id)
     for claim in (
         (*score.ranks, *(difference.claim for difference in score.differences)) if score else ()
     ):
@@ -277,13 +283,14 @@ def content(study_id: str, mode: str, lock: dict | None, line: DeltaGenerator) -
         )
     ranked = [report.contest.models[m] for m in by_rank(report.contest)]
     # Models without a right or wrong answer have no rank, but they may flip.
-    models = [*ranked, *sorted(set(view.readouts()["model"]) - set(ranked))]
-    flip_surfaces(view, models)
-    decomposition(view, models)
+    asked = set(session.readouts(study_id, lock=lock_id)["model"])
+    models = [*ranked, *sorted(asked - set(ranked))]
+    flip_surfaces(study_id, lock_id, models)
+    decomposition(study_id, lock_id, chosen["reference"], models)
     repeats.show(study_id)
     # Nothing of what was set aside is in them, so that a lock has none to show.
     if mode != "locked":
-        memory_and_inflation(view)
+        memory_and_inflation(study_id)
     record.history(study_id)
 
 

@@ -10,8 +10,9 @@ from flipcore.reports.exports.methods_text import methods_text
 from flipcore.reports.exports.result_tables import tables
 from flipcore.text.tables import FORMATS, table_text
 from pages.common import screen, session
+from pages.common.answers import study_contents
 from pages.common.header import page_header
-from pages.common.headline import leading_sentences, study_contents
+from pages.common.headline import leading_sentences
 from pages.common.showing import how_to_read, nothing_yet, offer_file, plain, shown_problem
 from pages.report.decisions import show_decisions
 

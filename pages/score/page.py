@@ -7,8 +7,10 @@ from flipcore.claims.score import largest_shares_words
 from flipcore.core.records import role_name
 from flipcore.extractors import title_of
 from flipcore.reports import score as score_reports
+from flipcore.reports.answer import Question, Settings
 from flipcore.reports.browser_data.steps import Steps
 from pages.common import modes, record, repeats, scores, screen
+from pages.common.answers import answer_of
 from pages.common.header import page_header
 from pages.common.headline import score_sentences
 from pages.common.inspector import inspector_place, open_item
@@ -172,17 +174,24 @@ def settings(study_id: str, lock: dict | None) -> dict:
     return view | {"reader": reader, "role": role, "axes": "+".join(ways)}
 
 
+def _settings(study_id: str, lock: str | None, chosen: dict) -> Settings:
+    axes = tuple(filter(None, chosen["axes"].split("+")))
+    return scores.settings_of(
+        study_id, lock, chosen["reader"], chosen["role"], axes, chosen["level"]
+    )
+
+
 @st.fragment
 def board(
-    study_id: str, mode: str, chosen: dict, view: scores.View, report: score_reports.ScoreReport
+    study_id: str, mode: str, chosen: dict, lock: str | None, report: score_reports.ScoreReport
 ) -> None:
     """Draw the board, and behind a dot of it the outputs."""
     # The height of the drawn board, wide and narrow: its head and its models.
     with screen.room("score", 160 + 150 * len(report.models), 380 + 190 * len(report.models)):
         moved, decision, dot = boards.draw(
             "score_board",
-            scores.board(view, chosen["level"], mode == "simultaneous"),
-            key=f"score-{study_id}-{mode}-{view.reader}-{view.role}-{chosen['axes']}",
+            scores.board(study_id, _settings(study_id, lock, chosen), lock, mode == "simultaneous"),
+            key=f"score-{study_id}-{mode}-{chosen['reader']}-{chosen['role']}-{chosen['axes']}",
             locked=mode == "locked",
             opened=st.query_params.get("way", ""),
         )
@@ -224,14 +233,9 @@ def content(study_id: str, mode: str, lock: dict | None, line: DeltaGenerator) -
     with line:
         chosen = settings(study_id, lock)
     lock_id = lock["lock_id"] if lock else None
-    view = scores.view_of(
-        study_id,
-        lock_id,
-        chosen["reader"],
-        chosen["role"],
-        tuple(filter(None, chosen["axes"].split("+"))),
+    report: score_reports.ScoreReport | None = answer_of(
+        study_id, Question.SCORE, _settings(study_id, lock_id, chosen), lock_id
     )
-    report = scores.report(view, chosen["level"])
     if report is None:
         # These sentences come from all items; under a lock only those set aside count.
         by_task = [] if lock else score_sentences(study_id)
@@ -243,7 +247,7 @@ def content(study_id: str, mode: str, lock: dict | None, line: DeltaGenerator) -
         for sentence in by_task:
             st.markdown(plain(sentence))
         return
-    board(study_id, mode, chosen, view, report)
+    board(study_id, mode, chosen, lock_id, report)
     for note in report.notes:
         st.caption(plain(note))
     repeats.show(study_id)

@@ -22,7 +22,7 @@ STUDY = Study(
 )
 COMPUTING = (
     "pages.common.headline.claimed_headline",
-    "pages.common.scores.score_report",
+    "flipcore.reports.whole_study.score_report",
     "pages.flips.map_data.surface_claim",
     "pages.flips.map.disagreements",
 )

@@ -1,0 +1,69 @@
+"""Answers of a study, computed once per revision and settings for whoever looks."""
+
+from collections.abc import Mapping
+from functools import cached_property
+from typing import Any
+
+import pandas as pd
+
+from flipcore.core.study import Study
+from flipcore.core.work import say_step
+from flipcore.reports.answer import Question, Settings
+from flipcore.reports.whole_study import WholeStudy, answer
+from pages.common import gates, session
+
+STEPS = {Question.SCORE: "Adding up the error bar", Question.RANKING: "Comparing the models"}
+
+
+class PageStudy(WholeStudy):
+    """A study of which the pages remember rows and answers."""
+
+    @property
+    def study(self) -> Study:
+        return session.declared(self.study_id)
+
+    @property
+    def items(self) -> pd.DataFrame:
+        return session.study_items(self.study_id)
+
+    @cached_property
+    def closed_gates(self) -> Mapping[str, str]:
+        return gates.closed_in(self.study_id, self.lock)
+
+    @property
+    def everything(self) -> pd.DataFrame:
+        return session.readouts(self.study_id, lock=self.lock, everything=True)
+
+    @property
+    def frame(self) -> pd.DataFrame:
+        return session.readouts(self.study_id, lock=self.lock)
+
+    @property
+    def scored_frame(self) -> pd.DataFrame:
+        return session.readouts(self.study_id, lock=self.lock, of_scores=True)
+
+    def answer(self, question: Question, settings: Settings | None = None) -> Any:
+        return answer_of(self.study_id, question, settings, self.lock)
+
+
+def answer_of(
+    study_id: str, question: Question, settings: Settings | None = None, lock: str | None = None
+) -> Any:
+    """Return what the study says to a question, under a lock where one is named; None where there
+    is nothing to say."""
+    return _answer(study_id, question, settings or Settings(), lock)
+
+
+@session.cached("Reading the answers", 64, gates.with_labels, is_kept=True)
+def _answer(study_id: str, question: Question, settings: Settings, lock: str | None) -> Any:
+    say_step(STEPS[question])
+    return answer(question, PageStudy(session.store(), study_id, lock=lock), settings)
+
+
+@session.cached("Computing every estimate", max_entries=2, revision=gates.with_labels)
+def study_contents(study_id: str) -> WholeStudy:
+    """Return the numbers and claims that methods and tables are made of."""
+    study = PageStudy(session.store(), study_id)
+    # Computed here, while the page says so, and not where a table asks for it.
+    _ = study.report, study.ranking, study.judges, study.cut
+    return study
