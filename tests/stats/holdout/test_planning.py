@@ -9,10 +9,8 @@ from flipcore.stats.holdout.planning import equivalence_plan, equivalence_power
 from flipcore.stats.holdout.verdict import difficulty_test
 
 
-@pytest.mark.parametrize(
-    ("p", "margin", "n"),
-    [pytest.param(0.4, 0.25, 50, marks=pytest.mark.slow), pytest.param(0.95, 0.1, 60, marks=pytest.mark.slow), (0.7, 0.3, 25)],
-)
+@pytest.mark.slow
+@pytest.mark.parametrize(("p", "margin", "n"), [(0.4, 0.25, 50), (0.95, 0.1, 60), (0.7, 0.3, 25)])
 def test_the_power_to_show_equivalence_is_that_of_the_rule(p, margin, n):
     rng = generator(1)
     shown = sum(difficulty_test(int(rng.binomial(n, p)), n, int(rng.binomial(n, p)), n, margin).equivalent for _ in range(150))
