@@ -53,7 +53,8 @@ STUDIES = {
 
 
 @pytest.mark.parametrize(
-    "kind", [pytest.param(kind, marks=pytest.mark.slow if kind == "logs of two models" else ()) for kind in STUDIES]
+    "kind",
+    [pytest.param(kind, marks=pytest.mark.slow if kind in ("logs of two models", "a table") else ()) for kind in STUDIES],
 )
 def test_every_item_of_a_finding_opens_an_output(store, tmp_path, kind):
     study_id = STUDIES[kind](store, tmp_path)

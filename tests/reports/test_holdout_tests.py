@@ -50,6 +50,7 @@ def store(tmp_path_factory):
     opened.close()
 
 
+@pytest.mark.slow
 def test_the_page_and_the_report_compute_the_same(store, monkeypatch):
     few_permutations(monkeypatch)
     monkeypatch.setattr(session, "store", lambda: store)

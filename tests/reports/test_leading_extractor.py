@@ -38,11 +38,13 @@ def test_an_extractor_that_read_nothing_does_not_lead(frame):
     assert "yet" not in " ".join(claim.text for claim in said.claims)
 
 
+@pytest.mark.slow
 def test_the_flips_of_the_extractor_that_read_are_the_headline(frame):
     said = headline(frame)
     assert said.flips is not None and said.flips.T.value > 0.3  # B is another option in each order
 
 
+@pytest.mark.slow
 def test_a_finished_study_without_a_rate_does_not_say_yet(frame):
     silent = frame.assign(answer=np.nan, value=np.nan)
     text = " ".join(claim.text for claim in headline(silent).claims)

@@ -153,7 +153,6 @@ def test_what_the_log_calls_its_headline_leads_whatever_it_reports_first(tmp_pat
     assert "Accuracy 25% [" in sentence and "by match" in sentence
 
 
-@pytest.mark.slow
 def test_a_metric_of_ones_own_is_said_and_is_no_score_of_rows(tmp_path, store):
     rows = [sample(i, "CI"[i % 2]) for i in range(12)]
     head = header("facts", ("reward", "reward", None, 50.0))
@@ -191,7 +190,6 @@ def graded(tmp_path, name="essays.eval", n=40, n_epochs=3):
     return made.inspect_eval(tmp_path / name, rows, head), values
 
 
-@pytest.mark.slow
 def test_grades_have_the_whole_error_bar_on_their_own_scale(tmp_path, store):
     path, values = graded(tmp_path)
     study_id, study = study_of(store, path)
@@ -291,7 +289,6 @@ def test_several_right_options_are_the_scorers_to_judge(tmp_path, store):
     assert audit(store, study_id).findings == ()
 
 
-@pytest.mark.slow
 def test_samples_that_ran_out_of_tokens_are_cut_and_wrong_and_no_call_failed(tmp_path, store):
     rows = [
         sample(i, "I", scorer="match", target="oak")

@@ -53,6 +53,7 @@ def test_labels_of_one_topic_are_no_random_part(tmp_path):
     assert labels.corrected is None and "no random part: topic" in labels.sentence
 
 
+@pytest.mark.slow
 def test_rows_of_one_passage_are_labelled_together(tmp_path):
     """Twenty rows of a passage are right or wrong together: the interval is that of 75 passages, not of 1,500 rows."""
     draw = random.Random(5)

@@ -2,6 +2,7 @@
 
 import json
 
+import pytest
 from streamlit.testing.v1 import AppTest
 
 from flipcore.reports.trajectories import Turn, trials, turns_of
@@ -64,6 +65,7 @@ def test_two_trials_part_at_the_first_call_that_differs():
     assert "What differs is what was said" in trials(second, (*second[:-1], Turn("assistant", "No."))).sentence
 
 
+@pytest.mark.slow
 def test_the_page_opens_the_turn_at_which_trials_part_and_folds_the_others():
     def script(first: str, second: str):
         from types import SimpleNamespace

@@ -66,6 +66,7 @@ def imported(tmp_path, monkeypatch, *words, rows=rows):
     return store, whole_study(store, study_id)
 
 
+@pytest.mark.slow
 def test_roles_without_a_rewriting_say_how_to_declare_one(tmp_path, monkeypatch):
     store, whole = imported(tmp_path, monkeypatch)
     assert whole.report.memory["m"] == []
@@ -86,6 +87,7 @@ def test_a_value_of_the_column_of_axes_is_declared_a_rewriting_and_the_control_r
     store.close()
 
 
+@pytest.mark.slow
 def test_a_rewriting_without_the_published_wording_beside_it_says_so(tmp_path, monkeypatch):
     store, whole = imported(tmp_path, monkeypatch, REWRITING[0])
     said = why_no_test(whole.everything)
@@ -125,6 +127,7 @@ def all_right(n=150):
                 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("word", ["unpublished_control=yes", pytest.param("unpublished_control=no", marks=pytest.mark.slow)])
 def test_controls_of_a_recording_are_declared_never_published_or_bound_no_memory(tmp_path, monkeypatch, word):
     store, whole = imported(tmp_path, monkeypatch, *REWRITING, "control=random", word, rows=all_right)
@@ -205,6 +208,7 @@ def imported_tasks(tmp_path, monkeypatch):
     return imported(tmp_path, monkeypatch, *REWRITING, *columns, rows=two_tasks)
 
 
+@pytest.mark.slow
 def test_tasks_of_a_recording_are_pooled_into_no_gap_and_no_accuracy(tmp_path, monkeypatch):
     store, whole = imported_tasks(tmp_path, monkeypatch)
     assert store.rows("SELECT dataset, kind, target, count(*) FROM items GROUP BY ALL ORDER BY ALL") == [
@@ -266,6 +270,7 @@ def test_paraphrases_of_a_recording_come_into_review_and_open_their_gate_as_a_st
     store.close()
 
 
+@pytest.mark.slow
 def test_a_recording_with_too_few_paraphrases_says_beforehand_that_nothing_can_be_claimed(tmp_path, monkeypatch, capsys):
     def few():
         return (row for row in rows() if row["id"].endswith("0") and row["id"] < "new-i")

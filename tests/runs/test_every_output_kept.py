@@ -485,6 +485,7 @@ def test_a_study_whose_rows_were_taken_for_one_another_is_read_again_too(tmp_pat
         opened.close()
 
 
+@pytest.mark.slow
 def test_a_table_read_by_another_column_leaves_the_first_study_its_texts(tmp_path, store):
     rows = [{"q": f"Question {i % 3}?", "first": f"one {i}", "second": f"two {i}", "gold": f"one {i}"} for i in range(12)]
     path = made.lines(tmp_path / "outputs.jsonl", rows)

@@ -176,6 +176,7 @@ def test_paths_lists_and_several_right_words(tmp_path, store):
     assert dict(zip(frame["answer"], frame["is_correct"], strict=True)) == {"hague": True, "ghent": False}
 
 
+@pytest.mark.slow
 def test_rows_that_are_numbered_are_grouped_by_their_question(tmp_path, store):
     rows = [{"id": n, "prompt": f"Q{n % 300}?", "response": str(n % 300), "target": n % 300} for n in range(600)]
     study_id = store_logs(imported(written(tmp_path, rows), []), store)
@@ -211,6 +212,7 @@ def test_an_import_that_is_stopped_goes_on_and_ends_the_same(tmp_path, store, mo
     store_logs(outputs, store, lambda done: pytest.fail("it was stored again"))
 
 
+@pytest.mark.slow
 def test_several_tables_are_one_study_whose_items_meet_and_corrections_reach_a_table(tmp_path, store):
     """As of logs: models in files of their own, items joined by their text, roles and axes corrected, an audit."""
     for name, turn in (("m-1", ""), ("m-2", "B")):

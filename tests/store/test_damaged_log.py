@@ -68,6 +68,7 @@ def flip_payload(content):
     return flip(content, content.index(b"x" * 100, len(content) // 2) + 50)
 
 
+@pytest.mark.slow
 def test_a_whole_log_is_read_and_nothing_is_said(path, caplog):
     store = Store.open(path)
     assert kept(store) == 12 and not store.lost and not caplog.text

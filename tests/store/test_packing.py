@@ -161,6 +161,7 @@ def test_verdicts_and_locks_decide_when_packs_are_read(store):
     assert ids[0] and ids[1] and not ids[0] & ids[1]
 
 
+@pytest.mark.slow
 def test_stored_typos_count_once_they_are_accepted(store):
     for sql in TYPOS:
         execute(store, sql)

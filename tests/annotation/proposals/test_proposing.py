@@ -68,6 +68,7 @@ def test_what_passes_the_rules_is_stored_as_proposed_and_asking_again_costs_noth
     )
 
 
+@pytest.mark.slow
 def test_what_breaks_a_rule_is_shown_and_not_stored(store, lab):
     with Server(reply("How many legs do 5 horses have altogether?")) as server:
         (made,) = propose([ITEM], RECIPES["paraphrase"], lab(server), store)

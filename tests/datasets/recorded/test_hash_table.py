@@ -3,6 +3,8 @@
 import random
 import tracemalloc
 
+import pytest
+
 from flipcore.datasets.recorded.hash_table import HashTable, hash_of
 
 
@@ -24,6 +26,7 @@ def test_keys_that_share_a_slot_stay_apart():
     assert [table.get(step << 32 | 7) for step in range(1, 300)] == [(step,) for step in range(1, 300)]
 
 
+@pytest.mark.slow
 def test_an_entry_takes_some_ten_bytes():
     tracemalloc.start()
     table = HashTable(2)

@@ -53,7 +53,6 @@ def test_item_model_score_and_epoch_are_enough(tmp_path, store, name):
     assert set(frame["axis"]) == {"recorded"} and set(frame["variant"]) == {"base"}
 
 
-@pytest.mark.slow
 def test_wordings_runs_scorers_tasks_and_clusters_are_read_where_they_are(tmp_path, store):
     rows = [
         {
@@ -169,7 +168,6 @@ def test_a_good_table_has_none_of_these_findings(tmp_path, store):
         assert not heard & set(abouts_of(store, written(tmp_path, rows, name)))
 
 
-@pytest.mark.slow
 def test_rows_that_no_column_tells_apart_are_said(tmp_path, store):
     rows = [{"item_id": f"q{i}", "model": "m", "score": i % 2} for i in range(30)]
     rows.append(rows[3] | {"score": 0})  # a row that repeats another word for word would be left out
@@ -219,7 +217,6 @@ def inspect_frame(n=20, **more):
     )
 
 
-@pytest.mark.slow
 def test_inspects_data_frames_come_in_as_they_are(tmp_path):
     frame = inspect_frame()
     view = flipcore.read(frame, name="woods")
@@ -236,7 +233,6 @@ def test_inspects_data_frames_come_in_as_they_are(tmp_path):
     }
 
 
-@pytest.mark.slow
 def test_a_data_frame_is_a_study_in_memory_and_its_columns_are_mapped():
     frame = pd.DataFrame({"item": range(40), "xyz": [i % 4 > 0 for i in range(40)]})
     with pytest.raises(BadInput, match="--map score=xyz"):

@@ -204,6 +204,7 @@ def test_a_prompt_that_is_the_base_of_one_model_and_a_version_of_another_stays_b
     assert frame.groupby(["model", "variant"], observed=True)["item_id"].nunique().to_list() == [12, 12, 12]
 
 
+@pytest.mark.slow
 def test_models_that_were_each_asked_in_a_wording_of_their_own_are_no_change_on_the_way(tmp_path):
     def table(start):
         return [

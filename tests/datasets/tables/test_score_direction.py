@@ -98,6 +98,7 @@ def test_beside_another_score_it_is_called_lower_is_better(tmp_path, monkeypatch
     assert "75% right" in said and "50% right" not in said and "Other extractors" not in said
 
 
+@pytest.mark.slow
 def test_an_open_scale_is_called_lower_is_better(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     path = written(tmp_path, rows_with("perplexity", [3 + i % 7 + 0.5 for i in range(40)]))

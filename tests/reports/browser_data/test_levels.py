@@ -113,6 +113,7 @@ def test_the_banded_cells_hold_what_the_simultaneous_board_shows():
         assert not one.A_excess.has_interval and np.isnan(one.p_more)
 
 
+@pytest.mark.slow
 def test_in_simultaneous_mode_p_holds_over_every_reference_too():
     """Whoever may choose the reference after looking has more contrasts to choose from; the same two extractors the other way round
     are the same ones."""

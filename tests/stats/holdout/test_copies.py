@@ -54,6 +54,7 @@ def test_copies_that_holm_does_not_reach_still_keep_sets_from_being_called_equiv
     assert claim.outcome == "undecided" and "as copies do" in claim.text
 
 
+@pytest.mark.slow
 def test_as_many_copies_as_there_are_stay_possible_and_no_more_than_chance_would_hide():
     """One-sided 95%: of 40 draws about two may name fewer than the share of copies."""
     for share in (0.0, 0.1):
