@@ -10,6 +10,7 @@ from flipcore.core.early_imports import NEEDED
 from tests.browser.serving import ROOT
 
 
+@pytest.mark.slow
 def test_all_of_it_can_be_imported_and_is_there_afterwards():
     code = (
         "import sys\n"

@@ -242,10 +242,10 @@ def ran(tmp_path_factory):
 
 
 def steps():
-    """A few commits of each quick work, and every commit of all works as slow siblings."""
+    """A few commits of an import and a restore, and every commit of all works as slow siblings."""
+    yield pytest.param("import", 9, id="import-some")
+    yield pytest.param("restore", 3, id="restore-some")
     for work in WORKS:
-        if work != "merge":  # its commits take a second each
-            yield pytest.param(work, 9 if work == "import" else 3, id=f"{work}-some")
         yield pytest.param(work, 1, id=f"{work}-each", marks=pytest.mark.slow)
 
 
