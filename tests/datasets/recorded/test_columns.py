@@ -745,7 +745,13 @@ def of_several():
     yield ("models alone", wide("gpt-4o", "Claude 3.5"), ["Claude 3.5", "gpt-4o"], 1)
 
 
-@pytest.mark.parametrize(("row_of", "models", "n_runs"), [pytest.param(*one, id=name) for name, *one in of_several()])
+SLOW_ROWS = ("plural", "called after models")  # others like them are quick
+
+
+@pytest.mark.parametrize(
+    ("row_of", "models", "n_runs"),
+    [pytest.param(*case, id=name, marks=pytest.mark.slow if name in SLOW_ROWS else ()) for name, *case in of_several()],
+)
 def test_a_row_of_several_answers_is_read_as_people_write_it(tmp_path, store, row_of, models, n_runs):
     rows = []
     for n in range(20):
@@ -806,11 +812,13 @@ def test_rows_of_one_question_equally_often_are_its_runs(tmp_path, store):
     [
         (("user_input", "reference", "response"), {"regex"}),  # RAGAS
         (("new_prompt", "ground truth", "llm_output", "pred_ans"), {"regex", "pred_ans"}),
-        (("prompt_text", "expected_response", "response_text"), {"regex"}),
-        (("Prompt", "Ground_Truth", "LLM Output", "Extracted Answer"), {"regex", "Extracted Answer"}),
-        (("problem_statement", "answer_en", "model_final_answer"), {"regex"}),
-        (("userQuery", "idealAnswer", "chatbotResponse"), {"regex"}),
-        (("full_query", "truth", "guess"), {"regex"}),
+        pytest.param(("prompt_text", "expected_response", "response_text"), {"regex"}, marks=pytest.mark.slow),
+        pytest.param(
+            ("Prompt", "Ground_Truth", "LLM Output", "Extracted Answer"), {"regex", "Extracted Answer"}, marks=pytest.mark.slow
+        ),
+        pytest.param(("problem_statement", "answer_en", "model_final_answer"), {"regex"}, marks=pytest.mark.slow),
+        pytest.param(("userQuery", "idealAnswer", "chatbotResponse"), {"regex"}, marks=pytest.mark.slow),
+        pytest.param(("full_query", "truth", "guess"), {"regex"}, marks=pytest.mark.slow),
     ],
 )
 def test_the_words_of_names_that_nobody_agreed_on_say_what_a_column_holds(tmp_path, store, names, readers):
@@ -873,8 +881,12 @@ def test_a_name_that_says_something_about_an_answer_is_none(name, part):
                 for name, some in (("few", range(4)), ("many", range(4, 8)))
             },
         },
-        [{"id": n, "gold": "ABCD"[n % 4], "pred": "ABCD"[(n + n // 4) % 4]} for n in range(8)],
-        [{"id": n, "answer": "yes", "response": "Yes." if n > 3 else "No."} for n in range(8)],
+        pytest.param(
+            [{"id": n, "gold": "ABCD"[n % 4], "pred": "ABCD"[(n + n // 4) % 4]} for n in range(8)], marks=pytest.mark.slow
+        ),
+        pytest.param(
+            [{"id": n, "answer": "yes", "response": "Yes." if n > 3 else "No."} for n in range(8)], marks=pytest.mark.slow
+        ),
     ],
     ids=["DeepEval", "MLflow", "SWE-bench", "EvalPlus", "tasks", "gold and prediction", "no question"],
 )
