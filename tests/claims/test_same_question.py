@@ -77,6 +77,7 @@ def test_every_way_counts_questions_and_not_ids(store, study_id, tmp_path):
     assert {way: n_clusters(rows) for way, rows in ways.items()} == dict.fromkeys(ways, (36, 12))
 
 
+@pytest.mark.slow
 def test_numbers_of_a_log_count_its_questions(store, study_id):
     [score, _] = task_scores(store, study_id, studies.declared(store, study_id))
     assert (score.n_items, score.mean.n) == (36, 12)
@@ -131,6 +132,7 @@ def test_equal_questions_are_one_template_of_memory_whatever_they_were_made_from
     assert members(items).family == {"a": "x", "b": "x", "c": "z"}
 
 
+@pytest.mark.slow
 def test_a_score_of_questions_under_five_ids_holds_as_often_as_it_says():
     """A model answers a question alike under all of its ids; by ids the interval misses in a third of worlds."""
     rng, missed = np.random.default_rng(0), {"ids": 0, "questions": 0}

@@ -21,6 +21,7 @@ from tests.store.test_harmless import STUDY
 pytestmark = pytest.mark.usefixtures("allowed_folders")
 
 
+@pytest.mark.slow
 def test_the_demo_is_large_enough_and_every_part_of_it_exists():
     made = plan(demo_study())
     assert len(made.items) >= 24 and len(made.study.axes) >= 4 and len(made.extractors) >= 3

@@ -215,6 +215,7 @@ def test_peoples_labels_open_its_gate_and_say_its_error_by_model(tmp_path, store
     assert gates.reasons(store, study.study_id) == {}
 
 
+@pytest.mark.slow
 def test_no_way_out_claims_anything_by_a_reader_whose_gate_is_closed(tmp_path, store, world, monkeypatch):
     """A judge that takes any two answers for one makes a perfect score and no flip; nobody has labelled."""
     monkeypatch.setattr(world, "verdict_of", lambda prompt: "same")

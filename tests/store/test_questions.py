@@ -124,6 +124,7 @@ def test_a_study_that_names_the_same_questions_twice_shows_none_that_it_sets_asi
     other.close()
 
 
+@pytest.mark.slow
 def test_a_merged_study_of_the_same_questions_stays_unseen(store, tmp_path):
     written_otherwise(store, tmp_path / "again.csv", "the same file")
     source = ItemSource("file", path=str(tmp_path / "again.csv"))
