@@ -132,20 +132,21 @@ def _write(copy: str, folder: Path, columns_by_table: dict[str, list[str]]) -> N
         ).fetchall()
     )
     _check_version(connection, base)
+    # DuckDB goes through all columns for each question about them, so they are asked for once.
+    existing_columns: dict[str, set[str]] = {}
+    for table, column in connection.execute(
+        "SELECT table_name, column_name FROM system.main.duckdb_columns() "
+        "WHERE database_name = 'other' AND schema_name = 'main'"
+    ).fetchall():
+        existing_columns.setdefault(table, set()).add(column)
     for table, columns in columns_by_table.items():
         if table == "store_info" or table not in base:
             continue
-        existing_columns = {
-            name
-            for (name,) in connection.execute(
-                "SELECT column_name FROM system.main.duckdb_columns() "
-                "WHERE database_name = 'other' AND schema_name = 'main' AND table_name = $table",
-                {"table": table},
-            ).fetchall()
-        }
         if " GENERATED " in (base[table] or "").upper():
             raise BadInput(f"has a computed column in {table}, which no Flipscope wrote.")
-        names = ", ".join(f'"{name}"' for name in columns if name in existing_columns)
+        names = ", ".join(
+            f'"{name}"' for name in columns if name in existing_columns.get(table, ())
+        )
         if not names:
             raise BadInput(f"has a table {table} without any column of it.")
         reader = connection.sql(f'SELECT {names} FROM other.main."{table}"').to_arrow_reader(_BATCH)
