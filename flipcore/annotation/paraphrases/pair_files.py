@@ -190,11 +190,9 @@ def incoming(
 
     refusals = read_each(rows, take)
     new = tuple(pair for pair_id, pair in pairs.items() if pair_id not in inventory.pairs)
-    notes = (
-        ["“Question:” and what follows “Answer:” were taken off the paraphrases."]
-        if furnished
-        else []
-    )
+    notes = []
+    if furnished:
+        notes.append("“Question:” and what follows “Answer:” were taken off the paraphrases.")
     if "reviewer" not in columns and set(CHECKS) & set(columns):
         notes.append(
             "No column names the reviewers, so what the rows say of the pairs is not taken in."
@@ -269,32 +267,21 @@ class _Reader:
         if isinstance(original, str):
             raise BadInput(f"has an original that is no item: it {original}")
         pair_id = self.text("pair_id")
-        before, after = (
-            original.question if original else self.text("original"),
-            self.text("paraphrase"),
-        )
+        before = original.question if original else self.text("original")
+        after = self.text("paraphrase")
         if self.furnished and (bare := _FURNITURE.match(after)):
             after = bare[1].strip()
-        stored = self.inventory.pairs.get(pair_id) or self.so_far.get(pair_id)
-        if stored and (
-            (not before and not after)
-            or (before.strip(), after) == (stored["original"].strip(), stored["paraphrase"].strip())
-        ):
-            return dict(stored), None
-        if stored:
+        if stored := self.inventory.pairs.get(pair_id) or self.so_far.get(pair_id):
+            texts = stored["original"].strip(), stored["paraphrase"].strip()
+            if not (before or after) or (before.strip(), after) == texts:
+                return dict(stored), None
             raise BadInput(
                 f"names the pair {pair_id[:60]!r}, which stands for another text already"
             )
         self._check_texts(before, after, pair_id)
-        dataset, generator = (
-            self.text("dataset") or self.dataset,
-            self.text("generator") or self.generator,
-        )
-        item_id = (
-            original.item_id
-            if original
-            else self.text("item_id") or self.inventory.items.get(spaceless(before), "")
-        )
+        dataset = self.text("dataset") or self.dataset
+        generator = self.text("generator") or self.generator
+        item_id = self.text("item_id") or self.inventory.items.get(spaceless(before), "")
         item = original or (None if item_id else self._item(before, dataset))
         pair = {
             "pair_id": pair_id or f"{dataset}/{digest(dataset, generator, before, after)}",
@@ -341,9 +328,9 @@ class _Reader:
     def verdict(self, pair: Mapping) -> dict | None:
         """The row's verdict; None where it says nothing, or the file has no column of reviewers."""
         reviewer = self.text("reviewer")
-        answers = (
-            {check: self._word(check) for check in CHECKS} if "reviewer" in self.columns else {}
-        )
+        if "reviewer" not in self.columns:
+            return None
+        answers = {check: self._word(check) for check in CHECKS}
         if not any(answers.values()):
             return None
         if not reviewer:
@@ -461,11 +448,7 @@ def merge_files(paths: Iterable[str | Path], store: Store) -> list[str]:
 
 def _counting(store: Store, *, has_verdicts: bool) -> list[str]:
     n = count_beginnings(store) if has_verdicts else 0
-    return (
-        [
-            f"{n:,} verdict{'s' * (n != 1)} from elsewhere now count{'s' * (n == 1)} as drawn at "
-            "random."
-        ]
-        if n
-        else []
-    )
+    if not n:
+        return []
+    verdicts_count = f"{n:,} verdict{'s' * (n != 1)} from elsewhere now count{'s' * (n == 1)}"
+    return [f"{verdicts_count} as drawn at random."]

@@ -63,22 +63,14 @@ def _states_of(store: Store, source: tuple[str, str] | None) -> pd.DataFrame:
     """States of every paraphrase that may be shown, or of those of one (dataset, generator)."""
     states = studies.paraphrase_states(store)
     states = states[~states["set_aside"]]
-    return (
-        states
-        if source is None
-        else states[(states["dataset"] == source[0]) & (states["generator"] == source[1])]
-    )
+    if source is None:
+        return states
+    return states[(states["dataset"] == source[0]) & (states["generator"] == source[1])]
 
 
 _OF_PAIR = (
-    "pair_id",
-    "dataset",
-    "item_id",
-    "generator",
-    "original",
-    "paraphrase",
-    "change",
-    "kind",
+    *("pair_id", "dataset", "item_id", "generator"),
+    *("original", "paraphrase", "change", "kind"),
 )
 
 
@@ -131,12 +123,10 @@ def card(
     check_codes(license or "other", language)
     states = _states_of(store, source)
     accepted = states[states["state"] == "accepted"]
-    licenses = {name: license_of(name, license) for name in sorted(set(accepted["dataset"]))}
-    licenses = {
-        name: license_name
-        for name, license_name in licenses.items()
-        if may_be_passed_on(license_name)
-    }
+    licenses = {}
+    for name in sorted(set(accepted["dataset"])):
+        if may_be_passed_on(license_name := license_of(name, license)):
+            licenses[name] = license_name
     inside = accepted[accepted["dataset"].isin(licenses)]
     all_verdicts = judgements.standing(store, PAIR_VERDICTS, among=states["pair_id"])
     verdicts = people(all_verdicts)
@@ -230,10 +220,8 @@ def publish(
             "There is no token for the hub: set HF_TOKEN in the environment of the server, or save "
             "to a folder."
         )
-    accepted, text = (
-        verified_rows(store, source),
-        card(store, title, license=license, source=source, language=language),
-    )
+    accepted = verified_rows(store, source)
+    text = card(store, title, license=license, source=source, language=language)
     left_out = _left_out([row["dataset"] for row in accepted], license)
     rows = [row for row in accepted if may_be_passed_on(license_of(row["dataset"], license))]
     if not rows:
