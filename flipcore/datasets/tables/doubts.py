@@ -5,12 +5,14 @@ that could move the score, the number of questions, or the split into systems an
 nothing explains, is asked about. A table with plain names raises no doubt.
 """
 
+import re
 from collections.abc import Sequence
 from itertools import product
 from statistics import StatisticsError, correlation
 
 from flipcore.datasets.tables.coding import Coding, agreement, score_of_cell
-from flipcore.datasets.tables.grid import LEAST_ITEMS, crosses, is_rater
+from flipcore.datasets.tables.grid import EVEN, LEAST_ITEMS, crosses, is_rater
+from flipcore.datasets.tables.own_columns import OF_MODEL
 from flipcore.datasets.tables.profile import Profile
 from flipcore.datasets.tables.questions import arm_scores, mean_of, means_by, overall
 from flipcore.datasets.tables.roles import LOOKED_AT, OUTPUT, TARGET, part_of
@@ -25,6 +27,8 @@ DIFFERENT = 3.0  # standard errors between two runs, from which on they are no r
 NEARLY = 0.98
 LONG = 20  # characters of an output that repeats its right answer only where one is a copy
 MOST_LOOKED_AT = 40  # columns
+POOLED = 0.9  # of the rows are told apart, up to which nothing tells them apart
+MOST_ARMS, EQUAL = 12, 0.8  # values of a column, and rows of its rarest per rows of its commonest
 
 
 def find_doubts(table_profile: Profile, reading: TableReading) -> list[Question]:
@@ -32,19 +36,69 @@ def find_doubts(table_profile: Profile, reading: TableReading) -> list[Question]
     if not (reading.roles.graders or reading.roles.output):
         return []  # nothing is claimed of such a table
     asked = [
-        _doubt_outputs(table_profile, reading),
-        _doubt_match(table_profile, reading) or _doubt_score(table_profile, reading),
+        _doubt_shape(table_profile, reading) or _doubt_outputs(table_profile, reading),
+        _doubt_match(table_profile, reading)
+        or _doubt_lead(table_profile, reading)
+        or _doubt_score(table_profile, reading),
         _doubt_target(table_profile, reading),
         _doubt_direction(table_profile, reading),
-        _doubt_item(table_profile, reading)
+        _doubt_means(table_profile, reading)
+        or _doubt_item(table_profile, reading)
         or _doubt_pooled(table_profile, reading)
         or _doubt_runs(table_profile, reading)
-        or _doubt_design(table_profile, reading),
+        or _doubt_design(table_profile, reading)
+        or _doubt_arms(table_profile, reading)
+        or _doubt_id(table_profile, reading),
     ]
     return [question for question in asked if question]
 
 
 # Which column is the output, the right answer, the score.
+
+
+def _doubt_shape(table_profile: Profile, reading: TableReading) -> Question | None:
+    """Columns taken for systems without an output, or lists of unequal length taken for runs."""
+    shape, table = reading.shape, table_profile.table
+    if shape.models and not reading.roles.output:
+        texts = [name for name in reading.unused if table_profile[name].is_text]
+        has_texts = any(_differs_within_row(table_profile, name) for name in texts)
+        if has_texts or all(names(model, "model") for model in shape.models):
+            return None
+        listed, n = ",".join(shape.models), len(shape.models)
+        return Question(
+            "systems",
+            f"Columns are called after {', '.join(shape.models[:4])}{' …' if n > 4 else ''}, and "
+            "none of them holds an output.",
+            Choice(
+                f"They are {n} systems{arm_scores(table_profile, reading, OF_MODEL)}.",
+                (f"model_columns={listed}",),
+            ),
+            Choice("They are no systems.", ("model_columns=",)),
+        )
+    if not shape.lists:
+        return None
+    sizes = table.rows(
+        f"SELECT n, count(*) FROM (SELECT count(*) AS n FROM {table.relation} GROUP BY "
+        f"{table.place}) GROUP BY n ORDER BY 2 DESC"
+    )
+    if sizes[0][1] >= EVEN * sum(n for _, n in sizes):
+        return None
+    least, most = min(n for n, _ in sizes), max(n for n, _ in sizes)
+    return Question(
+        "samples",
+        f"{shape.lists[0]} holds lists of {least} to {most} entries.",
+        Choice(
+            "Each entry is another run of its row.", (f"sample_columns={','.join(shape.lists)}",)
+        ),
+        Choice("The entries are parts of one output.", ("sample_columns=",)),
+    )
+
+
+def _differs_within_row(table_profile: Profile, name: str) -> bool:
+    """Tell whether the systems of a row hold different texts in a column."""
+    table = table_profile.table
+    groups = f"SELECT count(DISTINCT {table.sql(name)}) AS n FROM {table.relation}"
+    return bool(table.rows(f"SELECT max(n) > 1 FROM ({groups} GROUP BY {table.place})")[0][0])
 
 
 def _doubt_outputs(table_profile: Profile, reading: TableReading) -> Question | None:
@@ -107,6 +161,27 @@ def _doubt_match(table_profile: Profile, reading: TableReading) -> Question | No
             share,
         ),
         second,
+    )
+
+
+def _doubt_lead(table_profile: Profile, reading: TableReading) -> Question | None:
+    """A score that is only called after something bad, and another column of right and wrong."""
+    roles = reading.roles
+    lead = next(iter((*roles.scores, *roles.judges)), "")
+    if not lead or not lower_is_better(lead):
+        return None
+    others = [name for name in _like_scores(table_profile, reading) if not lower_is_better(name)]
+    others = [name for name in others if table_profile[name].is_verdict]
+    if not others:
+        return None
+    better = others[0]
+    return Question(
+        "score",
+        f"{lead} is called after something bad; {better} holds right and wrong too.",
+        Choice(
+            f"{others[0]} is the score.", (f"score={others[0]}",), mean_of(table_profile, others[0])
+        ),
+        Choice(f"{lead} is the score.", (f"score={lead}",), mean_of(table_profile, lead)),
     )
 
 
@@ -223,6 +298,26 @@ def _is_known(word: str) -> bool:
 # What a question is, and what its rows are.
 
 
+def _doubt_means(table_profile: Profile, reading: TableReading) -> Question | None:
+    """Fractions of something that is called neither a question nor an id: means of systems?"""
+    roles, grid = reading.roles, reading.grid
+    is_bare = not (roles.output or roles.prompts or roles.readouts or roles.people)
+    if not is_bare or len(grid.items) != 1 or reading.n_items < table_profile.n_rows:
+        return None
+    name, graders = grid.items[0], roles.graders
+    last = name.rpartition(".")[2]
+    columns = [table_profile[grader] for grader in graders]
+    are_means = all(column.is_numeric and not column.is_integer for column in columns)
+    if not graders or not are_means or names(last, "id") or names(last, "prompt"):
+        return None
+    return Question(
+        "rows",
+        f"Each row holds {' and '.join(graders[:2])} of one {name}, and no output.",
+        Choice(f"Each {name} is a question.", (f"item={name}",), overall(reading)),
+        Choice(f"Each {name} is a system, and its scores are means over questions.", ("score=",)),
+    )
+
+
 def _doubt_item(table_profile: Profile, reading: TableReading) -> Question | None:
     """Ids that stand for several different texts."""
     grid, prompts = reading.grid, reading.roles.prompts
@@ -253,32 +348,54 @@ def _doubt_item(table_profile: Profile, reading: TableReading) -> Question | Non
 
 def _doubt_pooled(table_profile: Profile, reading: TableReading) -> Question | None:
     """Rows of one question that differ in a column without a role: systems, settings, or runs?"""
-    grid = reading.grid
+    grid, n_rows = reading.grid, table_profile.n_rows
     if not grid.items or grid.open_condition or grid.open_item[1] or grid.regrade:
         return None
     told_by = list(grid.told_by)
     n_cells = table_profile.n_distinct(told_by)
-    if n_cells >= TOLD * table_profile.n_rows:
+    if n_cells >= TOLD * n_rows:
         return None
     best, most = "", PARTS * n_cells
     for name in reading.unused[:MOST_LOOKED_AT]:
-        if not _may_part(table_profile, name):
+        if not _is_level(table_profile, name):
             continue
         n_parted = table_profile.n_distinct([*told_by, name])
-        tells = n_parted >= TOLD * table_profile.n_rows
+        tells = n_parted >= TOLD * n_rows and not _is_outcome(name)
         if n_parted > most and (tells or crosses(table_profile, told_by, name)):
             best, most = name, n_parted
-    return _ask_arms(table_profile, reading, best) if best else None
+    if best:
+        return _ask_arms(table_profile, reading, best)
+    if grid.is_rerun or grid.run or n_cells >= POOLED * n_rows:
+        return None
+    items, score = ",".join(grid.items), overall(reading)
+    beside = f" and {', '.join(grid.conditions)}" if grid.conditions else ""
+    return Question(
+        "item",
+        f"Nothing tells the {n_rows:,} rows apart: {items}{beside} have {n_cells:,} different "
+        "values.",
+        Choice("Each row is a question.", ("item=",), score),
+        Choice(
+            f"{reading.n_items:,} questions, some asked more often than others.",
+            (f"item={items}",),
+            score,
+        ),
+    )
 
 
-def _may_part(table_profile: Profile, name: str) -> bool:
-    """Tell whether a column may name systems or settings: few plain values, and no outcome."""
+def _is_level(table_profile: Profile, name: str) -> bool:
+    """Tell whether a column holds a few plain values, as names and numbers of settings are."""
     column, last = table_profile[name], name.rpartition(".")[2]
-    kinds = ("error", "run", "score", "people", "judge", "output", "target", "configuration")
-    is_outcome = any(names(last, kind) for kind in kinds) and not names(last, "setting")
     is_plain = not (column.is_list or column.is_object or column.is_text or "," in name)
     is_few = 2 <= column.n_distinct <= min(MOST_VALUES, table_profile.n_rows / 2)
-    return is_plain and is_few and not is_outcome and (column.is_integer or not column.is_numeric)
+    is_said = names(last, "run") or names(last, "error")
+    return is_plain and is_few and not is_said and (column.is_integer or not column.is_numeric)
+
+
+def _is_outcome(name: str) -> bool:
+    """Tell whether a column is called like something that an output decides, or a remark on it."""
+    last = name.rpartition(".")[2]
+    kinds = ("about", "score", "people", "judge", "output", "target", "answer", "configuration")
+    return any(names(last, kind) for kind in kinds) and not names(last, "setting")
 
 
 def _ask_arms(table_profile: Profile, reading: TableReading, name: str) -> Question:
@@ -335,7 +452,9 @@ def _doubt_design(table_profile: Profile, reading: TableReading) -> Question | N
         if name not in grid.items and not names(name.rpartition(".")[2], "cluster")
     ]
     topics = [name for name in free if _may_be_topic(table_profile, name)]
-    settings = list(grid.conditions) or [name for name in free if _may_part(table_profile, name)]
+    settings = list(grid.conditions) or [
+        name for name in free if _is_level(table_profile, name) and not _is_outcome(name)
+    ]
     for topic, setting in product(topics[:12], settings[:12]):
         n_topics, n_settings = (table_profile[name].n_distinct for name in (topic, setting))
         is_full = abs(n_topics * n_settings - n_rows) <= (1 - NEARLY) * n_rows
@@ -369,3 +488,62 @@ def _may_be_topic(table_profile: Profile, name: str) -> bool:
         and (column.is_integer or not column.is_numeric)
         and LEAST_ITEMS <= column.n_distinct <= table_profile.n_rows / 2
     )
+
+
+def _doubt_arms(table_profile: Profile, reading: TableReading) -> Question | None:
+    """Each row a question, and a column without a role whose few values stand equally often."""
+    grid, roles, n_rows = reading.grid, reading.roles, table_profile.n_rows
+    is_parted = grid.conditions or grid.run or grid.variants or grid.open_condition
+    if is_parted or grid.open_item[1] or reading.shape or reading.n_items < TOLD * n_rows:
+        return None
+    for name in reading.unused[:MOST_LOOKED_AT]:
+        column, last = table_profile[name], name.rpartition(".")[2]
+        is_fact = any(names(last, kind) for kind in ("cluster", "task", "context", "prompt"))
+        is_level = _is_level(table_profile, name) and not _is_outcome(name)
+        is_word = not (column.is_numeric or column.is_verdict) and column.n_distinct <= MOST_ARMS
+        if is_fact or not is_level or not is_word or column.n_filled < n_rows:
+            continue
+        if roles.target and table_profile.follows([roles.target], name):
+            continue  # a name of the class
+        sizes = table_profile.cell_sizes([name])
+        if min(sizes) < max(LEAST_ITEMS, EQUAL * max(sizes)):
+            continue
+        return Question(
+            "condition",
+            f"{name} has {column.n_distinct} values ({', '.join(column.values[:3])}"
+            f"{' …' if column.n_distinct > 3 else ''}), each in about {max(sizes):,} rows.",
+            Choice(
+                f"They are systems or settings{arm_scores(table_profile, reading, name)}.",
+                (f"models={name}",),
+            ),
+            Choice("They are kinds of questions.", ("models=",), overall(reading)),
+        )
+    return None
+
+
+def _doubt_id(table_profile: Profile, reading: TableReading) -> Question | None:
+    """Ids that end in a few letters, each of which every beginning has: 1A, 1B, 2A, 2B."""
+    grid, n_rows = reading.grid, table_profile.n_rows
+    if len(grid.items) != 1 or grid.conditions or reading.n_items < n_rows or reading.shape:
+        return None
+    name = grid.items[0]
+    rows = table_profile.table.frame([name], most=LOOKED_AT)
+    matched = [_ENDING.fullmatch(str(row[name]).strip()) for row in rows]
+    parts = [(match[1], match[2]) for match in matched if match]
+    beginnings, endings = {first for first, _ in parts}, sorted({last for _, last in parts})
+    is_full = len(parts) == len(rows) == n_rows == len(beginnings) * len(endings)
+    if not is_full or not 2 <= len(endings) <= MOST_ARMS or len(beginnings) < LEAST_ITEMS:
+        return None
+    return Question(
+        "item",
+        f"{name} ends in {' or '.join(endings[:3])} for each of {len(beginnings)} beginnings.",
+        Choice(f"{n_rows:,} questions.", (f"item={name}",), overall(reading)),
+        Choice(
+            f"{len(beginnings)} questions under {len(endings)} systems: nothing is read until a "
+            "column names the question and another one the system.",
+            ("score=",),
+        ),
+    )
+
+
+_ENDING = re.compile(r"(.*\d)[_\-. ]?([A-Za-z][A-Za-z0-9]{0,30})")

@@ -676,6 +676,7 @@ def _with_runs(profile: Profile, roles: Roles, grid: Grid) -> Grid:
             return replace(grid, items=(*grid.items, name))
     for name in free:
         is_run = names(_last(name), "run") or "order" in words_of(name) or is_rater(name)
+        is_run = is_run and profile[name].n_filled == profile.n_rows
         if is_run and profile.n_distinct([*telling_names, name]) >= NAMED_RUN * profile.n_rows:
             return replace(grid, run=name)
     for name in free:

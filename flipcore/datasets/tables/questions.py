@@ -247,7 +247,7 @@ def means_by(
         value = score_sql(table.sql(lead))
         query = (
             f"SELECT {table.sql(name)}, avg({value}), count({value}), var_pop({value}) FROM "
-            f"{table.relation} WHERE {table.sql(name)} IS NOT NULL GROUP BY 1 ORDER BY 1"
+            f"{table.relation} WHERE {table.sql(name)} IS NOT NULL GROUP BY 1 ORDER BY min(place)"
         )
         rows = [row for row in table.rows(query) if row[2]]
         return {level: (float(mean), n, float(variance)) for level, mean, n, variance in rows}
@@ -258,7 +258,7 @@ def means_by(
     for cells in table.frame(list(columns), most=LOOKED_AT):
         by_level.setdefault(cells[name] or "", []).append(cells)
     means = {}
-    for level, level_rows in sorted(by_level.items()):
+    for level, level_rows in by_level.items():
         agreed = agreement(reading.coding, level_rows, roles.output, roles.target, roles.options)
         if agreed.n:
             means[level] = (agreed.share, agreed.n, agreed.share * (1 - agreed.share))

@@ -25,6 +25,11 @@ from flipcore.datasets.tables.table_reading import MATCH, TableReading
 from flipcore.text.counts import count_of
 
 MOST_QUESTIONS = 3
+# questions about columns come before those that hang on the answer
+_ORDER = (
+    "systems outputs samples output score match target direction percentages negative condition "
+    "rows item"
+).split() + ["failed calls"]
 MOST_ARMS = 60
 
 
@@ -87,6 +92,7 @@ def read_loaded(table: Table, file: str, words: Mapping[str, str]) -> TableReadi
         )
         if not is_answered(question, words)
     ]
+    questions.sort(key=lambda question: _ORDER.index(question.about))
     return replace(reading, questions=tuple(questions[:MOST_QUESTIONS]))
 
 
@@ -193,6 +199,8 @@ def _as_said(roles: Roles, words: Mapping[str, str], table_profile: Profile) -> 
 
 
 def _grid_as_said(table_profile: Profile, grid: Grid, words: Mapping[str, str]) -> Grid:
+    if words.get("item") == "":
+        grid = replace(grid, items=(), open_item=("", ""), is_rerun=False, n_repeated=0)
     if words.get("item"):
         items = tuple(name for name in _listed(words["item"]) if name in table_profile.columns)
         grid = replace(grid, items=items or grid.items, open_item=("", ""))

@@ -210,6 +210,9 @@ def _swap(profile: Profile, parts: dict[str, list[str]]) -> dict[str, list[str]]
             OUTPUT: [name for name in other_columns if name != "text"],
             PROMPT: ["text"],
         }
+    pair = _pair_of_one_thing(profile)
+    if pair and (not targets or all(set(words_of(name)) <= _KEY_WORDS for name in targets)):
+        return parts | {OUTPUT: [pair[0]], TARGET: [pair[1]]}
     if not outputs and targets:
         outputs = _results_like_key(profile, targets) or _final_answers(profile, targets)
         parts = parts | {OUTPUT: outputs}
@@ -225,6 +228,21 @@ def _swap(profile: Profile, parts: dict[str, list[str]]) -> dict[str, list[str]]
     if not outputs and len(weak) == 1 and not strong and _is_graded_sheet(profile, weak[0]):
         return parts | {OUTPUT: weak, TARGET: []}
     return parts
+
+
+def _pair_of_one_thing(profile: Profile) -> tuple[str, str] | None:
+    """The output and the right answer of one thing: predicted_section and expected_section."""
+    things: dict[str, dict[tuple[str, ...], str]] = {OUTPUT: {}, TARGET: {}}
+    for name in profile.names:
+        words = words_of(name)
+        if len(words) == 2 and not names(name, "id"):
+            for kind in things:
+                if names(words[0], kind):
+                    things[kind][words[1:]] = name
+    shared = [thing for thing in things[OUTPUT] if thing in things[TARGET]]
+    if len(shared) != 1:
+        return None
+    return things[OUTPUT][shared[0]], things[TARGET][shared[0]]
 
 
 def _holds_labels_of(profile: Profile, name: str, key: str) -> bool:
@@ -739,11 +757,13 @@ def _stands_where_right(profile: Profile, roles: Roles, name: str) -> bool:
         return False
     rows = profile.table.frame([name, roles.output, roles.target, *roles.options], most=LOOKED_AT)
     coding = roles.agreements[0].coding
-    hits = 0
+    hits = n_right = 0
     for row in rows:
         right = agreement(coding, [row], roles.output, roles.target, roles.options).n_right == 1
         hits += right == (score_of_cell(row[name]) == 1.0)
-    return hits >= 0.98 * len(rows)
+        n_right += right
+    # where all rows are wrong, any column of zeros stands where they are
+    return 0 < n_right < len(rows) and hits >= 0.98 * len(rows)
 
 
 def _sentinels(profile: Profile, roles: Roles) -> tuple[tuple[str, float], ...]:
