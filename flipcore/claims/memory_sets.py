@@ -234,13 +234,13 @@ def any_cutoff_claim(
 def dragged_bound(*, is_simultaneous: bool, withheld: str = "") -> str:
     """Return the words beside the share beyond chance at a line that is dragged.
 
-    {low|pct} stands for its lower bound; "" if nothing may be claimed of the set.
+    {low|percent} stands for its lower bound; "" if nothing may be claimed of the set.
     """
     if withheld:
         return ""
     if is_simultaneous:
-        return " (lower bound {low|pct} at any cut-off, 95% confidence)"
-    return " (exploratory; lower bound {low|pct} if this cut-off was fixed before looking)"
+        return " (lower bound {low|percent} at any cut-off, 95% confidence)"
+    return " (exploratory; lower bound {low|percent} if this cut-off was fixed before looking)"
 
 
 def corrected_accuracy_claim(accuracy: CorrectedAccuracy, control: str = OTHER) -> Claim:

@@ -75,4 +75,4 @@ def board(study_id: str, settings: Settings, lock: str | None, at_once: bool) ->
     if score is None:
         return {}
     n_scores = sum(len(model_score.readers) for model_score in score.models)
-    return boards.board(score, settings.level, n_scores if at_once else 1)
+    return boards.board(score, settings.level, n_scores if at_once else 1).data()

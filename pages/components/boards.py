@@ -1,13 +1,12 @@
 """The parts of pages that a browser draws and answers from.
 
-First the boards whose level, margin or cut-off is dragged: verdicts, ranks and sentences follow in
-the browser, from arrays that the core computed. Results (a released move, a decision to write, what
-to look behind) come once each, or None.
+First the boards whose level, margin or cut-off is dragged. Results (a released move, a decision to
+write, what to look behind) come once each, or None.
 """
 
 from collections.abc import Callable
 from dataclasses import asdict
-from typing import Any
+from typing import Any, NamedTuple
 
 import streamlit as st
 
@@ -15,39 +14,27 @@ from flipcore.charts.theme import colours
 from flipcore.reports.browser_data.parts import BOARD
 from pages.components import component
 
-# part -> what is clicked to look behind it, where anything is; its data are made in
-# `flipcore.reports.browser_data`
-_BEHIND = {
-    # over two histograms or over intervals: positions and tables packed, templates of the sentences
-    "cutoff_line": "",
-    # four tests, each interval against a margin; both results carry the margin of every test by its
-    # name
-    "margin_board": "",
-    "ranking_board": "way",  # a row a way of asking and reading, each model's rank in it
-    "score_board": "dot",  # each model's score on one axis, its intervals in one another
-    "threshold_board": "row",  # level, reference, null policy, interval kind and rule
-}
-_COMPONENTS = {name: component(name, *BOARD) for name in _BEHIND}
+_board = component("board", *BOARD)
 
 
-def draw(
-    part: str, board: dict, *, key: str, locked: bool = False, opened: str = ""
-) -> tuple[Any, ...]:
-    """Draw a board; return (moved, decision), and last what to look behind where something can be.
+class Drawn(NamedTuple):
+    """What was done on a board."""
 
-    `opened` is what is looked behind.
-    """
-    results = ["moved", "decision", *filter(None, [_BEHIND[part]])]
-    # A name with a listener is in the result even before the browser has sent it.
-    listeners: dict[str, Any] = {f"on_{name}_change": lambda: None for name in results}
+    moved: dict | None
+    decision: dict | None
+    opened: Any
+
+
+def draw(board: dict, *, key: str, locked: bool = False, opened: str = "") -> Drawn:
+    """Draw a `Board.data`; `opened` is what is looked behind."""
+    # In a meeting a board is known by a name that it has in every session.
+    name = f"{board['kind']} {board.get('shared_as', key)}"
     style = {"colours": asdict(colours(st.context.theme.type)), "locked": locked}
-    # In a meeting a board is known by its name, a line by what it is drawn of, which has the same
-    # name in every session.
-    board_name = f"{part.partition('_')[0]} {board['id'] if part == 'cutoff_line' else key}"
-    result = _COMPONENTS[part](
-        key=key, data=board | {"board": board_name, "opened": opened} | style, **listeners
-    )
-    return tuple(getattr(result, name) for name in results)
+    # A name with a listener is in the result even before the browser has sent it.
+    listeners: dict[str, Any] = {f"on_{kind}_change": lambda: None for kind in Drawn._fields}
+    data = board | {"board": name, "opened": opened} | style
+    result = _board(key=key, data=data, **listeners)
+    return Drawn(*(getattr(result, kind) for kind in Drawn._fields))
 
 
 # The flip map on a canvas, and the relay that tells Python what was done on it. The map holds every

@@ -1,5 +1,4 @@
-const BOARDS = [".board .headline", ".ranking .headline, .ranking .under", ".scores .headline, .scores .under",
-  ".margins .answer, .margins .under", ".told .line"];
+const BOARD = ".board :is(.headline, .under), .cutoff .line";
 
 function isSeen(one) { return one.getClientRects().length > 0 && one.textContent.trim() !== ""; }
 
@@ -7,11 +6,9 @@ function isSeen(one) { return one.getClientRects().length > 0 && one.textContent
 function places() {
   const every = [];
   for (const host of document.querySelectorAll("*")) {
-    for (const where of host.shadowRoot ? BOARDS : []) {
-      const lines = [...host.shadowRoot.querySelectorAll(where)].filter(isSeen);
-      const level = host.shadowRoot.querySelector(".level")?.textContent;
-      if (lines.length) every.push({ lines, note: level ? `Confidence level ${level}.` : "" });
-    }
+    const lines = [...host.shadowRoot?.querySelectorAll(BOARD) ?? []].filter(isSeen);
+    const level = host.shadowRoot?.querySelector("[data-control=level] .level")?.textContent;
+    if (lines.length) every.push({ lines, note: level ? `Confidence level ${level}.` : "" });
   }
   for (const title of document.querySelectorAll('[data-testid="stMain"] h2')) {
     if (!isSeen(title)) continue;

@@ -77,7 +77,7 @@ def _decompositions(study_id, model, mode, reference, policy, kind, level, rule)
 
 
 def _arrays(study_id: str, model: str, mode: str, closed_gates: dict[str, str], view: dict) -> dict:
-    """Return the arrays and sentences that the threshold board looks up.
+    """Return the data of the threshold board.
 
     Of many items those of `view` alone.
     """
@@ -86,13 +86,13 @@ def _arrays(study_id: str, model: str, mode: str, closed_gates: dict[str, str], 
     selection: tuple = ()
     if mode != "simultaneous" and len(_answers(study_id, model, mode).items) > levels.MANY_ITEMS:
         selection = tuple((name, view[name]) for name in ("reference", "policy", "kind", "rule"))
-    return _board(study_id, model, mode, tuple(closed_gates.items()), selection).arrays
+    return _board(study_id, model, mode, tuple(closed_gates.items()), selection).data
 
 
 @session.cached("Preparing the board", 12, is_kept=True)
 def _board(
     study_id: str, model: str, mode: str, closed_gates: tuple, selection: tuple = ()
-) -> levels.Board:
+) -> levels.LevelBoard:
     simultaneous, heat = mode == "simultaneous", session.temperature(study_id, model)
     coded = _answers(study_id, model, mode)
     return levels.level_board(
@@ -378,7 +378,6 @@ def board(
         # The height of the drawn board, wide and narrow: its head and its rows.
         with screen.room("board", 140 + 51 * len(rows), 300 + 118 * len(rows)):
             moved, decision, row = boards.draw(
-                "threshold_board",
                 board_data,
                 key=f"board-{study_id}-{model}-{mode}",
                 locked=mode == "locked",

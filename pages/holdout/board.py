@@ -6,6 +6,7 @@ The quick tests come at once, the last when the cross-validation has been permut
 import streamlit as st
 
 from flipcore.claims.next_steps import next_step
+from flipcore.reports.browser_data.board import Board
 from flipcore.reports.browser_data.margins import board, waiting_board
 from flipcore.reports.holdout import START, set_facts
 from flipcore.reports.holdout_sets import Sets
@@ -148,7 +149,7 @@ class BoardPlace:
             tests = {test.name: test for test in simultaneous(list(tests.values()))}
         with self.board.container():
             board_data = board(list(tests.values()), view, about, missing)
-            moved, decision = _drawing(
+            moved, decision, _ = _drawing(
                 board_data, f"board-{sets.record_id}-{mode}", is_locked=lock is not None
             )
             st.caption(plain(what_next(sets, tests, view, confirmatory=mode == "locked")))
@@ -168,10 +169,10 @@ class BoardPlace:
         return {"tests": tests, "about": about, "missing": missing}
 
 
-def _drawing(board_data: dict, key: str, *, is_locked: bool) -> tuple:
+def _drawing(board_data: Board, key: str, *, is_locked: bool) -> boards.Drawn:
     """Draw the board, with room for its rows: those with an interval are the higher ones."""
-    n = sum("missing" not in row for row in board_data["rows"])
-    n_missing = len(board_data["rows"]) - n
+    n = sum(row.control is not None for row in board_data.rows)
+    n_missing = len(board_data.rows) - n
     # Room for the board, wide and narrow, before the browser has drawn it.
     with screen.room("tests", 60 + 115 * n + 55 * n_missing, 110 + 300 * n + 90 * n_missing):
-        return boards.draw("margin_board", board_data, key=key, locked=is_locked)
+        return boards.draw(board_data.data(), key=key, locked=is_locked)

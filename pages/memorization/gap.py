@@ -68,11 +68,9 @@ def show(view: View, mode: str, settings: dict, controls) -> None:
         place=left,
     )
     with right:
-        moved, decision = boards.draw(
-            "cutoff_line",
-            detector_line(verdict, estimate, gaps[operator].unit, settings["margin"]),
-            locked=mode == "locked",
-            key=f"margin-{view}-{operator}-{extractor}-{mode}",
+        line = detector_line(verdict, estimate, gaps[operator].unit, settings["margin"])
+        moved, decision, _ = boards.draw(
+            line.data(), locked=mode == "locked", key=f"margin-{view}-{operator}-{extractor}-{mode}"
         )
     keep_dragged(
         view,

@@ -34,11 +34,11 @@ def show(view: cached.View, mode: str, settings: dict, controls) -> None:
     sentences = cached.say(judged_test)
     cached.warn_without_fresh_controls(view, cached.losses(view, measure)[1]["item_id"])
     start = settings["loss_cutoff"] if isinstance(detector, Loss) else None
-    moved, decision = boards.draw(
-        "cutoff_line",
-        detector_line(judged_test, test, detector.unit, start, simultaneous=mode == "simultaneous"),
-        key=f"loss-{view}-{measure}-{mode}",
-        locked=mode == "locked",
+    line = detector_line(
+        judged_test, test, detector.unit, start, simultaneous=mode == "simultaneous"
+    )
+    moved, decision, _ = boards.draw(
+        line.data(), key=f"loss-{view}-{measure}-{mode}", locked=mode == "locked"
     )
     # After a drag the verdict at the declared cut-off is not what is looked at.
     if moved or settings["loss_cutoff"] is not None:

@@ -62,11 +62,11 @@ def show(view: View, mode: str, settings: dict, controls) -> None:
     # Where nobody dragged, alpha comes from the non-members.
     start = settings["alpha"]
     start = pearl_cutoff(pearl) if start is None else start
-    moved, decision = boards.draw(
-        "cutoff_line",
-        detector_line(
-            judged_test, pearl, detector.unit, start, simultaneous=mode == "simultaneous"
-        ),
+    line = detector_line(
+        judged_test, pearl, detector.unit, start, simultaneous=mode == "simultaneous"
+    )
+    moved, decision, _ = boards.draw(
+        line.data(),
         key=f"alpha-{view}-{axis}-{metric}-{rule}-{fpr}-{mode}",
         locked=mode == "locked",
     )

@@ -27,7 +27,7 @@ def settings_of(study_id: str, lock: str | None, chosen: dict) -> Settings:
 @session.cached(max_entries=16, revision=gates.with_labels, is_kept=True)
 def board(study_id: str, settings: Settings, lock: str | None) -> dict:
     ranking: RankingReport | None = answer_of(study_id, Question.RANKING, settings, lock)
-    return boards.board(ranking, settings.level) if ranking else {}
+    return boards.board(ranking, settings.level).data() if ranking else {}
 
 
 @session.cached(max_entries=16, is_kept=True)

@@ -215,11 +215,10 @@ def settings(study_id: str, lock: dict | None) -> dict:
 def board(study_id: str, mode: str, chosen: dict, lock: str | None, report: RankingReport) -> None:
     """Draw the board, and behind a way of it the outputs on which two models differ."""
     board_data = cached.board(study_id, cached.settings_of(study_id, lock, chosen), lock)
-    n_ways = len(board_data["ways"])
+    n_ways = len(board_data["rows"])
     # The height of the drawn board, wide and narrow: its head and its rows.
     with screen.room("ranking", 170 + 37 * n_ways, 410 + 38 * n_ways):
         moved, decision, way = boards.draw(
-            "ranking_board",
             board_data,
             key=f"ranking-{study_id}-{mode}-{chosen['reference']}-{chosen['role']}",
             locked=mode == "locked",

@@ -189,7 +189,6 @@ def board(
     # The height of the drawn board, wide and narrow: its head and its models.
     with screen.room("score", 160 + 150 * len(report.models), 380 + 190 * len(report.models)):
         moved, decision, dot = boards.draw(
-            "score_board",
             scores.board(study_id, _settings(study_id, lock, chosen), lock, mode == "simultaneous"),
             key=f"score-{study_id}-{mode}-{chosen['reader']}-{chosen['role']}-{chosen['axes']}",
             locked=mode == "locked",

@@ -28,7 +28,7 @@ def line():
     found = Pearl(tuple(map(str, range({n}))), none, judged, none, none, none, calibration(known, setting), known)
     return alpha_line(found, 0.4, "sensitivity")
 
-boards.draw("cutoff_line", line(), key="line")
+boards.draw(line().data(), key="line")
 st.slider("server", 0.0, 1.0, 0.4, key="slow")
 st.markdown(f"at {{st.session_state['slow']:.3f}}")
 """
@@ -59,10 +59,10 @@ def test_drag_to_paint_at_100_000_items(address, capsys):
     with browser_page() as page:
         page.set_default_timeout(180_000)
         page.goto(address)
-        page.locator(".cutoff .line.first").wait_for()
-        before = page.locator(".cutoff .line.first").inner_text()
+        page.locator(".cutoff .headline").wait_for()
+        before = page.locator(".cutoff .headline").inner_text()
         painted = page.locator(".cutoff input[type=range]").evaluate(DRAG)
-        assert page.locator(".cutoff .line.first").inner_text() != before
+        assert page.locator(".cutoff .headline").inner_text() != before
         server = _server_round_trips(page)
         assert page.errors == []
     with capsys.disabled():

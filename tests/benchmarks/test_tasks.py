@@ -218,8 +218,8 @@ def test_whether_the_holdout_is_fair(user, table):
 
     table["holdout"] = user
     user.click("Holdout", until="Next:")
-    user.page.locator(".margins .answer").wait_for()
-    said = user.page.locator(".margins .answer").inner_text()
+    user.page.locator(".margins .headline").wait_for()
+    said = user.page.locator(".margins .headline").inner_text()
     assert said and DISTINGUISHABLE and INDISTINGUISHABLE
     assert re.search(r"Undecided|could|differ|source", said), said
     assert user.n_wrong == 0

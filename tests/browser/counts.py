@@ -28,7 +28,7 @@ LIMITS = {
 COUNT = """() => {
   // the arrow of a list opens what its field does
   const controls = "button:not([aria-label=Open]), input, select, textarea, a[href], summary, [role=slider], [role=radio]";
-  const charts = "canvas, .js-plotly-plot, svg[role=img], img, .board, .scores, .flipmap, .ranking";
+  const charts = "canvas, .js-plotly-plot, svg[role=img], img, .board, .flipmap";
   let words = 0, n_controls = 0, n_charts = 0;
   const isSeen = (node) => {
     const box = node.getBoundingClientRect();

@@ -20,8 +20,8 @@ def places() -> dict[str, tuple[str, str]]:
     ranking, holdout, memory, flips = (study.study_id for study in demo_studies())
     return {
         "flips": (f"flips?study={flips}", "[data-testid=stDataFrame] canvas"),
-        "score": (f"score?study={flips}", ".scores"),
-        "parts": (f"flips?study={flips}&show=Parts", ".board"),
+        "score": (f"score?study={flips}", ".score"),
+        "parts": (f"flips?study={flips}&show=Parts", ".threshold"),
         "ranking": (f"ranking?study={ranking}", ".ranking"),
         "memory": (f"memorization?study={memory}", ".js-plotly-plot .scatterlayer"),
         "holdout": (f"holdout?sets=study:{holdout}", ".margins input[type=range] >> nth=1"),

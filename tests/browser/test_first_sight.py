@@ -26,8 +26,8 @@ name = "regex"
 [[models]]
 name = "simulated-memorized"
 """
-PICTURES = "canvas, [data-testid=stPlotlyChart], [data-testid=stDataFrame], table, img, .margins svg, .board svg, svg[role=img]"
-ANSWERS = "[data-testid=stMain] :is(h2, h3), .headline, .answer"  # the page's own sentence, not its name
+PICTURES = "canvas, [data-testid=stPlotlyChart], [data-testid=stDataFrame], table, img, .board svg, svg[role=img]"
+ANSWERS = "[data-testid=stMain] :is(h2, h3), .headline"  # the page's own sentence, not its name
 CONTROLS = ":is(button, input, textarea, select, a[href], [role=radio]):not(.st-key-page-header *)"
 # page -> what it has to show; a page of texts and controls alone has no picture
 PAGES = {

@@ -46,7 +46,7 @@ def page(address):
 
 def test_a_point_on_the_map_is_read_with_its_neighbours(page, address):
     page.goto(f"{address}/holdout?sets=halves&part=Map")
-    page.locator(".margins .answer").wait_for()
+    page.locator(".margins .headline").wait_for()
     page.locator(".st-key-map-places button").last.click()
     page.get_by_text(re.compile("component 1:")).first.wait_for()  # two for a moment, while it is drawn anew
     settled(page)
@@ -91,7 +91,7 @@ def test_the_answers_are_a_row_of_the_verdict(page, address):
     row = page.locator(".margins .row", has_text="Human odd-one-out")
     page.locator(".margins .row[title*='n = 10 answers']").wait_for()  # what it rests on is said on hover
     assert "Not run" not in row.inner_text() and "margin 0.45" in row.inner_text()
-    assert "of 4 tests shows equivalence" in page.locator(".margins .answer").inner_text() and no_fault(page)
+    assert "of 4 tests shows equivalence" in page.locator(".margins .headline").inner_text() and no_fault(page)
 
 
 def test_a_sheet_goes_out_as_a_file_and_comes_back_with_its_answers(page, address, tmp_path):
@@ -134,7 +134,7 @@ def drag(page, slider, shares):
     seen = []
     for share in shares:
         page.mouse.move(box["x"] + 8 + (box["width"] - 16) * share, middle)
-        seen.append(page.locator(".margins .answer").inner_text())
+        seen.append(page.locator(".margins .headline").inner_text())
         assert agrees(seen[-1], page.locator(".margins .sign").all_inner_texts())
     page.mouse.up()
     return seen
@@ -155,7 +155,7 @@ def test_the_verdict_changes_while_a_margin_is_dragged_and_the_move_is_logged(pa
 
 
 def test_the_verdict_is_written_into_the_record(page, address):
-    page.locator(".margins button").click()
+    page.locator(".margins .controls > button").click()
     page.get_by_label("Your name").fill("Ada")
     page.get_by_label("Your name").press("Tab")
     page.get_by_role("button", name="Write it down").click()

@@ -118,6 +118,6 @@ def test_from_nothing_to_a_ranking_of_three_models_without_a_mouse(page):
         press(page, "Start the study")
         page.get_by_text("lab-a, lab-b", exact=False).first.wait_for()
         go_to(page, "Ranking")
-        page.locator(".ranking .way").first.wait_for(timeout=90_000)
+        page.locator(".ranking .text").first.wait_for(timeout=90_000)
         assert all(name in text_of(page) for name in ("lab-a", "lab-b")) and no_fault(page)
         photograph(page, "ranking")

@@ -168,7 +168,7 @@ def test_a_released_move_is_logged(page, address):
 
 
 def test_a_decision_is_written_into_the_record(page, address):
-    page.locator(".board button").click()
+    page.locator(".board .controls > button").click()
     page.get_by_label("Your name").fill("Ada")
     page.get_by_label("Your name").press("Tab")
     page.get_by_role("button", name="Write it down").click()

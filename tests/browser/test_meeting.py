@@ -119,16 +119,16 @@ BURST = """async (n) => {
   let drawn = 0;
   const watch = new MutationObserver(() => { drawn += 1; });
   watch.observe(shown, { childList: true, characterData: true, subtree: true });
-  const send = (place, moving) => window.dispatchEvent(new CustomEvent('flipscope-board-follow',
-    { detail: { board, at: { ...at, at: place }, moving } }));
-  for (let i = 0; i < n; i += 1) { send(2 + (i % 40), true); await Promise.resolve(); }
-  flipscopeMeeting.position = { ...sent, at: { ...at, at: 5 }, moving: true }; // what a board that is drawn anew goes by
-  send(5, true);
+  const send = (level, moving) => window.dispatchEvent(new CustomEvent('flipscope-board-follow',
+    { detail: { board, at: { ...at, level }, moving } }));
+  for (let i = 0; i < n; i += 1) { send((52 + (i % 40)) / 100, true); await Promise.resolve(); }
+  flipscopeMeeting.position = { ...sent, at: { ...at, level: 0.55 }, moving: true }; // what a board that is drawn anew goes by
+  send(0.55, true);
   await new Promise((done) => setTimeout(done, 200));
   watch.disconnect();
   const last = shown.textContent;
   flipscopeMeeting.position = sent;
-  send(at.at, false);
+  send(at.level, false);
   return [drawn, last];
 }"""
 
@@ -168,7 +168,7 @@ def test_a_follower_who_sends_a_position_moves_nobody(screens):
     ada, follower, other = screens
     before = other.level()
     follower.page.evaluate(
-        "flipscopeMeeting.say({do: 'position', board: flipscopeMeeting.position.board, at: {at: 0}, moving: true})"
+        "flipscopeMeeting.say({do: 'position', board: flipscopeMeeting.position.board, at: {level: 0.5}, moving: true})"
     )
     follower.page.get_by_text("Only the presenter moves what others see.").wait_for()
     assert other.level() == before == ada.level()

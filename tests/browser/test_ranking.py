@@ -24,7 +24,7 @@ def page(tmp_path_factory):
     with dashboard(ROOT / "app.py", file) as url, browser_page() as page:
         page.set_default_timeout(60_000)
         page.goto(url + "/ranking")
-        page.locator(".ranking .way").first.wait_for()
+        page.locator(".ranking .text").first.wait_for()
         settled(page)
         if page.locator("section.tour").is_visible():
             page.keyboard.press("Escape")
@@ -53,7 +53,7 @@ def test_rank_intervals_grow_with_the_level_without_a_round_trip(page):
 
 
 def test_a_way_opened_by_key_shows_both_outputs_and_the_headline_can_be_written_down(page):
-    page.locator(".ranking .way").nth(1).focus()
+    page.locator(".ranking .text").nth(1).focus()
     page.keyboard.press("Enter")
     page.get_by_text("Right answer:", exact=False).first.wait_for()
     settled(page)

@@ -123,10 +123,11 @@ def test_a_cut_offs_sentences_name_only_tables_that_are_there():
     line = loss_line(test, 0.5, "nats", ("benchmark", "control"))
     import re
 
-    used = {name for sentence in line["lines"] for name, _ in re.findall(r"\{(\w+)\|(\w+)\}", sentence)}
-    assert used <= {*line["tables"], "at"} and len({len(table) for table in line["tables"].values()}) == 1
-    assert [sum(group["shares"]) for group in line["groups"]] == pytest.approx([1.0, 1.0])
-    least = np.frombuffer(base64.b64decode(loss_line(test, 0.5, "nats", ("b", "c"), simultaneous=True)["tables"]["low"]), "<f4")
+    sentences = [text for steps in (line.headlines[0].sentence, *line.lines) for _, text in steps]
+    used = {name for sentence in sentences for name, _ in re.findall(r"\{(\w+)\|(\w+)\}", sentence)}
+    assert used <= set(line.numbers) and len(used) == 5 and len({len(table) for table in line.numbers.values()}) == 1
+    assert [sum(group["shares"]) for group in line.rows[0].pictures[0]["groups"]] == pytest.approx([1.0, 1.0])
+    least = np.frombuffer(base64.b64decode(loss_line(test, 0.5, "nats", ("b", "c"), simultaneous=True).numbers["low"]), "<f4")
     assert np.nanmin(least) == 0.0  # a share is never below nothing
 
 

@@ -17,6 +17,7 @@ from flipcore.store.connection import Store
 from flipcore.store.judgements import SURVEY_ANSWERS
 from flipcore.store.queries import holdout, judgements, studies
 from pages.common import session
+from pages.components.boards import Drawn
 from pages.holdout import chosen
 from tests.annotation.surveys.test_sheets import RETRO, TARGET
 from tests.pages.opening import opened as opened_page
@@ -58,20 +59,20 @@ def kept(path, *items_and_survey):
 
 def test_a_fresh_store_shows_a_verdict_on_the_shipped_example_in_every_part(path, monkeypatch):
     boards = []
-    monkeypatch.setattr("pages.components.boards.draw", lambda _, board, **__: boards.append(board) or (None, None))
+    monkeypatch.setattr("pages.components.boards.draw", lambda board, **__: boards.append(board) or Drawn(None, None, None))
     app = shown(sets="halves")
     first, second, whole = boards  # what is quick stands there while the rest runs, and claims nothing
-    running = [[row["name"] for row in board["rows"] if "Running" in row.get("missing", "")] for board in boards]
+    running = [[row["id"] for row in board["rows"] if "Running" in row["sentences"][0][1]] for board in boards]
     assert running == [["semantic", "prediction"], ["prediction"], []]
-    assert first["waiting"] and second["waiting"] and "waiting" not in whole
-    assert len(whole["overall"]) > len(second["overall"]) == len(first["overall"]) == 1
+    assert first["is_waiting"] and second["is_waiting"] and "is_waiting" not in whole
+    assert len(whole["headlines"][0]["combined"]) > 1 and "combined" not in second["headlines"][0] | first["headlines"][0]
     for part, said_there in PARTS.items():
         app.session_state["part"] = part
         app.run()
         assert not app.exception and not app.error
         assert "36 benchmark entries, 36 holdout entries. 36 items of the holdout are in the benchmark, too" in words(app)
         assert [said for said in PARTS.values() if said in words(app)] == [said_there]
-    assert not any(board.get("waiting") for board in boards[2:])  # each is computed once
+    assert not any(board.get("is_waiting") for board in boards[2:])  # each is computed once
 
 
 def test_a_study_with_both_roles_fills_the_difficulty_test_and_inflation(path, monkeypatch):

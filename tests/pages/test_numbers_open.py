@@ -10,6 +10,7 @@ from flipcore.runs import demo, runner
 from flipcore.runs.log_import import store_logs
 from flipcore.runs.log_survey import survey
 from flipcore.store.queries import studies
+from pages.components.boards import Drawn
 from pages.memorization.items import PARTS
 from tests.pages.opening import opened, quiet, words
 from tests.reports.test_findings_open import write_log_of_two_models, write_table
@@ -84,10 +85,9 @@ def draw_of(monkeypatch, clicked=None) -> list[dict]:
     """The boards that a page draws from now on; the first one answers as if `clicked` had been."""
     boards, answers = [], [clicked]
 
-    def draw(part, board, **rest):
+    def draw(board, **rest):
         boards.append(board)
-        behind = (answers.pop() if answers else None,) if part in ("score_board", "ranking_board") else ()
-        return None, None, *behind
+        return Drawn(None, None, answers.pop() if answers else None)
 
     monkeypatch.setattr("pages.components.boards.draw", draw)
     monkeypatch.setattr("streamlit.rerun", lambda **scope: None)  # a click runs the fragment alone
@@ -98,10 +98,12 @@ def test_every_dot_of_the_score_opens_its_outputs(study, monkeypatch):
     boards = draw_of(monkeypatch)
     app = opened("score/page.py", study=study)
     assert not app.exception
-    dots = [(model["name"], dot) for model in boards[0]["models"] for dot in model["dots"] if dot["behind"]]
-    for model, dot in dots:
-        draw_of(monkeypatch, {"model": model} | dot["behind"])
-        assert_opened(opened("score/page.py", study=study), (model, dot["title"]))
+    pictures = [picture for row in boards[0]["rows"] for picture in row.get("pictures", ())]
+    dots = [dot for picture in pictures for dot in picture.get("dots", ()) if dot["opens"]]
+    assert dots or not any(picture.get("dots") for picture in pictures)
+    for dot in dots:
+        draw_of(monkeypatch, dot["opens"])
+        assert_opened(opened("score/page.py", study=study), (dot["opens"]["model"], dot["title"]))
 
 
 def test_every_way_of_the_ranking_opens_outputs_on_which_models_differ(study, monkeypatch, kind):
@@ -109,8 +111,8 @@ def test_every_way_of_the_ranking_opens_outputs_on_which_models_differ(study, mo
         pytest.skip("one model is not ranked")
     boards = draw_of(monkeypatch)
     assert not opened("ranking/page.py", study=study).exception
-    assert boards[0]["ways"]
-    for way in boards[0]["ways"]:
+    assert boards[0]["rows"]
+    for way in boards[0]["rows"]:
         app = opened("ranking/page.py", study=study, way=way["id"])
         if "right and wrong on the same items" not in words(app):
             assert_opened(app, way["id"])

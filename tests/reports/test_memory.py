@@ -485,8 +485,9 @@ def test_a_verdict_on_a_set_names_one_p_and_its_line_shows_the_mark_that_it_coun
     assert several.text.endswith("(p = .012).") and several.detail.endswith("p is corrected for all 11 tests (Holm).")
     assert len(re.findall(r"p [=<>]", f"{several.text} {several.detail}")) == 1
     analysis = analysis_of(DETECTORS["question_loss"], frame, *roles_of(frame), members_of(STUDY, None))
-    (mark,) = detector_line(test, analysis, "nats")["marks"]
-    assert mark["x"] == test.measurement.set_test.mark and mark["label"] == "the verdict's mark"
+    (row,) = detector_line(test, analysis, "nats").rows
+    (mark,) = row.pictures[0]["marks"]
+    assert mark["value"] == test.measurement.set_test.mark and mark["label"] == "the verdict's mark"
 
 
 RATIO = "loss_ratio"  # the detector of tests/plugins/wheels/flip-ratio, read from the losses that the others read

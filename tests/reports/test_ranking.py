@@ -63,7 +63,7 @@ def test_every_way_names_each_models_share_and_rank(report):
 
 def test_one_way_is_no_ways():
     one_way = ranking_report(readouts({model: {OWN: ways[OWN]} for model, ways in RIGHT.items()}))
-    said = [one.text for one in one_way.claims] + board(one_way, 0.95)["pairs"][0]["sentences"]
+    said = [one.text for one in one_way.claims] + [text for _, text in board(one_way, 0.95).lines[0]]
     assert sum("1 combination of prompt and extractor" in one for one in said) == len(said) - 1 and not any(
         "1 combinations" in one for one in said
     )

@@ -3,15 +3,15 @@ once, and verdicts on a grid."""
 
 import base64
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
 from flipcore.claims.memory_gap import MARGIN, gap_claim
 from flipcore.claims.memory_sets import dragged_bound
+from flipcore.reports.browser_data.board import Board, Control, Headline, Row, steps
 from flipcore.reports.memory import MemoryTest
-from flipcore.reports.rows import plain
 from flipcore.stats.base.estimate import MIN_N
 from flipcore.stats.memory.drop_gap_analysis import DropGap
 from flipcore.stats.memory.loss_analysis import (
@@ -89,22 +89,66 @@ def packed(values: Sequence[float] | np.ndarray) -> str:
     return base64.b64encode(np.asarray(values, dtype="<f4").tobytes()).decode()
 
 
-def _line(**parts) -> dict:
-    defaults: dict = {
-        "groups": [],
-        "edges": [],
-        "rows": None,
-        "marks": [],
-        "words": {},
-        "scale": 1,
-        "mirrored": False,
+def _line(
+    control: Control,
+    picture: dict[str, Any],
+    lines: Sequence[str | list],
+    *,
+    shared_as: str,
+    numbers: Mapping[str, np.ndarray] | None = None,
+) -> Board:
+    """The board of a line that is dragged over a picture; its first sentence is the headline."""
+    said = [line if isinstance(line, list) else [[0, line]] for line in lines]
+    marks = [mark for mark in picture.get("marks", []) if math.isfinite(mark["value"])]
+    return Board(
+        "cutoff",
+        [Row(pictures=[picture | {"marks": marks, "name": "Cut-off over the distributions"}])],
+        [Headline(said[0])],
+        [control],
+        lines=said[1:],
+        numbers={name: packed(values) for name, values in (numbers or {}).items()},
+        legend=[(group["label"], group["color"]) for group in picture.get("groups", [])],
+        shared_as=shared_as,
+    )
+
+
+def _handle(
+    title: str,
+    start: float,
+    positions: np.ndarray,
+    limits: Sequence[float],
+    *,
+    logged_as: str,
+    label: str,
+    is_exceeded: bool,
+) -> Control:
+    return Control(
+        "cutoff",
+        title,
+        start,
+        logged_as=logged_as,
+        aria="Cut-off",
+        range=(limits[0], limits[-1]),
+        positions=packed(positions),
+        is_exceeded=is_exceeded,
+        label=label,
+    )
+
+
+def _histogram(groups: dict[str, tuple[str, np.ndarray]], unit: str) -> dict[str, Any]:
+    """The picture of two sets, {name: (color, values)}: the first above, the second below."""
+    edges = edges_of(*(values for _, values in groups.values()))
+    bars = []
+    for name, (color, values) in groups.items():
+        label = f"{name} (n = {len(values):,})"
+        bars.append({"label": label, "color": color, "shares": binned(values, edges)})
+    return {
+        "kind": "histogram",
+        "groups": bars,
+        "edges": edges.tolist(),
+        "scale": [float(edges[0]), float(edges[-1])],
+        "unit": unit,
     }
-    return defaults | parts
-
-
-def _group(name: str, colour: str, values: np.ndarray, edges: np.ndarray) -> dict[str, Any]:
-    label = f"{name} (n = {len(values):,})"
-    return {"label": label, "colour": colour, "shares": binned(values, edges)}
 
 
 def loss_line(
@@ -116,59 +160,54 @@ def loss_line(
     simultaneous: bool = False,
     withheld: str = "",
     mark: float = math.nan,
-) -> dict:
+) -> Board:
     """The loss test's cut-off over D of the items (up) and of the controls (down). `withheld`: why
     nothing is claimed of the set, and then no lower bound is printed. `mark` is the controls' that
     the verdict counts beyond."""
     curve = cutoff_curve(test.d, test.d0)
     n, m = len(test.d), len(test.d0)
     low = excess_low_everywhere(curve, n, m) if simultaneous else curve.excess_low
-    edges = edges_of(test.d, test.d0)
-    return _line(
-        id=f"loss-{n}-{m}-{test.d.sum():.6g}-{simultaneous}",
-        control="loss cut-off",
-        name="Flag D from",
-        unit=unit,
-        side="ge",
-        shown="{at|num} nats",
-        start=start,
-        range=[float(edges[0]), float(edges[-1])],
+    sets = {names[0]: ("benchmark", test.d), names[1]: ("control", test.d0)}
+    picture = _histogram(sets, unit) | {"marks": [{"value": mark, **VERDICTS_MARK}]}
+    handle = _handle(
+        "Flag D from",
+        start,
         # A cut-off that flags nothing is infinite; the browser takes the largest float for it.
-        positions=packed(np.minimum(curve.cutoffs, np.finfo("f4").max)),
-        edges=edges.tolist(),
-        marks=_verdict_mark(mark),
-        groups=[
-            _group(names[0], "benchmark", test.d, edges),
-            _group(names[1], "control", test.d0, edges),
-        ],
-        tables={
-            "flagged": packed(curve.n_flagged),
-            "controls": packed(curve.n_controls_flagged),
-            "expected": packed(curve.n_expected),
-            "excess": packed(curve.excess),
-            "low": packed(np.maximum(low, 0.0)),
-        },
-        lines=[
-            (
-                f"{{flagged|int}} of {n:,} items are flagged; chance alone would flag"
-                " {expected|num}."
-            ),
-            (
-                f"{{controls|int}} of {m:,} controls lie as high. Beyond chance: {{excess|pct}} of"
-                f" the items{dragged_bound(is_simultaneous=simultaneous, withheld=withheld)}."
-            ),
-        ],
+        np.minimum(curve.cutoffs, np.finfo("f4").max),
+        picture["scale"],
+        logged_as="loss cut-off",
+        label="{at|number} nats",
+        is_exceeded=False,
     )
+    bound = dragged_bound(is_simultaneous=simultaneous, withheld=withheld)
+    lines = [
+        (
+            f"{{flagged|whole}} of {n:,} items are flagged; chance alone would flag"
+            " {expected|number}."
+        ),
+        (
+            f"{{controls|whole}} of {m:,} controls lie as high. Beyond chance: {{excess|percent}}"
+            f" of the items{bound}."
+        ),
+    ]
+    numbers = {
+        "flagged": curve.n_flagged,
+        "controls": curve.n_controls_flagged,
+        "expected": curve.n_expected,
+        "excess": curve.excess,
+        "low": np.maximum(low, 0.0),
+    }
+    shared_as = f"loss-{n}-{m}-{test.d.sum():.6g}-{simultaneous}"
+    return _line(handle, picture, lines, shared_as=shared_as, numbers=numbers)
 
 
-def _verdict_mark(mark: float) -> list[dict]:
-    """The mark beyond which the verdict on the set counts, which no line moves."""
-    return [{"x": mark, "label": "the verdict's mark", "row": 1}] if math.isfinite(mark) else []
+# Beyond this mark the verdict on the set counts; no line moves it.
+VERDICTS_MARK = {"label": "the verdict's mark", "row": 1}
 
 
 def alpha_line(
     pearl: Pearl, start: float, unit: str, *, simultaneous: bool = False, mark: float = math.nan
-) -> dict:
+) -> Board:
     """PEARL's alpha over sensitivities of judged texts (up) and of non-members (down); `mark` as in
     `loss_line`."""
     curve = pearl.curve()
@@ -177,53 +216,48 @@ def alpha_line(
     fpr, detection = curve.fpr_limits, curve.detection_limits
     if simultaneous:
         fpr, detection = shares_everywhere(curve, len(sensitivity), len(non_members))
-    edges = edges_of(sensitivity, non_members)
+    n, m, rule = len(sensitivity), len(non_members), pearl.calibration.rule
+    sets = {"judged": ("benchmark", sensitivity), "non-members": ("control", non_members)}
     marks = [
-        {"x": pearl.calibration.alpha, "label": f"α by the {pearl.calibration.rule} rule"},
-        *_verdict_mark(mark),
+        {"value": pearl.calibration.alpha, "label": f"α by the {rule} rule", "row": 0},
+        {"value": mark, **VERDICTS_MARK},
     ]
-    return _line(
-        id=f"alpha-{len(sensitivity)}-{len(non_members)}-{sensitivity.sum():.6g}-{simultaneous}",
-        control="alpha",
-        name="α",
-        unit=unit,
-        side="gt",
-        shown="{at|fine}",
-        start=start,
-        range=[float(edges[0]), float(edges[-1])],
-        edges=edges.tolist(),
-        marks=marks,
-        positions=packed(np.maximum(curve.alphas, np.finfo("f4").min)),
-        groups=[
-            _group("judged", "benchmark", sensitivity, edges),
-            _group("non-members", "control", non_members, edges),
-        ],
-        tables={
-            "k": packed(curve.n_detected),
-            "false": packed(curve.n_false),
-            "detection": packed(curve.detection),
-            "fpr": packed(curve.fpr),
-            "f0": packed(fpr[:, 0]),
-            "f1": packed(fpr[:, 1]),
-            "d0": packed(detection[:, 0]),
-            "d1": packed(detection[:, 1]),
-        },
-        lines=[
-            (
-                f"{{k|int}} of {len(sensitivity):,} texts break off more abruptly than α:"
-                f" {{detection|pct}}{_limits_text('d', len(sensitivity))}."
-            ),
-            f"{{false|int}} of {len(non_members):,} non-members do too: false positives {{fpr|pct}}"
-            f"{_limits_text('f', len(non_members))}"
-            + (", at any α at once." if simultaneous else "."),
-        ],
+    picture = _histogram(sets, unit) | {"marks": marks}
+    handle = _handle(
+        "α",
+        start,
+        np.maximum(curve.alphas, np.finfo("f4").min),
+        picture["scale"],
+        logged_as="alpha",
+        label="{at|fine}",
+        is_exceeded=True,
     )
+    lines = [
+        (
+            f"{{detected|whole}} of {n:,} texts break off more abruptly than α:"
+            f" {{detection|percent}}{_limits_text('detection', n)}."
+        ),
+        f"{{false|whole}} of {m:,} non-members do too: false positives {{fpr|percent}}"
+        f"{_limits_text('fpr', m)}" + (", at any α at once." if simultaneous else "."),
+    ]
+    numbers = {
+        "detected": curve.n_detected,
+        "false": curve.n_false,
+        "detection": curve.detection,
+        "detection_low": detection[:, 0],
+        "detection_high": detection[:, 1],
+        "fpr": curve.fpr,
+        "fpr_low": fpr[:, 0],
+        "fpr_high": fpr[:, 1],
+    }
+    shared_as = f"alpha-{n}-{m}-{sensitivity.sum():.6g}-{simultaneous}"
+    return _line(handle, picture, lines, shared_as=shared_as, numbers=numbers)
 
 
 def _limits_text(name: str, n: int) -> str:
     """The interval's place in a line of text; below ten texts there is none, and that is said."""
     return (
-        f" [{{{name}0|pct}}, {{{name}1|pct}}]"
+        f" [{{{name}_low|percent}}, {{{name}_high|percent}}]"
         if n >= MIN_N
         else f" (no interval: {n} texts, at least {MIN_N} are needed)"
     )
@@ -236,7 +270,7 @@ def detector_line(
     start: float | None = None,
     *,
     simultaneous: bool = False,
-) -> dict:
+) -> Board:
     """The one line of a detector, for page and report: `test` is its verdict, `unit` that of its
     score. It starts at the detector's own cut-off where no `start` is given."""
     if test is not None and isinstance(analysis, DropGap):
@@ -259,7 +293,7 @@ def detector_line(
     )
 
 
-def margin_line(drop_gap: DropGap, start: float, verdict: MemoryTest) -> dict:
+def margin_line(drop_gap: DropGap, start: float, verdict: MemoryTest) -> Board:
     """The margin within which a gap counts as none, over the gap's intervals by every rule. Its
     sentence at every margin is the verdict's own claim, made here for each position."""
     low, high = drop_gap.equivalence_interval
@@ -269,23 +303,21 @@ def margin_line(drop_gap: DropGap, start: float, verdict: MemoryTest) -> dict:
     for margin in MARGINS.tolist():
         claim = gap_claim(drop_gap.decided, margin, family_p, verdict.n_family, verdict.score)
         texts.append(claim.not_claimed(verdict.claim.withheld).text)
-    # Most margins give one of a few sentences: each is sent once.
-    words = list(dict.fromkeys(texts))
     estimates = [
         ("gap, score interval (ours)", drop_gap.gap, "genuine"),
         ("gap, the source's bootstrap", drop_gap.gap_source, "floor"),
         ("among items answered right before", drop_gap.cond_gap, "broken"),
     ]
     rows, reach = [], 0.12
-    for label, estimate, colour in estimates:
+    for label, estimate, color in estimates:
         if math.isnan(estimate.value):
             continue
         row = {
             "label": f"{label}: {estimate.text_points()}",
-            "value": plain(estimate.value),
-            "low": plain(estimate.low),
-            "high": plain(estimate.high),
-            "colour": colour,
+            "value": estimate.value,
+            "low": estimate.low,
+            "high": estimate.high,
+            "color": color,
         }
         rows.append(row)
         for end in (estimate.low, estimate.high):
@@ -296,23 +328,19 @@ def margin_line(drop_gap: DropGap, start: float, verdict: MemoryTest) -> dict:
     if not math.isnan(low):
         points = f"[{100 * low:+.1f}, {100 * high:+.1f}] points.".replace("-", "−")
         decides = f"The 90% interval that decides the margin is {points}"
-    return _line(
-        id=f"margin-{drop_gap.gap.value:.6g}-{drop_gap.gap.n}",
-        control="margin",
-        name="A gap within ± this counts as none:",
-        unit="percentage points",
-        side="gt",
-        scale=100,
-        mirrored=True,
-        shown="{at|pp}",
-        start=start,
-        range=[-reach, reach],
-        rows=rows,
-        positions=packed(MARGINS),
-        tables={"claim": packed([words.index(text) for text in texts])},
-        words={"claim": words},
-        lines=["{claim|word}", decides],
+    unit = "percentage points"
+    picture = {"kind": "gaps", "rows": rows, "scale": [-reach, reach], "unit": unit, "times": 100}
+    handle = _handle(
+        "A gap within ± this counts as none:",
+        start,
+        MARGINS,
+        (0.0, reach),
+        logged_as="margin",
+        label="{at|points}",
+        is_exceeded=True,
     )
+    shared_as = f"margin-{drop_gap.gap.value:.6g}-{drop_gap.gap.n}"
+    return _line(handle, picture, [steps(texts), decides], shared_as=shared_as)
 
 
 def rule_rows(test: LossTest) -> list[dict]:

@@ -1,8 +1,6 @@
-"""The threshold board's data: the level limits of every reference, null policy and kind, in the
-shape that the browser looks up; in simultaneous mode one band that holds for all of them at
-once."""
+"""The threshold board: the level limits of every reference, null policy and kind; in simultaneous
+mode one band that holds for all of them at once."""
 
-import base64
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -13,6 +11,7 @@ import numpy as np
 
 from flipcore.claims.flips import BAND
 from flipcore.core.records import IDENTITY
+from flipcore.reports.browser_data.board import Board, Chosen, Headline, Row, level_control, packed
 from flipcore.reports.browser_data.level_limits import (
     LEADS,
     QUANTITIES,
@@ -20,8 +19,7 @@ from flipcore.reports.browser_data.level_limits import (
     level_limits,
     stated_names,
 )
-from flipcore.reports.browser_data.verdicts import RULES, Wording, every_pairing, wordings
-from flipcore.reports.rows import plain
+from flipcore.reports.browser_data.verdicts import OUTCOMES, RULES, Wording, every_pairing, wordings
 from flipcore.stats.base.estimate import coverage_label, without_interval
 from flipcore.stats.base.joint_means import JointMeans
 from flipcore.stats.base.measured_coverage import measured_coverage
@@ -53,7 +51,12 @@ RULE_TITLES = {
     "paired": "A − G above 0 (source)",
     "nonoverlap": "intervals apart (source)",
 }
-OPTIONS = {"policy": list(POLICY_TITLES.items()), "rule": list(RULE_TITLES.items())}
+CHOICE_TITLES = {
+    "reference": "Reference extractor",
+    "policy": "Unreadable answers",
+    "kind": "Interval",
+    "rule": "Rule",
+}
 START = {
     "level": 0.95,
     "reference": REFERENCE,
@@ -82,19 +85,19 @@ def readable(answers: CodedAnswers) -> tuple[str, ...]:
 
 
 @dataclass(frozen=True, eq=False)
-class Board:
-    """`arrays` is what the browser looks up; `limits["reference|policy"]` a simultaneous band as
+class LevelBoard:
+    """`data` is what the browser looks up; `limits["reference|policy"]` a simultaneous band as
     numbers, low and high, each (rows, quantities, levels)."""
 
-    arrays: dict[str, Any]
+    data: dict[str, Any]
+    row_ids: tuple[str, ...]
     limits: Mapping[str, tuple[np.ndarray, np.ndarray]]
 
     def limits_at(
         self, reference: str, policy: str, row_id: str, level: float
     ) -> tuple[np.ndarray, np.ndarray]:
         """(low, high) of the quantities of one row at the level that is nearest."""
-        level_index = nearest(self.arrays["levels"], level)
-        row_index = [row["id"] for row in self.arrays["rows"]].index(row_id)
+        level_index, row_index = nearest(LEVELS, level), self.row_ids.index(row_id)
         low, high = self.limits[f"{reference}|{policy}"]
         return low[row_index, :, level_index], high[row_index, :, level_index]
 
@@ -105,8 +108,8 @@ def nearest(levels: Sequence[float], level: float) -> int:
 
 
 def board(answers: CodedAnswers, title_of: Callable[[str], str], **settings: Any) -> dict:
-    """The arrays of `level_board` alone."""
-    return level_board(answers, title_of, **settings).arrays
+    """The data of `level_board` alone."""
+    return level_board(answers, title_of, **settings).data
 
 
 def level_board(
@@ -119,15 +122,13 @@ def level_board(
     closed_gates: Mapping[str, str] | None = None,
     temperature: float | None = None,
     selection: Mapping[str, Any] | None = None,
-) -> Board:
-    """Make the board. Its arrays: `levels, rows, tables, wording, options, start, chosen`;
-    `tables["reference|policy|kind"]` holds points, floors, packed limits in the order quantity,
-    row, level, and for each rule the outcomes, the headline's row and the tally at each level;
-    `wording["reference|policy"]` the sentences of each row. `closed_gates`: axis or extractor ->
-    why it is not claimed. With `simultaneous` the only kind is a max-|t| band over all rows,
-    references and policies. Otherwise hidden rows over all axes that may be claimed carry the
-    headline. `selection` names one reference, policy and kind: there are no other tables and words
-    then, and a page asks again for those that somebody chooses; the options stay all."""
+) -> LevelBoard:
+    """Make the board. Its rows differ by reference and policy, their intervals by kind too, and
+    their outcomes by every choice. `closed_gates`: axis or extractor -> why it is not claimed. With
+    `simultaneous` the only kind is a max-|t| band over all rows, references and policies. Otherwise
+    hidden rows over all axes that may be claimed carry the headline. `selection` names one
+    reference, policy and kind: there are no other parts then, and a page asks again for those that
+    somebody chooses; the options stay all."""
     references, n_boot = readable(answers), n_boot or resamples(answers)
     shut = set(closed_gates or {}) | {IDENTITY}
     pooled = () if simultaneous else tuple(axis for axis in answers.axes if axis not in shut)
@@ -135,7 +136,8 @@ def level_board(
     options = {
         "reference": [(name, title_of(name)) for name in references],
         "kind": list(kinds.items()),
-        **OPTIONS,
+        "policy": list(POLICY_TITLES.items()),
+        "rule": list(RULE_TITLES.items()),
     }
     choices = {
         "reference": default_reference(references) if references else "",
@@ -164,35 +166,105 @@ def level_board(
     gates = closed_gates or {}
     wording_of = wordings(answers, references, policies, gates, temperature, pooled, together)
     band = _band(answers, by_level, seed, n_boot) if simultaneous else None
-    tables: dict[str, dict] = {}
-    wording: dict[str, dict] = {}
     limits: dict[str, tuple[np.ndarray, np.ndarray]] = {}
+    rows, intervals, outcomes, headlines = {}, {}, {}, {}
     for (r, reference), (p, policy) in product(enumerate(references), enumerate(policies)):
         key, words = f"{reference}|{policy}", wording_of(reference, policy)
-        wording[key] = {"rows": words.rows(), "instead": words.instead}
+        rows[key] = [_row(words, by_level, (r, p, i), title_of) for i in range(len(by_level.rows))]
+        rows[key].append(_AXIS)
         for k, kind in enumerate(shown_kinds):
             if band:
                 low, high = band[0][r, p], band[1][r, p]
                 limits[key] = (low, high)
             else:
                 low, high = by_level.low[r, p, k], by_level.high[r, p, k]
-            outcomes = _verdicts(words, low, high)
-            tables[f"{key}|{kind}"] = _table(by_level, r, p, low, high) | outcomes
-    rows = []
-    for axis, name in by_level.rows:
-        label = f"{axis.replace('_', ' ')}, {title_of(name).lower()}"
-        rows.append({"id": f"{axis}|{name}", "label": label, "hidden": axis == ALL_AXES})
-    arrays = {
-        "levels": list(LEVELS),
-        "rows": rows,
-        "tables": tables,
-        "quantities": list(WHISKERS),
-        "wording": wording,
-        "options": options | {"kind": _titles(kinds, by_level)},
-        "start": LEVELS.index(0.95),
-        "chosen": choices,
-    }
-    return Board(arrays, limits)
+            intervals[f"{key}|{kind}"] = _intervals(by_level.values[r, p], low, high)
+            lows = {name: low[:, i] for i, name in enumerate(QUANTITIES)}
+            highs = {name: high[:, i] for i, name in enumerate(QUANTITIES)}
+            for rule in RULES:
+                verdicts = words.verdicts_at(rule, LEVELS, lows, highs)
+                outcomes[f"{key}|{kind}|{rule}"] = verdicts.outcomes
+                headlines[f"{key}|{kind}|{rule}"] = [
+                    Headline([[0, words.instead]], verdicts.tally, verdicts.leading_row)
+                ]
+    options["kind"] = _titles(kinds, by_level)
+    shown = []
+    for name, title in CHOICE_TITLES.items():
+        choice = {"name": name, "title": title, "options": options[name], "chosen": choices[name]}
+        shown.append(choice)
+    names = list(CHOICE_TITLES)
+    quoted = "({label} band)" if simultaneous else "({label} intervals)"
+    declared = Board(
+        "threshold",
+        Chosen(names[:2], rows),
+        Chosen(names, headlines),
+        [level_control(LEVELS, 0.95, quoted)],
+        shown,
+        outcomes=OUTCOMES,
+        outcomes_by_row=Chosen(names, outcomes),
+        intervals_by_row=Chosen(names[:3], intervals),
+        legend=_LEGEND,
+        scale=(0, 1),
+        hint="Click to open the outputs behind it.",
+    )
+    row_ids = tuple(f"{axis}|{name}" for axis, name in by_level.rows)
+    return LevelBoard(declared.data(), row_ids, limits)
+
+
+_LEGEND = (
+    ("compared extractor alone", "compared"),
+    ("both", "both"),
+    ("reference alone", "reference"),
+    ("noise floor", "floor"),
+    ("interval of the part that leads", "lead"),
+    ("of all", "total"),
+)
+_QUARTERS = [(0, "0"), (0.25, "25"), (0.5, "50"), (0.75, "75"), (1, "100%")]
+_AXIS = Row(note="share of pairs", pictures=[{"kind": "axis", "ticks": _QUARTERS}])
+
+
+def _row(
+    words: Wording,
+    by_level: LevelLimits,
+    place: tuple[int, int, int],
+    title_of: Callable[[str], str],
+) -> Row:
+    """The row at (reference, policy, row), with its three parts and the floors under them."""
+    r, p, i = place
+    axis, name = by_level.rows[i]
+    sentences, leads = words.sentences(i)
+    values, parts, n = by_level.values[r, p, i], words.parts(i), int(by_level.n[r, p, i])
+    floor, compared_floor = by_level.floors[r, p, i].tolist()
+    # Of the reference itself there is one floor, that of all flips.
+    is_reference = name == by_level.references[r]
+    floors = [floor] if is_reference else [floor, parts[0] + compared_floor]
+    picture = {"kind": "parts", "parts": parts, "floors": [] if math.isnan(floor) else floors}
+    return Row(
+        f"{axis.replace('_', ' ')}, {title_of(name).lower()}",
+        id=f"{axis}|{name}",
+        note=f"{n:,} item{'' if n == 1 else 's'}" if n else "",
+        hint=words.claims[i].detail,
+        sentences=sentences,
+        leads=leads,
+        pictures=[picture],
+        weight=float(values[QUANTITIES.index("A")]),
+        is_hidden=axis == ALL_AXES,
+    )
+
+
+def _intervals(values: np.ndarray, low: np.ndarray, high: np.ndarray) -> list[dict]:
+    """The intervals of each row by name; `low` and `high` are (rows, quantities, levels)."""
+    by_row = []
+    for i in range(len(values)):
+        intervals = {}
+        for name in WHISKERS:
+            q = QUANTITIES.index(name)
+            interval: dict[str, Any] = {"value": float(values[i, q])}
+            if not np.isnan(low[i, q]).all():
+                interval |= {"low": packed(low[i, q]), "high": packed(high[i, q])}
+            intervals[name] = interval
+        by_row.append(intervals)
+    return by_row
 
 
 def _titles(kinds: Mapping[str, str], by_level: LevelLimits) -> list[tuple[str, str]]:
@@ -207,9 +279,16 @@ def _titles(kinds: Mapping[str, str], by_level: LevelLimits) -> list[tuple[str, 
 
 
 def at_settings(board: dict, view: dict) -> dict:
-    """The board at the settings of `view`, where it has them."""
-    chosen = _choices(board["options"], board["chosen"], view)
-    return board | {"start": nearest(board["levels"], view["level"]), "chosen": chosen}
+    """The board's data at the settings of `view`, where it has them."""
+    options = {choice["name"]: choice["options"] for choice in board["choices"]}
+    start = {choice["name"]: choice["chosen"] for choice in board["choices"]}
+    chosen = _choices(options, start, view)
+    control = board["controls"][0]
+    level = control["values"][nearest(control["values"], view["level"])]
+    return board | {
+        "controls": [control | {"start": level}],
+        "choices": [choice | {"chosen": chosen[choice["name"]]} for choice in board["choices"]],
+    }
 
 
 def _choices(
@@ -253,7 +332,7 @@ def band_words(cells: Sequence[Decomposition]) -> str:
 
 
 def banded(
-    cells: Sequence[Decomposition], band_board: Board, level: float, policy: str
+    cells: Sequence[Decomposition], band_board: LevelBoard, level: float, policy: str
 ) -> list[Decomposition]:
     """The cells with the simultaneous band of `band_board` (a board with `simultaneous`) in place
     of each interval by itself: what the board shows has one, every other estimate and p-value is
@@ -274,29 +353,6 @@ def banded(
                 estimates[name] = without_interval(value.value, value.n, value.level, OUTSIDE_BAND)
         banded_cells.append(replace(cell, **estimates, p_artifact=math.nan, p_more=math.nan))
     return banded_cells
-
-
-def _table(by_level: LevelLimits, r: int, p: int, low: np.ndarray, high: np.ndarray) -> dict:
-    """`low` and `high` are (rows, quantities, levels)."""
-    table = {}
-    for i, name in enumerate(QUANTITIES):
-        table[name] = list(map(plain, by_level.values[r, p, :, i]))
-    places = [QUANTITIES.index(name) for name in WHISKERS]
-    return table | {
-        "low": _packed(low[:, places]),
-        "high": _packed(high[:, places]),
-        "floor_T": list(map(plain, by_level.floors[r, p, :, 0])),
-        "floor_G": list(map(plain, by_level.floors[r, p, :, 1])),
-        "n": by_level.n[r, p].tolist(),
-        "reference_rows": [name == by_level.references[r] for _, name in by_level.rows],
-    }
-
-
-def _verdicts(wording: Wording, low: np.ndarray, high: np.ndarray) -> dict:
-    """The cells' verdicts at each level by rule; limits are (rows, quantities, levels)."""
-    lows = {name: low[:, i] for i, name in enumerate(QUANTITIES)}
-    highs = {name: high[:, i] for i, name in enumerate(QUANTITIES)}
-    return {"verdicts": {rule: wording.verdicts_at(rule, LEVELS, lows, highs) for rule in RULES}}
 
 
 def _band(
@@ -335,13 +391,6 @@ def _band(
     # No limit lies beyond what a quantity can be at all.
     low, high = np.array(bounds).T.reshape(2, *shape)
     return np.maximum(middle - half, low), np.minimum(middle + half, high)
-
-
-def _packed(limits: np.ndarray) -> str:
-    """(rows, quantities, levels) as base64 float64 in the order quantity, row, level."""
-    # In single precision 0.075 would be printed as 0.08 here and as 0.07 in a table.
-    ordered = np.ascontiguousarray(limits.transpose(1, 0, 2), dtype="<f8")
-    return base64.b64encode(ordered.tobytes()).decode()
 
 
 # What the settings of a page may be, whoever set them: a hand, a link, a browser's message or a

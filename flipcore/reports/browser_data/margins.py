@@ -1,23 +1,33 @@
-"""The four tests as rows whose margins can be moved: every state and sentence is computed here, the
-browser looks them up."""
+"""The four tests as rows whose margins can be moved."""
 
 import math
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from itertools import product
 
 from flipcore.claims.holdout import outcome_claim, verdict_claim
-from flipcore.core.records import digest
+from flipcore.reports.browser_data.board import (
+    Board,
+    Control,
+    Headline,
+    Outcome,
+    Row,
+    steps,
+    value_at,
+)
 from flipcore.reports.browser_data.levels import nearest
-from flipcore.reports.rows import plain
 from flipcore.stats.base.estimate import p_text
 from flipcore.stats.holdout import units, verdict
 
-SIGNS = {
-    verdict.BEYOND: "✗✗",
-    verdict.DIFFERENT: "✗",
-    verdict.WITHIN: "≈",
-    verdict.EQUIVALENT: "✓",
-    verdict.UNDECIDED: "–",
+WAITING, MISSING = "waiting", "missing"
+OUTCOMES = {
+    verdict.BEYOND: Outcome("✗✗", becomes="different beyond the margin", rank=0),
+    verdict.DIFFERENT: Outcome("✗", becomes="different", rank=0),
+    verdict.WITHIN: Outcome("≈", becomes="different within the margin", rank=0),
+    verdict.EQUIVALENT: Outcome("✓", becomes="equivalent", rank=0),
+    verdict.UNDECIDED: Outcome("–", becomes="undecided", rank=0),
+    WAITING: Outcome("…"),
+    MISSING: Outcome("○"),
 }
 # From, to, divided by.
 _GRIDS = {"difficulty": (1, 40, 100), "prediction": (51, 100, 100), "odd one out": (34, 100, 100)}
@@ -47,52 +57,67 @@ def _with(margins: list[float | None], lock_margin: float | None) -> list[float 
     return [*sorted([*numbers, lock_margin])]
 
 
-def _row(test: verdict.HoldoutTest, margin: float | None, about: str) -> dict:
+def _row(test: verdict.HoldoutTest, margin: float | None, about: str) -> Row:
+    """The row of a test: its claim at every margin, its handle and its picture."""
     margin = test.margin if margin is None else margin
     margins = _with(margins_of(test.against_margin(margin)), margin)
     numbers = [number for number in margins if number is not None]
+    outcomes, sentences, labels = [], [], []
+    for number in margins:
+        claim = outcome_claim(test.against_margin(number))
+        outcomes.append(claim.outcome)
+        sentences.append(claim.text)
+        text = "no margin" if number is None else f"margin {units.margin_text(test.name, number)}"
+        labels.append(text)
+    title = units.TITLES[test.name]
+    control = Control(
+        test.name,
+        "",
+        None if margin is None else numbers[nearest(numbers, margin)],
+        margins,
+        labels,
+        logged_as=f"margin of {test.name}",
+        aria=f"Margin of {title.lower()}",
+    )
+    source = f"{test.source_state} ({', '.join(p_text(p) for p in test.p_source)})"
+    # What a verdict rests on stands under Tests, and here on hover.
+    hint = (
+        f"Source's rule: {source}",
+        f"against the margin: {units.bound_text(test)}",
+        f"could detect {units.detectable_text(test)}",
+        about,
+    )
+    return Row(
+        title,
+        id=test.name,
+        hint="\n".join(hint),
+        sentences=steps(sentences),
+        outcomes=steps(outcomes),
+        pictures=[_picture(test, numbers)],
+        figure=units.estimate_text(test),
+        control=control,
+    )
+
+
+def _picture(test: verdict.HoldoutTest, margins: Sequence[float]) -> dict:
+    """The estimate with its bound, and the ends of an axis with room for both and most margins."""
     low, high = test.bound
     # The bound of a share has no lower end: the interval has.
     low = test.estimate.low if test.name in units.ONE_SIDED else low
-    two_sided = test.name == "difficulty"
-    shown = (high, test.estimate.value, *numbers[:1], units.NOTHING[test.name], low)
+    two_sided, nothing = test.name == "difficulty", units.NOTHING[test.name]
+    shown = (high, test.estimate.value, *margins[:1], nothing, low)
     ends = [end for end in shown if math.isfinite(end)]
-    top = max(*(number * (0.55 if two_sided else 1.0) for number in numbers[-1:]), *ends)
-    axis = [min(-top, *ends) if two_sided else min(units.NOTHING[test.name], *ends), top]
-    states, sentences, labels = [], [], []
-    zones: list[list[float] | None] = []
-    for number in margins:
-        claim = outcome_claim(test.against_margin(number))
-        states.append(claim.outcome)
-        sentences.append(claim.text)
-        if number is None:
-            labels.append("no margin")
-            zones.append(None)
-        else:
-            labels.append(f"margin {units.margin_text(test.name, number)}")
-            zones.append([-number if two_sided else axis[0], number])
+    top = max(*(number * (0.55 if two_sided else 1.0) for number in margins[-1:]), *ends)
+    axis = [min(-top, *ends) if two_sided else min(nothing, *ends), top]
     return {
-        "name": test.name,
-        "title": units.TITLES[test.name],
-        "margins": margins,
-        "states": states,
-        "signs": [SIGNS[state] for state in states],
-        "sentences": sentences,
-        "labels": labels,
-        "zones": zones,
-        "start": 0 if margin is None else nearest(numbers, margin),
-        "value": plain(test.estimate.value),
-        "bound": [plain(low), plain(high)],
+        "kind": "margin",
+        "name": f"{units.TITLES[test.name]}: {units.estimate_text(test)}",
+        "value": test.estimate.value,
+        "bound": [low, high],
         "two_sided": two_sided,
-        "nothing": units.NOTHING[test.name],
-        "axis": axis,
-        "ends": [units.axis_text(test, x) for x in (*axis, units.NOTHING[test.name])],
-        "unit": units.unit(test.name),
-        "source": f"{test.source_state} ({', '.join(p_text(p) for p in test.p_source)})",
-        "estimate": units.estimate_text(test),
-        "detectable": units.detectable_text(test),
-        "held": units.bound_text(test),
-        "about": about,
+        "nothing": nothing,
+        "scale": axis,
+        "ticks": [(x, units.axis_text(test, x)) for x in (*axis, nothing)],
     }
 
 
@@ -101,38 +126,36 @@ def board(
     margins: Mapping[str, float | None],
     about: Mapping[str, str],
     missing: Mapping[str, str],
-) -> dict:
+) -> Board:
     """Rows in the order of TESTS, those not run with `missing[name]`; and the overall sentence for
-    every combination of states that the margins can bring about, keyed by the states joined with
-    "|"."""
+    every combination of outcomes that the margins can bring about."""
     by_name = {test.name: test for test in verdict.as_family(tests)}
-    rows: list[dict] = []
-    run: list[dict] = []
+    rows: list[Row] = []
+    outcomes_of: dict[str, list[str]] = {}  # by test, at each margin
     for name in verdict.TESTS:
         if name in by_name:
             row = _row(by_name[name], margins.get(name), about.get(name, ""))
-            run.append(row)
+            n_margins = len(row.control.values) if row.control else 0
+            outcomes_of[name] = [value_at(row.outcomes, i) for i in range(n_margins)]
         else:
             reason = missing.get(name, "It was not run.")
-            row = {"name": name, "title": units.TITLES[name], "missing": reason}
+            row = Row(units.TITLES[name], name, sentences=[[0, reason]], outcomes=[[0, MISSING]])
         rows.append(row)
-    overall = {}
-    for states in product(*(list(dict.fromkeys(row["states"])) for row in run)):
+    combined = {}
+    for outcomes in product(
+        *(dict.fromkeys(row_outcomes) for row_outcomes in outcomes_of.values())
+    ):
         combination = []
-        for row, state in zip(run, states, strict=True):
-            # Any margin of a state gives the overall verdict that the state does.
-            margin = row["margins"][row["states"].index(state)]
-            combination.append(by_name[row["name"]].against_margin(margin))
+        for name, outcome in zip(outcomes_of, outcomes, strict=True):
+            # Any margin of an outcome gives the overall verdict that the outcome does.
+            control = next(row.control for row in rows if row.id == name)
+            margin = control.values[outcomes_of[name].index(outcome)] if control else None
+            combination.append(by_name[name].against_margin(margin))
         claim = verdict_claim(verdict.HoldoutVerdict(tuple(combination)))
-        overall["|".join(states)] = {
-            "state": claim.outcome,
-            "sentence": claim.text,
-            "detail": claim.detail,
-        }
-    return {"rows": rows, "overall": overall, "id": digest(rows)}
+        combined["|".join(outcomes)] = (claim.text, claim.detail)
+    return Board("margins", rows, [Headline(combined=combined)], outcomes=OUTCOMES)
 
 
-WAITING = "waiting"
 _WAITS = "Its verdict waits for what is still running."
 
 
@@ -141,17 +164,16 @@ def waiting_board(
     margins: Mapping[str, float | None],
     about: Mapping[str, str],
     missing: Mapping[str, str],
-) -> dict:
+) -> Board:
     """The board while a test is still running: estimates and intervals of the others, and no
     verdict, because p-values are corrected over all tests."""
-    rows, n = board(tests, margins, about, missing)["rows"], len(tests)
-    words = {"states": WAITING, "signs": "…", "sentences": _WAITS}
-    for row in rows:
-        if "missing" not in row:
-            row.update({name: [word] * len(row["margins"]) for name, word in words.items()})
+    whole, n, rows = board(tests, margins, about, missing), len(tests), []
+    for row in whole.rows:
+        if row.control:
+            row = replace(row, sentences=[[0, _WAITS]], outcomes=[[0, WAITING]])
+        rows.append(row)
     ready = (
         f"{n or 'None'} of {len(verdict.TESTS)} tests {'are' if n > 1 else 'is'} ready; the verdict"
         " waits for what is still running."
     )
-    overall = {"|".join([WAITING] * n): {"state": WAITING, "sentence": ready, "detail": ""}}
-    return {"rows": rows, "overall": overall, "id": digest(rows), "waiting": True}
+    return replace(whole, rows=rows, headlines=[Headline([[0, ready]])], is_waiting=True)

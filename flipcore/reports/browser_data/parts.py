@@ -16,12 +16,12 @@ class Part:
     js: str
 
 
-BOARD = ("numbers.js", "board.js")  # what the parts share that look a board's states up
+BOARD = ("numbers.js",)  # scripts that stand before that of a board
 
 
-def part(name: str, shared: Sequence[str] = BOARD) -> Part:
-    """The part of that name, as "threshold_board": before its own script stand the `shared` ones,
-    because no part can import them. A part may do without a style."""
+def part(name: str, shared: Sequence[str] = ()) -> Part:
+    """The part of that name, as "flip_map": before its own script stand the `shared` ones, because
+    no part can import them. A part may do without a style."""
     css = _text(f"{name}.css") if (COMPONENTS / f"{name}.css").is_file() else ""
     scripts = map(_text, (*shared, f"{name}.js"))
     return Part(_text(f"{name}.html"), css, "\n".join(scripts))

@@ -1,21 +1,21 @@
-"""The ranking's board: what each model's rank may be under every way at every level, and the
-sentences that belong to it. The browser looks them up while the level is dragged."""
+"""The ranking's board: each model's rank under every way of asking and reading at every level, and
+the sentences that belong to it."""
 
 from collections.abc import Sequence
 from itertools import combinations
-from typing import Any
 
 import numpy as np
 
 from flipcore.claims.ranking import Contest, best_claim, pair_claim, place
-from flipcore.core.records import digest
-from flipcore.reports.browser_data.levels import LEVELS, nearest
+from flipcore.reports.browser_data.board import Board, Headline, Row, level_control, steps
+from flipcore.reports.browser_data.levels import LEVELS
 from flipcore.reports.ranking import RankingReport, accuracy, by_rank
-from flipcore.stats.base.estimate import percent_text
+from flipcore.stats.base.estimate import level_text, percent_text
 from flipcore.stats.ranking.order import rank_limits
 from flipcore.stats.ranking.ways import Way
 
 MOST_PAIRS = 6  # with a sentence each above the table; all pairs stand in the table under it
+MOST_NAMED = 3  # rows that a tick names
 
 
 def way_id(way: Way) -> str:
@@ -23,53 +23,68 @@ def way_id(way: Way) -> str:
     return f"{way.axis}|{way.key}|{way.extractor}"
 
 
-def board(report: RankingReport, level: float) -> dict[str, Any]:
-    """Make the board: `levels, start, models, ways, best, worst, headline, pairs`. `best` and
-    `worst` are flat in the order level, way, model; `headline` and each of `pairs` hold their
-    different sentences and which of them stands at each level.
-    """
+def board(report: RankingReport, level: float) -> Board:
+    """Make the board: a row per way, in it a picture per model of the ranks that it may have."""
     contest, models = report.contest, by_rank(report.contest)
-    best, worst, headlines = [], [], []
+    best, worst = [], []
     for shown_level in LEVELS:
         best_ranks, worst_ranks = rank_limits(contest.p_by_way, 1 - shown_level)
         best.append(best_ranks[:, models])
         worst.append(worst_ranks[:, models])
-        headlines.append(best_claim(contest, shown_level).text)
+    ranks = np.stack([best, worst], axis=-1).astype(int)  # level, way, model, limit
     pairs = []
     for j, k in list(combinations(models, 2))[:MOST_PAIRS]:
-        sentences = [pair_claim(contest, j, k, shown_level).text for shown_level in LEVELS]
-        pairs.append(by_level(sentences))
-    arrays: dict[str, Any] = {
-        "levels": list(LEVELS),
-        "start": nearest(LEVELS, level),
-        "models": [contest.models[m] for m in models],
-        "ways": [_way(contest, i, models) for i in range(len(contest.is_claimed))],
-        "best": np.array(best).ravel().tolist(),
-        "worst": np.array(worst).ravel().tolist(),
-        "headline": by_level(headlines),
-        "pairs": pairs,
-        "detail": report.claims[0].detail,
-    }
-    return arrays | {"id": digest(arrays)}
+        pairs.append(steps(pair_claim(contest, j, k, shown_level).text for shown_level in LEVELS))
+    headline = steps(best_claim(contest, shown_level).text for shown_level in LEVELS)
+    rows = [_row(contest, i, models, ranks[:, i]) for i in range(len(contest.is_claimed))]
+    return Board(
+        "ranking",
+        rows,
+        [Headline(headline, [[0, report.claims[0].detail]])],
+        [level_control(LEVELS, level)],
+        lines=pairs,
+        columns=["Prompt and extractor", *(contest.models[m] for m in models)],
+        changes=_changes(rows, ranks, contest.is_claimed),
+        hint="Click to read the outputs on which the models differ.",
+    )
 
 
-def by_level(sentences: Sequence[str]) -> dict[str, Any]:
-    """The different sentences, and which one stands at each level."""
-    # Neighbouring levels share a sentence: each is sent once.
-    different = list(dict.fromkeys(sentences))
-    return {"sentences": different, "at": [different.index(sentence) for sentence in sentences]}
+def _changes(
+    rows: Sequence[Row], ranks: np.ndarray, is_claimed: np.ndarray
+) -> list[tuple[int, str]]:
+    """Each level from which the ranks of some row are others."""
+    changes = []
+    for i in range(1, len(LEVELS)):
+        has_moved = (ranks[i] != ranks[i - 1]).any(axis=(1, 2)) & is_claimed
+        titles = list(dict.fromkeys(rows[j].title for j in np.flatnonzero(has_moved).tolist()))
+        if titles:
+            more = len(titles) - MOST_NAMED
+            rest = f" and {more} more rows" if more > 0 else ""
+            named = "; ".join(titles[:MOST_NAMED])
+            changes.append((i, f"at {level_text(LEVELS[i])} ranks change: {named}{rest}"))
+    return changes
 
 
-def _way(contest: Contest, i: int, models: Sequence[int]) -> dict[str, Any]:
-    way, ranks = contest.order.scores.ways[i], contest.order.ranks
-    estimates = [accuracy(contest, i, m) for m in models]
-    return {
-        "id": way_id(way),
-        "label": place(way)[:1].upper() + place(way)[1:],
-        "is_own": i == contest.own_way,
-        "items": int(contest.order.n[i]),
-        "claimed": bool(contest.is_claimed[i]),
-        "accuracy": [percent_text(estimate.value) for estimate in estimates],
-        "interval": [estimate.text_percent() for estimate in estimates],
-        "ranks": [None if np.isnan(ranks[i, m]) else int(ranks[i, m]) for m in models],
-    }
+def _row(contest: Contest, i: int, models: Sequence[int], ranks: np.ndarray) -> Row:
+    """The row of a way; `ranks` are (levels, models, limits)."""
+    way, is_claimed = contest.order.scores.ways[i], bool(contest.is_claimed[i])
+    title, pictures = place(way), []
+    for column, m in enumerate(models):
+        estimate, rank = accuracy(contest, i, m), contest.order.ranks[i, m]
+        picture = {
+            "kind": "rank",
+            "figure": percent_text(estimate.value),
+            "hint": f"{contest.models[m]}: {estimate.text_percent()} right",
+            "of": len(models),
+            "rank": None if np.isnan(rank) else int(rank),
+            "limits": steps(ranks[:, column].tolist()) if is_claimed else None,
+        }
+        pictures.append(picture)
+    styles = {"own": i == contest.own_way, "withheld": not is_claimed}
+    return Row(
+        title[:1].upper() + title[1:],
+        id=way_id(way),
+        hint=f"{int(contest.order.n[i]):,} items.",
+        pictures=pictures,
+        style=" ".join(name for name, has_style in styles.items() if has_style),
+    )

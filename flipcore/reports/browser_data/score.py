@@ -1,30 +1,60 @@
-"""The score's board: a model's sentence and its intervals at every level, and the dots of wordings
-and readers. The browser looks them up while the level is dragged."""
+"""The score's board: a model's sentence and its intervals at every level, and the dots of prompts
+and extractors."""
 
-from typing import Any
+import math
+from collections.abc import Sequence
 
 from flipcore.claims.score import score_text
-from flipcore.core.records import digest
 from flipcore.extractors import title_of
+from flipcore.reports.browser_data.board import Board, Headline, Row, level_control, packed, steps
 from flipcore.reports.browser_data.levels import LEVELS, nearest
-from flipcore.reports.browser_data.ranking import by_level
 from flipcore.reports.score import INTERVAL_TITLES, OWN, ModelScore, ScoreReport
 
+DOT_ROWS = {
+    "published": "Published",
+    "wording": "Each prompt",
+    "own": "Own prompt",
+    "reader": "Each extractor",
+}
 
-def board(report: ScoreReport, level: float, at_once: int = 1) -> dict[str, Any]:
-    """Make the board: `levels, start, ends, models`. Each of the models holds `sentences` and
-    `details` by level, its `bars` from inside out with `low` and `high` by level (None where there
-    is none), and `dots`. With `at_once` the limits hold for so many scores together (Bonferroni).
-    """
-    models = [_model(score, at_once) for score in report.models]
-    arrays: dict[str, Any] = {
-        "levels": list(LEVELS),
-        "start": nearest(LEVELS, level),
-        "ends": _ends(models),
-        "models": models,
-        "is_share": all(score.bar.cells.is_binary for score in report.models),
-    }
-    return arrays | {"id": digest(arrays)}
+
+def board(report: ScoreReport, level: float, at_once: int = 1) -> Board:
+    """Make the board: per model its sentences, its nested intervals, and a row per kind of dot.
+    With `at_once` the limits hold for so many scores together (Bonferroni)."""
+    rows, headlines, values, shown_intervals = [], [], [], set()
+    for score in report.models:
+        by_levels = [score.at(together(shown_level, at_once)) for shown_level in LEVELS]
+        claims = [at_level.claim for at_level in by_levels]
+        sentences = steps(claim.text for claim in claims)
+        headlines.append(Headline(sentences, steps(claim.detail for claim in claims)))
+        dots, intervals = _dots(score), _intervals(by_levels)
+        bar = {
+            "kind": "nested",
+            "name": f"{score.model}: intervals",
+            "value": score.bar.value,
+            "intervals": intervals,
+        }
+        if len(report.models) > 1:
+            rows.append(Row(score.model, style="group"))
+        rows += [*_dot_rows(dots, ["published"]), Row("Score", pictures=[bar])]
+        rows += _dot_rows(dots, ["wording", "own", "reader"])
+        values += [score.bar.value, *(dot["value"] for dot in dots)]
+        for name in intervals:
+            estimate = by_levels[LEVELS.index(0.95)].bar.estimate(name)
+            values += [estimate.low, estimate.high]
+        at_start = by_levels[nearest(LEVELS, level)].bar
+        shown_intervals |= {name for name in intervals if at_start.estimate(name).has_interval}
+    return Board(
+        "score",
+        [*rows, Row(pictures=[{"kind": "axis", "name": "Scale of the score"}])],
+        headlines,
+        [level_control(LEVELS, level)],
+        legend=[
+            (INTERVAL_TITLES[name], name) for name in INTERVAL_TITLES if name in shown_intervals
+        ],
+        scale=_ends([value for value in values if math.isfinite(value)]),
+        is_share=all(score.bar.cells.is_binary for score in report.models),
+    )
 
 
 def together(level: float, at_once: int) -> float:
@@ -32,39 +62,42 @@ def together(level: float, at_once: int) -> float:
     return 1 - (1 - level) / at_once
 
 
-def _model(score: ModelScore, at_once: int) -> dict[str, Any]:
-    by_levels = [score.at(together(level, at_once)) for level in LEVELS]
-    return {
-        "name": score.model,
-        "score": score.bar.value,
-        "sentences": by_level([at_level.claim.text for at_level in by_levels]),
-        "details": by_level([at_level.claim.detail for at_level in by_levels]),
-        "bars": [_bar(name, by_levels) for name in INTERVAL_TITLES],
-        "dots": _dots(score),
-    }
+def _intervals(by_levels: Sequence[ModelScore]) -> dict[str, dict]:
+    """The intervals of a model from inside out, without those that it has at no level."""
+    intervals = {}
+    for name, title in INTERVAL_TITLES.items():
+        estimates = [score.bar.estimate(name) for score in by_levels]
+        if any(estimate.has_interval for estimate in estimates):
+            intervals[name] = {
+                "title": title,
+                "low": packed([estimate.low for estimate in estimates]),
+                "high": packed([estimate.high for estimate in estimates]),
+            }
+    return intervals
 
 
-def _bar(name: str, by_levels: list[ModelScore]) -> dict[str, Any]:
-    low, high = [], []
-    for score in by_levels:
-        estimate = score.bar.estimate(name)
-        low.append(estimate.low if estimate.has_interval else None)
-        high.append(estimate.high if estimate.has_interval else None)
-    why_not = by_levels[0].bar.estimate(name).note
-    title = INTERVAL_TITLES[name]
-    return {"name": name, "title": title, "why_not": why_not, "low": low, "high": high}
+def _dot_rows(dots: Sequence[dict], kinds: Sequence[str]) -> list[Row]:
+    rows = []
+    for kind in kinds:
+        shown = [dot for dot in dots if dot["kind"] == kind]
+        title = DOT_ROWS[kind]
+        if shown:
+            label = f"{title} ({len(shown)})" if len(shown) > 1 else title
+            rows.append(Row(label, pictures=[{"kind": "dots", "name": title, "dots": shown}]))
+    return rows
 
 
-def _dots(score: ModelScore) -> list[dict[str, Any]]:
-    """The dots under the bar: wordings, extractors, and the scores that were published or asked in
-    the study's own prompt."""
+def _dots(score: ModelScore) -> list[dict]:
+    """The dots under the bar: prompts, extractors, and the scores that were published or asked in
+    the study's own prompt. A click on a dot sends what it `opens`."""
     cells = score.bar.cells
-    dots: list[dict[str, Any]] = []
+    dots: list[dict] = []
 
     def add(kind: str, title: str, value: float, **behind: str) -> None:
-        text = score_text(value, is_share=cells.is_binary)
-        dot = {"kind": kind, "title": title, "score": value, "text": text, "behind": behind}
-        dots.append(dot)
+        text = f"{title}: {score_text(value, is_share=cells.is_binary)}"
+        dot = {"kind": kind, "title": title, "value": value, "text": text}
+        opens = {"model": score.model, **behind} if behind else None
+        dots.append(dot | {"id": behind.get("way", ""), "opens": opens})
 
     if cells.shape[1] > 1:
         for way, value in cells.by_wording():
@@ -80,16 +113,9 @@ def _dots(score: ModelScore) -> list[dict[str, Any]]:
     return dots
 
 
-def _ends(models: list[dict[str, Any]]) -> list[float]:
-    """The ends of the one axis: all scores and all limits at 95%; [0, 1] for shares that need most
-    of it."""
-    level_index = LEVELS.index(0.95)
-    values = []
-    for model in models:
-        values += [model["score"], *(dot["score"] for dot in model["dots"])]
-        for bar in model["bars"]:
-            limits = (bar["low"][level_index], bar["high"][level_index])
-            values += [limit for limit in limits if limit is not None]
+def _ends(values: Sequence[float]) -> list[float]:
+    """The ends of the one axis over scores and limits at 95%; [0, 1] for shares that need most of
+    it."""
     low, high = min(values), max(values)
     if low >= 0 and high <= 1:
         return [0.0 if low < 0.5 else 0.5, 1.0]

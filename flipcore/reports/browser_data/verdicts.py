@@ -1,36 +1,39 @@
 """The threshold board's words at each level: outcomes, sentences and the headline, all made by
 `claims.flips` beforehand.
 
-JavaScript looks an outcome up and puts the leading number with its interval into the sentence that
+The browser looks an outcome up and puts the leading number with its interval into the sentence that
 belongs to it, so that the headline, the tally and the rows are always of one level.
 """
 
 from collections.abc import Callable, Mapping, Sequence
 from itertools import product
+from typing import NamedTuple
 
 import numpy as np
 
 from flipcore.claims import flips
 from flipcore.claims.claim import Claim
+from flipcore.reports.browser_data.board import Outcome, Steps, steps
 from flipcore.reports.browser_data.level_limits import LEADS
-from flipcore.reports.rows import plain
 from flipcore.stats.flips.coded_answers import CodedAnswers
 from flipcore.stats.flips.decomposition import PARTS, THREE, Decomposition, decompositions
 from flipcore.stats.flips.pooled import across_axes
 
 WITHHELD = "withheld"
-# One letter each, because an outcome travels once per row and level.
-CODES = {
-    flips.ARTIFACT: "a",
-    flips.OF_REFERENCE: "b",
-    flips.OF_BOTH: "e",
-    flips.GENUINE: "g",
-    flips.ABOVE: "m",
-    flips.BELOW: "l",
-    flips.OPEN: "u",
-    flips.FEW: "f",
+# Rows are written to the record in this order; of the first the headline is made.
+OUTCOMES = {
+    flips.ARTIFACT: Outcome("✓ artifact", "yes", "artifact", rank=0),
+    flips.OF_BOTH: Outcome("✓ both artifact", "yes", "artifact of both extractors", rank=0),
+    flips.OF_REFERENCE: Outcome("✓ reference", "yes", "artifact of the reference", rank=1),
+    flips.GENUINE: Outcome("✓ genuine", "no", "genuine", rank=1),
+    flips.ABOVE: Outcome("A > G", "open", "A above G", rank=2),
+    flips.BELOW: Outcome("A < G", "open", "A below G", rank=2),
+    flips.OPEN: Outcome("–", "open", "undecided", rank=3),
+    flips.FEW: Outcome(tone="none", rank=4),
+    flips.UNDEFINED: Outcome(tone="none", rank=5),
+    flips.REFERENCE: Outcome(tone="reference", rank=6),
+    WITHHELD: Outcome(tone="withheld"),
 }
-CODES |= {flips.REFERENCE: "r", flips.UNDEFINED: "x", WITHHELD: "w"}
 RULES = ("parts", "paired", "nonoverlap")
 N_BOOT = 199  # of decompositions whose intervals are not shown: the board has its own limits
 Limits = Mapping[str, np.ndarray]  # quantity -> (rows, levels)
@@ -67,27 +70,25 @@ class Wording:
         # Where no row may lead, the headline says why.
         self.instead = shut.text if not self._leads(self._open()) else ""
 
-    def rows(self) -> list[dict]:
-        """The rows' sentences by outcome code, the quantities that they lead with and its
-        three parts."""
-        return [self._row(*row) for row in zip(self.cells, self.claims, self.verdicts, strict=True)]
-
-    def _row(self, cell: Decomposition, claim: Claim, verdict: flips.Verdict | None) -> dict:
-        parts = [plain(part.value) for part in (cell.A_plus, cell.both, cell.A_minus)]
-        if cell.is_reference:
-            parts = [0.0, plain(cell.T.value), 0.0]
-        row: dict = {"parts": parts, "detail": claim.detail}
+    def sentences(self, row: int) -> tuple[dict[str, str], dict[str, str]]:
+        """Return the sentences of a row by outcome, and the quantity that each leads with."""
+        cell, claim, verdict = self.cells[row], self.claims[row], self.verdicts[row]
         if verdict is None or claim.withheld:
-            code, sentence = WITHHELD if claim.withheld else claim.outcome, claim.text
-            if code == flips.REFERENCE:
+            outcome, sentence = _stated(claim), claim.text
+            if outcome == flips.REFERENCE:
                 sentence = sentence.replace(cell.T.text_percent(), "{lead}", 1)
-            return row | {"leads": {}, "sentences": {CODES[code]: sentence}}
-        leads, sentences = {}, {}
+            return {outcome: sentence}, {}
+        leads = {}
         for outcome, name in verdict.leads.items():
-            leads[CODES[outcome]] = LEADS[THREE.index(name.removesuffix("_excess"))]
-        for outcome, text in verdict.sentences.items():
-            sentences[CODES[outcome]] = text
-        return row | {"leads": leads, "sentences": sentences}
+            leads[outcome] = LEADS[THREE.index(name.removesuffix("_excess"))]
+        return dict(verdict.sentences), leads
+
+    def parts(self, row: int) -> list[float]:
+        """Return the three parts of a row: compared extractor alone, both, reference alone."""
+        cell = self.cells[row]
+        if cell.is_reference:
+            return [0.0, cell.T.value, 0.0]
+        return [part.value for part in (cell.A_plus, cell.both, cell.A_minus)]
 
     def _open(self) -> list[tuple[int, flips.Verdict]]:
         open_rows = []
@@ -101,15 +102,12 @@ class Wording:
         is_pooled = len(self.cells) > self.n_own
         return [row for row in decided if not is_pooled or row[0] >= self.n_own]
 
-    def verdicts_at(self, rule: str, levels: Sequence[float], low: Limits, high: Limits) -> dict:
-        """`outcomes[row]`: one code a level; `headline[level]`: the row that it names (-1: none,
-        `instead` is said); `tally[level]`: its place among `tallies`."""
-        codes = []
-        for claim in self.claims:
-            code = CODES[WITHHELD if claim.withheld else claim.outcome]
-            codes.append([code] * len(levels))
-        leads, tally_at = [], []
-        tallies: dict = {}
+    def verdicts_at(
+        self, rule: str, levels: Sequence[float], low: Limits, high: Limits
+    ) -> "VerdictsAt":
+        """Return the verdicts by level."""
+        outcomes_by_row = [[_stated(claim)] * len(levels) for claim in self.claims]
+        leads, tallies = [], []
         for i, level in enumerate(levels):
             outcomes = []
             for row, verdict in self._open():
@@ -119,20 +117,28 @@ class Wording:
                     names = ("A", "G", "A_minus_G")
                     limits = ((low[name][row, i], high[name][row, i]) for name in names)
                     outcome = flips.source_outcome(rule, *limits)
-                codes[row][i] = CODES[outcome]
+                outcomes_by_row[row][i] = outcome
                 outcomes.append((row, verdict, outcome))
             leads.append(_lead(self._leads(outcomes)))
             # Rows over all axes are means of the others, and are not counted beside them.
             counted = [outcome for row, _, outcome in outcomes if row < self.n_own]
-            text = flips.tally_of(counted).text
-            # A tally stands once, however many levels it is true at.
-            tally_at.append(tallies.setdefault(text, len(tallies)))
-        return {
-            "outcomes": ["".join(row) for row in codes],
-            "headline": leads,
-            "tally": tally_at,
-            "tallies": list(tallies),
-        }
+            tallies.append(flips.tally_of(counted).text)
+        return VerdictsAt(
+            [steps(outcomes) for outcomes in outcomes_by_row], steps(leads), steps(tallies)
+        )
+
+
+class VerdictsAt(NamedTuple):
+    """Steps over levels: the outcome of each row, the row that leads (None: no row may), the
+    tally."""
+
+    outcomes: list[Steps]
+    leading_row: Steps
+    tally: Steps
+
+
+def _stated(claim: Claim) -> str:
+    return WITHHELD if claim.withheld else claim.outcome
 
 
 def every_pairing(answers: CodedAnswers, references: Sequence[str]) -> list[Decomposition]:
@@ -155,9 +161,9 @@ def _verdicts(
     return [by_place.get((cell.axis, cell.extractor)) for cell in family]
 
 
-def _lead(outcomes: Sequence[tuple[int, flips.Verdict, str]]) -> int:
+def _lead(outcomes: Sequence[tuple[int, flips.Verdict, str]]) -> int | None:
     if not outcomes:
-        return -1
+        return None
     lead = flips.leading([(verdict, outcome) for _, verdict, outcome in outcomes])
     return next(row for row, verdict, _ in outcomes if verdict is lead)
 

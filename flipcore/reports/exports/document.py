@@ -5,7 +5,6 @@ import base64
 import hashlib
 import json
 import math
-from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -15,7 +14,7 @@ from flipcore.core.errors import BadInput
 from flipcore.core.version import __version__
 from flipcore.methods.words import TERMS
 from flipcore.reports.badges import MEANINGS
-from flipcore.reports.browser_data.parts import part, script_of
+from flipcore.reports.browser_data.parts import BOARD, part, script_of
 from flipcore.reports.declaration import items_text
 from flipcore.reports.exports import result_tables, sections
 from flipcore.reports.exports.data_files import data_files, dictionary
@@ -47,8 +46,7 @@ def report(store: Store, study_id: str, n_outputs: int = N_OUTPUTS) -> str:
     memory, lines = sections.memory(results)
     # The script looks the boards up by the ids of their places, which no two parts share.
     boards = flip_boards | lines | sections.boards(results)
-    names = sorted({board["part"] for board in boards.values()})
-    style, script = _style(names), _script(names)
+    style, script = _style(), _script()
     # The hashes allow this one script and this one style: text from data can bring none.
     policy = (
         f"default-src 'none'; script-src {_hash(script)}; style-src {_hash(style)}; img-src data:;"
@@ -88,15 +86,15 @@ def report(store: Store, study_id: str, n_outputs: int = N_OUTPUTS) -> str:
     )
 
 
-def _style(parts: Sequence[str]) -> str:
+def _style() -> str:
     report_css = (_HERE / "report.css").read_text(encoding="utf-8")
-    return "\n".join([_palette(LIGHT, DARK), report_css, *(part(name).css for name in parts)])
+    return "\n".join([_palette(LIGHT, DARK), report_css, part("board", BOARD).css])
 
 
-def _script(parts: Sequence[str]) -> str:
+def _script() -> str:
     report_js = (_HERE / "report.js").read_text(encoding="utf-8")
-    functions = ",\n".join(f"{name}: {script_of(part(name).js)}" for name in parts)
-    return f'"use strict";\nconst PARTS = {{\n{functions}\n}};\n{report_js}'
+    board_js = script_of(part("board", BOARD).js)
+    return f'"use strict";\nconst drawBoard = {board_js};\n{report_js}'
 
 
 def _about(results: WholeStudy) -> str:

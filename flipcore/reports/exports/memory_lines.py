@@ -2,13 +2,14 @@
 items that it scores highest."""
 
 from collections.abc import Iterator
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import pandas as pd
 
 from flipcore.core.errors import FlipscopeError
 from flipcore.core.records import IDENTITY
 from flipcore.detectors import Detector, analysis_of, detectors, item_scores, measure_of
+from flipcore.reports.browser_data.board import Board
 from flipcore.reports.browser_data.cutoffs import detector_line
 from flipcore.reports.memory import MemoryTest, members_of, settings_of
 from flipcore.reports.whole_study import WholeStudy
@@ -41,7 +42,7 @@ def _frame_of(results: WholeStudy, model: str, test: MemoryTest) -> pd.DataFrame
 
 def line_of(
     results: WholeStudy, model: str, test: MemoryTest
-) -> tuple[dict[str, Any] | None, DropGap | None]:
+) -> tuple[Board | None, DropGap | None]:
     """Return what a detector's line is drawn from, and its accuracies where it is a drop gap.
 
     Raises FlipscopeError where the detector cannot measure these answers.

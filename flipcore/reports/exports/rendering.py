@@ -35,7 +35,7 @@ def environment() -> "Environment":
         lstrip_blocks=True,
     )
     templates.filters |= {"base64": _base64, "thousands": "{:,}".format}
-    templates.globals["board_html"] = lambda name: _trusted(part(name).html)
+    templates.globals["board_html"] = _trusted(part("board").html)
     return templates
 
 

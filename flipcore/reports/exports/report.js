@@ -20,12 +20,12 @@ function openOutputs(ident) {
 
 function draw() {
   const colours = dark.matches ? payload.dark : payload.light;
-  for (const place of document.querySelectorAll("[data-part]")) {
+  for (const place of document.querySelectorAll("[data-board]")) {
     const board = boards[place.dataset.board];
-    PARTS[place.dataset.part]({
+    drawBoard({
       data: { ...board.data, board: place.dataset.board, colours, locked: false, opened: "" },
       parentElement: place,
-      setTriggerValue: (name, value) => { if (name === "row") openOutputs(board.behind?.[value]); },
+      setTriggerValue: (name, value) => { if (name === "opened") openOutputs(board.behind?.[value]); },
     });
   }
 }

@@ -50,15 +50,14 @@ def boards(results: WholeStudy) -> Boards:
     """Return the boards of the parts that are one for all models: score, ranking and two sets."""
     boards_by_place: Boards = {}
     if results.score:
-        data = score_board.board(results.score, LEVEL)
-        boards_by_place[SCORES] = {"part": "score_board", "data": data}
+        boards_by_place[SCORES] = {"data": score_board.board(results.score, LEVEL).data()}
     if results.ranking:
-        data = ranking_board.board(results.ranking, ranking.LEVEL)
-        boards_by_place[RANKING] = {"part": "ranking_board", "data": data}
+        board = ranking_board.board(results.ranking, ranking.LEVEL)
+        boards_by_place[RANKING] = {"data": board.data()}
     if report := results.holdout:
         tests = list(report.tests.values())
-        data = margins.board(tests, report.view, report.about, report.missing)
-        boards_by_place[MARGINS] = {"part": "margin_board", "data": data}
+        board = margins.board(tests, report.view, report.about, report.missing)
+        boards_by_place[MARGINS] = {"data": board.data()}
     return boards_by_place
 
 
@@ -95,7 +94,7 @@ def flips(results: WholeStudy) -> tuple[list[ModelFlips], Boards]:
         behind = {}
         for i, cell in enumerate(cells):
             behind[f"{cell.axis}|{cell.extractor}"] = f"outputs-{m}-{i}"
-        boards[f"board-{m}"] = {"part": "threshold_board", "data": arrays, "behind": behind}
+        boards[f"board-{m}"] = {"data": arrays, "behind": behind}
     return shown, boards
 
 
@@ -188,7 +187,7 @@ def _detected(
         return Detected(title, claims, details), {}
     # What all cut-offs together show is said on the page, of a line that somebody moved.
     accuracies = _accuracies(gap) if gap else None
-    board = {ident: {"part": "cutoff_line", "data": line}}
+    board = {ident: {"data": line.data()}}
     return Detected(title, claims, details, ident, accuracies=accuracies), board
 
 

@@ -127,8 +127,8 @@ def _dragged(n: int, m: int, draw: Callable, n_contaminated: int = 0, more_than:
         line = loss_line(
             loss_test([str(i) for i in range(n)], d, draw(rng, m)), 0.0, "", ("benchmark", "control"), simultaneous=True
         )
-        low = np.frombuffer(base64.b64decode(line["tables"]["low"]), dtype="<f4")
-        return "{low|pct}" in line["lines"][1] and bool(np.nanmax(low) > most / n + 1e-6)
+        low = np.frombuffer(base64.b64decode(line.numbers["low"]), dtype="<f4")
+        return "{low|percent}" in line.lines[0][0][1] and bool(np.nanmax(low) > most / n + 1e-6)
 
     return each(run)
 

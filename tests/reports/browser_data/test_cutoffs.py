@@ -1,6 +1,5 @@
 """Bands over every cut-off at once, against simulation, and the arrays under a dragged line."""
 
-import base64
 import math
 from types import SimpleNamespace
 
@@ -10,6 +9,7 @@ import pytest
 from flipcore.claims.memory_gap import gap_claim
 from flipcore.core.randomness import generator
 from flipcore.reports.browser_data import cutoffs
+from flipcore.reports.browser_data.board import value_at
 from flipcore.reports.browser_data.cutoffs import MARGINS, margin_line
 from flipcore.reports.memory import Measurement, family_tests
 from flipcore.stats.base.proportions import clopper_pearson
@@ -72,16 +72,19 @@ def test_below_ten_texts_the_line_prints_a_share_without_an_interval():
     assert np.isnan(judged.detection_limits).all() and not np.isnan(judged.fpr_limits).any()
     assert np.isnan(never.fpr_limits).all() and np.isnan(cutoffs.shares_everywhere(never, 40, 4)[0]).all()
     assert "[" not in cutoffs._limits_text("d", 9) and "9 texts, at least 10 are needed" in cutoffs._limits_text("d", 9)
-    assert cutoffs._limits_text("d", 10) == " [{d0|pct}, {d1|pct}]"
+    assert cutoffs._limits_text("d", 10) == " [{d_low|percent}, {d_high|percent}]"
 
 
 @pytest.mark.parametrize("simultaneous", [True, False])
 def test_where_nothing_is_claimed_of_the_set_the_line_prints_no_lower_bound(simultaneous):
     test = loss_test([str(i) for i in range(40)], np.linspace(0, 1, 40), np.linspace(0, 1, 60))
-    line = cutoffs.loss_line(test, 0.5, "nats", ("b", "c"), simultaneous=simultaneous)["lines"][1]
-    quiet = cutoffs.loss_line(test, 0.5, "nats", ("b", "c"), simultaneous=simultaneous, withheld="Templates.")["lines"][1]
+    ((_, line),) = cutoffs.loss_line(test, 0.5, "nats", ("b", "c"), simultaneous=simultaneous).lines[0]
+    ((_, quiet),) = cutoffs.loss_line(test, 0.5, "nats", ("b", "c"), simultaneous=simultaneous, withheld="Templates.").lines[0]
     assert (
-        "lower bound {low|pct}" in line and "at least" not in line and "bound" not in quiet and quiet.endswith("of the items.")
+        "lower bound {low|percent}" in line
+        and "at least" not in line
+        and "bound" not in quiet
+        and quiet.endswith("of the items.")
     )
 
 
@@ -121,8 +124,7 @@ def test_the_sentence_at_every_margin_is_the_verdicts_own_claim(n_broken, at, wo
         {},
     )["m"]
     line = margin_line(found, at, verdict)
-    states = np.frombuffer(base64.b64decode(line["tables"]["claim"]), dtype=np.float32)
-    said = line["words"]["claim"][int(states[np.argmin(np.abs(MARGINS - at))])]
+    said = value_at(line.headlines[0].sentence, int(np.argmin(np.abs(MARGINS - at))))
     assert word in said and said == gap_claim(found.decided, at, verdict.numbers["p_adjusted"]).text
 
 
@@ -130,4 +132,5 @@ def test_a_closed_gate_withholds_the_sentence_at_every_margin():
     found = drop_gap_analysis(items("b", 180, 100), items("c", 180, 4), n_boot=50, m=999, declared="random")
     one = Measurement(kind="number", detector="drop gap", axis="paraphrase", measure="regex", gap=found.decided)
     (verdict,) = family_tests({"m": [one]}, "random", {"paraphrase": "Nobody has reviewed them."})["m"]
-    assert margin_line(found, 0.05, verdict)["words"]["claim"] == ["Not claimed: Nobody has reviewed them."]
+    sentence = margin_line(found, 0.05, verdict).headlines[0].sentence
+    assert sentence == [[0, "Not claimed: Nobody has reviewed them."]]

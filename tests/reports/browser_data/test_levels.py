@@ -6,18 +6,20 @@ import pytest
 
 from flipcore.claims import flips
 from flipcore.core.randomness import generator
+from flipcore.reports.browser_data.board import value_at
 from flipcore.reports.browser_data.level_limits import QUANTITIES, level_limits, stated_names
 from flipcore.reports.browser_data.levels import (
     BAND_HOLDS_FROM,
     LEVELS,
     WHISKERS,
+    at_settings,
     band_words,
     banded,
     board,
     level_board,
     resamples,
 )
-from flipcore.reports.browser_data.verdicts import CODES, every_pairing
+from flipcore.reports.browser_data.verdicts import every_pairing
 from flipcore.reports.flips import claimed_headline, headline
 from flipcore.stats.flips.coded_answers import coded_answers
 from flipcore.stats.flips.decomposition import decompositions
@@ -36,9 +38,33 @@ def study(n=40, seed=3):
     return coded_answers(frame(rows))
 
 
-def limits(table, side, n_rows):
-    """(`WHISKERS`, rows, levels)."""
-    return np.frombuffer(base64.b64decode(table[side]), "<f8").reshape(len(WHISKERS), n_rows, len(LEVELS))
+def intervals(made, key="regex|own_class|default"):
+    return made["intervals_by_row"]["parts"][key]
+
+
+def limits(made, side, key="regex|own_class|default"):
+    """(`WHISKERS`, rows, levels), NaN where a row has no interval."""
+    rows = intervals(made, key)
+    found = np.full((len(WHISKERS), len(rows), len(LEVELS)), np.nan)
+    for r, row in enumerate(rows):
+        for q, name in enumerate(WHISKERS):
+            if side in row[name]:
+                found[q, r] = np.frombuffer(base64.b64decode(row[name][side]), "<f8")
+    return found
+
+
+def outcomes(made, rule="parts", key="regex|own_class|default"):
+    return made["outcomes_by_row"]["parts"][f"{key}|{rule}"]
+
+
+def headline_of(made, rule="parts", key="regex|own_class|default"):
+    (found,) = made["headlines"]["parts"][f"{key}|{rule}"]
+    return found
+
+
+def rows_of(made, key="regex|own_class"):
+    """The rows of cells, without the axis under them."""
+    return [row for row in made["rows"]["parts"][key] if "title" in row]
 
 
 @pytest.mark.slow
@@ -46,12 +72,13 @@ def limits(table, side, n_rows):
 def test_the_board_holds_what_the_decomposition_says(n):
     answers = study(n)
     made = board(answers, str)
-    table, at = made["tables"]["regex|own_class|default"], made["start"]
+    (control,) = made["controls"]
+    at = control["values"].index(control["start"])
     for row, one in enumerate(decompositions(answers, "regex")):
-        assert table["T"][row] == pytest.approx(one.T.value, abs=1e-6)
+        assert intervals(made)[row]["T"]["value"] == pytest.approx(one.T.value, abs=1e-6)
         if not one.is_reference:
-            assert limits(table, "low", 2)[1, row, at] == pytest.approx(one.A_plus.low, abs=1e-5)
-            assert limits(table, "high", 2)[3, row, at] == pytest.approx(one.both.high, abs=1e-5)
+            assert limits(made, "low")[1, row, at] == pytest.approx(one.A_plus.low, abs=1e-5)
+            assert limits(made, "high")[3, row, at] == pytest.approx(one.both.high, abs=1e-5)
 
 
 def test_with_many_items_fewer_draws_do():
@@ -61,20 +88,21 @@ def test_with_many_items_fewer_draws_do():
 @pytest.mark.slow
 @pytest.mark.parametrize(("n", "kind"), [(40, "percentile"), (20, "default")])
 def test_a_higher_level_is_never_narrower(n, kind):
-    table = board(study(n), str)["tables"][f"regex|own_class|{kind}"]
-    row = table["reference_rows"].index(False)  # the reference's own A is 0 by definition and has a fallback only
-    assert (np.diff(limits(table, "high", 2)[:, row], axis=1) >= -1e-6).all()
-    assert (np.diff(limits(table, "low", 2)[:, row], axis=1) <= 1e-6).all()
+    made = board(study(n), str)
+    # of the reference A is 0 by definition, without an interval
+    (row,) = [r for r, named in enumerate(intervals(made)) if "low" in named["compared"]]
+    assert (np.diff(limits(made, "high", f"regex|own_class|{kind}")[:, row], axis=1) >= -1e-6).all()
+    assert (np.diff(limits(made, "low", f"regex|own_class|{kind}")[:, row], axis=1) <= 1e-6).all()
 
 
 @pytest.mark.slow
 def test_the_simultaneous_band_is_wider_than_each_interval():
     answers = study()
-    one = board(answers, str)["tables"]["regex|own_class|default"]
-    all_at_once = board(answers, str, simultaneous=True)["tables"]["regex|own_class|simultaneous"]
-    row = [i for i, reference in enumerate(one["reference_rows"]) if not reference]
+    one, all_at_once = board(answers, str), board(answers, str, simultaneous=True)
+    row = [r for r, named in enumerate(intervals(one)) if "low" in named["compared"]]
     at = LEVELS.index(0.95)
-    width = [limits(t, "high", 2)[:, row, at] - limits(t, "low", 2)[:, row, at] for t in (one, all_at_once)]
+    keys = ((one, "regex|own_class|default"), (all_at_once, "regex|own_class|simultaneous"))
+    width = [limits(made, "high", key)[:, row, at] - limits(made, "low", key)[:, row, at] for made, key in keys]
     frequent = [
         0,
         1,
@@ -86,8 +114,10 @@ def test_the_simultaneous_band_is_wider_than_each_interval():
 @pytest.mark.slow
 def test_every_reference_policy_and_kind_has_a_table():
     made = board(study(), str)
-    sizes = [len(made["options"][name]) for name in ("reference", "policy", "kind")]
-    assert len(made["tables"]) == np.prod(sizes) == 2 * 3 * 3
+    sizes = [len(choice["options"]) for choice in made["choices"]]
+    assert made["intervals_by_row"]["by"] == ["reference", "policy", "kind"]
+    assert len(made["intervals_by_row"]["parts"]) == np.prod(sizes[:3]) == 2 * 3 * 3
+    assert len(made["outcomes_by_row"]["parts"]) == np.prod(sizes) == 2 * 3 * 3 * 3
 
 
 @pytest.mark.slow
@@ -95,20 +125,25 @@ def test_the_board_at_some_settings_is_that_part_of_the_whole():
     answers, whole = study(), board(study(), str)
     at = {"reference": "first_token", "policy": "drop", "kind": "studentized", "rule": "paired", "level": 0.9}
     part = board(answers, str, selection=at)
-    assert list(part["tables"]) == ["first_token|drop|studentized"] and list(part["wording"]) == ["first_token|drop"]
-    assert all(part[name][key] == whole[name][key] for name in ("tables", "wording") for key in part[name])
-    assert part["options"] == whole["options"] and part["chosen"] == {name: at[name] for name in whole["chosen"]}
+    key, parts = "first_token|drop|studentized", ("rows", "intervals_by_row", "outcomes_by_row", "headlines")
+    assert list(part["intervals_by_row"]["parts"]) == [key] and list(part["rows"]["parts"]) == ["first_token|drop"]
+    assert all(found == whole[name]["parts"][key] for name in parts for key, found in part[name]["parts"].items())
+    for choice, among_all in zip(part["choices"], whole["choices"], strict=True):
+        assert choice["options"] == among_all["options"] and choice["chosen"] == at[choice["name"]]
     unknown = board(answers, str, selection=at | {"reference": "gone", "kind": "bca"})
-    assert list(unknown["tables"]) == ["regex|drop|default"]  # what is no option is what nobody chose
+    assert list(unknown["intervals_by_row"]["parts"]) == ["regex|drop|default"]  # what is no option is what nobody chose
+    moved = at_settings(whole, at)
+    assert moved["controls"][0]["start"] == 0.9 and whole["controls"][0]["start"] == 0.95
+    assert {choice["name"]: choice["chosen"] for choice in moved["choices"]}.items() <= at.items()
 
 
 def test_the_banded_cells_hold_what_the_simultaneous_board_shows():
     answers = study()
     made = level_board(answers, str, simultaneous=True)
-    table = made.arrays["tables"]["regex|own_class|simultaneous"]
+    low = limits(made.data, "low", "regex|own_class|simultaneous")
     for row, one in enumerate(banded(decompositions(answers, "regex", level=0.9), made, 0.9, "own_class")):
         for i, name in enumerate(("T", "A_plus", "A_minus", "both")):
-            assert getattr(one, name).low == pytest.approx(limits(table, "low", 2)[i, row, LEVELS.index(0.9)], nan_ok=True)
+            assert getattr(one, name).low == pytest.approx(low[i, row, LEVELS.index(0.9)], nan_ok=True)
         assert one.A_plus.has_interval == (one.extractor != "regex")  # what a headline leads with has its band
         assert not one.A_excess.has_interval and np.isnan(one.p_more)
 
@@ -126,18 +161,18 @@ def test_in_simultaneous_mode_p_holds_over_every_reference_too():
     alone, all_at_once = (flips.verdicts(cells, family=family) for family in (None, every_pairing(answers, answers.extractors)))
     key, at = ("option_order", "first_token"), LEVELS.index(0.95)
     assert all_at_once[key].p[0] == pytest.approx(3 / 2 * alone[key].p[0]) and alone[key].p[0] < 0.05  # three pairs for two
-    made = board(answers, str, simultaneous=True)["tables"]["regex|own_class|simultaneous"]
+    made = board(answers, str, simultaneous=True)
     said = flips.cell_claims(
         banded(cells, level_board(answers, str, simultaneous=True), 0.95, "own_class"),
         family=every_pairing(answers, answers.extractors),
     )
-    codes = [CODES[one.outcome] for one in said]
-    assert codes == [row[at] for row in made["verdicts"]["parts"]["outcomes"]] and "a" in codes
+    found = [value_at(row, at) for row in outcomes(made, key="regex|own_class|simultaneous")]
+    assert found == [claim.outcome for claim in said] and flips.ARTIFACT in found
 
 
 def test_a_band_stays_within_what_a_rate_can_be():
-    few = board(study(10), str, simultaneous=True)["tables"]["regex|own_class|simultaneous"]
-    assert np.nanmin(limits(few, "low", 2)) >= 0 and np.nanmax(limits(few, "high", 2)) <= 1
+    few, key = board(study(10), str, simultaneous=True), "regex|own_class|simultaneous"
+    assert np.nanmin(limits(few, "low", key)) >= 0 and np.nanmax(limits(few, "high", key)) <= 1
 
 
 @pytest.mark.slow
@@ -146,19 +181,19 @@ def test_rows_headline_and_tally_of_the_board_are_the_claims_at_every_level(rule
     names = ("first_token", "regex")
     answers = coded_answers(planted_readouts(60, PlantedTruth(0.3, 0.08), generator(4), names=names))
     made = board(answers, str)
-    verdicts, wording = made["tables"]["regex|own_class|default"]["verdicts"][rule], made["wording"]["regex|own_class"]
+    lines = headline_of(made, rule)
     source = {"nonoverlap": "source_nonoverlap"}.get(rule, rule)
     seen = set()
     for level in (0.5, 0.8, 0.95, 0.999):
         at = LEVELS.index(level)
         found = decompositions(answers, "regex", level=level, rule=source)
         claims = flips.cell_claims(found)
-        assert [row[at] for row in verdicts["outcomes"]] == [CODES[claim.outcome] for claim in claims]
-        lead = verdicts["headline"][at]
-        said = wording["rows"][lead]["sentences"][verdicts["outcomes"][lead][at]]
+        assert [value_at(row, at) for row in outcomes(made, rule)] == [claim.outcome for claim in claims]
+        lead = value_at(lines["rows"], at)
+        said = rows_of(made)[lead]["sentences"][value_at(outcomes(made, rule)[lead], at)]
         claim = flips.headline(found)
         assert said.replace("{lead}", found[lead].A_plus.text_percent()) == claim.text
-        assert verdicts["tallies"][verdicts["tally"][at]] == flips.tally(found).text
+        assert value_at(lines["detail"], at) == flips.tally(found).text
         seen |= {claim.outcome for claim in claims}
         assert claim.is_made == (rule == "parts" and claim.outcome == flips.ARTIFACT)
     assert seen >= ({flips.ARTIFACT} if rule == "parts" else {"undecided", flips.ABOVE})
@@ -179,18 +214,13 @@ def two_axes(n=30, seed=3):
 
 def said_at(made, level, rule="parts"):
     """The board's headline with its leading number at a level."""
-    table, at = made["tables"]["regex|own_class|default"], LEVELS.index(level)
-    verdicts, rows = table["verdicts"][rule], made["wording"]["regex|own_class"]["rows"]
-    row = verdicts["headline"][at]
-    code = verdicts["outcomes"][row][at]
-    text, lead = rows[row]["sentences"][code], rows[row]["leads"][code]
-    low, high = (
-        np.frombuffer(base64.b64decode(table[side]), "<f8").reshape(len(WHISKERS), len(made["rows"]), len(LEVELS))[
-            WHISKERS.index(lead), row, at
-        ]
-        for side in ("low", "high")
-    )
-    return text.replace("{lead}", f"{table[lead][row]:.0%} [{100 * low:.0f}, {100 * high:.0f}]")
+    at = LEVELS.index(level)
+    r = value_at(headline_of(made, rule)["rows"], at)
+    row, outcome = rows_of(made)[r], value_at(outcomes(made, rule)[r], at)
+    lead = row["leads"][outcome]
+    low, high = (limits(made, side)[WHISKERS.index(lead), r, at] for side in ("low", "high"))
+    value = intervals(made)[r][lead]["value"]
+    return row["sentences"][outcome].replace("{lead}", f"{value:.0%} [{100 * low:.0f}, {100 * high:.0f}]")
 
 
 def test_the_board_leads_with_the_sentence_of_the_card():
@@ -201,10 +231,9 @@ def test_the_board_leads_with_the_sentence_of_the_card():
         said.startswith("Undecided whether the model or the extractor changes answers: ")
         and said == headline(rows).claims[0].text
     )
-    table = made["tables"]["regex|own_class|default"]
-    labels = [row["label"] for row in made["rows"] if not row["hidden"]]
+    labels = [row["title"] for row in rows_of(made) if not row.get("is_hidden")]
     assert len(labels) == 4 and not any("all changes" in label for label in labels)
-    assert table["verdicts"]["parts"]["tallies"][0].startswith("Of 2 combinations ")
+    assert headline_of(made)["detail"][0][1].startswith("Of 2 combinations ")
     shut = {"label_set": "Nobody reviewed it."}
     behind = board(coded_answers(rows), str, n_boot=199, closed_gates=shut)
     assert said_at(behind, 0.95) == claimed_headline(rows, shut).claims[0].text
@@ -230,10 +259,10 @@ def test_a_row_over_all_axes_is_the_pooled_decomposition(kind, level):
 @pytest.mark.slow
 def test_a_closed_gate_withholds_every_sentence_of_its_rows():
     made = board(study(), str, closed_gates={"option_order": "Nobody reviewed it."})
-    wording, verdicts = made["wording"]["regex|own_class"], made["tables"]["regex|own_class|default"]["verdicts"]["parts"]
-    said = [text for row in wording["rows"] for text in row["sentences"].values() if "reference extractor" not in text]
+    said = [text for row in rows_of(made) for text in row["sentences"].values() if "reference extractor" not in text]
     assert said and all(text == "Not claimed: Nobody reviewed it." for text in said)
-    assert wording["instead"] == "Not claimed: Nobody reviewed it." and set(verdicts["headline"]) == {-1}
+    assert headline_of(made)["sentence"] == [[0, "Not claimed: Nobody reviewed it."]]
+    assert headline_of(made)["rows"] == [[0, None]]
 
 
 @pytest.mark.slow
@@ -241,7 +270,7 @@ def test_without_a_written_answer_board_and_table_take_the_same_reference():
     answers = coded_answers(
         frame([row for i in range(12) for e in ("first_token", "cloze") for row in asked(f"i{i}", "AB", extractor=e)])
     )
-    assert board(answers, str)["chosen"]["reference"] == "cloze"
+    assert board(answers, str)["choices"][0]["chosen"] == "cloze"
 
 
 def test_few_items_are_said_to_make_the_band_hold_less_often():
@@ -255,15 +284,17 @@ def test_the_band_holds_for_everything_at_once_from_the_number_of_items_on_that_
 
     def limits_and_truth(n, seed, n_boot):
         rows = planted_readouts(n, PlantedTruth(0.3, 0.1), generator(seed, "band"), names=("first_token", "regex"))
-        return board(coded_answers(rows), str, simultaneous=True, n_boot=n_boot)["tables"]
+        return board(coded_answers(rows), str, simultaneous=True, n_boot=n_boot)
 
     truth = limits_and_truth(20_000, 1, 19)
     n_held, at = 0, LEVELS.index(0.95)
     for seed in range(150):
         held = True
-        for name, table in limits_and_truth(BAND_HOLDS_FROM, 1_000 + seed, 599).items():
-            low, high = (limits(table, side, 2)[..., at] for side in ("low", "high"))
-            true = np.array([truth[name][quantity] for quantity in WHISKERS], dtype=float)
+        made = limits_and_truth(BAND_HOLDS_FROM, 1_000 + seed, 599)
+        for name in made["intervals_by_row"]["parts"]:
+            low, high = (limits(made, side, name)[..., at] for side in ("low", "high"))
+            rows = intervals(truth, name)
+            true = np.array([[row[quantity]["value"] for row in rows] for quantity in WHISKERS], dtype=float)
             held &= not ((low > true + 0.003) | (high < true - 0.003)).any()
         n_held += held
     assert n_held >= 135

@@ -5,7 +5,8 @@ import pytest
 
 from flipcore.claims.holdout import outcome_claim, verdict_claim
 from flipcore.core.randomness import generator
-from flipcore.reports.browser_data.margins import board, margins_of, waiting_board
+from flipcore.reports.browser_data.board import value_at
+from flipcore.reports.browser_data.margins import MISSING, WAITING, board, margins_of, waiting_board
 from flipcore.stats.base.estimate import Estimate
 from flipcore.stats.holdout.units import NOTHING, TITLES, axis_text, detectable_text, estimate_text
 from flipcore.stats.holdout.verdict import (
@@ -36,43 +37,48 @@ FOUR = [
 ALL = {test.name: test.margin for test in FOUR}
 
 
+def first_margin(row, outcome):
+    """The smallest margin at which a row has an outcome."""
+    return next(margin for i, margin in enumerate(row.control.values) if value_at(row.outcomes, i) == outcome)
+
+
 def test_every_test_has_a_title_and_a_value_of_no_difference():
     assert set(TITLES) == set(NOTHING) == set(TESTS)
 
 
 def test_each_margin_has_the_state_and_sentence_that_the_verdict_would_give():
-    rows = board(FOUR, ALL, {}, {})["rows"]
-    for row, test in zip(rows, FOUR, strict=True):
-        assert row["name"] == test.name and len(row["margins"]) == len(row["states"]) == len(row["sentences"])
-        for margin, state, sentence in zip(row["margins"], row["states"], row["sentences"], strict=True):
+    for row, test in zip(board(FOUR, ALL, {}, {}).rows, FOUR, strict=True):
+        assert row.id == test.name and len(row.control.values) == len(row.control.labels)
+        for i, margin in enumerate(row.control.values):
             said = outcome_claim(as_family(FOUR)[FOUR.index(test)].against_margin(margin))
-            assert state == said.outcome and sentence == said.text
-        assert row["margins"][row["start"]] == test.margin
+            assert value_at(row.outcomes, i) == said.outcome and value_at(row.sentences, i) == said.text
+        assert row.control.start == test.margin
 
 
 def test_the_margin_at_which_a_test_becomes_equivalent_lies_just_above_its_bound():
-    rows = {row["name"]: row for row in board(FOUR, ALL, {}, {})["rows"]}
-    first = {name: row["margins"][row["states"].index("equivalent")] for name, row in rows.items()}
+    rows = {row.id: row for row in board(FOUR, ALL, {}, {}).rows}
+    first = {name: first_margin(row, "equivalent") for name, row in rows.items()}
     # bounds: max(.05, .04), .002, .55, .42 on grids of .01 (difficulty, prediction, odd one out)
     assert (first["difficulty"], first["prediction"], first["odd one out"]) == (0.06, 0.56, 0.43)
-    assert 0.002 < first["semantic"] <= 0.004 and None not in rows["semantic"]["margins"]
+    assert 0.002 < first["semantic"] <= 0.004 and None not in rows["semantic"].control.values
 
 
 def test_without_a_margin_there_is_no_handle():
-    row = board([made("semantic", bound=(-0.001, 0.002), margin=None)], {"semantic": None}, {}, {})["rows"][1]
-    assert row["margins"] == [None] and row["labels"] == ["no margin"] and row["zones"] == [None] and row["start"] == 0
+    row = board([made("semantic", bound=(-0.001, 0.002), margin=None)], {"semantic": None}, {}, {}).rows[1]
+    assert row.control.values == [None] and row.control.labels == ["no margin"] and row.control.start is None
 
 
 def test_the_overall_sentence_of_every_combination_is_the_verdict_on_it():
-    found = board(FOUR, ALL, {}, {})
-    assert len(found["overall"]) == 2**4
-    for states, said in found["overall"].items():
+    (found,) = board(FOUR, ALL, {}, {}).headlines
+    assert len(found.combined) == 2**4
+    for states, said in found.combined.items():
         tests = tuple(
             replace(test, equivalent=state == "equivalent", margin=1.0 if state == "equivalent" else test.margin)
             for test, state in zip(FOUR, states.split("|"), strict=True)
         )
-        assert said["state"] == HoldoutVerdict(tests).state and said["sentence"] == verdict_claim(HoldoutVerdict(tests)).text
-    assert found["overall"]["|".join(["equivalent"] * 4)]["state"] == "indistinguishable"
+        claim = verdict_claim(HoldoutVerdict(tests))
+        assert claim.outcome == HoldoutVerdict(tests).state and said == (claim.text, claim.detail)
+    assert found.combined["|".join(["equivalent"] * 4)][0].startswith("The sets could have come from the same source")
 
 
 def test_the_margins_of_a_measure_without_a_unit_reach_twice_what_the_data_can_show():
@@ -90,36 +96,38 @@ def test_a_bound_on_a_share_is_a_share():
 def test_a_difference_stays_a_difference_whatever_the_margin():
     found = board([made("prediction", p=0.001)], {"prediction": 0.6}, {}, {})
     # what changes is whether it lies inside the margin: "different" below the bound of .55, "within" above
-    row = found["rows"][2]
-    assert set(row["states"]) == {"different", "within"} and row["states"].index("within") == row["margins"].index(0.56)
-    assert {said["state"] for said in found["overall"].values()} == {"distinguishable", "undecided"}
+    row = found.rows[2]
+    assert {outcome for _, outcome in row.outcomes} == {"different", "within"} and first_margin(row, "within") == 0.56
+    assert set(found.headlines[0].combined) == {"different", "within"}
 
 
 def test_tests_that_were_not_run_have_a_row_that_says_why():
     found = board(FOUR[1:3], ALL, {}, {"difficulty": "No model is older."})
-    assert found["rows"][0] == {"name": "difficulty", "title": "Similarity of difficulty", "missing": "No model is older."}
-    assert "missing" in found["rows"][3] and all(
-        "2 have not been run" in said["sentence"] for said in found["overall"].values()
-    )
+    assert found.rows[0].sentences == [[0, "No model is older."]] and found.rows[0].title == "Similarity of difficulty"
+    assert found.rows[3].outcomes == [[0, MISSING]] and found.rows[0].control is None
+    assert all("2 have not been run" in sentence for sentence, _ in found.headlines[0].combined.values())
 
 
 def test_the_picture_holds_estimate_bound_and_no_difference():
-    for row in board(FOUR, ALL, {}, {})["rows"]:
-        low, high = row["axis"]
-        assert all(low <= x <= high for x in (row["nothing"], row["value"], *row["bound"]))
-        assert row["bound"][0] < row["value"] < row["bound"][1]
+    for row in board(FOUR, ALL, {}, {}).rows:
+        (picture,) = row.pictures
+        low, high = picture["scale"]
+        assert all(low <= x <= high for x in (picture["nothing"], picture["value"], *picture["bound"]))
+        assert picture["bound"][0] < picture["value"] < picture["bound"][1]
 
 
 def test_what_is_held_against_the_margin_is_said():
-    held = [row["held"] for row in board(FOUR, ALL, {}, {})["rows"]]
-    assert held == ["[−5.0, 4.0]", "[−0.0010, 0.0020]", "at most 0.55", "at most 0.42"]
+    held = [row.hint.split("\n")[1] for row in board(FOUR, ALL, {}, {}).rows]
+    limits = ["[−5.0, 4.0]", "[−0.0010, 0.0020]", "at most 0.55", "at most 0.42"]
+    assert held == [f"against the margin: {text}" for text in limits]
 
 
 def test_missing_numbers_travel_as_none():
     nothing = made("odd one out", p=math.nan, value=math.nan, bound=(0.0, math.nan), detectable=math.nan)
-    row = board([nothing], {"odd one out": 0.45}, {}, {})["rows"][3]
-    assert (row["value"], row["bound"][1], row["detectable"]) == (None, None, "unknown")
-    assert set(row["states"]) == {"undecided"}
+    row = board([nothing], {"odd one out": 0.45}, {}, {}).data()["rows"][3]
+    (picture,) = row["pictures"]
+    assert (picture["value"], picture["bound"][1]) == (None, None) and "could detect unknown" in row["hint"]
+    assert row["outcomes"] == [[0, "undecided"]]
     assert margins_of(replace(nothing, name="semantic", bound=(math.nan, math.nan)))[0] > 0
 
 
@@ -169,19 +177,19 @@ def test_a_small_measure_is_shown_with_two_digits_of_what_is_open():
 
 def test_the_board_never_rounds_a_stored_margin():
     test = made("semantic", bound=(-0.001, 0.002), margin=None, detectable=0.003)
-    row = board([test], {"semantic": 0.0123456}, {}, {})["rows"][1]
-    assert row["margins"][row["start"]] == 0.0123456 and row["margins"] == sorted(row["margins"])
+    control = board([test], {"semantic": 0.0123456}, {}, {}).rows[1].control
+    assert control.start == 0.0123456 and control.start in control.values and control.values == sorted(control.values)
 
 
 def test_a_board_that_waits_for_a_test_shows_intervals_and_claims_nothing():
     ready = [made("difficulty", p=0.0001, bound=(0.2, 0.4), margin=0.1), made("semantic", margin=None, bound=(-0.001, 0.002))]
     whole, waiting = board(ready, ALL, {}, {}), waiting_board(ready, ALL, {}, {"prediction": "Running."})
-    assert "waiting" not in whole["rows"][0]["states"]
-    row = waiting["rows"][0]
-    assert row["bound"] == [0.2, 0.4] and set(row["states"]) == {"waiting"} and set(row["signs"]) == {"…"}
-    assert len(row["sentences"]) == len(row["margins"]) and len(set(row["sentences"])) == 1
-    (said,) = waiting["overall"].values()
-    assert set(waiting["overall"]) == {"waiting|waiting"} and said["sentence"].startswith("2 of 4 tests are ready; the verdict")
-    (none,) = waiting_board([], ALL, {}, {})["overall"].values()
-    assert none["sentence"].startswith("None of 4 tests is ready")
-    assert waiting["rows"][2]["missing"] == "Running." and waiting["id"] != whole["id"]
+    assert WAITING not in [outcome for _, outcome in whole.rows[0].outcomes] and not whole.is_waiting
+    row = waiting.rows[0]
+    assert row.pictures[0]["bound"] == [0.2, 0.4] and row.outcomes == [[0, WAITING]] and row.control.values
+    assert row.sentences == [[0, "Its verdict waits for what is still running."]]
+    (said,) = waiting.headlines
+    assert said.sentence[0][1].startswith("2 of 4 tests are ready; the verdict") and waiting.is_waiting
+    (none,) = waiting_board([], ALL, {}, {}).headlines
+    assert none.sentence[0][1].startswith("None of 4 tests is ready") and not said.combined
+    assert waiting.rows[2].sentences == [[0, "Running."]]

@@ -19,8 +19,7 @@ def parts_of_pages() -> dict[str, tuple[str, ...]]:
     for path in (ROOT / "pages").rglob("*.py"):
         for name, shared in CALLED.findall(path.read_text(encoding="utf-8")):
             parts[name] = tuple(re.findall(r"\"([\w.]+)\"", shared))
-    boards = (ROOT / "pages" / "components").glob("*_board.js")
-    return parts | {path.stem: BOARD for path in boards} | {"cutoff_line": BOARD}
+    return parts | {"board": BOARD}
 
 
 @pytest.mark.parametrize(("name", "shared"), parts_of_pages().items(), ids=list(parts_of_pages()))
@@ -31,4 +30,4 @@ def test_a_part_binds_each_name_once(name, shared):
 
 def test_all_parts_are_looked_at():
     assert len(DECLARED.findall(part("flip_map", ("numbers.js",)).js)) > 10
-    assert {"flip_map", "pair_review", "threshold_board", "keys"} <= set(parts_of_pages())
+    assert {"flip_map", "pair_review", "board", "keys"} <= set(parts_of_pages())

@@ -2,9 +2,8 @@
 
 import json
 
-import numpy as np
-
 from flipcore.claims.ranking import best_claim, pair_claim
+from flipcore.reports.browser_data.board import value_at
 from flipcore.reports.browser_data.ranking import board
 from flipcore.reports.ranking import ranking_report, way_rows
 from tests.stats.ranking.worlds import readouts
@@ -15,15 +14,25 @@ RIGHT = {"B": {OWN: "1" * 14 + "0" * 26}, "A": {OWN: "1" * 26 + "0" * 14}, "C": 
 
 def test_a_level_looks_up_the_claim_of_that_level():
     report = ranking_report(readouts({model: ways | {LOWER: ways[OWN][::-1]} for model, ways in RIGHT.items()}))
-    made = json.loads(json.dumps(board(report, 0.95), allow_nan=False))
-    assert made["models"] == ["A", "B", "C"] and made["levels"][made["start"]] == 0.95
-    order = [report.contest.models.index(model) for model in made["models"]]
-    for i, level in enumerate(made["levels"]):
-        assert made["headline"]["sentences"][made["headline"]["at"][i]] == best_claim(report.contest, level).text
-        assert made["pairs"][0]["sentences"][made["pairs"][0]["at"][i]] == pair_claim(report.contest, *order[:2], level).text
-    assert len(made["headline"]["sentences"]) > 1
-    shape = (len(made["levels"]), len(made["ways"]), 3)
-    best, worst = (np.array(made[side]).reshape(shape)[made["start"]] for side in ("best", "worst"))
-    for i, row in enumerate(way_rows(report.contest)):
-        shown = [f"{made['ways'][i]['ranks'][m]} [{best[i, m]}, {worst[i, m]}]" for m in range(3)]
-        assert shown == [row[f"rank of {model}"] for model in made["models"]]
+    made = json.loads(json.dumps(board(report, 0.95).data(), allow_nan=False))
+    (control,), (headline,), models = made["controls"], made["headlines"], made["columns"][1:]
+    assert models == ["A", "B", "C"] and control["start"] == 0.95
+    order = [report.contest.models.index(model) for model in models]
+    for i, level in enumerate(control["values"]):
+        assert value_at(headline["sentence"], i) == best_claim(report.contest, level).text
+        assert value_at(made["lines"][0], i) == pair_claim(report.contest, *order[:2], level).text
+    assert len(headline["sentence"]) > 1
+    at = control["values"].index(0.95)
+    for way, row in zip(made["rows"], way_rows(report.contest), strict=True):
+        for model, picture in zip(models, way["pictures"], strict=True):
+            best, worst = value_at(picture["limits"], at)
+            assert f"{picture['rank']} [{best}, {worst}]" == row[f"rank of {model}"]
+
+
+def test_a_tick_stands_where_the_ranks_of_a_row_change_and_names_it():
+    report = ranking_report(readouts({model: ways | {LOWER: ways[OWN][::-1]} for model, ways in RIGHT.items()}))
+    made = board(report, 0.95)
+    moved = {first for row in made.rows for picture in row.pictures for first, _ in picture["limits"] if first}
+    assert {at for at, _ in made.changes} == moved and moved
+    for at, text in made.changes:
+        assert text.startswith(f"at {made.controls[0].labels[at]} ranks change: ")

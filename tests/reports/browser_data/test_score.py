@@ -1,10 +1,14 @@
 """The score's board says at every level what the claims say there, and holds every dot with what lies behind it."""
 
+import base64
 import json
 
+import numpy as np
 import pandas as pd
 import pytest
 
+from flipcore.reports.browser_data.board import value_at
+from flipcore.reports.browser_data.levels import LEVELS
 from flipcore.reports.browser_data.score import board, together
 from flipcore.reports.score import score_report
 from tests.reports.test_score import readouts
@@ -16,39 +20,58 @@ def report():
     return score_report(frame, reader="regex", reported=[{"model": "m", "readout": "regex", "value": 0.91}])
 
 
+def pictures_of(lines, kind):
+    return [picture for row in lines["rows"] for picture in row["pictures"] if picture["kind"] == kind]
+
+
+def intervals_of(lines):
+    """The nested intervals of the one model, unpacked."""
+    (picture,) = pictures_of(lines, "nested")
+    intervals = {}
+    for name, interval in picture["intervals"].items():
+        intervals[name] = {side: np.frombuffer(base64.b64decode(interval[side]), "<f8") for side in ("low", "high")}
+    return intervals
+
+
+def dots_of(lines):
+    return [dot for picture in pictures_of(lines, "dots") for dot in picture["dots"]]
+
+
 def test_a_level_looks_up_the_claim_and_the_limits_of_that_level(report):
-    lines = json.loads(json.dumps(board(report, 0.9), allow_nan=False))
-    assert lines["levels"][lines["start"]] == 0.9
-    (model,), one = lines["models"], report.models[0]
-    for i, level in enumerate(lines["levels"]):
+    lines = json.loads(json.dumps(board(report, 0.9).data(), allow_nan=False))
+    (control,), (headline,), one = lines["controls"], lines["headlines"], report.models[0]
+    assert control["start"] == 0.9
+    intervals = intervals_of(lines)
+    assert list(intervals) == ["reruns", "questions", "wordings", "elsewhere"]
+    for i, level in enumerate(control["values"]):
         here = one.at(level)
-        assert model["sentences"]["sentences"][model["sentences"]["at"][i]] == here.claim.text
-        assert model["details"]["sentences"][model["details"]["at"][i]] == here.claim.detail
-        for bar in model["bars"]:
-            estimate = here.bar.estimate(bar["name"])
-            assert (bar["low"][i], bar["high"][i]) == (estimate.low, estimate.high)
-    assert len(model["sentences"]["sentences"]) > 10
+        assert value_at(headline["sentence"], i) == here.claim.text
+        assert value_at(headline["detail"], i) == here.claim.detail
+        for name, interval in intervals.items():
+            estimate = here.bar.estimate(name)
+            assert (interval["low"][i], interval["high"][i]) == (estimate.low, estimate.high)
+    assert len(headline["sentence"]) > 10
 
 
 def test_every_wording_reader_the_own_prompt_and_what_was_published_is_a_dot(report):
-    (model,) = board(report, 0.95)["models"]
-    kinds = [dot["kind"] for dot in model["dots"]]
-    assert kinds == ["wording"] * 5 + ["reader"] * 2 + ["own", "published"]
-    by_title = {dot["title"]: dot for dot in model["dots"]}
-    assert by_title["v1"]["behind"] == {"way": "combined|v1"} and by_title["Published"]["score"] == 0.91
-    assert by_title["Own prompt"]["behind"] == {"way": "combined|base"}
+    dots = dots_of(board(report, 0.95).data())
+    kinds = [dot["kind"] for dot in dots]
+    assert kinds == ["published"] + ["wording"] * 5 + ["own"] + ["reader"] * 2
+    by_title = {dot["title"]: dot for dot in dots}
+    assert by_title["v1"]["opens"] == {"model": "m", "way": "combined|v1"} and by_title["v1"]["id"] == "combined|v1"
+    assert by_title["Published"]["value"] == 0.91 and by_title["Published"]["opens"] is None
+    assert by_title["Own prompt"]["opens"] == {"model": "m", "way": "combined|base"}
 
 
 def test_limits_that_hold_together_are_wider(report):
-    alone, three = (board(report, 0.95, n)["models"][0]["bars"][2] for n in (1, 3))
-    at = board(report, 0.95)["start"]
+    alone, three = (intervals_of(board(report, 0.95, n).data())["wordings"] for n in (1, 3))
+    at = LEVELS.index(0.95)
     assert three["low"][at] < alone["low"][at] and together(0.95, 1) == pytest.approx(0.95)
     assert report.models[0].at(together(0.95, 3)).bar.by_wordings.low == three["low"][at]
 
 
 def test_the_axis_holds_everything_and_one_wording_draws_no_wider_bar():
-    lines = board(score_report(readouts("option_order")), 0.95)
-    assert lines["ends"] == [0.0, 1.0] or lines["ends"] == [0.5, 1.0]
-    (model,) = lines["models"]
-    drawn = {bar["name"]: bar["low"][0] is not None for bar in model["bars"]}
-    assert drawn == {"reruns": True, "questions": True, "wordings": False, "elsewhere": False} and not model["dots"]
+    lines = board(score_report(readouts("option_order")), 0.95).data()
+    assert lines["scale"] in ([0.0, 1.0], [0.5, 1.0])
+    assert list(intervals_of(lines)) == ["reruns", "questions"] and not dots_of(lines)
+    assert [style for _, style in lines["legend"]] == ["reruns", "questions"]

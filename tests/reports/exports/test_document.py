@@ -98,13 +98,13 @@ def test_several_models_and_two_sets_have_their_claims_tables_and_board(store, m
     whole = whole_study(store, TWO.study_id)
     said, ranking, score = everything_in(text), whole.ranking, whole.score
     assert score is not None and [claim.text for claim in score.claims if claim.text not in said] == []
-    assert {"score-intervals-1.csv", "score-intervals-2.csv"} <= files_in(text).keys() and 'data-part="score_board"' in text
+    assert {"score-intervals-1.csv", "score-intervals-2.csv"} <= files_in(text).keys() and 'data-board="scores"' in text
     assert ranking is not None and [claim.text for claim in ranking.claims if claim.text not in said] == []
     assert "the benchmark better than the holdout" in said
-    assert {"pairs.csv", "ways.csv", "inflation.csv"} <= files_in(text).keys() and 'data-part="ranking_board"' in text
+    assert {"pairs.csv", "ways.csv", "inflation.csv"} <= files_in(text).keys() and 'data-board="ranking"' in text
     assert report(store, TWO.study_id, 0) == text  # the permutations too are those of the seed
     tests = holdout_report(store, TWO.study_id)
-    assert tests is not None and tests.claim.text in said and 'data-part="margin_board"' in text
+    assert tests is not None and tests.claim.text in said and 'data-board="margins"' in text
     assert [one.name for one in tests.tests.values() if outcome_claim(one).text not in said] == []
     by_name = {row["test"]: row for row in csv.DictReader(io.StringIO(files_in(text)["tests.csv"]))}
     assert (
@@ -138,7 +138,7 @@ def test_the_line_of_a_packages_own_kind_of_detector_stands_in_the_report(store,
     for place in ("detectors", "reports.exports.memory_lines"):
         monkeypatch.setattr(f"flipcore.{place}.detectors", lambda: every)
     text = report(store, STUDY.study_id, 0)
-    part, drawn = 'data-part="cutoff_line"', text.partition("gap of a package</h4>")[2].partition("<h4")[0]
+    part, drawn = 'data-board="line-', text.partition("gap of a package</h4>")[2].partition("<h4")[0]
     assert part in drawn and text.count(part) > memory.count(part)
 
 
