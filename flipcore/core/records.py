@@ -70,9 +70,12 @@ def role_title(role: str, roles: Collection[str]) -> str:
 def digest(*parts: Any) -> str:
     """20 hexadecimal characters that identify `parts` (anything JSON can hold; key order does not
     matter)."""
-    return hashlib.sha256(_CANONICAL.encode(parts).encode("utf-8", "surrogatepass")).hexdigest()[
-        :20
-    ]
+    return digest_of_text(_CANONICAL.encode(parts))
+
+
+def digest_of_text(text: str) -> str:
+    """20 hexadecimal characters that identify a text."""
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:20]
 
 
 @dataclass(frozen=True)
@@ -253,6 +256,18 @@ class Call:
         return digest(
             self.model, self.revision, self.request.declared(), self.sample, self.parent_id
         )
+
+
+class CallIds:
+    """The ids of calls that send one request to several models: the request is written once."""
+
+    def __init__(self, request: Request) -> None:
+        self._request = _CANONICAL.encode(request.declared())
+
+    def call_id(self, model: str, revision: str, sample: int = 0) -> str:
+        """Return `Call.call_id` of the request."""
+        caller = _CANONICAL.encode([model, revision])[:-1]
+        return digest_of_text(f"{caller},{self._request},{sample},null]")
 
 
 @dataclass(frozen=True)

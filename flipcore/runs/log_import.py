@@ -7,18 +7,11 @@ import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Future
 from contextlib import suppress
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass
 
 from flipcore.core.errors import BadInput
 from flipcore.core.garbage import fewer_collections
-from flipcore.core.records import (
-    WRITTEN_ANSWER,
-    WRITTEN_MATH,
-    WRITTEN_WORDS,
-    Completion,
-    Readout,
-    correctness,
-)
+from flipcore.core.records import Readout, correctness
 from flipcore.core.study import (
     FILES_OF_REPORTED,
     OTHER_CONTROL,
@@ -35,10 +28,19 @@ from flipcore.datasets.recorded.log_places import OWN_PROMPT, hashes_of, is_same
 from flipcore.datasets.recorded.log_records import LogRecord
 from flipcore.datasets.recorded.log_rows import Builder, Joining, LogRow
 from flipcore.extractors import EXTRACTORS
-from flipcore.extractors.losses import Cloze
 from flipcore.extractors.mathematics import canonical_expression
 from flipcore.runs.log_survey import LATER_FACTS, ReadScores, Survey, require_unchanged
 from flipcore.runs.origins import study_row
+from flipcore.runs.our_readouts import (
+    OWN_NAMES,
+    READ_MATH,
+    READ_SCORES,
+    READ_TEXT,
+    READ_WORDS,
+    extractor_of,
+    read_outputs,
+)
+from flipcore.runs.plain_import import PlainImport
 from flipcore.runs.progress import DONE, INCOMPLETE
 from flipcore.stats.base.gate_rules import few_pairs_sentence
 from flipcore.stats.memory.frames import ITEM_ROLES
@@ -47,16 +49,8 @@ from flipcore.store.connection import Store
 from flipcore.store.queries.pairs import store_pairs
 from flipcore.text.counts import count_of
 
-READ_TEXT, READ_WORDS, READ_MATH, READ_SCORES = OWN_NAMES = (
-    WRITTEN_ANSWER,
-    WRITTEN_WORDS,
-    WRITTEN_MATH,
-    "cloze",
-)
-MOST_WORDS = 20
 # Corrections that are fields of the study itself
 _OF_STUDY = ("name", "control", "unpublished_control", "reference")
-_CLOZE = Cloze(norm="char")
 
 
 @dataclass(frozen=True)
@@ -443,6 +437,10 @@ def _all_stored(
     leave = _left_out(survey)
     n_seen, batch, waiting = 0, _Batch(study, leave, survey), None
     try:
+        if survey.is_plain:
+            return _plain_stored(
+                study, survey, store, before, elsewhere, refusals, pairs, sums, on_progress, stop
+            )
         for log_row in _log_rows(survey, elsewhere, before, refusals):
             n_seen += 1
             if log_row is not None:
@@ -466,6 +464,45 @@ def _all_stored(
         # so.
         _stopped(study, store, recorded.import_mark(store, study.study_id), n_all, None)
         raise
+    return True
+
+
+def _plain_stored(
+    study: Study,
+    survey: Survey,
+    store: Store,
+    before: int,
+    elsewhere: HashTable,
+    refusals: _Sentences,
+    pairs: _DeclaredPairs,
+    sums: recorded.Sums,
+    on_progress: Callable[[ImportProgress], None] | None,
+    stop: threading.Event | None,
+) -> bool:
+    """Store the rows of a plain table as columns, as `_all_stored` stores records."""
+    n_all = survey.n_records + survey.n_refused
+    plain = PlainImport(
+        study.study_id,
+        survey,
+        _joining(survey),
+        leave=_left_out(survey),
+        scored={str(scorer["task"]) for scorer in study.scorers},
+        elsewhere=elsewhere,
+    )
+    waiting: Future | None = None
+    for n_seen, columns in plain.batches(before, on_item=pairs.take, on_refusal=refusals.add):
+        if waiting:
+            waiting.result()
+        sums.add_columns(columns)
+        waiting = recorded.store_columns(store, study.study_id, columns, n_seen)
+        if on_progress:
+            on_progress(ImportProgress(n_seen, n_all))
+        if stop and stop.is_set() and n_seen < n_all:
+            _stopped(study, store, n_seen, n_all, waiting)
+            return False
+    if waiting:
+        waiting.result()
+    store.touch([study.study_id])
     return True
 
 
@@ -613,27 +650,18 @@ class _Batch:
 
 
 def _ours(log_row: LogRow, *, is_scored: bool, is_mathematics: bool) -> list[Readout]:
-    """Read the row by our extractors: its text, formulas as mathematics, or options' scores.
-
-    Scores of options are read by likelihood per character.
-    """
+    """Read the row by our extractors."""
     item, variant, (call, _) = log_row.item, log_row.variant, log_row.calls[0]
-    scored = call.request.kind == "score"
-    of_text = READ_TEXT if item.kind != "text" else READ_MATH if is_mathematics else READ_WORDS
-    extractor = _CLOZE if scored else EXTRACTORS[of_text]
-    is_words = extractor.name in (READ_WORDS, READ_MATH)
-    if item.kind not in extractor.applies_to or (is_words and not _is_short(item.target)):
+    extractor = extractor_of(
+        item,
+        has_option_scores=call.request.kind == "score",
+        is_scored=is_scored,
+        is_mathematics=is_mathematics,
+    )
+    if extractor is None:
         return []
-    # Beside a scorer of the log only right answers that a text can match are read: not a
-    # trajectory's outcome, nor several options at once.
-    if is_scored and (
-        item.target is None
-        if is_words
-        else item.kind == "choice" and not scored and "\n" in (item.target or "")
-    ):
-        return []
-    completions = [_as_whole(log_row, completion) for _, completion in log_row.calls]
-    reading = extractor.read(item, variant, completions)
+    completions = [completion for _, completion in log_row.calls]
+    reading = read_outputs(extractor, item, variant, completions)
     return [
         Readout(
             call.model,
@@ -647,16 +675,3 @@ def _ours(log_row: LogRow, *, is_scored: bool, is_mathematics: bool) -> list[Rea
             tuple(call.call_id for call, _ in log_row.calls),
         )
     ]
-
-
-def _is_short(target: str | None) -> bool:
-    """Tell whether any right answer has few words."""
-    # Code or a summary is matched by no other text.
-    return target is None or any(len(line.split()) <= MOST_WORDS for line in target.split("\n"))
-
-
-def _as_whole(log_row: LogRow, completion: Completion) -> Completion:
-    """Mark an option's label as a finished answer, although a limit of one token ended it."""
-    label = completion.text.strip().rstrip(".)")
-    is_label = label in log_row.variant.labels and log_row.item.kind == "choice"
-    return replace(completion, finish_reason="stop") if is_label else completion

@@ -6,12 +6,14 @@ user corrects, and what the import then does.
 
 import hashlib
 import re
+from array import array
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
+from typing import Any, NamedTuple
 
 from flipcore.core.errors import BadInput
 from flipcore.core.garbage import fewer_collections
@@ -26,7 +28,14 @@ from flipcore.datasets.recorded.layouts import layouts_of
 from flipcore.datasets.recorded.log_answers import kind_of
 from flipcore.datasets.recorded.log_documents import Document, Documents, Placed
 from flipcore.datasets.recorded.log_places import OWN_PROMPT
-from flipcore.datasets.recorded.log_records import LogAbout, LogRecord, Rejection, ReportedScore
+from flipcore.datasets.recorded.log_records import (
+    LogAbout,
+    LogReadout,
+    LogRecord,
+    Rejection,
+    ReportedScore,
+)
+from flipcore.datasets.recorded.plain_tables import NotPlain, PlainRow, PlainTable
 from flipcore.datasets.recorded.table_names import first_states, names_of_tables
 from flipcore.datasets.tables.sentence import question_text
 from flipcore.datasets.tables.table_reading import Question
@@ -193,7 +202,12 @@ class ReadScores:
     to decide."""
 
     def __init__(self, corrections: Mapping[str, str]) -> None:
-        self.corrections, self.is_whole = corrections, True
+        self.corrections = corrections
+        self.forget()
+
+    def forget(self) -> None:
+        """Begin anew: the rows so far will be read again."""
+        self.is_whole = True
         self.versions: set[tuple[str, int]] = set()  # items that were asked in another way too
         self.asked: dict[tuple[str, int], int] = {}  # each item's question and prompt, as a hash
         self.rows: list[tuple[str, str, int, str, str, str, str, float | None, bool | None]] = []
@@ -202,21 +216,34 @@ class ReadScores:
         if not (record.variant == BASE or (not record.variant and axis == OWN_PROMPT)):
             self.versions.add((document.task, document.number))
             return
-        self._note_question(record, document)
-        role = self.corrections.get(f"role:{record.task}") or self.corrections.get("role") or record.role
-        place = (model, document.task, document.number, role, record.family, record.category)
+        self.note_question(record, document)
+        self.add_readouts(model, self.place_of(record, document), record.readouts)
+
+    def place_of(self, record: LogRecord, document: Document) -> tuple[str, int, str, str, str]:
+        """(task, document, role, family, subject) of a record of an item's first prompt."""
+        role = self.corrections.get(f"role:{record.task}") or self.corrections.get("role")
+        return document.task, document.number, role or record.role, record.family, record.category
+
+    def add_readouts(
+        self,
+        model: str,
+        place: tuple[str, int, str, str, str],
+        readouts: Sequence[LogReadout],
+    ) -> None:
+        """Take in what scorers gave a model's answer to an item."""
         n_before = len(self.rows)
-        for one in record.readouts:
-            is_judged = one.is_correct is not None or one.score is not None
-            self.is_whole &= is_judged or (one.answer is None and one.place is None and not one.unreadable)
+        for readout in readouts:
+            is_judged = readout.is_correct is not None or readout.score is not None
+            says_nothing = readout.answer is None and readout.place is None and not readout.unreadable
+            self.is_whole &= is_judged or says_nothing
             if is_judged:
-                self.rows.append((*place, one.name, one.score, one.is_correct))
+                self.rows.append((model, *place, readout.name, readout.score, readout.is_correct))
         if len(self.rows) == n_before:
-            self.rows.append((*place, NOTHING_READ, None, None))
+            self.rows.append((model, *place, NOTHING_READ, None, None))
         if len(self.rows) > MOST_ITEMS:
             self.is_whole, self.rows = False, []
 
-    def _note_question(self, record: LogRecord, document: Document) -> None:
+    def note_question(self, record: LogRecord, document: Document) -> None:
         """Keeps what an item asks, so that one question under many ids is one cluster."""
         item = document.task, document.number
         key = question_key(record.question.strip() or record.prompt, record.options, "\n".join(_right(record)))
@@ -251,6 +278,8 @@ _NEARLY_ALL = 0.9  # of a column's scores from 0 to 1: then one outside is no gr
 LEAST_FAMILIES = 10  # fewer clusters give no interval
 N_REFUSED = 200
 _EVERY = 2_000
+_N_FIRST = 8  # records that are shown
+_OF_RECORDS = ("join", "target", "prompt", "sample")  # corrections that change records
 
 
 @dataclass(frozen=True)
@@ -304,6 +333,7 @@ class Survey:
     first: list[LogRecord] = field(default_factory=list)
     placed: Placed = field(default_factory=Placed)
     kept: KeptRecords = field(default_factory=KeptRecords)
+    is_plain: bool = False  # a table whose records need not be made; `placed` tells its items
 
     def scale(self, task: str, scorer: str) -> tuple[float, float]:
         """The least and the most that a score can be: as declared, else what the rows hold. Raises BadInput for a score beyond it."""
@@ -336,9 +366,17 @@ class Survey:
 
     def reread(self, number: int) -> Iterator[LogRecord | Rejection]:
         """Read a file. Raises BadInput at the place from which on it cannot be read."""
+        if self.is_plain:
+            return self.plain_table().records()
         file = self.files[number]
         records = file.reader.records(file.source, self.beside)
         return corrected(records, self.corrections, file.source.name)
+
+    def plain_table(self) -> PlainTable:
+        """Return the rows of a plain table, to be read once more."""
+        (file,) = self.files
+        assert file.reader.plain is not None
+        return file.reader.plain(file.source)
 
     @property
     def read_as(self) -> list[str]:
@@ -554,12 +592,14 @@ def survey(
     unreadable = [file.about.unreadable for file in files if file.about.unreadable]
     if unreadable:
         raise BadInput(unreadable[0])
-    votes: dict[str, Counter] = {}
-    forms: dict[str, Counter] = {}  # task -> how many of its right answers are written in what
-    items = _Items(corrections.get("join", ""), log_survey.placed)
     with fewer_collections():
-        for number in range(len(files)):
-            _look_at(log_survey, number, items=items, votes=votes, forms=forms, scores=scores, on_progress=on_progress)
+        counted = _plain_counted(log_survey, scores, on_progress)
+        if counted is None:
+            counted = log_survey, _Counted(corrections, log_survey.placed)
+            for number in range(len(files)):
+                _look_at(log_survey, number, counted[1], scores, on_progress)
+    log_survey, found = counted
+    votes, forms, items = found.votes, found.forms, found.items
     if not log_survey.n_records:
         raise BadInput(" ".join([*log_survey.refusals[:1], *log_survey.unread[:3]]) or "The files hold no outputs.")
     for task, kind_counts in votes.items():
@@ -578,13 +618,20 @@ def survey(
     return log_survey
 
 
+class _Counted:
+    """What is counted of the records beside the survey, until all of them were looked at."""
+
+    def __init__(self, corrections: Mapping[str, str], placed: Placed) -> None:
+        self.votes: dict[str, Counter] = {}
+        # task -> how many of its right answers are written in what
+        self.forms: dict[str, Counter] = {}
+        self.items = _Items(corrections.get("join", ""), placed)
+
+
 def _look_at(
     log_survey: Survey,
     number: int,
-    *,
-    items: "_Items",
-    votes: dict[str, Counter],
-    forms: dict[str, Counter],
+    counted: _Counted,
     scores: ReadScores | None,
     on_progress: Callable[[int], None] | None,
 ) -> None:
@@ -593,13 +640,14 @@ def _look_at(
     facts = LogFacts(file.source.name, file.about)
     try:
         for record in log_survey.kept.keep(number, log_survey.reread(number)):
-            _count(record, log_survey, votes, file)
+            _count(record, log_survey, counted.votes, file)
             if isinstance(record, LogRecord):
                 if not record.options:
-                    forms.setdefault(record.task, Counter()).update(map(answer_form, record.targets))
+                    forms = counted.forms.setdefault(record.task, Counter())
+                    forms.update(map(answer_form, record.targets))
                 facts.add(record)
                 model = file.model_of(corrections, record.model)
-                derived, document = items.axis(record, model, number, file.about.format)
+                derived, document = counted.items.axis(record, model, number, file.about.format)
                 if scores:
                     scores.add(record, model, document, derived)
                 axis = axis_of(corrections, derived)
@@ -609,6 +657,164 @@ def _look_at(
     except BadInput as error:
         log_survey.unread.append(f"{error} What stands before that place is used.")
     log_survey.facts += facts.sentences()
+
+
+# Tables of one row per item and model: what is asked is looked at once per item.
+
+
+def _plain_counted(
+    log_survey: Survey, scores: ReadScores | None, on_progress: Callable[[int], None] | None
+) -> tuple[Survey, _Counted] | None:
+    """Look at a plain table; None for anything else, of which then nothing was counted."""
+    if len(log_survey.files) > 1 or log_survey.files[0].reader.plain is None:
+        return None
+    if any(key.partition(":")[0] in _OF_RECORDS for key in log_survey.corrections):
+        return None
+    looked = Survey(
+        log_survey.files,
+        log_survey.beside,
+        [*log_survey.unread],
+        log_survey.corrections,
+        is_plain=True,
+    )
+    counted = _Counted(log_survey.corrections, looked.placed)
+    try:
+        _look_at_plain(looked, counted, scores, on_progress)
+    except (NotPlain, BadInput):
+        if scores:
+            scores.forget()
+        return None
+    return looked, counted
+
+
+def _look_at_plain(
+    log_survey: Survey,
+    counted: _Counted,
+    scores: ReadScores | None,
+    on_progress: Callable[[int], None] | None,
+) -> None:
+    """Count what a plain table holds. Raises NotPlain at a row that only records can tell."""
+    file, table, corrections = log_survey.files[0], log_survey.plain_table(), log_survey.corrections
+    items = _PlainItems()
+    numbers = array("I")  # of the item, by row
+    places: list[tuple] = []  # of items, for scores
+    n_rows: Counter[int] = Counter()  # by what items have in common
+    n_read: Counter[str] = Counter()
+    for row in table.rows():
+        if isinstance(row, Rejection):
+            _count_refusal(row, log_survey)
+            continue
+        number, record = items.number(table, row)
+        numbers.append(number)
+        common = items.common[number]
+        n_rows[common] += 1
+        readouts = table.readouts(row)
+        task = items.groups[common].task
+        if record is not None:
+            document = Document(number, task, is_again=False, is_new=True)
+            counted.items.note(record, document)
+            if scores and scores.is_whole:
+                scores.note_question(record, document)
+                places.append(scores.place_of(record, document))
+        if len(log_survey.first) < _N_FIRST:
+            log_survey.first.append(table.record(row))
+        log_survey.n_records += 1
+        n_read[row.model] += 1
+        log_survey.has_text |= table.text(row)[0] is not None
+        _count_readouts(log_survey, task, readouts, f"Line {row.line} of {table.file}")
+        if scores and scores.is_whole:
+            model = file.model_of(corrections, row.model)
+            scores.add_readouts(model, places[number], readouts)
+        if on_progress and log_survey.n_records % _EVERY == 0:
+            on_progress(log_survey.n_records)
+    items.require_own_prompts()
+    for common, n in n_rows.items():
+        group = items.groups[common]
+        counted.votes.setdefault(group.task, Counter())[group.kind] += n
+        if not group.has_options:
+            forms = counted.forms.setdefault(group.task, Counter())
+            forms.update(dict.fromkeys(group.forms, 0))
+            for form in group.forms:
+                forms[form] += n
+        axis = axis_of(corrections, group.axis)
+        log_survey.axes[axis] = log_survey.axes.get(axis, 0) + n
+    for name, n in n_read.items():
+        log_survey.n_rows[name] += n
+        log_survey.models.setdefault(file.model_of(corrections, name), dict(items.sampling))
+    log_survey.placed.add_all(numbers, [items.groups[common].task for common in items.common])
+
+
+class _Common(NamedTuple):
+    """What many items of a plain table have in common."""
+
+    task: str
+    kind: str
+    axis: str
+    has_options: bool
+    forms: tuple[str, ...]  # of their right answers
+
+
+class _PlainItems:
+    """The items of a plain table, numbered as they come."""
+
+    def __init__(self) -> None:
+        self.groups: list[_Common] = []
+        self.common = array("I")  # the group of each item
+        self.sampling: Mapping[str, Any] = {}
+        self._numbers: dict[tuple[str, str], int] = {}
+        self._groups: dict[_Common, int] = {}
+        self._contents, self._prompts = array("q"), array("q")
+        self._asked: dict[str, bytearray] = {}  # by model, of each item
+
+    def number(self, table: PlainTable, row: PlainRow) -> tuple[int, LogRecord | None]:
+        """(the item of a row, its record where it is new). Raises NotPlain for a second row of one
+        item and model, and for one that says something else of its item than the first."""
+        number, content = self._numbers.get(row.item), table.content(row)
+        record = None
+        if number is None:
+            record = table.record(row)
+            number = self._add(row, record, content)
+        elif content != self._contents[number]:
+            raise NotPlain
+        asked = self._asked.setdefault(row.model, bytearray())
+        if len(asked) <= number:
+            asked.extend(bytes(number + 1_024 - len(asked)))
+        if asked[number]:
+            raise NotPlain
+        asked[number] = 1
+        return number, record
+
+    def _add(self, row: PlainRow, record: LogRecord, content: int) -> int:
+        # An axis that is not named depends on the records before.
+        if not record.axis or record.variant != BASE:
+            raise NotPlain
+        common = _Common(
+            record.task,
+            kind_of(record),
+            record.axis,
+            bool(record.options),
+            tuple(map(answer_form, record.targets)),
+        )
+        if common not in self._groups:
+            self._groups[common] = len(self.groups)
+            self.groups.append(common)
+        number = self._numbers[row.item] = len(self._numbers)
+        self.common.append(self._groups[common])
+        self._contents.append(content)
+        self._prompts.append(hash((record.prompt or record.question, record.system)))
+        self.sampling = record.sampling
+        return number
+
+    def require_own_prompts(self) -> None:
+        """Raise NotPlain where two items have one prompt: their calls are told apart by records."""
+        if len(set(self._prompts)) < len(self._prompts):
+            raise NotPlain
+
+
+def _count_refusal(refusal: Rejection, log_survey: Survey) -> None:
+    log_survey.n_refused += 1
+    if len(log_survey.refusals) < N_REFUSED:
+        log_survey.refusals.append(refusal.sentence)
 
 
 def open_questions(paths: Sequence[str | Path], corrections: Mapping[str, str]) -> tuple[list[str], list[Question]]:
@@ -675,37 +881,46 @@ def _doubts(log_survey: Survey) -> Iterator[tuple[str, str]]:
 
 def _count(record: LogRecord | Rejection, log_survey: Survey, votes: dict[str, Counter], file: LogFile) -> None:
     if isinstance(record, Rejection):
-        log_survey.n_refused += 1
-        if len(log_survey.refusals) < N_REFUSED:
-            log_survey.refusals.append(record.sentence)
+        _count_refusal(record, log_survey)
         return
     log_survey.n_records += 1
     log_survey.n_rows[record.model] += 1
     log_survey.n_repeated += bool(record.repeat)
-    if len(log_survey.first) < 8:
+    if len(log_survey.first) < _N_FIRST:
         log_survey.first.append(record)
     kind_counts = votes.get(record.task) or votes.setdefault(record.task, Counter())
     kind_counts[kind_of(record)] += 1
-    model, is_table = file.model_of(log_survey.corrections, record.model), log_survey.is_scored_table
+    model = file.model_of(log_survey.corrections, record.model)
     if model not in log_survey.models:
         log_survey.models[model] = dict(record.sampling)
-    for one in record.readouts:
-        log_survey.readouts[one.name] = log_survey.readouts.get(one.name, 0) + 1
-        score = float(one.is_correct) if one.score is None and one.is_correct is not None else one.score
-        if is_table:
-            counts = log_survey.counts.setdefault((record.task, one.name), ScoreCounts())
-            counts.add(score, record.place)
-        if score is not None or one.answer is not None or one.place is not None or one.unreadable:
-            log_survey.of_rows.add((record.task, one.name))
-        if score is not None:
-            scales = log_survey.scales.setdefault(record.task, {})
-            low, high = scales.get(one.name, (score, score))
-            scales[one.name] = min(low, score), max(high, score)
+    _count_readouts(log_survey, record.task, record.readouts, record.place)
     log_survey.n_samples = max(log_survey.n_samples, (record.sample_from or 0) + (record.sample or 0) + 1)
     if record.mark:
         log_survey.marks[record.mark.study_id] = log_survey.marks.get(record.mark.study_id, 0) + 1
     log_survey.has_text |= record.text is not None
     log_survey.has_scores |= record.option_scores is not None
+
+
+def _count_readouts(
+    log_survey: Survey, task: str, readouts: Sequence[LogReadout], place: str
+) -> None:
+    for readout in readouts:
+        name, score = readout.name, readout.score
+        log_survey.readouts[name] = log_survey.readouts.get(name, 0) + 1
+        if score is None and readout.is_correct is not None:
+            score = float(readout.is_correct)
+        if log_survey.is_scored_table:
+            counts = log_survey.counts.get((task, name))
+            if counts is None:
+                counts = log_survey.counts[task, name] = ScoreCounts()
+            counts.add(score, place)
+        has_answer = readout.answer is not None or readout.place is not None
+        if score is not None or has_answer or readout.unreadable:
+            log_survey.of_rows.add((task, name))
+        if score is not None:
+            scales = log_survey.scales.setdefault(task, {})
+            low, high = scales.get(name, (score, score))
+            scales[name] = min(low, score), max(high, score)
 
 
 class _Items:
@@ -724,7 +939,7 @@ class _Items:
         if not self._last or self._last[0] != own:
             document = self.documents.place(record, source, file_format)
             self._last = (own, Document(document.number, document.task, document.is_again))
-            self._note(record, document)
+            self.note(record, document)
         else:
             document = self._last[1]
         self.placed.add(document)
@@ -736,8 +951,8 @@ class _Items:
             self._prompts.set(owner, prompt)
         return (OWN_PROMPT if first_prompt is None or first_prompt[0] == prompt else OTHER_PROMPT), document
 
-    def _note(self, record: LogRecord, document: Document) -> None:
-        """Counts what is new of an item."""
+    def note(self, record: LogRecord, document: Document) -> None:
+        """Count what is new of an item."""
         if document.is_new:
             self.n_items[document.task] += 1
         if record.family:

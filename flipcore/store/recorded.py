@@ -7,6 +7,7 @@ from concurrent.futures import Future
 from hashlib import md5
 from pathlib import Path
 
+import duckdb
 import pyarrow.parquet
 from duckdb import DuckDBPyConnection
 
@@ -16,6 +17,7 @@ from flipcore.core.wordings import PARAPHRASE
 from flipcore.store import rows
 from flipcore.store.connection import Store
 from flipcore.store.schema import tables
+from flipcore.store.writer import columns_as_arrow, write_columns
 
 # Rows, and characters of prompts and texts, after which a batch is stored.
 BATCH, BATCH_CHARS = 6_000, 20_000_000
@@ -48,17 +50,36 @@ def store_marked(
     return store.writer.add_together([*tables.items(), ("store_info", [mark])])
 
 
-_SUMS = """
+def store_columns(
+    store: Store, study_id: str, columns: Mapping[str, pyarrow.Table], n_seen: int
+) -> Future:
+    """Hand a batch of an import to the writer as columns, by table, safe with its mark of `n_seen`
+    rows or not at all."""
+    mark = {"key": [f"import {study_id}"], "value": [str(n_seen)]}
+    marked = {**columns, "store_info": columns_as_arrow(tables()["store_info"], mark)}
+
+    def write(connection: DuckDBPyConnection) -> None:
+        write_columns(connection, marked)
+
+    items = columns["items"]["item_id"].to_pylist() if "items" in columns else []
+    return store.writer.transact(write, Permission.BRING, changes={study_id}, items=items)
+
+
+_OF_OUTPUT = """sum(md5_number_lower(concat_ws(chr(31), call_id, status, text,
+    coalesce(reasoning, ''), coalesce(CAST(tokens AS VARCHAR), ''))))"""
+_OF_SOURCE = """sum(md5_number_lower(concat_ws(chr(31), model, item_id, axis, variant_id,
+    CAST(sample AS VARCHAR), extractor, CAST(position AS VARCHAR), call_id)))"""
+_SUMS = f"""
 SELECT (SELECT count(*) FROM study_calls WHERE study_id = $study_id),
-       (SELECT sum(md5_number_lower(concat_ws(chr(31), c.call_id, c.status, c.text,
-           coalesce(c.reasoning, ''),
-                                              coalesce(CAST(c.tokens AS VARCHAR), ''))))
+       (SELECT {_OF_OUTPUT}
         FROM study_calls s JOIN completions c USING (call_id) WHERE s.study_id = $study_id),
-       (SELECT sum(md5_number_lower(concat_ws(chr(31), model, item_id, axis, variant_id,
-           CAST(sample AS VARCHAR),
-                                              extractor, CAST(position AS VARCHAR), call_id)))
-        FROM readout_sources WHERE study_id = $study_id)
+       (SELECT {_OF_SOURCE} FROM readout_sources WHERE study_id = $study_id)
 """
+
+
+def _sum_of(connection: DuckDBPyConnection, query: str) -> int:
+    ((total,),) = connection.execute(query).fetchall()
+    return int(total or 0)
 
 
 class Sums:
@@ -89,6 +110,19 @@ class Sums:
                 str(row["position"]),
                 row["call_id"],
             )
+
+    def add_columns(self, columns: Mapping[str, pyarrow.Table]) -> None:
+        """Take in a batch of outputs that are calls of their own, as columns."""
+        if "completions" not in columns:
+            return
+        n_rows = columns["completions"].num_rows
+        self.n_calls, self.n_outputs = self.n_calls + n_rows, self.n_outputs + n_rows
+        with duckdb.connect(":memory:", config={"threads": 1}) as connection:
+            connection.register("completions", columns["completions"])
+            self.of_outputs += _sum_of(connection, f"SELECT {_OF_OUTPUT} FROM completions")
+            if "readout_sources" in columns:
+                connection.register("readout_sources", columns["readout_sources"])
+                self.of_sources += _sum_of(connection, f"SELECT {_OF_SOURCE} FROM readout_sources")
 
     def agree(self, store: Store, study_id: str) -> bool:
         """Return whether the store holds what was handed to it. False asks for a second reading."""

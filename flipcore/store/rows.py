@@ -23,7 +23,8 @@ _encoded = json.JSONEncoder(ensure_ascii=False, default=str).encode
 _EMPTY: dict[type, str] = {dict: "{}", list: "[]", tuple: "[]"}
 
 
-def _json(value: Any) -> str:
+def json_text(value: Any) -> str:
+    """Return a value as a column of JSON holds it."""
     return (not value and _EMPTY.get(type(value))) or _encoded(value)
 
 
@@ -33,7 +34,7 @@ def _row(table: str, values: Mapping[str, Any]) -> dict:
     row = {name: values[name] for name in names}
     for name in json_names:
         if row[name] is not None:
-            row[name] = _json(row[name])
+            row[name] = json_text(row[name])
     return row
 
 

@@ -8,7 +8,7 @@ import shutil
 import threading
 import time
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Callable, Collection, Iterable, Mapping
 from concurrent.futures import Future
 from contextlib import suppress
 from dataclasses import dataclass
@@ -122,13 +122,15 @@ class Writer:
         on: str = "",
         changes: Collection[str] | None = None,
         *,
+        items: Collection[str] | None = None,
         writes_here: bool = True,
     ) -> Future:
         """Queue a function of the connection as one transaction, after all that was queued before;
         the future holds what it returns. Whatever changes the file goes through here or `add`, so
         that nothing collides. `act` and what it was done `on` go to the log of acts with it.
         `changes` names the studies whose readouts or variants it changes, and is to be left out
-        where that is not known; `writes_here` is False where the action writes to an attached
+        where that is not known; `items` are those that it writes, as far as they are known, so that
+        others need not be looked at; `writes_here` is False where the action writes to an attached
         database, which no transaction can do together with this one. Raises AccessDenied where the
         person who acts lacks what it `needs`.
         """
@@ -138,7 +140,7 @@ class Writer:
             outcome = action(connection)
             self._change(connection, changes)
             if changes is None or changes:
-                questions.fill(connection)
+                questions.fill(connection, items)
             for table, row in rows:
                 _upsert(connection, tables()[table], row)
             return outcome
@@ -401,12 +403,38 @@ def _upsert(connection, table: Table, rows: list[dict]) -> None:
 
 
 def _insert(connection, table: Table, columns: tuple[str, ...], rows: list[dict]) -> None:
+    values = {column: [row[column] for row in rows] for column in columns}
+    insert_columns(connection, table, columns_as_arrow(table, values))
+
+
+def columns_as_arrow(table: Table, values: Mapping[str, list]) -> pa.Table:
+    """Columns of a table as Arrow holds them. A text that DuckDB would refuse is mended."""
     kinds = table.kinds
-    arrays = {
-        column: _array([row[column] for row in rows], _ARROW.get(kinds[column]))
-        for column in columns
-    }
-    connection.register("incoming", pa.table(arrays))
+    arrays = {}
+    for column, cells in values.items():
+        arrays[column] = _array(cells, _ARROW.get(kinds[column]))
+    return pa.table(arrays)
+
+
+def write_columns(connection, columns: Mapping[str, pa.Table]) -> None:
+    """Write rows of several tables, by table, each key once, in the transaction of the caller.
+
+    Readouts of what a lock has fixed are kept apart, as `add_together` does it.
+    """
+    studies = columns["readouts"]["study_id"].unique().to_pylist() if "readouts" in columns else []
+    if studies and late_readouts.fixed(connection, studies):
+        rows = {name: table.to_pylist() for name, table in columns.items()}
+        for name, rows_of_table in late_readouts.separate_late(connection, rows).items():
+            _upsert(connection, tables()[name], rows_of_table)
+        return
+    for name, table in columns.items():
+        insert_columns(connection, tables()[name], table)
+
+
+def insert_columns(connection, table: Table, rows: pa.Table) -> None:
+    """Insert rows, of which no two have one key."""
+    columns = rows.column_names
+    connection.register("incoming", rows)
     new = "coalesce(excluded.{0}, {1}.{0})" if LAST_VALUE in table.rules else "excluded.{0}"
     changes = ", ".join(
         f"{column} = {new.format(column, table.name)}"

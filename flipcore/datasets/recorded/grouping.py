@@ -101,7 +101,7 @@ def _by_parts(rows: Iterator[tuple[int, Row]], recording: Recording, n_parts: in
                 if row.problem:
                     yield _refusal(row)
                     continue
-                key = _item(number, row, recording).encode("utf-8")
+                key = item_of(number, row, recording).encode("utf-8")
                 pickle.dump((number, row), files[zlib.crc32(key) % n_parts], protocol=5)
         for path in paths:
             groups: dict[Key, list[VariantRow]] = {}
@@ -128,7 +128,8 @@ def _refusal(row: Row) -> Refusal:
     return Refusal(row.line, f"{row.place} {row.problem}.")
 
 
-def _model(row: Row, recording: Recording) -> str:
+def model_of(row: Row, recording: Recording) -> str:
+    """Return who answered in a row."""
     if "," in recording.models and recording.models not in row.values:
         return _joined_model(row, recording)
     if names(recording.models, "setting") and row.values.get(recording.models) is not None:
@@ -154,11 +155,12 @@ def _as_name(column: str, value: Any) -> str:
 
 def _key(number: int, row: Row, recording: Recording, *, of_item: bool = True) -> Key:
     task = str(row.values.get(recording.tasks) or "") if recording.tasks else ""
-    item = _item(number, row, recording) if of_item else str(number)
-    return Key(_model(row, recording), task, item)
+    item = item_of(number, row, recording) if of_item else str(number)
+    return Key(model_of(row, recording), task, item)
 
 
-def _item(number: int, row: Row, recording: Recording) -> str:
+def item_of(number: int, row: Row, recording: Recording) -> str:
+    """Return the key of a row's item, the row's number where no column names it."""
     if "," in recording.item and recording.item not in row.values:
         return "/".join(str(row.values.get(column, "")) for column in recording.item.split(","))
     return str(row.values.get(recording.item, number))

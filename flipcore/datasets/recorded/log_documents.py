@@ -5,7 +5,8 @@ that stands under other ids in another file. A million documents are remembered 
 """
 
 from array import array
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from flipcore.core.errors import BadInput
@@ -61,6 +62,19 @@ class Placed:
             self._labels.append(document.task)
         self._tasks.append(self._label_places[document.task])
         self._is_repeated.append(False)
+
+    def add_all(self, numbers: array, tasks: Sequence[str]) -> None:
+        """Take in the documents of all records, and the task of each document."""
+        n_records = Counter(numbers)
+        for number, task in enumerate(tasks):
+            self._tasks.append(self._label_places.setdefault(task, len(self._label_places)))
+            self._is_repeated.append(n_records[number] > 1)
+        self._labels = list(self._label_places)
+        self._numbers = array("I", (number << 1 for number in numbers))
+
+    def numbers(self) -> Iterator[int]:
+        """Return the document of each record, in the order of the records."""
+        return (number >> 1 for number in self._numbers)
 
     def at(self, place: int) -> Document:
         """Return the document of the record at `place`, from 0."""

@@ -97,10 +97,9 @@ class Builder:
             variant = replace(variant, params=params | {"repeat": f"{repeat} {place.key}".strip()})
         calls = self._calls.calls(place.output, place.sample, lambda at: _calls(record, variant, model, revision, at))
         ids = tuple(call.call_id for call, _ in calls)
-        readouts = [self._readout(one, record, item, variant, model, place.sample, ids) for one in record.readouts]
+        readouts = [self.readout(one, record, item, variant, model, place.sample, ids) for one in record.readouts]
         role = self.joining.roles.get(record.task, record.role)
-        has_text = record.text is not None or bool(record.error) or not record.raw_reply
-        about = place.sample, record.place, record.pair, place.is_new, has_text
+        about = place.sample, record.place, record.pair, place.is_new, has_text(record)
         return LogRow(item, variant, place.position, role, calls, readouts, *about)
 
     def _is_free(self, variant: Variant) -> bool:
@@ -170,9 +169,10 @@ class Builder:
         name = {"family": record.family, "subject": record.category}.get(self.joining.clusters.get(record.task, ""), "")
         return f"{task}/{name}" if name else None
 
-    def _readout(
+    def readout(
         self, one: LogReadout, record: LogRecord, item: Item, variant: Variant, model: str, sample: int, ids: tuple
     ) -> Readout:
+        """Return what the log read of a record, in the pipeline's types."""
         if (record.task, one.name) in self.joining.grades:
             one = replace(one, is_correct=None)
         reading = reading_of(item, variant, record, one, self.joining.mathematics.get(item.dataset))
@@ -218,18 +218,23 @@ def _calls(record: LogRecord, variant: Variant, model: str, revision: str, sampl
         stop=tuple(str(one) for one in params.get("stop") or ()),
     )
     call = Call(model, revision, request, sample)
-    return [(call, recorded_completion(call, record))]
+    return [(call, recorded_completion(call.call_id, record))]
 
 
 def _number(value, default):
     return value if isinstance(value, (int, float)) and not isinstance(value, bool) else default
 
 
-def recorded_completion(call: Call, record: LogRecord) -> Completion:
+def has_text(record: LogRecord) -> bool:
+    """Tell whether a record holds what its output was, and not only what was read of it."""
+    return record.text is not None or bool(record.error) or not record.raw_reply
+
+
+def recorded_completion(call_id: str, record: LogRecord) -> Completion:
     """The text as recorded; a call without one failed, with the log's reason."""
     failed = bool(record.error) or (record.text is None and not record.raw_reply)
     recorded = Completion(
-        call.call_id,
+        call_id,
         "failed" if failed and not record.text else "ok",
         text=record.text or "",
         finish_reason=finish_reason(record.finish_reason),

@@ -149,7 +149,7 @@ def _answers_of(
             item_completions.setdefault(call.call_id, answers.first[call.call_id])
             continue
         item_completions[call.call_id] = answers.first[call.call_id] = recorded_completion(
-            call, record
+            call.call_id, record
         )
         answers.calls[call.call_id] = call
     return answers

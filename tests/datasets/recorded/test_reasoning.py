@@ -8,7 +8,7 @@ CALL = Call("m", "r", Request("generate", "p"))
 
 
 def recorded(text: str, reason: str):
-    return recorded_completion(CALL, LogRecord("line 1", "t", "1", "q", "p", text=text, finish_reason=reason))
+    return recorded_completion(CALL.call_id, LogRecord("line 1", "t", "1", "q", "p", text=text, finish_reason=reason))
 
 
 def test_a_log_keeps_reasoning_apart_and_says_how_the_answer_ended():

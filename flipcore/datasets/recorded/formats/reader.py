@@ -8,6 +8,7 @@ from typing import Any
 from flipcore.core.errors import BadInput
 from flipcore.datasets.reading.log_files import Source
 from flipcore.datasets.recorded.log_records import LogAbout, LogRecord, Rejection
+from flipcore.datasets.recorded.plain_tables import PlainTable
 
 
 def no_part(_: Source) -> bool:
@@ -22,7 +23,7 @@ class Reader:
     `recognises` looks at content, never at the name. `records` streams what the file holds, a
     `Rejection` for each row that is none; `about` is what the log says of itself. `belongs` tells a
     file that holds no outputs but goes with one that does (results, run specification); these are
-    handed on as `companions`.
+    handed on as `companions`. `plain` reads a table whose rows may be plain.
     """
 
     name: str
@@ -31,6 +32,7 @@ class Reader:
     records: Callable[[Source, Sequence[Source]], Iterator[LogRecord | Rejection]]
     about: Callable[[Source, Sequence[Source]], LogAbout]
     belongs: Callable[[Source], bool] = no_part
+    plain: Callable[[Source], PlainTable] | None = None
 
 
 # What reading a row raises that is not what its format says.

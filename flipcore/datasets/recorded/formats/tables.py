@@ -42,6 +42,7 @@ from flipcore.datasets.recorded.grouping import Key, Refusal, VariantRow, batche
 from flipcore.datasets.recorded.layouts import Layout
 from flipcore.datasets.recorded.log_answers import unique_options
 from flipcore.datasets.recorded.log_records import LogAbout, LogReadout, LogRecord, Rejection, right_of
+from flipcore.datasets.recorded.plain_tables import PlainTable, is_plain
 from flipcore.datasets.recorded.recording import SETS
 from flipcore.datasets.recorded.table_names import TableName
 from flipcore.datasets.tables.coding import entries_of, letter_in, letters_of
@@ -117,7 +118,9 @@ def table_reader(
         if not reading.questions:
             raise
         reader = _unreadable(reading, str(error))
-    return replace(reader, records=partial(_under, name.condition, reader.records)) if name and name.condition else reader
+    if name and name.condition:
+        return replace(reader, records=partial(_under, name.condition, reader.records), plain=None)
+    return reader
 
 
 def _reader_in(layout: Layout, recording: Recording, reading: TableReading) -> Reader:
@@ -153,8 +156,15 @@ def _under(condition: str, records: Callable, source: Source, beside: Sequence[S
 
 def reader_of(recording: Recording, rows: Sequence[Mapping[str, Any]] = (), reading: TableReading | None = None) -> Reader:
     """What reads a table of which everything is declared; its first `rows` tell how options are named."""
-    records = partial(_records, recording, _forms_of(recording, rows))
-    return Reader(TABLE, _TITLE, may_be_table, records, partial(_about, recording, reading))
+    forms = _forms_of(recording, rows)
+    records, about = partial(_records, recording, forms), partial(_about, recording, reading)
+    plain = partial(_plain_table, recording, forms) if is_plain(recording) else None
+    return Reader(TABLE, _TITLE, may_be_table, records, about, plain=plain)
+
+
+def _plain_table(recording: Recording, forms: Mapping[str, str], source: Source) -> PlainTable:
+    rows = _Rows(recording, source.name, forms)
+    return PlainTable(str(source.path), source.name, recording, rows)
 
 
 def _forms_of(recording: Recording, rows: Sequence[Mapping[str, Any]]) -> dict[str, str]:
@@ -329,7 +339,7 @@ class _Rows:
         self.names: dict[Key, dict[str, str]] = {}  # prompt -> the name that it first had
         self.raw: dict[tuple[str, str], Any] = {}  # item -> its base's right answer as the row wrote it
         self.samples: dict[tuple, dict[str, int]] = {}  # (model, item, variant) -> run, epoch or seed -> its number
-        self.scores: dict[tuple, float | None] = {}  # of those a score that a row gave
+        self.given: dict[tuple, float | None] = {}  # of those a score that a row gave
 
     def refusal(self, line: int, why: str) -> Rejection:
         return Rejection(f"Line {line} of {self.file} {why}")
@@ -372,7 +382,7 @@ class _Rows:
             first = next(iter(names), prompt)
             name = BASE if prompt == first else row.name or BASE
         target = item.target if is_base else self._own_right_answer(item_key, item, values, order)
-        text, error = self._text(values)
+        text, error = self.text(values)
         is_answered = bool(text) or not recording.text  # a table without texts has a row an answer
         record = LogRecord(
             f"Line {row.line} of {self.file}",
@@ -401,7 +411,7 @@ class _Rows:
             raw_reply=_ENCODER.encode({one.column: values.get(one.column) for one in recording.fields}),
             error=error,
             readouts=(
-                *self._scores(key, name, values),
+                *self.scores(key, name, values),
                 *(self._readout(one, values, item, order, is_answered) for one in recording.fields),
             ),
             category=str(values.get(recording.category) or "") if recording.category else "",
@@ -439,7 +449,7 @@ class _Rows:
         runs = self.samples.setdefault((*key, name), {})
         return runs.setdefault(str(value), len(runs))
 
-    def _scores(self, key: Key, name: str, values: Mapping[str, Any]) -> Iterator[LogReadout]:
+    def scores(self, key: Key, name: str, values: Mapping[str, Any]) -> Iterator[LogReadout]:
         """The scorers' readouts. A score that is there already, of the same sample by the same scorer, is refused."""
         recording = self.recording
         for column in recording.scores:
@@ -449,17 +459,17 @@ class _Rows:
             scorer = readout.name
             if recording.sample:
                 place = (*key, name, str(values.get(recording.sample)), scorer)
-                if place in self.scores:
+                if place in self.given:
                     same = (
                         "the same score"
-                        if self.scores[place] == readout.score
-                        else f"another score, {self.scores[place]} before"
+                        if self.given[place] == readout.score
+                        else f"another score, {self.given[place]} before"
                     )
                     raise BadInput(
                         f"repeats item {key.item}, {recording.sample} {values.get(recording.sample)} of {key.model} with {same}; "
                         "what tells them apart: --map sample=COLUMN"
                     )
-                self.scores[place] = readout.score
+                self.given[place] = readout.score
             yield readout
 
     def _score(self, column: str, values: Mapping[str, Any]) -> Any:
@@ -490,7 +500,7 @@ class _Rows:
             return replace(readout, name=f"{readout.name} {LOWER_IS_BETTER}", is_correct=None)
         return readout
 
-    def _text(self, values: Mapping[str, Any]) -> tuple[str | None, str]:
+    def text(self, values: Mapping[str, Any]) -> tuple[str | None, str]:
         if not self.recording.text:
             return None, ""
         text = values.get(self.recording.text)

@@ -1,0 +1,68 @@
+"""What our own extractors read of recorded outputs: texts, formulas, and scores of options."""
+
+from dataclasses import replace
+
+from flipcore.core.contracts import Extractor
+from flipcore.core.records import (
+    WRITTEN_ANSWER,
+    WRITTEN_MATH,
+    WRITTEN_WORDS,
+    Completion,
+    Item,
+    Reading,
+    Variant,
+)
+from flipcore.extractors import EXTRACTORS
+from flipcore.extractors.losses import Cloze
+
+READ_TEXT, READ_WORDS, READ_MATH, READ_SCORES = OWN_NAMES = (
+    WRITTEN_ANSWER,
+    WRITTEN_WORDS,
+    WRITTEN_MATH,
+    "cloze",
+)
+MOST_WORDS = 20
+_CLOZE = Cloze(norm="char")
+
+
+def extractor_of(
+    item: Item, *, has_option_scores: bool, is_scored: bool, is_mathematics: bool
+) -> Extractor | None:
+    """Return who reads outputs of an item: its text, formulas as mathematics, or options' scores.
+
+    Scores of options are read by likelihood per character. `is_scored` tells that the log has
+    scores of its own.
+    """
+    of_text = READ_TEXT if item.kind != "text" else READ_MATH if is_mathematics else READ_WORDS
+    extractor = _CLOZE if has_option_scores else EXTRACTORS[of_text]
+    is_words = extractor.name in (READ_WORDS, READ_MATH)
+    if item.kind not in extractor.applies_to or (is_words and not _is_short(item.target)):
+        return None
+    # Beside a scorer of the log only right answers that a text can match are read: not a
+    # trajectory's outcome, nor several options at once.
+    if is_scored and is_words:
+        return None if item.target is None else extractor
+    has_several = item.kind == "choice" and "\n" in (item.target or "")
+    return None if is_scored and has_several and not has_option_scores else extractor
+
+
+def read_outputs(
+    extractor: Extractor, item: Item, variant: Variant, completions: list[Completion]
+) -> Reading:
+    """Read the completions of one output."""
+    whole = [_as_whole(item, variant, completion) for completion in completions]
+    return extractor.read(item, variant, whole)
+
+
+def _is_short(target: str | None) -> bool:
+    """Tell whether any right answer has few words."""
+    # Code or a summary is matched by no other text.
+    return target is None or any(len(line.split()) <= MOST_WORDS for line in target.split("\n"))
+
+
+def _as_whole(item: Item, variant: Variant, completion: Completion) -> Completion:
+    """Mark an option's label as a finished answer, although a limit of one token ended it."""
+    if item.kind != "choice":
+        return completion
+    label = completion.text.strip().rstrip(".)")
+    return replace(completion, finish_reason="stop") if label in variant.labels else completion
