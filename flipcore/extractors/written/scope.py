@@ -25,6 +25,9 @@ _RESTATED = 40  # characters of the question that make a heading a repetition of
 def answer_end(text: str, *questions: str) -> int:
     """Number of characters of `text` that belong to this answer. A heading that repeats one of
     `questions` (the item's, and the wording in which it was asked) does not end it."""
+    # Each mark holds one of these signs: the search is slow.
+    if "\n" not in text and "<" not in text and "[" not in text:
+        return len(text)
     for mark in _NEXT.finditer(text):
         if text[: mark.start()].strip() and not _restates(text[mark.end() :], questions):
             return mark.start()
@@ -82,8 +85,10 @@ _REASONS = re.compile(
 def marked_answer(text: str) -> tuple[int, int] | None:
     """Span of the last marked answer: the value of {"answer": …} or the inside of
     <answer>…</answer>; None without one."""
-    spans = [(mark.start("inside"), mark.end("inside")) for mark in _TAG.finditer(text)]
-    for mark in _JSON.finditer(text):
+    tags = _TAG.finditer(text) if "<" in text else ()
+    spans = [(mark.start("inside"), mark.end("inside")) for mark in tags]
+    may_be_json = ":" in text and ('"' in text or "'" in text)
+    for mark in _JSON.finditer(text) if may_be_json else ():
         name = mark.lastgroup or 0
         spans.append((mark.start(name), mark.end(name)))
     return max(spans, default=None)

@@ -46,13 +46,13 @@ _ANSWER_IS = (
 _BETWEEN = r"(?:[\s*:_({\[]|\\text|\\boxed|\\\(|the|about|a total of|equal to)*"
 _STATED = re.compile(rf"(?:{_ANSWER_IS}){_BETWEEN}", re.IGNORECASE)
 _STATED_ABROAD = re.compile(rf"(?:{_ANSWER_IS}|{languages.ANSWER_IS}){_BETWEEN}", re.IGNORECASE)
-# what every statement holds: the search is slow
-_MAY_STATE = re.compile(r"####|\\boxed|answer|A[ \t]*:", re.IGNORECASE)
+_ANSWER_LINE = re.compile(r"(?:^|\n)[ \t]*(?:\*\*)?A[ \t]*:", re.IGNORECASE)
 # as every number does: the search is slow where each letter of a text is tried
 _BEGINS = rf"(?=[-−$\\.\d{_VULGAR}]|\s[\\.\d{_VULGAR}])"
 _NUMBER = re.compile(_BEGINS + NUMBER)
 _BEHIND = r"is\s+(?:the|my)\s+(?:\w+\s+)?answer\b"
 _IS_ANSWER = re.compile(rf"({NUMBER})\s+(?:\w+\s+)?{_BEHIND}", re.IGNORECASE)
+_BEHIND_FOLDED = re.compile(_BEHIND)  # in lower case
 _MAY_BE_ANSWER = re.compile(_BEHIND, re.IGNORECASE)  # the search for a number before it is slow
 _COMMA_LANGUAGE = re.compile(languages.COMMA_ANSWER_IS, re.IGNORECASE)
 _ALTERNATIVE = re.compile(rf"\s*(?:or|and|,|to|{languages.JOINS})\s*(?={NUMBER}\s*(?:[.,\n]|$))")
@@ -83,12 +83,10 @@ def stated_number(text: str, question: str = "") -> tuple[str | None, tuple[int,
     """(canonical number, its span, "") or (None, None, why not). Two numbers joined by "or" are no
     answer. Of a question that asks "how many million" the answer "5 million" is 5."""
     text = languages.in_ascii(text)
-    without = (
-        _CHECK.sub(lambda match: " " * len(match.group()), text)
-        if "(" in text or "[" in text
-        else text
-    )
-    text = without if _NUMBER.search(without) else text
+    if "(" in text or "[" in text:
+        without = _CHECK.sub(lambda match: " " * len(match.group()), text)
+        # The search is slow, and only rarely was anything taken out.
+        text = without if without != text and _NUMBER.search(without) else text
     last = _statement(text)
     if last is None:
         tail = max(0, len(text) - _TAIL)
@@ -140,17 +138,35 @@ def _correction(text: str, start: int) -> re.Match | None:
 def _statement(text: str) -> re.Match | None:
     """The number of the last statement that gives one."""
     is_abroad = languages.may_state(text)
-    if not is_abroad and not _MAY_STATE.search(text):
+    folded = "" if is_abroad else text.lower()
+    start = 0 if is_abroad else _first_statement(text, folded)
+    if start is None:
         return None
     stated: list[re.Match] = []
-    for mark in (_STATED_ABROAD if is_abroad else _STATED).finditer(text):
+    for mark in (_STATED_ABROAD if is_abroad else _STATED).finditer(text, start):
         if number := _after(text, mark.end()):
             stated.append(number)
-    marks = _IS_ANSWER.finditer(text) if _MAY_BE_ANSWER.search(text) else ()
+    may_be_answer = _MAY_BE_ANSWER.search(text) if is_abroad else _BEHIND_FOLDED.search(folded)
+    marks = _IS_ANSWER.finditer(text) if may_be_answer else ()
     first = [
         _NUMBER.match(text, mark.start(1)) for mark in marks if not is_denied(text, *mark.span(1))
     ]
     return max((*stated, *filter(None, first)), key=lambda match: match.start(), default=None)
+
+
+def _first_statement(text: str, folded: str) -> int | None:
+    """The place before which no statement of an answer begins in an ASCII text; None without any.
+
+    `folded` is the text in lower case. A search from there takes a fraction of the time of a search
+    from the beginning: most answers are stated at the end of a text.
+    """
+    places = [text.find("####"), folded.find("\\boxed"), folded.find("answer")]
+    # "final answer" begins before the answer
+    if places[2] > 0:
+        places.append(folded.rfind("final", 0, places[2]))
+    if ":" in text and (line := _ANSWER_LINE.search(text)):
+        places.append(line.start())
+    return min((place for place in places if place >= 0), default=None)
 
 
 def _last(text: str, start: int) -> re.Match | None:
