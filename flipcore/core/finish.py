@@ -94,6 +94,8 @@ def reasoning_apart(text: str) -> tuple[str, str, bool]:
     A closing mark without an opening one ends a block that the prompt itself opened, so all before
     it is reasoning.
     """
+    if "<" not in text and "[" not in text:
+        return "", text, False
     folded = text.lower()
     if not any(beginning in folded for beginning in _BEGIN):
         return "", text, False

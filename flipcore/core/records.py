@@ -12,7 +12,7 @@ import hashlib
 import json
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, lru_cache
 from itertools import accumulate
 from typing import Any
 
@@ -266,8 +266,12 @@ class CallIds:
 
     def call_id(self, model: str, revision: str, sample: int = 0) -> str:
         """Return `Call.call_id` of the request."""
-        caller = _CANONICAL.encode([model, revision])[:-1]
-        return digest_of_text(f"{caller},{self._request},{sample},null]")
+        return digest_of_text(f"{_caller(model, revision)},{self._request},{sample},null]")
+
+
+@lru_cache(1_024)
+def _caller(model: str, revision: str) -> str:
+    return _CANONICAL.encode([model, revision])[:-1]
 
 
 @dataclass(frozen=True)

@@ -4,6 +4,7 @@ every axis."""
 import json
 from collections.abc import Collection, Iterator, Mapping
 from concurrent.futures import Future
+from functools import cached_property
 from hashlib import md5
 from pathlib import Path
 
@@ -117,12 +118,18 @@ class Sums:
             return
         n_rows = columns["completions"].num_rows
         self.n_calls, self.n_outputs = self.n_calls + n_rows, self.n_outputs + n_rows
-        with duckdb.connect(":memory:", config={"threads": 1}) as connection:
-            connection.register("completions", columns["completions"])
-            self.of_outputs += _sum_of(connection, f"SELECT {_OF_OUTPUT} FROM completions")
-            if "readout_sources" in columns:
-                connection.register("readout_sources", columns["readout_sources"])
-                self.of_sources += _sum_of(connection, f"SELECT {_OF_SOURCE} FROM readout_sources")
+        connection = self._connection
+        connection.register("outputs", columns["completions"])
+        self.of_outputs += _sum_of(connection, f"SELECT {_OF_OUTPUT} FROM outputs")
+        connection.unregister("outputs")
+        if "readout_sources" in columns:
+            connection.register("sources", columns["readout_sources"])
+            self.of_sources += _sum_of(connection, f"SELECT {_OF_SOURCE} FROM sources")
+            connection.unregister("sources")
+
+    @cached_property
+    def _connection(self) -> DuckDBPyConnection:
+        return duckdb.connect(":memory:", config={"threads": 1})
 
     def agree(self, store: Store, study_id: str) -> bool:
         """Return whether the store holds what was handed to it. False asks for a second reading."""

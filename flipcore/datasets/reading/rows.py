@@ -91,7 +91,8 @@ def read_rows(
             if suffix in (".csv", ".tsv")
             else _json(path, suffix, most_mb)
         )
-    return rows if suffix in (".jsonl", ".json") else (_without_surrogates(row) for row in rows)
+    is_checked = suffix in (".jsonl", ".json", ".csv", ".tsv")
+    return rows if is_checked else (_without_surrogates(row) for row in rows)
 
 
 def _check_file(path: Path, suffix: str, most_mb: int) -> None:
@@ -161,17 +162,26 @@ def _lines(path: Path, most_mb: int) -> Iterator[tuple[int, str | None]]:
 _TOO_LONG = f"has more than {MAX_ROW // 1_000_000} MB; give each row a line of its own"
 
 
+_NOT_UTF8 = "holds bytes that are not UTF-8; save the file as UTF-8"
+
+
 def _without_surrogates(row: Row) -> Row:
     """Text with surrogates cannot be stored or shown, whether it came from wrong bytes or from a
     JSON escape.
     """
     if row.problem:
         return row
+    if _can_be_stored(json.dumps(row.values, ensure_ascii=False, default=str)):
+        return row
+    return replace(row, problem=_NOT_UTF8)
+
+
+def _can_be_stored(text: str) -> bool:
     try:
-        json.dumps(row.values, ensure_ascii=False, default=str).encode("utf-8")
+        text.encode("utf-8")
     except UnicodeEncodeError:
-        return replace(row, problem="holds bytes that are not UTF-8; save the file as UTF-8")
-    return row
+        return False
+    return True
 
 
 def _json(path: Path, suffix: str, most_mb: int) -> Iterator[Row]:
@@ -195,13 +205,7 @@ def _may_hold_surrogates(line: str) -> bool:
     """Tell whether a line of JSON has wrong bytes or escapes of half a character; few lines do, and
     a look at each value is dear.
     """
-    if "\\ud" in line or "\\uD" in line:
-        return True
-    try:
-        line.encode("utf-8")
-    except UnicodeEncodeError:
-        return True
-    return False
+    return "\\ud" in line or "\\uD" in line or not _can_be_stored(line)
 
 
 def _is_object(line: str | None) -> bool:
@@ -451,6 +455,7 @@ def _csv(path: Path, header: tuple[str, ...], most_mb: int) -> Iterator[Row]:
     delimiter = "," if header else max(_DELIMITERS, key=first.count)
     reader = csv.reader(chain((first,), parts), delimiter=delimiter, strict=True)
     columns: tuple[str, ...] = header
+    is_storable_header = True
     while True:
         start, parts.n_chars = reader.line_num + 1, 0
         try:
@@ -465,10 +470,13 @@ def _csv(path: Path, header: tuple[str, ...], most_mb: int) -> Iterator[Row]:
         if not columns:
             columns = _named_columns(cells)
             _check_columns(path, columns)
+            is_storable_header = _can_be_stored("".join(columns))
         elif cells and len(cells) != len(columns):
             yield Row(start, problem=f"has {len(cells)} columns and the header has {len(columns)}")
-        elif cells:
+        elif cells and is_storable_header and _can_be_stored("".join(cells)):
             yield Row(start, dict(zip(columns, cells, strict=True)))
+        elif cells:
+            yield Row(start, dict(zip(columns, cells, strict=True)), problem=_NOT_UTF8)
 
 
 def _named_columns(cells: Sequence[str]) -> tuple[str, ...]:
@@ -483,8 +491,8 @@ def _named_columns(cells: Sequence[str]) -> tuple[str, ...]:
 
 def _csv_parts(path: Path, most_mb: int) -> Iterator[str | None]:
     for _, line in _lines(path, most_mb):
-        if line is None:
-            yield None
+        if line is None or "\r" not in line:
+            yield line
         else:
             yield from _LINE_END.split(line)
 

@@ -41,9 +41,14 @@ def score_of(value: Any) -> float | None:
     if isinstance(value, Mapping) and len(value) == 1:
         (value,) = value.values()
     if isinstance(value, str):
-        number = score_of_cell(value)
-        return None if number is None else number_of(number)
+        return _score_of_text(value)
     return number_of(value)
+
+
+@lru_cache(4_096)
+def _score_of_text(text: str) -> float | None:
+    number = score_of_cell(text)
+    return None if number is None else number_of(number)
 
 
 def scorer_readout(name: str, value: Any) -> LogReadout:
