@@ -6,57 +6,22 @@ set aside stays unseen, as everywhere. The file is only read. One process holds 
 a dashboard is open, `open` raises a sentence that says who has the file.
 """
 
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Sequence
+from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
-from flipcore.charts.theme import colours
-from flipcore.claims.claim import Claim, description
 from flipcore.core.errors import BadInput
-from flipcore.extractors import title_of
 from flipcore.reports.answer import Answer
 from flipcore.reports.audit import Verdict, audit, verdict
-from flipcore.reports.memory import why_no_test
-from flipcore.reports.rows import Row
 from flipcore.reports.whole_study import WholeStudy, imported, study_of, whole_study
-from flipcore.stats.base.estimate import Estimate
 from flipcore.stats.flips.surface import surface
 from flipcore.store.connection import Store
 from flipcore.store.queries import studies
 from flipcore.store.queries.readout_rows import as_texts
-
-if TYPE_CHECKING:
-    import plotly.graph_objects as go
-
-# A detector reports one of these; the first that it has is drawn.
-_DRAWN = ("gap", "score_gap", "rate")
-ESTIMATE = ("value", "low", "high", "level", "method", "n", "seed", "note", "coverage")
-
-
-@dataclass(frozen=True, eq=False)
-class Result:
-    """`claims` in order; `frame`: one row per estimate, with its claim (`claim`, `is_claimed`)."""
-
-    claims: tuple[Claim, ...]
-    frame: pd.DataFrame
-    draw: "Callable[[Any], go.Figure] | None" = field(default=None, repr=False)
-
-    def text(self) -> str:
-        """Return the claims, one per line."""
-        return "\n".join(claim.text for claim in self.claims if claim.text)
-
-    def figure(self, dark: bool = False) -> "go.Figure":
-        """Draw the figure of the same page. Raises BadInput where there is nothing to draw."""
-        if self.draw is None:
-            raise BadInput("There is nothing to draw yet: no estimate is defined.")
-        theme = colours("dark" if dark else None)
-        # A background of its own: a notebook may be light or dark.
-        return self.draw(theme).update_layout(paper_bgcolor=theme.page, plot_bgcolor=theme.page)
 
 
 @dataclass(frozen=True, eq=False)
@@ -115,62 +80,17 @@ class StudyView:
             raise BadInput("Nothing was judged right or wrong here, or tasks of a log are not pooled, so there is no score.")
         return self.whole.score
 
-    def decomposition(self, model: str = "") -> Result:
+    def decomposition(self, model: str = "") -> Answer:
         """T = G + A by axis and extractor, with the noise floor, as the page Flips shows it."""
-        name = self._model(model)
-        report = self.whole.report
-        cells = report.decompositions[name]
+        return self.whole.flips[self._model(model)]
 
-        def draw(theme: Any) -> "go.Figure":
-            from flipcore.charts.flips import decomposition_bars
-
-            return decomposition_bars(cells, title_of, theme)
-
-        claims = tuple(report.claims.get(name, ()))
-        return Result(claims, _table(report.cell_rows(name)), draw if cells else None)
-
-    def memory(self, model: str = "") -> Result:
+    def memory(self, model: str = "") -> Answer:
         """Results of every detector of memory, corrected for one another."""
-        name = self._model(model)
-        tests = self.whole.report.memory.get(name, [])
-        rows: list[Row] = []
-        estimates: list[tuple[str, Estimate]] = []
-        for memory_test in tests:
-            rows.extend(memory_test.rows(name))
-            key = next((key for key in _DRAWN if key in memory_test.numbers), "")
-            estimate = memory_test.numbers.get(key)
-            if isinstance(estimate, Estimate):
-                estimates.append((f"{memory_test.detector}, {memory_test.items}", estimate))
+        return self.whole.memory.find_model(self._model(model))
 
-        def draw(theme: Any) -> "go.Figure":
-            from flipcore.charts.interval_rows import interval_rows
-
-            figure = interval_rows(estimates, theme)
-            return figure.update_xaxes(title_text="gap or rate, as a share: 1 is 100%")
-
-        claims = tuple(memory_test.claim for memory_test in tests)
-        if not claims:
-            claims = (description(why_no_test(self.whole.everything), "not run"),)
-        return Result(claims, _table(rows), draw if estimates else None)
-
-    def holdout(self) -> Result:
+    def holdout(self) -> Answer:
         """Verdict on benchmark and holdout, its four tests, and each model's inflation."""
-        tests = self.whole.holdout
-        answer = self.whole.inflation
-        selection = answer.selection
-
-        def draw(theme: Any) -> "go.Figure":
-            from flipcore.charts.inflation import Inflated, inflation_figure
-
-            models = []
-            for shift in selection:
-                models.append(Inflated(shift.model, *shift.accuracies, shift.inflation()))
-            return inflation_figure(models, theme)
-
-        rows = list(tests.rows()) if tests else []
-        rows += [row for row in answer.rows() if row.claim]
-        claims = self.whole.holdout_claims or (answer.claim,)
-        return Result(claims, _table(rows), draw if selection else None)
+        return self.whole.sets
 
     def ranking(self) -> Answer:
         """Order of the models, and under how many prompts and extractors it holds.
@@ -183,7 +103,7 @@ class StudyView:
 
     def _model(self, name: str) -> str:
         """Return the named model, or the first. BadInput lists those of the study."""
-        models = list(self.whole.report.decompositions)
+        models = self.whole.models
         if not models:
             raise BadInput("No answer has come back yet, so there is nothing to estimate. Run the study first.")
         if name and name not in models:
@@ -239,11 +159,3 @@ def study_in_memory(source: pd.DataFrame | str | Path, words: Sequence[str] = ()
         else:
             path = Path(source)
         return StudyView(store, imported(path, words, store))
-
-
-def _table(rows: Iterable[Row]) -> pd.DataFrame:
-    records = [row.with_claim() for row in rows]
-    if records:
-        return pd.DataFrame(records)
-    # An empty table has the columns of a full one, so that a notebook's next line works.
-    return pd.DataFrame(columns=["model", "quantity", *ESTIMATE, "claim", "is_claimed"])

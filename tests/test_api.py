@@ -95,7 +95,7 @@ def test_every_estimate_has_its_interval_method_n_and_seed_and_the_same_value_as
     split = study.decomposition()
     (cell,) = [
         one
-        for one in study.whole.report.decompositions["simulated-noisy"]
+        for one in study.whole.flips["simulated-noisy"].cells
         if (one.axis, one.extractor) == ("option_order", "first_token")
     ]
     frame = split.frame.set_index(["axis", "extractor", "quantity"])
@@ -156,7 +156,7 @@ def test_a_closed_gate_withholds_its_claim_here_too(path):
     """Nobody has reviewed the paraphrases of this study."""
     with flipcore.open(path) as flipscope:
         study = flipscope.study(STUDY.name)
-        if "paraphrase" not in study.whole.report.closed_gates:
+        if "paraphrase" not in study.whole.closed_gates:
             pytest.skip("no paraphrase of these items is shipped")
         rows = study.decomposition().frame
         mine = rows[rows["axis"] == "paraphrase"]

@@ -21,7 +21,10 @@ class Question(StrEnum):
     """A question that somebody asks of a study."""
 
     SCORE = "score"
+    FLIPS = "flips"
     RANKING = "ranking"
+    MEMORY = "memory"
+    HOLDOUT = "holdout"
 
 
 @dataclass(frozen=True)

@@ -441,8 +441,8 @@ def _score_line(c: WholeStudy, model: str) -> str:
         claim, scorer = model_score.claim, title_of(model_score.reader).lower()
         detail = f"{claim.detail[:1].lower()}{claim.detail[1:]}"
         line = f"{claim.text} By {scorer}; {detail}".rstrip("; ")
-        passes = [note for note in c.report.notes.get(model, ()) if "pass^" in note]
+        passes = [note for note in c.flips[model].notes if "pass^" in note]
         return "\n".join([line, *passes])
-    score = c.report.headlines[model].score
+    score = c.flips[model].headline.score
     words = score.text.removeprefix(f"{model}: ") if score else "No score was recorded."
     return f"{model}: {words} {c.mismatch(model)}".rstrip()

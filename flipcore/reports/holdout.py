@@ -9,6 +9,8 @@ import pandas as pd
 
 from flipcore.annotation.gates import closed_gates
 from flipcore.annotation.surveys.sheets import survey_results
+from flipcore.charts.inflation import Inflated, inflation_figure
+from flipcore.charts.theme import Colours, Figure
 from flipcore.claims.claim import Claim, description
 from flipcore.claims.gates import reason
 from flipcore.claims.holdout import inflation_claim, outcome_claim, verdict_claim
@@ -18,8 +20,9 @@ from flipcore.core.randomness import generator
 from flipcore.core.records import FIRST_TOKEN, WRITTEN_ANSWER, Item
 from flipcore.extractors import title_of
 from flipcore.models import model_cards
+from flipcore.reports.answer import Answer, FigureOf, Question
 from flipcore.reports.holdout_sets import Sets, sets_of_study
-from flipcore.reports.rows import Row, plain
+from flipcore.reports.rows import Row, notebook_table, plain
 from flipcore.stats.base.estimate import MIN_N, number_text
 from flipcore.stats.holdout import verdict
 from flipcore.stats.holdout.comparison import Comparison
@@ -363,6 +366,58 @@ class HoldoutReport:
         for name, test in self.tests.items():
             title, claim, place = TITLES[name].lower(), outcome_claim(test), {"test": name}
             yield Row("", "target and retro", title, test.estimate, claim, place)
+
+
+@dataclass(frozen=True, eq=False)
+class SetsReport(Answer):
+    """The tests of two sets, None where they are too small for any, and the inflation if the
+    holdout is fair."""
+
+    tests: HoldoutReport | None
+    inflation: Inflation
+
+    question = Question.HOLDOUT
+
+    @property
+    def claims(self) -> tuple[Claim, ...]:
+        return (*(self.tests.claims if self.tests else ()), self.inflation.claim)
+
+    @property
+    def has_sets(self) -> bool:
+        """True where there are two sets to compare."""
+        return bool(self.tests or self.inflation.conditions)
+
+    def rows(self) -> Iterator[Row]:
+        yield from self.tests.rows() if self.tests else ()
+        yield from self.inflation.rows()
+
+    @property
+    def frame(self) -> pd.DataFrame:
+        """Table of tests and of the inflation that the claim is about."""
+        return notebook_table(row for row in self.rows() if row.claim)
+
+    @property
+    def figures(self) -> Mapping[str, FigureOf]:
+        """Each model's accuracy on both sets."""
+        models = []
+        for condition in self.inflation.selection:
+            models.append(Inflated(condition.model, *condition.accuracies, condition.inflation()))
+
+        def draw(theme: Colours) -> Figure:
+            return inflation_figure(models, theme)
+
+        return {"inflation": draw} if models else {}
+
+    def lines(self) -> list[str]:
+        said = self.inflation.claim
+        lines = self.tests.text() if self.tests else []
+        return [*lines, f"{said.text} {said.detail}".rstrip()]
+
+    def as_dict(self) -> dict[str, Any]:
+        return {
+            "holdout": self.tests.as_dict() if self.tests else None,
+            "inflation": self.inflation.as_dict() if self.inflation.conditions else None,
+        }
 
 
 def four_tests(

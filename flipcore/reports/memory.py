@@ -14,6 +14,8 @@ import numpy as np
 import pandas as pd
 
 from flipcore.axes.bit_flip import AXES, BitFlip
+from flipcore.charts.interval_rows import interval_rows
+from flipcore.charts.theme import Colours, Figure
 from flipcore.claims.claim import Claim, description
 from flipcore.claims.memory import Witness, adjusted, after_rl, n_tests, summary_claim
 from flipcore.claims.memory_curve import curve_claim
@@ -39,6 +41,7 @@ from flipcore.detectors import (
 from flipcore.detectors.detector import Evidence
 from flipcore.detectors.losses import Loss
 from flipcore.models import model_cards
+from flipcore.reports.answer import Answer, FigureOf, Question
 from flipcore.reports.rows import Row, plain
 from flipcore.stats.base.estimate import MIN_N, Estimate, missing, p_text
 from flipcore.stats.memory import frames
@@ -315,13 +318,21 @@ def memory_tests(
     everything=True)`). `items` are the study's, `closed_gates` gates that are closed
     (`gates.reasons`), `pairs` those stored of its items. A model's list is empty where nothing is
     compared."""
+    by_model = measurements_of(frame, study, items, pairs)
+    return family_tests(by_model, study.control, closed_gates or {}, MARGIN)
+
+
+def measurements_of(
+    frame: pd.DataFrame, study: Study, items: pd.DataFrame | None = None, pairs: Pairs | None = None
+) -> dict[str, list[Measurement]]:
+    """Measure every model with every detector; the arguments are those of `memory_tests`."""
     frame = frames.compared_sets(frames.with_reference(frame, study), study)
     by_model = {}
     for name, part in frame.groupby("model", sort=False):
         model = str(name)
         controls = members_of(study, items, pairs, model)
         by_model[model] = detector_measurements(part, controls, study.detectors)
-    return family_tests(by_model, study.control, closed_gates or {}, MARGIN)
+    return by_model
 
 
 def family_tests(
@@ -547,23 +558,81 @@ def summary(tests: Sequence[MemoryTest], frame: pd.DataFrame) -> Claim:
     return replace(claim, detail=f"{claim.detail} No detector was run on the {untested}.")
 
 
-def memory_headline(
-    frame: pd.DataFrame,
-    study: Study,
-    items: pd.DataFrame | None = None,
-    closed_gates: Mapping[str, str] | None = None,
-    pairs: Pairs | None = None,
-) -> Claim | None:
-    """The summary over all detectors of the first model; None where nothing is compared
-    yet."""
-    if frame.empty:
-        return None
-    model = str(frame["model"].iloc[0])
-    # Every model is computed, although one is shown: the family of tests is that of all.
-    tests = memory_tests(frame, study, items, closed_gates, pairs)[model]
-    if not tests:
-        return None
-    return summary(tests, frames.compared_sets(frame[frame["model"] == model], study))
+# A detector reports one of these; the first that it has is drawn.
+_DRAWN = ("gap", "score_gap", "rate")
+
+
+@dataclass(frozen=True, eq=False)
+class MemoryReport(Answer):
+    """Every test of memory of each model, one family over all models.
+
+    `summaries` say which kinds of evidence agree, of each model that has tests; `why_none` what
+    keeps a model from having any.
+    """
+
+    tests: Mapping[str, Sequence[MemoryTest]]
+    summaries: Mapping[str, Claim]
+    why_none: str = ""
+
+    question = Question.MEMORY
+
+    @property
+    def claims(self) -> tuple[Claim, ...]:
+        claims = tuple(test.claim for test in chain.from_iterable(self.tests.values()))
+        return claims or (description(self.why_none, "not run"),)
+
+    def rows(self) -> Iterator[Row]:
+        for model, tests in self.tests.items():
+            for test in tests:
+                yield from test.rows(model)
+
+    @property
+    def figures(self) -> Mapping[str, FigureOf]:
+        """Gaps and rates of the detectors that have one."""
+        estimates: list[tuple[str, Estimate]] = []
+        for test in chain.from_iterable(self.tests.values()):
+            key = next((key for key in _DRAWN if key in test.numbers), "")
+            if isinstance(estimate := test.numbers.get(key), Estimate):
+                estimates.append((f"{test.detector}, {test.items}", estimate))
+
+        def draw(theme: Colours) -> Figure:
+            title = "gap or rate, as a share: 1 is 100%"
+            return interval_rows(estimates, theme).update_xaxes(title_text=title)
+
+        return {"detectors": draw} if estimates else {}
+
+    def lines(self) -> list[str]:
+        lines = []
+        for model, tests in self.tests.items():
+            if model in self.summaries:
+                lines.append(f"  {self.summaries[model].text}")
+            lines += [f"  {test.items}, {test.detector}: {test.sentence}" for test in tests]
+        return lines
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return the summary and the tests of the first model."""
+        model, tests = next(iter(self.tests.items()), ("", ()))
+        summary = self.summaries.get(model)
+        return {
+            "memory_headline": summary.text if summary else None,
+            "memory": [test.as_dict() for test in tests],
+        }
+
+    def find_model(self, model: str) -> "MemoryReport":
+        """Return the tests of one model, corrected over all models as here."""
+        return replace(self, tests={model: self.tests.get(model, ())})
+
+
+def memory_report(
+    tests: Mapping[str, Sequence[MemoryTest]], frame: pd.DataFrame, study: Study
+) -> MemoryReport:
+    """Report the tests of each model of `frame`, everything that the models answered."""
+    summaries = {}
+    for model, own_tests in tests.items():
+        if own_tests:
+            rows = frames.compared_sets(frame[frame["model"] == model], study)
+            summaries[model] = summary(own_tests, rows)
+    return MemoryReport(tests, summaries, why_no_test(frame))
 
 
 def break_to_open(frame: pd.DataFrame) -> dict[str, str] | None:

@@ -1,22 +1,25 @@
-"""Every estimate of a study as one object: for the command line, for tables and for export."""
+"""Flips of each model of a study, for every view of them."""
 
 import math
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
+from typing import Any
 
 import pandas as pd
 
 from flipcore.annotation.judge_labels import Pairs
+from flipcore.charts.flips import decomposition_bars
+from flipcore.charts.theme import Colours, Figure
 from flipcore.claims import flips
 from flipcore.claims.claim import Claim
 from flipcore.claims.flips import UNDEFINED
 from flipcore.core.records import role_name
 from flipcore.extractors import title_of
+from flipcore.reports.answer import Answer, FigureOf, Question
 from flipcore.reports.flips import Headline, claimed_headline
 from flipcore.reports.log_scores import TaskScore, leading
-from flipcore.reports.memory import MemoryTest
 from flipcore.reports.read_by_people import PeopleOnFlips, people_on_flips, to_say
-from flipcore.reports.rows import Row, claim_fields, plain
+from flipcore.reports.rows import Row, claim_fields, notebook_table, plain
 from flipcore.stats.base.estimate import Estimate
 from flipcore.stats.flips.coded_answers import coded_answers
 from flipcore.stats.flips.decomposition import (
@@ -29,57 +32,64 @@ from flipcore.stats.flips.decomposition import (
 from flipcore.stats.memory.rewritten import HarnessAccuracy
 
 
-@dataclass(frozen=True)
-class Report:
-    """`decompositions[model]` in the order of axes and readouts; `headlines[model]` the sentence
-    above them; `memory[model]` the tests of items against controls, `memory_claims[model]` which
-    kinds of evidence agree, `harness[model]` what rotation adds to a single vote, where there are
-    any, `people[model]` T = G + A with people's labels of pairs in it. `closed_gates` are the axes
-    and extractors that are not claimed, each with what is missing."""
+@dataclass(frozen=True, eq=False)
+class FlipsReport(Answer):
+    """Flips of one model: `cells` in the order of axes and extractors, and the headline above them.
 
-    headlines: dict[str, Headline]
-    decompositions: dict[str, list[Decomposition]]
-    memory: dict[str, list[MemoryTest]] = field(default_factory=dict)
-    memory_claims: dict[str, Claim] = field(default_factory=dict)
-    harness: dict[str, HarnessAccuracy] = field(default_factory=dict)
-    closed_gates: Mapping[str, str] = field(default_factory=dict)
-    claims: Mapping[str, list[Claim]] = field(default_factory=dict)
-    notes: Mapping[str, list[str]] = field(default_factory=dict)
-    people: Mapping[str, list[PeopleOnFlips]] = field(default_factory=dict)
+    `cell_claims` are said of the cells, one each; where the reference is lacking, one in their
+    place. `harness` is what rotation adds to a single vote, `people` T = G + A with people's labels
+    of pairs in it.
+    """
 
-    def text(self) -> str:
-        lines = []
-        for model in self.decompositions:
-            lines += ["", f"{model}: {self.headlines[model].sentence}"]
-            lines += [
-                f"  {claim.text} {claim.detail}".rstrip()
-                for claim in self.named_claims(model)
-                if claim.outcome != UNDEFINED or claim.withheld
-            ]
-            for people in to_say(self.people.get(model, [])):
-                lines.append(f"  {people.sentence} {people.narrower}")
-            lines += [f"  {note}" for note in self.notes.get(model, ())]
-            if model in self.harness:
-                lines.append(f"  {self.harness[model].sentence()}")
-            if model in self.memory_claims:
-                lines.append(f"  {self.memory_claims[model].text}")
-            for test in self.memory.get(model, ()):
-                lines.append(f"  {test.items}, {test.detector}: {test.sentence}")
-        return "\n".join(lines).strip() or "No answer has come back yet."
+    model: str
+    headline: Headline
+    cells: Sequence[Decomposition] = ()
+    cell_claims: Sequence[Claim] = ()
+    notes: Sequence[str] = ()
+    people: Sequence[PeopleOnFlips] = ()
+    harness: HarnessAccuracy | None = None
 
-    def named_claims(self, model: str) -> list[Claim]:
-        """The claims of a model's cells. What is said in the place of a withheld one names its
-        cell; those that are withheld alike are one."""
+    question = Question.FLIPS
+
+    @property
+    def claims(self) -> tuple[Claim, ...]:
+        return (*self.headline.claims, *self.cell_claims)
+
+    @property
+    def figures(self) -> Mapping[str, FigureOf]:
+        """The parts of each cell's flips."""
+
+        def draw(theme: Colours) -> Figure:
+            return decomposition_bars(self.cells, title_of, theme)
+
+        return {"decomposition": draw} if self.cells else {}
+
+    @property
+    def frame(self) -> pd.DataFrame:
+        """Table of the cells, without accuracies."""
+        return notebook_table(self.cell_rows())
+
+    def lines(self) -> list[str]:
+        lines = [f"{self.model}: {self.headline.sentence}"]
+        for claim in self.named_claims():
+            if claim.outcome != UNDEFINED or claim.withheld:
+                lines.append(f"  {claim.text} {claim.detail}".rstrip())
+        lines += [f"  {people.sentence} {people.narrower}" for people in to_say(self.people)]
+        lines += [f"  {note}" for note in self.notes]
+        return lines + ([f"  {self.harness.sentence()}"] if self.harness else [])
+
+    def named_claims(self) -> list[Claim]:
+        """The claims of the cells. What is said in the place of a withheld one names its cell;
+        those that are withheld alike are one."""
         # Ten cells behind one gate would say the same ten times.
         claims: list[Claim] = []
         first_of: dict[tuple[str, str], Claim] = {}
         places_of: dict[tuple[str, str], list[str]] = {}
-        cells = self.decompositions[model]
-        for i, claim in enumerate(self.claims.get(model, ())):
-            if claim.withheld and i < len(cells):
+        for i, claim in enumerate(self.cell_claims):
+            if claim.withheld and i < len(self.cells):
                 reason = (claim.withheld, claim.detail)
                 first_of.setdefault(reason, claim)
-                places_of.setdefault(reason, []).append(cell_place(cells[i]))
+                places_of.setdefault(reason, []).append(cell_place(self.cells[i]))
             else:
                 claims.append(claim)
         for reason, claim in first_of.items():
@@ -87,53 +97,43 @@ class Report:
             claims.append(replace(claim, withheld=withheld))
         return claims
 
-    def rows(self, model: str) -> Iterator[Row]:
-        """The rows of one model: accuracy at the base prompt, every cell, what rotation adds, every
-        detector of memory."""
-        for role, mean in self.headlines[model].accuracies.items():
+    def rows(self) -> Iterator[Row]:
+        """Accuracy at the base prompt, every cell, and what rotation adds."""
+        model = self.model
+        for role, mean in self.headline.accuracies.items():
             where = "base prompt, reference extractor"
             if role:
                 where = f"{where}, {role.replace('_', ' ')}"
             yield Row(model, where, "accuracy", mean, place={"model": model, "role": role})
-        yield from self.cell_rows(model)
-        if harness := self.harness.get(model):
+        yield from self.cell_rows()
+        if self.harness:
             for name in ("led", "single", "difference"):
-                yield Row(model, "rotation", name, getattr(harness, name), place={"model": model})
-        for test in self.memory.get(model, ()):
-            yield from test.rows(model)
+                estimate = getattr(self.harness, name)
+                yield Row(model, "rotation", name, estimate, place={"model": model})
 
-    def cell_rows(self, model: str) -> Iterator[Row]:
+    def cell_rows(self) -> Iterator[Row]:
         """T, G, A and what stands beside them of each axis and extractor, with the cell's claim."""
-        claims = self.claims.get(model, ())
         # Where the reference is lacking there is a claim and no cell.
-        for cell, claim in zip(self.decompositions[model], claims, strict=False):
+        for cell, claim in zip(self.cells, self.cell_claims, strict=False):
             where = cell_place(cell)
-            place = {"model": model, "axis": cell.axis, "extractor": cell.extractor}
+            place = {"model": self.model, "axis": cell.axis, "extractor": cell.extractor}
             for name in (*COLUMNS, "share"):
                 # Of the reference itself A is 0, so that G is T, by definition.
                 repeats = cell.is_reference and name not in ("T", "W", "excess")
                 estimate = getattr(cell, name)
-                yield Row(model, where, name, estimate, claim, place, is_repeated=repeats)
-        for people in self.people.get(model, ()):
+                yield Row(self.model, where, name, estimate, claim, place, is_repeated=repeats)
+        for people in self.people:
             yield from people.rows()
 
-    def as_dict(self) -> dict:
-        models = {model: self._model(model) for model in self.decompositions}
-        return {"models": models, "closed": dict(self.closed_gates)}
-
-    def _model(self, model: str) -> dict:
-        claims, cells = self.claims.get(model, []), self.decompositions[model]
+    def as_dict(self) -> dict[str, Any]:
+        pairs = zip(self.cells, self.cell_claims, strict=False)
         return {
-            "headline": self.headlines[model].sentence,
-            "cells": [_cell(cell, claim) for cell, claim in zip(cells, claims, strict=False)],
-            "people": [row.as_dict() for row in self.people.get(model, ())],
-            "not_claimed": [claim.withheld for claim in claims if claim.withheld],
-            "notes": list(self.notes.get(model, ())),
-            "harness": _harness(self.harness.get(model)),
-            "memory_headline": (
-                self.memory_claims[model].text if model in self.memory_claims else None
-            ),
-            "memory": [test.as_dict() for test in self.memory.get(model, ())],
+            "headline": self.headline.sentence,
+            "cells": [_cell(cell, claim) for cell, claim in pairs],
+            "people": [row.as_dict() for row in self.people],
+            "not_claimed": [claim.withheld for claim in self.cell_claims if claim.withheld],
+            "notes": list(self.notes),
+            "harness": _harness(self.harness),
         }
 
 
@@ -148,7 +148,7 @@ def study_report(
     by_task: bool = False,
     pairs: Pairs | None = None,
     **settings,
-) -> Report:
+) -> dict[str, FlipsReport]:
     """Report the flips of `frame`, the readouts of one or more models; `settings` go to
     `decompositions`. Without a `reference` it is the first scorer of a log (`scores`), the written
     answer, or else a model's last extractor, and that is said. One that was asked for and that a
@@ -159,42 +159,37 @@ def study_report(
     """
     models = list(frame["model"].unique()) if not frame.empty else []
     gates = closed_gates or {}
-    cells: dict[str, list[Decomposition]] = {}
-    headlines: dict[str, Headline] = {}
-    claims: dict[str, list[Claim]] = {}
-    notes: dict[str, list[str]] = {}
-    people: dict[str, list[PeopleOnFlips]] = {}
+    reports = {}
+    n_labelled = len(pairs.rows) if pairs else 0
     for model in models:
         part, heat = frame[frame["model"] == model], (temperatures or {}).get(model)
         answers = coded_answers(part)
         own_scores = [score for score in scores if score.model == model]
         scorers = [score.scorer for score in own_scores]
         reference_name = reference or default_reference(answers.extractors, scorers)
-        headlines[model] = claimed_headline(
+        headline = claimed_headline(
             part, gates, temperature=heat, scores=own_scores, by_task=by_task
         )
-        notes[model] = []
+        notes = []
         # The usual reference is said nowhere, another one is.
         if not reference and reference_name != REFERENCE:
-            notes[model].append(f"Reference extractor: {title_of(reference_name).lower()}.")
-        notes[model] += filter(None, (score.passes_words() for score in leading(own_scores, model)))
+            notes.append(f"Reference extractor: {title_of(reference_name).lower()}.")
+        notes += filter(None, (score.passes_words() for score in leading(own_scores, model)))
         if repeated := (repeats or {}).get(model):
-            notes[model].append(repeated)
+            notes.append(repeated)
         if reference_name not in answers.extractors:
             # A reference that was asked for is never replaced by another.
             lacking = flips.lacking_reference(reference_name, answers.extractors)
-            cells[model], claims[model] = [], [lacking]
-            headlines[model] = replace(headlines[model], claims=(lacking,))
+            headline = replace(headline, claims=(lacking,))
+            reports[model] = FlipsReport(model, headline, cell_claims=[lacking], notes=notes)
             continue
-        cells[model] = decompositions(answers, reference_name, **settings)
-        claims[model] = flips.cell_claims(cells[model], closed_gates, heat)
-        n_labelled = len(pairs.rows) if pairs else 0
-        all_claims = (*claims[model], *headlines[model].claims)
-        if unchecked := flips.unchecked_words(all_claims, n_labelled):
-            notes[model].append(unchecked)
-        if pairs and pairs.rows:
-            people[model] = people_on_flips(model, cells[model], part, pairs, gates)
-    return Report(headlines, cells, closed_gates=gates, claims=claims, notes=notes, people=people)
+        cells = decompositions(answers, reference_name, **settings)
+        claims = flips.cell_claims(cells, closed_gates, heat)
+        if unchecked := flips.unchecked_words((*claims, *headline.claims), n_labelled):
+            notes.append(unchecked)
+        people = people_on_flips(model, cells, part, pairs, gates) if pairs and pairs.rows else []
+        reports[model] = FlipsReport(model, headline, cells, claims, notes, people)
+    return reports
 
 
 def cell_place(cell: Decomposition) -> str:
@@ -202,7 +197,7 @@ def cell_place(cell: Decomposition) -> str:
     return f"{cell.axis.replace('_', ' ')}, {title_of(cell.extractor).lower()}"
 
 
-def table(cells: list[Decomposition], temperature: float | None = None) -> pd.DataFrame:
+def table(cells: Sequence[Decomposition], temperature: float | None = None) -> pd.DataFrame:
     """One row per cell with estimates as text, for a page and for download. `temperature`: None
     where unknown."""
     return pd.DataFrame([_row(cell, temperature) for cell in cells])
@@ -278,16 +273,16 @@ def with_and_without(
     of_all = study_report(frame)
     of_undisputed = study_report(frame[~frame["item_id"].isin(list(disputed))])
     rows = []
-    for model, headline in of_all.headlines.items():
-        undisputed = of_undisputed.headlines.get(model)
-        for role, mean in headline.accuracies.items():
-            name = f"accuracy, {role_name(role, headline.accuracies)} items"
-            remaining = undisputed.accuracies.get(role) if undisputed else None
+    for model, report in of_all.items():
+        undisputed, accuracies = of_undisputed.get(model), report.headline.accuracies
+        for role, mean in accuracies.items():
+            name = f"accuracy, {role_name(role, accuracies)} items"
+            remaining = undisputed.headline.accuracies.get(role) if undisputed else None
             rows.append(_compared(model, name, mean, remaining))
         t_of = {}
-        for cell in of_undisputed.decompositions.get(model, []):
+        for cell in undisputed.cells if undisputed else ():
             t_of[cell.axis, cell.extractor] = cell.T
-        for cell in of_all.decompositions[model]:
+        for cell in report.cells:
             if not {cell.axis, cell.extractor} & gates:
                 remaining = t_of.get((cell.axis, cell.extractor))
                 rows.append(_compared(model, f"T, {cell_place(cell)}", cell.T, remaining))

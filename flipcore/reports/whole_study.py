@@ -22,14 +22,20 @@ from flipcore.extractors import EXTRACTORS, needs_judge, title_of
 from flipcore.reports.answer import Answer, Question, Settings
 from flipcore.reports.badges import badges_of
 from flipcore.reports.flips import Headline, by_wording, judges, made_from, scores_alone
-from flipcore.reports.holdout import HoldoutReport, Inflation, holdout_report, inflation
+from flipcore.reports.holdout import HoldoutReport, Inflation, SetsReport, holdout_report, inflation
 from flipcore.reports.log_scores import TaskScore, leading, task_scores
-from flipcore.reports.memory import MemoryTest, memory_tests, summary
+from flipcore.reports.memory import (
+    Measurement,
+    MemoryReport,
+    family_tests,
+    measurements_of,
+    memory_report,
+)
 from flipcore.reports.ranking import RankingReport, ranking_report, roles_of
 from flipcore.reports.read_by_people import Judges, judges_of
 from flipcore.reports.rows import Row, plain
 from flipcore.reports.score import ScoreReport, score_report
-from flipcore.reports.study import Report, study_report
+from flipcore.reports.study import FlipsReport, study_report
 from flipcore.runs.log_corrections import corrections_of
 from flipcore.runs.log_import import store_logs
 from flipcore.runs.log_survey import survey, tables_in
@@ -248,18 +254,23 @@ class WholeStudy:
         """How many answers were cut off."""
         return truncations(endings(self.store, self.study_id), self.frame)
 
-    @cached_property
-    def memory(self) -> dict[str, list[MemoryTest]]:
-        return memory_tests(self.everything, self.study, self.items, self.closed_gates, self.pairs)
+    @property
+    def measurements(self) -> Mapping[str, Sequence[Measurement]]:
+        """What each detector measured of each model."""
+        return measurements_of(self.everything, self.study, self.items, self.pairs)
+
+    @property
+    def memory(self) -> MemoryReport:
+        return self.answer(Question.MEMORY)
 
     @cached_property
-    def report(self) -> Report:
-        """Flips and memory of each model."""
+    def flips(self) -> dict[str, FlipsReport]:
+        """The flips of each model; of a model of which only values were read, as losses, none."""
         heat = {use.name: use.temperature for use in self.study.models}
         by_task = self.study.is_recorded
         warning = repeated_templates(*made_from(self.items))
         by_units = by_wording(self.frame, self.items, heat, by_task=by_task)
-        report = study_report(
+        reports = study_report(
             self.frame,
             self.reference or None,
             self.closed_gates,
@@ -269,46 +280,32 @@ class WholeStudy:
             by_task=by_task,
             pairs=labelled_pairs(self.store, self.study_id),
         )
-        models = list(dict.fromkeys([*report.decompositions, *self.everything["model"]]))
-        headlines = {
-            model: _beside(self.score, headline) for model, headline in report.headlines.items()
-        }
-        cells, memory_claims, harness = dict(report.decompositions), {}, {}
-        for model in models:
-            answers = self.everything[self.everything["model"] == model]
-            # Models of which only values were read, as losses, have no flips.
-            if model not in cells:
+        answered = dict.fromkeys([*reports, *self.everything["model"]])
+        for model in map(str, answered):
+            if model in reports:
+                headline = _beside(self.score, reports[model].headline)
+            else:
+                reports[model] = FlipsReport(model, NO_ANSWERS)
                 is_scored = leading(self.task_scores, model)
-                headlines[model] = (
-                    scores_alone(self.task_scores, model) if is_scored else NO_ANSWERS
-                )
-                cells[model] = []
-            if accuracy := harness_accuracy(answers):
-                harness[model] = accuracy
-            if tests := self.memory.get(model):
-                memory_claims[model] = summary(tests, frames.compared_sets(answers, self.study))
-        return replace(
-            report,
-            headlines=headlines,
-            decompositions=cells,
-            memory={model: [] for model in models} | self.memory,
-            memory_claims=memory_claims,
-            harness=harness,
-        )
+                headline = scores_alone(self.task_scores, model) if is_scored else NO_ANSWERS
+            harness = harness_accuracy(self.everything[self.everything["model"] == model])
+            reports[model] = replace(reports[model], headline=headline, harness=harness)
+        return reports
 
     # The tests take long, and most views of a study ask for none of them.
-    @cached_property
-    def holdout(self) -> HoldoutReport | None:
-        """The four tests of the study's target and retro items, computed when they are first asked
-        for; None without both sets."""
-        return holdout_report(self.store, self.study_id)
+    @property
+    def sets(self) -> SetsReport:
+        return self.answer(Question.HOLDOUT)
 
-    @cached_property
+    @property
+    def holdout(self) -> HoldoutReport | None:
+        """The four tests of the study's target and retro items; None without both sets."""
+        return self.sets.tests
+
+    @property
     def inflation(self) -> Inflation:
         """The lead of each model on the target over the retro set."""
-        return inflation(
-            conditions(holdout.accuracies(self.store, self.study_id)), self.closed_gates
-        )
+        return self.sets.inflation
 
     @cached_property
     def rows(self) -> tuple[Row, ...]:
@@ -316,10 +313,9 @@ class WholeStudy:
         left out."""
         rows = list(self.score.rows()) if self.score else []
         for model in self.models:
-            rows += self.report.rows(model)
+            rows += [*self.flips[model].rows(), *self.memory.find_model(model).rows()]
         rows += self.ranking.rows() if self.ranking else ()
-        rows += self.holdout.rows() if self.holdout else ()
-        rows += self.inflation.rows()
+        rows += self.sets.rows()
         rows += self.judges.rows()
         return tuple(row for row in rows if not row.is_repeated)
 
@@ -328,21 +324,14 @@ class WholeStudy:
         yield from self.score.claims if self.score else ()
         yield from self.ranking.claims if self.ranking else ()
         for model in self.models:
-            yield from (*self.report.headlines[model].claims, *self.report.claims.get(model, ()))
-            for test in self.report.memory.get(model, ()):
+            yield from self.flips[model].claims
+            for test in self.memory.tests.get(model, ()):
                 yield from (test.claim, *test.further)
-        yield from self.holdout_claims
-
-    @property
-    def holdout_claims(self) -> tuple[Claim, ...]:
-        """The claims on two sets: the verdict, each of the four tests, inflation. None without both
-        sets."""
-        tests = self.holdout.claims if self.holdout else ()
-        return (*tests, self.inflation.claim) if tests or self.inflation.conditions else ()
+        yield from self.sets.claims if self.sets.has_sets else ()
 
     @property
     def models(self) -> list[str]:
-        return list(self.report.decompositions)
+        return list(self.flips)
 
     @property
     def plugins(self) -> str:
@@ -388,12 +377,12 @@ class WholeStudy:
 
     def text(self) -> str:
         lines = [*self.score.lines(), ""] if self.score else []
-        lines += [self.report.text(), ""]
-        sets = self.holdout.text() if self.holdout else []
-        if self.holdout_claims:
-            sets.append(f"{self.inflation.claim.text} {self.inflation.claim.detail}".rstrip())
-        if sets:
-            lines += [*sets, ""]
+        for model in self.models:
+            lines += [*self.flips[model].lines(), *self.memory.find_model(model).lines(), ""]
+        if not self.models:
+            lines += ["No answer has come back yet.", ""]
+        if self.sets.has_sets:
+            lines += [*self.sets.lines(), ""]
         if self.ranking:
             lines += [*self.ranking.lines(), ""]
         for model in self.models:
@@ -407,11 +396,15 @@ class WholeStudy:
         return "\n".join(lines).strip()
 
     def as_dict(self) -> dict[str, Any]:
-        return self.report.as_dict() | {
+        models = {}
+        for model, flips in self.flips.items():
+            models[model] = flips.as_dict() | self.memory.find_model(model).as_dict()
+        return {
+            "models": models,
+            "closed": dict(self.closed_gates),
             "score": self.score.as_dict() if self.score else None,
             "ranking": self.ranking.as_dict() if self.ranking else None,
-            "holdout": self.holdout.as_dict() if self.holdout else None,
-            "inflation": self.inflation.as_dict() if self.inflation.conditions else None,
+            **self.sets.as_dict(),
             "judges": self.judges.as_dict(),
             "cut_off": [truncation.as_dict() for truncation in self.cut],
             "plugins": self.plugins,
@@ -434,6 +427,14 @@ def answer(question: Question, study: WholeStudy, settings: Settings) -> Answer 
             settings.level,
             study.study.scorer_names,
         )
+    if question is Question.HOLDOUT:
+        measured = conditions(holdout.accuracies(study.store, study.study_id))
+        tests = holdout_report(study.store, study.study_id)
+        return SetsReport(tests, inflation(measured, study.closed_gates))
+    if question is Question.MEMORY:
+        control, gates = study.study.control, study.closed_gates
+        family = family_tests(study.measurements, control, gates)
+        return memory_report(family, study.everything, study.study)
     return score_report(
         study.scored_frame,
         is_recorded=study.study.is_recorded,

@@ -1,6 +1,6 @@
 """Answers of a study, computed once per revision and settings for whoever looks."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import cached_property
 from typing import Any
 
@@ -9,10 +9,16 @@ import pandas as pd
 from flipcore.core.study import Study
 from flipcore.core.work import say_step
 from flipcore.reports.answer import Question, Settings
+from flipcore.reports.memory import Measurement, measurements_of
 from flipcore.reports.whole_study import WholeStudy, answer
 from pages.common import gates, session
 
-STEPS = {Question.SCORE: "Adding up the error bar", Question.RANKING: "Comparing the models"}
+STEPS = {
+    Question.SCORE: "Adding up the error bar",
+    Question.RANKING: "Comparing the models",
+    Question.MEMORY: "Testing for memory",
+    Question.HOLDOUT: "Testing both sets",
+}
 
 
 class PageStudy(WholeStudy):
@@ -42,6 +48,10 @@ class PageStudy(WholeStudy):
     def scored_frame(self) -> pd.DataFrame:
         return session.readouts(self.study_id, lock=self.lock, of_scores=True)
 
+    @property
+    def measurements(self) -> Mapping[str, Sequence[Measurement]]:
+        return measurements(self.study_id, self.lock)
+
     def answer(self, question: Question, settings: Settings | None = None) -> Any:
         return answer_of(self.study_id, question, settings, self.lock)
 
@@ -60,10 +70,17 @@ def _answer(study_id: str, question: Question, settings: Settings, lock: str | N
     return answer(question, PageStudy(session.store(), study_id, lock=lock), settings)
 
 
+@session.cached("Testing every detector", 16, is_kept=True)
+def measurements(study_id: str, lock: str | None) -> dict[str, list[Measurement]]:
+    """Return what each detector measured of each model."""
+    study = PageStudy(session.store(), study_id, lock=lock)
+    return measurements_of(study.everything, study.study, study.items, study.pairs)
+
+
 @session.cached("Computing every estimate", max_entries=2, revision=gates.with_labels)
 def study_contents(study_id: str) -> WholeStudy:
     """Return the numbers and claims that methods and tables are made of."""
     study = PageStudy(session.store(), study_id)
     # Computed here, while the page says so, and not where a table asks for it.
-    _ = study.report, study.ranking, study.judges, study.cut
+    _ = study.flips, study.memory, study.ranking, study.judges, study.cut
     return study

@@ -9,14 +9,13 @@ from flipcore.core.work import say_step
 from flipcore.reports.answer import Question
 from flipcore.reports.flips import Headline, claimed_headline
 from flipcore.reports.log_scores import task_scores
-from flipcore.reports.memory import memory_headline as memory_computed
+from flipcore.reports.memory import MemoryReport
 from flipcore.reports.ranking import RankingReport, accuracies_sentence, compares_models
 from flipcore.reports.score import ScoreReport
 from flipcore.stats.flips.coded_answers import CodedAnswers, coded_answers
 from flipcore.stats.flips.decomposition import Decomposition, decompositions
 from flipcore.stats.memory.rewritten import harness_accuracy
 from flipcore.stats.score.error_bar import ErrorBar
-from flipcore.store.queries import pairs as pair_queries
 from pages.common import gates, session
 from pages.common.answers import answer_of
 
@@ -146,17 +145,10 @@ def memory_headline(study_id: str) -> str:
 
     if tenth_of(study_id) is not None:
         return ""
-    study = session.declared(study_id)
-    closed_gates = gates.closed_gates(study_id, (part.name for part in study.axes), ())
-    return _memory_headline(study_id, tuple(closed_gates.items()))
-
-
-@session.cached("Testing for memory", 64, _revision, is_kept=True)
-def _memory_headline(study_id: str, closed_gates: tuple[tuple[str, str], ...]) -> str:
-    frame, items = session.readouts(study_id, everything=True), session.study_items(study_id)
-    pairs = pair_queries.control_pairs(session.store(), study_id)
-    claim = memory_computed(frame, session.declared(study_id), items, dict(closed_gates), pairs)
-    return claim.text if claim else ""
+    report: MemoryReport = answer_of(study_id, Question.MEMORY)
+    # Of several models the first one's.
+    summary = report.summaries.get(next(iter(report.tests), ""))
+    return summary.text if summary else ""
 
 
 def ranking_headline(study_id: str) -> tuple[str, str]:

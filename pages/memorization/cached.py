@@ -24,6 +24,7 @@ from flipcore.stats.memory.pearl_alpha import Setting
 from flipcore.stats.memory.pearl_analysis import Pearl
 from flipcore.store.queries import pairs as pair_queries
 from pages.common import gates, modes, record, session
+from pages.common.answers import measurements
 from pages.common.showing import plain
 
 
@@ -201,20 +202,6 @@ def detectable(view: View, operator: str, extractor: str, margin: float) -> tupl
     return design, detectable_gap(design, n_runs=100)
 
 
-@session.cached("Testing every detector", 16, is_kept=True)
-def measurements(study_id: str, model: str, lock: str | None) -> list[memory.Measurement]:
-    """Return every detector of one model on every kind of item."""
-    frame = frames.with_reference(
-        session.readouts(study_id, lock=lock, everything=True), session.declared(study_id)
-    )
-    study, items = session.declared(study_id), session.study_items(study_id)
-    pairs = pair_queries.control_pairs(session.store(), study_id, lock)
-    frame = frames.compared_sets(frame[frame["model"] == model], study)
-    return memory.detector_measurements(
-        frame, memory.members_of(study, items, pairs, model), study.detectors
-    )
-
-
 def tests(
     view: View, margin: float, operator: str = "", extractor: str = WRITTEN_ANSWER
 ) -> list[memory.MemoryTest]:
@@ -230,8 +217,8 @@ def family(
     view: View, margin: float, operator: str = "", extractor: str = WRITTEN_ANSWER
 ) -> dict[str, list[memory.MemoryTest]]:
     """Return the verdicts on every model."""
-    models = session.readouts(view.study_id, lock=view.lock, everything=True)["model"].unique()
-    by_model = {model: measurements(view.study_id, model, view.lock) for model in models}
+    # A copy: what is remembered stays as it is.
+    by_model = dict(measurements(view.study_id, view.lock))
     # Only the gap depends on the extractor that was chosen, so the others stay as they were cached.
     if operator:
         decided = gap(view, operator, extractor, margin).decided

@@ -104,7 +104,7 @@ def memory_and_inflation(study_id: str) -> None:
     st.subheader("Memory, model by model", anchor=False)
     # On request: it computes every estimate of the study.
     if st.toggle("Compute", key="memory-by-model", bind="query-params"):
-        show_table("memory-by-model", memory_rows(study_contents(study_id).report.memory))
+        show_table("memory-by-model", memory_rows(study_contents(study_id).memory.tests))
 
 
 # Behind a way: the items that one of two models has right and the other wrong, with both raw

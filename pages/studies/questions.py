@@ -13,12 +13,14 @@ from flipcore.charts.theme import colours
 from flipcore.core.errors import FlipscopeError
 from flipcore.core.records import WRITTEN_ANSWER
 from flipcore.core.work import Work
+from flipcore.reports.answer import Question
 from flipcore.reports.flips import flip_to_open
-from flipcore.reports.holdout import HoldoutReport, holdout_report
+from flipcore.reports.holdout import HoldoutReport, SetsReport
 from flipcore.reports.memory import REWRITING, break_to_open
 from flipcore.runs.demo import demo_studies
 from flipcore.runs.progress import QUEUED
 from pages.common import screen, session
+from pages.common.answers import answer_of
 from pages.common.header import show_progress
 from pages.common.headline import headline, memory_headline
 from pages.common.showing import plain
@@ -203,11 +205,12 @@ def _tests_of(study_id: str) -> Work[HoldoutReport | None] | None:
 
 @st.cache_resource(max_entries=4, show_spinner=False)
 def _testing(study_id: str, revision: int) -> Work[HoldoutReport | None]:
-    store, person = session.store(), acting()
+    person = acting()
 
     def make() -> HoldoutReport | None:
         with acting_as(person):
-            return holdout_report(store, study_id)
+            report: SetsReport = answer_of(study_id, Question.HOLDOUT)
+            return report.tests
 
     return Work("Testing both sets", make)
 

@@ -88,7 +88,7 @@ def test_people_who_read_as_the_reference_change_nothing_and_others_correct_it(s
     order = pairs_to_label(judges.pair_sides(store, S), "Ada", [])
     label(store, order)
     whole = whole_study(store, S)
-    people = whole.report.people["simulated-noisy"]
+    people = whole.flips["simulated-noisy"].people
     assert [(one.raw.axis, one.raw.extractor) for one in people[:2]] == [
         ("all_changes", "first_token"),
         ("all_changes", "regex"),
@@ -98,12 +98,7 @@ def test_people_who_read_as_the_reference_change_nothing_and_others_correct_it(s
     assert every.people.stated.value == pytest.approx(every.raw.G.value)
     assert every.people.artifact.value == pytest.approx(every.raw.A.value)
     together = people_on_flips(
-        "simulated-noisy",
-        whole.report.decompositions["simulated-noisy"],
-        whole.frame,
-        labelled_pairs(store, S),
-        {},
-        at_once=True,
+        "simulated-noisy", whole.flips["simulated-noisy"].cells, whole.frame, labelled_pairs(store, S), {}, at_once=True
     )
     assert together[0].people.stated.low < every.people.stated.low and leading(people[::-1]).raw.extractor == "first_token"
     assert "0 disagreements" in every.people.stated.note and "No labelled pair differs" in every.narrower
@@ -115,7 +110,7 @@ def test_labels_that_are_too_few_for_limits_correct_nothing_in_words_or_tables(s
     """Six labels printed "0.42 of pairs state another answer", which invites belief."""
     label(store, pairs_to_label(judges.pair_sides(store, S), "Ada", [])[:12], other=4)
     whole = whole_study(store, S)
-    people = whole.report.people["simulated-noisy"]
+    people = whole.flips["simulated-noisy"].people
     assert 0 < people[0].people.n_pairs < 10
     for one in people:
         row = one.table_row()
@@ -128,7 +123,7 @@ def test_a_closed_gate_withholds_and_pairs_without_an_answer_are_left_out(store)
     label(store, pairs_to_label(judges.pair_sides(store, S), "Ada", []), other=40)
     whole = whole_study(store, S)
     pairs, frame = labelled_pairs(store, S), whole.frame
-    cells = whole.report.decompositions["simulated-noisy"]
+    cells = whole.flips["simulated-noisy"].cells
     shut = people_on_flips("simulated-noisy", cells, frame, pairs, {"label_set": "nobody reviewed it."})
     assert {one.raw.axis for one in shut} == {"option_order", "label_set"}  # over one open axis there is no mean over axes
     assert all(("Not claimed: nobody reviewed it." in one.sentence) == (one.raw.axis == "label_set") for one in shut)

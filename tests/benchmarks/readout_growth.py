@@ -181,7 +181,7 @@ def grown(n_readouts: int, with_polars: bool) -> dict:
         n, peak = store.archives[study_id].n_rows["readouts"], resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e3
         store.close()
         of_polars = in_polars(folder) if with_polars else float("nan")
-        every = [one for model in whole.models for one in whole.report.decompositions[model]]
+        every = [one for model in whole.models for one in whole.flips[model].cells]
         worst = 0.0
         for one in every:
             for estimate, extractor in ((one.T, one.extractor), (one.G, "regex")):

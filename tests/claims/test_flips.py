@@ -51,7 +51,7 @@ def test_changes_of_the_model_that_nobody_checked_say_so():
     assert flips.unchecked_words([claim], 0) == flips.UNCHECKED
     assert flips.unchecked_words([claim], 30) == ""
     assert flips.unchecked_words([only(readme(15, 2))], 0) == ""  # of the extractor that flips alone
-    [notes] = study_report(frame.assign(model="m", is_correct=None, role="benchmark"), REF).notes.values()
+    notes = study_report(frame.assign(model="m", is_correct=None, role="benchmark"), REF)["m"].notes
     assert notes[-1] == flips.UNCHECKED
 
 

@@ -47,9 +47,9 @@ def test_a_judge_that_has_not_passed_enters_no_claim_until_it_has(path, capsys):
     shut = closed_gates(store, JUDGED.study_id, {"option_order"}, {"regex", "judge", "judge_backwards"})
     assert reasons(store, JUDGED.study_id) == shut  # whoever asks without naming anything is told the same
     assert set(shut) == {"judge", "judge_backwards"} and "nobody has labelled" in shut["judge"]
-    report = study_report(studies.readouts(store, JUDGED.study_id), closed_gates=shut)
-    assert "Left out, not reviewed enough: judge" in next(iter(report.headlines.values())).sentence
-    cells = next(iter(report.as_dict()["models"].values()))["cells"]
+    flips = next(iter(study_report(studies.readouts(store, JUDGED.study_id), closed_gates=shut).values()))
+    assert "Left out, not reviewed enough: judge" in flips.headline.sentence
+    cells = flips.as_dict()["cells"]
     assert not any(one["is_claimed"] for one in cells if one["extractor"] in shut)
     store.close()
     assert "Not claimed: " in said(JUDGED, capsys) and "judge" in said(JUDGED, capsys)
@@ -83,9 +83,8 @@ def test_an_axis_that_asked_no_paraphrase_is_said_to_once_with_its_cells(tmp_pat
     runner.run(study, store)
     why = "No paraphrase was asked, because these items have none here. Bring some in under Review."
     assert reasons(store, study.study_id) == {"paraphrase": why}
-    lines = (
-        study_report(studies.readouts(store, study.study_id), closed_gates=reasons(store, study.study_id)).text().splitlines()
-    )
+    reports = study_report(studies.readouts(store, study.study_id), closed_gates=reasons(store, study.study_id))
+    lines = [line for flips in reports.values() for line in flips.lines()]
     cells = "paraphrase, first token; paraphrase, written answer"
     assert [line.strip() for line in lines if "Not claimed" in line] == [f"Not claimed: {cells}. {why}"]
 

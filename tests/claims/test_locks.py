@@ -50,7 +50,8 @@ def store(filled, tmp_path):
 
 def result(store, lock):
     """What the study says under the lock: every number of its report."""
-    return json.dumps(study_report(studies.readouts(store, S, lock=lock), n_boot=99).as_dict(), sort_keys=True, default=str)
+    reports = study_report(studies.readouts(store, S, lock=lock), n_boot=99)
+    return json.dumps({model: flips.as_dict() for model, flips in reports.items()}, sort_keys=True, default=str)
 
 
 def strike(store, reviewer="Ada"):

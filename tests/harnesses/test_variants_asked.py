@@ -132,8 +132,8 @@ def test_the_exported_prompts_come_back_as_an_own_run(own, run):
     assert studies.studies(store).iloc[0]["state"] == "done", studies.studies(store).iloc[0]["message"]
     mine, theirs = readings(own, STUDY.study_id), readings(store, STUDY.study_id)
     assert len(mine) > 100 and theirs.equals(mine)
-    parts = [study_report(studies.readouts(one, STUDY.study_id), "regex").as_dict() for one in (own, store)]
-    cells = parts[0]["models"]["pocket"]["cells"]
+    parts = [study_report(studies.readouts(one, STUDY.study_id), "regex")["pocket"].as_dict() for one in (own, store)]
+    cells = parts[0]["cells"]
     assert parts[0] == parts[1] and any(cell[name]["value"] > 0 for cell in cells for name in ("T", "G", "A"))
     assert 0 < (mine["status"] == "unreadable").mean() < 1  # the two extractors differ, so that A is not 0 by itself
 

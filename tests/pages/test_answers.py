@@ -8,6 +8,7 @@ import pytest
 from flipcore.api import StudyView
 from flipcore.claims import ranking as ranking_claims
 from flipcore.core.study import ItemSource, ModelUse, Part, Study
+from flipcore.reports import memory as memory_reports
 from flipcore.reports import score as score_reports
 from flipcore.reports.answer import Question
 from flipcore.reports.exports.document import report
@@ -23,16 +24,20 @@ from tests.stores import store_with
 pytestmark = [
     pytest.mark.slow,
     pytest.mark.filterwarnings("ignore"),
-    pytest.mark.usefixtures("allowed_folders"),
+    pytest.mark.usefixtures("allowed_folders", "few_permutations"),
 ]  # Streamlit's own: threads without a script context
 STUDY = Study(
     "two models",
-    (ItemSource("flipscope_choice", n=24),),
-    (Part("identity"), Part("combined", {"n": 3, "parts": ["option_order", "label_set"]})),
+    (ItemSource("flipscope_choice", "target", 12), ItemSource("pocket_choice", "retro", 12)),
+    (
+        Part("identity"),
+        Part("combined", {"n": 3, "parts": ["option_order", "label_set"]}),
+        Part("paraphrase", {"unreviewed": True}),
+    ),
     (Part("first_token"), Part("regex")),
     (ModelUse("simulated-noisy"), ModelUse("simulated-clean")),
 )
-S = STUDY.study_id
+S, FIRST = STUDY.study_id, "simulated-clean"
 
 
 @pytest.fixture(scope="module")
@@ -58,35 +63,48 @@ def ascii_of(text: str) -> str:
     return re.sub(r"\\+(u[0-9a-f]{4}|[0-7]{3})|[^ -~]", "", text)
 
 
-@pytest.mark.parametrize("question", [Question.SCORE, Question.RANKING])
+PAGES = {
+    Question.SCORE: ("score", lambda view: view.score()),
+    Question.RANKING: ("ranking", lambda view: view.ranking()),
+    Question.FLIPS: ("flips", lambda view: view.decomposition(FIRST)),
+    Question.MEMORY: ("memorization", lambda view: view.memory(FIRST)),
+    Question.HOLDOUT: ("holdout", lambda view: view.holdout()),
+}
+
+
+@pytest.mark.parametrize("question", PAGES)
 def test_pages_json_report_and_notebook_give_the_same_answer(path, question):
-    page = sent(opened(f"{question}/page.py", study=S))
+    name, in_notebook = PAGES[question]
+    page = ascii_of(sent(opened(f"{name}/page.py", study=S, sets=f"study:{S}")))
     clear_caches()
     store = Store.open(path)
-    whole, view = whole_study(store, S), StudyView(store, S)
-    answer = whole.answer(question)
+    whole, answer = whole_study(store, S), in_notebook(StudyView(store, S))
     said = json.loads(json.dumps(plain(whole.as_dict()), default=str))
-    in_notebook = getattr(view, question)()
-    headline = answer.claims[0].text
-    assert as_json(in_notebook) == as_json(answer) and in_notebook.claims == answer.claims
-    assert in_notebook.frame.to_csv() == answer.frame.to_csv() and len(answer.frame)
-    assert said[question] == json.loads(as_json(answer))
-    assert headline in json.dumps(said, ensure_ascii=False) and headline in whole.text()
-    assert headline in everything_in(report(store, S, 0)) and ascii_of(headline) in ascii_of(page)
+    of_json = json.loads(as_json(answer))
+    if question in (Question.FLIPS, Question.MEMORY):
+        assert of_json.items() <= said["models"][FIRST].items()
+    else:
+        assert of_json == ({name: said[name] for name in of_json} if question is Question.HOLDOUT else said[question])
+    headline = of_json.get("memory_headline") or answer.claims[0].text
+    assert len(answer.frame) and answer.withheld == tuple(dict.fromkeys(filter(None, (one.withheld for one in answer.claims))))
+    assert headline in whole.text() and headline in everything_in(report(store, S, 0))
+    assert ascii_of(headline) in page
     store.close()
 
 
 def test_card_pages_and_report_share_one_computation(path, monkeypatch):
-    """The card, the page and the report each computed the ranking and the score anew."""
-    contests, scores = [], []
-    contest, model_score = ranking_claims.contest, score_reports._model_score
+    """The card, the page and the report each computed the ranking, the score and memory anew."""
+    contests, scores, memory = [], [], []
+    contest, model_score, detect = ranking_claims.contest, score_reports._model_score, memory_reports.detector_measurements
     monkeypatch.setattr(ranking_claims, "contest", lambda *args, **kwargs: contests.append(1) or contest(*args, **kwargs))
     monkeypatch.setattr(score_reports, "_model_score", lambda *args: scores.append(args[1]) or model_score(*args))
+    monkeypatch.setattr(memory_reports, "detector_measurements", lambda *args: memory.append(1) or detect(*args))
     for page, link in (
         ("studies/page.py", {}),
         ("ranking/page.py", {"study": S}),
         ("score/page.py", {"study": S}),
+        ("memorization/page.py", {"study": S}),
         ("report/page.py", {"study": S, "part": "Tables"}),
     ):
         assert not opened(page, **link).exception
-    assert contests == [1] and sorted(scores) == ["simulated-clean", "simulated-noisy"]
+    assert contests == [1] and sorted(scores) == ["simulated-clean", "simulated-noisy"] and memory == [1, 1]

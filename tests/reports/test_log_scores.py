@@ -55,7 +55,7 @@ def study_of(store, *paths):
 
 
 def headline(store, study_id):
-    return whole_study(store, study_id).report.headlines["openai/m-1"].sentence
+    return whole_study(store, study_id).flips["openai/m-1"].headline.sentence
 
 
 def trajectory(i, epoch, reward):
@@ -93,10 +93,10 @@ def test_an_agents_score_is_its_reward_and_its_floor_that_of_outcomes(tmp_path, 
 def test_the_logs_scorer_is_the_reference_where_ours_reads_too(tmp_path, store):
     rows = [sample(i, "CI"[i % 2], scorer="match", target="oak", text="oak", answer="oak") for i in range(12)]
     study_id, _ = study_of(store, made.inspect_eval(tmp_path / "a.eval", rows, header("trees", ("match", "match", None, 0.5))))
-    report = whole_study(store, study_id).report
+    notes = whole_study(store, study_id).flips["openai/m-1"].notes
     sentence = headline(store, study_id)
     assert "Accuracy 50% [" in sentence and "by match" in sentence
-    assert report.notes["openai/m-1"] == ["Reference extractor: match."]
+    assert notes == ["Reference extractor: match."]
 
 
 @pytest.mark.parametrize(
@@ -316,7 +316,7 @@ def test_a_corpus_measure_is_shown_as_the_log_reports_it(tmp_path, store):
     }
     (tmp_path / "results_2025.json").write_text(json.dumps(results), encoding="utf-8")
     study_id, study = study_of(store, made.lines(tmp_path / "samples_prose_2025.jsonl", rows), tmp_path / "results_2025.json")
-    sentence = whole_study(store, study_id).report.headlines["m-1"].sentence
+    sentence = whole_study(store, study_id).flips["m-1"].headline.sentence
     assert "Mean score 0.29 by bleu, as the log reports it" in sentence and "0.50" not in sentence
 
 
@@ -330,7 +330,7 @@ def test_a_corpus_measure_alone_is_the_headline_and_no_answer_of_a_row(tmp_path,
     (tmp_path / "results_2025.json").write_text(json.dumps(results), encoding="utf-8")
     study_id, _ = study_of(store, made.lines(tmp_path / "samples_prose_2025.jsonl", rows), tmp_path / "results_2025.json")
     whole = whole_study(store, study_id)
-    assert "Mean score 0.29 by bleu, as the log reports it" in whole.report.headlines["m-1"].sentence and whole.score is None
+    assert "Mean score 0.29 by bleu, as the log reports it" in whole.flips["m-1"].headline.sentence and whole.score is None
     text = audit(store, study_id).text()
     assert "recomputed" not in text and "holds no row" not in text and "finds no answer" not in text
 

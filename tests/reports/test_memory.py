@@ -17,15 +17,15 @@ from flipcore.detectors import DETECTORS, analysis_of, family, sees_memory
 from flipcore.models.cards import ModelCard
 from flipcore.reports.browser_data.cutoffs import detector_line
 from flipcore.reports.memory import (
+    MemoryReport,
     fresh_control_warning,
     members_of,
-    memory_headline,
+    memory_report,
     memory_tests,
     moved_p,
     pearl_setting,
     summary,
 )
-from flipcore.reports.study import Report
 from flipcore.runs import runner
 from flipcore.stats.base import two_shares
 from flipcore.stats.base.two_shares import Counts, difference_limits, p_above
@@ -406,7 +406,8 @@ def test_a_closed_gate_withholds_what_rests_on_paraphrases():
     frame = pd.DataFrame(rows_of("number", "paraphrase", "question_loss", 1.0, 5.0), columns=COLUMNS)
     (found,) = memory_tests(frame, STUDY, closed_gates={"paraphrase": "Nobody has reviewed them."})["m"]
     assert (found.decision, found.sentence) == ("not claimed", "Not claimed: Nobody has reviewed them.")
-    assert memory_headline(frame, STUDY, closed_gates={"paraphrase": "x"}).outcome == "none shown"
+    report = memory_report(memory_tests(frame, STUDY, closed_gates={"paraphrase": "x"}), frame, STUDY)
+    assert report.summaries["m"].outcome == "none shown"
 
 
 def test_pearls_setting_is_the_studys():
@@ -415,11 +416,10 @@ def test_pearls_setting_is_the_studys():
 
 
 def test_the_report_is_json_without_numbers_that_json_has_not():
-    report = Report({}, {"m": []}, {"m": found_in(rows_of("completion", "bit_flip", "rouge_l", 1.0, 0.1))})
-    report.headlines["m"] = type("Said", (), {"sentence": "x"})
-    held = json.loads(json.dumps(report.as_dict(), allow_nan=False))["models"]["m"]["memory"][0]
+    report = MemoryReport({"m": found_in(rows_of("completion", "bit_flip", "rouge_l", 1.0, 0.1))}, {})
+    held = json.loads(json.dumps(report.as_dict(), allow_nan=False))["memory"][0]
     assert held["alpha"] is None and held["n_non_members"] == 30 and held["asserted"] is True
-    assert "passages, PEARL, ROUGE-L: " in report.text()
+    assert "passages, PEARL, ROUGE-L: " in report.lines()[0]
 
 
 def test_a_loss_test_without_fresh_controls_is_warned_about():

@@ -5,7 +5,7 @@ from dataclasses import replace
 import pandas as pd
 
 from flipcore.core.study import ItemSource, ModelUse, Part, Study
-from flipcore.reports.memory import memory_headline
+from flipcore.reports.memory import memory_report, memory_tests
 
 COLUMNS = [
     "model",
@@ -55,6 +55,10 @@ STUDY = Study("s", (ItemSource("x"),), (Part("identity"),), (Part("regex"),), (M
 
 def frame_of(*rows):
     return pd.DataFrame([row for part in rows for row in part], columns=COLUMNS)
+
+
+def memory_headline(frame, study, **settings):
+    return memory_report(memory_tests(frame, study, **settings), frame, study).summaries.get("m")
 
 
 def said(*rows):

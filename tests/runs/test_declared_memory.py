@@ -69,7 +69,7 @@ def imported(tmp_path, monkeypatch, *words, rows=rows):
 @pytest.mark.slow
 def test_roles_without_a_rewriting_say_how_to_declare_one(tmp_path, monkeypatch):
     store, whole = imported(tmp_path, monkeypatch)
-    assert whole.report.memory["m"] == []
+    assert whole.memory.tests["m"] == []
     said = why_no_test(whole.everything)
     assert "The study's changes are reworded;" in said and f"--map {' '.join(REWORDING)}, " in said
     store.close()
@@ -78,7 +78,7 @@ def test_roles_without_a_rewriting_say_how_to_declare_one(tmp_path, monkeypatch)
 def test_a_value_of_the_column_of_axes_is_declared_a_rewriting_and_the_control_random(tmp_path, monkeypatch):
     store, whole = imported(tmp_path, monkeypatch, *REWRITING, "control=random")
     assert whole.study.control == "random"
-    tests = {one.detector: one for one in whole.report.memory["m"]}
+    tests = {one.detector: one for one in whole.memory.tests["m"]}
     assert set(tests) == {"drop gap, names changed", "published score"}
     assert tests["drop gap, names changed"].decision == "memory"
     assert tests["drop gap, names changed"].numbers["gap"].value == pytest.approx(18 / 30 - 1 / 30)
@@ -99,7 +99,7 @@ def test_pairs_are_declared_by_a_column_that_both_items_share(tmp_path, monkeypa
     store, whole = imported(tmp_path, monkeypatch, *REWRITING, "control=paired", "pair=twin")
     pairs = control_pairs(store)
     assert len(pairs.control_of) == 30 and "the column twin" in pairs.note()
-    (gap,) = whole.report.memory["m"]
+    (gap,) = whole.memory.tests["m"]
     assert gap.measurement.gap.control == "paired" and gap.measurement.gap.units == (30, 30)
     store.close()
 
@@ -133,7 +133,7 @@ def test_controls_of_a_recording_are_declared_never_published_or_bound_no_memory
     store, whole = imported(tmp_path, monkeypatch, *REWRITING, "control=random", word, rows=all_right)
     is_declared = word.endswith("yes")
     assert whole.study.unpublished_control is is_declared
-    (gap,) = [test for test in whole.report.memory["m"] if test.detector == "drop gap, names changed"]
+    (gap,) = [test for test in whole.memory.tests["m"] if test.detector == "drop gap, names changed"]
     beyond = "No memory beyond 5 points, against a control that was never published"
     assert (beyond in gap.sentence) is is_declared
     assert is_declared or "the control may have been published too" in gap.sentence
@@ -171,7 +171,7 @@ def test_reference_models_of_a_recording_are_declared_by_name(tmp_path, monkeypa
     monkeypatch.setattr("tests.runs.test_declared_memory.COLUMNS", columns)
     store, whole = imported(tmp_path, monkeypatch, "reference=r0,r1,r2,r3,r4,r5", rows=of_models)
     assert whole.study.reference_models == tuple(f"r{k}" for k in range(6)) and whole.study.models[0].name == "m"
-    (curve,) = whole.report.memory["m"]
+    (curve,) = whole.memory.tests["m"]
     assert curve.detector == "hardness curve" and curve.numbers["n_references"] == 6 and curve.numbers["excess"].value > 0.15
     assert "from what 6 reference models expect" in curve.sentence and curve.sentence in whole.text()
     store.close()
@@ -215,10 +215,10 @@ def test_tasks_of_a_recording_are_pooled_into_no_gap_and_no_accuracy(tmp_path, m
         ("judging", "text", "correct", 60),
         ("solving", "number", "7", 60),
     ]
-    gaps = {one.items: one for one in whole.report.memory["m"] if one.detector == "drop gap, names changed"}
+    gaps = {one.items: one for one in whole.memory.tests["m"] if one.detector == "drop gap, names changed"}
     assert {name: one.numbers["gap"].value for name, one in gaps.items()} == pytest.approx({"solving": 0.8, "judging": -0.8})
     assert {name: one.decision for name, one in gaps.items()} == {"solving": "memory", "judging": "none shown"}
-    accuracies = whole.report.headlines["m"].accuracies
+    accuracies = whole.flips["m"].headline.accuracies
     assert {name: one.n for name, one in accuracies.items()} == {
         f"{task}, {role}": 30 for task in ("solving", "judging") for role in ("benchmark", "control")
     }
@@ -233,7 +233,7 @@ def test_tasks_of_a_recording_are_pooled_into_no_gap_and_no_accuracy(tmp_path, m
 
 def test_paraphrases_of_a_recording_that_nobody_reviewed_claim_nothing_anywhere(tmp_path, monkeypatch, capsys):
     store, whole = imported(tmp_path, monkeypatch, *REWORDING, "control=random")
-    tests = {one.detector: one for one in whole.report.memory["m"]}
+    tests = {one.detector: one for one in whole.memory.tests["m"]}
     gap = tests["drop gap, paraphrased"]
     assert gap.claim.outcome == "memory" and gap.decision == "not claimed" and not gap.claim.is_made
     why = "Not claimed: Paraphrases of table by table, recorded: No pair has been reviewed yet; "
@@ -259,7 +259,7 @@ def test_paraphrases_of_a_recording_come_into_review_and_open_their_gate_as_a_st
 
     def judged(pair_ids, word):
         judgements.keep(store, PAIR_VERDICTS, [verdict_row(every[one], "ann", {"meaning": word}) for one in pair_ids])
-        tests = {one.detector: one for one in whole_study(store, study_id).report.memory["m"]}
+        tests = {one.detector: one for one in whole_study(store, study_id).memory.tests["m"]}
         return tests["drop gap, paraphrased"]
 
     assert "Review 40 more to open the gate" in judged(order[:10], "yes").sentence

@@ -107,7 +107,7 @@ def test_real_first_tokens_flip_1102_times_of_1800_through_the_store(shared_data
     path = str(shared_data / "mcq_mismatch" / "mistral-7b" / "test.first40.json")
     found = imported(path, ["model=mistral-7b"])
     frame = studies.readouts(store, store_logs(found, store))
-    of_first, of_text = study_report(frame, "regex").decompositions["mistral-7b"]
+    of_first, of_text = study_report(frame, "regex")["mistral-7b"].cells
     assert (of_first.extractor, of_first.n_items) == ("first_token", 40)
     assert of_first.T.value == pytest.approx(1102 / 1800)
     assert 0.5 < of_text.T.value < 0.65  # the generated text of the same rows turns nearly as often

@@ -59,9 +59,9 @@ def test_statistics_and_their_table_hold_no_pair_of_it_also_without_the_package(
         index=["item_id", "extractor"], columns="variant", values="answer", aggfunc="first"
     )
     assert (asked["base"] != asked["opposite"]).any()  # there are other answers, which would have been flips
-    cells = [one for one in study_report(frame).decompositions[MODEL] if one.axis == "opposite"]
+    cells = [one for one in study_report(frame)[MODEL].cells if one.axis == "opposite"]
     assert all(one.n_items == 0 for one in cells)
-    shaken = [one for one in study_report(frame).decompositions[MODEL] if one.axis == "option_order"]
+    shaken = [one for one in study_report(frame)[MODEL].cells if one.axis == "option_order"]
     assert shaken and all(one.n_items > 0 for one in shaken)
 
 

@@ -72,7 +72,7 @@ def _item_values(results: WholeStudy) -> list[dict[str, object]]:
     rows = []
     for model in results.models:
         ids = list(dict.fromkeys(results.flips_of(model)["item_id"]))
-        for cell in results.report.decompositions[model]:
+        for cell in results.flips[model].cells:
             for unit, values in zip(ids, cell.item_values.tolist(), strict=True):
                 place = {"model": model, "cell": cell_place(cell), "unit": unit}
                 rows.append(place | dict(zip(COLUMNS, values, strict=True)))

@@ -160,8 +160,8 @@ def _card(
     names = sorted(set(licenses.values()))
     models = sorted(set(frames["readouts"]["model"]))
     sentences, columns = [], []
-    for model, headline in c.report.headlines.items():
-        sentences.append(f"- {markdown(f'{model}: {headline.sentence}')}")
+    for model, flips in c.flips.items():
+        sentences.append(f"- {markdown(f'{model}: {flips.headline.sentence}')}")
     for name, meanings in TABLES.items():
         columns.append(f"**{name}**\n\n{_meanings(meanings)}")
     return _CARD.format(

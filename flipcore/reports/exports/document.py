@@ -125,10 +125,10 @@ def _opening(results: WholeStudy) -> dict[str, Any]:
         first.append(results.ranking.claims[0].text)
     lines = []
     for model in results.models:
-        remembered = sections.memory_claim(results, model)
+        remembered = results.memory.summaries.get(model)
         if remembered is not None:
             lines.append(Line(model, remembered.text))
-        headline = results.report.headlines[model]
+        headline = results.flips[model].headline
         details = " ".join(claim.detail for claim in headline.claims if claim.detail)
         lines.append(Line(model, headline.sentence, details))
     cut_off = [f"{truncation.model}, {truncation.sentence()}" for truncation in results.cut]

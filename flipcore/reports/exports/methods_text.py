@@ -102,17 +102,16 @@ def _model(use: ModelUse, *, asks_again: bool) -> str:
 
 def _methods(c: WholeStudy) -> Iterator[Method]:
     """The methods that this study used, each once."""
-    report = c.report
-    if any(report.decompositions.values()):
+    sizes = [len(flips.cells) for flips in c.flips.values()]
+    if any(sizes):
         is_sorted = any(reads_together(name) for name in c.everything["extractor"].unique())
         yield from (method for method in FLIPS if method is not MEANING or is_sorted)
-    all_tests = list(chain.from_iterable(report.memory.values()))
+    all_tests = list(chain.from_iterable(c.memory.tests.values()))
     names = [test.measurement.name for test in all_tests if test.measurement]
     yield from dict.fromkeys(filter(None, map(detector_method, names)))
     if {"target", "retro"} <= set(c.items["role"]):
         yield from HOLDOUT if c.holdout else HOLDOUT[:1]  # inflation
-    sizes = [len(cells) for cells in report.decompositions.values()]
-    sizes += [len(tests) for tests in report.memory.values()]
+    sizes += [len(tests) for tests in c.memory.tests.values()]
     if max(sizes, default=0) > 1:
         yield HOLM
 

@@ -83,12 +83,12 @@ def evidence(results: WholeStudy, n_items: int) -> list[Evidence]:
 
 
 def _evidence_of_model(results: WholeStudy, m: int, model: str, n_items: int) -> Iterator[Evidence]:
-    for i, cell in enumerate(results.report.decompositions[model]):
+    for i, cell in enumerate(results.flips[model].cells):
         pairs = []
         for item in _flip_items(results, model, cell)[:n_items]:
             pairs.append(_pair(results, model, item, cell.axis, cell.extractor))
         yield Evidence(f"{model}: {cell_place(cell)}", tuple(pairs), f"outputs-{m}-{i}")
-    for test in results.report.memory.get(model, ()):
+    for test in results.memory.tests.get(model, ()):
         pairs = []
         for item, axis, extractor, score in highest_items(results, model, test, n_items):
             pairs.append(_pair(results, model, item, axis, extractor, score))

@@ -40,10 +40,10 @@ def tables(results: WholeStudy) -> list[Table]:
     """Return every table of results that has rows."""
     flips, people, memory = [], [], []
     for m, model in enumerate(results.models):
-        if results.report.decompositions[model]:
+        if results.flips[model].cells:
             flips.append(flips_table(results, m, model))
         people += people_tables(results, m, model)
-        if results.report.memory.get(model):
+        if results.memory.tests.get(model):
             memory.append(memory_table(results, m, model))
     all_tables = [
         *score_tables(results),
@@ -109,7 +109,7 @@ def ranking_tables(results: WholeStudy) -> list[Table]:
 def flips_source(results: WholeStudy, model: str) -> str:
     """Return the study, the methods of the intervals and the seeds of a model's flip rates."""
     kinds, seeds = set(), set()
-    for cell in results.report.decompositions[model]:
+    for cell in results.flips[model].cells:
         if cell.T.has_interval:
             kinds.add(cell.T.method.replace("_", " "))
         if cell.T.seed is not None:
@@ -120,7 +120,7 @@ def flips_source(results: WholeStudy, model: str) -> str:
 
 def flips_table(results: WholeStudy, m: int, model: str) -> Table:
     """Return one row per cell: its estimates with intervals, and its verdict."""
-    cells, claims = results.report.decompositions[model], results.report.claims[model]
+    cells, claims = results.flips[model].cells, results.flips[model].cell_claims
     records = table(cells, results.temperature(model)).to_dict("records")
     rows = []
     for record, claim in zip(records, claims, strict=True):
@@ -132,7 +132,7 @@ def flips_table(results: WholeStudy, m: int, model: str) -> Table:
 
 def people_tables(results: WholeStudy, m: int, model: str) -> list[Table]:
     """Return one row per cell with people's labels of pairs in it; nothing without labels."""
-    rows = [people.table_row() for people in results.report.people.get(model, ())]
+    rows = [people.table_row() for people in results.flips[model].people]
     caption = (
         f"Flips with the pairs in them that people labelled. {results.provenance}; {model}; 95%"
         " intervals."
@@ -142,7 +142,7 @@ def people_tables(results: WholeStudy, m: int, model: str) -> list[Table]:
 
 def memory_table(results: WholeStudy, m: int, model: str) -> Table:
     """Return one row per detector and kind of items."""
-    rows = [_memory_row(test) for test in results.report.memory[model]]
+    rows = [_memory_row(test) for test in results.memory.tests[model]]
     title = "Detectors of memory"
     return Table(
         f"memory-{m}", f"{title}, {model}", rows, f"{title}. {results.provenance}; {model}."

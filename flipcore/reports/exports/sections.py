@@ -28,7 +28,7 @@ from flipcore.reports.exports.result_tables import (
 )
 from flipcore.reports.holdout import HoldoutReport
 from flipcore.reports.locks import claim_of
-from flipcore.reports.memory import MemoryTest, summary
+from flipcore.reports.memory import MemoryTest
 from flipcore.reports.read_by_people import leading
 from flipcore.reports.score import LEVEL
 from flipcore.reports.study import cell_place
@@ -37,7 +37,6 @@ from flipcore.stats.flips.coded_answers import coded_answers
 from flipcore.stats.holdout.difficulty import Condition
 from flipcore.stats.holdout.units import TITLES
 from flipcore.stats.holdout.verdict import TESTS
-from flipcore.stats.memory import frames
 from flipcore.stats.memory.drop_gap_analysis import DropGap
 from flipcore.store.queries import locks
 from flipcore.text.counts import count_of
@@ -80,7 +79,7 @@ def flips(results: WholeStudy) -> tuple[list[ModelFlips], Boards]:
     """Return the flips of each model; of none where no answer could flip."""
     shown, boards = [], {}
     for m, model in enumerate(results.models):
-        cells = results.report.decompositions[model]
+        cells = results.flips[model].cells
         if not cells:
             continue
         shown.append(_flips_of_model(results, m, model))
@@ -99,23 +98,23 @@ def flips(results: WholeStudy) -> tuple[list[ModelFlips], Boards]:
 
 
 def _flips_of_model(results: WholeStudy, m: int, model: str) -> ModelFlips:
-    cells = results.report.decompositions[model]
+    cells = results.flips[model].cells
     n = n_text(cell.n_items for cell in cells if cell.n_items)
     by_people = ""
-    if people := results.report.people.get(model, []):
+    if people := results.flips[model].people:
         first = leading(people)
         by_people = f"{first.sentence} {first.narrower}"
     return ModelFlips(
         model,
         board=f"board-{m}",
-        notes=results.report.notes.get(model, ()),
+        notes=results.flips[model].notes,
         bars=flip_bars(cells, [cell_place(cell) for cell in cells]),
         bars_caption="Share of pairs of variants that flip, with the interval of T. Reference:"
         f" {title_of(cells[0].reference).lower()}. {n} items. {flips_source(results, model)}.",
         table=flips_table(results, m, model),
         by_people=by_people,
         people_tables=people_tables(results, m, model),
-        claims=results.report.named_claims(model),
+        claims=results.flips[model].named_claims(),
     )
 
 
@@ -149,25 +148,17 @@ def memory(results: WholeStudy) -> tuple[list[ModelMemory], Boards]:
     shown: list[ModelMemory] = []
     lines: Boards = {}
     for m, model in enumerate(results.models):
-        claim = memory_claim(results, model)
+        claim = results.memory.summaries.get(model)
         if claim is None:
             continue
         tests = []
-        for t, test in enumerate(results.report.memory[model]):
+        for t, test in enumerate(results.memory.tests[model]):
             detected, line = _detected(results, model, test, f"line-{m}-{t}")
             tests.append(detected)
             lines |= line
         table, source = memory_table(results, m, model), f"{results.provenance}; {model}"
         shown.append(ModelMemory(model, claim, table, tests, ACCURACIES, source))
     return shown, lines
-
-
-def memory_claim(results: WholeStudy, model: str) -> Claim | None:
-    """Return what a model's detectors say together; None where no items are compared."""
-    tests = results.report.memory.get(model, [])
-    if not tests:
-        return None
-    return summary(tests, frames.compared_sets(results.answers_of(model), results.study))
 
 
 ACCURACIES = "Accuracy, original and rewritten"

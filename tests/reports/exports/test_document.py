@@ -85,10 +85,10 @@ def whole(store):
 def test_it_says_what_stats_says_word_for_word(store, flips, memory, whole):
     for text, study in ((flips, whole), (memory, whole_study(store, STUDY.study_id))):
         said = everything_in(text)
-        for model, claims in study.report.claims.items():
-            assert study.report.headlines[model].sentence in said
-            assert [claim.text for claim in claims if claim.text not in said] == []
-            assert [one.claim.text for one in study.report.memory.get(model, ()) if one.claim.text not in said] == []
+        for model, flips in study.flips.items():
+            assert flips.headline.sentence in said
+            assert [claim.text for claim in flips.cell_claims if claim.text not in said] == []
+            assert [one.claim.text for one in study.memory.tests.get(model, ()) if one.claim.text not in said] == []
         assert json.loads(files_in(text)["stats.json"]) == study.as_dict()
 
 
@@ -143,7 +143,7 @@ def test_the_line_of_a_packages_own_kind_of_detector_stands_in_the_report(store,
 
 
 def test_a_reader_can_compute_a_number_from_the_tables_inside(flips, whole):
-    (cells,) = whole.report.decompositions.values()
+    (cells,) = (flips.cells for flips in whole.flips.values())
     rows = list(csv.DictReader(io.StringIO(files_in(flips)["item-values.csv"])))
     for one in cells:
         mine = [row for row in rows if row["cell"].startswith(one.axis.replace("_", " ")) and one.extractor[:5] in _key(row)]
