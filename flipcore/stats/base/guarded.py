@@ -11,11 +11,10 @@ populations with 10 to 1,319 items the one-sided rate is then .031 at most for .
 Where items share clusters, what was not seen is one item of a cluster of their typical size m =
 Σn²/N, and the others of that cluster follow it with a correlation ρ: its sum is 1 + (m - 1) ρ
 adverse items. ρ is as large as the data allow (`_largest_correlation`), so clusters whose items
-agree are guarded as whole and independent items as single ones. Few adverse events say little of
-how adverse events cluster, so they leave a larger ρ open (`_Clustered.with_few`): where wins come
-alone and as many losses in clusters, the test was false in .07 of 30 × 10 at a nominal .05, and is
-in .05. This assumes clusters like those seen: where adverse events come in whole clusters of which
-none was drawn, the test is too sure.
+agree are guarded as whole and independent items as single ones. Adverse events in few clusters say
+little of how they cluster, so the mean must then also be more than they let it be by chance
+(`few_adverse`). This assumes clusters like those seen: where adverse events come in whole clusters
+of which none was drawn, the test is too sure.
 """
 
 from collections.abc import Sequence
@@ -26,13 +25,11 @@ import numpy as np
 
 from flipcore.stats.base.estimate import MIN_CLAIM_FAMILIES, MIN_N
 from flipcore.stats.base.families import FamilyMeans
+from flipcore.stats.base.few_adverse import FewAdverse
 
 # for the small line of a claim by this test
 CLUSTERS_LIKE_SEEN = "Assumes clusters like those seen."
 _CORRELATION_LEVEL = 0.05  # one-sided, of the upper limit of a correlation within clusters
-# The same where few events, all of them alone, are what tells. At .05 the test of a difference
-# would be no less often false than at .2 with 20 × 10 or 40 × 5, and would find less.
-_FEW_LEVEL = 0.2
 
 
 @dataclass(frozen=True)
@@ -60,11 +57,14 @@ def guarded_t(
     df = _degrees_of_freedom(sums)
     for adverse in bounds:
         # So much of an item that the sum moves by one, whatever the scale.
-        mean, se = _with_unseen(_guard(sums, values, adverse), adverse, 1 / abs(adverse))
+        mean, se = _with_unseen(sums, adverse, 1 / abs(adverse))
         # A low adverse end speaks against "above 0", and the statistic's sign follows that end.
         p = np.where(
             np.isnan(df), np.nan, stdtr(np.nan_to_num(df, nan=1.0), np.sign(adverse) * mean / se)
         )
+        if families is not None:
+            few = FewAdverse.of(_columns(values), families, adverse)
+            p = np.where(few.is_few, np.maximum(p, few.p(df)), p)
         sides.append(p.reshape(shape))
     return GuardedT(*sides)
 
@@ -84,10 +84,14 @@ def guarded_limits(
     out = []
     for x, adverse in zip((least, largest), bounds, strict=True):
         sums = _sums(x, families)
-        mean, se = _with_unseen(_guard(sums, x, adverse), adverse, 1 / abs(adverse))
-        df = _degrees_of_freedom(sums)
-        limits = np.clip(mean + np.sign(adverse) * stdtrit(df, 1 - alpha) * se, *bounds)
-        out.append(limits.reshape(np.shape(x)[:-1])[()])
+        mean, se = _with_unseen(sums, adverse, 1 / abs(adverse))
+        t = stdtrit(_degrees_of_freedom(sums), 1 - alpha)
+        limits, side = mean + np.sign(adverse) * t * se, -np.sign(adverse)
+        if families is not None:
+            few = FewAdverse.of(_columns(x), families, adverse)
+            worse = np.minimum(side * limits, few.limit(t))
+            limits = np.where(few.is_few, side * worse, limits)
+        out.append(np.clip(limits, *bounds).reshape(np.shape(x)[:-1])[()])
     return out[0], out[1]
 
 
@@ -239,21 +243,18 @@ class _Clustered:
         return _Clustered(self.means, np.maximum(self.correlation, np.clip(open_still, 0.0, 1.0)))
 
 
-def _guard(rows: _Sums | _Clustered, values: np.ndarray, end: float) -> _Sums | _Clustered:
-    """Return what the unseen item is added to, with regard to how few `values` lie at its side."""
-    if isinstance(rows, _Sums):
-        return rows
+def _columns(values: np.ndarray) -> np.ndarray:
+    """(items, k) from (..., items)."""
     x = np.asarray(values, dtype=float)
-    is_event = x < 0 if end < 0 else x > 0
-    return rows.with_few(is_event.reshape(-1, x.shape[-1]).sum(axis=1), _FEW_LEVEL)
+    return x.reshape(-1, x.shape[-1]).T
 
 
 def _sums(values: np.ndarray, families: np.ndarray | None) -> _Sums | _Clustered:
-    x = np.asarray(values, dtype=float)
     if families is not None:
-        columns = x.reshape(-1, x.shape[-1]).T
+        columns = _columns(values)
         means = FamilyMeans.of(columns, families)
         return _Clustered(means, _largest_correlation(columns, families, means))
+    x = np.asarray(values, dtype=float)
     is_defined = ~np.isnan(x)
     x = np.where(is_defined, x, 0.0)
     return _Sums(is_defined.sum(axis=-1), x.sum(axis=-1), (x**2).sum(axis=-1))

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from flipcore.stats.base.families import FamilyMeans
+from flipcore.stats.base.few_adverse import correlation_left_open
 from flipcore.stats.base.guarded import _largest_correlation, guarded_limits, guarded_t
 
 SIGNED = (-1.0, 1.0)
@@ -92,12 +93,70 @@ def losses_in_clusters(rng, clusters, rate, correlation, runs=RUNS):
 
 
 @pytest.mark.parametrize(
-    ("n_clusters", "size", "rate"),
-    [(12, 10, 0.08), (30, 10, 0.03), (40, 5, 0.04), pytest.param(57, 25, 0.01, marks=pytest.mark.slow)],
+    ("n_clusters", "size", "rate", "correlation"),
+    [
+        (12, 10, 0.08, 0.5),
+        (30, 10, 0.03, 0.5),
+        (40, 5, 0.04, 0.5),
+        pytest.param(57, 25, 0.01, 0.2, marks=pytest.mark.slow),
+        pytest.param(57, 25, 0.02, 0.5, marks=pytest.mark.slow),
+        pytest.param(12, 25, 0.06, 0.5, marks=pytest.mark.slow),
+    ],
 )
-def test_losses_that_come_in_clusters_are_feared_where_few_were_seen(n_clusters, size, rate):
-    """Without it .07 of 30 × 10 and of 57 × 25 are told apart, by the plain t .17 and .13."""
+def test_losses_that_come_in_clusters_are_feared_where_few_were_seen(n_clusters, size, rate, correlation):
+    """By the plain t up to .3 of them are told apart, by rule S alone .12 of 57 × 25 and .11 of 12 × 25."""
     clusters = clustered(n_clusters, size)
-    correlation = 0.2 if size == 25 else 0.5
     x = losses_in_clusters(np.random.default_rng(8), clusters, rate, correlation, runs=1_000)
     assert float(np.mean(guarded_t(x, SIGNED, clusters).p < 0.05)) <= 0.05 + 0.007
+
+
+def wins_and_losses(rng, clusters, wins, losses, runs=RUNS):
+    """So many wins and losses, on items drawn at random."""
+    x = np.zeros((runs, clusters.size))
+    for row in x:
+        drawn = rng.permutation(clusters.size)
+        row[drawn[:wins]], row[drawn[wins : wins + losses]] = 1.0, -1.0
+    return x
+
+
+def test_sixteen_wins_and_no_loss_are_found():
+    """The plain t finds them always; a guard that took no loss for one found .37 of them."""
+    for n_clusters, size in ((20, 10), (30, 10), (100, 3)):
+        clusters = clustered(n_clusters, size)
+        x = wins_and_losses(np.random.default_rng(9), clusters, wins=16, losses=0)
+        assert found(x, clusters) > 0.9
+        assert guarded_t(-x, SIGNED, clusters).p_below == pytest.approx(guarded_t(x, SIGNED, clusters).p_above)
+
+
+def test_a_few_losses_that_come_together_weigh_more_than_the_same_alone():
+    clusters = clustered(20, 10)
+    alone = np.zeros(200)
+    alone[np.arange(20) * 10] = 1.0
+    together = alone.copy()
+    alone[[1, 11, 21, 31]] = -1.0
+    together[1:5] = -1.0
+    p_alone, p_together = guarded_t(np.stack([alone, together]), SIGNED, clusters).p_above
+    assert p_alone < 0.025 < p_together
+
+
+def test_limits_and_test_never_contradict_each_other_where_few_lose():
+    clusters = clustered(20, 10)
+    rng = np.random.default_rng(10)
+    numbers = ((16, 0), (16, 1), (20, 4), (60, 2))
+    x = np.concatenate([wins_and_losses(rng, clusters, wins, losses, runs=60) for wins, losses in numbers])
+    for values in (x, -x):
+        low, high = guarded_limits(values, values, SIGNED, 0.025, clusters)
+        test = guarded_t(values, SIGNED, clusters)
+        assert ((low > 0) == (test.p_above < 0.025)).all() and ((high < 0) == (test.p_below < 0.025)).all()
+        assert (low <= values.mean(axis=1)).all() and (values.mean(axis=1) <= high).all()
+    assert 0.2 < (guarded_t(x, SIGNED, clusters).p_above < 0.025).mean() < 0.8
+
+
+def test_the_correlation_left_open_by_no_event_is_the_largest_and_by_many_alone_is_small():
+    sizes = np.full((50, 3), 10.0)
+    counts = np.zeros((50, 3))
+    counts[:7, 1] = 1.0
+    counts[:3, 2] = (8.0, 6.0, 9.0)
+    none, alone, together = correlation_left_open(counts, sizes)
+    assert (none, together) == (0.5, 0.5)
+    assert alone < 0.15
