@@ -152,24 +152,23 @@ def _show_proposals(proposals: list[proposing.Proposal]) -> None:
         return
     n = sum(proposal.pair_id is not None for proposal in proposals)
     st.markdown(f"**{n:,} of {len(proposals):,} proposals passed the rules and wait for review.**")
-    show_table(
-        "proposals",
-        [
-            {
-                "waits for review": "yes" if proposal.pair_id else "no",
-                "why not": proposal.error
-                or " ".join(reason for _, passed, reason in proposal.checks if not passed),
-                "proposal": proposal.text,
-                "original": proposal.original,
-                "words in common": percent_text(proposal.overlap),
-            }
-            for proposal in proposals
-        ],
-    )
+    rows = []
+    for proposal in proposals:
+        reasons = [reason for _, passed, reason in proposal.checks if not passed]
+        row = {
+            "waits for review": "yes" if proposal.pair_id else "no",
+            "why not": proposal.error or " ".join(reasons),
+            "proposal": proposal.text,
+            "original": proposal.original,
+            "words in common": percent_text(proposal.overlap),
+        }
+        rows.append(row)
+    show_table("proposals", rows)
 
 
 SUFFIXES = ["jsonl", "json", "csv", "tsv", "parquet"]
 SAME_FILE = "in the same file"
+FIRST_COLUMNS = ("original", "paraphrase")
 
 
 def show() -> None:
@@ -251,13 +250,13 @@ def _bring_in() -> None:
 
 
 def _offer(batch: pair_files.Incoming) -> None:
-    refusals = (
-        f"; {count_of(len(batch.refusals), 'row is', 'rows are')} refused" if batch.refusals else ""
+    many = (
+        f"{count_of(len(batch.pairs), 'new pair')} and {count_of(len(batch.verdicts), 'verdict')}"
     )
-    st.markdown(
-        f"**{count_of(len(batch.pairs), 'new pair')} and "
-        f"{count_of(len(batch.verdicts), 'verdict')} can be taken in{refusals}.**"
-    )
+    refusals = ""
+    if batch.refusals:
+        refusals = f"; {count_of(len(batch.refusals), 'row is', 'rows are')} refused"
+    st.markdown(f"**{many} can be taken in{refusals}.**")
     for note in batch.notes:
         st.caption(plain(note))
     if batch.refusals:
@@ -269,14 +268,9 @@ def _offer(batch: pair_files.Incoming) -> None:
                 [{"line": line, "why": reason} for line, reason in batch.refusals[:1000]],
             )
     if batch.pairs:
+        first = [{name: pair[name] for name in FIRST_COLUMNS} for pair in batch.pairs[:20]]
         with st.expander("The first pairs"):
-            show_table(
-                "first-pairs",
-                [
-                    {"original": pair["original"], "paraphrase": pair["paraphrase"]}
-                    for pair in batch.pairs[:20]
-                ],
-            )
+            show_table("first-pairs", first)
     if (batch.pairs or batch.verdicts) and st.button(
         "Take them in", type="primary", icon=":material/upload:"
     ):
