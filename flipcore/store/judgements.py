@@ -58,11 +58,11 @@ class Kind:
         *,
         row_id: str = "",
         created_at: dt.datetime | None = None,
-        **beside: Any,
+        **marks: Any,
     ) -> dict:
-        """Return a row of the table. Its id is made of `values` in their order, not of what is
-        `beside` them, or is `row_id` where that is one. Raises BadInput for an answer that is
-        none."""
+        """Return a row of the table. Its id is made of `values` in their order, or is `row_id`
+        where that is one; `marks` as `by_choice` are no part of it. Raises BadInput for an answer
+        that is none."""
         for column, words in self.words.items():
             if values[column] not in words:
                 raise BadInput(self.refusal.format(str(values[column])[:40]))
@@ -72,7 +72,7 @@ class Kind:
         row["created_at"] = created_at or now()
         # A browser makes the id of what it sends, so that a message sent twice is one row.
         made = row_id if _ID.fullmatch(row_id) else digest(*map(str, row.values()))
-        return {self.key: made, **row, **beside}
+        return {self.key: made, **row, **marks}
 
     def undo(
         self, judgement: Mapping, *, row_id: str = "", created_at: dt.datetime | None = None

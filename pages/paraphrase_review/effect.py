@@ -151,8 +151,8 @@ def _rows(study_id: str, axis: str, model: str) -> pd.DataFrame:
 @session.cached()
 def _own(study_id: str, axis: str, model: str, readout: str, reference: str, name: str) -> str:
     store = session.store()
-    pairs, own = review.materials(store, study_id, axis), own_verdicts(store, name)
-    return own_effect(_rows(study_id, axis, model), pairs, own, readout, reference, axis)
+    pairs, reviewed = review.materials(store, study_id, axis), own_verdicts(store, name)
+    return own_effect(_rows(study_id, axis, model), pairs, reviewed, readout, reference, axis)
 
 
 @session.cached("Striking out")

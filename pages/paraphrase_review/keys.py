@@ -67,10 +67,8 @@ def _suspects(study_id: str) -> list[key_review.Suspect]:
 
 
 def _results(study_id: str, suspects: list[key_review.Suspect]) -> None:
-    n, n_enough = (
-        sum(suspect.suspicion.is_suspect for suspect in suspects),
-        sum(suspect.suspicion.n > 0 for suspect in suspects),
-    )
+    n = sum(suspect.suspicion.is_suspect for suspect in suspects)
+    n_enough = sum(suspect.suspicion.n > 0 for suspect in suspects)
     st.markdown(f"## {count_of(n, 'item has', 'items have')} a key that most answers disagree with")
     if n_enough < len(suspects):
         many = count_of(len(suspects) - n_enough, "item has", "items have")

@@ -361,17 +361,17 @@ def own_verdicts(store: Store, reviewer: str) -> OwnVerdicts:
     )
 
 
-def own_acceptance(own: OwnVerdicts) -> list[str]:
+def own_acceptance(reviewed: OwnVerdicts) -> list[str]:
     """One sentence for each source of which the reviewer judged pairs: how far that moved its
     acceptance."""
     sentences = []
-    for (dataset, generator), rows in own.states.groupby(["dataset", "generator"], sort=True):
-        is_judged = rows["pair_id"].isin(own.pair_ids)
+    for (dataset, generator), rows in reviewed.states.groupby(["dataset", "generator"], sort=True):
+        is_judged = rows["pair_id"].isin(reviewed.pair_ids)
         n = int(is_judged.sum())
         if not n:
             continue
         after = rows[rows["in_sample"]]
-        before = own.before[own.before["pair_id"].isin(after["pair_id"])]
+        before = reviewed.before[reviewed.before["pair_id"].isin(after["pair_id"])]
         texts = _acceptance(before), _acceptance(after)
         moved = (
             f"acceptance from {texts[0]} to {texts[1]}"
@@ -379,7 +379,7 @@ def own_acceptance(own: OwnVerdicts) -> list[str]:
             else f"nothing: acceptance is {texts[1]}"
         )
         sentences.append(
-            f"{n:,} verdict{'s' * (n > 1)} of {own.reviewer} on the {len(rows):,} stored "
+            f"{n:,} verdict{'s' * (n > 1)} of {reviewed.reviewer} on the {len(rows):,} stored "
             f"paraphrases of {dataset} · {generator} moved {moved}."
         )
     return sentences
@@ -398,7 +398,7 @@ def _acceptance(rows: pd.DataFrame) -> str:
 def own_effect(
     readouts: pd.DataFrame,
     materials: Mapping[Place, str],
-    own: OwnVerdicts,
+    reviewed: OwnVerdicts,
     extractor: str,
     reference: str,
     axis: str = PARAPHRASE,
@@ -406,20 +406,20 @@ def own_effect(
     """One sentence: how far the reviewer's verdicts moved T. `readouts` are of one model with every
     wording that was asked, `materials` (item, variant of the axis) -> pair."""
     pairs = set(materials.values())
-    n_own = len(own.pair_ids & pairs)
+    n_own = len(reviewed.pair_ids & pairs)
     if not n_own:
         return (
-            f"{own.reviewer} has judged none of the {len(pairs):,} {NOUNS[axis][1]} that this "
+            f"{reviewed.reviewer} has judged none of the {len(pairs):,} {NOUNS[axis][1]} that this "
             "study asked."
         )
     answers = _Answers(readouts, extractor, reference=reference, axis=axis)
     rates = []
-    for states in (own.before, own.states):
+    for states in (reviewed.before, reviewed.states):
         rejected = set(states.loc[states["state"] == "rejected", "pair_id"])
         strikes = {place for place, pair in materials.items() if pair in rejected}
         rates.append(answers.without(strikes).parts.T.text())
     judged = (
-        f"{n_own:,} verdict{'s' * (n_own > 1)} of {own.reviewer} on the {len(pairs):,} "
+        f"{n_own:,} verdict{'s' * (n_own > 1)} of {reviewed.reviewer} on the {len(pairs):,} "
         f"{NOUNS[axis][1]} that this study asked"
     )
     if rates[0] == rates[1]:

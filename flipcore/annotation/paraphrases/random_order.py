@@ -74,10 +74,7 @@ def count_beginnings(store: Store) -> int:
         return 0
     sources = review.sources_of_pairs(store)
     random: set[tuple[str, str]] = set()
-    for source in (
-        EVERY,
-        *sorted({sources[row["pair_id"]] for row in waiting if row["pair_id"] in sources}),
-    ):
+    for source in {EVERY, *(sources.get(row["pair_id"], EVERY) for row in waiting)}:
         random |= _together(store, rows, source=source)
     ids = [row["verdict_id"] for row in waiting if (row["reviewer"], row["pair_id"]) in random]
     review.count_as_random(store, ids)

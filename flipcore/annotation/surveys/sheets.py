@@ -179,18 +179,16 @@ def sheet(survey: Survey, annotator: str) -> Sheet:
     questions = []
     for i in range(survey.n_triples):
         pair, place = target[e + 2 * i : e + 2 * i + 2], int(rng.integers(SHOWN_AT_ONCE))
-        questions.append(
-            Question(TRIPLE, (*pair[:place], retro[e + i], *pair[place:]), right=place)
-        )
+        questions.append(_question(TRIPLE, pair, retro[e + i], place=place))
     for _ in range(survey.n_checks):
         place = int(rng.integers(SHOWN_AT_ONCE))
-        questions.append(
-            Question(
-                CHECK, (*_CHECKS[1 : 1 + place], _CHECKS[0], *_CHECKS[1 + place :]), right=place
-            )
-        )
+        questions.append(_question(CHECK, _CHECKS[1:], _CHECKS[0], place=place))
     order = rng.permutation(len(questions))
     return Sheet(tuple(target[:e]), tuple(retro[:e]), questions=tuple(questions[i] for i in order))
+
+
+def _question(kind: str, others: Sequence[str], right: str, place: int) -> Question:
+    return Question(kind, (*others[:place], right, *others[place:]), right=place)
 
 
 def answer_row(
