@@ -155,8 +155,8 @@ def paired_study(study: Study, matching: Matching, source: ItemSource | None = N
     if source is not None:
         ids = list(dict.fromkeys(matching.pairs.values()))
         controls = replace(source, role="control", n=0, where={ITEM_ID: ids})
-        others = [other for other in study.items if other.role not in CONTROL_ROLES]
-        items = (*others, controls)
+        benchmark = [part for part in study.items if part.role not in CONTROL_ROLES]
+        items = (*benchmark, controls)
     return replace(
         study, name=f"{study.name}, paired controls", items=items, control=PAIRED_CONTROL
     )

@@ -127,8 +127,8 @@ def agreed_labels(labels: Sequence[Mapping]) -> tuple[dict[str, str | None], int
             by_text.setdefault(row["call_id"], Counter())[row["answer"]] += 1
     agreed: dict[str, str | None] = {}
     for call_id, counts in by_text.items():
-        (answer, most), *others = counts.most_common(2)
-        if not others or others[0][1] < most:
+        (answer, n_most), *runner_up = counts.most_common(2)
+        if not runner_up or runner_up[0][1] < n_most:
             agreed[call_id] = answer
     return agreed, len(by_text) - len(agreed)
 

@@ -1,5 +1,5 @@
-"""How people judge, whatever the kind of judgement: what comes next, what is left, what several
-people said of the same things, and files of what was said.
+"""Order, agreement and files of judgements of any kind: what comes next, what is left, what several
+people said of the same things, and the rows of a file.
 
 A reviewer has an order of their own, balanced over strata, with a share that everybody judges.
 Places come from hashes of (seed, reviewer, subject), so a queue needs no storage, is the same on

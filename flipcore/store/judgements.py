@@ -71,8 +71,9 @@ class Kind:
             row.setdefault("undoes", None)
         row["created_at"] = created_at or now()
         # A browser makes the id of what it sends, so that a message sent twice is one row.
-        made = row_id if _ID.fullmatch(row_id) else digest(*map(str, row.values()))
-        return {self.key: made, **row, **marks}
+        if not _ID.fullmatch(row_id):
+            row_id = digest(*map(str, row.values()))
+        return {self.key: row_id, **row, **marks}
 
     def undo(
         self, judgement: Mapping, *, row_id: str = "", created_at: dt.datetime | None = None

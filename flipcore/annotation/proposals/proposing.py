@@ -171,13 +171,13 @@ def translation_checks(original: str, text: str) -> tuple[Check, ...]:
     """The rules that hold in any language: another text, the same figures, about as long. Whether
     it asks the same a person sees."""
     before, after = _figures(original), _figures(text)
-    found = f"Figures: {', '.join(before)} became {', '.join(after)}."
-    figures = _check("numbers", passed=before == after, kept="All figures are kept.", found=found)
+    fault = f"Figures: {', '.join(before)} became {', '.join(after)}."
+    figures = _check("numbers", passed=before == after, kept="All figures are kept.", fault=fault)
     return _different(original, text), figures, _length(original, text)
 
 
-def _check(name: str, *, passed: bool, kept: str, found: str) -> Check:
-    return name, passed, kept if passed else found
+def _check(name: str, *, passed: bool, kept: str, fault: str) -> Check:
+    return name, passed, kept if passed else fault
 
 
 def _figures(text: str) -> list[str]:
@@ -197,9 +197,9 @@ def overlap(original: str, text: str) -> float:
 
 def _different(original: str, text: str) -> Check:
     is_same = _bare(original) == _bare(text)
-    found = "It is the original again." if is_same else "It is empty."
+    fault = "It is the original again." if is_same else "It is empty."
     passed = not is_same and bool(text.strip())
-    return _check("different", passed=passed, kept="It is not the original's text.", found=found)
+    return _check("different", passed=passed, kept="It is not the original's text.", fault=fault)
 
 
 def _bare(text: str) -> str:
@@ -215,8 +215,8 @@ def _numbers(original: str, text: str) -> Check:
     for word, figures in (("lost", lost), ("new", new)):
         if figures:
             changes.append(f"{word} {', '.join(figures)}")
-    found = f"Numbers: {'; '.join(changes)}."
-    return _check("numbers", passed=not changes, kept="All numbers are kept.", found=found)
+    fault = f"Numbers: {'; '.join(changes)}."
+    return _check("numbers", passed=not changes, kept="All numbers are kept.", fault=fault)
 
 
 def _owner(word: str) -> str:
@@ -236,15 +236,15 @@ def names(text: str) -> set[str]:
 def _names(original: str, text: str) -> Check:
     kept_words = {_owner(word).casefold() for word in _WORD.findall(text)}
     lost = sorted(name for name in names(original) if name.casefold() not in kept_words)
-    found = f"Names lost: {', '.join(lost)}."
-    return _check("names", passed=not lost, kept="All names are kept.", found=found)
+    fault = f"Names lost: {', '.join(lost)}."
+    return _check("names", passed=not lost, kept="All names are kept.", fault=fault)
 
 
 def _negations(original: str, text: str) -> Check:
     before, after = (len(_NEGATION.findall(words)) for words in (original, text))
-    found = f"The original has {before} negation{'s' * (before != 1)}, the paraphrase {after}."
+    fault = f"The original has {before} negation{'s' * (before != 1)}, the paraphrase {after}."
     is_same = (before > 0) == (after > 0)
-    return _check("negations", passed=is_same, kept="Negations are kept.", found=found)
+    return _check("negations", passed=is_same, kept="Negations are kept.", fault=fault)
 
 
 def _options(original: str, text: str, options: Sequence[str]) -> Check:

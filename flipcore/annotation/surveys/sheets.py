@@ -187,8 +187,8 @@ def sheet(survey: Survey, annotator: str) -> Sheet:
     return Sheet(tuple(target[:e]), tuple(retro[:e]), questions=tuple(questions[i] for i in order))
 
 
-def _question(kind: str, others: Sequence[str], right: str, place: int) -> Question:
-    return Question(kind, (*others[:place], right, *others[place:]), right=place)
+def _question(kind: str, wrong: Sequence[str], right: str, place: int) -> Question:
+    return Question(kind, (*wrong[:place], right, *wrong[place:]), right=place)
 
 
 def answer_row(
