@@ -8,6 +8,7 @@ nothing explains, is asked about. A table with plain names raises no doubt.
 import re
 from collections.abc import Sequence
 from itertools import product
+from math import nan
 from statistics import StatisticsError, correlation
 
 from flipcore.datasets.tables.coding import Coding, agreement, score_of_cell
@@ -18,6 +19,7 @@ from flipcore.datasets.tables.questions import arm_scores, mean_of, means_by, ov
 from flipcore.datasets.tables.roles import LOOKED_AT, OUTPUT, TARGET, part_of
 from flipcore.datasets.tables.stems import lower_is_better, names, words_of
 from flipcore.datasets.tables.table_reading import MATCH, Choice, Question, TableReading
+from flipcore.text.counts import count_of
 
 TOLD = 0.95  # of the rows are told apart, from which on nothing needs to tell them apart
 PARTS = 1.2  # combinations per combination, from which on a column parts the rows of a question
@@ -28,6 +30,7 @@ NEARLY = 0.98
 LONG = 20  # characters of an output that repeats its right answer only where one is a copy
 MOST_LOOKED_AT = 40  # columns
 POOLED = 0.9  # of the rows are told apart, up to which nothing tells them apart
+MANY_ARMS, SPARSE = 8, 0.5  # systems, and the share of their questions that they were given
 MOST_ARMS, EQUAL = 12, 0.8  # values of a column, and rows of its rarest per rows of its commonest
 
 
@@ -36,7 +39,9 @@ def find_doubts(table_profile: Profile, reading: TableReading) -> list[Question]
     if not (reading.roles.graders or reading.roles.output):
         return []  # nothing is claimed of such a table
     asked = [
-        _doubt_shape(table_profile, reading) or _doubt_outputs(table_profile, reading),
+        _doubt_shape(table_profile, reading)
+        or _doubt_outputs(table_profile, reading)
+        or _doubt_graders(reading),
         _doubt_match(table_profile, reading)
         or _doubt_lead(table_profile, reading)
         or _doubt_score(table_profile, reading),
@@ -46,6 +51,7 @@ def find_doubts(table_profile: Profile, reading: TableReading) -> list[Question]
         or _doubt_item(table_profile, reading)
         or _doubt_pooled(table_profile, reading)
         or _doubt_runs(table_profile, reading)
+        or _doubt_sparse(table_profile, reading)
         or _doubt_design(table_profile, reading)
         or _doubt_arms(table_profile, reading)
         or _doubt_id(table_profile, reading),
@@ -92,6 +98,56 @@ def _doubt_shape(table_profile: Profile, reading: TableReading) -> Question | No
         ),
         Choice("The entries are parts of one output.", ("sample_columns=",)),
     )
+
+
+def _doubt_graders(reading: TableReading) -> Question | None:
+    """Scores that share their last word and are called after nothing known: baseline_correct and
+    agent_correct, of two systems or by two graders.
+    """
+    roles = reading.roles
+    if reading.shape or roles.output:
+        return None
+    if any(all(names(word, "filler") for word in _beginning_of(name)) for name in roles.graders):
+        return None  # beside an overall score they are aspects
+    families: dict[str, dict[str, str]] = {}
+    for name in roles.graders:
+        beginning, sign, last = _parted(name)
+        words = [
+            word for word in words_of(beginning) if not _is_known(word) or names(word, "model")
+        ]
+        if sign and words and "," not in name:
+            families.setdefault(last, {})[beginning] = name
+    for last, members in families.items():
+        if len(members) < 2 or not (names(last, "score") or names(last, "grade")):
+            continue
+        listed = list(members.values())
+        values = [value for (_, grader), value in reading.scores.items() if grader == listed[0]]
+        return Question(
+            "systems",
+            f"{', '.join(listed[:3])}{' …' if len(listed) > 3 else ''} are scores of one kind.",
+            Choice(
+                f"They are of {len(members)} systems; each has a score of its own.",
+                (f"model_columns={','.join(members)}",),
+            ),
+            Choice(
+                f"They grade one system; {listed[0]} leads.",
+                (f"score={','.join(roles.graders)}",),
+                values[0] if values else nan,
+            ),
+        )
+    return None
+
+
+def _beginning_of(name: str) -> tuple[str, ...]:
+    """The words of a column's name before the word for a score."""
+    words = words_of(name)
+    return words[:-1] if words and names(words[-1], "score") else ("",)
+
+
+def _parted(name: str) -> tuple[str, str, str]:
+    """(beginning, sign, last word) of a column's name: baseline_correct, Google Score."""
+    matched = re.fullmatch(r"(.+)([_ .:-])([A-Za-z]+)", name)
+    return (matched[1], matched[2], matched[3].lower()) if matched else ("", "", name)
 
 
 def _differs_within_row(table_profile: Profile, name: str) -> bool:
@@ -274,9 +330,12 @@ def _doubt_direction(table_profile: Profile, reading: TableReading) -> Question 
     column, last = table_profile[name], name.rpartition(".")[2]
     if column.is_verdict or "[" in name or len(last) > 60:
         return None
-    unknown = [word for word in words_of(last) if not _is_known(word)]
-    is_named = any(names(word, "score") and not names(word, "grade") for word in words_of(last))
-    if not unknown or is_named:
+    words = words_of(last)
+    is_bad = any(names(word, "lower") for word in words) and not any(
+        names(word, "negation") for word in words
+    )
+    is_named = any(names(word, "score") and not names(word, "grade") for word in words)
+    if not is_bad and (is_named or all(_is_known(word) for word in words)):
         return None
     mean = mean_of(table_profile, name)
     span = f"from {column.least:g} to {column.most:g}" if column.least is not None else "in words"
@@ -371,14 +430,27 @@ def _doubt_pooled(table_profile: Profile, reading: TableReading) -> Question | N
     beside = f" and {', '.join(grid.conditions)}" if grid.conditions else ""
     return Question(
         "item",
-        f"Nothing tells the {n_rows:,} rows apart: {items}{beside} have {n_cells:,} different "
-        "values.",
-        Choice("Each row is a question.", ("item=",), score),
+        f"The {n_rows:,} rows hold {count_of(n_cells, 'combination')} of {items}{beside}, and "
+        "nothing else tells them apart.",
+        _each_row(table_profile, reading),
         Choice(
-            f"{reading.n_items:,} questions, some asked more often than others.",
+            f"{count_of(reading.n_items, 'question')}, some asked more often than others.",
             (f"item={items}",),
             score,
         ),
+    )
+
+
+def _each_row(table_profile: Profile, reading: TableReading) -> Choice:
+    """Offer each row as a question, by a column that numbers them where there is no prompt."""
+    if reading.roles.prompts:
+        return Choice("Each row is a question.", ("item=",), overall(reading))
+    n_rows = table_profile.n_rows
+    for name in (*reading.unused, *reading.grid.clusters):
+        if table_profile.n_values(name) == n_rows and not table_profile[name].is_text:
+            return Choice(f"Each {name} is a question.", (f"item={name}",), overall(reading))
+    return Choice(
+        "Each row is a question: nothing is read until a column numbers them.", ("score=",)
     )
 
 
@@ -419,6 +491,25 @@ def _ask_arms(table_profile: Profile, reading: TableReading, name: str) -> Quest
             (f"models={conditions}",),
         ),
         second,
+    )
+
+
+def _doubt_sparse(table_profile: Profile, reading: TableReading) -> Question | None:
+    """Many systems by the names of their columns, most of which answered few of the questions."""
+    conditions, n_rows = reading.grid.conditions, table_profile.n_rows
+    n_full = reading.n_items * reading.n_conditions
+    if reading.shape or reading.n_conditions <= MANY_ARMS or n_rows >= SPARSE * n_full:
+        return None
+    listed = " and ".join(conditions)
+    return Question(
+        "condition",
+        f"{listed} differ{'s' if len(conditions) == 1 else ''} in {reading.n_conditions:,} ways, "
+        f"and each stands beside few of the {reading.n_items:,} questions.",
+        Choice(
+            f"They are {reading.n_conditions:,} systems; each has a score of its own.",
+            (f"models={','.join(conditions)}",),
+        ),
+        Choice("They name no systems.", ("models=",), overall(reading)),
     )
 
 

@@ -18,6 +18,7 @@ NAMED_RUN = (
 )
 MOST_LEVELS = 200  # of a condition
 LEAST_ITEMS = 5
+MOST_FRACTIONS = 12  # of a setting such as the temperature; more are measures
 MIN_OUTPUT = 8  # characters: shorter outputs are alike by chance
 
 
@@ -554,6 +555,7 @@ def _may_be_condition(profile: Profile, roles: Roles, name: str) -> bool:
         or not 2 <= column.n_distinct <= MOST_LEVELS
         or column.is_list
         or column.is_object
+        or (column.is_numeric and not column.is_integer and column.n_distinct > MOST_FRACTIONS)
     ):
         return False
     if (
