@@ -27,6 +27,7 @@ MOST_VALUES = 60  # of a column that may be a system or a setting
 RELATED = 0.5  # correlation with right and wrong, from which on a column may be the score
 DIFFERENT = 3.0  # standard errors between two runs, from which on they are no reruns
 NEARLY = 0.98
+SURPRISING = 20  # rows, none or all of which are seldom right
 LONG = 20  # characters of an output that repeats its right answer only where one is a copy
 MOST_LOOKED_AT = 40  # columns
 POOLED = 0.9  # of the rows are told apart, up to which nothing tells them apart
@@ -194,11 +195,14 @@ def _doubt_match(table_profile: Profile, reading: TableReading) -> Question | No
     """No output repeats its right answer, or long ones all do: are these two columns compared?"""
     roles, n_rows = reading.roles, table_profile.n_rows
     values = [value for (_, grader), value in reading.scores.items() if grader == MATCH]
-    if not values or roles.scores or roles.judges or n_rows < LEAST_ITEMS:
+    if not values or roles.scores or roles.judges or n_rows < SURPRISING:
         return None
     share = sum(values) / len(values)
-    is_copy = share > NEARLY and table_profile[roles.output].mean_length > LONG
-    if share > 0 and not is_copy:
+    is_long = share > NEARLY and table_profile[roles.output].mean_length > LONG
+    is_copy = is_long and table_profile.share_equal(roles.output, roles.target) > NEARLY
+    # a letter or a number may be wrong in every row; texts that never agree were not to be compared
+    is_text = reading.coding in (Coding.TEXT, Coding.CONTAINED, Coding.LABEL)
+    if not (is_copy or (share == 0 and is_text)):
         return None
     how_many = "no row" if share == 0 else "nearly every row"
     other = next(iter(_like_scores(table_profile, reading)), "")

@@ -80,6 +80,7 @@ def _ask_condition(table_profile: Profile, reading: TableReading) -> Question | 
     if not name:
         return None
     item = ",".join(reading.grid.items)
+    conditions = ",".join([*reading.grid.conditions, name])
     levels = ", ".join(table_profile[name].values[:4])
     return Question(
         "condition",
@@ -87,7 +88,7 @@ def _ask_condition(table_profile: Profile, reading: TableReading) -> Question | 
         Choice(
             f"{name} names {table_profile[name].n_distinct} systems or settings"
             f"{arm_scores(table_profile, reading, name)}.",
-            (f"models={name}",),
+            (f"models={conditions}",),
         ),
         Choice(f"{name} is part of the question.", (f"item={item},{name}",), overall(reading)),
     )

@@ -406,3 +406,151 @@ def test_columns_without_a_name_are_numbered(tmp_path):
     lines = [f"{i},What is {i}?,It is {i}.,{i % 2},," for i in range(12)]
     path.write_text("\n".join(["id,prompt,response,correct,,", *lines]), encoding="utf-8")
     assert read_table(path).scores["", "correct"] == 0.5
+
+
+# What a reading leaves unexplained is asked about: one case per doubt.
+
+
+def asked(reading):
+    return [question.about for question in reading.questions]
+
+
+def answered(tmp_path, choice):
+    return read_table(tmp_path / "table.jsonl", dict(word.split("=", 1) for word in choice.words))
+
+
+def test_even_levels_without_a_role_are_asked_about(tmp_path):
+    """Three scaffolds with questions of their own were pooled: 50% for 25, 50 and 75%."""
+    rows = []
+    for place, scaffold in enumerate(("baseline", "monitor", "constraint"), start=1):
+        for i in range(20):
+            rows.append(
+                {"scaffold": scaffold, "prompt": f"Which is {scaffold} {i}?"}
+                | {"response": f"It is {i}.", "correct": i % 4 < place}
+            )
+    (question,) = read(tmp_path, rows).questions
+    assert question.about == "condition" and "25.0%, 50.0% and 75.0%" in question.first.says
+    assert answered(tmp_path, question.first).scores["baseline", "correct"] == 0.25
+    assert not answered(tmp_path, question.second).arms
+    # facts of a question have names of their own, and a model's column needs no question
+    for name in ("difficulty", "category", "model"):
+        others = [{name if key == "scaffold" else key: row[key] for key in row} for row in rows]
+        assert asked(read(tmp_path, others)) == []
+
+
+def test_rows_that_differ_in_a_column_without_a_role_are_asked_about(tmp_path):
+    """Two references of each summary were two runs."""
+    rows = []
+    for i in range(20):
+        for model in ("small", "large"):
+            for tool in ("alpha", "beta"):
+                cells = {"video_id": i, "model": model, "reference_tool": tool}
+                rows.append(cells | {"f1": (i % 5 + (tool == "beta")) / 10})
+    (question,) = read(tmp_path, rows).questions
+    assert question.about == "condition" and "20.0% and 30.0%" in question.first.says
+    assert answered(tmp_path, question.first).n_conditions == 4
+
+
+def test_rows_that_nothing_tells_apart_are_asked_about(tmp_path):
+    """Stories without an id were 30 questions "× 1 run", in 200 rows."""
+    rows = []
+    for model in ("small", "large"):
+        for i in range(100):
+            cells = {"model": model, "question": f"Where is {i * i % 31}?", "n_words": i * 7 % 90}
+            rows.append(cells | {"expected": "bath", "predicted": ["bath", "hall"][i % 3 > 0]})
+    reading = read(tmp_path, rows)
+    assert asked(reading) == ["item"]
+    assert answered(tmp_path, reading.questions[0].first).n_items == 200
+
+
+def test_lists_of_unequal_length_are_asked_about(tmp_path):
+    """The unit tests of a task were runs of it."""
+    rows = []
+    for i in range(20):
+        tests = [{"passed": k < 3, "expected": k, "result": k} for k in range(3 + i % 6)]
+        rows.append({"id": f"t{i}", "success_rate": 3 / len(tests), "test_results": tests})
+    reading = read(tmp_path, rows)
+    assert reading.shape.lists and asked(reading) == ["samples"]
+    assert not answered(tmp_path, reading.questions[0].second).shape.lists
+
+
+def test_systems_in_columns_without_an_output_are_asked_about(tmp_path):
+    """Two criteria of one drawing were two models, and baseline_correct led agent_correct."""
+    rows = []
+    for i in range(30):
+        cells = {"question": f"Does {i} help?", "ground_truth": ["yes", "no"][i % 2]}
+        rows.append(cells | {"baseline_correct": i % 4 > 0, "agentrag_correct": i % 2 > 0})
+    reading = read(tmp_path, rows)
+    assert asked(reading) == ["systems"]
+    apart = answered(tmp_path, reading.questions[0].first)
+    assert apart.scores["baseline", "correct"] > 0.7 and apart.scores["agentrag", "correct"] == 0.5
+    aspects = [{**row, "rating": i % 5} for i, row in enumerate(rows)]
+    assert asked(read(tmp_path, aspects)) == []  # beside an overall score they are aspects
+
+
+def test_means_of_systems_are_asked_about(tmp_path):
+    rows = [{"NAME": f"run {i}_clean", "F1": 0.1 + i / 99, "ACC": 0.2 + i / 77} for i in range(20)]
+    reading = read(tmp_path, rows)
+    assert asked(reading) == ["rows"] and "means" in reading.questions[0].second.says
+
+
+def test_ids_that_end_in_letters_are_asked_about(tmp_path):
+    """40 outputs of two systems, 1A and 1B, were 40 questions."""
+    rows = [{"output_id": f"{i // 2}{'AB'[i % 2]}", "overall_score": 6 + i % 3} for i in range(40)]
+    reading = read(tmp_path, rows)
+    assert asked(reading) == ["item"] and "20 questions under 2 systems" in reading.questions[0].second.says
+    rows = [{"output_id": f"q{i}", "overall_score": 6 + i % 3} for i in range(40)]
+    assert asked(read(tmp_path, rows)) == []
+
+
+@pytest.mark.parametrize("name", ["stereotype_score", "hallucination_severity", "oddness rating"])
+def test_a_quality_that_nobody_knows_has_no_direction(tmp_path, name):
+    rows = [{"id": i, "response": f"Text {i} it is.", name: i % 7 / 6} for i in range(30)]
+    reading = read(tmp_path, rows)
+    assert asked(reading) == ["direction"]
+    assert answered(tmp_path, reading.questions[0].second).questions == ()
+    plain = [{("clarity_score" if key == name else key): row[key] for key in row} for row in rows]
+    assert asked(read(tmp_path, plain)) == []
+
+
+def test_a_predicted_and_an_expected_thing_are_output_and_right_answer(tmp_path):
+    """The written answer was the key, and a count of zeros the score: 2%."""
+    rows = []
+    for i in range(40):
+        said = {"item_id": f"q{i}", "question": f"Which section has {i}?", "answer": f"**Answer** It is in part {i} of the Act."}
+        sections = {"expected_section": f"S.{i}", "predicted_section": f"{i}, 12", "removed_count": int(i == 3)}
+        rows.append(said | sections)
+    reading = read(tmp_path, rows)
+    assert (reading.roles.output, reading.roles.target) == ("predicted_section", "expected_section")
+    assert reading.roles.graders == () and asked(reading) == ["match"]
+    assert answered(tmp_path, reading.questions[0].second).scores == {}
+
+
+def test_two_outputs_of_one_row_are_asked_about(tmp_path):
+    rows = []
+    for i in range(20):
+        texts = {"rag_response": f"The part number {i} turns.", "closed_reply": f"Nobody knows of {i} at all."}
+        rows.append({"id": i, "prompt": f"What does {i} do?", "correct": i % 2} | texts)
+    reading = read(tmp_path, rows)
+    assert reading.shape.models or "outputs" in asked(reading)
+
+
+def test_arms_that_answered_few_questions_are_asked_about(tmp_path):
+    """What people rated AGENT were 220 systems."""
+    rows = []
+    for i in range(120):
+        grades = {"A1 agents": 1 + i % 9, "A2 agents": 1 + i // 7 % 9}
+        rows.append({"song_id": f"s{i // 2}"} | grades | {"score": i % 4})
+    reading = read(tmp_path, rows)
+    assert reading.n_conditions > 8 and "condition" in asked(reading)
+
+
+def test_at_most_three_questions_are_asked(tmp_path):
+    rows = []
+    for place, scaffold in enumerate(("alpha", "beta", "gamma")):
+        for i in range(20):
+            rows.append(
+                {"scaffold": scaffold, "key": f"k{place}{i}", "oddness_score": i % 5 / 4}
+                | {"left_output": f"Left {i} it is not.", "right_output": f"The right {i} is."}
+            )
+    assert len(read(tmp_path, rows).questions) <= 3

@@ -115,12 +115,21 @@ def table_reader(
             reader = reader_of(_readable(recording, rows, reading), rows, reading)
     except BadInput as error:
         reading = layout.reading(said) if layout else read_by_structure(str(source.path), said)
+        why = f"{error}{_other_sheets(reading)}"
         if not reading.questions:
-            raise
-        reader = _unreadable(reading, str(error))
+            raise BadInput(why) from None
+        reader = _unreadable(reading, why)
     if name and name.condition:
         return replace(reader, records=partial(_under, name.condition, reader.records), plain=None)
     return reader
+
+
+def _other_sheets(reading: TableReading) -> str:
+    """What to do where the first sheet of an Excel file holds no outputs: often it is an overview."""
+    if not reading.other_sheets:
+        return ""
+    named = ", ".join(reading.other_sheets[:6])
+    return f" Only the first sheet is read. If the outputs stand in another one ({named}), save it as a CSV file."
 
 
 def _reader_in(layout: Layout, recording: Recording, reading: TableReading) -> Reader:
