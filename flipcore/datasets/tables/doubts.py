@@ -202,7 +202,8 @@ def _doubt_match(table_profile: Profile, reading: TableReading) -> Question | No
     is_copy = is_long and table_profile.share_equal(roles.output, roles.target) > NEARLY
     # a letter or a number may be wrong in every row; texts that never agree were not to be compared
     is_text = reading.coding in (Coding.TEXT, Coding.CONTAINED, Coding.LABEL)
-    if not (is_copy or (share == 0 and is_text)):
+    is_number = reading.coding is Coding.NUMBER and _holds_numbers(table_profile, roles.output)
+    if not (is_copy or (share == 0 and (is_text or is_number))):
         return None
     how_many = "no row" if share == 0 else "nearly every row"
     other = next(iter(_like_scores(table_profile, reading)), "")
@@ -224,10 +225,27 @@ def _doubt_match(table_profile: Profile, reading: TableReading) -> Question | No
     )
 
 
+def _holds_numbers(table_profile: Profile, name: str) -> bool:
+    """Tell whether most texts of a column hold a digit."""
+    sql, relation = table_profile.table.sql(name), table_profile.table.relation
+    query = f"SELECT avg(regexp_matches({sql}, '\\d')::INT) FROM {relation}"
+    return float(table_profile.table.rows(query)[0][0] or 0) > 0.5
+
+
 def _doubt_lead(table_profile: Profile, reading: TableReading) -> Question | None:
     """A score that is only called after something bad, and another column of right and wrong."""
     roles = reading.roles
     lead = next(iter((*roles.scores, *roles.judges)), "")
+    overall_names = [name for name in reading.unused if _is_overall(table_profile, name)]
+    is_grade = bool(lead) and table_profile[lead].is_verdict
+    if lead and overall_names and not (is_grade or names(lead, "filler")):
+        best = overall_names[0]
+        return Question(
+            "score",
+            f"{lead} is called a score; {best} may be the score of them all.",
+            Choice(f"{best} is the score.", (f"score={best}",), mean_of(table_profile, best)),
+            Choice(f"{lead} leads.", (f"score={','.join(roles.graders)}",), overall(reading)),
+        )
     if not lead or not lower_is_better(lead):
         return None
     others = [name for name in _like_scores(table_profile, reading) if not lower_is_better(name)]
@@ -243,6 +261,16 @@ def _doubt_lead(table_profile: Profile, reading: TableReading) -> Question | Non
         ),
         Choice(f"{lead} is the score.", (f"score={lead}",), mean_of(table_profile, lead)),
     )
+
+
+def _is_overall(table_profile: Profile, name: str) -> bool:
+    """Tell whether numbers are called overall, total or composite, and nothing else."""
+    column, words = table_profile[name], words_of(name.rpartition(".")[2])
+    is_called = bool(words) and all(word in _OVERALL for word in words)
+    return is_called and column.is_numeric and column.n_distinct > 1 and not column.is_list
+
+
+_OVERALL = {"overall", "total", "composite", "combined", "aggregate", "global", "final", "average"}
 
 
 def _like_scores(table_profile: Profile, reading: TableReading) -> list[str]:

@@ -554,3 +554,26 @@ def test_at_most_three_questions_are_asked(tmp_path):
                 | {"left_output": f"Left {i} it is not.", "right_output": f"The right {i} is."}
             )
     assert len(read(tmp_path, rows).questions) <= 3
+
+
+def test_an_overall_score_beside_the_one_that_leads_is_asked_about(tmp_path):
+    """One of four aspects led, and `overall` was not used."""
+    rows = []
+    for i in range(20):
+        cells = {"id": f"s{i}", "intent": f"Ask for {i}.", "generated_email": f"Dear {i}, all of it is here."}
+        rows.append(cells | {"fluency": i % 5 / 4, "overall": 0.5 + i % 4 / 8})
+    reading = read(tmp_path, rows)
+    assert asked(reading) == ["score"] and reading.questions[0].first.words == ("score=overall",)
+
+
+def test_numbers_that_never_agree_are_asked_about(tmp_path):
+    """4.78 billion was never 4781000000.0: 0%."""
+    rows = []
+    for i in range(13):
+        for method in ("tuned", "rag"):
+            said = f"The revenue was ${i + 2}.1 billion."
+            cells = {"question": f"What did firm {i} earn?", "method": method, "answer": said}
+            rows.append(cells | {"ground_truth": (i + 2) * 1e9 + 1e8})
+    assert asked(read(tmp_path, rows)) == ["match"]
+    none = [row | {"answer": "It is not known."} for row in rows]
+    assert asked(read(tmp_path, none)) == []
