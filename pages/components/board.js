@@ -95,14 +95,12 @@ class Handle {
   }
 
   get ends() { return this.isLine ? this.range : [0, this.values.length - 1]; }
-
-  get value() { return this.isLine ? this.at : this.values[this.at]; }
-
+  get value() { return this.valueOf(this.at); }
   get position() { return this.positionOf(this.at); }
-
   get text() { return this.isLine ? filled(this.label, () => this.at) : this.labels[this.at]; }
-
   get from() { return this.drag.from === undefined ? null : this.positionOf(this.drag.from); }
+
+  valueOf(number) { return this.isLine ? number : this.values[number]; }
 
   numberOf(value) {
     return this.isLine ? Math.min(Math.max(value, this.range[0]), this.range[1]) : nearest(this.values, value);
@@ -133,8 +131,8 @@ class Handle {
     const { from, lowest, highest } = this.drag;
     if (from === undefined) return null;
     delete this.drag.from;
-    const value = (number) => (this.isLine ? number : this.values[number]);
-    return { control: this.logged_as ?? "level", from: value(from), to: this.value, lowest: value(lowest), highest: value(highest) };
+    const [start, least, most] = [from, lowest, highest].map((number) => this.valueOf(number));
+    return { control: this.logged_as ?? "level", from: start, to: this.value, lowest: least, highest: most };
   }
 }
 
@@ -142,13 +140,14 @@ class Handle {
 const PICTURES = {
   // from the left: under the compared extractor alone, under both, under the reference alone
   parts(board, cell, { parts, floors }, row) {
-    const { svg, x } = board.canvas(cell, [0, 1], { height: 44, ticks: [0, 0.25, 0.5, 0.75, 1].map((tick) => [tick, ""]), grid: [31, 37] });
+    const quarters = [0, 0.25, 0.5, 0.75, 1].map((tick) => [tick, ""]);
+    const { svg, x } = board.canvas(cell, [0, 1], { height: 44, ticks: quarters, grid: [31, 37] });
     let end = 0;
     [["artifact", 1], ["genuine", 1], ["genuine", 0.45]].forEach(([color, opacity], i) => {
       if (parts[i] > 0) board.line(svg, { x1: x(end), x2: x(end + parts[i]), y: 16, width: 18, color, opacity });
       end += parts[i];
     });
-    for (const floor of floors) if (floor !== null) board.line(svg, { x1: x(floor), x2: x(floor), y1: 2, y2: 30, width: 2.5, color: "floor" });
+    for (const floor of floors) if (floor !== null) board.upright(svg, x(floor), 2, 30, { width: 2.5, color: "floor" });
     const whisker = { width: 4, "stroke-linecap": "round" };
     board.moving(svg, x, row, (at) => board.limits(row, board.leadOf(row, at), at), { y: 37, color: "artifact", ...whisker });
     board.moving(svg, x, row, (at) => board.limits(row, "T", at), { y: 42, color: "text", opacity: 0.7, ...whisker });
@@ -167,8 +166,8 @@ const PICTURES = {
         write(title, `${interval.title}: ${shown(low)} to ${shown(high)}`);
       });
     }
-    const center = node("circle", { cx: x(value), cy: 20, r: 6, fill: board.colors.page, stroke: board.colors.text, "stroke-width": 2 }, svg);
-    node("title", {}, center, `Score ${shown(value)}`);
+    const center = { cx: x(value), cy: 20, r: 6, fill: board.colors.page, stroke: board.colors.text, "stroke-width": 2 };
+    node("title", {}, node("circle", center, svg), `Score ${shown(value)}`);
   },
 
   // dots that would cover each other stand above one another; where they stand is drawn, not estimated
@@ -232,11 +231,12 @@ const PICTURES = {
     const edge = (sign) => (at) => (margin(at) === null ? null : [sign * margin(at), sign * margin(at)]);
     const zone = (at) => (margin(at) === null ? null : [isTwoSided ? -margin(at) : scale[0], margin(at)]);
     board.moving(svg, x, row, zone, { y: 17, width: 26, color: "genuine", opacity: 0.13 });
-    for (const sign of isTwoSided ? [1, -1] : [1]) board.moving(svg, x, row, edge(sign), { y1: 4, y2: 30, width: 2, color: "genuine" });
-    board.line(svg, { x1: x(nothing), x2: x(nothing), y1: 2, y2: 32, width: 1.5, color: "floor", "stroke-dasharray": "2 2" });
+    const border = { y1: 4, y2: 30, width: 2, color: "genuine" };
+    for (const sign of isTwoSided ? [1, -1] : [1]) board.moving(svg, x, row, edge(sign), border);
+    board.upright(svg, x(nothing), 2, 32, { width: 1.5, color: "floor", "stroke-dasharray": "2 2" });
     if (bound.every((end) => end !== null)) {
       board.line(svg, { x1: x(bound[0]), x2: x(bound[1]), y: 17, width: 3, color: "text" });
-      for (const end of bound) board.line(svg, { x1: x(end), x2: x(end), y1: 11, y2: 23, width: 3, color: "text" });
+      for (const end of bound) board.upright(svg, x(end), 11, 23, { width: 3, color: "text" });
     }
     if (value !== null) node("circle", { cx: x(value), cy: 17, r: 5.5, fill: board.colors.text }, svg);
   },
@@ -244,7 +244,7 @@ const PICTURES = {
   // the first set above the middle, the second below
   histogram(board, cell, picture) {
     const { groups, edges, marks } = picture;
-    const { svg, x, y, floor } = board.canvas(cell, picture.scale, { ...picture, height: 256, hasAxis: true, top: 8, grid: null });
+    const { svg, x, floor } = board.canvas(cell, picture.scale, { ...picture, height: 256, hasAxis: true, grid: null });
     const [room, middle] = [(floor - 8) / 2 - 4, 8 + (floor - 8) / 2];
     const highest = Math.max(...groups.flatMap((group) => group.shares), 1e-9);
     groups.forEach((group, g) => group.shares.forEach((share, i) => {
@@ -254,11 +254,12 @@ const PICTURES = {
       if (tall > 0) board.line(svg, { ...ends, y: middle + (g ? tall / 2 + 1 : -tall / 2), width: tall, color: group.color });
     }));
     board.line(svg, { x1: "0%", x2: "100%", y: middle, width: 1, color: "grid" });
-    for (const mark of marks) {
-      if (mark.value < picture.scale[0] || mark.value > picture.scale[1]) continue;
-      const isRight = mark.value > picture.scale[0] + 0.75 * (picture.scale[1] - picture.scale[0]);
-      board.line(svg, { x1: x(mark.value), x2: x(mark.value), y1: 8, y2: floor, width: 2, color: "floor", "stroke-dasharray": "2 5" });
-      board.text(svg, x(mark.value), 22 + 16 * mark.row, mark.label, { dx: isRight ? -6 : 6, "text-anchor": isRight ? "end" : "start" });
+    const [low, high] = picture.scale;
+    for (const { value, label, row } of marks) {
+      if (value < low || value > high) continue;
+      const side = value > low + 0.75 * (high - low) ? { dx: -6, "text-anchor": "end" } : { dx: 6 };
+      board.upright(svg, x(value), 8, floor, { width: 2, color: "floor", "stroke-dasharray": "2 5" });
+      board.text(svg, x(value), 22 + 16 * row, label, side);
     }
     board.dragged(svg, x, floor, picture);
   },
@@ -266,7 +267,7 @@ const PICTURES = {
   gaps(board, cell, picture) {
     const { svg, x, floor } = board.canvas(cell, picture.scale, { ...picture, height: 256, hasAxis: true, grid: null });
     const tall = (floor - 8) / Math.max(picture.rows.length, 1);
-    board.line(svg, { x1: x(0), x2: x(0), y1: 8, y2: floor, width: 1, color: "muted", "stroke-dasharray": "3 4" });
+    board.upright(svg, x(0), 8, floor, { width: 1, color: "muted", "stroke-dasharray": "3 4" });
     picture.rows.forEach(({ value, low, high, color }, i) => {
       const y = 8 + tall * (i + 0.62);
       if (low !== null) board.line(svg, { x1: x(low), x2: x(high), y, width: 5, color, "stroke-linecap": "round" });
@@ -278,7 +279,9 @@ const PICTURES = {
     picture.rows.forEach(({ label }, i) => board.text(svg, 8, 8 + tall * (i + 0.34), label, { ...ground, "font-size": 15 }));
   },
 
-  axis(board, cell, { name, ticks }) { board.canvas(cell, board.data.scale, { height: 20, name, ticks, hasAxis: true, grid: null }); },
+  axis(board, cell, picture) {
+    board.canvas(cell, board.data.scale, { ...picture, height: 20, hasAxis: true, grid: null });
+  },
 };
 
 class Board {
@@ -292,7 +295,7 @@ class Board {
     this.takeStarts();
     this.handles = this.controls.map((control) => new Handle(control, root._view[control.name], root._drags[control.name] ??= {}));
     root.className = `board ${data.kind}`;
-    for (const color of ["artifact", "genuine", "benchmark", "control", "muted"]) root.style.setProperty(`--${color}`, this.colors[color]);
+    for (const [name, color] of Object.entries(this.colors)) root.style.setProperty(`--${name}`, color);
   }
 
   // What this board sent comes back as a start: a handle that has moved on since then stays where it is.
@@ -345,7 +348,10 @@ class Board {
 
   // the sentence and the small line of a headline
   headline({ sentence, detail, rows, combined }, at) {
-    if (combined) return combined[this.rows.filter(({ control }) => control).map((row) => this.outcomeOf(row, this.positionOf(row))).join("|")];
+    if (combined) {
+      const moved = this.rows.filter(({ control }) => control);
+      return combined[moved.map((row) => this.outcomeOf(row, this.positionOf(row))).join("|")];
+    }
     const row = this.rows[stepAt(rows, at) ?? -1];
     return [row ? this.sentence(row, at) : this.said(sentence, at), this.said(detail, at)];
   }
@@ -353,16 +359,17 @@ class Board {
   said(steps, at) { return filled(stepAt(steps, at) ?? "", (name) => this.number(name, at)); }
 
   // Drawing: an svg whose places on the axis are percentages, so that words keep their size in every width.
-  canvas(cell, [low, high], { height, width = "100%", name = "", ticks, hasAxis = false, unit = "", times = 1, grid }) {
+  canvas(cell, [low, high], { height, width = "100%", name = "", ticks, hasAxis, unit = "", times = 1, grid = [0, height] }) {
     const svg = node("svg", { width, height, ...(name ? { role: "group", "aria-label": name } : { "aria-hidden": "true" }) }, cell);
     const x = (value) => `${1 + 98 * Math.min(Math.max((value - low) / (high - low || 1), 0), 1)}%`;
     const floor = hasAxis ? height - (unit ? 42 : 14) : height;
     for (const [value, text] of ticks ?? this.ticks(low, high, times, unit)) {
-      if (grid !== null) this.line(svg, { x1: x(value), x2: x(value), y1: grid?.[0] ?? 0, y2: grid?.[1] ?? height, width: 1, color: "grid" });
-      if (!hasAxis) continue;
+      if (grid) this.upright(svg, x(value), ...grid, { width: 1, color: "grid" });
+      if (unit) this.upright(svg, x(value), floor, floor + 5, { width: 1, color: "muted" });
       const share = (value - low) / (high - low || 1);
-      if (unit) this.line(svg, { x1: x(value), x2: x(value), y1: floor, y2: floor + 5, width: 1, color: "muted" });
-      this.text(svg, x(value), floor + (unit ? 20 : 11), text, { "text-anchor": share < 0.03 ? "start" : share > 0.97 ? "end" : "middle", "font-size": unit ? 14 : 12 });
+      const anchor = share < 0.03 ? "start" : share > 0.97 ? "end" : "middle";
+      const size = unit ? [20, 14] : [11, 12];
+      if (hasAxis) this.text(svg, x(value), floor + size[0], text, { "text-anchor": anchor, "font-size": size[1] });
     }
     if (unit) this.line(svg, { x1: "1%", x2: "99%", y: floor, width: 1, color: "muted" });
     if (unit) this.text(svg, "99%", floor + 36, unit, { "text-anchor": "end" });
@@ -382,6 +389,8 @@ class Board {
     }
     return found;
   }
+
+  upright(svg, x, y1, y2, attributes) { return this.line(svg, { x1: x, x2: x, y1, y2, ...attributes }); }
 
   line(svg, { y, y1 = y, y2 = y, width, color, hasCaps, ...others }) {
     return node("line", { y1, y2, stroke: this.colors[color], "stroke-width": width, ...others }, svg);
@@ -405,11 +414,8 @@ class Board {
       set(line, this.positionOf(row));
       set(ghost, this.handleOf(row).from);
     });
-    if (attributes.hasCaps) {
-      for (const i of [0, 1]) {
-        this.moving(svg, x, row, (at) => { const end = ends(at)?.[i]; return [end, end]; }, { ...attributes, y1: 13, y2: 27, hasCaps: false });
-      }
-    }
+    const cap = { ...attributes, y1: 13, y2: 27, hasCaps: false };
+    for (const i of attributes.hasCaps ? [0, 1] : []) this.moving(svg, x, row, (at) => [ends(at)[i], ends(at)[i]], cap);
     return line;
   }
 
@@ -465,8 +471,8 @@ class Board {
     }
     if (!this.headlines) this.body.textContent = "Counting for these settings …";
     else for (const row of this.rows) if (!row.is_hidden) this.buildRow(row);
-    const handle = data.controls?.[0] && this.handles[0];
-    if (handle) this.mark(handle, data.changes?.map(([at, text]) => ({ at, text })) ?? this.changes(this.rows, handle), Boolean(data.changes ?? data.outcomes));
+    const [handle] = data.controls ? this.handles : [];
+    if (handle) this.mark(handle, data.changes ?? this.changes(this.rows, handle), data.changes || data.outcomes);
     if (focused && root.getRootNode().activeElement?.dataset?.control !== focused) {
       [...root.querySelectorAll("input")].find((input) => input.dataset.control === focused)?.focus();
     }
@@ -563,7 +569,7 @@ class Board {
 
   // The slider of a handle. One above the rows stays through every new drawing, so that a drag goes on.
   slider(handle, parent) {
-    const { name, aria, title, ends } = handle;
+    const { name, aria, title, ends, isLine } = handle;
     let label = [...parent.querySelectorAll(":scope > .drag")].find((made) => made.dataset.control === name);
     if (!label) {
       label = element("label", "drag", "", parent);
@@ -579,7 +585,7 @@ class Board {
     Object.assign(input, { min: ends[0], max: ends[1], step: handle.isLine ? (ends[1] - ends[0]) / 1000 || 1 : 1 });
     input.disabled = Boolean(this.data.locked);
     input.hidden = ends[0] === ends[1]; // without a margin there is nothing to move
-    input.setAttribute("aria-label", aria || title);
+    input.setAttribute("aria-label", aria || (isLine ? "Cut-off" : title));
     write(label.querySelector(".name"), title);
     input.oninput = () => this.move(handle, Number(input.value));
     input.onchange = () => this.release(handle);
@@ -599,20 +605,20 @@ class Board {
       for (const [at, name] of (row.outcomes ?? []).slice(1)) {
         const { becomes } = this.data.outcomes[name] ?? {};
         if (!becomes || (row.is_hidden && row.index !== stepAt(leads, at))) continue;
-        found.push({ at, text: `at ${handle.labels[at]} ${row.is_hidden ? "the headline" : row.title} becomes ${becomes}` });
+        found.push([at, `at ${handle.labels[at]} ${row.is_hidden ? "the headline" : row.title} becomes ${becomes}`]);
       }
     }
     return found;
   }
 
   // marks under a slider where dragging changes something, each naming what
-  mark(handle, changes, saysNone = false) {
+  mark(handle, changes, saysNone) {
     const parent = handle.input.parentElement;
     parent.querySelector(".changes")?.remove();
     if (!changes.length && !saysNone) return;
     const box = element("span", "changes", "", parent);
     const texts = new Map();
-    for (const { at, text } of changes) texts.set(at, [...(texts.get(at) ?? []), text]);
+    for (const [at, text] of changes) texts.set(at, [...(texts.get(at) ?? []), text]);
     box.classList.toggle("none", !texts.size);
     if (!texts.size) box.textContent = "No verdict changes at any level.";
     const [low, high] = handle.ends;
@@ -649,7 +655,7 @@ class Board {
 
   sendMove(move, taken = {}) {
     const view = { ...this.root._view, ...taken };
-    this.root._sent = [...this.root._sent, JSON.stringify(Object.fromEntries(Object.keys(this.starts).map((name) => [name, view[name]])))];
+    this.root._sent = [...this.root._sent, JSON.stringify(view)];
     this.send("moved", { ...move, ...view });
   }
 
@@ -689,12 +695,15 @@ class Board {
 
   settle(sent) { this.sendMove({ control: "followed" }, this.taken(sent)); }
 
-  // A board in a meeting: a presenter's says where its handles are, at most once a frame, a follower's shows it. A released position
-  // goes to the tables below once, where they are not there yet.
+  // A board in a meeting: a presenter's says where its handles are, at most once a frame, a follower's shows it. A released
+  // position goes to the tables below once, where they are not there yet.
   meet() {
     const { root, data: { board } } = this;
     root._share?.stop();
-    const say = (moving) => window.dispatchEvent(new CustomEvent("flipscope-board-moved", { detail: { board, at: this.sentAs(), moving } }));
+    const tell = (kind, others) => {
+      window.dispatchEvent(new CustomEvent(`flipscope-board-${kind}`, { detail: { board, at: this.sentAs(), ...others } }));
+    };
+    const say = (moving) => tell("moved", { moving });
     const follow = ({ at, moving }) => {
       this.show(at, moving);
       const text = JSON.stringify(at);
@@ -704,7 +713,7 @@ class Board {
     };
     const [saying, following] = [framed(() => say(true)), framed(follow)];
     const hear = (event) => { if (event.detail.board === board) following(event.detail); };
-    const drawn = () => window.dispatchEvent(new CustomEvent("flipscope-board-drawn", { detail: { board, at: this.sentAs() } }));
+    const drawn = () => tell("drawn");
     window.addEventListener("flipscope-board-follow", hear);
     window.addEventListener("flipscope-board-say", drawn);
     this.share = root._share = {
@@ -728,9 +737,10 @@ class Board {
       if (data.is_waiting || !this.headlines) return;
       const rows = this.rows.filter((row) => !row.is_hidden && rankOf(row) !== undefined && row.sentences);
       rows.sort((a, b) => rankOf(a) - rankOf(b) || (b.weight ?? 0) - (a.weight ?? 0));
-      const sentences = [...this.drawn.map((said) => said.textContent), ...rows.map((row) => this.sentence(row, this.positionOf(row)))];
+      const said = rows.map((row) => this.sentence(row, this.positionOf(row)));
+      const sentences = [...this.drawn.map(({ textContent }) => textContent), ...said];
       const quoted = filled(data.controls?.[0]?.quoted ?? "", () => this.handles[0].text);
-      this.send("decision", { sentences: sentences.filter(Boolean).map((said) => said + quoted), ...root._view });
+      this.send("decision", { sentences: sentences.filter(Boolean).map((sentence) => sentence + quoted), ...root._view });
     };
     const button = root.querySelector(".controls > button");
     Object.assign(button, { onclick: decide, hidden: Boolean(data.is_waiting) });

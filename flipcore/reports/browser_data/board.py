@@ -56,7 +56,7 @@ class Control:
     labels: Sequence[str] = ()
     logged_as: str = "level"
     aria: str = ""
-    range: tuple[float, float] | None = None
+    range: Sequence[float] | None = None
     positions: str = ""
     is_exceeded: bool = False
     label: str = ""

@@ -112,29 +112,6 @@ def _line(
     )
 
 
-def _handle(
-    title: str,
-    start: float,
-    positions: np.ndarray,
-    limits: Sequence[float],
-    *,
-    logged_as: str,
-    label: str,
-    is_exceeded: bool,
-) -> Control:
-    return Control(
-        "cutoff",
-        title,
-        start,
-        logged_as=logged_as,
-        aria="Cut-off",
-        range=(limits[0], limits[-1]),
-        positions=packed(positions),
-        is_exceeded=is_exceeded,
-        label=label,
-    )
-
-
 def _histogram(groups: dict[str, tuple[str, np.ndarray]], unit: str) -> dict[str, Any]:
     """The picture of two sets, {name: (color, values)}: the first above, the second below."""
     edges = edges_of(*(values for _, values in groups.values()))
@@ -169,15 +146,15 @@ def loss_line(
     low = excess_low_everywhere(curve, n, m) if simultaneous else curve.excess_low
     sets = {names[0]: ("benchmark", test.d), names[1]: ("control", test.d0)}
     picture = _histogram(sets, unit) | {"marks": [{"value": mark, **VERDICTS_MARK}]}
-    handle = _handle(
+    handle = Control(
+        "cutoff",
         "Flag D from",
         start,
-        # A cut-off that flags nothing is infinite; the browser takes the largest float for it.
-        np.minimum(curve.cutoffs, np.finfo("f4").max),
-        picture["scale"],
         logged_as="loss cut-off",
+        range=picture["scale"],
+        # A cut-off that flags nothing is infinite; the browser takes the largest float for it.
+        positions=packed(np.minimum(curve.cutoffs, np.finfo("f4").max)),
         label="{at|number} nats",
-        is_exceeded=False,
     )
     bound = dragged_bound(is_simultaneous=simultaneous, withheld=withheld)
     lines = [
@@ -223,14 +200,15 @@ def alpha_line(
         {"value": mark, **VERDICTS_MARK},
     ]
     picture = _histogram(sets, unit) | {"marks": marks}
-    handle = _handle(
+    handle = Control(
+        "cutoff",
         "α",
         start,
-        np.maximum(curve.alphas, np.finfo("f4").min),
-        picture["scale"],
         logged_as="alpha",
-        label="{at|fine}",
+        range=picture["scale"],
+        positions=packed(np.maximum(curve.alphas, np.finfo("f4").min)),
         is_exceeded=True,
+        label="{at|fine}",
     )
     lines = [
         (
@@ -330,14 +308,15 @@ def margin_line(drop_gap: DropGap, start: float, verdict: MemoryTest) -> Board:
         decides = f"The 90% interval that decides the margin is {points}"
     unit = "percentage points"
     picture = {"kind": "gaps", "rows": rows, "scale": [-reach, reach], "unit": unit, "times": 100}
-    handle = _handle(
+    handle = Control(
+        "cutoff",
         "A gap within ± this counts as none:",
         start,
-        MARGINS,
-        (0.0, reach),
         logged_as="margin",
-        label="{at|points}",
+        range=[0.0, reach],
+        positions=packed(MARGINS),
         is_exceeded=True,
+        label="{at|points}",
     )
     shared_as = f"margin-{drop_gap.gap.value:.6g}-{drop_gap.gap.n}"
     return _line(handle, picture, [steps(texts), decides], shared_as=shared_as)
