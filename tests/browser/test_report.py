@@ -52,7 +52,7 @@ def opened_report(page, folder, name):
     page.asked.clear()
     page.told.clear()
     page.goto((folder / f"{name}.html").as_uri())
-    page.locator(".board .row .sentence").first.wait_for()
+    page.locator(".threshold .row .sentence").first.wait_for()
 
 
 def test_a_threshold_moves_without_a_request_and_the_number_is_that_of_stats(page, reports):
@@ -62,22 +62,22 @@ def test_a_threshold_moves_without_a_request_and_the_number_is_that_of_stats(pag
     for i, cell in enumerate(model["cells"]):
         # a row's title is how its claim begins, so the claim goes on under it
         title, rest = (
-            page.locator(f".board .row {part}").nth(i).inner_text().replace("\u00a0", " ") for part in (".text b", ".sentence")
+            page.locator(f".threshold .row {part}").nth(i).inner_text().replace("\u00a0", " ") for part in (".text b", ".sentence")
         )
         claim = cell["sentence"].lower()
         assert claim in (f"{title}: {rest}".lower(), f"{title} is {rest}".lower())
-    slider, first = page.locator(".board input[type=range]"), page.locator(".board .row .sentence").first
+    slider, first = page.locator(".threshold input[type=range]"), page.locator(".threshold .row .sentence").first
     before = first.inner_text()
     slider.focus()
     slider.press("End")
-    assert page.locator(".board .level").inner_text() == "99.9%" and first.inner_text() != before
+    assert page.locator(".threshold .level").inner_text() == "99.9%" and first.inner_text() != before
     assert len(page.asked) == 1 and page.told == [] and page.errors == []
 
 
 def test_a_row_opens_the_outputs_behind_it_and_a_table_can_be_saved(page, reports):
     folder, said = reports
     opened_report(page, folder, "plain")
-    page.locator(".board .row .text").first.click()
+    page.locator(".threshold .row .text").first.click()
     assert page.locator("#outputs-0-0").get_attribute("open") is not None
     assert page.locator("#outputs-0-0 .side pre").first.is_visible()
     with page.expect_download() as held:
@@ -89,7 +89,7 @@ def test_a_row_opens_the_outputs_behind_it_and_a_table_can_be_saved(page, report
 def test_the_report_of_a_hostile_study_shows_its_text_and_runs_nothing(page, reports):
     folder, _ = reports
     opened_report(page, folder, "hostile")
-    for place in page.locator("details > summary").all():
+    for place in page.locator("details:not([hidden]) > summary").all():
         place.click()
     assert (
         page.evaluate("window.hacked") is None
