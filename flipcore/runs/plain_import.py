@@ -32,6 +32,8 @@ from flipcore.store.schema import tables
 from flipcore.store.writer import columns_as_arrow
 
 MOST_ITEMS = 20_000  # that are remembered until their next row
+# Columns take a third of the memory of records, and fewer commits write less.
+BATCHES = 4  # of records, that are stored together
 _MOST_READ = 50_000  # different scores whose readings are remembered
 
 Read = tuple[str, Reading, bool | None]  # (extractor, what it read, whether that is right)
@@ -161,7 +163,7 @@ class PlainImport:
             if n_seen <= before:
                 continue
             batch.take(row, asked, n_seen, is_new=is_new)
-            if batch.n_rows == recorded.BATCH or batch.n_chars > recorded.BATCH_CHARS:
+            if batch.n_rows == BATCHES * recorded.BATCH or batch.n_chars > recorded.BATCH_CHARS:
                 yield n_seen, batch.columns()
                 batch = _PlainBatch(self)
         yield n_seen, batch.columns()

@@ -491,7 +491,7 @@ def _named_columns(cells: Sequence[str]) -> tuple[str, ...]:
 
 def _csv_parts(path: Path, most_mb: int) -> Iterator[str | None]:
     for _, line in _lines(path, most_mb):
-        if line is None or "\r" not in line:
+        if line is None or "\r" not in line.removesuffix("\r\n"):
             yield line
         else:
             yield from _LINE_END.split(line)

@@ -1,0 +1,116 @@
+"""A plain table is stored as its records would be: row for row, stopped or not, and beside others."""
+
+import csv
+import threading
+from contextlib import closing
+
+import pytest
+
+from flipcore.core import folders
+from flipcore.core.records import Call, CallIds, Request
+from flipcore.runs import log_survey
+from flipcore.runs.log_import import store_logs
+from flipcore.runs.log_survey import survey
+from flipcore.store import recorded
+from flipcore.store.connection import Store
+from flipcore.store.schema import tables
+
+PASSING = {"created_at", "started_at", "ended_at", "message", "code_version"}
+N_ITEMS = 40
+
+
+def write_table(path, *, other_question=False):
+    """Three models and 40 questions in the order of the models, with refused rows and gaps."""
+    with path.open("w", newline="", encoding="utf-8") as stream:
+        writer = csv.writer(stream)
+        writer.writerow(["id", "model", "question", "answer", "output", "score"])
+        for place, model in enumerate(["alpha", "beta", "gamma"]):
+            for item in range(N_ITEMS - place):
+                is_other = other_question and (place, item) == (1, 3)
+                question = f"What is {item} and {8 if is_other else 7}?"
+                output = f"<think>Hm.</think>The answer is {item + 7 + (item % 3 == place)}."
+                cells = [f"q{item}", model, question, item + 7, output, int(item % 3 != place)]
+                writer.writerow(cells)
+        writer.writerow(["q1", "delta"])
+    return path
+
+
+def stored(store):
+    """All rows but what is of this moment."""
+    rows_of_tables = {}
+    for table in tables().values():
+        if table.name == "store_info":
+            continue
+        names = ", ".join(name for name in table.names if name not in PASSING)
+        rows = store.rows(f"SELECT {names} FROM {table.name}")
+        rows_of_tables[table.name] = sorted(map(repr, rows))
+    return rows_of_tables
+
+
+@pytest.fixture
+def table(tmp_path):
+    folders.admit(tmp_path)
+    return write_table(tmp_path / "made.csv")
+
+
+@pytest.fixture
+def by_records(table, monkeypatch):
+    with monkeypatch.context() as patched:
+        patched.setattr(log_survey, "_plain_counted", lambda *_: None)
+        found = survey([table])
+    assert not found.is_plain
+    with closing(Store.open(":memory:")) as store:
+        store_logs(found, store)
+        return found, stored(store)
+
+
+def test_a_plain_table_is_stored_as_its_records_are(table, by_records):
+    found = survey([table])
+    assert found.is_plain
+    with closing(Store.open(":memory:")) as store:
+        store_logs(found, store)
+        assert stored(store) == by_records[1]
+    records = by_records[0]
+    for name in ("n_records", "n_rows", "n_refused", "refusals", "kinds", "models", "readouts"):
+        assert getattr(found, name) == getattr(records, name), name
+    for name in ("axes", "clusters", "scales", "counts", "facts", "first", "of_rows", "has_text"):
+        assert getattr(found, name) == getattr(records, name), name
+
+
+def test_a_plain_table_that_was_stopped_goes_on_and_is_read_again(table, by_records, monkeypatch):
+    monkeypatch.setattr(recorded, "BATCH", 5)
+    stop = threading.Event()
+    with closing(Store.open(":memory:")) as store:
+        study_id = store_logs(survey([table]), store, lambda _: stop.set(), stop)
+        (n_stored,) = store.rows("SELECT count(*) FROM study_calls")[0]
+        assert 0 < n_stored < 117
+        assert store_logs(survey([table]), store) == study_id
+        assert stored(store) == by_records[1]
+        assert "stored as written" in store.rows("SELECT message FROM studies")[0][0]
+
+
+def test_outputs_that_another_study_holds_otherwise_are_calls_of_their_own(table, by_records):
+    records = by_records[0]
+    # The same file with another column as its output has the same requests.
+    words = {"column:text": "score", "column:score": ""}
+    counts = []
+    for found in (survey([table]), records):
+        with closing(Store.open(":memory:")) as store:
+            store_logs(survey([table], words), store)
+            store_logs(found, store)
+            counts.append(stored(store))
+    assert counts[0] == counts[1]
+    assert len(counts[0]["completions"]) == 2 * 117
+
+
+def test_rows_that_ask_an_item_otherwise_are_records(tmp_path):
+    folders.admit(tmp_path)
+    path = write_table(tmp_path / "other.csv", other_question=True)
+    assert not survey([path], {"column:item": "id"}).is_plain
+
+
+def test_a_request_that_is_written_once_names_its_calls():
+    request = Request("generate", "Is it \u00e9?", temperature=0.5, stop=("\n",))
+    for model, sample in (("a", 0), ('b "c"', 3)):
+        call = Call(model, "recorded-1", request, sample)
+        assert CallIds(request).call_id(model, "recorded-1", sample) == call.call_id
