@@ -36,6 +36,12 @@ def import_mark(store: Store, study_id: str) -> int:
     return int(answer_rows[0][0]) if answer_rows else 0
 
 
+def is_in_file_order(store: Store, study_id: str) -> bool:
+    """Tell whether the rows of an import are stored in the order of its file, as columns are."""
+    sql = "SELECT EXISTS (FROM store_info WHERE key = $key)"
+    return bool(store.rows(sql, key=f"import order {study_id}")[0][0])
+
+
 def store_marked(
     store: Store,
     study_id: str,
@@ -56,7 +62,8 @@ def store_columns(
 ) -> Future:
     """Hand a batch of an import to the writer as columns, by table, safe with its mark of `n_seen`
     rows or not at all."""
-    mark = {"key": [f"import {study_id}"], "value": [str(n_seen)]}
+    keys = [f"import {study_id}", f"import order {study_id}"]
+    mark = {"key": keys, "value": [str(n_seen), "file"]}
     marked = {**columns, "store_info": columns_as_arrow(tables()["store_info"], mark)}
 
     def write(connection: DuckDBPyConnection) -> None:

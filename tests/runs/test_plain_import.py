@@ -89,6 +89,18 @@ def test_a_plain_table_that_was_stopped_goes_on_and_is_read_again(table, by_reco
         assert "stored as written" in store.rows("SELECT message FROM studies")[0][0]
 
 
+def test_a_table_that_records_began_is_begun_anew(table, by_records, monkeypatch):
+    monkeypatch.setattr(recorded, "BATCH", 20)
+    stop = threading.Event()
+    with closing(Store.open(":memory:")) as store:
+        study_id = store_logs(by_records[0], store, lambda _: stop.set(), stop)
+        marks = []
+        store_logs(survey([table]), store, lambda done: marks.append(done.n_done))
+        assert marks[0] == 81  # four batches of records and the refused row
+        assert recorded.is_in_file_order(store, study_id)
+        assert stored(store) == by_records[1]
+
+
 def test_outputs_that_another_study_holds_otherwise_are_calls_of_their_own(table, by_records):
     records = by_records[0]
     # The same file with another column as its output has the same requests.

@@ -6,9 +6,7 @@ row. A table whose rows do not all fit that is left to the way of records: `NotP
 nothing is decided here.
 """
 
-from array import array
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple, Protocol
 
 from flipcore.core.errors import BadInput
@@ -20,7 +18,6 @@ from flipcore.datasets.recorded.log_records import LogReadout, LogRecord, Reject
 from flipcore.datasets.recorded.recording import SETS, Recording
 
 MOST_REMEMBERED = 50_000  # different scores, whose readouts are made once
-_MOST_ITEMS = 5_000  # whose records are remembered while records are made of rows
 
 
 class NotPlain(Exception):
@@ -154,12 +151,3 @@ class PlainTable:
         """Why the output of a row ended, as the table says it."""
         column = self.recording.finish
         return str(row.values.get(column) or "") if column else ""
-
-
-@dataclass
-class PlainItems:
-    """Which item each row of a plain table is of: `numbers` by row, items counted as they come."""
-
-    table: Callable[[], PlainTable]
-    numbers: array
-    n_items: int
