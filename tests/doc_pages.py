@@ -108,7 +108,7 @@ def _parsers(above: argparse.ArgumentParser, words: str = "") -> Iterator[tuple[
 
 
 def _functions() -> Iterator[str]:
-    for one in (api.open_store, api.study_in_memory, api.Flipscope, api.StudyView, api.Result):
+    for one in (api.open_store, api.study_in_memory, api.Flipscope, api.StudyView, api.Answer):
         yield f"### `{one.__name__}`\n\n{_doc(one)}"
         for name, part in vars(one).items() if inspect.isclass(one) else ():
             what = part.fget if isinstance(part, property) else part

@@ -307,25 +307,12 @@ def _unread_by_pocket(items: pd.DataFrame) -> frozenset[str]:
     return frozenset(unread)
 
 
-def memory_tests(
-    frame: pd.DataFrame,
-    study: Study,
-    items: pd.DataFrame | None = None,
-    closed_gates: Mapping[str, str] | None = None,
-    pairs: Pairs | None = None,
-) -> dict[str, list[MemoryTest]]:
-    """Test every model of `frame`, everything that the models answered (`queries.readouts(...,
-    everything=True)`). `items` are the study's, `closed_gates` gates that are closed
-    (`gates.reasons`), `pairs` those stored of its items. A model's list is empty where nothing is
-    compared."""
-    by_model = measurements_of(frame, study, items, pairs)
-    return family_tests(by_model, study.control, closed_gates or {}, MARGIN)
-
-
 def measurements_of(
     frame: pd.DataFrame, study: Study, items: pd.DataFrame | None = None, pairs: Pairs | None = None
 ) -> dict[str, list[Measurement]]:
-    """Measure every model with every detector; the arguments are those of `memory_tests`."""
+    """Measure every model of `frame`, everything that the models answered
+    (`queries.readouts(..., everything=True)`), with every detector. `items` are the study's,
+    `pairs` those stored of its items. A model's list is empty where nothing is compared."""
     frame = frames.compared_sets(frames.with_reference(frame, study), study)
     by_model = {}
     for name, part in frame.groupby("model", sort=False):

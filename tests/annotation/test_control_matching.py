@@ -11,10 +11,10 @@ from flipcore.annotation import control_matching
 from flipcore.annotation.control_matching import matched_from_set, matched_in_study, paired_study, store_matching
 from flipcore.core.errors import BadInput
 from flipcore.core.study import ItemSource, ModelUse, Part, Study
-from flipcore.reports.memory import memory_tests
 from flipcore.runs import runner
 from flipcore.store.connection import Store
 from flipcore.store.queries import locks, pairs, planning, studies
+from tests.reports.test_memory_headline import memory_tests
 
 pytestmark = pytest.mark.usefixtures("allowed_folders")
 

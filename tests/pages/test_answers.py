@@ -24,7 +24,7 @@ from tests.stores import store_with
 pytestmark = [
     pytest.mark.slow,
     pytest.mark.filterwarnings("ignore"),
-    pytest.mark.usefixtures("allowed_folders", "few_permutations"),
+    pytest.mark.usefixtures("allowed_folders"),
 ]  # Streamlit's own: threads without a script context
 STUDY = Study(
     "two models",

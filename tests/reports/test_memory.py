@@ -21,7 +21,6 @@ from flipcore.reports.memory import (
     fresh_control_warning,
     members_of,
     memory_report,
-    memory_tests,
     moved_p,
     pearl_setting,
     summary,
@@ -38,7 +37,7 @@ from flipcore.store.queries import studies
 from tests.conftest import ROOT
 from tests.lab.claims.memory_scores import score_gap_of
 from tests.plugins.offers import entry, offered
-from tests.reports.test_memory_headline import COLUMNS, rows_of
+from tests.reports.test_memory_headline import COLUMNS, memory_tests, rows_of
 
 STUDY = Study(
     "s",

@@ -4,8 +4,9 @@ from dataclasses import replace
 
 import pandas as pd
 
+from flipcore.claims.memory_gap import MARGIN
 from flipcore.core.study import ItemSource, ModelUse, Part, Study
-from flipcore.reports.memory import memory_report, memory_tests
+from flipcore.reports.memory import family_tests, measurements_of, memory_report
 
 COLUMNS = [
     "model",
@@ -55,6 +56,11 @@ STUDY = Study("s", (ItemSource("x"),), (Part("identity"),), (Part("regex"),), (M
 
 def frame_of(*rows):
     return pd.DataFrame([row for part in rows for row in part], columns=COLUMNS)
+
+
+def memory_tests(frame, study, items=None, closed_gates=None, pairs=None):
+    """Model -> its tests, all models one family."""
+    return family_tests(measurements_of(frame, study, items, pairs), study.control, closed_gates or {}, MARGIN)
 
 
 def memory_headline(frame, study, **settings):

@@ -8,9 +8,9 @@ import pytest
 from flipcore.core.randomness import generator
 from flipcore.core.study import ItemSource, ModelUse, Part, Study
 from flipcore.detectors import DETECTORS, sees_memory
-from flipcore.reports.memory import memory_tests
 from flipcore.runs import runner
 from flipcore.store.queries import studies
+from tests.reports.test_memory_headline import memory_tests
 
 pytestmark = pytest.mark.usefixtures("allowed_folders")
 
