@@ -5,11 +5,11 @@
     python -m tests.lab.outside_tools --table gate          print one of them
     python -m tests.lab.outside_tools --table gate --write  and write it to docs/outside-tools.md
 
-Three questions. Is model B better than model A on the same items, some of them in clusters
-(`models`)? Did a new run lose more than a margin (`gate`)? And how many outputs are right, where a
-judge reads all and people some of them (`judge`)? Each tool is called as its own documentation
-calls it, with the clusters where it takes any, at a two-sided .05; the gate's two verdicts at a
-one-sided .05 each.
+Four questions. Is model B better than model A on the same items, some of them in clusters
+(`models`)? Is that said of equal models of which one wins alone and loses in clusters (`few`)? Did
+a new run lose more than a margin (`gate`)? And how many outputs are right, where a judge reads all
+and people some of them (`judge`)? Each tool is called as its own documentation calls it, with the
+clusters where it takes any, at a two-sided .05; the gate's two verdicts at a one-sided .05 each.
 """
 
 import argparse
@@ -22,6 +22,7 @@ from pathlib import Path
 import numpy as np
 
 from flipcore.stats.audit.labelled import columns_that_tell
+from flipcore.stats.base.families import FamilyMeans
 from flipcore.stats.base.guarded import guarded_t
 from flipcore.stats.score.corrected import corrected
 from flipcore.stats.score.regression import ERROR, FAIL, PASS, TaskScores, judge
@@ -30,7 +31,7 @@ PAGE = Path(__file__).resolve().parents[2] / "docs" / "outside-tools.md"
 START, END = "<!-- table: {} -->", "<!-- end of table: {} -->"
 ALPHA = 0.05
 SEED = 20261128
-N_RUNS = {"models": 1_000, "gate": 500, "judge": 1_000}
+N_RUNS = {"models": 1_000, "few": 2_000, "gate": 500, "judge": 1_000}
 N_RESAMPLES = 1_000  # of evalsig's cluster bootstrap, whose default is 10,000
 
 Draw = np.random.Generator
@@ -112,6 +113,15 @@ def _losses_together(draw: Draw, n_clusters: int, size: int, rate: float, correl
     return Pair(model_a, model_a + rose - fell, clusters)
 
 
+def _wins_alone(draw: Draw, n_clusters: int, size: int, n_wins: int) -> Pair:
+    """Draw so many wins of B and no loss, on items at random."""
+    is_right = draw.random(n_clusters * size) < 0.7
+    model_a, model_b = is_right.astype(float), is_right.astype(float)
+    won = draw.permutation(is_right.size)[:n_wins]
+    model_a[won], model_b[won] = 0.0, 1.0
+    return Pair(model_a, model_b, np.repeat(np.arange(n_clusters), size))
+
+
 # A world's place is its seed, so new ones stand at the end.
 WORLDS = [
     World("200 questions, 20% differ", lambda draw: _independent(draw, 200, 0.0, 0.2), True),
@@ -126,7 +136,13 @@ WORLDS = [
     World("40 passages × 5, +0.6 logit", lambda draw: _passages(draw, 40, 5, 0.6, 0.5), False),
     World("57 × 25, 15% rise, 10% fall", lambda draw: _few_differ(draw, 57, 25, 0.15, 0.10), False),
     World("20 passages × 10, wins alone, losses together", lambda draw: _losses_together(draw, 20, 10, 0.04, 0.5), True),
+    World("20 passages × 10, 16 wins and no loss", lambda draw: _wins_alone(draw, 20, 10, 16), False),
 ]
+
+# Shapes, rates and correlations of worlds in which B wins alone and loses in clusters as often.
+FEW_SHAPES = ((12, 25), (20, 10), (30, 10), (57, 25), (100, 3))
+FEW_RATES = (0.005, 0.01, 0.02, 0.03, 0.06)
+FEW_CORRELATIONS = (0.0, 0.2, 0.5)
 
 
 # Tools: whether B is better, at a two-sided .05.
@@ -368,6 +384,40 @@ def pair_rows(n_runs: int) -> list[list[str]]:
     return sorted(rows, key=lambda row: row[0] != "equal")
 
 
+def wins_alone(draw: Draw, clusters: np.ndarray, *, rate: float, correlation: float, n_runs: int) -> np.ndarray:
+    """Draw (runs, items) differences of equal models: wins come alone, losses in clusters."""
+    chances = np.full((n_runs, clusters.max() + 1), rate)
+    if correlation:
+        odds = (1 - correlation) / correlation
+        chances = draw.beta(rate * odds, (1 - rate) * odds, chances.shape)
+    fell = draw.random((n_runs, clusters.size)) < chances[:, clusters]
+    rose = ~fell & (draw.random(fell.shape) < rate / (1 - rate))
+    return rose.astype(float) - fell
+
+
+def few_rows(n_runs: int) -> list[list[str]]:
+    """Return a row per shape and correlation: how often equal models are told apart, per rate.
+
+    Two-sided at .05, by Flipscope and, after the stroke, by the cluster-robust t (CR2).
+    """
+    from scipy.special import stdtr
+
+    rows = []
+    for shape in FEW_SHAPES:
+        clusters = np.repeat(np.arange(shape[0]), shape[1])
+        for correlation in FEW_CORRELATIONS:
+            row = [f"{shape[0]} × {shape[1]}", f"{correlation:g}"]
+            for rate in FEW_RATES:
+                seed = [SEED, 300, *shape, round(1_000 * rate), round(10 * correlation)]
+                x = wins_alone(np.random.default_rng(seed), clusters, rate=rate, correlation=correlation, n_runs=n_runs)
+                shown = np.mean(guarded_t(x, (-1.0, 1.0), clusters).p < ALPHA)
+                means = FamilyMeans.of(x.T, clusters)
+                plain = 2 * stdtr(means.df, -np.abs(means.values) / np.maximum(means.se, 1e-12))
+                row.append(f"{shown:.3f} / {np.mean(plain < ALPHA):.3f}")
+            rows.append(row)
+    return rows
+
+
 def judged_rows(n_runs: int) -> list[list[str]]:
     """Return a row per world: the share of intervals that hold the truth, and their mean width."""
     rows = []
@@ -421,6 +471,10 @@ def _models_table(n_runs: int) -> str:
     return _table(["Truth", "World", *TOOLS], pair_rows(n_runs))
 
 
+def _few_table(n_runs: int) -> str:
+    return _table(["Clusters", "Correlation", *(f"{rate:.1%} each" for rate in FEW_RATES)], few_rows(n_runs))
+
+
 def _gate_table(n_runs: int) -> str:
     heads = [f"{verdict}, {gate}" for verdict in (PASS, FAIL) for gate in GATES]
     return _table(["Truth", "World", *heads], gate_rows(n_runs))
@@ -430,7 +484,12 @@ def _judge_table(n_runs: int) -> str:
     return _table(["World", *CORRECTIONS], judged_rows(n_runs))
 
 
-TABLES: Mapping[str, Callable[[int], str]] = {"models": _models_table, "gate": _gate_table, "judge": _judge_table}
+TABLES: Mapping[str, Callable[[int], str]] = {
+    "models": _models_table,
+    "few": _few_table,
+    "gate": _gate_table,
+    "judge": _judge_table,
+}
 
 
 def write(name: str, table: str) -> None:

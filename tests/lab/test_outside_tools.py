@@ -6,6 +6,7 @@ import pytest
 from flipcore.stats.score.regression import FAIL, PASS
 from tests.lab.outside_tools import (
     CORRECTIONS,
+    FEW_CORRELATIONS,
     GATE_WORLDS,
     GATES,
     JUDGED_WORLDS,
@@ -16,6 +17,7 @@ from tests.lab.outside_tools import (
     gate_rows,
     judged_rows,
     pair_rows,
+    wins_alone,
 )
 
 MODULES = {"errorbars": "errorbars", "evalsig": "evalsig", "truescore": "truescore"}
@@ -32,6 +34,17 @@ def test_models_are_equal_where_a_world_says_so(world):
     gains = np.array([np.mean(np.subtract(pair.model_b, pair.model_a)) for pair in map(world.draw, [draw] * 400)])
     error = gains.std(ddof=1) / np.sqrt(gains.size)
     assert (abs(gains.mean()) < 4 * error) == world.is_null
+
+
+@pytest.mark.parametrize("correlation", FEW_CORRELATIONS)
+def test_models_are_equal_where_one_wins_alone_and_loses_in_clusters(correlation):
+    clusters = np.repeat(np.arange(30), 10)
+    x = wins_alone(np.random.default_rng(5), clusters, rate=0.05, correlation=correlation, n_runs=1_000)
+    gains = x.mean(axis=1)
+    assert abs(gains.mean()) < 4 * gains.std(ddof=1) / gains.size**0.5
+    losses = (x < 0).reshape(1_000, 30, 10).sum(axis=2)
+    # The variance of a beta-binomial count, over that of a binomial one.
+    assert losses.var() / (10 * 0.05 * 0.95) == pytest.approx(1 + 9 * correlation, rel=0.1)
 
 
 @pytest.mark.parametrize("world", GATE_WORLDS, ids=lambda world: world.name)
