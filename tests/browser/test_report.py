@@ -62,7 +62,8 @@ def test_a_threshold_moves_without_a_request_and_the_number_is_that_of_stats(pag
     for i, cell in enumerate(model["cells"]):
         # a row's title is how its claim begins, so the claim goes on under it
         title, rest = (
-            page.locator(f".threshold .row {part}").nth(i).inner_text().replace("\u00a0", " ") for part in (".text b", ".sentence")
+            page.locator(f".threshold .row {part}").nth(i).inner_text().replace("\u00a0", " ")
+            for part in (".text b", ".sentence")
         )
         claim = cell["sentence"].lower()
         assert claim in (f"{title}: {rest}".lower(), f"{title} is {rest}".lower())
