@@ -121,20 +121,32 @@ def _leading_sentences(study_id: str, is_begun: bool, is_running: bool) -> list[
     score: ScoreReport | None = answer_of(study_id, Question.SCORE)
     # The accuracy of a model without these claims says "questions only".
     whole_claims = score.whole_claims if score else ()
-    first, accuracies = ranking_headline(study_id)
+    ranking: RankingReport | None = None
+    if compares_models(session.declared(study_id)):
+        ranking = answer_of(study_id, Question.RANKING)
     memory = memory_headline(study_id) if len(session.roles(study_id)) > 1 else ""
     scores_said = [claim.text for claim in whole_claims[:1]]
     if not scores_said and summary.score:
         scores_said = [summary.score.text]
     other_claims = [claim.text for claim in summary.claims if claim != summary.score]
     sentences = (
-        first,
+        ranking.best.text if ranking else "",
         memory[:1].upper() + memory[1:],
-        *([accuracies] if first else scores_said),
+        *([accuracies_sentence(ranking)] if ranking else scores_said),
         *other_claims,
-        harness_headline(study_id),
+        _rotation_sentence(study_id),
     )
     return [text for text in sentences if text]
+
+
+def _rotation_sentence(study_id: str) -> str:
+    """Return what rotation adds to a single vote, for the first model; empty without rotation."""
+    if session.declared(study_id).protocol.name != "rotation":
+        return ""
+    frame = session.readouts(study_id, everything=True)
+    is_first = frame["model"] == next(iter(frame["model"]), "")
+    accuracy = harness_accuracy(frame[is_first])
+    return accuracy.sentence() if accuracy else ""
 
 
 def memory_headline(study_id: str) -> str:
@@ -149,17 +161,6 @@ def memory_headline(study_id: str) -> str:
     # Of several models the first one's.
     summary = report.summaries.get(next(iter(report.tests), ""))
     return summary.text if summary else ""
-
-
-def ranking_headline(study_id: str) -> tuple[str, str]:
-    """Return who is first of several models, and the accuracy of each.
-
-    ("", "") for a study of one model.
-    """
-    ranking: RankingReport | None = None
-    if compares_models(session.declared(study_id)):
-        ranking = answer_of(study_id, Question.RANKING)
-    return (ranking.best.text, accuracies_sentence(ranking)) if ranking else ("", "")
 
 
 def score_sentences(study_id: str) -> list[str]:
@@ -187,21 +188,3 @@ def error_bar(study_id: str) -> ErrorBar | None:
         if report
         else None
     )
-
-
-def harness_headline(study_id: str) -> str:
-    """Return what rotation adds to a single vote, for the first model; empty without rotation."""
-    return (
-        _harness_headline(study_id)
-        if session.declared(study_id).protocol.name == "rotation"
-        else ""
-    )
-
-
-@session.cached("Counting the rotations", 64, _revision, is_kept=True)
-def _harness_headline(study_id: str) -> str:
-    frame = session.readouts(study_id, everything=True)
-    accuracy = (
-        harness_accuracy(frame[frame["model"] == frame["model"].iloc[0]]) if len(frame) else None
-    )
-    return accuracy.sentence() if accuracy else ""
