@@ -93,7 +93,7 @@ ALLOWED_MODULES = {
     "openai": "models.openai vectors.embeddings.kinds",
     "openpyxl": "datasets.reading.sheets",
     "pandas": "annotation api claims detectors reports runs.asking_again stats store",
-    "plotly": "api charts",
+    "plotly": "charts",
     "pyarrow": "datasets store",
     "pydantic": "core.declared",
     "rapidfuzz": "stats.holdout.duplicates",
