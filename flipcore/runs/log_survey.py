@@ -704,7 +704,8 @@ def _look_at_plain(
         if isinstance(row, Rejection):
             _count_refusal(row, log_survey)
             continue
-        number, record = items.number(table, row)
+        model = file.model_of(corrections, row.model)
+        number, record = items.number(table, row, model)
         numbers.append(number)
         common = items.common[number]
         n_rows[common] += 1
@@ -723,7 +724,6 @@ def _look_at_plain(
         log_survey.has_text |= table.text(row)[0] is not None
         _count_readouts(log_survey, task, readouts, f"Line {row.line} of {table.file}")
         if scores and scores.is_whole:
-            model = file.model_of(corrections, row.model)
             scores.add_readouts(model, places[number], readouts)
         if on_progress and log_survey.n_records % _EVERY == 0:
             on_progress(log_survey.n_records)
@@ -766,7 +766,9 @@ class _PlainItems:
         self._contents, self._prompts = array("q"), array("q")
         self._asked: dict[str, bytearray] = {}  # by model, of each item
 
-    def number(self, table: PlainTable, row: PlainRow) -> tuple[int, LogRecord | None]:
+    def number(
+        self, table: PlainTable, row: PlainRow, model: str
+    ) -> tuple[int, LogRecord | None]:
         """(the item of a row, its record where it is new). Raises NotPlain for a second row of one
         item and model, and for one that says something else of its item than the first."""
         number, content = self._numbers.get(row.item), table.content(row)
@@ -776,7 +778,7 @@ class _PlainItems:
             number = self._add(row, record, content)
         elif content != self._contents[number]:
             raise NotPlain
-        asked = self._asked.setdefault(row.model, bytearray())
+        asked = self._asked.setdefault(model, bytearray())
         if len(asked) <= number:
             asked.extend(bytes(number + 1_024 - len(asked)))
         if asked[number]:

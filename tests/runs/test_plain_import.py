@@ -121,6 +121,10 @@ def test_rows_that_ask_an_item_otherwise_are_records(tmp_path):
     assert not survey([path], {"column:item": "id"}).is_plain
 
 
+def test_rows_of_two_models_that_are_one_are_records(table):
+    assert not survey([table], {"model:beta": "alpha"}).is_plain
+
+
 def test_a_request_that_is_written_once_names_its_calls():
     request = Request("generate", "Is it \u00e9?", temperature=0.5, stop=("\n",))
     for model, sample in (("a", 0), ('b "c"', 3)):
