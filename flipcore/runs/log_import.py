@@ -262,7 +262,8 @@ def store_logs(
     require_unchanged(survey)
     # Records of a large table come in another order than its rows, so none of them tells which
     # rows of the other way are stored.
-    if before and survey.is_plain != recorded.is_in_file_order(store, study.study_id):
+    has_own_order = survey.is_plain and survey.plain_table().has_own_order
+    if before and has_own_order != recorded.is_in_file_order(store, study.study_id):
         before = 0
     if not before:
         recorded.remove_astray(store, study.study_id)
@@ -494,11 +495,14 @@ def _plain_stored(
         elsewhere=elsewhere,
     )
     waiting: Future | None = None
+    has_own_order = survey.plain_table().has_own_order
     for n_seen, columns in plain.batches(before, on_item=pairs.take, on_refusal=refusals.add):
         if waiting:
             waiting.result()
         sums.add_columns(columns)
-        waiting = recorded.store_columns(store, study.study_id, columns, n_seen)
+        waiting = recorded.store_columns(
+            store, study.study_id, columns, n_seen, has_own_order=has_own_order
+        )
         if on_progress:
             on_progress(ImportProgress(n_seen, n_all))
         if stop and stop.is_set() and n_seen < n_all:

@@ -22,6 +22,7 @@ from flipcore.store.writer import columns_as_arrow, write_columns
 
 # Rows, and characters of prompts and texts, after which a batch is stored.
 BATCH, BATCH_CHARS = 6_000, 20_000_000
+_ORDER = "import order "
 MEMORY_MB = 1_000  # of the database meanwhile, however large the file is
 
 
@@ -37,9 +38,10 @@ def import_mark(store: Store, study_id: str) -> int:
 
 
 def is_in_file_order(store: Store, study_id: str) -> bool:
-    """Tell whether the rows of an import are stored in the order of its file, as columns are."""
+    """Tell whether rows of an import were stored in the order of its file, where records come in
+    another one."""
     sql = "SELECT EXISTS (FROM store_info WHERE key = $key)"
-    return bool(store.rows(sql, key=f"import order {study_id}")[0][0])
+    return bool(store.rows(sql, key=_ORDER + study_id)[0][0])
 
 
 def store_marked(
@@ -58,12 +60,18 @@ def store_marked(
 
 
 def store_columns(
-    store: Store, study_id: str, columns: Mapping[str, pyarrow.Table], n_seen: int
+    store: Store,
+    study_id: str,
+    columns: Mapping[str, pyarrow.Table],
+    n_seen: int,
+    *,
+    has_own_order: bool,
 ) -> Future:
     """Hand a batch of an import to the writer as columns, by table, safe with its mark of `n_seen`
-    rows or not at all."""
-    keys = [f"import {study_id}", f"import order {study_id}"]
-    mark = {"key": keys, "value": [str(n_seen), "file"]}
+    rows or not at all. `has_own_order` tells that records would come in another order."""
+    mark = {"key": [f"import {study_id}"], "value": [str(n_seen)]}
+    if has_own_order:
+        mark = {"key": [*mark["key"], _ORDER + study_id], "value": [*mark["value"], "file"]}
     marked = {**columns, "store_info": columns_as_arrow(tables()["store_info"], mark)}
 
     def write(connection: DuckDBPyConnection) -> None:

@@ -68,7 +68,7 @@ def batches(path: str, recording: Recording) -> Iterator[list[Group] | Refusal]:
         for number, row in rows:
             yield _refusal(row) if row.problem else [_alone(number, row, recording)]
         return
-    n_parts = _n_parts(allowed(path))
+    n_parts = n_parts_of(allowed(path))
     if n_parts == 1:
         groups: dict[Key, list[VariantRow]] = {}
         for number, row in rows:
@@ -118,7 +118,8 @@ def _unpickled(path: Path) -> Iterator[tuple[int, Row]]:
             yield pickle.load(stream)
 
 
-def _n_parts(path: Path) -> int:
+def n_parts_of(path: Path) -> int:
+    """Return in how many parts a file is gathered; records of several parts come part by part."""
     packed = path.suffix.lower() in (".parquet", ".xlsx") or is_packed(path)
     n_bytes = path.stat().st_size * (_PACKED if packed else 1)
     return min(_MOST_PARTS, 1 + n_bytes // IN_MEMORY)

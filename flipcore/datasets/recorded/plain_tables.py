@@ -13,7 +13,7 @@ from flipcore.core.errors import BadInput
 from flipcore.core.folders import allowed
 from flipcore.datasets.reading.rows import Row, read_rows
 from flipcore.datasets.recorded.fields import with_paths
-from flipcore.datasets.recorded.grouping import MOST_MB, Key, VariantRow, item_of, model_of
+from flipcore.datasets.recorded.grouping import MOST_MB, Key, VariantRow, item_of, model_of, n_parts_of
 from flipcore.datasets.recorded.log_records import LogReadout, LogRecord, Rejection
 from flipcore.datasets.recorded.recording import SETS, Recording
 
@@ -64,6 +64,11 @@ class PlainTable:
         self._content = sorted(names if recording.prompt else {*names, ""})
         self._scored: dict[tuple, tuple[LogReadout, ...]] = {}
         self._models: dict[Any, str] = {}
+
+    @property
+    def has_own_order(self) -> bool:
+        """Tell whether rows come in another order than records of them would."""
+        return bool(self.recording.item) and n_parts_of(allowed(self.path)) > 1
 
     def rows(self) -> Iterator[PlainRow | Rejection]:
         """Read the rows; a `Rejection` stands for one that is none."""
