@@ -386,10 +386,11 @@ def pair_rows(n_runs: int) -> list[list[str]]:
 
 def wins_alone(draw: Draw, clusters: np.ndarray, *, rate: float, correlation: float, n_runs: int) -> np.ndarray:
     """Draw (runs, items) differences of equal models: wins come alone, losses in clusters."""
-    chances = np.full((n_runs, clusters.max() + 1), rate)
+    shape = (n_runs, int(clusters.max()) + 1)
+    chances = np.full(shape, rate)
     if correlation:
         odds = (1 - correlation) / correlation
-        chances = draw.beta(rate * odds, (1 - rate) * odds, chances.shape)
+        chances = draw.beta(rate * odds, (1 - rate) * odds, size=shape)
     fell = draw.random((n_runs, clusters.size)) < chances[:, clusters]
     rose = ~fell & (draw.random(fell.shape) < rate / (1 - rate))
     return rose.astype(float) - fell
