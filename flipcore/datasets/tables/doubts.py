@@ -195,7 +195,10 @@ def _doubt_match(table_profile: Profile, reading: TableReading) -> Question | No
     """No output repeats its right answer, or long ones all do: are these two columns compared?"""
     roles, n_rows = reading.roles, table_profile.n_rows
     values = [value for (_, grader), value in reading.scores.items() if grader == MATCH]
-    if not values or roles.scores or roles.judges or n_rows < SURPRISING:
+    is_graded = bool(roles.scores or roles.judges)
+    # letters of options in the prompt are compared where rows become records
+    is_letter = bool(roles.target) and table_profile[roles.target].is_letter
+    if not values or is_graded or is_letter or n_rows < SURPRISING:
         return None
     share = sum(values) / len(values)
     is_long = share > NEARLY and table_profile[roles.output].mean_length > LONG
