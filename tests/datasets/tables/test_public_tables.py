@@ -517,7 +517,11 @@ def test_a_predicted_and_an_expected_thing_are_output_and_right_answer(tmp_path)
     """The written answer was the key, and a count of zeros the score: 2%."""
     rows = []
     for i in range(40):
-        said = {"item_id": f"q{i}", "question": f"Which section has {i}?", "answer": f"**Answer** It is in part {i} of the Act."}
+        said = {
+            "item_id": f"q{i}",
+            "question": f"Which section has {i}?",
+            "answer": f"**Answer** It is in part {i} of the Act.",
+        }
         sections = {"expected_section": f"S.{i}", "predicted_section": f"{i}, 12", "removed_count": int(i == 3)}
         rows.append(said | sections)
     reading = read(tmp_path, rows)
