@@ -6,7 +6,7 @@ write, what to look behind) come once each, or None.
 
 from collections.abc import Callable
 from dataclasses import asdict
-from typing import Any, NamedTuple
+from typing import Any
 
 import streamlit as st
 
@@ -17,24 +17,22 @@ from pages.components import component
 _board = component("board", *BOARD)
 
 
-class Drawn(NamedTuple):
-    """What was done on a board."""
-
-    moved: dict | None
-    decision: dict | None
-    opened: Any
+_RESULTS = ("moved", "decision", "opened")
 
 
-def draw(board: dict, *, key: str, locked: bool = False, opened: str = "") -> Drawn:
-    """Draw a `Board.data`; `opened` is what is looked behind."""
+def draw(board: dict, *, key: str, locked: bool = False, opened: str = "") -> tuple[Any, ...]:
+    """Draw a `Board.data`; return its (moved, decision, opened).
+
+    `opened` is what is looked behind.
+    """
     # In a meeting a board is known by a name that it has in every session.
     name = f"{board['kind']} {board.get('shared_as', key)}"
     style = {"colours": asdict(colours(st.context.theme.type)), "locked": locked}
     # A name with a listener is in the result even before the browser has sent it.
-    listeners: dict[str, Any] = {f"on_{kind}_change": lambda: None for kind in Drawn._fields}
+    listeners: dict[str, Any] = {f"on_{kind}_change": lambda: None for kind in _RESULTS}
     data = board | {"board": name, "opened": opened} | style
     result = _board(key=key, data=data, **listeners)
-    return Drawn(*(getattr(result, kind) for kind in Drawn._fields))
+    return tuple(getattr(result, kind) for kind in _RESULTS)
 
 
 # The flip map on a canvas, and the relay that tells Python what was done on it. The map holds every

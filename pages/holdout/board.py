@@ -169,7 +169,7 @@ class BoardPlace:
         return {"tests": tests, "about": about, "missing": missing}
 
 
-def _drawing(board_data: Board, key: str, *, is_locked: bool) -> boards.Drawn:
+def _drawing(board_data: Board, key: str, *, is_locked: bool) -> tuple:
     """Draw the board, with room for its rows: those with an interval are the higher ones."""
     n = sum(row.control is not None for row in board_data.rows)
     n_missing = len(board_data.rows) - n

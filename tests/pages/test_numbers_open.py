@@ -10,7 +10,6 @@ from flipcore.runs import demo, runner
 from flipcore.runs.log_import import store_logs
 from flipcore.runs.log_survey import survey
 from flipcore.store.queries import studies
-from pages.components.boards import Drawn
 from pages.memorization.items import PARTS
 from tests.pages.opening import opened, quiet, words
 from tests.reports.test_findings_open import write_log_of_two_models, write_table
@@ -87,7 +86,7 @@ def draw_of(monkeypatch, clicked=None) -> list[dict]:
 
     def draw(board, **rest):
         boards.append(board)
-        return Drawn(None, None, answers.pop() if answers else None)
+        return None, None, answers.pop() if answers else None
 
     monkeypatch.setattr("pages.components.boards.draw", draw)
     monkeypatch.setattr("streamlit.rerun", lambda **scope: None)  # a click runs the fragment alone
