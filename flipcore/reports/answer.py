@@ -42,7 +42,7 @@ class Settings:
 
 
 class Answer(ABC):
-    """What a study says to one question: claims, estimates and figures.
+    """The answer of a study to one question: claims, estimates and figures.
 
     A class per question holds the numbers from which its sentences, tables and boards are made.
     """

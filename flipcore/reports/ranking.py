@@ -68,7 +68,7 @@ class RankingReport(Answer):
 
     @property
     def claims(self) -> tuple[Claim, ...]:
-        """Who is first, then each pair, the first and the second before the others."""
+        """The claim on who is first, then each pair, the first and the second before the others."""
         return (self.best, self.winners, *(pair.claim for pair in self.pairs))
 
     def lines(self) -> list[str]:

@@ -178,7 +178,7 @@ class WholeStudy:
 
     @cached_property
     def row(self) -> dict[str, Any]:
-        """What `queries.studies` says of the study."""
+        """The study's row, as `queries.studies` has it."""
         rows = studies.studies(self.store)
         row = rows[rows["study_id"] == self.study_id].iloc[0]
         return {str(name): value for name, value in row.items()}
@@ -221,7 +221,7 @@ class WholeStudy:
 
     @cached_property
     def labelled(self) -> list[dict[str, Any]]:
-        """What people read in its outputs."""
+        """The labels that people gave to its outputs."""
         # Corrections by people are not shown under a lock.
         return [] if self.lock else labelled_readouts(self.store, self.study_id)
 
@@ -251,12 +251,12 @@ class WholeStudy:
 
     @cached_property
     def cut(self) -> list[Truncation]:
-        """How many answers were cut off."""
+        """Counts of answers that were cut off."""
         return truncations(endings(self.store, self.study_id), self.frame)
 
     @property
     def measurements(self) -> Mapping[str, Sequence[Measurement]]:
-        """What each detector measured of each model."""
+        """The measurements of each detector, by model."""
         return measurements_of(self.everything, self.study, self.items, self.pairs)
 
     @property

@@ -1,4 +1,4 @@
-"""What our own extractors read of recorded outputs: texts, formulas, and scores of options."""
+"""Readouts of recorded outputs by our own extractors: texts, formulas, and scores of options."""
 
 from dataclasses import replace
 
@@ -50,8 +50,8 @@ def read_outputs(
     extractor: Extractor, item: Item, variant: Variant, completions: list[Completion]
 ) -> Reading:
     """Read the completions of one output."""
-    whole = [_as_whole(item, variant, completion) for completion in completions]
-    return extractor.read(item, variant, whole)
+    outputs = [_as_whole(item, variant, completion) for completion in completions]
+    return extractor.read(item, variant, outputs)
 
 
 def _is_short(target: str | None) -> bool:

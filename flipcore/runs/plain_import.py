@@ -41,7 +41,7 @@ Read = tuple[str, Reading, bool | None]  # (extractor, what it read, whether tha
 
 @dataclass(slots=True)
 class _Asked:
-    """What all rows of an item have in common."""
+    """The part that all rows of an item have in common."""
 
     log_row: LogRow
     record: LogRecord
@@ -231,8 +231,8 @@ class PlainImport:
         key = (*values, task, item.kind, variant.target)
         read = self._read.get(key)
         if read is None:
-            made = self._builder.readout(readout, asked.record, item, variant, "", 0, ())
-            read = made.extractor, made.reading, made.is_correct
+            readout_row = self._builder.readout(readout, asked.record, item, variant, "", 0, ())
+            read = readout_row.extractor, readout_row.reading, readout_row.is_correct
             if len(self._read) < _MOST_READ:
                 self._read[key] = read
         return read
@@ -307,8 +307,8 @@ class _PlainBatch:
 
     def columns(self) -> dict[str, pyarrow.Table]:
         """Return the columns by table, of tables that have any rows."""
-        made = (*self._items.values(), self._calls, self._readouts, self._sources)
-        filled = {columns.table: columns.arrow() for columns in made if columns.rows}
+        tables = (*self._items.values(), self._calls, self._readouts, self._sources)
+        filled = {columns.table: columns.arrow() for columns in tables if columns.rows}
         if self._calls.rows:
             study_ids = [self._plain.study_id] * self.n_rows
             call_ids = filled["completions"]["call_id"]

@@ -121,19 +121,12 @@ def _outputs_behind(sets: Sets, condition: Condition) -> None:
     """List the questions that one model answered; a click opens an item's outputs."""
     with st.expander(f"Questions of {condition.model}", icon=":material/list:"):
         items = sets.items
-        table = pd.DataFrame(
-            [
-                {
-                    "item_id": item_id,
-                    "item": item_id.split("@")[0],
-                    "set": name,
-                    "right": share,
-                    "question": items[item_id].question,
-                }
-                for name, answers in (("benchmark", condition.target), ("holdout", condition.retro))
-                for item_id, share in answers.items()
-            ]
-        )
+        rows = []
+        for name, answers in (("benchmark", condition.target), ("holdout", condition.retro)):
+            for item_id, share in answers.items():
+                item, question = item_id.split("@")[0], items[item_id].question
+                rows.append((item_id, item, name, share, question))
+        table = pd.DataFrame(rows, columns=["item_id", "item", "set", "right", "question"])
         # The answers that speak for memory come first: right as published, wrong on the holdout.
         is_benchmark = table["set"] == "benchmark"
         speaks = (is_benchmark & (table["right"] == 1)) | (~is_benchmark & (table["right"] == 0))

@@ -1,4 +1,4 @@
-"""What a reading leaves unexplained, as questions.
+"""Questions about what a reading leaves unexplained.
 
 A reading gives a role to each column that it understands. Here the other columns are looked at: one
 that could move the score, the number of questions, or the split into systems and runs, and that
@@ -183,10 +183,10 @@ def _doubt_outputs(table_profile: Profile, reading: TableReading) -> Question | 
     return None
 
 
-def _is_held_by(table_profile: Profile, part: str, whole: str) -> bool:
+def _is_held_by(table_profile: Profile, part: str, text_column: str) -> bool:
     """Tell whether the text of one column stands inside of another's, in most rows."""
-    rows = table_profile.table.frame([part, whole], most=200)
-    pairs = [(row[part], row[whole]) for row in rows if row[part] and row[whole]]
+    rows = table_profile.table.frame([part, text_column], most=200)
+    pairs = [(row[part], row[text_column]) for row in rows if row[part] and row[text_column]]
     n_held = sum(str(inner).strip() in str(text) for inner, text in pairs)
     return not pairs or 2 * n_held > len(pairs)
 
@@ -209,10 +209,12 @@ def _doubt_match(table_profile: Profile, reading: TableReading) -> Question | No
     if not (is_copy or (share == 0 and (is_text or is_number))):
         return None
     how_many = "no row" if share == 0 else "nearly every row"
-    other = next(iter(_like_scores(table_profile, reading)), "")
-    if other:
+    score_column = next(iter(_like_scores(table_profile, reading)), "")
+    if score_column:
         second = Choice(
-            f"{other} is the score.", (f"score={other}",), mean_of(table_profile, other)
+            f"{score_column} is the score.",
+            (f"score={score_column}",),
+            mean_of(table_profile, score_column),
         )
     else:
         second = Choice(f"{roles.target} is not compared with the output.", ("target=",))
@@ -251,16 +253,18 @@ def _doubt_lead(table_profile: Profile, reading: TableReading) -> Question | Non
         )
     if not lead or not lower_is_better(lead):
         return None
-    others = [name for name in _like_scores(table_profile, reading) if not lower_is_better(name)]
-    others = [name for name in others if table_profile[name].is_verdict]
-    if not others:
+    verdicts = [name for name in _like_scores(table_profile, reading) if not lower_is_better(name)]
+    verdicts = [name for name in verdicts if table_profile[name].is_verdict]
+    if not verdicts:
         return None
-    better = others[0]
+    better = verdicts[0]
     return Question(
         "score",
         f"{lead} is called after something bad; {better} holds right and wrong too.",
         Choice(
-            f"{others[0]} is the score.", (f"score={others[0]}",), mean_of(table_profile, others[0])
+            f"{verdicts[0]} is the score.",
+            (f"score={verdicts[0]}",),
+            mean_of(table_profile, verdicts[0]),
         ),
         Choice(f"{lead} is the score.", (f"score={lead}",), mean_of(table_profile, lead)),
     )
@@ -278,14 +282,14 @@ _OVERALL = {"overall", "total", "composite", "combined", "aggregate", "global", 
 
 def _like_scores(table_profile: Profile, reading: TableReading) -> list[str]:
     """The columns that are not used and hold right and wrong, or numbers from 0 to 1."""
-    found = []
+    score_columns = []
     for name in dict.fromkeys((*reading.roles.unnamed_scores, *reading.unused)):
         column, last = table_profile[name], name.rpartition(".")[2]
         is_other = any(names(last, kind) for kind in ("about", "error", "id", "run"))
         is_unit = column.is_numeric and 0 <= (column.least or 0) <= (column.most or 0) <= 1
         if column.n_distinct > 1 and not is_other and (column.is_verdict or is_unit):
-            found.append(name)
-    return found[:MOST_LOOKED_AT]
+            score_columns.append(name)
+    return score_columns[:MOST_LOOKED_AT]
 
 
 def _doubt_score(table_profile: Profile, reading: TableReading) -> Question | None:
@@ -336,8 +340,8 @@ def _doubt_target(table_profile: Profile, reading: TableReading) -> Question | N
     shares = [value for (_, grader), value in reading.scores.items() if grader == MATCH]
     if not shares or roles.scores or roles.judges or reading.shape or not reading.coding:
         return None
-    others = [name for name in reading.unused if part_of(name) == TARGET]
-    for name in others:
+    target_columns = [name for name in reading.unused if part_of(name) == TARGET]
+    for name in target_columns:
         rows = table_profile.table.frame(
             [roles.output, roles.target, name, *roles.options], most=LOOKED_AT
         )
@@ -462,10 +466,10 @@ def _doubt_pooled(table_profile: Profile, reading: TableReading) -> Question | N
     if grid.is_rerun or grid.run or n_cells >= POOLED * n_rows:
         return None
     items, score = ",".join(grid.items), overall(reading)
-    beside = f" and {', '.join(grid.conditions)}" if grid.conditions else ""
+    conditions = f" and {', '.join(grid.conditions)}" if grid.conditions else ""
     return Question(
         "item",
-        f"The {n_rows:,} rows hold {count_of(n_cells, 'combination')} of {items}{beside}, and "
+        f"The {n_rows:,} rows hold {count_of(n_cells, 'combination')} of {items}{conditions}, and "
         "nothing else tells them apart.",
         _each_row(table_profile, reading),
         Choice(

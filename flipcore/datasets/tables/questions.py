@@ -1,4 +1,4 @@
-"""What a table leaves open: two readings of it, their scores, and the words of `--map` for each.
+"""Questions that a table leaves open: two readings, their scores, and the words of `--map`.
 
 The questions here are of what a reading cannot decide. `doubts.py` asks about what a reading
 decided without saying why.

@@ -232,17 +232,19 @@ def _swap(profile: Profile, parts: dict[str, list[str]]) -> dict[str, list[str]]
 
 def _pair_of_one_thing(profile: Profile) -> tuple[str, str] | None:
     """The output and the right answer of one thing: predicted_section and expected_section."""
-    things: dict[str, dict[tuple[str, ...], str]] = {OUTPUT: {}, TARGET: {}}
+    columns_by_subject: dict[str, dict[tuple[str, ...], str]] = {OUTPUT: {}, TARGET: {}}
     for name in profile.names:
         words = words_of(name)
         if len(words) == 2 and not names(name, "id"):
-            for kind in things:
+            for kind in columns_by_subject:
                 if names(words[0], kind):
-                    things[kind][words[1:]] = name
-    shared = [thing for thing in things[OUTPUT] if thing in things[TARGET]]
+                    columns_by_subject[kind][words[1:]] = name
+    shared = [
+        subject for subject in columns_by_subject[OUTPUT] if subject in columns_by_subject[TARGET]
+    ]
     if len(shared) != 1:
         return None
-    return things[OUTPUT][shared[0]], things[TARGET][shared[0]]
+    return columns_by_subject[OUTPUT][shared[0]], columns_by_subject[TARGET][shared[0]]
 
 
 def _holds_labels_of(profile: Profile, name: str, key: str) -> bool:

@@ -73,7 +73,7 @@ class Chosen:
 
 @dataclass(frozen=True)
 class Outcome:
-    """How a row with this outcome is marked, and what a tick on the slider says that it becomes.
+    """The mark of a row with this outcome, and what a tick on the slider says that it becomes.
 
     Rows are written to the record in the order of `rank`; those without one are not.
     """

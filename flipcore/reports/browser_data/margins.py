@@ -167,8 +167,8 @@ def waiting_board(
 ) -> Board:
     """The board while a test is still running: estimates and intervals of the others, and no
     verdict, because p-values are corrected over all tests."""
-    whole, n, rows = board(tests, margins, about, missing), len(tests), []
-    for row in whole.rows:
+    full_board, n, rows = board(tests, margins, about, missing), len(tests), []
+    for row in full_board.rows:
         if row.control:
             row = replace(row, sentences=[[0, _WAITS]], outcomes=[[0, WAITING]])
         rows.append(row)
@@ -176,4 +176,4 @@ def waiting_board(
         f"{n or 'None'} of {len(verdict.TESTS)} tests {'are' if n > 1 else 'is'} ready; the verdict"
         " waits for what is still running."
     )
-    return replace(whole, rows=rows, headlines=[Headline([[0, ready]])], is_waiting=True)
+    return replace(full_board, rows=rows, headlines=[Headline([[0, ready]])], is_waiting=True)

@@ -59,9 +59,9 @@ def _changes(
         titles = list(dict.fromkeys(rows[j].title for j in np.flatnonzero(has_moved).tolist()))
         if titles:
             more = len(titles) - MOST_NAMED
-            rest = f" and {more} more rows" if more > 0 else ""
+            unnamed = f" and {more} more rows" if more > 0 else ""
             named = "; ".join(titles[:MOST_NAMED])
-            changes.append((i, f"at {level_text(LEVELS[i])} ranks change: {named}{rest}"))
+            changes.append((i, f"at {level_text(LEVELS[i])} ranks change: {named}{unnamed}"))
     return changes
 
 

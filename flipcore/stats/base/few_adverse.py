@@ -1,4 +1,4 @@
-"""How far losses in a few clusters let a lead be chance: for `guarded`.
+"""A lead over losses in a few clusters: how far it may be chance, for `guarded`.
 
 Where a model wins on single items and loses in clusters, a sample may hold few of the clusters in
 which it loses, and those that it holds say little of how much its losses cluster. An equal model
@@ -45,9 +45,9 @@ def correlation_left_open(counts: np.ndarray, sizes: np.ndarray) -> np.ndarray:
     likelihoods = np.empty((_CORRELATIONS.size, counts.shape[1]))
     for place, correlation in enumerate(_CORRELATIONS):
         together = (1 - correlation) / correlation
-        event, other = rate * together, (1 - rate) * together
-        per_cluster = gammaln(event + counts) + gammaln(other + sizes - counts)
-        per_cluster -= gammaln(event) + gammaln(other)
+        event, no_event = rate * together, (1 - rate) * together
+        per_cluster = gammaln(event + counts) + gammaln(no_event + sizes - counts)
+        per_cluster -= gammaln(event) + gammaln(no_event)
         per_cluster -= gammaln(together + sizes) - gammaln(together)
         likelihoods[place] = per_cluster.sum(axis=0)
     is_open = likelihoods >= likelihoods.max(axis=0) - LIKELIHOOD_DROP
@@ -56,7 +56,7 @@ def correlation_left_open(counts: np.ndarray, sizes: np.ndarray) -> np.ndarray:
 
 @dataclass(frozen=True)
 class FewAdverse:
-    """What equal models leave to chance, (k,) columns each.
+    """The lead that equal models leave to chance, (k,) columns each.
 
     `is_few` says where fewer than `FEW_CARRY` clusters hold adverse events; elsewhere the rest
     means nothing. `lead` is the sum of the values, `total` that of their sizes, both positive where
