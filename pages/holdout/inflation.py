@@ -140,10 +140,10 @@ def _outputs_behind(sets: Sets, condition: Condition) -> None:
             height=260,
         )
         positions = event["selection"]["rows"]
-        item_id = table["item_id"].iloc[positions[0]] if positions else None
+        chosen_id = table["item_id"].iloc[positions[0]] if positions else ""
         # Without a change the link stays, so that the variant that was chosen stays, too.
-        if item_id and st.query_params.get("item") != item_id:
-            open_item(item_id, axis=IDENTITY, readout=condition.extractor)
+        if chosen_id and st.query_params.get("item") != chosen_id:
+            open_item(chosen_id, axis=IDENTITY, readout=condition.extractor)
     if st.query_params.get("item") in items:
         inspector_place(condition.study_id, condition.model, Steps(table["item_id"]), sheet=True)
 
