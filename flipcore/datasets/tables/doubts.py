@@ -196,9 +196,11 @@ def _doubt_match(table_profile: Profile, reading: TableReading) -> Question | No
     roles, n_rows = reading.roles, table_profile.n_rows
     values = [value for (_, grader), value in reading.scores.items() if grader == MATCH]
     is_graded = bool(roles.scores or roles.judges)
-    # letters of options in the prompt are compared where rows become records
-    is_letter = bool(roles.target) and table_profile[roles.target].is_letter
-    if not values or is_graded or is_letter or n_rows < SURPRISING:
+    # letters of options are compared with their texts where rows become records
+    has_options = bool(roles.options) or (
+        bool(roles.target) and table_profile[roles.target].is_letter
+    )
+    if not values or is_graded or has_options or n_rows < SURPRISING:
         return None
     share = sum(values) / len(values)
     is_long = share > NEARLY and table_profile[roles.output].mean_length > LONG
