@@ -418,13 +418,15 @@ def _readout_claim(pair: ReadoutPair, p: float, n_tests: int) -> Claim:
         )
     else:
         differ = f"{pair.model}: undecided whether {pair.first} and {pair.second} differ on {among}"
-        sentence = f"{differ}: {gap.text_points()} ({higher} − {lower}), {p_text(p)}."
+        sentence = f"{differ}: {gap.text_points()} ({higher} − {lower})."
     partly = f"; otherwise in some samples: {scores.n_partly:,}" if scores.n_partly else ""
     only = (
         f"Right only under {pair.first}: {scores.first_only:,}; only under {pair.second}: "
         f"{scores.second_only:,}{partly}."
     )
     detail = f"{only} Unpaired, as harnesses print it: {unpaired.text_points()}."
+    if not asserted:
+        detail = f"{p_text(p)}. {detail}"
     if n_tests > 1:
         detail += f" p corrected for {n_tests} checks of this log (false-discovery rate)."
     if pair.clusters is not None:
@@ -461,10 +463,10 @@ def _graded_claim(pair: ReadoutPair, p: float, n_tests: int) -> Claim:
         )
     else:
         differ = f"{pair.model}: undecided whether {pair.first} and {pair.second} differ on {among}"
-        sentence = f"{differ}: {gap.text()} ({higher} − {lower}), {p_text(p)}."
+        sentence = f"{differ}: {gap.text()} ({higher} − {lower})."
     detail = _grade_words(pair, f"under {pair.first}", f"under {pair.second}")
     if not asserted:
-        detail = f"{_undecided_words(pair, alpha)}{detail}"
+        detail = f"{p_text(p)}. {_undecided_words(pair, alpha)}{detail}"
     if n_tests > 1:
         detail += f" p corrected for {n_tests} checks of this log (false-discovery rate)."
     if pair.clusters is not None:
@@ -696,11 +698,11 @@ def graded_pair_claims(pairs: Sequence[GradedPair], subject: str) -> list[Claim]
         else:
             sentence = (
                 f"Undecided whether {ahead} or {behind} is graded higher by {subject}: "
-                f"{gap.text()} on {among}, {p_text(p)}."
+                f"{gap.text()} on {among}."
             )
         detail = _grade_words(pair, f"of {pair.first}", f"of {pair.second}")
         if not asserted:
-            detail = f"{_undecided_words(pair, alpha)}{detail}"
+            detail = f"{p_text(p)}. {_undecided_words(pair, alpha)}{detail}"
         if len(pairs) > 1:
             detail += f" p corrected for {len(pairs)} pairs of models (Holm)."
         if pair.clusters is not None:

@@ -258,8 +258,12 @@ def lead_claim(contest: Contest, j: int, k: int, extractor: str, level: float = 
     finding = f"Undecided whether {first} and {second} differ on {n:,} items"
     if asserted:
         finding = f"{first} scores higher than {second} on the same {n:,} items"
-    sentence = f"{finding}, read by {extractor}: {gap.text_points()}, {p_text(p)}."
-    detail = _own_detail(contest, n, (j, k))
+    sentence = f"{finding}, read by {extractor}: {gap.text_points()}."
+    # A large p beside "undecided" is taken for certainty, so it stands in the small line.
+    detail = f"{p_text(p)}. {_own_detail(contest, n, (j, k))}"
+    if asserted:
+        sentence = sentence.removesuffix(".") + f", {p_text(p)}."
+        detail = _own_detail(contest, n, (j, k))
     more = n_more_items(contest, j, k, level)
     # No further item reads what was not read.
     is_all_read = not _unread(contest, contest.own_way, (j, k))[0].max()

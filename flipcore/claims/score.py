@@ -408,7 +408,7 @@ def limits_text(estimate: Estimate, *, is_share: bool) -> str:
 
 
 def read_words(extractor_scores: Sequence[float], *, is_share: bool = True, digits: int = 0) -> str:
-    """Return " Other extractors: 53 to 86%."; "" without any."""
+    """Return " Other extractors read the same outputs as 53 to 86% right."; "" without any."""
     # Scores that print alike count as one: "53 to 53%" says nothing.
     score_by_text = {}
     for score in extractor_scores:
@@ -420,7 +420,10 @@ def read_words(extractor_scores: Sequence[float], *, is_share: bool = True, digi
     if len(texts) == 1:
         name = "Another extractor" if len(extractor_scores) == 1 else "Other extractors"
         return f" {name}: {texts[0]}."
-    return f" Other extractors: {texts[0].removesuffix('%')} to {texts[-1]}."
+    between = f"{texts[0].removesuffix('%')} to {texts[-1]}"
+    if not is_share:
+        return f" Other extractors: {between}."
+    return f" Other extractors read the same outputs as {between} right."
 
 
 def design_text(bar: ErrorBar) -> str:

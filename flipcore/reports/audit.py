@@ -240,7 +240,7 @@ def _spread(frame: pd.DataFrame) -> str:
         about += " at the own prompt" if (frame["variant"] != BASE).any() else ""
         sentence = (
             f"Extractors disagree{about}: {number_text(100 * shares.min(), 0)} to"
-            f" {percent_text(shares.max())} right."
+            f" {percent_text(shares.max())} right, depending on which reads the outputs."
         )
     return sentence
 

@@ -47,7 +47,9 @@ def in_a_line(sets: Sets, *, confirmatory: bool) -> None:
         _, claim = inflation_of(
             conditions, cached.closed_gates(sets, conditions, confirmatory=confirmatory)
         )
-        st.markdown(f"If the holdout is fair: {plain(claim.text)}")
+        # A reader who does not know the word holdout takes a higher score for good news.
+        inflated = ", the public score is inflated" if claim.is_made else ""
+        st.markdown(f"If the holdout is fair{inflated}: {plain(claim.text)}")
 
 
 def _inflation_table(sets: Sets, conditions: list[Condition], *, confirmatory: bool) -> None:

@@ -38,7 +38,7 @@ def test_the_sentence_prints_limits_and_its_small_type_half_widths():
     assert claim.is_made and claim.assertion is SHORT_WHOLE and claim.outcome == WHOLE_BAR
     assert claim.text == (
         f"gpt-x: {bar.value:.0%} right; with other questions and prompts like these {100 * wordings.low:.0f} to {wordings.high:.0%}. "
-        "Other extractors: 64 to 78%."
+        "Other extractors read the same outputs as 64 to 78% right."
     )
     alone = f"Other questions alone: {100 * questions.low:.0f} to {questions.high:.0%}. "
     assert claim.detail.startswith(f"{alone}60 questions × 5 prompts × 3 runs. 95% half-widths: questions ± ")
