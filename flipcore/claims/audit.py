@@ -426,7 +426,7 @@ def _readout_claim(pair: ReadoutPair, p: float, n_tests: int) -> Claim:
     )
     detail = f"{only} Unpaired, as harnesses print it: {unpaired.text_points()}."
     if not asserted:
-        detail = f"{p_text(p)}. {detail}"
+        detail += f" {p_text(p)}."
     if n_tests > 1:
         detail += f" p corrected for {n_tests} checks of this log (false-discovery rate)."
     if pair.clusters is not None:
@@ -466,7 +466,7 @@ def _graded_claim(pair: ReadoutPair, p: float, n_tests: int) -> Claim:
         sentence = f"{differ}: {gap.text()} ({higher} − {lower})."
     detail = _grade_words(pair, f"under {pair.first}", f"under {pair.second}")
     if not asserted:
-        detail = f"{p_text(p)}. {_undecided_words(pair, alpha)}{detail}"
+        detail = f"{_undecided_words(pair, alpha)}{detail} {p_text(p)}."
     if n_tests > 1:
         detail += f" p corrected for {n_tests} checks of this log (false-discovery rate)."
     if pair.clusters is not None:
@@ -702,7 +702,7 @@ def graded_pair_claims(pairs: Sequence[GradedPair], subject: str) -> list[Claim]
             )
         detail = _grade_words(pair, f"of {pair.first}", f"of {pair.second}")
         if not asserted:
-            detail = f"{p_text(p)}. {_undecided_words(pair, alpha)}{detail}"
+            detail = f"{_undecided_words(pair, alpha)}{detail} {p_text(p)}."
         if len(pairs) > 1:
             detail += f" p corrected for {len(pairs)} pairs of models (Holm)."
         if pair.clusters is not None:
