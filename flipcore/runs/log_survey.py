@@ -1,7 +1,7 @@
-"""What lies in files before anything is stored: which formats, how many outputs, of what, and what each guess was.
+"""Survey of files before anything is stored: formats, outputs, items, and each guess.
 
-One pass over the records, which keeps counts and no texts. The `Survey` is what the command line and the page show, what a
-user corrects, and what the import then does.
+One pass over the records, which keeps counts and no texts. The `Survey` is what the command line
+and the page show, what a user corrects, and what the import then does.
 """
 
 import hashlib
@@ -45,17 +45,20 @@ from flipcore.text.answers import answer_form, are_mathematics
 from flipcore.text.counts import count_of
 from flipcore.text.same_question import joined_clusters, question_key
 
-# What a log's rows say against its own plan and against each other, counted while they are read: sentences for the audit. Items × epochs
-# that were planned and that are there, ids that the plan does not know, models that answered, temperatures, times.
-
 PART_OF_ITEMS = "part of the items"
-LATER_FACTS = (PART_OF_ITEMS,)  # said of right logs too, so that their studies keep their ids
+# Said of right logs too, so that their studies keep their ids.
+LATER_FACTS = (PART_OF_ITEMS,)
 MOST_ITEMS = 200_000  # of a file whose rows are counted item by item
 
 
 @dataclass
 class LogFacts:
-    """Of one file: `about` is what it says of itself."""
+    """Contradictions of a file's rows, to its own plan and to each other, said for the audit.
+
+    Counted while the rows are read: items × epochs that were planned and that are there, ids that
+    the plan does not know, models that answered, temperatures, times. `about` is what the file says
+    of itself.
+    """
 
     file: str
     about: LogAbout
@@ -73,7 +76,7 @@ class LogFacts:
             self.rows[record.item, content, str(record.sample)] += 1
         columns = self.about.columns
         if columns.get("score") and not columns.get("sample") and len(self.runs) < MOST_ITEMS:
-            scorers = ", ".join(one.name for one in record.readouts)
+            scorers = ", ".join(readout.name for readout in record.readouts)
             self.runs[record.task, record.model, record.item, record.variant, scorers] += 1
         if record.served_model:
             self.served[record.served_model] += 1
@@ -83,24 +86,35 @@ class LogFacts:
         self.n_backward += record.is_backward
 
     def sentences(self) -> Iterator[tuple[str, str]]:
-        """(what it is about, the sentence) of each thing that does not fit."""
+        """Yield (subject, sentence) of each thing that does not fit."""
         yield from self._against_plan()
         n_several = sum(n > 1 for n in self.runs.values())
         if n_several:
             yield (
                 "rows alike",
-                f"{self.file}: {n_several:,} of {count_of(len(self.runs), 'item')} stand in several rows that no column tells apart; they "
-                "are read as reruns of one prompt. If another column tells them apart: --map sample=COLUMN, scorer=COLUMN.",
+                f"{self.file}: {n_several:,} of {count_of(len(self.runs), 'item')} "
+                "stand in several rows that no column tells apart; they are read as reruns of one "
+                "prompt. If another column tells them apart: --map sample=COLUMN, scorer=COLUMN.",
             )
         if len(self.served) > 1:
             names = ", ".join(f"{name} ({n:,})" for name, n in self.served.most_common(4))
-            yield "several models", f"{self.file}: {len(self.served)} models answered under one name: {names}."
+            yield (
+                "several models",
+                f"{self.file}: {len(self.served)} models answered under one name: {names}.",
+            )
         if len(self.temperatures) > 1:
             heats = ", ".join(f"{heat:g} ({n:,})" for heat, n in self.temperatures.most_common(4))
-            yield "several temperatures", f"{self.file}: the rows were asked at {len(self.temperatures)} temperatures: {heats}."
+            yield (
+                "several temperatures",
+                f"{self.file}: the rows were asked at {len(self.temperatures)} temperatures: "
+                f"{heats}.",
+            )
         if self.n_backward:
             ends = count_of(self.n_backward, "sample ends", "samples end")
-            yield "times", f"{self.file}: {ends} before {'it' if self.n_backward == 1 else 'they'} started."
+            yield (
+                "times",
+                f"{self.file}: {ends} before {'it' if self.n_backward == 1 else 'they'} started.",
+            )
 
     def _against_plan(self) -> Iterator[tuple[str, str]]:
         plan = self.about.plan
@@ -111,42 +125,63 @@ class LogFacts:
         n_epochs = int(plan.get("epochs") or 1)
         twice = sum(n - 1 for n in self.rows.values() if n > 1)
         if twice:
-            yield "rows doubled", f"{self.file}: {count_of(twice, 'row is', 'rows are')} there twice, the same item and epoch."
+            yield (
+                "rows doubled",
+                f"{self.file}: {count_of(twice, 'row is', 'rows are')} there twice, the same item "
+                "and epoch.",
+            )
         planned_ids = plan.get("ids")
-        others = [item for item, _ in items if planned_ids and item not in planned_ids]
-        if others:
-            n = count_of(len(others), "item is", "items are")
-            yield "items of no plan", f"{self.file}: {n} not in the log's own list of samples, the first {others[0]}."
+        unplanned_ids = [item for item, _ in items if planned_ids and item not in planned_ids]
+        if unplanned_ids:
+            n = count_of(len(unplanned_ids), "item is", "items are")
+            yield (
+                "items of no plan",
+                f"{self.file}: {n} not in the log's own list of samples, the first "
+                f"{unplanned_ids[0]}.",
+            )
         n_planned = int(plan.get("items") or 0)
-        missing = n_planned - (len(items) - len(others))
+        missing = n_planned - (len(items) - len(unplanned_ids))
         if n_planned and missing > 0:
             yield (
                 "rows missing",
-                f"{self.file}: the log planned {n_planned:,} items × {count_of(n_epochs, 'epoch')}; "
-                f"{count_of(missing, 'item is', 'items are')} missing. The score is of those that are left.",
+                f"{self.file}: the log planned {n_planned:,} items × "
+                f"{count_of(n_epochs, 'epoch')}; "
+                f"{count_of(missing, 'item is', 'items are')} missing. "
+                "The score is of those that are left.",
             )
-        n_extra = len(items) - len(others) - n_planned
+        n_extra = len(items) - len(unplanned_ids) - n_planned
         if n_planned and n_extra > 0 and not planned_ids:
-            yield ("items of no plan", f"{self.file}: the log planned {count_of(n_planned, 'item')} and holds {len(items):,}.")
+            yield (
+                "items of no plan",
+                f"{self.file}: the log planned {count_of(n_planned, 'item')} and holds "
+                f"{len(items):,}.",
+            )
         n_all = plan.get("all_items")
         if n_all and n_extra <= 0:
-            which = "drawn at random" if plan.get("is_drawn") else "the first ones, not a random part"
-            yield (PART_OF_ITEMS, f"{self.file}: the score is of {n_planned:,} of {n_all:,} items ({which}).")
+            which = (
+                "drawn at random" if plan.get("is_drawn") else "the first ones, not a random part"
+            )
+            yield (
+                PART_OF_ITEMS,
+                f"{self.file}: the score is of {n_planned:,} of {n_all:,} items ({which}).",
+            )
         short = sum(n < n_epochs for n in items.values())
         if short:
             yield (
                 "epochs missing",
-                f"{self.file}: {short:,} of {len(items):,} items have fewer than the {n_epochs} epochs that were planned.",
+                f"{self.file}: {short:,} of {len(items):,} items have fewer than the "
+                f"{n_epochs} epochs that were planned.",
             )
-
-
-# What a log's own scorers gave, kept while its rows are looked at: a score can be said from it before anything is stored.
 
 
 @dataclass
 class ScoreCounts:
-    """Of one scorer on one task: how many rows hold a score, none, one from 0 to 1, strictly between them, one above 10, and of the first
-    outside 0 to 1 its value and place."""
+    """Counts of one scorer's scores on one task.
+
+    Rows that hold a score, none, one from 0 to 1, one strictly between them, one above 10, or a
+    whole number; `outside` is the first score outside 0 to 1, with its place. They are kept while
+    the rows of a log are looked at, so that a score can be said before anything is stored.
+    """
 
     n: int = 0
     n_none: int = 0
@@ -168,38 +203,52 @@ class ScoreCounts:
         if not 0 <= score <= 1 and self.outside is None:
             self.outside = score, place
 
-    def sentences(self, name: str, low: float, high: float, is_declared: bool) -> Iterator[tuple[str, str]]:
-        """(what it is about, the sentence). Raises BadInput for shares and percentages together where no scale is declared: their mean
-        says nothing."""
+    def sentences(
+        self, name: str, low: float, high: float, is_declared: bool
+    ) -> Iterator[tuple[str, str]]:
+        """Yield (subject, sentence) of each doubt about the scale from `low` to `high`.
+
+        Raises BadInput for shares and percentages together where no scale is declared: their mean
+        says nothing.
+        """
         if not is_declared and min(self.n_between, self.n_above_ten) > (1 - _NEARLY_ALL) * self.n:
             raise BadInput(
-                f"The column {name} holds {self.n_between:,} scores between 0 and 1 and {self.n_above_ten:,} up to {high:g}: two scales. "
-                "Write all on one scale, or name another column: --map score=COLUMN."
+                f"The column {name} holds {self.n_between:,} scores between 0 and 1 "
+                f"and {self.n_above_ten:,} up to {high:g}: two scales. Write all on one scale, "
+                "or name another column: --map score=COLUMN."
             )
         if self.n_none and self.n:
             hold = "row holds" if self.n_none == 1 else "rows hold"
-            yield "no score", f"{name}: {self.n_none:,} of {self.n + self.n_none:,} {hold} no score and count in no mean."
+            yield (
+                "no score",
+                f"{name}: {self.n_none:,} of {self.n + self.n_none:,} {hold} no score "
+                "and count in no mean.",
+            )
         if is_declared:
             return
         if self.outside and self.n_unit >= _NEARLY_ALL * self.n:
             value, place = self.outside
             yield (
                 "outside the scale",
-                f"{name}: {self.n_unit:,} of {self.n:,} scores lie from 0 to 1, and {value:g} does not ({place}); the scale is taken to "
-                f"run from {low:g} to {high:g}. Correct it, or name another column: --map score=COLUMN.",
+                f"{name}: {self.n_unit:,} of {self.n:,} scores lie from 0 to 1, and "
+                f"{value:g} does not ({place}); the scale is taken to run from {low:g} to "
+                f"{high:g}. Correct it, or name another column: --map score=COLUMN.",
             )
         elif self.n_above_ten and 0 <= low and high <= 100 and self.n_whole == self.n:
             yield (
                 "percentages",
-                f"{name} holds whole numbers from {low:g} to {high:g}, read as grades on that scale. If they are percentages, write 85% "
-                "as 85% or 0.85.",
+                f"{name} holds whole numbers from {low:g} to {high:g}, read as grades on "
+                "that scale. If they are percentages, write 85% as 85% or 0.85.",
             )
 
 
 class ReadScores:
-    """A row a score of an item's first prompt: (model, task, number of its document, role, family, subject, scorer, score, whether it was
-    called right). `is_whole` is False where the rows alone do not tell the score: too many, or an answer whose right or wrong is ours
-    to decide."""
+    """Scores of the items' first prompts, one row per score.
+
+    A row is (model, task, number of its document, role, family, subject, scorer, score, whether it
+    was called right). `is_whole` is False where the rows alone do not tell the score: too many, or
+    an answer whose right or wrong is ours to decide.
+    """
 
     def __init__(self, corrections: Mapping[str, str]) -> None:
         self.corrections = corrections
@@ -225,16 +274,15 @@ class ReadScores:
         return document.task, document.number, role or record.role, record.family, record.category
 
     def add_readouts(
-        self,
-        model: str,
-        place: tuple[str, int, str, str, str],
-        readouts: Sequence[LogReadout],
+        self, model: str, place: tuple[str, int, str, str, str], readouts: Sequence[LogReadout]
     ) -> None:
         """Take in what scorers gave a model's answer to an item."""
         n_before = len(self.rows)
         for readout in readouts:
             is_judged = readout.is_correct is not None or readout.score is not None
-            says_nothing = readout.answer is None and readout.place is None and not readout.unreadable
+            says_nothing = (
+                readout.answer is None and readout.place is None and not readout.unreadable
+            )
             self.is_whole &= is_judged or says_nothing
             if is_judged:
                 self.rows.append((model, *place, readout.name, readout.score, readout.is_correct))
@@ -244,29 +292,46 @@ class ReadScores:
             self.is_whole, self.rows = False, []
 
     def note_question(self, record: LogRecord, document: Document) -> None:
-        """Keeps what an item asks, so that one question under many ids is one cluster."""
+        """Keep what an item asks, so that one question under many ids is one cluster."""
         item = document.task, document.number
-        key = question_key(record.question.strip() or record.prompt, record.options, "\n".join(_right(record)))
+        key = question_key(
+            record.question.strip() or record.prompt, record.options, "\n".join(_right(record))
+        )
         if key is not None:
             asked = hash((key, record.prompt or record.question, record.system))
             self.asked[item] = min(asked, self.asked.get(item, asked))
 
     def scores(self, log_survey: "Survey", spoken: Callable[[str], str]) -> list[dict]:
-        """What `store.queries.scores` will say of them, a dictionary a row."""
+        """Return what `store.queries.scores` will say of them, one dictionary per row."""
         units: dict[tuple[str, int], tuple[str, str]] = {}
         rows = []
         # Of several models, an item may never have been asked of one.
         has_one_model = len({model for model, *_ in self.rows}) == 1
         read = [row for row in self.rows if has_one_model or row[6] != NOTHING_READ]
         for model, task, number, role, family, subject, scorer, score, is_right in read:
-            cluster = {"family": family, "subject": subject}.get(log_survey.clusters.get(task, ""), "")
-            role, unit = units.setdefault((task, number), (role, f"{task}/{cluster}" if cluster else f"{task}/{number}"))
+            cluster = {"family": family, "subject": subject}.get(
+                log_survey.clusters.get(task, ""), ""
+            )
+            role, unit = units.setdefault(
+                (task, number), (role, f"{task}/{cluster}" if cluster else f"{task}/{number}")
+            )
             low, high = log_survey.scale(task, scorer) if scorer else (0.0, 1.0)
             value = score if is_right is None or low < 0 or high > 1 else float(is_right)
-            row: dict = {"model": model, "task": task, "item_id": f"{task}/{number}", "role": role, "extractor": scorer and spoken(scorer)}
-            rows.append(row | {"score": value, "family": unit, "has_versions": (task, number) in self.versions})
+            row: dict = {
+                "model": model,
+                "task": task,
+                "item_id": f"{task}/{number}",
+                "role": role,
+                "extractor": scorer and spoken(scorer),
+            }
+            rows.append(
+                row
+                | {"score": value, "family": unit, "has_versions": (task, number) in self.versions}
+            )
         keys = [self.asked.get((task, number)) for _, task, number, *_ in read]
-        for row, cluster in zip(rows, joined_clusters([row["family"] for row in rows], keys), strict=True):
+        for row, cluster in zip(
+            rows, joined_clusters([row["family"] for row in rows], keys), strict=True
+        ):
             row["family"] = cluster
         return rows
 
@@ -284,7 +349,7 @@ _OF_RECORDS = ("join", "target", "prompt", "sample")  # corrections that change 
 
 @dataclass(frozen=True)
 class LogFile:
-    """One file of an import: what reads it, what lies beside it, and the digest that names its outputs."""
+    """One file of an import: its reader, what it says of itself, and the digest of its outputs."""
 
     source: Source
     reader: Reader
@@ -293,7 +358,7 @@ class LogFile:
     settings: str = ""  # of its run, where another file ran the same task and model under others
 
     def model_of(self, corrections: Mapping[str, str], name: str) -> str:
-        """The name of a model of its records, with the settings where they tell two runs apart."""
+        """Name a model of its records, with the settings where they tell two runs apart."""
         model = model_of(corrections, name)
         if not self.settings:
             return model
@@ -302,12 +367,16 @@ class LogFile:
 
 @dataclass
 class Survey:
-    """What was recognised. `kinds` and `clusters` are by task, `models`, `readouts`, `axes` in order of appearance; `joining` are
-    sentences on how items of several files met; `unread` are sentences for files that no reader knows; `refusals` the first
-    sentences for rows, `n_refused` all of them."""
+    """Files that were recognised, and what was counted of them.
+
+    `kinds` and `clusters` are by task; `models`, `readouts` and `axes` stand in the order in which
+    they appear. `companions` are files that go with others. `joining` are sentences on how items of
+    several files met, `unread` sentences for files that no reader knows; `refusals` are the first
+    sentences for rows, `n_refused` counts all of them.
+    """
 
     files: list[LogFile]
-    beside: list[Source]
+    companions: list[Source]
     unread: list[str]
     corrections: Mapping[str, str] = field(default_factory=dict)
     n_records: int = 0
@@ -320,37 +389,53 @@ class Survey:
     readouts: dict[str, int] = field(default_factory=dict)
     axes: dict[str, int] = field(default_factory=dict)
     clusters: dict[str, str] = field(default_factory=dict)
-    mathematics: list[str] = field(default_factory=list)  # tasks whose right answers are formulas that can be read here
+    mathematics: list[str] = field(
+        default_factory=list
+    )  # tasks whose right answers are formulas that can be read here
     joining: list[str] = field(default_factory=list)
     n_repeated: int = 0
     marks: dict[str, int] = field(default_factory=dict)  # study -> answers to its planned prompts
     has_text: bool = False
     has_scores: bool = False
-    scales: dict[str, dict[str, tuple[float, float]]] = field(default_factory=dict)  # task -> scorer -> lowest, highest score
-    of_rows: set[tuple[str, str]] = field(default_factory=set)  # (task, readout) of which a row holds a score or an answer
-    counts: dict[tuple[str, str], ScoreCounts] = field(default_factory=dict)  # of (task, scorer) in tables
-    facts: list[tuple[str, str]] = field(default_factory=list)  # what rows say against their log: (about, sentence)
+    scales: dict[str, dict[str, tuple[float, float]]] = field(
+        default_factory=dict
+    )  # task -> scorer -> lowest, highest score
+    of_rows: set[tuple[str, str]] = field(
+        default_factory=set
+    )  # (task, readout) of which a row holds a score or an answer
+    counts: dict[tuple[str, str], ScoreCounts] = field(
+        default_factory=dict
+    )  # of (task, scorer) in tables
+    facts: list[tuple[str, str]] = field(
+        default_factory=list
+    )  # what rows say against their log: (about, sentence)
     first: list[LogRecord] = field(default_factory=list)
     placed: Placed = field(default_factory=Placed)
     kept: KeptRecords = field(default_factory=KeptRecords)
     is_plain: bool = False  # a table whose records need not be made; `placed` tells its items
 
     def scale(self, task: str, scorer: str) -> tuple[float, float]:
-        """The least and the most that a score can be: as declared, else what the rows hold. Raises BadInput for a score beyond it."""
+        """Return the least and the most that a score can be: as declared, else as the rows hold it.
+
+        Raises BadInput for a score beyond the declared scale.
+        """
         low, high = self.scales.get(task, {}).get(scorer, (0.0, 1.0))
         if not (declared := self.declared_scale(scorer)):
             return low, high
         least, most = scale_in(declared)
         if low < least or high > most:
-            raise BadInput(f"{scorer} holds scores from {low:g} to {high:g}, beyond the scale {declared} that is declared.")
+            raise BadInput(
+                f"{scorer} holds scores from {low:g} to {high:g}, beyond the scale {declared} "
+                "that is declared."
+            )
         return least, most
 
     def declared_scale(self, scorer: str) -> str:
-        """ "1..5"; "" where nobody declared the scorer's scale."""
+        """Return "1..5", or "" where nobody declared the scorer's scale."""
         return self.corrections.get(f"scale:{scorer}") or self.corrections.get("scale") or ""
 
     def records(self) -> Iterator[LogRecord]:
-        """Every record again, without the rows that were refused."""
+        """Yield all records again, without the rows that were refused."""
         for number in range(len(self.files)):
             for record in self.records_of(number):
                 if isinstance(record, LogRecord):
@@ -369,7 +454,7 @@ class Survey:
         if self.is_plain:
             return self.plain_table().records()
         file = self.files[number]
-        records = file.reader.records(file.source, self.beside)
+        records = file.reader.records(file.source, self.companions)
         return corrected(records, self.corrections, file.source.name)
 
     def plain_table(self) -> PlainTable:
@@ -380,21 +465,21 @@ class Survey:
 
     @property
     def read_as(self) -> list[str]:
-        """How the tables were read, a sentence per way of reading them."""
+        """Say how the tables were read, one sentence per way of reading them."""
         return list(dict.fromkeys(file.about.read_as for file in self.files if file.about.read_as))
 
     @property
     def questions(self) -> list[Question]:
-        """What the tables leave open, each question once."""
-        found: dict[tuple[str, tuple[str, ...]], Question] = {}
+        """Return the questions that the tables leave open, each once."""
+        questions: dict[tuple[str, tuple[str, ...]], Question] = {}
         for file in self.files:
             for question in file.about.questions:
-                found.setdefault((question.about, question.first.words), question)
-        return list(found.values())
+                questions.setdefault((question.about, question.first.words), question)
+        return list(questions.values())
 
     @property
     def is_table(self) -> bool:
-        """Whether it is of tables, which no harness wrote."""
+        """Return whether all files are tables, which no harness wrote."""
         return all(file.reader.name == TABLE for file in self.files)
 
     @cached_property
@@ -403,117 +488,156 @@ class Survey:
 
     @property
     def reported(self) -> list[ReportedScore]:
-        """The scores that the logs report of themselves, under the names that their models have here."""
-        return [
-            replace(score, model=file.model_of(self.corrections, score.model))
-            for file in self.files
-            for score in file.about.reported
-        ]
+        """Return the scores that the logs report, under the names that their models have here."""
+        scores = []
+        for file in self.files:
+            for score in file.about.reported:
+                model = file.model_of(self.corrections, score.model)
+                scores.append(replace(score, model=model))
+        return scores
 
     @property
     def files_of_reported(self) -> list[str]:
-        """The revision of the file of each reported score; empty where there is one file alone."""
+        """Return the revision of each reported score's file; empty where there is one file."""
         if len(self.files) < 2:
             return []
-        return [file.revision for file in self.files for _ in file.about.reported]
+        revisions: list[str] = []
+        for file in self.files:
+            revisions += [file.revision] * len(file.about.reported)
+        return revisions
 
     @property
     def name(self) -> str:
-        """The study's name: as corrected, of one table as the table, or after tasks and models."""
+        """Name the study: as corrected, of one table as the table, or after tasks and models."""
         tasks, models = list(self.kinds), list(self.models)
-        labels = [", ".join(some[:2]) + (f" and {len(some) - 2} more" if len(some) > 2 else "") for some in (tasks, models)]
-        own = str(self.files[0].about.columns["dataset"]) if self.is_table and len(self.files) == 1 else ""
-        return self.corrections.get("name") or f"{own or f'{labels[0]} by {labels[1]}'}, recorded"
+        labels = [
+            ", ".join(some[:2]) + (f" and {len(some) - 2} more" if len(some) > 2 else "")
+            for some in (tasks, models)
+        ]
+        table_name = (
+            str(self.files[0].about.columns["dataset"])
+            if self.is_table and len(self.files) == 1
+            else ""
+        )
+        return (
+            self.corrections.get("name")
+            or f"{table_name or f'{labels[0]} by {labels[1]}'}, recorded"
+        )
 
     def sentences(self) -> list[str]:
-        """What was recognised, what is used and what is left, for people."""
+        """Say for people what was recognised, what is used and what is left."""
         formats = Counter(file.about.format for file in self.files)
         sentences = self.read_as[:_MOST_READ_AS] + [
             "Recognised: " + ", ".join(f"{n:,} × {name}" for name, n in formats.items()) + "."
         ]
         sentences.append(
-            f"{self.n_records:,} row{'s' * (self.n_records != 1)} on {len(self.kinds):,} task{'s' * (len(self.kinds) != 1)}; models: "
+            f"{self.n_records:,} row{'s' * (self.n_records != 1)} on {len(self.kinds):,} "
+            f"task{'s' * (len(self.kinds) != 1)}; models: "
             f"{', '.join(self.models)}; readouts: {', '.join(self.readouts) or 'none recorded'}."
         )
-        sentences.append("Kinds: " + ", ".join(f"{task}={kind}" for task, kind in list(self.kinds.items())[:12]) + ".")
+        sentences.append(
+            "Kinds: "
+            + ", ".join(f"{task}={kind}" for task, kind in list(self.kinds.items())[:12])
+            + "."
+        )
         answers = ", ".join(f"{n:,} of the study {study_id}" for study_id, n in self.marks.items())
         sentences += [f"Answers to planned prompts: {answers}."] if answers else []
         uses = dict.fromkeys(name for file in self.files for name in file.about.uses)
         sentences += [f"Read with them: {', '.join(uses)}."] if uses else []
         leftovers = dict.fromkeys(name for file in self.files for name in file.about.leaves)
         sentences += [f"Not used: {', '.join(leftovers)}."] if leftovers else []
-        sentences += list(dict.fromkeys(note for file in self.files for note in file.about.notes)) + self.joining
+        sentences += (
+            list(dict.fromkeys(note for file in self.files for note in file.about.notes))
+            + self.joining
+        )
         if self.n_repeated:
-            again = count_of(self.n_repeated, "prompt stands", "prompts stand")
-            sentences.append(f"{again} under two names within an item, counted as recorded.")
+            repeats = count_of(self.n_repeated, "prompt stands", "prompts stand")
+            sentences.append(f"{repeats} under two names within an item, counted as recorded.")
         if self.n_refused:
-            sentences.append(f"Rows that were refused: {self.n_refused:,}. The first: {self.refusals[0]}")
+            sentences.append(
+                f"Rows that were refused: {self.n_refused:,}. The first: {self.refusals[0]}"
+            )
         return sentences + self.unread
 
 
 def recognised(
     paths: Sequence[str | Path], corrections: Mapping[str, str] | None = None
 ) -> tuple[list[LogFile], list[Source], list[str]]:
-    """(files that a reader knows, files that go with them, sentences for the rest)."""
+    """Return (files that a reader knows, files that go with them, sentences for the rest)."""
     source_readers: list[tuple[Source, Reader | None]] = []
-    beside, unread = [], []
+    companions, unread = [], []
     words = corrections or {}
-    every = sources(paths)
-    tables = _tables(every, words.get("format", ""))
+    all_sources = sources(paths)
+    tables = _tables(all_sources, words.get("format", ""))
     table_paths = {table.path for table in tables}
     layouts = layouts_of(tables)
     before = first_states(tables, layouts)
-    names = names_of_tables((one for one in tables if one.name not in before), layouts)
-    for source in (one for one in every if one.name not in before):
+    names = names_of_tables((table for table in tables if table.name not in before), layouts)
+    for source in (source for source in all_sources if source.name not in before):
         try:
             pointer = lfs_pointer(source) if source.size else f"{source.name} is empty."
             if pointer:
                 unread.append(pointer)
             elif any(reader.belongs(source) for reader in READERS):
-                beside.append(source)
+                companions.append(source)
             elif source.path in table_paths:
                 name, layout = names.get(source.name), layouts.get(source.path)
                 source_readers.append((source, table_reader(source, words, name, layout)))
             else:
                 source_readers.append((source, _reader(source, words)))
         except (BadInput, OSError) as error:
-            unread.append(str(error) if len(every) == 1 or source.name in str(error) else f"{source.name}: {error}")
+            unread.append(
+                str(error)
+                if len(all_sources) == 1 or source.name in str(error)
+                else f"{source.name}: {error}"
+            )
     files = []
     has_one_model = bool(words.get("model"))  # then further files are runs of it
-    samples = [] if has_one_model else [source for source, reader in source_readers if reader is lm_eval.READER]
-    names_of_models = lm_eval.names_of_samples(samples, beside)
+    samples = (
+        []
+        if has_one_model
+        else [source for source, reader in source_readers if reader is lm_eval.READER]
+    )
+    names_of_models = lm_eval.names_of_samples(samples, companions)
     for source, reader in source_readers:
         if source.name in names_of_models:
             reader = lm_eval.named_reader(names_of_models[source.name])
         if reader is None:
-            if len(every) == 1 or not _BESIDE_LOGS.search(source.name):
+            if len(all_sources) == 1 or not _BESIDE_LOGS.search(source.name):
                 unread.append(f"{source.name}{_UNKNOWN}")
             continue
         try:
-            about = reader.about(source, beside)
+            about = reader.about(source, companions)
             about.notes += [
-                f"{name} holds less of the same rows, and is left out." for name, by in before.items() if by == source.name
+                f"{name} holds less of the same rows, and is left out."
+                for name, by in before.items()
+                if by == source.name
             ]
             files.append(LogFile(source, reader, about, _revision(source)))
         except BadInput as error:
             unread.append(str(error))
-    return files, beside, unread
+    return files, companions, unread
 
 
 _UNKNOWN = " is no log that is known here; it is left out."
-_BESIDE_LOGS = re.compile(r"(^|/)(LICEN[CS]E|README|NOTICE|COPYING)[^/]*$|\.(md|rst|pdf|png|jpe?g|svg|html|py|sh|ipynb)$")
+_BESIDE_LOGS = re.compile(
+    r"(^|/)(LICEN[CS]E|README|NOTICE|COPYING)[^/]*$|\.(md|rst|pdf|png|jpe?g|svg|html|py|sh|ipynb)$"
+)
 
 
 def tables_in(paths: Sequence[str | Path], words: Sequence[str] = ()) -> list[Source]:
-    """The tables among files none of which is a log of a known harness, or all where `format=table` asks for it."""
+    """Return the tables among files.
+
+    None where a file is a log of a known harness, unless `format=table` asks for them.
+    """
     forms = [word.partition("=")[2] for word in words if word.startswith("format=")]
     return _tables(sources(paths), forms[-1] if forms else "")
 
 
-def _tables(every: Sequence[Source], form: str) -> list[Source]:
-    if form not in ("", TABLE) or (not form and any(map(_is_log, every))):
+def _tables(all_sources: Sequence[Source], form: str) -> list[Source]:
+    if form not in ("", TABLE) or (not form and any(map(_is_log, all_sources))):
         return []
-    return [source for source in every if may_be_table(source)]
+    return [source for source in all_sources if may_be_table(source)]
 
 
 def _is_log(source: Source) -> bool:
@@ -536,14 +660,16 @@ MOST_KNOWN = 50_000
 
 def _is_of_harness(source: Source) -> bool:
     try:
-        return bool(lfs_pointer(source)) or any(one.belongs(source) or one.recognises(source) for one in READERS)
+        return bool(lfs_pointer(source)) or any(
+            reader.belongs(source) or reader.recognises(source) for reader in READERS
+        )
     except (BadInput, OSError):
         return False  # its reader says why
 
 
 def _reader(source: Source, corrections: Mapping[str, str]) -> Reader | None:
     if corrections.get("format"):
-        return next(one for one in READERS if one.name == corrections["format"])
+        return next(reader for reader in READERS if reader.name == corrections["format"])
     return next((reader for reader in READERS if reader.recognises(source)), None)
 
 
@@ -553,7 +679,10 @@ def _revision(source: Source) -> str:
 
 
 def require_unchanged(log_survey: Survey) -> None:
-    """Raises BadInput where a file is no longer the one that was looked at: its rows would be taken for other ones."""
+    """Raise BadInput where a file is no longer the one that was looked at.
+
+    Its rows would be taken for other ones.
+    """
     for file in log_survey.files:
         try:
             is_same = _revision(file.source) == file.revision
@@ -570,24 +699,41 @@ def survey(
     scores: ReadScores | None = None,
     on_read: Callable[[Survey], None] | None = None,
 ) -> Survey:
-    """Reads everything once, and keeps the scores of the rows in `scores`. `on_read` is told how tables are read, before their rows
-    are. Raises BadInput when no file is a log or no row of them can be
-    used."""
+    """Read all files once, and keep the scores of the rows in `scores`.
+
+    `on_read` is told how tables are read, before their rows are. Raises BadInput when no file is a
+    log or no row of them can be used.
+    """
     corrections = corrections or {}
-    files, beside, unread = recognised(paths, corrections)
+    files, companions, unread = recognised(paths, corrections)
     if not files:
-        alone = (
-            f"{', '.join(one.name for one in beside[:3])} holds no outputs: it goes with the log of a harness. Give its folder."
+        no_outputs = (
+            f"{', '.join(companion.name for companion in companions[:3])} holds no outputs: it "
+            "goes with the log of a harness. Give its folder."
         )
         sentences = unread[:5]
-        if unread and all(one.endswith(_UNKNOWN) for one in unread):
-            sentences.append("Give a harness's log or a table of outputs. Items and texts for a model belong under New study.")
-        raise BadInput(" ".join(sentences) or (alone if beside else "There is no file; give a log, a folder of logs or a zip."))
+        if unread and all(sentence.endswith(_UNKNOWN) for sentence in unread):
+            sentences.append(
+                "Give a harness's log or a table of outputs. Items and texts for a model belong "
+                "under New study."
+            )
+        raise BadInput(
+            " ".join(sentences)
+            or (
+                no_outputs
+                if companions
+                else "There is no file; give a log, a folder of logs or a zip."
+            )
+        )
     files = in_order(_runs_told_apart(files), corrections, lambda file: file.source.name)
-    log_survey = Survey(files, beside, unread, corrections)
+    log_survey = Survey(files, companions, unread, corrections)
     if on_read:
         on_read(log_survey)
-    elif opened := [question for question in log_survey.questions if question.moves_score and question.about not in SAID_LATER]:
+    elif opened := [
+        question
+        for question in log_survey.questions
+        if question.moves_score and question.about not in SAID_LATER
+    ]:
         raise BadInput(question_text(opened[0]))  # nobody was asked: nothing is claimed
     unreadable = [file.about.unreadable for file in files if file.about.unreadable]
     if unreadable:
@@ -598,28 +744,40 @@ def survey(
             counted = log_survey, _Counted(corrections, log_survey.placed)
             for number in range(len(files)):
                 _look_at(log_survey, number, counted[1], scores, on_progress)
-    log_survey, found = counted
-    votes, forms, items = found.votes, found.forms, found.items
+    log_survey, counts = counted
+    votes, forms, items = counts.votes, counts.forms, counts.items
     if not log_survey.n_records:
-        raise BadInput(" ".join([*log_survey.refusals[:1], *log_survey.unread[:3]]) or "The files hold no outputs.")
+        raise BadInput(
+            " ".join([*log_survey.refusals[:1], *log_survey.unread[:3]])
+            or "The files hold no outputs."
+        )
     for task, kind_counts in votes.items():
-        guess = "choice" if 2 * kind_counts["choice"] > kind_counts.total() else "text" if kind_counts["text"] else "number"
+        guess = (
+            "choice"
+            if 2 * kind_counts["choice"] > kind_counts.total()
+            else "text"
+            if kind_counts["text"]
+            else "number"
+        )
         log_survey.kinds[task] = corrections.get(f"kind:{task}") or corrections.get("kind") or guess
-        own = corrections.get(f"cluster:{task}") or corrections.get("cluster")
+        declared_cluster = corrections.get(f"cluster:{task}") or corrections.get("cluster")
         if log_survey.kinds[task] == "text" and are_mathematics(forms.get(task, {})):
             log_survey.mathematics.append(task)
-        log_survey.clusters[task] = own or ("family" if items.has_families(task) else "none")
+        log_survey.clusters[task] = declared_cluster or (
+            "family" if items.has_families(task) else "none"
+        )
     log_survey.joining = items.sentences(log_survey.clusters)
-    if log_survey.mathematics and (why := EXTRACTORS[WRITTEN_MATH].why_not()):
-        why += f" Without it the formulas of {', '.join(log_survey.mathematics)} are compared as words."
-        log_survey.mathematics, log_survey.joining = [], [*log_survey.joining, why]
-        log_survey.facts.append(("formulas", why))
+    if log_survey.mathematics and (reason := EXTRACTORS[WRITTEN_MATH].why_not()):
+        tasks = ", ".join(log_survey.mathematics)
+        reason += f" Without it the formulas of {tasks} are compared as words."
+        log_survey.mathematics, log_survey.joining = [], [*log_survey.joining, reason]
+        log_survey.facts.append(("formulas", reason))
     log_survey.facts += _doubts(log_survey)
     return log_survey
 
 
 class _Counted:
-    """What is counted of the records beside the survey, until all of them were looked at."""
+    """Counts of the records that are no part of the survey, until all records were looked at."""
 
     def __init__(self, corrections: Mapping[str, str], placed: Placed) -> None:
         self.votes: dict[str, Counter] = {}
@@ -672,7 +830,7 @@ def _plain_counted(
         return None
     looked = Survey(
         log_survey.files,
-        log_survey.beside,
+        log_survey.companions,
         [*log_survey.unread],
         log_survey.corrections,
         is_plain=True,
@@ -745,7 +903,7 @@ def _look_at_plain(
 
 
 class _Common(NamedTuple):
-    """What many items of a plain table have in common."""
+    """Properties that many items of a plain table share."""
 
     task: str
     kind: str
@@ -766,11 +924,12 @@ class _PlainItems:
         self._contents, self._prompts = array("q"), array("q")
         self._asked: dict[str, bytearray] = {}  # by model, of each item
 
-    def number(
-        self, table: PlainTable, row: PlainRow, model: str
-    ) -> tuple[int, LogRecord | None]:
-        """(the item of a row, its record where it is new). Raises NotPlain for a second row of one
-        item and model, and for one that says something else of its item than the first."""
+    def number(self, table: PlainTable, row: PlainRow, model: str) -> tuple[int, LogRecord | None]:
+        """Return (the item of a row, its record where the item is new).
+
+        Raises NotPlain for a second row of one item and model, and for one that says something else
+        of its item than the first.
+        """
         number, content = self._numbers.get(row.item), table.content(row)
         record = None
         if number is None:
@@ -819,21 +978,28 @@ def _count_refusal(refusal: Rejection, log_survey: Survey) -> None:
         log_survey.refusals.append(refusal.sentence)
 
 
-def open_questions(paths: Sequence[str | Path], corrections: Mapping[str, str]) -> tuple[list[str], list[Question]]:
-    """(how tables are read, what they leave open), before any of their rows become records."""
-    files, beside, unread = recognised(paths, corrections)
-    log_survey = Survey(files, beside, unread, corrections)
+def open_questions(
+    paths: Sequence[str | Path], corrections: Mapping[str, str]
+) -> tuple[list[str], list[Question]]:
+    """Return (how tables are read, what they leave open), before rows become records."""
+    files, companions, unread = recognised(paths, corrections)
+    log_survey = Survey(files, companions, unread, corrections)
     return log_survey.read_as, log_survey.questions
 
 
 def first_rows(paths: Sequence[str | Path], corrections: Mapping[str, str], n: int) -> list[dict]:
-    """The first `n` rows as they are read, before the others are. Raises BadInput where they cannot be."""
-    files, beside, _ = recognised(paths, corrections)
+    """Return the first `n` rows as they are read, before the others are.
+
+    Raises BadInput where they cannot be read.
+    """
+    files, companions, _ = recognised(paths, corrections)
     rows: list[dict] = []
     for file in files:
         if file.about.unreadable:
             raise BadInput(file.about.unreadable)
-        for record in corrected(file.reader.records(file.source, beside), corrections, file.source.name):
+        for record in corrected(
+            file.reader.records(file.source, companions), corrections, file.source.name
+        ):
             if len(rows) == n:
                 return rows
             if isinstance(record, LogRecord):
@@ -842,7 +1008,7 @@ def first_rows(paths: Sequence[str | Path], corrections: Mapping[str, str], n: i
 
 
 def _runs_told_apart(files: Sequence[LogFile]) -> list[LogFile]:
-    """The files, each run of one task and model under several settings named by its own.
+    """Return the files, each run of one task and model under several settings named by its own.
 
     Two temperatures are two systems: the mean of both is the score of neither. Runs under the same
     settings stay reruns of one.
@@ -850,8 +1016,10 @@ def _runs_told_apart(files: Sequence[LogFile]) -> list[LogFile]:
     settings: dict[tuple[str, str], set[str]] = {}
     for file in files:
         if file.about.run:
-            settings.setdefault((file.about.run.task, file.about.run.model), set()).add(file.about.run.words)
-    models = {model for (_, model), several in settings.items() if len(several) > 1}
+            settings.setdefault((file.about.run.task, file.about.run.model), set()).add(
+                file.about.run.words
+            )
+    models = {model for (_, model), run_settings in settings.items() if len(run_settings) > 1}
     told_apart = []
     for file in files:
         run = file.about.run
@@ -861,27 +1029,39 @@ def _runs_told_apart(files: Sequence[LogFile]) -> list[LogFile]:
 
 
 def _doubts(log_survey: Survey) -> Iterator[tuple[str, str]]:
-    """What a score in tables could rest on besides, and rows and files that count in none."""
+    """Yield doubts about scores in tables, and rows and files that count in none."""
     for file in log_survey.files:
         yield from file.about.doubts
     for (task, name), counts in log_survey.counts.items():
-        yield from counts.sentences(name, *log_survey.scale(task, name), bool(log_survey.declared_scale(name)))
+        yield from counts.sentences(
+            name, *log_survey.scale(task, name), bool(log_survey.declared_scale(name))
+        )
     if log_survey.is_table and log_survey.n_refused:
         were = "row was" if log_survey.n_refused == 1 else "rows were"
-        yield "rows refused", f"{log_survey.n_refused:,} {were} refused. The first: {log_survey.refusals[0]}"
+        yield (
+            "rows refused",
+            f"{log_survey.n_refused:,} {were} refused. The first: {log_survey.refusals[0]}",
+        )
     if log_survey.is_table and (unread := log_survey.unread):
         yield (
             "files left out",
-            unread[0] if len(unread) == 1 else f"{len(unread):,} files were left out. The first: {unread[0]}",
+            unread[0]
+            if len(unread) == 1
+            else f"{len(unread):,} files were left out. The first: {unread[0]}",
         )
     if any(file.about.columns.get("model_columns") for file in log_survey.files):
         most = max(log_survey.n_rows.values())
         few = [f"{name} {most - n:,}" for name, n in log_survey.n_rows.items() if n < most]
         if few:
-            yield "no score", f"Cells without an answer, which count in no score, of {most:,}: {', '.join(few)}."
+            yield (
+                "no score",
+                f"Cells without an answer, which count in no score, of {most:,}: {', '.join(few)}.",
+            )
 
 
-def _count(record: LogRecord | Rejection, log_survey: Survey, votes: dict[str, Counter], file: LogFile) -> None:
+def _count(
+    record: LogRecord | Rejection, log_survey: Survey, votes: dict[str, Counter], file: LogFile
+) -> None:
     if isinstance(record, Rejection):
         _count_refusal(record, log_survey)
         return
@@ -896,7 +1076,9 @@ def _count(record: LogRecord | Rejection, log_survey: Survey, votes: dict[str, C
     if model not in log_survey.models:
         log_survey.models[model] = dict(record.sampling)
     _count_readouts(log_survey, record.task, record.readouts, record.place)
-    log_survey.n_samples = max(log_survey.n_samples, (record.sample_from or 0) + (record.sample or 0) + 1)
+    log_survey.n_samples = max(
+        log_survey.n_samples, (record.sample_from or 0) + (record.sample or 0) + 1
+    )
     if record.mark:
         log_survey.marks[record.mark.study_id] = log_survey.marks.get(record.mark.study_id, 0) + 1
     log_survey.has_text |= record.text is not None
@@ -926,7 +1108,7 @@ def _count_readouts(
 
 
 class _Items:
-    """The items of all files as the import will join them, and what they have in common."""
+    """Items of all files as the import will join them, and what they have in common."""
 
     def __init__(self, join: str, placed: Placed) -> None:
         self.placed = placed
@@ -935,12 +1117,27 @@ class _Items:
         self.n_families: Counter[str] = Counter()
         self._last: tuple[tuple, Document] | None = None
 
-    def axis(self, record: LogRecord, model: str, source: int, file_format: str) -> tuple[str, Document]:
-        """The axis of a record: its own, or that of the first prompt or of a further one that its model was given; and its document."""
-        own = (source, record.task, record.item, record.item_hash, record.question, record.options, record.targets, record.axis)
-        if not self._last or self._last[0] != own:
+    def axis(
+        self, record: LogRecord, model: str, source: int, file_format: str
+    ) -> tuple[str, Document]:
+        """Return (axis, document) of a record.
+
+        The axis is the record's own, or else that of the first prompt or of a further one that its
+        model was given.
+        """
+        content = (
+            source,
+            record.task,
+            record.item,
+            record.item_hash,
+            record.question,
+            record.options,
+            record.targets,
+            record.axis,
+        )
+        if not self._last or self._last[0] != content:
             document = self.documents.place(record, source, file_format)
-            self._last = (own, Document(document.number, document.task, document.is_again))
+            self._last = (content, Document(document.number, document.task, document.is_again))
             self.note(record, document)
         else:
             document = self._last[1]
@@ -951,7 +1148,9 @@ class _Items:
         first_prompt = self._prompts.get(owner)
         if first_prompt is None:
             self._prompts.set(owner, prompt)
-        return (OWN_PROMPT if first_prompt is None or first_prompt[0] == prompt else OTHER_PROMPT), document
+        return (
+            OWN_PROMPT if first_prompt is None or first_prompt[0] == prompt else OTHER_PROMPT
+        ), document
 
     def note(self, record: LogRecord, document: Document) -> None:
         """Count what is new of an item."""
@@ -964,38 +1163,52 @@ class _Items:
                 self.n_families[record.task] += 1
 
     def has_families(self, task: str) -> bool:
-        """Whether the items of a task share enough templates or passages to be clusters."""
+        """Return whether the items of a task share enough templates or passages to be clusters."""
         return LEAST_FAMILIES <= self.n_families[task] < self.n_items[task]
 
     def sentences(self, clusters: Mapping[str, str]) -> list[str]:
-        """How items met, where that is not by hash or id, and which are clusters."""
+        """Say how items met, where that is not by hash or id, and which are clusters."""
         documents, sentences = self.documents, []
         if documents.n_other_text:
             sentences.append(
-                f"{documents.n_other_text:,} ids stand for another text than before, so each text is an item of its own; the first: "
+                f"{documents.n_other_text:,} ids stand for another text than before, so each "
+                "text is an item of its own; the first: "
                 f"{documents.first_other_text}. If the ids are right, use join=id."
             )
         if documents.n_by_text:
-            with_other_ids = count_of(documents.n_by_text, "item has another id", "items have other ids")
+            with_other_ids = count_of(
+                documents.n_by_text, "item has another id", "items have other ids"
+            )
             sentences.append(f"{with_other_ids} in another file: joined by text.")
-        for task in (task for task, how in clusters.items() if how == "family" and self.n_families[task]):
+        for task in (
+            task for task, how in clusters.items() if how == "family" and self.n_families[task]
+        ):
             n, among = self.n_families[task], self.n_items[task]
-            sentences.append(f"{task}: {among:,} items share {n:,} templates or passages; each counts as one cluster.")
+            sentences.append(
+                f"{task}: {among:,} items share {n:,} templates or passages; each counts as "
+                "one cluster."
+            )
         return sentences
 
 
 def preview_row(record: LogRecord) -> dict:
-    """One record as a row of a table: its texts shortened, and what each readout says."""
+    """Return one record as a row of a table: its texts shortened, and what each readout says."""
     return {
         "item": record.item,
         "question": record.question[:160],
         "written": (record.text or "")[-160:],
         "right": " or ".join(_right(record))[-80:],
-    } | {one.name: one.answer or one.score for one in record.readouts}
+    } | {readout.name: readout.answer or readout.score for readout in record.readouts}
 
 
 def _right(record: LogRecord) -> list[str]:
-    """The right answers, an option by its text."""
+    """Return the right answers, an option by its text."""
     n_options = len(record.options)
-    by_place = record.target_is_place and all(one.isdecimal() and int(one) < n_options for one in record.targets)
-    return [record.options[int(one)] for one in record.targets] if by_place and n_options else list(record.targets)
+    by_place = record.target_is_place and all(
+        target.isdecimal() and int(target) < n_options for target in record.targets
+    )
+    return (
+        [record.options[int(target)] for target in record.targets]
+        if by_place and n_options
+        else list(record.targets)
+    )

@@ -238,20 +238,20 @@ def _asked(reading: TableReading, variants: Sequence[Mapping[str, Any]]) -> tupl
     if not prompts:
         return "", ""
     first = prompts[0]
-    for other in prompts[1:]:
-        if _holds(variants, other, first):
-            return other, first
-        if _holds(variants, first, other):
-            return first, other
+    for prompt in prompts[1:]:
+        if _holds(variants, prompt, first):
+            return prompt, first
+        if _holds(variants, first, prompt):
+            return first, prompt
     # an instruction and its input, a question and the text that it is asked of
     parts = [name for name in grid.content if name in (*prompts, *roles.contexts) and not names(name, "figure")]
     parts = [name for name in parts if name == first or _texts(variants, name)]
     return ",".join(dict.fromkeys([first, *parts])), ""
 
 
-def _holds(variants: Sequence[Mapping[str, Any]], whole: str, part: str) -> bool:
+def _holds(variants: Sequence[Mapping[str, Any]], outer: str, part: str) -> bool:
     """Whether the text of one column stands inside of the longer text of another, in most rows."""
-    pairs = [(value_at(values, whole), value_at(values, part)) for values in variants]
+    pairs = [(value_at(values, outer), value_at(values, part)) for values in variants]
     texts = [(text, inner) for text, inner in pairs if isinstance(text, str) and isinstance(inner, str)]
     n_inside = sum(len(inner) < len(text) and inner.strip() in text for text, inner in texts)
     return bool(texts) and 2 * n_inside > len(texts)

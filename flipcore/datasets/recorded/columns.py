@@ -40,10 +40,10 @@ _MARKERS = ("[/INST]", "\nmodel\n", "<|assistant|>", "\nassistant\n", "### Respo
 
 def looked_at(path: str) -> list[Mapping[str, Any]]:
     """The first good rows; raises BadInput for a file without any."""
-    every = list(islice(read_rows(path, most_mb=MOST_MB), N_LOOKED_AT))
-    rows: list[Mapping[str, Any]] = [with_messages(row).values for row in every if not row.problem]
+    file_rows = list(islice(read_rows(path, most_mb=MOST_MB), N_LOOKED_AT))
+    rows: list[Mapping[str, Any]] = [with_messages(row).values for row in file_rows if not row.problem]
     if not rows:
-        first = f" {every[0].place} {every[0].problem.removesuffix('.')}." if every else ""
+        first = f" {file_rows[0].place} {file_rows[0].problem.removesuffix('.')}." if file_rows else ""
         raise BadInput(
             f"{spoken_name(path)} has no row that can be read; it needs one JSON object a line, "
             f"or a header line and rows below it.{first}"
@@ -58,14 +58,16 @@ def answers_in(path: str, recording: Recording) -> list[Mapping[str, Any]]:
 
 def answers_of(rows: Sequence[Mapping[str, Any]], recording: Recording) -> list[Mapping[str, Any]]:
     """Return rows with a row per answer, and columns inside of others beside them."""
-    single = apart(rows, recording.models_beside, recording.lists)
-    return [with_paths(Row(0, dict(values)), recording.columns).values for values in single]
+    answer_rows = apart(rows, recording.models_beside, recording.lists)
+    return [with_paths(Row(0, dict(values)), recording.columns).values for values in answer_rows]
 
 
 def columns_of(rows: Sequence[Mapping[str, Any]], nested: str = "") -> list[str]:
     """Names of columns, those inside of nested variants among them."""
     variants = variants_in(rows, nested) if nested else rows
-    names = dict.fromkeys(name for values in variants for name in values)
+    names: dict[str, None] = {}
+    for values in variants:
+        names |= dict.fromkeys(values)
     return [name for name in names if not (nested and name.startswith(nested))]
 
 
@@ -74,18 +76,24 @@ def columns_of(rows: Sequence[Mapping[str, Any]], nested: str = "") -> list[str]
 
 def apart(rows: Sequence[Mapping[str, Any]], models: Sequence[str], lists: Sequence[str]) -> list[Mapping[str, Any]]:
     """The rows with a row an answer."""
-    return [one.values for values in rows for one in rows_apart(Row(0, dict(values)), models, lists) if not one.problem]
+    answer_rows: list[Mapping[str, Any]] = []
+    for values in rows:
+        for row in rows_apart(Row(0, dict(values)), models, lists):
+            if not row.problem:
+                answer_rows.append(row.values)
+    return answer_rows
 
 
 def objects_in_lists(rows: Sequence[Mapping[str, Any]]) -> list[str]:
     """Columns that hold a list of objects each, which are no turns of a conversation: outputs of their own, perhaps."""
-    cells = {name: [row[name] for row in rows if row.get(name)] for name in columns_of(rows)}
-    return [
-        name
-        for name, several in cells.items()
-        if several
-        and all(isinstance(one, list) and all(isinstance(x, Mapping) and "role" not in x for x in one) for one in several)
-    ]
+    cells_by_column = {name: [row[name] for row in rows if row.get(name)] for name in columns_of(rows)}
+    return [name for name, cells in cells_by_column.items() if cells and all(map(_lists_objects, cells))]
+
+
+def _lists_objects(cell: Any) -> bool:
+    if not isinstance(cell, list):
+        return False
+    return all(isinstance(entry, Mapping) and "role" not in entry for entry in cell)
 
 
 # What Inspect's `analysis.samples_df` gives, alone or beside columns of `evals_df`: a row a sample and epoch, a column a scorer.
@@ -167,13 +175,13 @@ def read_words(read: Iterable[str] | None) -> list[str]:
     return [f"read:{word}" for word in read or ()]
 
 
-def words_between(first: Recording, other: Recording) -> list[str]:
+def words_between(first: Recording, wanted: Recording) -> list[str]:
     """What corrects `first` to be `other`."""
-    keys = [key for key in KEYS if getattr(other, key) != getattr(first, key)]
-    words = [f"{key}={getattr(other, key)}".replace("\n", "\\n") for key in keys]
-    if other.fields == first.fields:
+    keys = [key for key in KEYS if getattr(wanted, key) != getattr(first, key)]
+    words = [f"{key}={getattr(wanted, key)}".replace("\n", "\\n") for key in keys]
+    if wanted.fields == first.fields:
         return words
-    return [*words, *([f"read:{one.extractor}={one.column}" for one in other.fields] or ["read="])]
+    return [*words, *([f"read:{field.extractor}={field.column}" for field in wanted.fields] or ["read="])]
 
 
 def _field(word: str) -> Field:
@@ -209,15 +217,15 @@ def variants_in(rows: Sequence[Mapping], nested: str, names: Sequence[str] = ())
 def is_written(variants: Sequence[Mapping], name: str) -> bool:
     """Whether a column holds what a model wrote: half of its cells are sentences."""
     cells = [str(values[name]).strip() for values in variants if values.get(name) not in (None, "")]
-    words = [(len(one.split()), one.endswith((".", "!", "?"))) for one in cells]
-    return bool(cells) and 2 * sum(n >= LEAST_WORDS or (n >= LEAST_WORDS // 2 and ends) for n, ends in words) > len(cells)
+    lengths = [(len(cell.split()), cell.endswith((".", "!", "?"))) for cell in cells]
+    return bool(cells) and 2 * sum(n >= LEAST_WORDS or (n >= LEAST_WORDS // 2 and ends) for n, ends in lengths) > len(cells)
 
 
 def is_order(variants: Sequence[Mapping], name: str) -> bool:
     """Whether a column holds a permutation in each row."""
     orders = [values[name] for values in variants if values.get(name) is not None]
     return bool(orders) and all(
-        isinstance(one, (list, tuple)) and sorted(map(str, one)) == sorted(map(str, range(len(one)))) for one in orders
+        isinstance(order, (list, tuple)) and sorted(map(str, order)) == sorted(map(str, range(len(order)))) for order in orders
     )
 
 
@@ -225,9 +233,9 @@ def find_options(
     variants: Sequence[Mapping], columns: Sequence[str], *, prompt: str, target: str, listed: Sequence[str]
 ) -> str:
     """The column whose entries stand in the prompt in their own order, in nine of ten variants; or one column an option."""
-    several = [",".join(one) for one in option_columns(columns) if all("," not in name for name in one)]
+    option_groups = [",".join(group) for group in option_columns(columns) if all("," not in name for name in group)]
     best, share = "", 0.0
-    for name in (*columns, *several):
+    for name in (*columns, *option_groups):
         pairs = [(_listed(values, name), values.get(prompt)) for values in variants]
         pairs = [(options, text) for options, text in pairs if options]
         fits = sum(isinstance(text, str) and _stands_in(list(map(str, options)), text) for options, text in pairs)
@@ -237,14 +245,14 @@ def find_options(
         return best
     usual = [name for name in listed if name in columns and len(listed) == 1]
     in_some = [name for name in usual if _shown_where_there(variants, name, prompt)]
-    keyed = [name for name in several if target and _is_key(variants, target, name.split(","))]
+    keyed = [name for name in option_groups if target and _is_key(variants, target, name.split(","))]
     return next(iter((*in_some, *(name for name in (*usual, *keyed) if _never_shown(variants, name, prompt)))), "")
 
 
 def _shown_where_there(variants: Sequence[Mapping], name: str, prompt: str) -> bool:
     """Nine in ten of the lists of options stand in their prompt, where some rows have none: those ask for a free answer."""
-    there = [(options, str(values.get(prompt))) for values in variants if (options := _listed(values, name))]
-    return len(there) > 1 and sum(_stands_in(options, text) for options, text in there) >= 0.9 * len(there)
+    listed_rows = [(options, str(values.get(prompt))) for values in variants if (options := _listed(values, name))]
+    return len(listed_rows) > 1 and sum(_stands_in(options, text) for options, text in listed_rows) >= 0.9 * len(listed_rows)
 
 
 def _is_key(rows: Sequence[Mapping], name: str, options: Sequence[str]) -> bool:
@@ -264,16 +272,18 @@ def _listed(values: Mapping[str, Any], name: str) -> list[str]:
     if isinstance(value, (list, tuple, Mapping)):
         return list(map(str, value))
     if name not in values and "," in name:
-        return list(options_in(values, name.split(","))) if all(one in values for one in name.split(",")) else []
+        return list(options_in(values, name.split(","))) if all(column in values for column in name.split(",")) else []
     return list(options_in(values, name)) if names(name, "options") else []
 
 
 def _never_shown(variants: Sequence[Mapping], name: str, prompt: str) -> bool:
     """Of nine in ten of the rows that list options the prompt holds less than half of them: then the list's own order is the only one
     known. One option may stand in a question by chance; rows without options ask for a free answer."""
-    there = [(options, str(values.get(prompt))) for values in variants if (options := _listed(values, name))]
-    apart = sum(len(options) > 1 and 2 * sum(one in text for one in options) < len(options) for options, text in there)
-    return bool(there) and apart >= 0.9 * len(there)
+    listed_rows = [(options, str(values.get(prompt))) for values in variants if (options := _listed(values, name))]
+    n_hidden = sum(
+        len(options) > 1 and 2 * sum(option in text for option in options) < len(options) for options, text in listed_rows
+    )
+    return bool(listed_rows) and n_hidden >= 0.9 * len(listed_rows)
 
 
 def lists_as_many(variants: Sequence[Mapping], name: str, options: str) -> bool:
@@ -311,13 +321,12 @@ def answers_form(variants: Sequence[Mapping], columns: Sequence[str]) -> str:
 
 def unused(recording: Recording, columns: Sequence[str]) -> list[str]:
     """Columns of the file that the recording makes no use of."""
-    names_in_use = (
-        {name for key in COLUMNS for name in getattr(recording, key).split(",")}
-        | set(recording.scores)
-        | set(recording.option_columns)
-        | {*recording.models_beside, *recording.lists}
-        | {name for field in recording.fields for name in asdict(field).values() if isinstance(name, str)}
-    )
+    names_in_use = {*recording.scores, *recording.option_columns}
+    names_in_use |= {*recording.models_beside, *recording.lists}
+    for key in COLUMNS:
+        names_in_use |= set(getattr(recording, key).split(","))
+    for field in recording.fields:
+        names_in_use |= {name for name in asdict(field).values() if isinstance(name, str)}
     names_in_use |= {name.partition(".")[0] for name in names_in_use}
     return [
         name for name in columns if name not in names_in_use and not (recording.nested and name.startswith(recording.nested))
@@ -326,12 +335,12 @@ def unused(recording: Recording, columns: Sequence[str]) -> list[str]:
 
 def _stands_in(options: Sequence[str], prompt: str) -> bool:
     """At least two options that are more than labels, each at the end of a line or cell, one after the other."""
-    at = 0
+    position = 0
     for option in options:
-        at = prompt.find(option, at)
-        if at < 0:
+        position = prompt.find(option, position)
+        if position < 0:
             return False
-        at += len(option)
+        position += len(option)
     return len(options) > 1 and any(len(option) > 1 for option in options)
 
 
@@ -370,7 +379,7 @@ def options_in_prompt(pattern: str, prompt: str) -> list[str]:
 def find_marker(variants: Sequence[Mapping], text: str) -> str:
     """What stands before the answer in most texts that repeat their prompt; "" for nothing."""
     texts = [values[text] for values in variants if isinstance(values.get(text), str)] if text else []
-    return next((mark for mark in _MARKERS if texts and sum(mark in one for one in texts) > len(texts) / 2), "")
+    return next((mark for mark in _MARKERS if texts and sum(mark in output for output in texts) > len(texts) / 2), "")
 
 
 def letters_among(cells: Sequence[Any], of_file: frozenset[str]) -> str:
@@ -390,6 +399,6 @@ def _is_scores(value: Any) -> bool:
     return (
         isinstance(value, Mapping)
         and len(value) > 1
-        and all(isinstance(one, (int, float)) and not isinstance(one, bool) for one in value.values())
-        and any(isinstance(one, float) for one in value.values())
+        and all(isinstance(score, (int, float)) and not isinstance(score, bool) for score in value.values())
+        and any(isinstance(score, float) for score in value.values())
     )

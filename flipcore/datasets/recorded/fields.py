@@ -134,9 +134,9 @@ def _option(options: Sequence[str], order: Sequence[int], text: str, form: str =
     if list(options).count(text) == 1 and not (form == "letter" and bare_label(text) in labels_of("upper", len(order))):
         return list(options).index(text)
     label = bare_label(text)
-    both = re.match(r"\(?(\w{1,2})[.):]\s*(\S.*)", text, re.DOTALL)  # "B. oak"
-    for one, place in zip(labels_of("upper", len(order)), order, strict=True):
-        if one == label or (both and both.groups() == (one, options[place])):
+    labelled_text = re.match(r"\(?(\w{1,2})[.):]\s*(\S.*)", text, re.DOTALL)  # "B. oak"
+    for shown_label, place in zip(labels_of("upper", len(order)), order, strict=True):
+        if shown_label == label or (labelled_text and labelled_text.groups() == (shown_label, options[place])):
             return place
     return None
 
@@ -157,15 +157,15 @@ def value_at(values: Any, path: str) -> Any:
         return values[path]
     if named := _NAMED_ENTRY.fullmatch(path):
         return _entry_value(value_at(values, named[1]), named[2], named[3])
-    at = values
+    value = values
     for index, name in _STEP.findall(path):
-        if index and isinstance(at, (list, tuple)) and -len(at) <= int(index) < len(at):
-            at = at[int(index)]
-        elif name and isinstance(at, Mapping) and name in at:
-            at = at[name]
+        if index and isinstance(value, (list, tuple)) and -len(value) <= int(index) < len(value):
+            value = value[int(index)]
+        elif name and isinstance(value, Mapping) and name in value:
+            value = value[name]
         else:
             return None
-    return at
+    return value
 
 
 def _entry_value(entries: Any, name: str, key: str) -> Any:
@@ -181,12 +181,19 @@ def with_paths(row: Row, names: Iterable[str]) -> Row:
     if row.problem:
         return row
     row = with_messages(row)
-    together = [name for name in names if "," in name and name not in row.values]
-    if together:
-        row = with_paths(row, [one for name in together for one in name.split(",")])
-        texts = {name: [row.values.get(one) for one in name.split(",")] for name in together}
-        joined = {name: "\n\n".join(one for one in several if isinstance(one, str) and one) for name, several in texts.items()}
-        row = replace(row, values={**row.values, **{name: text for name, text in joined.items() if text}})
+    joined_names = [name for name in names if "," in name and name not in row.values]
+    if joined_names:
+        parts: list[str] = []
+        for name in joined_names:
+            parts += name.split(",")
+        row = with_paths(row, parts)
+        joined: dict[str, str] = {}
+        for name in joined_names:
+            cells = [row.values.get(part) for part in name.split(",")]
+            text = "\n\n".join(cell for cell in cells if isinstance(cell, str) and cell)
+            if text:
+                joined[name] = text
+        row = replace(row, values={**row.values, **joined})
     paths = {name for name in names if name and ("." in name or "[" in name) and name not in row.values}
     inner = {path: value for path in paths if (value := value_at(row.values, path)) is not None}
     return replace(row, values={**row.values, **inner}) if inner else row
@@ -202,9 +209,11 @@ def with_messages(row: Row) -> Row:
 
 
 def _spoken(value: Sequence[Any]) -> str:
-    if not all(isinstance(one, Mapping) and "role" in one and {"content", "prompt"} & one.keys() for one in value):
+    if not all(
+        isinstance(message, Mapping) and "role" in message and {"content", "prompt"} & message.keys() for message in value
+    ):
         return ""
-    messages = [{"role": one["role"], "content": one.get("content", one.get("prompt"))} for one in value]
+    messages = [{"role": message["role"], "content": message.get("content", message.get("prompt"))} for message in value]
     prompt, system = prompt_from(messages)
     return "\n\n".join(filter(None, (system, prompt)))
 
@@ -212,8 +221,8 @@ def _spoken(value: Sequence[Any]) -> str:
 @lru_cache(64)
 def _own_columns(columns: tuple[str, ...], models: tuple[str, ...]) -> dict[str, dict[str, str]]:
     """Model -> the columns beside its own that are called after it, by what they hold. The same for all rows of a table."""
-    others = [one for one in columns if one not in models]
-    return {model: {key: one for one in others if (key := own_key(one, model))} for model in models}
+    other_columns = [column for column in columns if column not in models]
+    return {model: {key: column for column in other_columns if (key := own_key(column, model))} for model in models}
 
 
 def rows_apart(row: Row, models: Sequence[str], lists: Sequence[str]) -> Iterator[Row]:
@@ -224,29 +233,33 @@ def rows_apart(row: Row, models: Sequence[str], lists: Sequence[str]) -> Iterato
         yield row
         return
     own_columns = _own_columns(tuple(row.values), tuple(models))
-    apart = {*models, *lists, *(column for own in own_columns.values() for column in own.values())}
-    shared = {name: value for name, value in row.values.items() if name not in apart}
+    split_columns = {*models, *lists}
+    for columns in own_columns.values():
+        split_columns |= set(columns.values())
+    shared = {name: value for name, value in row.values.items() if name not in split_columns}
     n_rows = 0
     for name in models:
         cell = row.values.get(name)
-        beside = {key: row.values[column] for key, column in own_columns[name].items()}
-        if any(one not in (None, "", {}) for one in ([cell] if name in row.values else beside.values())):
-            own = cell if isinstance(cell, Mapping) else {bare_column(name): cell}
+        model_cells = {key: row.values[column] for key, column in own_columns[name].items()}
+        if any(value not in (None, "", {}) for value in ([cell] if name in row.values else model_cells.values())):
+            answer = cell if isinstance(cell, Mapping) else {bare_column(name): cell}
             n_rows += 1
-            yield replace(row, values={**shared, **(own if name in row.values else {}), **beside, OF_MODEL: name})
-    several = {name: row.values[name] for name in lists if isinstance(row.values.get(name), list)}
-    n_samples = max(map(len, several.values()), default=0)
+            yield replace(row, values={**shared, **(answer if name in row.values else {}), **model_cells, OF_MODEL: name})
+    sample_lists = {name: row.values[name] for name in lists if isinstance(row.values.get(name), list)}
+    n_samples = max(map(len, sample_lists.values()), default=0)
     for sample in range(n_samples):
-        cells = {name: values[sample] for name, values in several.items() if sample < len(values)}
-        inner = [(name, one) for name, one in cells.items() if isinstance(one, Mapping)]
-        its = {name: cell for name, cell in cells.items() if not isinstance(cell, Mapping)}
-        its |= {f"{name}.{key}" if key in shared else key: value for name, one in inner for key, value in one.items()}
-        yield replace(row, values={**shared, **its, OF_SAMPLE: sample})
+        cells = {name: values[sample] for name, values in sample_lists.items() if sample < len(values)}
+        sample_cells = {name: cell for name, cell in cells.items() if not isinstance(cell, Mapping)}
+        for name, entry in cells.items():
+            if isinstance(entry, Mapping):
+                for key, value in entry.items():
+                    sample_cells[f"{name}.{key}" if key in shared else key] = value
+        yield replace(row, values={**shared, **sample_cells, OF_SAMPLE: sample})
     if not n_rows and not n_samples:
         yield replace(row, problem="holds no answer")
 
 
-def right_answer(value: Any, prompt_options: Sequence[str], own: Sequence[int], kind: str, form: str = "") -> str | None:
+def right_answer(value: Any, prompt_options: Sequence[str], order: Sequence[int], kind: str, form: str = "") -> str | None:
     """The canonical right answer of a variant: a number, words, or an option by its text, its label or its place from 0 in the order
     shown; first of all in the `form` that the column has (one of TARGET_FORMS): 1 may be a place and the text of another option."""
     if value is None or value != value or value == "":
@@ -261,10 +274,14 @@ def right_answer(value: Any, prompt_options: Sequence[str], own: Sequence[int], 
         return number
     labels = labels_of("upper", len(prompt_options))
     places = [str(place) for place in range(len(prompt_options) + 1)]
-    ways = {"text": (list(prompt_options), text), "letter": (list(labels), bare_label(text)), "index": (places[:-1], text)}
-    ways |= {"index1": (places[1:], text)} if form == "index1" else {}
-    for way in sorted(ways, key=lambda way: way != form):
-        choices, choice = ways[way]
+    choices_by_form = {
+        "text": (list(prompt_options), text),
+        "letter": (list(labels), bare_label(text)),
+        "index": (places[:-1], text),
+    }
+    choices_by_form |= {"index1": (places[1:], text)} if form == "index1" else {}
+    for candidate in sorted(choices_by_form, key=lambda candidate: candidate != form):
+        choices, choice = choices_by_form[candidate]
         if choice in choices:  # two options may have one text: both are right then
-            return "\n".join(str(place) for place, one in zip(own, choices, strict=True) if one == choice)
+            return "\n".join(str(place) for place, shown in zip(order, choices, strict=True) if shown == choice)
     raise BadInput(f"has the right answer {text[:40]!r}, which names none of the options shown")

@@ -4,7 +4,7 @@ grow with the file."""
 import pickle
 import re
 import zlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
@@ -54,16 +54,12 @@ Group = tuple[Key, list[VariantRow]]
 
 def batches(path: str, recording: Recording) -> Iterator[list[Group] | Refusal]:
     """Groups of rows, each with its base first, in batches that share no item; and each row that is no row, as it is met."""
-    whole = read_rows(path, most_mb=MOST_MB)
+    file_rows = read_rows(path, most_mb=MOST_MB)
     if recording.copies == "out":
-        whole = _without_copies(whole)
+        file_rows = _without_copies(file_rows)
     # Looking at the names of all columns in every row takes longer than reading a short row.
     inside = [name for name in recording.columns if any(sign in name for sign in ",.[")]
-    rows = (
-        (number, with_paths(one, inside))
-        for number, row in enumerate(whole)
-        for one in rows_apart(row, recording.models_beside, recording.lists)
-    )
+    rows = _answer_rows(file_rows, recording, inside)
     if recording.nested or not recording.item:
         for number, row in rows:
             yield _refusal(row) if row.problem else [_alone(number, row, recording)]
@@ -81,6 +77,13 @@ def batches(path: str, recording: Recording) -> Iterator[list[Group] | Refusal]:
     yield from _by_parts(rows, recording, n_parts)
 
 
+def _answer_rows(file_rows: Iterator[Row], recording: Recording, inside: Sequence[str]) -> Iterator[tuple[int, Row]]:
+    """Yield one row per answer with the number of its row in the file."""
+    for number, row in enumerate(file_rows):
+        for answer_row in rows_apart(row, recording.models_beside, recording.lists):
+            yield number, with_paths(answer_row, inside)
+
+
 def _without_copies(rows: Iterator[Row]) -> Iterator[Row]:
     """The rows without those that repeat another word for word, as a resumed run writes them."""
     seen = set()
@@ -96,7 +99,7 @@ def _by_parts(rows: Iterator[tuple[int, Row]], recording: Recording, n_parts: in
     with work_folder("import") as folder:
         paths = [Path(folder, str(part)) for part in range(n_parts)]
         with ExitStack() as stack:
-            files: list[IO[bytes]] = [stack.enter_context(one.open("wb")) for one in paths]
+            files: list[IO[bytes]] = [stack.enter_context(part_path.open("wb")) for part_path in paths]
             for number, row in rows:
                 if row.problem:
                     yield _refusal(row)
@@ -185,8 +188,8 @@ def _gather(groups: dict[Key, list[VariantRow]], number: int, row: Row, recordin
 
 
 def _sorted(groups: dict[Key, list[VariantRow]]) -> list[Group]:
-    return [(key, _base_first(several)) for key, several in groups.items()]
+    return [(key, _base_first(variants)) for key, variants in groups.items()]
 
 
-def _base_first(several: list[VariantRow]) -> list[VariantRow]:
-    return sorted(several, key=lambda one: one.name != BASE)  # stable: without a "base" the first stays first
+def _base_first(variants: list[VariantRow]) -> list[VariantRow]:
+    return sorted(variants, key=lambda variant: variant.name != BASE)  # stable: without a "base" the first stays first

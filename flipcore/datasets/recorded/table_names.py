@@ -73,40 +73,40 @@ def names_of_tables(sources: Iterable[Source], layouts: Mapping[Path, Layout] | 
     names: dict[str, TableName] = {}
     conditions: set[str] = set()  # of models that tables name
     models: set[str] = set()  # that files name
-    alone: list[_Table] = []
-    every = _asking_alike(sources, layouts_of(sources) if layouts is None else layouts)
-    tasks = [_task([one.parts for one in tables]) if len(tables) > 1 else ("",) for tables in every]
+    unlabelled: list[_Table] = []
+    groups = _asking_alike(sources, layouts_of(sources) if layouts is None else layouts)
+    tasks = [_task([table.parts for table in tables]) if len(tables) > 1 else ("",) for tables in groups]
     n_called = Counter(names[0] for names in tasks)
-    for tables, called in zip(every, tasks, strict=True):
+    for tables, called in zip(groups, tasks, strict=True):
         task = next((name for name in called if n_called[name] < 2), called[0])
         labels_beside: dict[frozenset[str], dict[str, str]] = {}
-        for one in tables:
-            if one.models not in labels_beside:
-                own = [other for other in tables if one.models & other.models] if one.models else tables
-                labels = _labels([other.parts for other in own])
-                labels_beside[one.models] = dict(zip((other.source.name for other in own), labels, strict=True))
-            label = labels_beside[one.models][one.source.name]
+        for table in tables:
+            if table.models not in labels_beside:
+                siblings = [sibling for sibling in tables if table.models & sibling.models] if table.models else tables
+                labels = _labels([sibling.parts for sibling in siblings])
+                labels_beside[table.models] = dict(zip((sibling.source.name for sibling in siblings), labels, strict=True))
+            label = labels_beside[table.models][table.source.name]
             if task:
-                names[one.source.name] = _table_name(one, task, label)
+                names[table.source.name] = _table_name(table, task, label)
             if label:
-                (conditions if one.models else models).add(label)
+                (conditions if table.models else models).add(label)
             else:
-                alone.append(one)
-    for one in alone:
-        (label, *others) = [part for part in one.parts if part in (conditions if one.models else models)] or [""]
-        if label and not others:
-            task = next((part for part in one.parts if part and part != label), "outputs")
-            task = names[one.source.name].task if one.source.name in names else task
-            names[one.source.name] = _table_name(one, task, label)
-    unnamed = [tables[0] for tables in every if len(tables) == 1 and tables[0].source.name not in names]
+                unlabelled.append(table)
+    for table in unlabelled:
+        (label, *other_labels) = [part for part in table.parts if part in (conditions if table.models else models)] or [""]
+        if label and not other_labels:
+            task = next((part for part in table.parts if part and part != label), "outputs")
+            task = names[table.source.name].task if table.source.name in names else task
+            names[table.source.name] = _table_name(table, task, label)
+    unnamed = [tables[0] for tables in groups if len(tables) == 1 and tables[0].source.name not in names]
     names |= _names_of_shards(unnamed)
     unnamed = [table for table in unnamed if table.source.name not in names]
     by_stem: dict[str, list[_Table]] = defaultdict(list)
     for table in unnamed:
         by_stem[table.parts[0]].append(table)
-    for several in by_stem.values():  # a folder a task, and one name for its file in all of them
-        labelled = zip(several, _labels([one.parts for one in several]), strict=True)
-        names |= {one.source.name: TableName(label) for one, label in labelled if label}
+    for same_stem in by_stem.values():  # a folder a task, and one name for its file in all of them
+        labelled = zip(same_stem, _labels([table.parts for table in same_stem]), strict=True)
+        names |= {table.source.name: TableName(label) for table, label in labelled if label}
     return names
 
 
@@ -115,19 +115,19 @@ def _names_of_shards(tables: Iterable[_Table]) -> dict[str, TableName]:
     parts: dict[tuple, list[_Table]] = defaultdict(list)
     for table in tables:
         path = without_packing(table.source.name)
-        rest, n_numbers = _SHARD.subn("", path.stem)
+        stem, n_numbers = _SHARD.subn("", path.stem)
         if n_numbers:
-            parts[path.parent, rest.strip("_. -"), table.columns].append(table)
+            parts[path.parent, stem.strip("_. -"), table.columns].append(table)
     names: dict[str, TableName] = {}
-    for (folder, rest, _), shards in parts.items():
-        task = rest or folder.name or "outputs"
+    for (folder, stem, _), shards in parts.items():
+        task = stem or folder.name or "outputs"
         if len(shards) > 1:
             names |= {shard.source.name: TableName(task) for shard in shards}
     return names
 
 
-def _table_name(one: _Table, task: str, label: str) -> TableName:
-    return TableName(task, condition=label) if one.models else TableName(task, model=label)
+def _table_name(table: _Table, task: str, label: str) -> TableName:
+    return TableName(task, condition=label) if table.models else TableName(task, model=label)
 
 
 def first_states(sources: Sequence[Source], layouts: Mapping[Path, Layout] | None = None) -> dict[str, str]:
@@ -139,10 +139,10 @@ def first_states(sources: Sequence[Source], layouts: Mapping[Path, Layout] | Non
         by_name.append((str(path.parent), path.stem, place))
     by_name.sort()
     pairs: list[tuple[int, int]] = []
-    for first, (folder, stem, place) in enumerate(by_name):
+    for index, (folder, stem, place) in enumerate(by_name):
         # names that begin alike stand next to each other in this order
-        for other in range(first + 1, len(by_name)):
-            other_folder, other_stem, other_place = by_name[other]
+        for other_index in range(index + 1, len(by_name)):
+            other_folder, other_stem, other_place = by_name[other_index]
             if other_folder != folder or not other_stem.startswith(stem):
                 break
             if len(other_stem) > len(stem):
@@ -150,9 +150,8 @@ def first_states(sources: Sequence[Source], layouts: Mapping[Path, Layout] | Non
     states = {}
     layouts = layouts or {}
     for place, other_place in sorted(pairs):
-        row, other_row = (
-            layouts[path].rows[path][0] if (path := sources[at].path) in layouts else {} for at in (place, other_place)
-        )
+        row = _first_row(sources[place], layouts)
+        other_row = _first_row(sources[other_place], layouts)
         if row and other_row and not _within(row, other_row):
             continue  # without opening both
         if _says_more(sources[place], sources[other_place]):
@@ -160,24 +159,36 @@ def first_states(sources: Sequence[Source], layouts: Mapping[Path, Layout] | Non
     return states
 
 
-def _says_more(one: Source, other: Source) -> bool:
+def _first_row(source: Source, layouts: Mapping[Path, Layout]) -> Mapping[str, Any]:
+    """Return the first row that the layout holds of a table, empty for a table without a layout."""
+    layout = layouts.get(source.path)
+    return layout.rows[source.path][0] if layout else {}
+
+
+def _says_more(first: Source, second: Source) -> bool:
     """Whether every row of `other` holds all that the row of `one` does, and some row more."""
     is_more = False
     try:
-        every = (read_rows(str(source.path), most_mb=MOST_MB) for source in (one, other))
-        for a, b in zip_longest(*every):
-            if a is None or b is None or a.problem or b.problem or not _within(a.values, b.values):
+        file_rows = (read_rows(str(source.path), most_mb=MOST_MB) for source in (first, second))
+        for row, second_row in zip_longest(*file_rows):
+            if (
+                row is None
+                or second_row is None
+                or row.problem
+                or second_row.problem
+                or not _within(row.values, second_row.values)
+            ):
                 return False
-            is_more |= a.values != b.values
+            is_more |= row.values != second_row.values
     except (BadInput, OSError):
         return False  # its reader says why
     return is_more
 
 
-def _within(part: Any, whole: Any) -> bool:
-    if isinstance(part, Mapping) and isinstance(whole, Mapping):
-        return all(key in whole and _within(value, whole[key]) for key, value in part.items())
-    return part == whole
+def _within(part: Any, outer: Any) -> bool:
+    if isinstance(part, Mapping) and isinstance(outer, Mapping):
+        return all(key in outer and _within(value, outer[key]) for key, value in part.items())
+    return part == outer
 
 
 def _looked_at(source: Source, layout: Layout | None) -> tuple[_Table, list[Mapping[str, Any]]]:
@@ -196,7 +207,7 @@ def _looked_at(source: Source, layout: Layout | None) -> tuple[_Table, list[Mapp
 
 def _asking_alike(sources: Iterable[Source], layouts: Mapping[Path, Layout]) -> list[list[_Table]]:
     """The tables, those that ask the same questions together."""
-    several: list[list[_Table]] = []
+    groups: list[list[_Table]] = []
     firsts: list[Sequence[Mapping[str, Any]]] = []  # the rows of the first table of each, without what was answered
     holders: dict[int, list[int]] = defaultdict(list)  # hash of a cell -> the sets whose first table holds it
     for source in sources:
@@ -204,15 +215,17 @@ def _asking_alike(sources: Iterable[Source], layouts: Mapping[Path, Layout]) -> 
             table, rows = _looked_at(source, layouts.get(source.path))
         except (BadInput, OSError):
             continue  # its reader says why
-        likely = Counter(at for cell in _cells(rows[:_N_TRIED]) for at in _telling(holders.get(cell, ())))
-        at = next((at for at, _ in likely.most_common(MOST_TRIED) if ask_alike(firsts[at], rows)), len(several))
-        if at == len(several):
-            several.append([])
+        likely: Counter[int] = Counter()
+        for cell in _cells(rows[:_N_TRIED]):
+            likely.update(_telling(holders.get(cell, ())))
+        group = next((group for group, _ in likely.most_common(MOST_TRIED) if ask_alike(firsts[group], rows)), len(groups))
+        if group == len(groups):
+            groups.append([])
             firsts.append(rows)
             for cell in _cells(rows):
-                holders[cell].append(at)
-        several[at].append(table)
-    return several
+                holders[cell].append(group)
+        groups[group].append(table)
+    return groups
 
 
 def _telling(sets: Sequence[int]) -> Sequence[int]:
@@ -222,38 +235,45 @@ def _telling(sets: Sequence[int]) -> Sequence[int]:
 
 def _cells(rows: Sequence[Mapping[str, Any]]) -> set[int]:
     """What finds tables that may ask the same: long texts, the cells of the first row, and how each column begins."""
-    texts = {hash(text) for row in rows for value in row.values() if len(text := str(value)) > LONG}
+    texts: set[int] = set()
+    for row in rows:
+        texts |= {hash(text) for value in row.values() if len(text := str(value)) > LONG}
     first = rows[0] if rows else {}
     names = [name for name in columns_of(rows[:1]) if not last_names(name, "id")]
-    told = {hash((name, str(first[name]))) for name in names}
-    told |= {hash((name, *(str(row.get(name)) for row in rows[:_N_TRIED]))) for name in names}
-    return texts | told | {hash(("id", cell)) for cell in _bare_ids(rows[:_N_TRIED])}
+    hashes = {hash((name, str(first[name]))) for name in names}
+    hashes |= {hash((name, *(str(row.get(name)) for row in rows[:_N_TRIED]))) for name in names}
+    return texts | hashes | {hash(("id", cell)) for cell in _bare_ids(rows[:_N_TRIED])}
 
 
 def _bare_ids(rows: Sequence[Mapping[str, Any]]) -> set[str]:
     """The ids of a table without texts, where they name their items and do not only count them."""
-    if any(len(str(value)) > LONG for row in rows for value in row.values()):
-        return set()
+    for row in rows:
+        if any(len(str(value)) > LONG for value in row.values()):
+            return set()
     column = next((name for name in columns_of(rows[:1]) if last_names(name, "id")), "")
     cells = {str(row.get(column)) for row in rows} if column else set()
     return set() if all(cell.isdecimal() for cell in cells) else cells
 
 
-def ask_alike(first: Sequence[Mapping[str, Any]], other: Sequence[Mapping[str, Any]]) -> bool:
+def ask_alike(first: Sequence[Mapping[str, Any]], second: Sequence[Mapping[str, Any]]) -> bool:
     """Whether the rows of two tables are of the same questions: these stand in the same order, or the right answers do, or the same long
     texts stand in any. An id, a count and a constant say nothing, and neither do a few right answers."""
-    ids, other_ids = _bare_ids(first), _bare_ids(other)
-    if min(len(ids), len(other_ids)) >= LEAST_ROWS and len(ids & other_ids) >= LEAST_ALIKE * min(len(ids), len(other_ids)):
+    first_ids, second_ids = _bare_ids(first), _bare_ids(second)
+    if min(len(first_ids), len(second_ids)) >= LEAST_ROWS and len(first_ids & second_ids) >= LEAST_ALIKE * min(
+        len(first_ids), len(second_ids)
+    ):
         return True
-    for name in (one for one in columns_of(first) if one in columns_of(other)):
-        pairs = [(str(a.get(name)), str(b.get(name))) for a, b in zip(first, other, strict=False)]
-        texts, others = ({str(row.get(name)) for row in rows} for rows in (first, other))
+    for name in (column for column in columns_of(first) if column in columns_of(second)):
+        pairs = [(str(a.get(name)), str(b.get(name))) for a, b in zip(first, second, strict=False)]
+        first_texts, second_texts = ({str(row.get(name)) for row in rows} for rows in (first, second))
         in_order = _by_chance(pairs) <= MOST_BY_CHANCE and sum(a == b for a, b in pairs) >= LEAST_ALIKE * len(pairs)
         if in_order and (
             part_of(name) == PROMPT or (not last_names(name, "id") and len(pairs) >= LEAST_ROWS and not _counts(pairs))
         ):
             return True
-        if min(map(len, texts)) > LONG and len(texts & others) >= LEAST_ALIKE * min(len(texts), len(others)):
+        if min(map(len, first_texts)) > LONG and len(first_texts & second_texts) >= LEAST_ALIKE * min(
+            len(first_texts), len(second_texts)
+        ):
             return True
     return False
 
@@ -266,7 +286,7 @@ def _by_chance(pairs: Sequence[tuple[str, str]]) -> float:
 
 def _counts(pairs: Sequence[tuple[str, str]]) -> bool:
     """Whether a column counts its rows."""
-    numbers = [int(one) for one, _ in pairs if one.isdecimal()]
+    numbers = [int(cell) for cell, _ in pairs if cell.isdecimal()]
     return len(numbers) == len(pairs) and numbers == list(range(numbers[0], numbers[0] + len(numbers)))
 
 
@@ -298,18 +318,18 @@ def _trimmed(names: Sequence[str]) -> list[str]:
     words = [re.split(r"(?<=[_ ])", name) for name in names]
     for side in range(2):
         n = sum(1 for _ in _while_same(zip(*words, strict=False)))
-        n = min(n, *(len(one) - 1 for one in words))
+        n = min(n, *(len(name_words) - 1 for name_words in words))
         if side == 0 and n:
             # model_a and gpt_4 are called so, and neither "a" nor "4"
-            ends = [one[n].strip("_ ") for one in words]
+            ends = [name_words[n].strip("_ ") for name_words in words]
             is_short = any(len(end) == 1 or end.isdigit() for end in ends)
             n -= is_short and is_called(words[0][n - 1], "model")
-        words = [one[n:][::-1] for one in words]
-    return ["".join(one).strip("_ ") for one in words]
+        words = [name_words[n:][::-1] for name_words in words]
+    return ["".join(name_words).strip("_ ") for name_words in words]
 
 
 def _while_same(levels: Iterable[tuple[str, ...]]) -> Iterator[tuple[str, ...]]:
-    for is_same, several in groupby(levels, lambda level: len(set(level)) == 1):
+    for is_same, same_levels in groupby(levels, lambda level: len(set(level)) == 1):
         if not is_same:
             return
-        yield from several
+        yield from same_levels

@@ -115,10 +115,10 @@ def table_reader(
             reader = reader_of(_readable(recording, rows, reading), rows, reading)
     except BadInput as error:
         reading = layout.reading(said) if layout else read_by_structure(str(source.path), said)
-        why = f"{error}{_other_sheets(reading)}"
+        problem = f"{error}{_other_sheets(reading)}"
         if not reading.questions:
-            raise BadInput(why) from None
-        reader = _unreadable(reading, why)
+            raise BadInput(problem) from None
+        reader = _unreadable(reading, problem)
     if name and name.condition:
         return replace(reader, records=partial(_under, name.condition, reader.records), plain=None)
     return reader
@@ -146,21 +146,21 @@ def _reader_in(layout: Layout, recording: Recording, reading: TableReading) -> R
     columns = {**about.columns, "dataset": recording.dataset, "model": recording.model}
     # what is said of one file may be added to
     about = replace(about, notes=[*about.notes], columns=columns)
-    return Reader(TABLE, _TITLE, may_be_table, partial(_records, recording, forms), lambda source, beside: about)
+    return Reader(TABLE, _TITLE, may_be_table, partial(_records, recording, forms), lambda source, companions: about)
 
 
-def _unreadable(reading: TableReading, why: str) -> Reader:
+def _unreadable(reading: TableReading, problem: str) -> Reader:
     """What stands for a table that is read once its question is answered."""
-    about = LogAbout("table of outputs", read_as=sentence(reading), questions=reading.questions, unreadable=why)
-    return Reader(TABLE, _TITLE, may_be_table, lambda source, beside: iter(()), lambda source, beside: about)
+    about = LogAbout("table of outputs", read_as=sentence(reading), questions=reading.questions, unreadable=problem)
+    return Reader(TABLE, _TITLE, may_be_table, lambda source, companions: iter(()), lambda source, companions: about)
 
 
-def _under(condition: str, records: Callable, source: Source, beside: Sequence[Source]) -> Iterator[LogRecord | Rejection]:
+def _under(condition: str, records: Callable, source: Source, companions: Sequence[Source]) -> Iterator[LogRecord | Rejection]:
     """The records, with the condition beside the model of each."""
-    for one in records(source, beside):
-        if isinstance(one, LogRecord):
-            one.model = f"{one.model} ({condition})"
-        yield one
+    for record in records(source, companions):
+        if isinstance(record, LogRecord):
+            record.model = f"{record.model} ({condition})"
+        yield record
 
 
 def reader_of(recording: Recording, rows: Sequence[Mapping[str, Any]] = (), reading: TableReading | None = None) -> Reader:
@@ -193,15 +193,15 @@ def _forms(recording: Recording, rows: Sequence[Mapping[str, Any]]) -> dict[str,
     table = _Rows(recording, "", {})
     forms: dict[str, str] = {}
     places: list[tuple[int, int]] = []
-    for column in filter(None, (recording.target, *(one.column for one in recording.fields))):
+    for column in filter(None, (recording.target, *(field.column for field in recording.fields))):
         cells: list[dict[str, Any]] = []
         for values in variants_in(rows, recording.nested, recording.columns):
             with suppress(BadInput, KeyError, TypeError, ValueError):
                 cells.append({"options": list(table.options_shown(values)), "answer": values.get(column)})
-        is_text = all(str(one["answer"]).strip() in one["options"] for one in cells)
+        is_text = all(str(cell["answer"]).strip() in cell["options"] for cell in cells)
         forms[column] = "text" if is_text else target_form(cells, {"options": "options", "target": "answer"})
         if forms[column] in _PLACES:
-            places += [(int(one["answer"]), len(one["options"])) for one in cells if str(one["answer"]).isdecimal()]
+            places += [(int(cell["answer"]), len(cell["options"])) for cell in cells if str(cell["answer"]).isdecimal()]
     # outputs and right answers count in one way; one place tells from where
     are_places = forms.get(recording.target) in _PLACES
     if are_places and any(place == n_options for place, n_options in places) and not any(place == 0 for place, _ in places):
@@ -220,7 +220,7 @@ def _readable(recording: Recording, rows: Sequence[Mapping[str, Any]], reading: 
     """The recording itself. Raises BadInput where the first `rows` cannot be read by it."""
     columns, scores = columns_of(rows), reading.roles.unnamed_scores
     named = f"{', '.join(name[:40] for name in columns[:12])}{' …' if len(columns) > 12 else ''}"
-    there = f" The columns are {named}." if columns else " Its rows share no columns."
+    named_columns = f" The columns are {named}." if columns else " Its rows share no columns."
     is_read = bool(recording.fields or recording.text or recording.score)
     for name in () if recording.score else [column for column in columns if names(column, "score")]:
         cells = [str(row[name]) for row in rows if row.get(name) not in (None, "")]
@@ -232,27 +232,27 @@ def _readable(recording: Recording, rows: Sequence[Mapping[str, Any]], reading: 
     if not is_read and (inside := objects_in_lists(rows)):
         raise BadInput(
             f"No column holds an output or a score, and {inside[0]} holds a list of objects in each row, which is not read. "
-            f"Write each of them as a row of its own, with columns prompt, response and target.{there}"
+            f"Write each of them as a row of its own, with columns prompt, response and target.{named_columns}"
         )
     has_output = any(part_of(name) == OUTPUT for name in reading.columns)
     if not is_read and not has_output and _are_items(rows):
         raise BadInput(
-            f"The table holds questions with right answers or options, and no outputs: those are items.{there} Upload it under New study, "
+            f"The table holds questions with right answers or options, and no outputs: those are items.{named_columns} Upload it under New study, "
             "as your own file. If a column does hold outputs, name it: --map text=COLUMN, or --map read:NAME=COLUMN for bare answers."
         )
     is_answered = bool(recording.target and (recording.text or recording.fields))
     if not recording.prompt and not recording.score and not is_answered:
         guess = f" --map score={scores[0]}" if len(scores) == 1 else " --map score=COLUMN"
         raise BadInput(
-            f"The recording names no column for the prompt, and none that is called like a score and holds scores.{there} Say which one "
+            f"The recording names no column for the prompt, and none that is called like a score and holds scores.{named_columns} Say which one "
             f"holds what the model was asked (--map prompt=COLUMN), or of a table of scores alone which one holds the score:{guess}."
         )
     if not (recording.prompt or recording.item or is_answered):
-        raise BadInput(f"No column tells which item a score belongs to.{there} Say which one does: --map item=COLUMN.")
+        raise BadInput(f"No column tells which item a score belongs to.{named_columns} Say which one does: --map item=COLUMN.")
     lists = recording.option_columns
     if len(lists) == 1 and not any(lists[0] in values for values in variants_in(rows, recording.nested, recording.columns)):
         raise BadInput(
-            f"There is no column {lists[0]!r} of options.{there} For another one: --map options=COLUMN; for none: --map options=."
+            f"There is no column {lists[0]!r} of options.{named_columns} For another one: --map options=COLUMN; for none: --map options=."
         )
     try:
         re.compile(recording.option_pattern)
@@ -264,7 +264,7 @@ def _readable(recording: Recording, rows: Sequence[Mapping[str, Any]], reading: 
     if not is_read:
         raise BadInput(
             "The recording names neither a column of answers or scores nor one of generated text, so there is "
-            f"nothing to read.{there} Name at least one; items without outputs belong under New study."
+            f"nothing to read.{named_columns} Name at least one; items without outputs belong under New study."
         )
     return recording
 
@@ -275,7 +275,7 @@ def _are_items(rows: Sequence[Mapping[str, Any]]) -> bool:
     return "question" in mapping and bool({"options", "target"} & {*mapping})
 
 
-def _about(recording: Recording, reading: TableReading | None, source: Source, beside: Sequence[Source]) -> LogAbout:
+def _about(recording: Recording, reading: TableReading | None, source: Source, companions: Sequence[Source]) -> LogAbout:
     return _about_rows(recording, answers_in(str(source.path), recording), reading)
 
 
@@ -287,7 +287,8 @@ def _about_rows(recording: Recording, rows: Sequence[Mapping[str, Any]], reading
     notes = [f"Columns: {columns}.", f"Recorded readouts: {readouts}."]
     doubts: list[tuple[str, str]] = []
     if recording.score:
-        notes += [one for name in recording.scores for one in _percent_notes(name, [row.get(name) for row in rows])]
+        for name in recording.scores:
+            notes += _percent_notes(name, [row.get(name) for row in rows])
         doubts = list(_doubts(recording, rows, unused_columns))
         if not recording.prompt:
             notes.append("The table holds scores alone: what needs a prompt or an output is left out.")
@@ -300,30 +301,30 @@ def _about_rows(recording: Recording, rows: Sequence[Mapping[str, Any]], reading
 
 
 def _records(
-    recording: Recording, forms: Mapping[str, str], source: Source, beside: Sequence[Source]
+    recording: Recording, forms: Mapping[str, str], source: Source, companions: Sequence[Source]
 ) -> Iterator[LogRecord | Rejection]:
     """Item by item, the base first; memory does not grow with the file. A row that does not fit is refused alone; an item without
     its base is refused whole."""
     rows = _Rows(recording, source.name, forms)
-    for several in batches(str(source.path), recording):
-        if isinstance(several, Refusal):
-            yield rows.refusal(several.line, several.sentence.removeprefix(f"Line {several.line} "))
+    for batch in batches(str(source.path), recording):
+        if isinstance(batch, Refusal):
+            yield rows.refusal(batch.line, batch.sentence.removeprefix(f"Line {batch.line} "))
             continue
-        for key, variants in several:
+        for key, variants in batch:
             yield from rows.group(key, variants)
         rows.forget()
 
 
 def _percent_notes(column: str, values: Sequence[Any]) -> list[str]:
-    n_percent = sum(isinstance(one, str) and one.strip().endswith("%") for one in values)
+    n_percent = sum(isinstance(cell, str) and cell.strip().endswith("%") for cell in values)
     return [f"{column} holds percentages, which are read as shares: 85 % is 0.85."] if n_percent else []
 
 
-def _doubts(recording: Recording, rows: Sequence[Mapping[str, Any]], others: Sequence[str]) -> Iterator[tuple[str, str]]:
+def _doubts(recording: Recording, rows: Sequence[Mapping[str, Any]], unused_columns: Sequence[str]) -> Iterator[tuple[str, str]]:
     """Columns that could be read two ways: another score, another item."""
-    second = "" if is_of_inspect(rows) else next((name for name in others if last_names(name, "id")), "")
+    second = "" if is_of_inspect(rows) else next((name for name in unused_columns if last_names(name, "id")), "")
     if second and recording.item and not recording.prompt:
-        n, n_other = (len({str(row.get(one)) for row in rows}) for one in (recording.item, second))
+        n, n_other = (len({str(row.get(column)) for row in rows}) for column in (recording.item, second))
         if n != n_other:
             yield (
                 "two columns",
@@ -350,8 +351,8 @@ class _Rows:
         self.samples: dict[tuple, dict[str, int]] = {}  # (model, item, variant) -> run, epoch or seed -> its number
         self.given: dict[tuple, float | None] = {}  # of those a score that a row gave
 
-    def refusal(self, line: int, why: str) -> Rejection:
-        return Rejection(f"Line {line} of {self.file} {why}")
+    def refusal(self, line: int, problem: str) -> Rejection:
+        return Rejection(f"Line {line} of {self.file} {problem}")
 
     def group(self, key: Key, variants: Sequence[VariantRow]) -> Iterator[LogRecord | Rejection]:
         """The records of one item and model, the base first."""
@@ -366,16 +367,16 @@ class _Rows:
                 yield self.record(key, row, is_base=place == 0 or is_base)
                 continue
             except KeyError as error:
-                why = f"has no column {error.args[0]!r}; correct the recording's columns"
+                problem = f"has no column {error.args[0]!r}; correct the recording's columns"
             except (TypeError, ValueError, AttributeError) as error:
-                why = f"holds a value of the wrong type ({error})"
+                problem = f"holds a value of the wrong type ({error})"
             except BadInput as error:
-                why = str(error).removesuffix(".")
-            yield self.refusal(row.line, f"{why}.")
+                problem = str(error).removesuffix(".")
+            yield self.refusal(row.line, f"{problem}.")
             if place == 0:
-                for one in variants[1:]:
-                    if one.line != row.line:
-                        yield self.refusal(one.line, f"belongs to the base of line {row.line}, which is refused.")
+                for variant in variants[1:]:
+                    if variant.line != row.line:
+                        yield self.refusal(variant.line, f"belongs to the base of line {row.line}, which is refused.")
                 return
 
     def record(self, key: Key, row: VariantRow, is_base: bool) -> LogRecord:
@@ -417,11 +418,11 @@ class _Rows:
             sampling={"temperature": 0.0},  # a table says none; its calls have always been known by this one
             text=text,
             finish_reason=str(values.get(recording.finish) or "") if recording.finish else "",
-            raw_reply=_ENCODER.encode({one.column: values.get(one.column) for one in recording.fields}),
+            raw_reply=_ENCODER.encode({field.column: values.get(field.column) for field in recording.fields}),
             error=error,
             readouts=(
                 *self.scores(key, name, values),
-                *(self._readout(one, values, item, order, is_answered) for one in recording.fields),
+                *(self._readout(field, values, item, order, is_answered) for field in recording.fields),
             ),
             category=str(values.get(recording.category) or "") if recording.category else "",
             meta={"task": self._task(values)} if recording.tasks else {},
@@ -437,8 +438,8 @@ class _Rows:
         they are read otherwise."""
         recording = self.recording
         task = str(values.get(recording.tasks) or recording.dataset) if recording.tasks else recording.dataset
-        other = "without options" if recording.kind == "choice" else "in words"
-        return task if self._kind(values) == recording.kind else f"{task} {other}"
+        other_kind = "without options" if recording.kind == "choice" else "in words"
+        return task if self._kind(values) == recording.kind else f"{task} {other_kind}"
 
     def _kind(self, values: Mapping[str, Any]) -> str:
         if not self.has_kinds:
@@ -570,7 +571,7 @@ class _Rows:
         if self._kind(values) != "choice" or recording.letters:
             return recording.letters
         if len(recording.option_columns) > 1 and recording.options not in values:
-            return tuple(one.strip() for one in options_in(values, recording.option_columns))
+            return tuple(option.strip() for option in options_in(values, recording.option_columns))
         options = (
             values[recording.options]
             if recording.options
@@ -580,7 +581,7 @@ class _Rows:
             options = options_in(values, recording.options) or options
         if isinstance(options, str) or not isinstance(options, (Mapping, Sequence)):
             raise TypeError(f"the options are {str(options)[:40]!r}, not a list")
-        return tuple(str(one).strip() for one in options)
+        return tuple(str(option).strip() for option in options)
 
     def _item(self, key: str, first: Mapping[str, Any]) -> Item:
         """The item in its own order of options. Two options with one text are told apart as in every log, or by a permutation."""
@@ -588,10 +589,10 @@ class _Rows:
         if recording.nested and not any(name.startswith(recording.nested) for name in first):
             raise BadInput(f"has no column that begins with {recording.nested!r}")
         prompt_options = self.options_shown(first)
-        own = list(first[recording.order]) if recording.order else list(range(len(prompt_options)))
-        if sorted(own) != list(range(len(prompt_options))):
-            raise BadInput(f"has the order {own} for {len(prompt_options)} options")
-        options = tuple(prompt_options[own.index(place)] for place in range(len(prompt_options)))
+        order = list(first[recording.order]) if recording.order else list(range(len(prompt_options)))
+        if sorted(order) != list(range(len(prompt_options))):
+            raise BadInput(f"has the order {order} for {len(prompt_options)} options")
+        options = tuple(prompt_options[order.index(place)] for place in range(len(prompt_options)))
         options = options if recording.order else unique_options(options)
         right = first.get(recording.target)
         right = _letter_of(right) if recording.letters else right
@@ -601,7 +602,7 @@ class _Rows:
             kind=self._kind(first),
             question=self._question(key, first),
             options=options,
-            target=right_answer(right, prompt_options, own, self._kind(first), self.forms.get(recording.target, "")),
+            target=right_answer(right, prompt_options, order, self._kind(first), self.forms.get(recording.target, "")),
         )
         return item if recording.order and len(set(options)) < len(options) else checked(item)
 
