@@ -123,7 +123,9 @@ def test_an_audit_says_of_models_what_ranking_says_of_them():
         pair = by_pair[frozenset((first, second))]
         gap = finding.claim.numbers["difference"]
         assert finding.claim.is_made == (pair.p <= 0.05) == (gap.low > 0)
-        assert gap.text_points() == pair.joint.text_points() and p_text(pair.p) in f"{finding.claim.text} {finding.claim.detail}"
+        assert (
+            gap.text_points() == pair.joint.text_points() and p_text(pair.p) in f"{finding.claim.text} {finding.claim.detail}"
+        )
 
 
 def frame_of(n=4):
