@@ -18,6 +18,7 @@ from flipcore.stats.base.estimate import (
     MIN_N,
     Estimate,
     level_text,
+    missing,
     number_text,
     p_text,
     percent_text,
@@ -95,14 +96,19 @@ class Contest:
         return self.closed_gates.get(way.extractor, "")
 
 
+def closes(gate: str, way: Way) -> bool:
+    """Return whether a closed gate, named by its axis or extractor, leaves a way out."""
+    # The study's own prompt is of no axis that a gate could close.
+    return way.extractor == gate or (way.axis == gate and not way.is_base)
+
+
 def contest(order: Order, reference: str, closed_gates: Mapping[str, str] | None = None) -> Contest:
     """Return the order with its two families of tests."""
     ways = order.scores.ways
     gates = closed_gates or {}
     is_claimed, own_way = np.ones(len(ways), dtype=bool), -1
     for i, way in enumerate(ways):
-        # The study's own prompt is of no axis that a gate could close.
-        is_claimed[i] = way.extractor not in gates and (way.is_base or way.axis not in gates)
+        is_claimed[i] = not any(closes(gate, way) for gate in gates)
         if own_way < 0 and way.is_base and way.extractor == reference:
             own_way = i
     p_own = np.full((len(order.scores.models),) * 2, np.nan)
@@ -119,12 +125,14 @@ def place(way: Way) -> str:
 
 
 def difference(contest: Contest, j: int, k: int, level: float = LEVEL) -> Estimate:
-    """Return how far model j is ahead of k at the declared way.
+    """Return how far model j is ahead of k at the declared way; missing if no model was read so.
 
-    At the first way if none was declared. The interval agrees with the p over all pairs: it
-    excludes 0 exactly where that p is small enough.
+    The interval agrees with the p over all pairs: it excludes 0 exactly where that p is small
+    enough.
     """
-    way, alpha = max(contest.own_way, 0), 1 - level
+    if contest.own_way < 0:
+        return missing(level=level, note="not read at the study's own prompt")
+    way, alpha = contest.own_way, 1 - level
     raw_p, adjusted_p = contest.order.p[way, j, k], contest.p_own[j, k]
     # The part of the level that Holm leaves this pair; Bonferroni's where its p is 0 or 1.
     share = 1 / (len(contest.models) * (len(contest.models) - 1))

@@ -160,11 +160,13 @@ def by_rank(contest: Contest) -> list[int]:
 
 
 def _model_pair(contest: Contest, j: int, k: int, level: float) -> ModelPair:
-    way, values = max(contest.own_way, 0), contest.order.scores
+    values, families = contest.order.scores.values, contest.order.scores.families
+    own_values = values[contest.own_way]
+    # Where no model was read at the declared way, nothing is known of their scores there.
+    if contest.own_way < 0:
+        own_values = np.full_like(values[0], np.nan)
     # The second side is measured against the first, so a lead of the first model is positive.
-    paired = paired_scores(
-        values.values[way][:, k], values.values[way][:, j], values.families, level=level
-    )
+    paired = paired_scores(own_values[:, k], own_values[:, j], families, level=level)
     # Holm ran over both directions of every pair already.
     p = float(np.fmin(contest.p_own[j, k], contest.p_own[k, j]))
     joint = claims.difference(contest, j, k, level)
@@ -173,12 +175,13 @@ def _model_pair(contest: Contest, j: int, k: int, level: float) -> ModelPair:
 
 
 def _notes(contest: Contest) -> list[str]:
-    n = int((~contest.is_claimed).sum())
-    notes = []
-    # A gate may be closed for an axis that this study does not ask.
-    for reason in contest.closed_gates.values() if n else ():
-        left_out = f"{n} of {count_of(len(contest.is_claimed), 'way')} {'is' if n == 1 else 'are'}"
-        notes.append(f"{left_out} left out of the claims: {reason}")
+    notes, ways = [], contest.order.scores.ways
+    for gate, reason in contest.closed_gates.items():
+        n = sum(claims.closes(gate, way) for way in ways)
+        # A gate may be closed for an axis that this study does not ask.
+        if n:
+            left_out = f"{n} of {count_of(len(ways), 'way')} {'is' if n == 1 else 'are'}"
+            notes.append(f"{left_out} left out of the claims: {reason}")
     lost = contest.order.scores.values.shape[1] - contest.order.n
     if (lost > 0).any():
         notes.append(

@@ -17,6 +17,7 @@ from flipcore.claims.ranking import (
     pair_claim,
     winners,
 )
+from flipcore.reports.ranking import ranking_report
 from flipcore.stats.ranking.order import better, order
 from flipcore.stats.ranking.ways import scores
 from flipcore.text.counts import count_of
@@ -51,6 +52,27 @@ def test_every_sentence_names_the_level_that_is_set(level, text):
     sentences = [best_claim(one, level).text for one in (first, tied, alike(A=STRONG, B=MIDDLE))]
     sentences.append(pair_claim(first, 0, 1, level).text)
     assert all(f" at {text}" in sentence for sentence in sentences), sentences
+
+
+def test_no_lead_is_given_where_the_declared_way_was_not_read():
+    """The lead of another extractor was shown as that of the one that was asked for."""
+    token = ("label_set", "lower", "first_token")
+    frame = readouts({model: {OWN: x, LOWER: x, token: y} for model, x, y in (("A", STRONG, WEAK), ("B", WEAK, STRONG))})
+    report = ranking_report(frame, reference="first_token")
+    assert report.best.text == "No model was read by the reference extractor at the study's own prompt."
+    (pair,) = report.pairs
+    assert np.isnan([pair.paired.difference.value, pair.joint.value, pair.paired.first, pair.p]).all()
+    assert pair.joint.n == 0 and pair.claim.text.startswith("A leads B in 2 of 3 combinations of prompt and extractor")
+
+
+def test_a_note_counts_the_ways_that_its_own_gate_leaves_out():
+    """Each closed gate, also of an axis that was not asked, was given the total."""
+    frame = readouts({model: {OWN: x, TOKEN: x, LOWER: x} for model, x in (("A", STRONG), ("B", WEAK))})
+    gates = {"label_set": "Not reviewed.", "paraphrase": "Not asked here.", "first_token": "Judge not passed."}
+    assert ranking_report(frame, closed_gates=gates).notes == (
+        "1 of 3 ways is left out of the claims: Not reviewed.",
+        "1 of 3 ways is left out of the claims: Judge not passed.",
+    )
 
 
 def test_two_that_are_not_separated_share_the_first_place():
