@@ -37,6 +37,7 @@ from flipcore.core.whole_files import write
 from flipcore.store import commits, packing
 from flipcore.store.archives import fingerprint
 from flipcore.store.connection import Store, results_folder
+from flipcore.store.judgements import KINDS
 from flipcore.store.visible import HOLDINGS
 
 T = TypeVar("T")
@@ -51,7 +52,8 @@ _CODE = ("*.py", "*.toml", "*.sql")
 # Rows, besides readouts and variants, from which the results of a study are made: its own, and what
 # people said of questions, wherever they were asked.
 _OF_STUDY = ("studies", "study_items", "locks", "flip_verdicts", "late_readouts")
-_OF_PEOPLE = ("paraphrases", "verdicts", "judge_labels", "key_verdicts", "control_pairs")
+_JUDGEMENTS = sorted({kind.table for kind in KINDS} - {*_OF_STUDY})
+_OF_PEOPLE = ("paraphrases", "control_pairs", "surveys", *_JUDGEMENTS)
 _ITEMS = "SELECT i.* FROM items i JOIN study_items m USING (item_id) WHERE m.study_id = $id"
 _CALLS = """SELECT count(*), bit_xor(hash(c.call_id, c.status, c.finish_reason, c.n_tokens_out))
     FROM completions c JOIN study_calls s USING (call_id) WHERE s.study_id = $id"""

@@ -101,6 +101,8 @@ CHANGES = {
     "a word on a key": "INSERT INTO key_verdicts VALUES ('k', 'i', 'Ada', 'ambiguous', NULL, 'h', 'r', NULL, now(), false)",
     "a verdict on a paraphrase": "INSERT INTO verdicts (verdict_id, pair_id, reviewer, note, original_hash, "
     "paraphrase_hash, rule_version, created_at) VALUES ('v', 'p', 'Ada', '', '', '', 'r', now())",
+    "an answer in a survey": "INSERT INTO survey_answers (answer_id, survey_id, annotator, position, kind, odd, chosen, "
+    "is_correct, is_model, created_at) VALUES ('a', 's', 'Ada', 0, 'mixed', 0, 0, true, false, now())",
     "a lock": f"INSERT INTO locks VALUES ('l', '{S}', '{{}}', 'Ada', now())",
     "a key": f"UPDATE items SET target = 'another' WHERE item_id IN (SELECT min(item_id) FROM study_items WHERE study_id = '{S}')",
     "a role": f"UPDATE study_items SET role = 'control' WHERE study_id = '{S}'",
