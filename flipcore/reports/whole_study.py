@@ -435,6 +435,8 @@ def answer(question: Question, study: WholeStudy, settings: Settings) -> Answer 
         control, gates = study.study.control, study.closed_gates
         family = family_tests(study.measurements, control, gates)
         return memory_report(family, study.everything, study.study)
+    if question is not Question.SCORE:
+        raise ValueError(f"{question} has an answer per model: `WholeStudy.flips`.")
     return score_report(
         study.scored_frame,
         is_recorded=study.study.is_recorded,

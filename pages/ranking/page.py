@@ -31,7 +31,7 @@ from flipcore.store.queries import holdout
 from flipcore.store.queries.inspection import inspection
 from flipcore.text.answers import answer_text
 from pages.common import gates, modes, record, repeats, scores, screen, session
-from pages.common.answers import answer_of, study_contents
+from pages.common.answers import answer_of
 from pages.common.header import offer_suited, page_header
 from pages.common.inspector import side
 from pages.common.showing import how_to_read, plain, show_figure, show_table
@@ -104,7 +104,7 @@ def memory_and_inflation(study_id: str) -> None:
     st.subheader("Memory, model by model", anchor=False)
     # On request: it computes every estimate of the study.
     if st.toggle("Compute", key="memory-by-model", bind="query-params"):
-        show_table("memory-by-model", memory_rows(study_contents(study_id).memory.tests))
+        show_table("memory-by-model", memory_rows(answer_of(study_id, Question.MEMORY).tests))
 
 
 # Behind a way: the items that one of two models has right and the other wrong, with both raw

@@ -97,7 +97,7 @@ class Builder:
             variant = replace(variant, params=params | {"repeat": f"{repeat} {place.key}".strip()})
         calls = self._calls.calls(place.output, place.sample, lambda at: _calls(record, variant, model, revision, at))
         ids = tuple(call.call_id for call, _ in calls)
-        readouts = [self.readout(one, record, item, variant, model, place.sample, ids) for one in record.readouts]
+        readouts = [self.readout(readout, record, item, variant, model, place.sample, ids) for readout in record.readouts]
         role = self.joining.roles.get(record.task, record.role)
         about = place.sample, record.place, record.pair, place.is_new, has_text(record)
         return LogRow(item, variant, place.position, role, calls, readouts, *about)
