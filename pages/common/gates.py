@@ -9,7 +9,7 @@ from flipcore.annotation import gates
 from flipcore.annotation.judge_labels import JudgeReport, stored_judge_report
 from flipcore.extractors import needs_judge
 from flipcore.store.judgements import OUTPUT_LABELS
-from flipcore.store.queries import judgements, judges, locks
+from flipcore.store.queries import judgements, judges, locks, studies
 from pages.common import session
 
 
@@ -33,11 +33,17 @@ def closed_gates(
 
 
 def closed_in(study_id: str, lock: str | None = None) -> dict[str, str]:
-    """Return the closed gates among all axes and extractors that the study declares."""
-    study = session.declared(study_id)
-    return closed_gates(
-        study_id, (part.name for part in study.axes), (part.name for part in study.extractors), lock
-    )
+    """Return the closed gates among all axes and extractors of the study.
+
+    A judge that read stored outputs again is not declared, and its gate closes all the same.
+    """
+    axes, extractors = _axes_and_extractors(study_id)
+    return closed_gates(study_id, axes, extractors, lock)
+
+
+@session.cached(max_entries=16)
+def _axes_and_extractors(study_id: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    return studies.axes_and_extractors(session.store(), study_id)
 
 
 def with_labels(study_id: str) -> tuple[int, int]:
@@ -54,11 +60,8 @@ def judge_report_of(study_id: str) -> JudgeReport:
 
 def judge_is_closed(study_id: str) -> bool:
     """Return True where a judge has read in this study without having passed its gate."""
-    judge_names = [
-        extractor.name
-        for extractor in session.declared(study_id).extractors
-        if needs_judge(extractor.name)
-    ]
+    _, extractors = _axes_and_extractors(study_id)
+    judge_names = [name for name in extractors if needs_judge(name)]
     return any(
         study_id in judges.studies_with_judge(session.store(), extractor_name)
         for extractor_name in closed_gates(study_id, (), judge_names)
