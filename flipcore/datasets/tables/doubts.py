@@ -6,7 +6,7 @@ nothing explains, is asked about. A table with plain names raises no doubt.
 """
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from itertools import product
 from math import nan
 from statistics import StatisticsError, correlation
@@ -17,7 +17,8 @@ from flipcore.datasets.tables.own_columns import OF_MODEL
 from flipcore.datasets.tables.profile import Profile
 from flipcore.datasets.tables.questions import arm_scores, mean_of, means_by, overall
 from flipcore.datasets.tables.roles import LOOKED_AT, OUTPUT, TARGET, part_of
-from flipcore.datasets.tables.stems import lower_is_better, names, words_of
+from flipcore.datasets.tables.shape import CONTRASTED
+from flipcore.datasets.tables.stems import last_part, lower_is_better, names, words_of
 from flipcore.datasets.tables.table_reading import MATCH, Choice, Question, TableReading
 from flipcore.text.counts import count_of
 
@@ -103,10 +104,20 @@ def _doubt_shape(table_profile: Profile, reading: TableReading) -> Question | No
 
 def _doubt_graders(reading: TableReading) -> Question | None:
     """Scores that share their last word and are called after nothing known: baseline_correct and
-    agent_correct, of two systems or by two graders.
+    agent_correct, of two systems or by two graders. Or scores before and after.
     """
     roles = reading.roles
-    if reading.shape or roles.output:
+    if reading.shape:
+        return None
+    stages: dict[str, dict[str, str]] = {}
+    for name in roles.graders:
+        beginning, _, last = _parted(name)
+        if last in CONTRASTED:
+            stages.setdefault(beginning, {})[last] = name
+    for members in stages.values():
+        if len(members) > 1:
+            return _ask_systems(reading, members)
+    if roles.output:
         return None
     if any(all(names(word, "filler") for word in _beginning_of(name)) for name in roles.graders):
         return None  # beside an overall score they are aspects
@@ -121,22 +132,27 @@ def _doubt_graders(reading: TableReading) -> Question | None:
     for last, members in families.items():
         if len(members) < 2 or not (names(last, "score") or names(last, "grade")):
             continue
-        listed = list(members.values())
-        values = [value for (_, grader), value in reading.scores.items() if grader == listed[0]]
-        return Question(
-            "systems",
-            f"{', '.join(listed[:3])}{' …' if len(listed) > 3 else ''} are scores of one kind.",
-            Choice(
-                f"They are of {len(members)} systems; each has a score of its own.",
-                (f"model_columns={','.join(members)}",),
-            ),
-            Choice(
-                f"They grade one system; {listed[0]} leads.",
-                (f"score={','.join(roles.graders)}",),
-                values[0] if values else nan,
-            ),
-        )
+        return _ask_systems(reading, members)
     return None
+
+
+def _ask_systems(reading: TableReading, members: Mapping[str, str]) -> Question:
+    """Ask whether scores, by what tells them apart, are of several systems."""
+    listed = list(members.values())
+    values = [value for (_, grader), value in reading.scores.items() if grader == listed[0]]
+    return Question(
+        "systems",
+        f"{', '.join(listed[:3])}{' …' if len(listed) > 3 else ''} are scores of one kind.",
+        Choice(
+            f"They are of {len(members)} systems; each has a score of its own.",
+            (f"model_columns={','.join(members)}",),
+        ),
+        Choice(
+            f"They grade one system; {listed[0]} leads.",
+            (f"score={','.join(reading.roles.graders)}",),
+            values[0] if values else nan,
+        ),
+    )
 
 
 def _beginning_of(name: str) -> tuple[str, ...]:
@@ -274,7 +290,7 @@ def _doubt_lead(table_profile: Profile, reading: TableReading) -> Question | Non
 
 def _is_overall(table_profile: Profile, name: str) -> bool:
     """Tell whether numbers are called overall, total or composite, and nothing else."""
-    column, words = table_profile[name], words_of(name.rpartition(".")[2])
+    column, words = table_profile[name], words_of(last_part(name))
     is_called = bool(words) and all(word in _OVERALL for word in words)
     return is_called and column.is_numeric and column.n_distinct > 1 and not column.is_list
 
@@ -286,7 +302,7 @@ def _like_scores(table_profile: Profile, reading: TableReading) -> list[str]:
     """The columns that are not used and hold right and wrong, or numbers from 0 to 1."""
     score_columns = []
     for name in dict.fromkeys((*reading.roles.unnamed_scores, *reading.unused)):
-        column, last = table_profile[name], name.rpartition(".")[2]
+        column, last = table_profile[name], last_part(name)
         is_other = any(names(last, kind) for kind in ("about", "error", "id", "run"))
         is_unit = column.is_numeric and 0 <= (column.least or 0) <= (column.most or 0) <= 1
         if column.n_distinct > 1 and not is_other and (column.is_verdict or is_unit):
@@ -368,7 +384,7 @@ def _doubt_direction(table_profile: Profile, reading: TableReading) -> Question 
     name = next(iter((*roles.scores, *roles.judges)), "")
     if not name or lower_is_better(name) or table_profile[name].n_distinct < 2:
         return None
-    column, last = table_profile[name], name.rpartition(".")[2]
+    column, last = table_profile[name], last_part(name)
     if column.is_verdict or "[" in name or len(last) > 60:
         return None
     words = words_of(last)
@@ -376,7 +392,7 @@ def _doubt_direction(table_profile: Profile, reading: TableReading) -> Question 
         names(word, "negation") for word in words
     )
     is_named = any(names(word, "score") and not names(word, "grade") for word in words)
-    if not is_bad and (is_named or all(_is_known(word) for word in words)):
+    if not is_bad and (is_named or all(_is_known(word) or word in CONTRASTED for word in words)):
         return None
     mean = mean_of(table_profile, name)
     span = f"from {column.least:g} to {column.most:g}" if column.least is not None else "in words"
@@ -405,7 +421,7 @@ def _doubt_means(table_profile: Profile, reading: TableReading) -> Question | No
     if not is_bare or len(grid.items) != 1 or reading.n_items < table_profile.n_rows:
         return None
     name, graders = grid.items[0], roles.graders
-    last = name.rpartition(".")[2]
+    last = last_part(name)
     columns = [table_profile[grader] for grader in graders]
     are_means = all(column.is_numeric and not column.is_integer for column in columns)
     if not graders or not are_means or names(last, "id") or names(last, "prompt"):
@@ -497,7 +513,7 @@ def _each_row(table_profile: Profile, reading: TableReading) -> Choice:
 
 def _is_level(table_profile: Profile, name: str) -> bool:
     """Tell whether a column holds a few plain values, as names and numbers of settings are."""
-    column, last = table_profile[name], name.rpartition(".")[2]
+    column, last = table_profile[name], last_part(name)
     is_plain = not (column.is_list or column.is_object or column.is_text or "," in name)
     is_few = 2 <= column.n_distinct <= min(MOST_VALUES, table_profile.n_rows / 2)
     is_said = names(last, "run") or names(last, "error")
@@ -506,7 +522,7 @@ def _is_level(table_profile: Profile, name: str) -> bool:
 
 def _is_outcome(name: str) -> bool:
     """Tell whether a column is called like something that an output decides, or a remark on it."""
-    last = name.rpartition(".")[2]
+    last = last_part(name)
     kinds = ("about", "score", "people", "judge", "output", "target", "answer", "configuration")
     return any(names(last, kind) for kind in kinds) and not names(last, "setting")
 
@@ -560,7 +576,7 @@ def _doubt_runs(table_profile: Profile, reading: TableReading) -> Question | Non
     name = grid.run
     if not name or name not in table_profile.columns or reading.shape:
         return None
-    last = name.rpartition(".")[2]
+    last = last_part(name)
     if names(last, "run") or is_rater(name) or "order" in words_of(last):
         return None
     by_level = means_by(table_profile, reading, name)
@@ -581,7 +597,7 @@ def _doubt_design(table_profile: Profile, reading: TableReading) -> Question | N
     free = [
         name
         for name in (*reading.unused, *roles.prompts, *roles.contexts)
-        if name not in grid.items and not names(name.rpartition(".")[2], "cluster")
+        if name not in grid.items and not names(last_part(name), "cluster")
     ]
     topics = [name for name in free if _may_be_topic(table_profile, name)]
     settings = list(grid.conditions) or [
@@ -610,7 +626,7 @@ def _doubt_design(table_profile: Profile, reading: TableReading) -> Question | N
 
 def _may_be_topic(table_profile: Profile, name: str) -> bool:
     """Tell whether a column may say what a row is about: ids, names, texts that repeat."""
-    column, last = table_profile[name], name.rpartition(".")[2]
+    column, last = table_profile[name], last_part(name)
     kinds = ("error", "run", "score", "people", "judge", "output", "configuration")
     is_outcome = any(names(last, kind) for kind in kinds)
     is_plain = not (column.is_list or column.is_object)
@@ -629,7 +645,7 @@ def _doubt_arms(table_profile: Profile, reading: TableReading) -> Question | Non
     if is_parted or grid.open_item[1] or reading.shape or reading.n_items < TOLD * n_rows:
         return None
     for name in reading.unused[:MOST_LOOKED_AT]:
-        column, last = table_profile[name], name.rpartition(".")[2]
+        column, last = table_profile[name], last_part(name)
         is_fact = any(names(last, kind) for kind in ("cluster", "task", "context", "prompt"))
         is_level = _is_level(table_profile, name) and not _is_outcome(name)
         is_word = not (column.is_numeric or column.is_verdict) and column.n_distinct <= MOST_ARMS

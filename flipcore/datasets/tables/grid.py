@@ -8,7 +8,7 @@ from flipcore.datasets.tables.coding import entries_of
 from flipcore.datasets.tables.profile import Profile
 from flipcore.datasets.tables.roles import Roles
 from flipcore.datasets.tables.shape import OF_ROW, OF_VERSION
-from flipcore.datasets.tables.stems import last_names, names, words_of
+from flipcore.datasets.tables.stems import last_names, last_part, names, words_of
 
 EVEN = 0.7  # of the rows stand in cells of the commonest size, if a column is a condition
 RAISES = 1.005  # distinct prompts, from which on a context is part of the question
@@ -112,7 +112,7 @@ def _ids(profile: Profile, roles: Roles) -> list[str]:
     fitting: list[str] = []
     for name in profile.names:
         column = profile[name]
-        last = name.rpartition(".")[2]
+        last = last_part(name)
         is_numbered_prompt = (
             names(last, "prompt") and column.is_integer and not _MEASURED & set(words_of(last))
         )
@@ -146,7 +146,7 @@ def _ids(profile: Profile, roles: Roles) -> list[str]:
 
 def _numbers_rows(profile: Profile, name: str) -> bool:
     """Tell whether a column called row or index counts the rows."""
-    words = set(words_of(_last(name)))
+    words = set(words_of(last_part(name)))
     is_called = bool(words & {"row", "index", "unnamed"})
     return is_called and _counts(profile, name) and profile.n_values(name) == profile.n_rows
 
@@ -156,8 +156,10 @@ def _has_other_id(profile: Profile, run: str) -> bool:
     runs.
     """
     for name in profile.names:
-        words = set(words_of(_last(name)))
-        is_id = bool(words & _OF_ITEMS) and not names(_last(name), "run") and not words & _MEASURED
+        words = set(words_of(last_part(name)))
+        is_id = (
+            bool(words & _OF_ITEMS) and not names(last_part(name), "run") and not words & _MEASURED
+        )
         if name != run and is_id and LEAST_ITEMS <= profile[name].n_distinct < profile.n_rows:
             return True
     return False
@@ -244,7 +246,7 @@ def _with_items(profile: Profile, roles: Roles, grid: Grid) -> Grid:
 
 def _told(profile: Profile, name: str, named: Sequence[str]) -> list[str]:
     """An id, the conditions, and the columns of runs and turns."""
-    runs = [run for run in profile.names if names(_last(run), "run") or "turn" in words_of(run)]
+    runs = [run for run in profile.names if names(last_part(run), "run") or "turn" in words_of(run)]
     return [name, *named, *(run for run in runs if 2 <= profile[run].n_distinct <= MOST_LEVELS)]
 
 
@@ -382,8 +384,8 @@ def _items_by_id(
         for name in profile.names
         if name not in roles.taken
         and not profile[name].is_numeric
-        and not _counts_runs(_last(name))
-        and not names(_last(name), "configuration")
+        and not _counts_runs(last_part(name))
+        and not names(last_part(name), "configuration")
         and profile[name].n_distinct >= LEAST_ITEMS
         and profile.n_distinct([name, *named]) >= 0.95 * profile.n_rows
     ]
@@ -435,7 +437,7 @@ MANY, MOST_PARTS = (
 
 def _may_be_part(profile: Profile, roles: Roles, name: str) -> bool:
     """Tell whether a column may hold a setting of the question: few plain values."""
-    column, last = profile[name], _last(name)
+    column, last = profile[name], last_part(name)
     is_other = any(
         names(last, kind) for kind in ("about", "error", "run", "configuration", "score")
     )
@@ -465,7 +467,7 @@ def _crossed_by(profile: Profile, roles: Roles, tasks: Sequence[str], named: Seq
     for name in profile.names:
         column = profile[name]
         is_count = column.is_integer and _counts(profile, name) and column.n_distinct >= LEAST_ITEMS
-        is_free = name not in roles.taken and not names(_last(name), "run")
+        is_free = name not in roles.taken and not names(last_part(name), "run")
         if (
             is_free
             and is_count
@@ -512,11 +514,11 @@ def _named_conditions(profile: Profile, roles: Roles) -> list[str]:
     candidates = [
         name
         for name in profile.names
-        if _may_be_condition(profile, roles, name) and _is_condition(_last(name))
+        if _may_be_condition(profile, roles, name) and _is_condition(last_part(name))
     ]
     for name in sorted(
         candidates,
-        key=lambda candidate: (not names(_last(candidate), "model"), len(words_of(candidate))),
+        key=lambda candidate: (not names(last_part(candidate), "model"), len(words_of(candidate))),
     ):
         if not any(profile.follows([other_name], name) for other_name in chosen_names):
             chosen_names.append(name)
@@ -538,10 +540,6 @@ def _is_condition(name: str) -> bool:
 _OF_SYSTEMS = set("name id type version slug label key path family provider size a b".split())
 
 
-def _last(name: str) -> str:
-    return name.rpartition(".")[2]
-
-
 # `output_token_method` says how tokens were counted, and names no system
 _MEASURED = {"token", "tokens", "time", "latency", "cost", "duration", "count"}
 
@@ -559,11 +557,11 @@ def _may_be_condition(profile: Profile, roles: Roles, name: str) -> bool:
     ):
         return False
     if (
-        any(names(_last(name), kind) for kind in ("people", "judge", "score"))
+        any(names(last_part(name), kind) for kind in ("people", "judge", "score"))
         or column.mean_length > 80
     ):
         return False
-    is_model = names(_last(name), "model") and column.n_distinct < profile.n_rows
+    is_model = names(last_part(name), "model") and column.n_distinct < profile.n_rows
     return is_model or 2 * column.n_distinct <= profile.n_rows
 
 
@@ -575,7 +573,7 @@ def _with_conditions(profile: Profile, roles: Roles, grid: Grid) -> Grid:
     chosen: list[str] = []
     n_items = profile.n_distinct(items)
     for name in _named_conditions(profile, roles):
-        is_model = names(_last(name), "model")
+        is_model = names(last_part(name), "model")
         parts_items = profile.n_distinct([*items, name]) > 1.01 * n_items
         if name in items or not (is_model or parts_items):
             continue
@@ -591,7 +589,7 @@ def _with_conditions(profile: Profile, roles: Roles, grid: Grid) -> Grid:
             if _is_told(profile, [*items, *chosen, *variants]):
                 break
             is_candidate = (
-                names(_last(name), kind)
+                names(last_part(name), kind)
                 and _may_be_condition(profile, roles, name)
                 and name not in chosen
             )
@@ -616,7 +614,7 @@ def _follows_from_finer(
     """
     for other_name in profile.names:
         is_finer = (
-            names(_last(other_name), "setting")
+            names(last_part(other_name), "setting")
             and profile[other_name].n_distinct > profile[name].n_distinct
         )
         if (
@@ -638,7 +636,7 @@ def _with_scorer(profile: Profile, roles: Roles, grid: Grid) -> Grid:
     for name in profile.names:
         column = profile[name]
         is_name = (
-            names(_last(name), "scorer")
+            names(last_part(name), "scorer")
             and not column.is_numeric
             and 2 <= column.n_distinct <= MOST_LEVELS
         )
@@ -669,7 +667,9 @@ def _with_runs(profile: Profile, roles: Roles, grid: Grid) -> Grid:
     free_ids = [
         name
         for name in profile.names
-        if name not in telling_names and name not in roles.taken and last_names(_last(name), "id")
+        if name not in telling_names
+        and name not in roles.taken
+        and last_names(last_part(name), "id")
     ]
     for name in free:
         # a figure or a passage that each id has equally often is part of the question
@@ -677,7 +677,7 @@ def _with_runs(profile: Profile, roles: Roles, grid: Grid) -> Grid:
         if is_part and profile.n_distinct([*telling_names, name]) >= 0.99 * profile.n_rows:
             return replace(grid, items=(*grid.items, name))
     for name in free:
-        is_run = names(_last(name), "run") or "order" in words_of(name) or is_rater(name)
+        is_run = names(last_part(name), "run") or "order" in words_of(name) or is_rater(name)
         is_run = is_run and profile[name].n_filled == profile.n_rows
         if is_run and profile.n_distinct([*telling_names, name]) >= NAMED_RUN * profile.n_rows:
             return replace(grid, run=name)
@@ -717,7 +717,7 @@ def _has_names(profile: Profile, roles: Roles, name: str) -> bool:
 
 def is_rater(name: str) -> bool:
     """Tell whether a column says which person rated a row: worker_id, annotator."""
-    return bool(_RATERS & set(words_of(_last(name))))
+    return bool(_RATERS & set(words_of(last_part(name))))
 
 
 # people who rate one output each, so that their rows are no reruns of it
@@ -780,7 +780,7 @@ def _clusters(profile: Profile, roles: Roles, grid: Grid) -> tuple[str, ...]:
     for name in profile.names:
         column = profile[name]
         is_candidate = (
-            names(_last(name), "cluster")
+            names(last_part(name), "cluster")
             and name not in grid.told_by
             and name not in (roles.output, roles.target)
         )

@@ -20,7 +20,7 @@ from flipcore.datasets.tables.profile import Profile, profile
 from flipcore.datasets.tables.questions import is_answered, open_questions, score_sql
 from flipcore.datasets.tables.roles import LOOKED_AT, Roles, find_roles, lone_negatives
 from flipcore.datasets.tables.shape import Shape, find_shape, reshape
-from flipcore.datasets.tables.stems import lower_is_better, names, words_of
+from flipcore.datasets.tables.stems import last_part, lower_is_better, names, words_of
 from flipcore.datasets.tables.table_reading import MATCH, TableReading
 from flipcore.text.counts import count_of
 
@@ -299,7 +299,7 @@ def _refusal(
 
 def _is_sample_size(table_profile: Profile, name: str) -> bool:
     """Tell whether a column says how many questions a row of means is of: n_claims, num_samples."""
-    first, *column_words = words_of(name.rpartition(".")[2]) or ("",)
+    first, *column_words = words_of(last_part(name)) or ("",)
     column = table_profile[name]
     is_count = column.is_integer and (column.least or 0) >= LEAST_ITEMS
     return (
@@ -385,7 +385,7 @@ def _names_one_model(table_profile: Profile, name: str) -> bool:
     """Tell whether every row names the same model: in a column called like one, or a word in
     `system`.
     """
-    column, last = table_profile[name], name.rpartition(".")[2]
+    column, last = table_profile[name], last_part(name)
     if not column.is_constant or not column.values:
         return False
     is_word = " " not in column.values[0].strip()  # a text there is a system prompt
@@ -514,7 +514,7 @@ def _unused(table_profile: Profile, reading: TableReading) -> tuple[str, ...]:
     constant = [
         name
         for name in table_profile.names
-        if names(name.rpartition(".")[2], "model") and table_profile[name].is_constant
+        if names(last_part(name), "model") and table_profile[name].is_constant
     ]
     return tuple(name for name in table_profile.names if name not in used and name not in constant)
 

@@ -19,7 +19,14 @@ from flipcore.datasets.tables.coding import (
     score_of_cell,
 )
 from flipcore.datasets.tables.profile import Column, Profile
-from flipcore.datasets.tables.stems import is_word, last_names, lower_is_better, names, words_of
+from flipcore.datasets.tables.stems import (
+    is_word,
+    last_names,
+    last_part,
+    lower_is_better,
+    names,
+    words_of,
+)
 
 BETTER, TOO_GOOD = 0.2, 0.995  # agreement that makes another column the output; a copy of the key
 ANSWERS_READ = 0.05  # of the rows hold the right answer in a column of answers
@@ -77,7 +84,7 @@ OUTPUT, TARGET, PROMPT = "output", "target", "prompt"
 
 def part_of(name: str) -> str:
     """OUTPUT, TARGET or PROMPT by the words of a name; "" where they say none or several."""
-    last = name.rpartition(".")[2]
+    last = last_part(name)
     # prediction.input is an input, whatever the object around it is called
     words = set(words_of(last if names(last, "prompt") and not names(last, "output") else name))
     if (
@@ -188,7 +195,9 @@ def _is_grade(column: Column, keys: set[str]) -> bool:
     """Tell whether right and wrong stand in a column that is called like an output, and are no
     answers.
     """
-    return column.is_verdict and not column.is_letter and not set(column.values) <= keys
+    # where every right answer is "yes", an output may be "no" too
+    are_answers = set(column.values) <= keys or (bool(keys) and keys <= set(column.values))
+    return column.is_verdict and not column.is_letter and not are_answers
 
 
 def _swap(profile: Profile, parts: dict[str, list[str]]) -> dict[str, list[str]]:
@@ -354,7 +363,7 @@ def _may_be_context(profile: Profile, name: str, parts: dict[str, list[str]]) ->
         not is_elsewhere
         and column.n_distinct > 1
         and not column.is_numeric
-        and not names(name.rpartition(".")[2], "id")
+        and not names(last_part(name), "id")
     )
 
 
@@ -498,7 +507,7 @@ def _with_graders(profile: Profile, roles: Roles) -> Roles:
     )
     for name in profile.names:
         column = profile[name]
-        last = name.rpartition(".")[2]
+        last = last_part(name)
         if (
             name in roles.taken
             or column.is_list
@@ -728,7 +737,7 @@ def _without_weak(profile: Profile, scores: Sequence[str]) -> list[str]:
     weak = ("status", "outcome", "result", "results", "eval", "metric", "output", "value")
     kept = []
     for name in scores:
-        words = words_of(name.rpartition(".")[2])
+        words = words_of(last_part(name))
         scored = [word for word in words if names(word, "score")]
         is_weak = bool(scored) and all(word in weak for word in scored)
         says_call = scored and scored[0] in ("success", "successful", "status")

@@ -25,8 +25,8 @@ _GENERIC = frozenset(
     "model llm final raw assistant student agent ai bot new old en de fr es zh".split()
 )
 # generic words that part two systems only beside each other: baseline_output, new_output
-_CONTRASTED = frozenset(
-    "old new baseline base before after original tuned finetuned control treatment "
+CONTRASTED = frozenset(
+    "old new baseline base before after pre post original tuned finetuned control treatment "
     "candidate".split()
 )
 _SYSTEMS = frozenset("agent llm".split())  # generic words for systems, beside a system with a name
@@ -192,7 +192,7 @@ def _is_stem(stem: str) -> bool:
     if not words or len(stem) > 60 or all(word.isdigit() for word in words):
         return False
     if all(word in _GENERIC for word in words):
-        return words[0] in _CONTRASTED or words[-1] in _SYSTEMS
+        return words[0] in CONTRASTED or words[-1] in _SYSTEMS
     return not all(
         any(names(word, kind) for kind in _ROLES) or word.isdigit() for word in words
     ) or names(stem, "model")
@@ -277,7 +277,7 @@ def _models_with_affixes(profile: Profile) -> tuple[str, ...]:
         named = [stem for stem in stems if not set(words_of(stem)) <= _GENERIC]
         # agent_correct and agent_sql beside keyword_correct and keyword_sql
         are_beside = bool(named) and len(affix_set) > 1 and has_score
-        if not are_beside and not all(_CONTRASTED & set(words_of(stem)) for stem in stems):
+        if not are_beside and not all(CONTRASTED & set(words_of(stem)) for stem in stems):
             stems = named
         if len(stems) < 2 or _are_numbered(stems):
             continue

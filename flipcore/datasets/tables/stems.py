@@ -57,6 +57,19 @@ def names(name: str, kind: str) -> bool:
     )
 
 
+@cache
+def last_part(name: str) -> str:
+    """Return the key of a path without the objects around it; model.name names a model."""
+    before, _, last = name.rpartition(".")
+    parent = before.rpartition(".")[2]
+    if last.lower() in _NAMING and words_of(parent) and names(words_of(parent)[-1], "model"):
+        return f"{parent}_{last}"
+    return last
+
+
+_NAMING = {"name", "id", "slug", "label", "version"}
+
+
 def last_names(name: str, kind: str) -> bool:
     """Tell whether the last word of a name, or the name itself, belongs to a list."""
     words = words_of(name)
@@ -78,7 +91,7 @@ def lower_is_better(name: str) -> bool:
     error_rate.
     """
     entry = _NAMED_ENTRY.fullmatch(name)  # metrics[Toxicity].score is about toxicity
-    about = entry[1] if entry else name.rpartition(".")[2]
+    about = entry[1] if entry else last_part(name)
     words = words_of(about)
     if not words or any(word in stems("negation").words for word in words):
         return False

@@ -501,3 +501,37 @@ def test_y_true_is_right_and_y_pred_is_the_output(tmp_path):
     reading = table(tmp_path, rows)
     assert (reading.roles.target, reading.roles.output) == ("y_true", "y_pred")
     assert round(reading.scores["", MATCH], 2) == 0.8 and not reading.questions
+
+
+def test_an_output_of_yes_and_no_is_compared_where_every_right_answer_is_yes(tmp_path):
+    """It was offered as a score, and never as the output."""
+    rows = [{"id": i, "question": f"Is {i} safe?", "gold": "no", "pred": "no" if i % 4 else "yes"} for i in range(40)]
+    reading = table(tmp_path, rows)
+    assert (reading.roles.output, reading.roles.target, reading.roles.scores) == ("pred", "gold", ())
+    assert reading.scores["", MATCH] == 0.75 and not reading.questions
+
+
+def test_the_name_inside_of_a_model_is_a_model(tmp_path):
+    """It was asked about."""
+    rows = [
+        {"id": i, "model": {"name": model, "temperature": 0.2}, "score": (i + k) % 2}
+        for i in range(20)
+        for k, model in enumerate(("small", "large"))
+    ]
+    reading = table(tmp_path, rows)
+    assert reading.arms == ("small", "large") and not reading.questions
+
+
+def test_scores_before_and_after_are_asked_about(tmp_path):
+    """They were two graders of one system."""
+    rows = [
+        {"id": i, "output": f"Text number {i}, written once.", "score_before": i % 3 / 2, "score_after": i % 2}
+        for i in range(24)
+    ]
+    (question,) = table(tmp_path, rows).questions
+    assert question.about == "systems"
+    assert question.first.words == ("model_columns=before,after",)
+    assert question.second.words == ("score=score_before,score_after",)
+    for choice, arms in zip(question.choices, (("before", "after"), ()), strict=True):
+        answered = read_table(tmp_path / "table.jsonl", dict(word.split("=", 1) for word in choice.words))
+        assert answered.arms == arms and not answered.questions
