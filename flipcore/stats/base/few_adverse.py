@@ -73,20 +73,24 @@ class FewAdverse:
     adverse_seen: np.ndarray
 
     @classmethod
-    def of(cls, values: np.ndarray, clusters: np.ndarray, end: float) -> "FewAdverse":
-        """From (items, k) values, NaN left out, each item's cluster number and the adverse end."""
-        x = -np.sign(end) * values
-        is_defined = ~np.isnan(x)
-        events = FamilyMeans.of(np.where(is_defined, x < 0, np.nan), clusters)
-        favourable = FamilyMeans.of(np.where(is_defined, np.maximum(x, 0.0), np.nan), clusters)
-        adverse = FamilyMeans.of(np.where(is_defined, np.maximum(-x, 0.0), np.nan), clusters)
+    def of(
+        cls,
+        events: FamilyMeans,
+        favourable: FamilyMeans,
+        adverse: FamilyMeans,
+        squares: np.ndarray,
+        *,
+        largest: float,
+    ) -> "FewAdverse":
+        """From clusters' numbers of adverse events and their sums of favourable and of adverse
+        values, both as positive numbers; of the adverse ones the sum of squares (k,) and the
+        `largest` that there can be."""
         won, lost = favourable.sums.sum(axis=0), adverse.sums.sum(axis=0)
         is_few = ((events.sums > 0).sum(axis=0) < FEW_CARRY) & (won > lost)
         correlation = np.zeros(is_few.shape)
         correlation[is_few] = correlation_left_open(events.sums[:, is_few], events.sizes[:, is_few])
         # How large an adverse event is; where there is none, as large as it can be.
-        squares = np.nansum(np.minimum(x, 0.0) ** 2, axis=0)
-        size = np.divide(squares, lost, out=np.full(lost.shape, abs(end)), where=lost > 0)
+        size = np.divide(squares, lost, out=np.full(lost.shape, largest), where=lost > 0)
         typical = np.maximum(events.n / np.maximum(events.n_effective, 1e-9), 1.0)
         won_squares = _squares(favourable)
         return cls(
@@ -99,14 +103,19 @@ class FewAdverse:
             _squares(adverse),
         )
 
-    def p(self, df: np.ndarray) -> np.ndarray:
-        """One-sided p of no lead, by a t with so many degrees of freedom."""
+    def p(self, df: np.ndarray, margin: float = 0.0) -> np.ndarray:
+        """One-sided p of a mean lead of `margin` or less, by a t with so many degrees of freedom.
+
+        Models that differ by the margin have a true sum of margin × n: favourable events are then
+        half of all and half of that sum, adverse ones the rest. `limit` solves this for the margin.
+        """
         from scipy.special import stdtr
 
-        variance = self.total / 2 * self.favourable_unit + np.maximum(
-            self.total / 2 * self.adverse_unit, self.adverse_seen
-        )
-        return stdtr(df, -self.lead / np.sqrt(np.maximum(variance, 1e-300)))
+        expected = margin * self.n
+        favourable = np.maximum(self.total + expected, 0.0) / 2 * self.favourable_unit
+        adverse = np.maximum(self.total - expected, 0.0) / 2 * self.adverse_unit
+        variance = favourable + np.maximum(adverse, self.adverse_seen)
+        return stdtr(df, (expected - self.lead) / np.sqrt(np.maximum(variance, 1e-300)))
 
     def limit(self, t: np.ndarray) -> np.ndarray:
         """Lower limit of the mean: what the test with this quantile would not reject.

@@ -10,7 +10,7 @@ populations with 10 to 1,319 items the one-sided rate is then .031 at most for .
 
 Where items share clusters, what was not seen is one item of a cluster of their typical size m =
 Σn²/N, and the others of that cluster follow it with a correlation ρ: its sum is 1 + (m - 1) ρ
-adverse items. ρ is as large as the data allow (`_largest_correlation`), so clusters whose items
+adverse items. ρ is as large as the data allow (`ClusterSums`), so clusters whose items
 agree are guarded as whole and independent items as single ones. Adverse events in few clusters say
 little of how they cluster, so the mean must then also be more than they let it be by chance
 (`few_adverse`). This assumes clusters like those seen: where adverse events come in whole clusters
@@ -19,6 +19,7 @@ of which none was drawn, the test is too sure.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -50,23 +51,8 @@ def guarded_t(
 ) -> GuardedT:
     """Test the mean of `values` (..., items), NaN left out; `bounds` = (lowest below 0, highest
     above 0) of what an item's value can be; `families` (items,) numbers."""
-    from scipy.special import stdtr
-
-    sums, shape = _sums(values, families), np.shape(values)[:-1]
-    sides = []
-    df = _degrees_of_freedom(sums)
-    for adverse in bounds:
-        # So much of an item that the sum moves by one, whatever the scale.
-        mean, se = _with_unseen(sums, adverse, 1 / abs(adverse))
-        # A low adverse end speaks against "above 0", and the statistic's sign follows that end.
-        p = np.where(
-            np.isnan(df), np.nan, stdtr(np.nan_to_num(df, nan=1.0), np.sign(adverse) * mean / se)
-        )
-        if families is not None:
-            few = FewAdverse.of(_columns(values), families, adverse)
-            p = np.where(few.is_few, np.maximum(p, few.p(df)), p)
-        sides.append(p.reshape(shape))
-    return GuardedT(*sides)
+    mean, shape = GuardedMean.of(values, bounds, families), np.shape(values)[:-1]
+    return GuardedT(mean.p_above().reshape(shape), mean.p_below().reshape(shape))
 
 
 def guarded_limits(
@@ -79,20 +65,91 @@ def guarded_limits(
     """Return the limits that go with the test: at a one-sided `alpha` the lower one is above 0
     exactly where `p_above` of `least` (..., items) is below it, and the upper one below 0 where
     `p_below` of `largest` is. Arrays have no items' axis; NaN where the test is."""
-    from scipy.special import stdtrit
-
     out = []
-    for x, adverse in zip((least, largest), bounds, strict=True):
-        sums = _sums(x, families)
-        mean, se = _with_unseen(sums, adverse, 1 / abs(adverse))
-        t = stdtrit(_degrees_of_freedom(sums), 1 - alpha)
-        limits, side = mean + np.sign(adverse) * t * se, -np.sign(adverse)
-        if families is not None:
-            few = FewAdverse.of(_columns(x), families, adverse)
-            worse = np.minimum(side * limits, few.limit(t))
-            limits = np.where(few.is_few, side * worse, limits)
-        out.append(np.clip(limits, *bounds).reshape(np.shape(x)[:-1])[()])
+    for side, values in enumerate((least, largest)):
+        limit = GuardedMean.of(values, bounds, families).limit(side, alpha)
+        out.append(limit.reshape(np.shape(values)[:-1])[()])
     return out[0], out[1]
+
+
+@dataclass(frozen=True, eq=False)
+class GuardedMean:
+    """Means (k,) of values between `bounds`, lowest below 0 and highest above it, from sums alone.
+
+    Tests are NaN below 10 items or 6 effective clusters. With `fears_few` a mean with adverse
+    events in few clusters must be more than they let it be by chance (`few_adverse`); so it is
+    where items share clusters.
+    """
+
+    sums: "ItemSums | ClusterSums"
+    bounds: tuple[float, float]
+    fears_few: bool = False
+
+    @classmethod
+    def of(
+        cls, values: np.ndarray, bounds: tuple[float, float], families: np.ndarray | None = None
+    ) -> "GuardedMean":
+        """From values (..., items), NaN left out; a column for each place of the other axes."""
+        if families is None:
+            return cls(ItemSums.of(values), bounds)
+        return cls(ClusterSums.of(_columns(values), families), bounds, fears_few=True)
+
+    @cached_property
+    def df(self) -> np.ndarray:
+        """(k,) degrees of freedom of a claim, NaN where none may be made."""
+        return _degrees_of_freedom(self.sums.tested)
+
+    def p_above(self, null: float = 0.0) -> np.ndarray:
+        """(k,) one-sided p of a mean of `null` or less."""
+        return self._p(0, null)
+
+    def p_below(self, null: float = 0.0) -> np.ndarray:
+        """(k,) one-sided p of a mean of `null` or more."""
+        return self._p(1, null)
+
+    def limits(self, alpha: float) -> tuple[np.ndarray, np.ndarray]:
+        """Return (k,) lower and upper limits at a one-sided `alpha`: what lies outside them has a
+        p below it."""
+        return self.limit(0, alpha), self.limit(1, alpha)
+
+    def limit(self, side: int, alpha: float) -> np.ndarray:
+        """(k,) the lower limit (`side` 0) or the upper one (1)."""
+        from scipy.special import stdtrit
+
+        mean, se = self._ends[side]
+        t, sign = stdtrit(self.df, 1 - alpha), np.sign(self.bounds[side])
+        limits = mean + sign * t * se
+        if self.fears_few:
+            few = self._few[side]
+            worse = np.minimum(-sign * limits, few.limit(t))
+            limits = np.where(few.is_few, -sign * worse, limits)
+        return np.clip(limits, *self.bounds)
+
+    def _p(self, side: int, null: float) -> np.ndarray:
+        from scipy.special import stdtr
+
+        mean, se = self._ends[side]
+        # A low adverse end speaks against "above", and the statistic's sign follows that end.
+        sign, df = np.sign(self.bounds[side]), self.df
+        p = np.where(
+            np.isnan(df), np.nan, stdtr(np.nan_to_num(df, nan=1.0), sign * (mean - null) / se)
+        )
+        if not self.fears_few:
+            return p
+        few = self._few[side]
+        return np.where(few.is_few, np.maximum(p, few.p(df, -sign * null)), p)
+
+    @cached_property
+    def _ends(self) -> tuple[tuple[np.ndarray, np.ndarray], ...]:
+        """Mean and standard error with so much of an unseen item at either end that the sum moves
+        by one, whatever the scale."""
+        tested = self.sums.tested
+        return tuple(_with_unseen(tested, end, 1 / abs(end)) for end in self.bounds)
+
+    @cached_property
+    def _few(self) -> "tuple[FewAdverse, ...]":
+        assert isinstance(self.sums, ClusterSums)
+        return tuple(self.sums.few(end) for end in self.bounds)
 
 
 @dataclass(frozen=True)
@@ -176,7 +233,11 @@ def task_mean(
     ends: list[list[tuple[float, float]]] = [[], []]
     for values, clusters in tasks:
         x = np.asarray(values, dtype=float)
-        sums = _sums(x[None, :], clusters)
+        sums = (
+            ItemSums.of(x[None, :])
+            if clusters is None
+            else ClusterSums.of(x[:, None], clusters).tested
+        )
         if isinstance(sums, _Clustered):
             seen = sums.means
             mean, variance = float(seen.values[0]), float(seen.se[0]) ** 2
@@ -192,7 +253,7 @@ def task_mean(
         weights.append(1 / max(n_effective, 1e-9))
         for place, end in enumerate(bounds):
             n_events = (x < 0).sum() if end < 0 else (x > 0).sum()
-            guard: _Sums | _Clustered = sums
+            guard: ItemSums | _Clustered = sums
             if n_events and isinstance(sums, _Clustered):
                 guard = sums.with_few(np.array([n_events]), _CORRELATION_LEVEL)
             mean_with, se_with = _with_unseen(guard, end, unseen[place])
@@ -213,13 +274,102 @@ def task_mean(
     )
 
 
-@dataclass(frozen=True)
-class _Sums:
+@dataclass(frozen=True, eq=False)
+class ItemSums:
     """(...) numbers of items, their sum and their sum of squares."""
 
     n: np.ndarray
     total: np.ndarray
     squares: np.ndarray
+
+    @classmethod
+    def of(cls, values: np.ndarray) -> "ItemSums":
+        x = np.asarray(values, dtype=float)
+        is_defined = ~np.isnan(x)
+        x = np.where(is_defined, x, 0.0)
+        return cls(is_defined.sum(axis=-1), x.sum(axis=-1), (x**2).sum(axis=-1))
+
+    @property
+    def tested(self) -> "ItemSums":
+        return self
+
+
+@dataclass(frozen=True, eq=False)
+class ClusterSums:
+    """Sums of values above 0 (`won`) and below (`lost`, positive), per cluster: (clusters, k).
+
+    `sizes` counts items, `n_won` and `n_lost` those above and below 0. `squares_won` and
+    `squares_lost` (k,) are sums of squares over all clusters. An item with a weight counts as often
+    in each of them; the weights of a column must add up to its number of items.
+    """
+
+    sizes: np.ndarray
+    won: np.ndarray
+    lost: np.ndarray
+    n_won: np.ndarray
+    n_lost: np.ndarray
+    squares_won: np.ndarray
+    squares_lost: np.ndarray
+
+    @classmethod
+    def of(cls, x: np.ndarray, clusters: np.ndarray) -> "ClusterSums":
+        """From values (items, k), NaN left out, and each item's cluster number."""
+        is_defined = ~np.isnan(x)
+        values = np.where(is_defined, x, 0.0)
+        won, lost = np.maximum(values, 0.0), np.maximum(-values, 0.0)
+        n_clusters = int(clusters.max(initial=-1)) + 1
+
+        def summed(part: np.ndarray) -> np.ndarray:
+            sums = np.zeros((n_clusters, x.shape[1]))
+            np.add.at(sums, clusters, part)
+            return sums
+
+        return cls(
+            sizes=summed(is_defined),
+            won=summed(won),
+            lost=summed(lost),
+            n_won=summed(values > 0),
+            n_lost=summed(values < 0),
+            squares_won=(won**2).sum(axis=0),
+            squares_lost=(lost**2).sum(axis=0),
+        )
+
+    @cached_property
+    def means(self) -> FamilyMeans:
+        return FamilyMeans(self.won - self.lost, self.sizes)
+
+    @cached_property
+    def tested(self) -> "_Clustered":
+        return _Clustered(self.means, self._largest_correlation)
+
+    @property
+    def _largest_correlation(self) -> np.ndarray:
+        """(k,) upper limits of the correlation within clusters.
+
+        The largest of three: of the values, of whether they are below 0, and of whether they are
+        above. Events in one direction may come in whole clusters while the values as a whole do
+        not. What never varies says nothing and counts as 0; where none varies, it is 1.
+        """
+        limits = [_correlation_limit(self.means, self.squares_won + self.squares_lost)]
+        for counts in (self.n_lost, self.n_won):
+            events = FamilyMeans(counts, self.sizes)
+            limits.append(_correlation_limit(events, counts.sum(axis=0)))
+        largest = np.nanmax(np.nan_to_num(np.stack(limits), nan=0.0), axis=0)
+        return np.where(np.isnan(limits).all(axis=0), 1.0, largest)
+
+    def few(self, end: float) -> FewAdverse:
+        """Return the lead that few events towards this end of the values leave to chance."""
+        events, favourable, adverse, squares = self.n_lost, self.won, self.lost, self.squares_lost
+        if end > 0:
+            events, favourable, adverse = self.n_won, self.lost, self.won
+            squares = self.squares_won
+        return FewAdverse.of(
+            FamilyMeans(events, self.sizes),
+            FamilyMeans(favourable, self.sizes),
+            FamilyMeans(adverse, self.sizes),
+            squares,
+            largest=abs(end),
+        )
 
 
 @dataclass(frozen=True)
@@ -247,40 +397,6 @@ def _columns(values: np.ndarray) -> np.ndarray:
     """(items, k) from (..., items)."""
     x = np.asarray(values, dtype=float)
     return x.reshape(-1, x.shape[-1]).T
-
-
-def _sums(values: np.ndarray, families: np.ndarray | None) -> _Sums | _Clustered:
-    if families is not None:
-        columns = _columns(values)
-        means = FamilyMeans.of(columns, families)
-        return _Clustered(means, _largest_correlation(columns, families, means))
-    x = np.asarray(values, dtype=float)
-    is_defined = ~np.isnan(x)
-    x = np.where(is_defined, x, 0.0)
-    return _Sums(is_defined.sum(axis=-1), x.sum(axis=-1), (x**2).sum(axis=-1))
-
-
-def _largest_correlation(x: np.ndarray, clusters: np.ndarray, means: FamilyMeans) -> np.ndarray:
-    """Upper limit of the correlation within clusters, one per column of `x` (items, k).
-
-    The largest of three: of the values, of whether they are below 0, and of whether they are above.
-    Events in one direction may come in whole clusters while the values as a whole do not. What
-    never varies says nothing and counts as 0; where none of the three varies, it is 1.
-    """
-    limits = np.stack(
-        [
-            _correlation_limit(means, (np.nan_to_num(x) ** 2).sum(axis=0)),
-            _indicator_limit(x < 0, x, clusters),
-            _indicator_limit(x > 0, x, clusters),
-        ]
-    )
-    largest = np.nanmax(np.nan_to_num(limits, nan=0.0), axis=0)
-    return np.where(np.isnan(limits).all(axis=0), 1.0, largest)
-
-
-def _indicator_limit(is_event: np.ndarray, x: np.ndarray, clusters: np.ndarray) -> np.ndarray:
-    events = np.where(np.isnan(x), np.nan, is_event)
-    return _correlation_limit(FamilyMeans.of(events, clusters), np.nansum(events, axis=0))
 
 
 def _correlation_limit(means: FamilyMeans, squares: np.ndarray) -> np.ndarray:
@@ -317,9 +433,9 @@ def _correlation_limit(means: FamilyMeans, squares: np.ndarray) -> np.ndarray:
     return np.where(varies, limit, np.nan)
 
 
-def _degrees_of_freedom(rows: _Sums | _Clustered) -> np.ndarray:
+def _degrees_of_freedom(rows: ItemSums | _Clustered) -> np.ndarray:
     """Degrees of freedom of a claim: NaN below 10 items or 6 effective clusters."""
-    if isinstance(rows, _Sums):
+    if isinstance(rows, ItemSums):
         return np.where(rows.n < MIN_N, np.nan, rows.n - 1.0)
     means = rows.means
     is_few = (means.n < MIN_N) | (means.n_effective < MIN_CLAIM_FAMILIES)
@@ -327,11 +443,11 @@ def _degrees_of_freedom(rows: _Sums | _Clustered) -> np.ndarray:
 
 
 def _with_unseen(
-    rows: _Sums | _Clustered, end: float, weight: float
+    rows: ItemSums | _Clustered, end: float, weight: float
 ) -> tuple[np.ndarray, np.ndarray]:
     """Mean and standard error with an unseen item, or cluster, of this weight at this end of the
     values."""
-    if isinstance(rows, _Sums):
+    if isinstance(rows, ItemSums):
         size = rows.n + weight
         mean = (rows.total + weight * end) / size
         # Items that all agree leave a variance of rounding errors, perhaps below 0.

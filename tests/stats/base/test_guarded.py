@@ -3,9 +3,8 @@
 import numpy as np
 import pytest
 
-from flipcore.stats.base.families import FamilyMeans
 from flipcore.stats.base.few_adverse import correlation_left_open
-from flipcore.stats.base.guarded import _largest_correlation, guarded_limits, guarded_t
+from flipcore.stats.base.guarded import ClusterSums, GuardedMean, guarded_limits, guarded_t
 
 SIGNED = (-1.0, 1.0)
 RUNS = 400
@@ -49,7 +48,7 @@ def test_the_correlation_is_1_where_clusters_differ_whole_and_small_where_items_
     clusters = clustered(60, 10)
     for world, low, high in ((together, 0.99, 1.0), (independent, 0.0, 0.15)):
         x = world(np.random.default_rng(3), clusters, 0.2, 0.2, runs=5).T
-        limits = _largest_correlation(x, clusters, FamilyMeans.of(x, clusters))
+        limits = ClusterSums.of(x, clusters).tested.correlation
         assert ((low <= limits) & (limits <= high)).all(), (world, limits)
 
 
@@ -59,14 +58,14 @@ def test_adverse_events_in_whole_clusters_count_although_the_differences_do_not_
     rng = np.random.default_rng(4)
     x = (rng.random(400) < 0.5).astype(float)
     x[clusters < 2] = -1.0
-    (limit,) = _largest_correlation(x[:, None], clusters, FamilyMeans.of(x[:, None], clusters))
+    (limit,) = ClusterSums.of(x[:, None], clusters).tested.correlation
     assert limit == pytest.approx(1.0)
 
 
 def test_values_that_never_vary_are_guarded_as_whole_clusters():
     clusters = clustered(10, 4)
     x = np.zeros((40, 1))
-    assert _largest_correlation(x, clusters, FamilyMeans.of(x, clusters)) == pytest.approx([1.0])
+    assert ClusterSums.of(x, clusters).tested.correlation == pytest.approx([1.0])
 
 
 def test_clusters_of_one_item_are_the_test_without_clusters():
@@ -160,3 +159,37 @@ def test_the_correlation_left_open_by_no_event_is_the_largest_and_by_many_alone_
     none, alone, together = correlation_left_open(counts, sizes)
     assert (none, together) == (0.5, 0.5)
     assert alone < 0.15
+
+
+@pytest.mark.parametrize("margin", [0.0, 0.01, 0.05, -0.02])
+def test_limits_and_test_agree_at_a_margin_where_few_losses_were_seen_too(margin):
+    """Few losses at a margin: the same law, with a true sum of the margin times the items."""
+    clusters = clustered(20, 10)
+    x = np.vstack(
+        [
+            losses_in_clusters(np.random.default_rng(9), clusters, 0.02, 0.4, runs=40),
+            independent(np.random.default_rng(9), clusters, 0.2, 0.02, runs=40),
+        ]
+    )
+    mean = GuardedMean.of(x, SIGNED, clusters)
+    low, high = mean.limits(0.025)
+    assert ((low > margin) == (mean.p_above(margin) < 0.025)).all()
+    assert ((high < margin) == (mean.p_below(margin) < 0.025)).all()
+    assert 0 < np.mean(low > margin) < 1
+
+
+def test_a_mean_of_weighted_items_is_that_of_items_counted_so_often():
+    rng, clusters = np.random.default_rng(10), clustered(15, 6)
+    x, often = independent(rng, clusters, 0.3, 0.2, runs=1).T, rng.integers(1, 4, clusters.size)
+    repeated = ClusterSums.of(np.repeat(x, often, axis=0), np.repeat(clusters, often))
+    weights = np.zeros((15, clusters.size))
+    weights[clusters, np.arange(clusters.size)] = often
+    parts = [np.ones(x.shape), np.maximum(x, 0), np.maximum(-x, 0), x > 0, x < 0]
+    squares = [(often[:, None] * part**2).sum(axis=0) for part in parts[1:3]]
+    weighted = ClusterSums(*(weights @ part for part in parts), *squares)
+    for first, second in zip(
+        GuardedMean(repeated, SIGNED, fears_few=True).limits(0.025),
+        GuardedMean(weighted, SIGNED, fears_few=True).limits(0.025),
+        strict=True,
+    ):
+        assert first == pytest.approx(second)
