@@ -51,8 +51,12 @@ def guarded_t(
 ) -> GuardedT:
     """Test the mean of `values` (..., items), NaN left out; `bounds` = (lowest below 0, highest
     above 0) of what an item's value can be; `families` (items,) numbers."""
-    mean, shape = GuardedMean.of(values, bounds, families), np.shape(values)[:-1]
-    return GuardedT(mean.p_above().reshape(shape), mean.p_below().reshape(shape))
+    sums, shape = _sums(values, families), np.shape(values)[:-1]
+    sides = []
+    for end in bounds:
+        side = GuardedSide.of(sums, bounds, end, fears_few=families is not None)
+        sides.append(side.p().reshape(shape))
+    return GuardedT(*sides)
 
 
 def guarded_limits(
@@ -66,90 +70,69 @@ def guarded_limits(
     exactly where `p_above` of `least` (..., items) is below it, and the upper one below 0 where
     `p_below` of `largest` is. Arrays have no items' axis; NaN where the test is."""
     out = []
-    for side, values in enumerate((least, largest)):
-        limit = GuardedMean.of(values, bounds, families).limit(side, alpha)
-        out.append(limit.reshape(np.shape(values)[:-1])[()])
+    for values, end in zip((least, largest), bounds, strict=True):
+        sums = _sums(values, families)
+        side = GuardedSide.of(sums, bounds, end, fears_few=families is not None)
+        out.append(side.limit(alpha).reshape(np.shape(values)[:-1])[()])
     return out[0], out[1]
 
 
 @dataclass(frozen=True, eq=False)
-class GuardedMean:
-    """Means (k,) of values between `bounds`, lowest below 0 and highest above it, from sums alone.
+class GuardedSide:
+    """Means (k,) tested against what lies on the side of `end`, with an unseen item there.
 
-    Tests are NaN below 10 items or 6 effective clusters. With `fears_few` a mean with adverse
-    events in few clusters must be more than they let it be by chance (`few_adverse`); so it is
-    where items share clusters.
+    `mean` and `se` have so much of it that the sum moves by one. `df` is NaN below 10 items or 6
+    effective clusters. With `few`, a mean with few events towards `end` must be more than they let
+    it be by chance.
     """
 
-    sums: "ItemSums | ClusterSums"
+    mean: np.ndarray
+    se: np.ndarray
+    df: np.ndarray
     bounds: tuple[float, float]
-    fears_few: bool = False
+    end: float
+    few: FewAdverse | None
 
     @classmethod
     def of(
-        cls, values: np.ndarray, bounds: tuple[float, float], families: np.ndarray | None = None
-    ) -> "GuardedMean":
-        """From values (..., items), NaN left out; a column for each place of the other axes."""
-        if families is None:
-            return cls(ItemSums.of(values), bounds)
-        return cls(ClusterSums.of(_columns(values), families), bounds, fears_few=True)
+        cls,
+        sums: "ItemSums | ClusterSums",
+        bounds: tuple[float, float],
+        end: float,
+        *,
+        fears_few: bool = False,
+    ) -> "GuardedSide":
+        """From sums; `end` is one of `bounds`."""
+        # So much of an item that the sum moves by one, whatever the scale.
+        mean, se = _with_unseen(sums.tested, end, 1 / abs(end))
+        few = sums.few(end) if fears_few and isinstance(sums, ClusterSums) else None
+        return cls(mean, se, _degrees_of_freedom(sums.tested), bounds, end, few)
 
-    @cached_property
-    def df(self) -> np.ndarray:
-        """(k,) degrees of freedom of a claim, NaN where none may be made."""
-        return _degrees_of_freedom(self.sums.tested)
-
-    def p_above(self, null: float = 0.0) -> np.ndarray:
-        """(k,) one-sided p of a mean of `null` or less."""
-        return self._p(0, null)
-
-    def p_below(self, null: float = 0.0) -> np.ndarray:
-        """(k,) one-sided p of a mean of `null` or more."""
-        return self._p(1, null)
-
-    def limits(self, alpha: float) -> tuple[np.ndarray, np.ndarray]:
-        """Return (k,) lower and upper limits at a one-sided `alpha`: what lies outside them has a
-        p below it."""
-        return self.limit(0, alpha), self.limit(1, alpha)
-
-    def limit(self, side: int, alpha: float) -> np.ndarray:
-        """(k,) the lower limit (`side` 0) or the upper one (1)."""
-        from scipy.special import stdtrit
-
-        mean, se = self._ends[side]
-        t, sign = stdtrit(self.df, 1 - alpha), np.sign(self.bounds[side])
-        limits = mean + sign * t * se
-        if self.fears_few:
-            few = self._few[side]
-            worse = np.minimum(-sign * limits, few.limit(t))
-            limits = np.where(few.is_few, -sign * worse, limits)
-        return np.clip(limits, *self.bounds)
-
-    def _p(self, side: int, null: float) -> np.ndarray:
+    def p(self, null: float = 0.0) -> np.ndarray:
+        """(k,) one-sided p of a mean that is `null` or on the side of `end`."""
         from scipy.special import stdtr
 
-        mean, se = self._ends[side]
         # A low adverse end speaks against "above", and the statistic's sign follows that end.
-        sign, df = np.sign(self.bounds[side]), self.df
+        sign = np.sign(self.end)
         p = np.where(
-            np.isnan(df), np.nan, stdtr(np.nan_to_num(df, nan=1.0), sign * (mean - null) / se)
+            np.isnan(self.df),
+            np.nan,
+            stdtr(np.nan_to_num(self.df, nan=1.0), sign * (self.mean - null) / self.se),
         )
-        if not self.fears_few:
+        if self.few is None:
             return p
-        few = self._few[side]
-        return np.where(few.is_few, np.maximum(p, few.p(df, -sign * null)), p)
+        return np.where(self.few.is_few, np.maximum(p, self.few.p(self.df, margin=-sign * null)), p)
 
-    @cached_property
-    def _ends(self) -> tuple[tuple[np.ndarray, np.ndarray], ...]:
-        """Mean and standard error with so much of an unseen item at either end that the sum moves
-        by one, whatever the scale."""
-        tested = self.sums.tested
-        return tuple(_with_unseen(tested, end, 1 / abs(end)) for end in self.bounds)
+    def limit(self, alpha: float) -> np.ndarray:
+        """(k,) limits towards `end`: what they exclude has a `p` below the one-sided `alpha`."""
+        from scipy.special import stdtrit
 
-    @cached_property
-    def _few(self) -> "tuple[FewAdverse, ...]":
-        assert isinstance(self.sums, ClusterSums)
-        return tuple(self.sums.few(end) for end in self.bounds)
+        t, sign = stdtrit(self.df, 1 - alpha), np.sign(self.end)
+        limits = self.mean + sign * t * self.se
+        if self.few is not None:
+            worse = np.minimum(-sign * limits, self.few.limit(t))
+            limits = np.where(self.few.is_few, -sign * worse, limits)
+        return np.clip(limits, *self.bounds)
 
 
 @dataclass(frozen=True)
@@ -233,11 +216,7 @@ def task_mean(
     ends: list[list[tuple[float, float]]] = [[], []]
     for values, clusters in tasks:
         x = np.asarray(values, dtype=float)
-        sums = (
-            ItemSums.of(x[None, :])
-            if clusters is None
-            else ClusterSums.of(x[:, None], clusters).tested
-        )
+        sums = _sums(x[None, :], clusters).tested
         if isinstance(sums, _Clustered):
             seen = sums.means
             mean, variance = float(seen.values[0]), float(seen.se[0]) ** 2
@@ -393,10 +372,12 @@ class _Clustered:
         return _Clustered(self.means, np.maximum(self.correlation, np.clip(open_still, 0.0, 1.0)))
 
 
-def _columns(values: np.ndarray) -> np.ndarray:
-    """(items, k) from (..., items)."""
+def _sums(values: np.ndarray, families: np.ndarray | None) -> ItemSums | ClusterSums:
+    """Sums of values (..., items), NaN left out; a column for each place of the other axes."""
+    if families is None:
+        return ItemSums.of(values)
     x = np.asarray(values, dtype=float)
-    return x.reshape(-1, x.shape[-1]).T
+    return ClusterSums.of(x.reshape(-1, x.shape[-1]).T, families)
 
 
 def _correlation_limit(means: FamilyMeans, squares: np.ndarray) -> np.ndarray:
