@@ -37,6 +37,7 @@ from flipcore.datasets.recorded.log_records import (
 )
 from flipcore.datasets.recorded.plain_tables import NotPlain, PlainRow, PlainTable
 from flipcore.datasets.recorded.table_names import first_states, names_of_tables
+from flipcore.datasets.tables.grid import FEWEST_CLUSTERS
 from flipcore.datasets.tables.sentence import question_text
 from flipcore.datasets.tables.table_reading import Question
 from flipcore.extractors import EXTRACTORS
@@ -340,7 +341,6 @@ NOTHING_READ = ""  # in the place of a scorer: a call that failed, or a row with
 SAID_LATER = ("score", "percentages")  # questions whose tables are refused by their own sentence
 _MOST_READ_AS = 3  # ways of reading tables that are said
 _NEARLY_ALL = 0.9  # of a column's scores from 0 to 1: then one outside is no grade on another scale
-LEAST_FAMILIES = 10  # fewer clusters give no interval
 N_REFUSED = 200
 _EVERY = 2_000
 _N_FIRST = 8  # records that are shown
@@ -1164,7 +1164,7 @@ class _Items:
 
     def has_families(self, task: str) -> bool:
         """Return whether the items of a task share enough templates or passages to be clusters."""
-        return LEAST_FAMILIES <= self.n_families[task] < self.n_items[task]
+        return FEWEST_CLUSTERS <= self.n_families[task] < self.n_items[task]
 
     def sentences(self, clusters: Mapping[str, str]) -> list[str]:
         """Say how items met, where that is not by hash or id, and which are clusters."""
@@ -1180,14 +1180,18 @@ class _Items:
                 documents.n_by_text, "item has another id", "items have other ids"
             )
             sentences.append(f"{with_other_ids} in another file: joined by text.")
-        for task in (
-            task for task, how in clusters.items() if how == "family" and self.n_families[task]
-        ):
+        for task, how in clusters.items():
             n, among = self.n_families[task], self.n_items[task]
-            sentences.append(
-                f"{task}: {among:,} items share {n:,} templates or passages; each counts as "
-                "one cluster."
-            )
+            if how == "family" and n:
+                sentences.append(
+                    f"{task}: {among:,} items share {n:,} templates or passages; each counts as "
+                    "one cluster."
+                )
+            elif 1 < n < min(FEWEST_CLUSTERS, among):
+                sentences.append(
+                    f"{task}: {among:,} items share {n:,} templates or passages, too few for an "
+                    "error bar: each item counts alone, which is too sure where they differ."
+                )
         return sentences
 
 

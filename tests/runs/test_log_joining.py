@@ -160,6 +160,7 @@ def test_items_on_one_passage_are_one_cluster(tmp_path, store, n_passages, words
     assert frame["item_id"].nunique() == 24
     assert studies.readouts(store, study_id)["family"].nunique() == n_clusters
     assert any("share 12 templates or passages" in one for one in log_survey.sentences()) == (n_clusters == 12)
+    assert any("share 4 templates or passages, too few" in text for text in log_survey.sentences()) == (n_passages == 4)
 
 
 @pytest.mark.slow

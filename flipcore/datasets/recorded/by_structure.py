@@ -53,7 +53,6 @@ _DECLARED = {
     "finish": ("finish_reason", "stop_reason", "finishReason", "stopReason"),
     "order": ("permutation", "option_order", "order"),
 }
-_SUBJECTS = ("category", "categories", "subject", "topic", "domain", "thema", "fach", "kategorie", "materia")
 
 
 def read_by_structure(path: str | Path, words: Mapping[str, str]) -> TableReading:
@@ -201,9 +200,9 @@ def _with_grid(
         changes["scorer"] = grid.scorer
     if recording.score and not recording.prompt:
         changes |= {"answers": "text", "question": ""}
-        changes["category"] = next((name for name in grid.clusters if words_of(name)[-1] in _SUBJECTS), "")
+        changes["category"] = next((name for name in grid.clusters if names(name, "subject")), "")
     # a subject groups questions that were not made from one another
-    sources = [name for name in grid.clusters if not any(word in _SUBJECTS for word in words_of(name))]
+    sources = [name for name in grid.clusters if not names(name, "subject")]
     changes["cluster"] = next((name for name in sources if name != recording.tasks), "")
     figures = [name for name in roles.contexts if names(name, "figure") and _is_path(variants, name)]
     figures += [name for name in grid.items if names(name, "context") and name not in roles.contexts]

@@ -17,6 +17,7 @@ NAMED_RUN = (
     0.85  # of the rows are told apart by a column that is called a run; the others repeat it
 )
 MOST_LEVELS = 200  # of a condition
+FEWEST_CLUSTERS = 10  # fewer have no error bar, and each item counts alone
 LEAST_ITEMS = 5
 MOST_FRACTIONS = 12  # of a setting such as the temperature; more are measures
 MIN_OUTPUT = 8  # characters: shorter outputs are alike by chance

@@ -1,5 +1,7 @@
 """Step 12: how a table was read, in one sentence, and its open questions."""
 
+from flipcore.datasets.tables.grid import FEWEST_CLUSTERS
+from flipcore.datasets.tables.stems import names
 from flipcore.datasets.tables.table_reading import Question, TableReading
 from flipcore.text.counts import count_of
 
@@ -35,7 +37,7 @@ def sentence(reading: TableReading) -> str:
     if roles.people:
         said.append(f"people's labels: {', '.join(roles.people)}")
     for name, n in zip(grid.clusters, reading.n_clusters, strict=False):
-        said.append(f"clusters: {name} ({n:,})")
+        said.append(_group_text(name, n))
     if reading.unused:
         said.append(f"not used: {_few(reading.unused)}")
     if reading.other_sheets:
@@ -52,6 +54,18 @@ def _items_text(reading: TableReading, item: str) -> str:
     if n_left:
         return f"{count_of(reading.n_items, 'question')} ({item}) in {reading.n_files:,} files"
     return f"{count_of(n_each, 'question')} ({item}) in each of {reading.n_files:,} files"
+
+
+def _group_text(name: str, n_groups: int) -> str:
+    """Name a column that groups questions, and say whether its groups are counted."""
+    if names(name, "subject"):
+        return f"categories: {name} ({n_groups:,})"
+    if n_groups < FEWEST_CLUSTERS:
+        return (
+            f"clusters: {name} ({n_groups:,}, too few for an error bar: each question counts "
+            "alone, which is too sure where they differ)"
+        )
+    return f"clusters: {name} ({n_groups:,})"
 
 
 def _arm_words(conditions: tuple[str, ...]) -> tuple[str, str]:

@@ -535,3 +535,22 @@ def test_scores_before_and_after_are_asked_about(tmp_path):
     for choice, arms in zip(question.choices, (("before", "after"), ()), strict=True):
         answered = read_table(tmp_path / "table.jsonl", dict(word.split("=", 1) for word in choice.words))
         assert answered.arms == arms and not answered.questions
+
+
+@pytest.mark.parametrize(
+    "column, n_groups, said",
+    [
+        ("passage", 12, "clusters: passage (12)."),
+        ("passage", 9, "clusters: passage (9, too few for an error bar: each question counts alone"),
+        ("subject", 12, "categories: subject (12)."),
+    ],
+)
+def test_the_sentence_says_whether_groups_are_counted(tmp_path, column, n_groups, said):
+    rows = [
+        {"id": f"q{i}", column: f"g{i % n_groups}", "model": model, "output": "AB"[i % 2], "gold": "AB"[i % 3 == 0]}
+        for i in range(48)
+        for model in ("one", "two")
+    ]
+    path = tmp_path / "table.jsonl"
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+    assert said in sentence(read_table(path))
