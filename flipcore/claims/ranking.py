@@ -1,8 +1,8 @@
 """Claims about several models: which is better at the study's own prompt, and how far it holds.
 
-A way is a variant of the prompt under one extractor. Two families, because two questions are
-asked: the study's own prompt under the reference extractor was declared beforehand, and all ways
-together were not.
+A way is one variant of the prompt read by one extractor. The declared way is the study's own prompt
+under the reference extractor. Its tests are corrected among themselves only, because it was
+declared before anybody saw an answer. The tests of all ways together are a second family.
 """
 
 import math
@@ -203,7 +203,7 @@ def best_claim(contest: Contest, level: float = LEVEL) -> Claim:
         )
     more = n_more_items(contest, first, second, level)
     numbers |= {"not_behind": tuple(firsts), "n_more_items": more}
-    # No further item reads what was not read.
+    # Further items cannot decide what unread answers of the present ones leave open.
     if outcome != FIRST and math.isfinite(more) and not most:
         decides = (
             f"About {round_up(more):,} more items would decide between {names[0]} and {names[1]}"
@@ -215,6 +215,7 @@ def best_claim(contest: Contest, level: float = LEVEL) -> Claim:
     detail = f"{lead_p}{_own_detail(contest, n, all_models)}"
     if len(firsts) > MOST_NAMES and outcome == SOME:
         detail = f"Not shown to be behind another: {', '.join(firsts)}. {detail}"
+    # An undecided best model still asserts that the others are behind.
     is_asserted = outcome != NONE
     claim = Claim(BETTER, outcome, sentence, asserted=is_asserted, detail=detail, numbers=numbers)
     return claim.not_claimed(contest.own_gate_reason)
@@ -273,7 +274,7 @@ def lead_claim(contest: Contest, j: int, k: int, extractor: str, level: float = 
         sentence = sentence.removesuffix(".") + f", {p_text(p)}."
         detail = _own_detail(contest, n, (j, k))
     more = n_more_items(contest, j, k, level)
-    # No further item reads what was not read.
+    # Further items cannot decide what unread answers of the present ones leave open.
     is_all_read = not _unread(contest, contest.own_way, (j, k))[0].max()
     if not asserted and math.isfinite(more) and is_all_read:
         detail = (
@@ -406,19 +407,15 @@ def pair_claim(contest: Contest, j: int, k: int, level: float = LEVEL) -> Claim:
             f" {len(claimed_leads) - n_ways} more are not compared: one of them was never read "
             "there."
         )
-    numbers = {
-        "ahead": ahead,
-        "behind": behind,
-        "ways": n_ways,
-        "open": n_open,
-        "separate": (n_first, n_second),
-    }
-    is_asserted = bool(n_separating)
+    n_by_model = (n_first, n_second)
+    numbers = {"ahead": ahead, "behind": behind, "ways": n_ways, "open": n_open}
+    numbers["separate"] = n_by_model
+    is_asserted = outcome == SOME
     return Claim(SEPARATED, outcome, sentence, asserted=is_asserted, detail=detail, numbers=numbers)
 
 
 def _n_separating(p: np.ndarray, level: float) -> int:
-    """Count the ways whose p is small enough at this level; NaN of a way without answers is not."""
+    """Count the ways that separate two models at this level; p is NaN for a way without answers."""
     # A p of exactly .05 counts, whatever 1 - 0.95 rounds to.
     return int((np.nan_to_num(p, nan=1.0) <= 1 - level + 1e-12).sum())
 

@@ -29,10 +29,10 @@ class Question(StrEnum):
 
 @dataclass(frozen=True)
 class Settings:
-    """The choices that an answer depends on; where nobody chose they are empty.
+    """Choices of a reader on which an answer depends. Empty ones are left to the study.
 
-    `reference` is the reference extractor, `role` that of the items that count, `axes` those whose
-    variants count as drawn at random, `level` that of the intervals.
+    `reference` is the name of the reference extractor and `role` the role of the items that count.
+    Variants of `axes` count as drawn at random. `level` is that of the intervals.
     """
 
     reference: str = ""
@@ -78,7 +78,7 @@ class Answer(ABC):
         return notebook_table(self.rows())
 
     def text(self) -> str:
-        """Return the claims, one per line."""
+        """Return the sentences of the claims, one per line, without the details of `lines`."""
         return "\n".join(claim.text for claim in self.claims if claim.text)
 
     def figure(self, dark: bool = False) -> Figure:  # noqa: FBT001, FBT002 -- notebooks call it so

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from flipcore.claims import ranking as claims
+from flipcore.claims import ranking as ranking_claims
 from flipcore.claims.claim import Claim
 from flipcore.claims.ranking import Contest
 from flipcore.claims.score import QUESTIONS_ONLY
@@ -28,7 +28,7 @@ from flipcore.stats.ranking.order import order, rank_limits
 from flipcore.stats.ranking.ways import scores
 from flipcore.text.counts import count_of
 
-LEVEL = claims.LEVEL
+LEVEL = ranking_claims.LEVEL
 
 
 @dataclass(frozen=True)
@@ -64,7 +64,7 @@ class RankingReport(Answer):
     @property
     def winners(self) -> Claim:
         """Claim on how often each model is first over all ways."""
-        return claims.winners(self.contest)
+        return ranking_claims.winners(self.contest)
 
     @property
     def claims(self) -> tuple[Claim, ...]:
@@ -83,16 +83,16 @@ class RankingReport(Answer):
         return lines
 
     def rows(self) -> Iterator[Row]:
-        """Every model's accuracy under every way, then `pair_rows`."""
+        """Every model's accuracy under every way, then the lead of each pair."""
         for i, way in enumerate(self.contest.order.scores.ways):
             for m, model in enumerate(self.contest.models):
-                where, estimate = claims.place(way), accuracy(self.contest, i, m)
+                where, estimate = ranking_claims.place(way), accuracy(self.contest, i, m)
                 place = {"model": model, "way": where}
                 yield Row(model, where, "accuracy under a way", estimate, place=place)
-        yield from self.pair_rows()
+        yield from self._leads()
 
-    def pair_rows(self) -> Iterator[Row]:
-        """The lead of the first of each pair at the study's own prompt."""
+    def _leads(self) -> Iterator[Row]:
+        """Lead of the first of each pair at the study's own prompt."""
         for pair in self.pairs:
             place, title = {"first": pair.first, "second": pair.second}, f"lead over {pair.second}"
             lead = pair.paired.difference
@@ -101,7 +101,7 @@ class RankingReport(Answer):
     @property
     def frame(self) -> pd.DataFrame:
         """Table of pairs: the ways are many and have no claim of their own."""
-        return notebook_table(self.pair_rows())
+        return notebook_table(self._leads())
 
     def as_dict(self) -> dict[str, Any]:
         return {
@@ -120,8 +120,8 @@ def compares_models(study: Study) -> bool:
 
 
 def roles_of(frame: pd.DataFrame) -> list[str]:
-    """The roles of the items, those that are judged before those that they are compared with. Sets
-    in different roles are not pooled: what differs between them is asked."""
+    """Roles of the items: the benchmark's first, then those of controls. A ranking counts the items
+    of one role only, because models may differ between a benchmark and its controls."""
     if frame.empty:
         return []
     return sorted(frame["role"].unique(), key=lambda role: role in CONTROL_ROLES)
@@ -143,8 +143,8 @@ def ranking_report(
         return None
     own_reference = reference or default_reference(list(part["extractor"].unique()), scorers)
     # Ways behind a closed gate are shown and claim nothing.
-    contest = claims.contest(order(scores(part)), own_reference, closed_gates)
-    best = claims.best_claim(contest, level)
+    contest = ranking_claims.contest(order(scores(part)), own_reference, closed_gates)
+    best = ranking_claims.best_claim(contest, level)
     pairs = tuple(_model_pair(contest, j, k, level) for j, k in combinations(by_rank(contest), 2))
     notes = tuple(_notes(contest))
     return RankingReport(contest, role, own_reference, best, pairs, notes, level)
@@ -169,15 +169,15 @@ def _model_pair(contest: Contest, j: int, k: int, level: float) -> ModelPair:
     paired = paired_scores(own_values[:, k], own_values[:, j], families, level=level)
     # Holm ran over both directions of every pair already.
     p = float(np.fmin(contest.p_own[j, k], contest.p_own[k, j]))
-    joint = claims.difference(contest, j, k, level)
-    claim = claims.pair_claim(contest, j, k, level)
+    joint = ranking_claims.difference(contest, j, k, level)
+    claim = ranking_claims.pair_claim(contest, j, k, level)
     return ModelPair(contest.models[j], contest.models[k], paired, joint, p, claim)
 
 
 def _notes(contest: Contest) -> list[str]:
     notes, ways = [], contest.order.scores.ways
     for gate, reason in contest.closed_gates.items():
-        n = sum(claims.closes(gate, way) for way in ways)
+        n = sum(ranking_claims.closes(gate, way) for way in ways)
         # A gate may be closed for an axis that this study does not ask.
         if n:
             left_out = f"{n} of {count_of(len(ways), 'way')} {'is' if n == 1 else 'are'}"
@@ -192,13 +192,13 @@ def _notes(contest: Contest) -> list[str]:
 
 
 def way_rows(contest: Contest, level: float = LEVEL) -> list[dict[str, Any]]:
-    """One row per way: each model's accuracy with its interval, its rank and its rank interval over
-    all ways ("1–2")."""
+    """One row per way: each model's accuracy with its interval, and its rank with an interval that
+    holds for all ways at once ("2 [1, 3]")."""
     best, worst = rank_limits(contest.p_by_way, 1 - level)
     rows = []
     for i, way in enumerate(contest.order.scores.ways):
         row: dict[str, Any] = {
-            "way": claims.place(way),
+            "way": ranking_claims.place(way),
             "items": int(contest.order.n[i]),
             "claimed": bool(contest.is_claimed[i]),
         }
@@ -229,8 +229,8 @@ def rank_text(rank: float, best: int, worst: int, *, is_claimed: bool) -> str:
 
 
 def accuracy(contest: Contest, way: int, model: int) -> Estimate:
-    """The accuracy of a model under a way, over the items that all of its models have; missing
-    where too little was read of it."""
+    """Accuracy of a model under a way, over the items that every model answered there; missing
+    where too few of the model's answers could be read."""
     values, is_common = contest.order.scores, contest.order.scores.common(way)
     unread = _unread(contest, way, model)
     if is_unread(values.ways[way].extractor, unread):

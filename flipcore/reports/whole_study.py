@@ -233,7 +233,7 @@ class WholeStudy:
         """Return the answer to a question, computed once per settings; None where there is none."""
         settings = settings or Settings(reference=self.reference)
         if (question, settings) not in self._answers:
-            self._answers[question, settings] = answer(question, self, settings)
+            self._answers[question, settings] = compute_answer(question, self, settings)
         return self._answers[question, settings]
 
     @property
@@ -416,7 +416,7 @@ def whole_study(store: Store, study_id: str, reference: str | None = None) -> Wh
     return WholeStudy(store, study_id, reference or "")
 
 
-def answer(question: Question, study: WholeStudy, settings: Settings) -> Answer | None:
+def compute_answer(question: Question, study: WholeStudy, settings: Settings) -> Answer | None:
     """Compute what a study says to a question; None where there is nothing to say."""
     if question is Question.RANKING:
         return ranking_report(

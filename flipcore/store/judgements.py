@@ -25,12 +25,18 @@ _ID = re.compile(r"[0-9a-f]{20}")
 
 @dataclass(frozen=True)
 class Kind:
-    """A kind of judgement. `subject` are the columns that name what was judged; `series` those by
-    which rows of one reviewer on one subject stand beside each other; `words` the answers that a
-    column may hold, and `refusal` the sentence for any other. An undo empties the columns
-    `emptied`; where there is none, another answer replaces the first. `is_seen` is the rule, in
-    SQL, on what may be shown, and `reads` what a reviewer needs to read their own rows where they
-    may read no results. `in_files` are the columns that leave in a file."""
+    """A kind of judgement: its table, and the question that is asked of each subject.
+
+    - `subject`: columns that name what was judged.
+    - `series`: columns besides reviewer and subject; a reviewer's judgements of one subject that
+      differ in them all stand, where otherwise the latest replaces the others.
+    - `words`: the answers that a column may hold; `refusal` is the error for any other.
+    - `emptied`: the values of columns in a row that undoes. A kind without undo has none: a second
+      answer replaces the first.
+    - `is_seen`: the rule, in SQL, of the rows that may be shown.
+    - `reads`: the permission with which reviewers read their own rows if they may read no results.
+    - `in_files`: the columns that are written to a file.
+    """
 
     table: str
     key: str
@@ -60,9 +66,12 @@ class Kind:
         created_at: dt.datetime | None = None,
         **marks: Any,
     ) -> dict:
-        """Return a row of the table. Its id is made of `values` in their order, or is `row_id`
-        where that is one; `marks` as `by_choice` are no part of it. Raises BadInput for an answer
-        that is none."""
+        """Return a row of the table.
+
+        Its id is `row_id` if that has the form of an id, else a digest of `values` in their order.
+        `marks`, such as `by_choice`, do not enter the digest. Raises BadInput for an answer that is
+        not among `words`.
+        """
         for column, words in self.words.items():
             if values[column] not in words:
                 raise BadInput(self.refusal.format(str(values[column])[:40]))
@@ -141,7 +150,7 @@ OUTPUT_LABELS = Kind(
     "label_id",
     subject=("call_id",),
     question="What does this output answer?",
-    # Labels of pairs are no labels of single outputs.
+    # An output may be labeled alone and as one of a pair: the two have different rules.
     series=("rule_version",),
     emptied={"answer": None},
 )

@@ -1,4 +1,4 @@
-"""Answers of a study, computed once per revision and settings for whoever looks."""
+"""Cache of answers: each question of a study is answered once per revision and settings."""
 
 from collections.abc import Mapping, Sequence
 from functools import cached_property
@@ -10,7 +10,7 @@ from flipcore.core.study import Study
 from flipcore.core.work import say_step
 from flipcore.reports.answer import Question, Settings
 from flipcore.reports.memory import Measurement, measurements_of
-from flipcore.reports.whole_study import WholeStudy, answer
+from flipcore.reports.whole_study import WholeStudy, compute_answer
 from pages.common import gates, session
 
 STEPS = {
@@ -22,7 +22,7 @@ STEPS = {
 
 
 class PageStudy(WholeStudy):
-    """A study of which the pages remember rows and answers."""
+    """A study whose rows and answers come from the caches of the pages."""
 
     @property
     def study(self) -> Study:
@@ -61,13 +61,13 @@ def answer_of(
 ) -> Any:
     """Return what the study says to a question, under a lock where one is named; None where there
     is nothing to say."""
-    return _answer(study_id, question, settings or Settings(), lock)
+    return _cached_answer(study_id, question, settings or Settings(), lock)
 
 
 @session.cached("Reading the answers", 64, gates.with_labels, is_kept=True)
-def _answer(study_id: str, question: Question, settings: Settings, lock: str | None) -> Any:
+def _cached_answer(study_id: str, question: Question, settings: Settings, lock: str | None) -> Any:
     say_step(STEPS[question])
-    return answer(question, PageStudy(session.store(), study_id, lock=lock), settings)
+    return compute_answer(question, PageStudy(session.store(), study_id, lock=lock), settings)
 
 
 @session.cached("Testing every detector", 16, is_kept=True)

@@ -5,7 +5,8 @@ The cross-validation is permuted 19 times here, not 199: what a page shows of it
 
 import pytest
 
-from tests.pages.opening import clear_caches, few_permutations
+from flipcore.runs import demo
+from tests.pages.opening import clear_caches, few_permutations, quiet
 
 
 @pytest.fixture(autouse=True, scope="module")
@@ -30,3 +31,11 @@ def another_store():
     clear_caches()
     yield
     clear_caches()
+
+
+@pytest.fixture
+def path(file, monkeypatch):
+    """The `file` of a test module, as the only store that the pages see."""
+    quiet(monkeypatch, file)
+    monkeypatch.setattr(demo, "demo_studies", list)
+    return file

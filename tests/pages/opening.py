@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+import pytest
 import streamlit as st
 from streamlit.navigation.page import calc_hash
 from streamlit.testing.v1 import AppTest
@@ -13,6 +14,8 @@ from tests.browser.quick_server import FEW_PERMUTATIONS
 from tests.browser.serving import ROOT
 
 STUDIES = "studies/page.py"
+# The marks of a module that opens pages. Streamlit warns of threads without a script context.
+PAGE_MARKS = [pytest.mark.slow, pytest.mark.filterwarnings("ignore"), pytest.mark.usefixtures("allowed_folders")]
 
 
 def new_app(page: str = STUDIES, state: Mapping[str, Any] | None = None, **link: str) -> AppTest:

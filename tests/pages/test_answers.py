@@ -14,18 +14,13 @@ from flipcore.reports.answer import Question
 from flipcore.reports.exports.document import report
 from flipcore.reports.rows import plain
 from flipcore.reports.whole_study import whole_study
-from flipcore.runs import demo
 from flipcore.store.connection import Store
 from tests.claims.walks import sent
-from tests.pages.opening import clear_caches, opened, quiet
+from tests.pages.opening import PAGE_MARKS, clear_caches, opened
 from tests.reports.exports.reading import everything_in
 from tests.stores import store_with
 
-pytestmark = [
-    pytest.mark.slow,
-    pytest.mark.filterwarnings("ignore"),
-    pytest.mark.usefixtures("allowed_folders"),
-]  # Streamlit's own: threads without a script context
+pytestmark = PAGE_MARKS
 STUDY = Study(
     "two models",
     (ItemSource("flipscope_choice", "target", 12), ItemSource("pocket_choice", "retro", 12)),
@@ -43,15 +38,6 @@ S, FIRST = STUDY.study_id, "simulated-noisy"
 @pytest.fixture(scope="module")
 def file(tmp_path_factory):
     return store_with(tmp_path_factory.mktemp("answers"), STUDY, shipped=True)
-
-
-@pytest.fixture
-def path(file, monkeypatch):
-    quiet(monkeypatch, file)
-    monkeypatch.setattr(demo, "demo_studies", list)
-    clear_caches()
-    yield file
-    clear_caches()
 
 
 def as_json(answer) -> str:

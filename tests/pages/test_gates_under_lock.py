@@ -10,15 +10,11 @@ from flipcore.reports.exports.document import report
 from flipcore.runs import demo
 from flipcore.store.connection import Store
 from flipcore.store.queries import locks
-from tests.pages.opening import opened, quiet, words
+from tests.pages.opening import PAGE_MARKS, opened, quiet, words
 from tests.pages.test_memorization import memory_study
 from tests.stores import store_with
 
-pytestmark = [
-    pytest.mark.slow,
-    pytest.mark.filterwarnings("ignore"),
-    pytest.mark.usefixtures("allowed_folders"),
-]  # Streamlit's own: threads without a script context
+pytestmark = PAGE_MARKS
 AFTERWARDS = "Closed after the lock."
 FLIPS = Study(
     "set aside",

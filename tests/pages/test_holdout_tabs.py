@@ -13,16 +13,12 @@ from flipcore.core.records import digest
 from flipcore.store.connection import Store
 from flipcore.vectors import map_jobs
 from flipcore.vectors.embeddings import EMBEDDINGS
-from tests.pages.opening import words
+from tests.pages.opening import PAGE_MARKS, words
 from tests.vectors.embeddings.items import entry, topical
 
 MAP = "import streamlit as st\nfrom pages.holdout import map\nmap.show(*st.session_state['given'])"
 INSIDE = MAP.replace("map", "look_inside")
-pytestmark = [
-    pytest.mark.slow,
-    pytest.mark.filterwarnings("ignore"),
-    pytest.mark.usefixtures("allowed_folders"),
-]  # Streamlit's own: threads without a script context
+pytestmark = PAGE_MARKS
 
 
 @pytest.fixture

@@ -14,14 +14,10 @@ from flipcore.store.connection import Store
 from flipcore.store.queries import studies
 from flipcore.store.rows import study_row
 from pages import navigation
-from tests.pages.opening import opened, quiet, words
+from tests.pages.opening import PAGE_MARKS, opened, quiet, words
 from tests.runs.test_runner import tiny_study
 
-pytestmark = [
-    pytest.mark.slow,
-    pytest.mark.filterwarnings("ignore"),
-    pytest.mark.usefixtures("allowed_folders"),
-]  # Streamlit's own: threads without a script context
+pytestmark = PAGE_MARKS
 
 STUDY = Study(
     "hostile", (ItemSource("flipscope_choice", n=2),), (Part("identity"),), (Part("regex"),), (ModelUse("simulated-clean"),)

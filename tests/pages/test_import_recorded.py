@@ -12,14 +12,10 @@ from flipcore.runs import log_import
 from pages.studies.import_outputs import FIELDS
 from tests.browser.serving import ROOT
 from tests.datasets.recorded import harness_files as made
-from tests.pages.opening import quiet, words
+from tests.pages.opening import PAGE_MARKS, quiet, words
 from tests.runs.test_importing import ROWS
 
-pytestmark = [
-    pytest.mark.slow,
-    pytest.mark.filterwarnings("ignore"),
-    pytest.mark.usefixtures("allowed_folders"),
-]  # Streamlit's own: threads without a script context
+pytestmark = PAGE_MARKS
 
 
 @pytest.fixture

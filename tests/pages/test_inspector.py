@@ -12,14 +12,10 @@ from flipcore.store.connection import Store
 from flipcore.store.queries import studies
 from flipcore.store.queries.inspection import inspection
 from pages.common import differences as marks_of_words
-from tests.pages.opening import opened, quiet
+from tests.pages.opening import PAGE_MARKS, opened, quiet
 from tests.runs.test_runner import tiny_study
 
-pytestmark = [
-    pytest.mark.slow,
-    pytest.mark.filterwarnings("ignore"),
-    pytest.mark.usefixtures("allowed_folders"),
-]  # Streamlit's own: threads without a script context
+pytestmark = PAGE_MARKS
 MODEL, AXIS = "simulated-artifact-prone", "option_order"
 
 

@@ -10,16 +10,12 @@ from flipcore.core.study import ItemSource, ModelUse, Part, Study
 from flipcore.runs import demo, runner
 from flipcore.store.connection import Store
 from pages.memorization.items import PARTS
-from tests.pages.opening import opened, quiet, words
+from tests.pages.opening import PAGE_MARKS, opened, quiet, words
 from tests.runs.test_runner import tiny_study
 from tests.stores import built_once, copy_of
 
 ONE_STORE = True  # only the last test writes to it
-pytestmark = [
-    pytest.mark.slow,
-    pytest.mark.filterwarnings("ignore"),
-    pytest.mark.usefixtures("allowed_folders"),
-]  # Streamlit's own: threads without a script context
+pytestmark = PAGE_MARKS
 
 
 def memory_study() -> Study:

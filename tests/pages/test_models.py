@@ -7,14 +7,10 @@ from flipcore.core.paths import POCKET
 from flipcore.models import own_models
 from flipcore.models.own_models import card_from
 from tests.models.manners import MANNERS, Manner, Mannered
+from tests.pages.opening import PAGE_MARKS, quiet, words
 from tests.pages.opening import opened as opened_page
-from tests.pages.opening import quiet, words
 
-pytestmark = [
-    pytest.mark.slow,
-    pytest.mark.filterwarnings("ignore"),
-    pytest.mark.usefixtures("allowed_folders"),
-]  # Streamlit's own: threads without a script context
+pytestmark = PAGE_MARKS
 BY_NAME = {manner.name: manner for manner in MANNERS}
 
 

@@ -18,13 +18,9 @@ from flipcore.store.connection import Store
 from flipcore.store.queries import review
 from flipcore.store.rows import study_row
 from flipcore.store.visible import HIDDEN
-from tests.pages.opening import opened, quiet, words
+from tests.pages.opening import PAGE_MARKS, opened, quiet, words
 
-pytestmark = [
-    pytest.mark.slow,
-    pytest.mark.filterwarnings("ignore"),
-    pytest.mark.usefixtures("allowed_folders"),
-]  # Streamlit's own: threads without a script context
+pytestmark = PAGE_MARKS
 
 
 @pytest.fixture

@@ -11,16 +11,12 @@ from flipcore.runs.log_import import store_logs
 from flipcore.runs.log_survey import survey
 from flipcore.store.queries import studies
 from pages.memorization.items import PARTS
-from tests.pages.opening import opened, quiet, words
+from tests.pages.opening import PAGE_MARKS, opened, quiet, words
 from tests.reports.test_findings_open import write_log_of_two_models, write_table
 from tests.runs.test_runner import tiny_study
 from tests.stores import empty_store
 
-pytestmark = [
-    pytest.mark.slow,
-    pytest.mark.filterwarnings("ignore"),
-    pytest.mark.usefixtures("allowed_folders"),
-]  # Streamlit's own: threads without a script context
+pytestmark = PAGE_MARKS
 N_ITEMS = 2  # of each axis and extractor: the others take the same way
 CLOSED = ("was not asked under that axis", "Nothing has come back")
 

@@ -6,19 +6,14 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from flipcore.core.study import ItemSource, ModelUse, Part, Study
-from flipcore.runs import demo
 from flipcore.runs.log_import import store_logs
 from flipcore.runs.log_survey import survey
 from flipcore.store.connection import Store
 from flipcore.store.queries import locks
-from tests.pages.opening import new_app, opened, quiet, words
+from tests.pages.opening import PAGE_MARKS, new_app, opened, quiet, words
 from tests.stores import empty_store, store_with
 
-pytestmark = [
-    pytest.mark.slow,
-    pytest.mark.filterwarnings("ignore"),
-    pytest.mark.usefixtures("allowed_folders"),
-]  # Streamlit's own: threads without a script context
+pytestmark = PAGE_MARKS
 STUDY = Study(
     "three models",
     (ItemSource("flipscope_choice", n=36),),
@@ -33,13 +28,6 @@ S, OPEN = STUDY.study_id, 27
 @pytest.fixture(scope="module")
 def file(tmp_path_factory):
     return store_with(tmp_path_factory.mktemp("ranking"), STUDY, shipped=True)
-
-
-@pytest.fixture
-def path(file, monkeypatch):
-    quiet(monkeypatch, file)
-    monkeypatch.setattr(demo, "demo_studies", list)
-    return file
 
 
 def page(**link) -> AppTest:

@@ -3,16 +3,12 @@
 import pytest
 
 from flipcore.runs import demo
-from tests.pages.opening import opened, quiet
+from tests.pages.opening import PAGE_MARKS, opened, quiet
 from tests.pages.test_memorization import memory_store
 from tests.stores import copy_of
 
 WARNING = "9 of 96 items repeat another item's wording with other numbers or names."
-pytestmark = [
-    pytest.mark.slow,
-    pytest.mark.filterwarnings("ignore"),
-    pytest.mark.usefixtures("allowed_folders"),
-]  # Streamlit's own: threads without a script context
+pytestmark = PAGE_MARKS
 
 
 @pytest.mark.parametrize(("page", "link"), [("flips", {"show": "Parts"}), ("memorization", {}), ("flips", {})])

@@ -14,14 +14,10 @@ from flipcore.store.connection import Store
 from flipcore.store.judgements import OUTPUT_LABELS
 from flipcore.store.queries import judgements, judges, locks
 from tests.datasets.recorded import harness_files as written
-from tests.pages.opening import new_app, opened, quiet, words
+from tests.pages.opening import PAGE_MARKS, new_app, opened, quiet, words
 from tests.stores import store_with
 
-pytestmark = [
-    pytest.mark.slow,
-    pytest.mark.filterwarnings("ignore"),
-    pytest.mark.usefixtures("allowed_folders"),
-]  # Streamlit's own: threads without a script context
+pytestmark = PAGE_MARKS
 STUDY = Study(
     "how sure",
     (ItemSource("flipscope_choice", n=36),),
@@ -40,13 +36,6 @@ S = STUDY.study_id
 @pytest.fixture(scope="module")
 def file(tmp_path_factory):
     return store_with(tmp_path_factory.mktemp("score"), STUDY)
-
-
-@pytest.fixture
-def path(file, monkeypatch):
-    quiet(monkeypatch, file)
-    monkeypatch.setattr(demo, "demo_studies", list)
-    return file
 
 
 @pytest.fixture

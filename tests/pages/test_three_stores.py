@@ -9,17 +9,13 @@ from flipcore.models.simulated import Simulated
 from flipcore.runs import demo, runner
 from flipcore.store.connection import Store
 from flipcore.store.rows import study_row
-from tests.pages.opening import opened, quiet
+from tests.pages.opening import PAGE_MARKS, opened, quiet
 from tests.pages.test_memorization import memory_store, memory_study
 from tests.runs.test_runner import tiny_study
 from tests.store.queries.test_holdout import STUDY as HOLDOUT
 from tests.stores import copy_of
 
-pytestmark = [
-    pytest.mark.slow,
-    pytest.mark.filterwarnings("ignore"),
-    pytest.mark.usefixtures("allowed_folders"),
-]  # Streamlit's own: threads without a script context
+pytestmark = PAGE_MARKS
 OF_A_STUDY = ["flips/page.py", "memorization/page.py", "audit/page.py"]
 PAGES = ["studies/page.py", "new_study/page.py", *OF_A_STUDY, "holdout/page.py", "paraphrase_review/page.py", "survey/page.py"]
 NO_ANSWERS = tiny_study(name="no answers")

@@ -21,14 +21,10 @@ from flipcore.text.tables import table_text
 from pages import navigation
 from pages.common import identity
 from tests.claims.walks import sent
-from tests.pages.opening import few_permutations, opened, quiet
+from tests.pages.opening import PAGE_MARKS, few_permutations, opened, quiet
 from tests.runs.test_runner import tiny_study
 
-pytestmark = [
-    pytest.mark.slow,
-    pytest.mark.filterwarnings("ignore"),
-    pytest.mark.usefixtures("allowed_folders"),
-]  # Streamlit's own: threads without a script context
+pytestmark = PAGE_MARKS
 ONE_STORE = True
 MODELS = {
     "Adalind": "simulated-brittle",

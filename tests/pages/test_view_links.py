@@ -6,16 +6,12 @@ import pytest
 
 from pages.navigation import place_of
 from tests.claims.walks import sent
-from tests.pages.opening import clear_caches, few_permutations, opened, quiet
+from tests.pages.opening import PAGE_MARKS, clear_caches, few_permutations, opened, quiet
 from tests.reports.exports.test_document import STUDY as MEMORY
 from tests.reports.exports.test_document import TWO
 from tests.stores import store_with
 
-pytestmark = [
-    pytest.mark.slow,
-    pytest.mark.filterwarnings("ignore"),
-    pytest.mark.usefixtures("allowed_folders"),
-]  # Streamlit's own: threads without a script context
+pytestmark = PAGE_MARKS
 BOARD = {"level": 0.8, "policy": "drop", "rule": "nonoverlap"}
 # page -> (the link that it is opened by, under which id it keeps what a hand moves, what was moved)
 LEFT_AT = {

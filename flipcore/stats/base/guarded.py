@@ -1,12 +1,12 @@
-"""A t test of a bounded mean that no unseen item could have turned round: for verdicts on rare
-events.
+"""A t test of a bounded mean for rare events, guarded against one item that the sample missed.
 
 Where few items differ, those that would weigh against the mean may not be in the sample at all, and
-the plain t is then far too sure: with pairs that flip under one extractor alone in .10 of 26 items
-and under the other alone in .05, A = G, it says "more artifact" in .085 of samples at a nominal
-.025. So a fraction of an unseen item at the adverse end of what an item's value can be is added
-before the test of either direction: as much as moves the sum by one. Simulated over three-valued
-populations with 10 to 1,319 items the one-sided rate is then .031 at most for .025.
+the plain t test then errs too often. Example: of 26 items .10 flip under one extractor alone and
+.05 under the other alone, and A = G. The plain test says "more artifact" in .085 of samples at a
+nominal .025. So before each direction is tested, an unseen item is added whose value is the lowest,
+or for the other direction the highest, that an item can have. It has as much weight as moves the
+sum by one. Simulated over three-valued populations of 10 to 1,319 items the one-sided error rate is
+then .031 at most for a nominal .025.
 
 Where items share clusters, what was not seen is one item of a cluster of their typical size m =
 Σn²/N, and the others of that cluster follow it with a correlation ρ: its sum is 1 + (m - 1) ρ
@@ -137,12 +137,12 @@ class GuardedSide:
 
 @dataclass(frozen=True)
 class TaskMean:
-    """A mean over tasks of equal weight, each a mean over its items, with what one unseen item
-    could make of it.
+    """A mean over tasks of equal weight, each a mean over its items, and its guarded test.
 
-    `means`, `variances` and `degrees` (tasks,) are those of the items seen. `with_unseen` has them
-    with an unseen item, or cluster, at the lower and the upper end of the values: (2, tasks). NaN
-    means too few to test: below 10 items or 6 effective clusters in all, or a task with one.
+    `means`, `variances` and `degrees` (tasks,) are those of the items seen. `means_with_unseen` and
+    `variances_with_unseen` (2, tasks) count an unseen item, or cluster, at the lower and at the
+    upper end of the values. `is_testable` is false below 10 items or 6 effective clusters in all,
+    and where a task has one item only; p and limits are then NaN.
     """
 
     means: np.ndarray
@@ -210,7 +210,8 @@ def task_mean(
     """Return the mean over `tasks`, each its values (items,) and its items' cluster numbers or
     None.
 
-    `bounds` are what a value can be; `unseen` is how many items are added at either end.
+    `bounds` are the lowest and the highest possible value; `unseen` is the number of items, perhaps
+    a fraction, that is added at each of them.
     """
     means, variances, degrees, counts, weights = [], [], [], [], [0.0]
     ends: list[list[tuple[float, float]]] = [[], []]
@@ -359,12 +360,12 @@ class _Clustered:
     correlation: np.ndarray
 
     def with_few(self, n_events: np.ndarray, level: float) -> "_Clustered":
-        """Return the same with the correlation that so few events (k,) leave open; none is as one.
+        """Raise the correlation to what so few events (k,) cannot exclude; none counts as one.
 
         By a beta-binomial law a rare event is alone in its cluster with a chance of
-        (1 − ρ)/(1 + ρ(m − 2)). So n of them, all alone, exclude a ρ where the n-th power of that
-        chance is below `level`. At .05 one event in 20 clusters × 10 leaves .68 open; the F limit
-        says .08.
+        (1 − ρ)/(1 + ρ(m − 2)), m being the size of the cluster. So n events, each alone, exclude
+        every ρ where the n-th power of that chance is below `level`. At .05 one event in 20
+        clusters of 10 cannot exclude ρ = .68, where the F limit alone would say .08.
         """
         typical = np.maximum(self.means.n / np.maximum(self.means.n_effective, 1e-9), 1.0)
         chance = level ** (1 / np.maximum(n_events, 1))

@@ -22,8 +22,9 @@ from flipcore.stats.score.cells import ScoreCells
 
 LEAST_WORDINGS = 3  # below it an interval over wordings held .876 in simulation
 N_DRAWS = 4000
-# of a question: grades then hold .919 or more in all simulated worlds
-# (`tests/lab/simulations/score_coverage.md`)
+# Part of a question that is added at the near end of the scale (`limits_of_grades`). With a quarter
+# of one, 95% intervals of grades held the truth in .919 or more of all simulated worlds
+# (`tests/lab/simulations/score_coverage.md`).
 UNSEEN = 0.25
 # Below so many prompts, and below so many clusters that weigh alike, a 95% interval held the truth
 # in .91 to .93 of the worlds where prompts or clusters lie far apart (`score_coverage.md`).
@@ -55,9 +56,12 @@ class MeanSquares:
 
 @dataclass(frozen=True)
 class Components:
-    """Variances of one run's score, in squared units of the score, none below 0: of questions, of
-    wordings, of a question under a wording, of a rerun. A part that was not measured is 0 here and
-    stands in another: reruns in the third, wordings and the third in the first."""
+    """Variances of one run's score, in squared units of the score, none below 0.
+
+    `interaction` is that of a question under a wording. A part that was not measured is 0 and is
+    counted with another one: without reruns theirs is in `interaction`; with a single wording
+    `wordings` and `interaction` are in `questions`.
+    """
 
     questions: float
     wordings: float
@@ -327,9 +331,12 @@ def limits_of_score(
     level: float,
     bounds: tuple[float, float] = UNIT,
 ) -> tuple[float, float]:
-    """Return Wilson's limits on min(n, m (1 - m)/V) answers with Student's quantile, m and V on the
-    scale `bounds`; linear ones for a difference and where the scale is not known, cut there. `n`
-    are the answers drawn; where none are drawn anew, as with reruns, infinitely many."""
+    """Return Wilson's limits of a score with the variance V, by Student's quantile.
+
+    Wilson's formula takes a number of answers: with m and V scaled to 0 to 1 it is m (1 - m)/V, at
+    most `n`, the answers drawn. `n` is infinite for reruns, which draw no question anew. For
+    differences and without finite `bounds` the limits are m ± t √V, cut off at the bounds.
+    """
     t, (least, most) = t_quantile(0.5 + level / 2, df), bounds
     if math.isinf(most - least) or is_signed(bounds):
         half = t * math.sqrt(variance)
@@ -378,10 +385,12 @@ def _df_of_sum(variance: float, *parts: tuple[float, float]) -> float:
 
 
 def shares(bar: ErrorBar, seed: int = 0) -> dict[str, Estimate]:
-    """Split the variance over questions, wordings and reruns into shares, which add to 1. Limits
-    from `N_DRAWS` draws of the mean squares, each χ² about its estimate. Without reruns their part
-    stands in the third, and the fourth is missing; empty where there is no interval over
-    wordings."""
+    """Split the variance of a score into the shares of `PARTS`, which add to 1.
+
+    Limits are from `N_DRAWS` draws of the mean squares, each χ² about its estimate. Without reruns
+    their share is part of "question × wording", and "reruns" is missing. Empty where there is no
+    interval over wordings.
+    """
     if not bar.by_wordings.has_interval:
         return {}
     rng = generator(seed, "score", "shares")
