@@ -20,15 +20,13 @@ def is_same_origin(headers: Mapping[str, str]) -> bool:
 
 
 def name_of_host(host: str) -> str:
-    """The name in a Host header in small letters, without port and brackets; "" for what names no
-    host."""
+    """Name in a Host header, in small letters, without port and brackets; "" for none."""
     match = _HOST.fullmatch(host)
     return (match[1] or match[2]).lower() if match else ""
 
 
 def is_called_so(host: str, names: Iterable[str]) -> bool:
-    """Tell whether a Host header names one of these; `*.example.org` stands for every name
-    below."""
+    """Tell whether a Host header names one of these; `*.example.org` is every name below it."""
     name = name_of_host(host)
     return bool(name) and any(
         fnmatch.fnmatchcase(name, pattern.strip().strip("[]").rstrip(".").lower())

@@ -121,7 +121,13 @@ def _matched(
     caliper: float,
     models: Sequence[str],
 ) -> Matching:
-    models = _checked(study, models)
+    asked = {use.name for use in study.models}
+    if under_test := [name for name in models if name in asked]:
+        raise BadInput(
+            f"{under_test[0]} is under test here, so its accuracy cannot choose its controls. Take "
+            "another model."
+        )
+    models = tuple(models)
     ids = [row["item_id"] for row in (*benchmark, *controls)]
     accuracies = pairs.reference_accuracies(store, ids, models=models)
     return matching_of(
@@ -162,17 +168,6 @@ def paired_study(study: Study, matching: Matching, source: ItemSource | None = N
     )
 
 
-def _checked(study: Study, models: Sequence[str]) -> tuple[str, ...]:
-    """Reference models; BadInput for one whose answers are under test."""
-    asked = {use.name for use in study.models}
-    if under_test := [name for name in models if name in asked]:
-        raise BadInput(
-            f"{under_test[0]} is under test here, so its accuracy cannot choose its controls. Take "
-            "another model."
-        )
-    return tuple(models)
-
-
 def _wording(question: str) -> str:
     return " ".join(question.casefold().split())
 
@@ -205,8 +200,7 @@ def _steps(row: Mapping[str, Any]) -> float:
 
 
 def n_steps(solution: str) -> float:
-    """Calculations marked `<<…>>`, else the lines before the final answer; NaN where there is no
-    solution."""
+    """Calculations marked `<<…>>`, else lines before the final answer; NaN without a solution."""
     worked = solution.rpartition("####")[0] if "####" in solution else solution
     n_calculations = len(_CALCULATION.findall(worked))
     lines = sum(bool(line.strip()) for line in worked.splitlines())

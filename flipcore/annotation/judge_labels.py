@@ -207,8 +207,7 @@ class JudgeReport:
 
 
 def judge_report(texts: Sequence[Mapping], labels: Sequence[Mapping]) -> JudgeReport:
-    """`texts` and `labels` as `store.judge_queries` gives them. An unreadable reply is a label of
-    its own."""
+    """Take `texts` and `labels` of `store.judge_queries`; an unreadable reply is a label too."""
     agreed, n_even = agreed_labels(labels)
     labelled = [text for text in texts if text["call_id"] in agreed]
     asked_both_ways = [
@@ -411,7 +410,6 @@ def labelled_pairs(store: Store, study_id: str) -> Pairs:
 
 
 def _answer(side: Side, agreed: Mapping[str, str | None]) -> str | None:
-    """People's reading, as extractors have it: a text that is the target is one answer in whatever
-    words."""
+    """People's answer as extractors have it: a text that is the target is one answer."""
     label = agreed[side["call_id"]]
     return text_answer(label, side["target"]) if label and side["kind"] == "text" else label

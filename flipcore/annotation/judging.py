@@ -22,8 +22,7 @@ BLOCK = 10  # shared pairs that everybody judges before the next such block
 
 @dataclass(frozen=True)
 class Place:
-    """One pair in a queue; a shared one is judged by everybody, any other by whoever comes
-    first."""
+    """One pair in a queue; everybody judges a shared one, whoever comes first any other."""
 
     pair_id: str
     shared: bool
@@ -62,8 +61,7 @@ def queue(
 
 
 def items_in_turn(order: Sequence[Place], item_of: Mapping[str, str]) -> list[Place]:
-    """The order with an item's second place after every item's first, and so on; `item_of` pair id
-    -> item."""
+    """Order with all first places of items before all second ones; `item_of` pair id -> item."""
     n_before: Counter[str] = Counter()
     turns = []
     for place in order:
@@ -167,8 +165,7 @@ Refusal = tuple[int, str]  # a line of a file, and a sentence
 
 
 def read_each(rows: Iterable[Row], take: Callable[[int, Row], None]) -> tuple[Refusal, ...]:
-    """Take in the rows of a file by their places; a bad one is refused by its line and harms no
-    other."""
+    """Take in the rows of a file by their places; a bad row is refused by its line alone."""
     refusals = []
     for place, row in enumerate(rows):
         try:

@@ -180,8 +180,7 @@ def rate_of_disputed(reviews: Mapping[str, KeyReview]) -> Estimate:
 
 
 def errata(all_suspects: Sequence[Suspect], reviews: Mapping[str, KeyReview]) -> list[dict]:
-    """The items that people dispute, or are even on, with the evidence: one row each, for a table
-    or a file."""
+    """Items that people dispute, or are even on, with the evidence: one row each."""
     by_item = {suspect.item.item_id: suspect.suspicion for suspect in all_suspects}
     rows = []
     for name, item_review in sorted(reviews.items()):

@@ -79,8 +79,7 @@ class Completion(Axis):
 
 
 def room_for(reference: str) -> int:
-    """Tokens that hold the reference: two a word, or one a third byte, which scripts without blanks
-    need."""
+    """Tokens that hold the reference: two per word, or per third byte in scripts without blanks."""
     n = 8 + max(2 * len(reference.split()), len(reference.encode("utf-8", "surrogatepass")) // 3)
     return min(_MOST, _ROOM_STEP * -(-n // _ROOM_STEP))
 

@@ -173,8 +173,7 @@ class FewShot(Axis):
 
 
 def _shot(item: Item, layout: str) -> str:
-    """The question as the layout shows it, with its answer: a label, or the worked solution of a
-    problem."""
+    """Question as the layout shows it, with its answer: a label, or a problem's worked solution."""
     example = variant(item, FewShot.name, key="shot", layout=layout)
     if item.kind == "choice" and item.target is not None:
         return f"{example.prompt.text} {example.labels[int(item.target)]}\n\n"

@@ -125,8 +125,7 @@ def _by_label(n_options: int) -> re.Pattern:
 
 @dataclass(frozen=True)
 class OptionOrder(Axis):
-    """`n` variants in all, the base included: at most as many as there are rotations, or
-    permutations."""
+    """`n` variants, the base included; no more than there are rotations, or permutations."""
 
     kind: str = param("cyclic", "orders", choices=("cyclic", "random"))
     n: int = param(4, "how many")

@@ -170,8 +170,7 @@ class Language(Axis):
 
 @dataclass(frozen=True)
 class ParaphraseAxis(Axis):
-    """`unreviewed` also asks paraphrases that no reviewer has judged yet (the page then says
-    so)."""
+    """With `unreviewed`, paraphrases that no reviewer has judged are asked as well."""
 
     unreviewed: bool = param(False, "also unreviewed ones")
     name: ClassVar[str] = "paraphrase"

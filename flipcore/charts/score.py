@@ -25,8 +25,7 @@ class ScoreBars:
 
 
 def score_figure(models: Sequence[ScoreBars], c: Colours) -> Figure:
-    """A row a model, the first on top: intervals on one line, dots of wordings and readers under
-    it."""
+    """One row per model: intervals on a line, dots of wordings and extractors under it."""
     figure = new_figure()
     shades = (c.genuine, c.benchmark, c.control, c.undefined)
     for place, bars in enumerate(models):

@@ -101,8 +101,7 @@ def luminance(rgb: Sequence[float]) -> float:
 
 
 def text_on(rgb: Sequence[float]) -> str:
-    """Black or white, whichever is easier to read on a colour: one of them has a contrast of 4.5 on
-    any."""
+    """Black or white, whichever is easier to read on a colour (a contrast of 4.5 at least)."""
     return "#000000" if luminance(rgb) > 0.179 else "#FFFFFF"
 
 
@@ -196,8 +195,7 @@ def n_text(ns: Iterable[int]) -> str:
 
 
 def _intervals(estimates: list[Estimate]) -> str:
-    """Sentence on intervals: "95% intervals (bca, wilson), n = 20 to 32, seed 0."; "" without an
-    estimate."""
+    """Say "95% intervals (bca, wilson), n = 20 to 32, seed 0."; "" without an estimate."""
     if not estimates:
         return ""
     n = n_text(estimate.n for estimate in estimates)

@@ -58,7 +58,8 @@ def questions_of(items: pd.DataFrame, prompts: pd.DataFrame | None = None) -> pd
     questions = []
     for task, prompt_task, question, options, target, item in columns:
         # The options of a letter were not stored, so nobody can tell which question it answers.
-        item_key = item if not len(options) and _is_label(target) else ""
+        is_letter = isinstance(target, str) and len(target) == 1 and target.isalpha()
+        item_key = item if is_letter and not len(options) else ""
         option_words = sorted(map(_folded, options))
         words = [task, prompt_task, _folded(question), *option_words, item_key]
         questions.append("\n".join(words))
@@ -96,10 +97,6 @@ def _prompt_tasks(items: pd.DataFrame, prompts: pd.DataFrame | None) -> pd.Serie
 
 def _folded(text: str) -> str:
     return " ".join(filter(None, (word.rstrip(".,;:?") for word in text.casefold().split())))
-
-
-def _is_label(target: object) -> bool:
-    return isinstance(target, str) and len(target) == 1 and target.isalpha()
 
 
 def _right_words(target: str, options: list[str]) -> str:

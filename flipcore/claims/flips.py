@@ -69,12 +69,10 @@ PLAN = Assertion(
     worlds=("the assumed world",),
 )
 ASSERTIONS: tuple[Assertion, ...] = (WHOSE, ANYWHERE, PLAN)
-ARTIFACT, OF_REFERENCE, OF_BOTH, GENUINE = (
-    "artifact",
-    "artifact of the reference",
-    "artifact of both",
-    "genuine",
-)
+ARTIFACT = "artifact"
+OF_REFERENCE = "artifact of the reference"
+OF_BOTH = "artifact of both"
+GENUINE = "genuine"
 CLAIMED = (ARTIFACT, OF_REFERENCE, OF_BOTH, GENUINE)
 OPEN, FEW, REFERENCE, UNDEFINED = "undecided", "few", "reference", "undefined"
 ABOVE, BELOW = "A above G", "A below G"  # by a rule of the source: a description

@@ -10,15 +10,13 @@ from flipcore.stats.memory.published_score import RANDOM as RANDOM_SCORE
 from flipcore.stats.memory.published_score import ScoreGap
 
 FAMILY = "all detectors of all models of a study, Holm"
-MEMORY, LOSES_MORE, NONE_BEYOND, WITHIN, NONE_SHOWN, UNDECIDED, NO_CLAIM = (
-    "memory",
-    "loses more",
-    "none beyond the margin",
-    "loss within the margin",
-    "none shown",
-    "undecided",
-    "no claim",
-)
+MEMORY = "memory"
+LOSES_MORE = "loses more"
+NONE_BEYOND = "none beyond the margin"
+WITHIN = "loss within the margin"
+NONE_SHOWN = "none shown"
+UNDECIDED = "undecided"
+NO_CLAIM = "no claim"
 MARGIN = 0.05
 FAMILY_LEVEL = 0.05
 

@@ -58,8 +58,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def act(options: argparse.Namespace) -> int:
-    """Print the verdict; its exit code. Raises BadInput with a sentence where nothing can be
-    judged."""
+    """Print the verdict and return its exit code. Raises BadInput where nothing can be judged."""
     from flipcore.reports.regression import Run, regression_check
 
     settings = _settings(options)

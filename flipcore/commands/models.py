@@ -111,8 +111,7 @@ def _add(options: argparse.Namespace) -> int:
 
 
 def _options(options: argparse.Namespace) -> dict | None:
-    """Return how open weights are computed; None, where nothing was said, leaves the preset's
-    own."""
+    """Return how open weights are computed; None leaves the preset's own settings."""
     options_of_weights = {}
     for key in ("dtype", "device"):
         if getattr(options, key) is not None:

@@ -14,8 +14,7 @@ from flipcore.store.connection import Store
 
 @contextmanager
 def open_store() -> Iterator[Store]:
-    """The database, closed at the end whatever happens. Raises StoreHeld where another process
-    holds it."""
+    """Open the database, closed in any case. Raises StoreHeld if another process holds it."""
     with closing(Store.open()) as store:
         yield store
 

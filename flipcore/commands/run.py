@@ -77,8 +77,7 @@ def act(options: argparse.Namespace) -> int:
 
 
 def _check_names(study: Study) -> None:
-    """Raise BadInput for a model, axis or extractor that is none, before anybody waits for the
-    file."""
+    """Raise BadInput for an unknown model, axis or extractor, before anybody waits."""
     from flipcore.models import model_cards, open_backend
     from flipcore.runs.plan import parts
 

@@ -116,8 +116,7 @@ class Axis(Plugin):
 
 @dataclass(frozen=True)
 class Ask:
-    """Settings of asking a model: sampling, and `judge`, the model that judges if an extractor
-    needs one."""
+    """Settings of asking a model: sampling, and `judge`, the model that judges if one is needed."""
 
     temperature: float = 0.0
     top_p: float = 1.0
@@ -158,8 +157,7 @@ class Extractor(Plugin):
     reads_together: ClassVar[bool] = False
 
     def why_not(self) -> str:
-        """Reason for which it cannot read here, as a sentence that says what to do; "" where it
-        can."""
+        """Say why it cannot read here and what to do; "" where it can."""
         return ""
 
     @property
@@ -230,8 +228,7 @@ class Backend(ABC):
         variants: Iterable[Variant],
         roles: Mapping[str, str] | None = None,
     ) -> None:
-        """Told what will be asked, before it is: for models that cannot read what a prompt
-        means."""
+        """Hear what will be asked before it is: for models that cannot read what a prompt means."""
 
     def share_limits(self, share: float, *, is_again: bool = False) -> None:  # noqa: B027
         """Told that it is one of several that ask under one account: this share of what may be sent

@@ -18,8 +18,7 @@ class MissingPackage(FlipscopeError):
 
 
 class StoreHeld(FlipscopeError):
-    """Another process holds the database file; `holder` says which, without a guess at what it
-    is."""
+    """Another process holds the database file; `holder` says which one."""
 
     def __init__(self, sentence: str, holder: str = "") -> None:
         super().__init__(sentence)
@@ -31,8 +30,7 @@ class OverBudget(FlipscopeError):
 
 
 class NotStored(FlipscopeError):
-    """Rows or a file could not be written, for the disk is full; nothing of them was acknowledged
-    or left."""
+    """The disk is full: rows or a file were not written, and nothing of them is left."""
 
 
 class AccessDenied(FlipscopeError):

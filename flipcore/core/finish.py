@@ -12,14 +12,12 @@ from typing import Any
 
 from flipcore.core.records import Completion
 
-STOP, LENGTH, FILTER, OPEN, REFUSAL, NOT_RECORDED = (
-    "stop",
-    "length",
-    "content_filter",
-    "open_reasoning",
-    "refusal",
-    "",
-)
+STOP = "stop"
+LENGTH = "length"
+FILTER = "content_filter"
+OPEN = "open_reasoning"
+REFUSAL = "refusal"
+NOT_RECORDED = ""
 ENDED_EARLY = (LENGTH, FILTER, OPEN)
 # of a cell's answers; with more, it makes a claim only where both worst cases agree with it
 MOST_CUT = 0.05

@@ -52,10 +52,8 @@ def spoken_name(path: str | Path) -> str:
     in its stored name, and a file of a zip as it is called there."""
     if names := _unpacked.get(Path(path).parent.resolve()):
         return names.get(Path(path).resolve(), Path(path).name)
-    name, uploads = (
-        Path(path).name,
-        Path(os.environ.get("FLIPSCOPE_DB") or DATABASE).parent / "uploads",
-    )
+    name = Path(path).name
+    uploads = Path(os.environ.get("FLIPSCOPE_DB") or DATABASE).parent / "uploads"
     return _HASH.sub(r"\1", name) if Path(path).parent.resolve() == uploads.resolve() else name
 
 

@@ -31,8 +31,7 @@ def begin() -> None:
 
 
 def end() -> None:
-    """From now on a signal ends the process at once: its work is done, and only Python's own end is
-    left."""
+    """Let a signal end the process at once: its work is done, only Python's end is left."""
     for number in _SIGNALS:
         if signal.getsignal(number) != signal.SIG_IGN:
             signal.signal(number, signal.SIG_DFL)

@@ -17,8 +17,7 @@ def shared_query(query: str) -> str:
 
 
 def settings_text(settings: Mapping[str, Any]) -> str:
-    """Settings as one word of a link: "level:0.9,policy:own_class"; a value that is not set is left
-    out."""
+    """Settings as one word of a link, "level:0.9,policy:own_class", without unset values."""
     return ",".join(f"{key}:{value}" for key, value in settings.items() if value is not None)
 
 

@@ -90,8 +90,7 @@ class Registry(Mapping[str, T]):
         return tuple(self._all().problems)
 
     def origin(self, name: str) -> Origin:
-        """The package that offers a plug-in; SHIPPED for one of Flipscope's own, and for an unknown
-        name."""
+        """Package that offers a plug-in; SHIPPED for Flipscope's own and for unknown names."""
         return SHIPPED if name in self._shipped else self._all().origins.get(name, SHIPPED)
 
     def failure(self, name: str, error: Exception) -> str:
@@ -142,8 +141,7 @@ class Registry(Mapping[str, T]):
             )
 
     def _problem(self, offer: Any, content: _Content[T]) -> str:
-        """Reason for which an offer is refused, as a sentence; "" for one that is as its contract
-        says."""
+        """Say why an offer is refused; "" for one that is as its contract says."""
         if isinstance(offer, type):
             return f"it is the class {offer.__name__}; offer an instance of it."
         if not isinstance(offer, self._kind):

@@ -68,8 +68,7 @@ def role_title(role: str, roles: Collection[str]) -> str:
 
 
 def digest(*parts: Any) -> str:
-    """20 hexadecimal characters that identify `parts` (anything JSON can hold; key order does not
-    matter)."""
+    """20 hexadecimal digits that identify `parts` (any JSON; the order of keys is ignored)."""
     return digest_of_text(_CANONICAL.encode(parts))
 
 
@@ -142,8 +141,7 @@ class Prompt:
 
     @property
     def turns(self) -> tuple[int, ...]:
-        """Ends, in characters, of the turns before the last one; none where the prompt is one
-        message."""
+        """Ends, in characters, of the turns before the last; none of a prompt of one message."""
         return tuple(accumulate(len(text) for name, text in self.parts if name in EXAMPLE_TURNS))
 
     @property
@@ -242,8 +240,7 @@ class Request:
 
 @dataclass(frozen=True)
 class Call:
-    """One request to one revision of one model; another `sample` is another call, asking again is
-    not."""
+    """One request to one revision of one model; another `sample` is another call."""
 
     model: str
     revision: str

@@ -228,8 +228,7 @@ class Study:
 
     @classmethod
     def from_toml(cls, text: str) -> "Study":
-        """Raises BadInput with a sentence for text that is not TOML, an unknown key or a missing
-        one."""
+        """Raises BadInput for text that is not TOML, an unknown key or a missing one."""
         if len(text) > bounds.MOST_CHARS:
             raise BadInput(
                 f"The study has {len(text):,} characters; at most {bounds.MOST_CHARS:,} are read."
@@ -327,7 +326,14 @@ def _from_table(kind: type[T], row: Any, where: str) -> T:
     # 1.0 there
     instance = replace(instance, **{key: value for key, value in row.items() if type(value) is int})  # type: ignore[type-var]
     for key, value in row.items():
-        _check_bounds(where, key, value=value)
+        if isinstance(value, str):
+            bounds.check_text(where, key, text=value)
+        elif isinstance(value, (int, float)) and not isinstance(value, bool):
+            bounds.check_number(where, key, value=value)
+        elif isinstance(value, (dict, list)):
+            bounds.check_nested(
+                where, key, value=value, bounds=bounds.PARAMETERS if key == "params" else {}
+            )
     if isinstance(instance, ItemSource) and instance.role not in ROLES:
         raise BadInput(
             f"{where} has the role {instance.role!r}; a role is one of {', '.join(ROLES)}."
@@ -346,18 +352,6 @@ def _check_reasoning(where: str, use: ModelUse) -> None:
         raise BadInput(
             f"{where} has reasoning_budget = {use.reasoning_budget:,} and max_tokens = "
             f"{use.max_tokens:,}; the limit counts the reasoning too, so it must be larger."
-        )
-
-
-def _check_bounds(where: str, key: str, value: Any) -> None:
-    """A sentence for a value that is too small, too large, too long or too deep."""
-    if isinstance(value, str):
-        bounds.check_text(where, key, text=value)
-    elif isinstance(value, (int, float)) and not isinstance(value, bool):
-        bounds.check_number(where, key, value=value)
-    elif isinstance(value, (dict, list)):
-        bounds.check_nested(
-            where, key, value=value, bounds=bounds.PARAMETERS if key == "params" else {}
         )
 
 

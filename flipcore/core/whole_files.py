@@ -66,8 +66,7 @@ def write(
 
 
 def copy(source: str | Path, path: str | Path) -> Path:
-    """A copy of a file with its times, as long as the source; the path. Raises as `whole_file`
-    does."""
+    """Copy a file with its times; return the path. Raises as `whole_file` does."""
     with whole_file(path) as draft:
         shutil.copy2(source, draft)
         if draft.stat().st_size != Path(source).stat().st_size:

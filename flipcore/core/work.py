@@ -13,8 +13,7 @@ _own: "ContextVar[Work | None]" = ContextVar("work", default=None)
 
 
 class Work(Generic[T]):
-    """`make` begins at once, in a thread; whoever holds this may wait for what it returns, or go
-    away."""
+    """`make` begins at once, in a thread; its holder may wait for the result, or leave."""
 
     def __init__(self, step: str, make: Callable[[], T]) -> None:
         self._outcome: Future[T] = Future()
@@ -56,7 +55,6 @@ def at_work() -> bool:
 
 
 def say_step(step: str, about_s: float | None = None) -> None:
-    """In a work's thread: the next step begins, and takes about so many seconds; nothing in
-    another."""
+    """Say in a work's thread that a step of about so many seconds begins; else do nothing."""
     if (work := _own.get()) is not None:
         work._begin(step, about_s)

@@ -121,8 +121,7 @@ class ScoreDetector(Detector):
         members: Members,
         **settings: Any,
     ) -> LossTest:
-        """Every item's score against the controls'; `alpha` is the level of the rules that name
-        single items."""
+        """Scores of items against those of controls; `alpha` is the level for single items."""
         items, controls = (self.scores(frame, roles) for roles in (item_roles, control_roles))
         return loss_test(items["item_id"].tolist(), items["d"], d0=controls["d"], **settings)
 

@@ -66,10 +66,8 @@ class Pearl(Detector):
         if not items:
             return None
         values, non_members = sensitivities(items), sensitivities(controls)
-        alpha, n_non_members = (
-            alpha_tolerance(non_members, FPR)[0],
-            int(np.isfinite(non_members).sum()),
-        )
+        alpha = alpha_tolerance(non_members, FPR)[0]
+        n_non_members = int(np.isfinite(non_members).sum())
         numbers = {
             "rule": "tolerance",
             "alpha": alpha,

@@ -63,8 +63,7 @@ def needs_judge(name: str) -> bool:
 
 
 def reads_together(name: str) -> bool:
-    """Tell whether a readout of that name, or a version of one, depends on the item's other
-    answers."""
+    """Tell whether a readout of that name depends on the item's other answers."""
     base = name.partition(" v")[0]
     return base in EXTRACTORS and EXTRACTORS[base].reads_together
 

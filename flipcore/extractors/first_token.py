@@ -179,8 +179,7 @@ def _look_through(variant: Variant, top, behind, own_shares: dict, shared: dict)
 
 @dataclass(frozen=True)
 class FirstToken(Extractor):
-    """`top_k` alternatives are asked for; ask 40 where the server allows it and the labels are
-    many."""
+    """`top_k` alternatives are asked for; take 40 if the server allows it and labels are many."""
 
     top_k: int = param(20, "log-probabilities asked for")
     name: ClassVar[str] = "first_token"

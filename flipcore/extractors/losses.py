@@ -24,8 +24,7 @@ CLOZE_NORMS = (*NORMS, "char")
 
 
 def question_need(variant: Variant) -> Need:
-    """The prompt itself, scored from nothing. All who read it share the request, so that it is
-    asked once."""
+    """The prompt itself, scored from nothing. All its readers share the request."""
     return Need(
         Request("score", prompt="", system=variant.prompt.system, continuation=variant.prompt.text)
     )
@@ -71,8 +70,7 @@ def nats(completions: Sequence[Completion], subject: str) -> tuple[float, ...] |
 
 @dataclass(frozen=True)
 class _Scored(Extractor):
-    """A value of the log-probabilities of one text: of the wording itself, unless a class says
-    another."""
+    """A value of the log-probabilities of one text: the wording, unless a class says another."""
 
     applies_to: ClassVar[frozenset[str]] = frozenset(KINDS)
     abilities: ClassVar[frozenset[str]] = frozenset({"score"})
@@ -154,8 +152,7 @@ class AnswerLoss(QuestionLoss):
 
 @dataclass(frozen=True)
 class MinK(_Scored):
-    """`pct`: the share of tokens, in percent, that counts as the least likely; at least one
-    token."""
+    """`pct`: percent of tokens that count as the least likely; at least one token."""
 
     pct: float = param(20.0, "lowest % of tokens")
     name: ClassVar[str] = "min_k"

@@ -49,8 +49,7 @@ class _Worker:
         self._process: subprocess.Popen[str] | None = None
 
     def reply(self, words: str, targets: Sequence[str]) -> dict | None:
-        """The worker's reply on the words; None where it took too long or too much memory and was
-        ended."""
+        """Reply of the worker; None where it took too long or too much memory and was ended."""
         with self._lock:
             if (
                 self._process is None

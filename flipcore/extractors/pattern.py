@@ -51,8 +51,7 @@ class Pattern(TextReader):
         self.compiled()
 
     def compiled(self) -> regex.Pattern:
-        """Raises BadInput with a sentence for an expression, a group or a flag that cannot be
-        used."""
+        """Raises BadInput for an expression, a group or a flag that cannot be used."""
         if not self.expression or len(self.expression) > MOST_CHARACTERS:
             raise BadInput(
                 f"The pattern has {len(self.expression)} characters; give a regular expression of "
@@ -120,8 +119,7 @@ class Pattern(TextReader):
 
 
 def _answer(item: Item, variant: Variant, words: str) -> str | None:
-    """A number, a text, or the canonical option that a label, in whatever case, or an option's
-    words name."""
+    """A number, a text, or the option that a label or an option's words name."""
     if item.kind == "number":
         return canonical_number(words)
     if item.kind == "text":

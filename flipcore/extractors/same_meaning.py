@@ -104,10 +104,8 @@ class SameMeaning(TextReader):
         right = (variant.target or "").split("\n")[0]
         if right and TEXT_MATCH.read_text(item, variant, text).answer == right:
             return Reading(OK, answer=right)
-        words, question = (
-            _words(item, variant, text=text),
-            f"{item.question} {asked_question(item, variant)}",
-        )
+        words = _words(item, variant, text=text)
+        question = f"{item.question} {asked_question(item, variant)}"
         answer, reason = short_answer(words, target=None, question=question, most_words=len(words))
         if answer is None or is_refusal(text):
             return unreadable(REFUSAL if answer is not None else reason)

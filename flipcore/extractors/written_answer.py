@@ -54,8 +54,7 @@ class Regex(TextReader):
 
 
 def stated(item: Item, variant: Variant, text: str) -> tuple[int, int]:
-    """Span of the answer: what the text marks or states as such, else all of it that is still this
-    answer."""
+    """Span of the answer: what the text marks or states as such, else all of the text."""
     text = text[: answer_end(text, item.question, asked_question(item, variant))]
     return marked_answer(text) or stated_span(text) or (0, len(text))
 

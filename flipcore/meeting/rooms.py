@@ -63,8 +63,7 @@ def name_of(text: object) -> str:
 
 
 def place_of(message: dict[str, Any]) -> dict[str, str]:
-    """Place of the presenter: {page, query}, without what belongs to one person's link. Raises
-    Refusal."""
+    """Place of the presenter, {page, query}, without personal parts of the link. Raises Refusal."""
     page, query = message.get("page"), message.get("query")
     # a browser escapes what is not ASCII
     if not isinstance(query, str) or len(query) > MOST_QUERY or not query.isascii():
@@ -226,8 +225,7 @@ class Room:
         return member
 
     def leave(self, member: Member, mailbox: Mailbox, now: float) -> None:
-        """The socket is gone. The place of a presenter is kept; another socket of the same member
-        stays."""
+        """The socket is gone. A presenter keeps the place; a member's other sockets stay."""
         if member.mailbox is not mailbox:
             return
         member.mailbox, member.since, member.asks = None, now, False

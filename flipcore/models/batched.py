@@ -19,8 +19,7 @@ Spread = tuple[float, float]
 
 @dataclass(frozen=True)
 class Generation:
-    """`finish_reason` is "stop" (an end token, or a stop string, which the text leaves out) or
-    "length"."""
+    """`finish_reason` is "stop" (an end token, or a stop string, left out) or "length"."""
 
     text: str
     n_tokens_in: int
@@ -89,8 +88,7 @@ class Batched(Backend):
 
 
 class LanguageModel(ABC):
-    """A model in memory. Log-probabilities are in nats and at temperature 1, whatever was
-    sampled."""
+    """Model in memory. Log-probabilities are in nats and at temperature 1 in any case."""
 
     @abstractmethod
     def generate(

@@ -118,8 +118,7 @@ BACKENDS: Registry[ModelKind] = Registry(
 
 
 def opened(card: ModelCard) -> Backend:
-    """The model of a card; BadInput for an unknown kind, and for one of a package that cannot open
-    it."""
+    """Model of a card; BadInput for an unknown kind, or one that its package cannot open."""
     if card.backend not in BACKENDS:
         raise BadInput(
             f"[{card.name}] has the unknown backend {card.backend!r}; choose one of "

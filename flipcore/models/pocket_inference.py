@@ -109,10 +109,8 @@ class PocketModel(LanguageModel):
         config = json.loads((folder / "config.json").read_text(encoding="utf-8"))
         tokenizer = Tokenizer.from_file(str(folder / "tokenizer.json"))
         _use_one_blas_thread()
-        revision, tensors = (
-            hashlib.sha256(weights.read_bytes()).hexdigest()[:12],
-            load_file(weights),
-        )
+        revision = hashlib.sha256(weights.read_bytes()).hexdigest()[:12]
+        tensors = load_file(weights)
         if bits != FILE_BITS:
             revision += f"-{bits}bit"
             tensors = {
@@ -305,13 +303,11 @@ class _Run:
         top_p: float,
         stop: tuple[str, ...],
     ) -> None:
-        self.model, self.prompts, self.temperature, self.top_p, self.stop = (
-            model,
-            prompts,
-            temperature,
-            top_p,
-            stop,
-        )
+        self.model = model
+        self.prompts = prompts
+        self.temperature = temperature
+        self.top_p = top_p
+        self.stop = stop
         self.streams = [world_generator(abs(int(seed)), "pocket", "sample") for seed in seeds]
         self.ids: list[list[int]] = [[] for _ in prompts]
         self.reasons = ["length"] * len(prompts)

@@ -76,12 +76,13 @@ def record_of(card: ModelCard) -> ProbeRecord | None:
 
 def lines(record: ProbeRecord) -> dict[str, str]:
     """Findings, one line each; speed is left out because it is never the same twice."""
+    names = [name for name in record.refuses if name != "reasoning_effort"]
     rows = {
         "First-token log-probabilities": _first_token(record),
         "Log-probabilities of a given text": _score(record),
         "Reasoning": _reasoning(record),
         "Reasoning effort": "not taken" if "reasoning_effort" in record.refuses else "taken",
-        "Refused parameters": _refusals(record),
+        "Refused parameters": f"{', '.join(names)}; left out" if names else "none",
         "Name of the token limit": record.limit_name,
         "Seed": {
             REPEATS: "the same seed gives the same text",
@@ -255,8 +256,3 @@ def _reasoning(record: ProbeRecord) -> str:
         f", {record.n_reasoning_tokens:,} tokens in the test" if record.n_reasoning_tokens else ""
     )
     return f"yes, {_PLACES.get(record.reasoning, record.reasoning)}{amount}"
-
-
-def _refusals(record: ProbeRecord) -> str:
-    names = [name for name in record.refuses if name != "reasoning_effort"]
-    return f"{', '.join(names)}; left out" if names else "none"

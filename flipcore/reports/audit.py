@@ -11,10 +11,8 @@ import pandas as pd
 from flipcore.claims.audit import TWO_MODELS, findings
 from flipcore.claims.audit_checks import Coverage, coverage
 from flipcore.claims.audit_input import OURS, AuditInput, Finding, scored, spoken_name
-from flipcore.claims.claim import Claim
 from flipcore.core.errors import BadInput
 from flipcore.core.records import BASE, IDENTITY
-from flipcore.core.study import Study
 from flipcore.extractors import title_of
 from flipcore.reports.rereading import rereadings
 from flipcore.reports.whole_study import WholeStudy
@@ -160,6 +158,11 @@ def audit(store: Store, study_id: str) -> Audit:
     if any("file" in score for score in reported):
         frame = _with_files(frame, queries.files_of_outputs(store, study_id))
     outputs = output_tables(store, study_id)
+    scales = {}
+    for scorer in study.scorers:
+        if "low" in scorer and "high" in scorer:
+            ends = (float(scorer["low"]), float(scorer["high"]))
+            scales[str(scorer["task"]), str(scorer["scorer"])] = ends
     audit_input = AuditInput(
         frame=frame,
         items=queries.items(store, study_id),
@@ -168,7 +171,7 @@ def audit(store: Store, study_id: str) -> Audit:
         reported=reported,
         notes=queries.notes(study),
         scorers=study.scorer_names,
-        scales=_scales(study),
+        scales=scales,
         prompts=queries.prompts(store, study_id),
         facts=queries.facts(study),
         reruns=outputs.reruns,
@@ -180,9 +183,10 @@ def audit(store: Store, study_id: str) -> Audit:
     covered = coverage(audit_input)
     # The sentences are written of logs; a study that asked for its own answers is none.
     if not study.is_recorded:
-        worst_first = [
-            replace(finding, claim=_claim_of_study(finding.claim)) for finding in worst_first
-        ]
+        for i, finding in enumerate(worst_first):
+            sentence, detail = _of_study(finding.claim.sentence), _of_study(finding.claim.detail)
+            claim = replace(finding.claim, sentence=sentence, detail=detail)
+            worst_first[i] = replace(finding, claim=claim)
         lacking = tuple((title, _of_study(reason)) for title, reason in covered.lacking)
         covered = replace(covered, lacking=lacking)
     formats = list(chain.from_iterable(source.options.get("formats", ()) for source in study.items))
@@ -203,16 +207,6 @@ def audit(store: Store, study_id: str) -> Audit:
         subject="log" if study.is_recorded else "study",
         spread=_spread(frame),
     )
-
-
-def _scales(study: Study) -> dict[tuple[str, str], tuple[float, float]]:
-    """The scale of each task and scorer whose scores are grades."""
-    scales = {}
-    for scorer in study.scorers:
-        if "low" in scorer and "high" in scorer:
-            ends = (float(scorer["low"]), float(scorer["high"]))
-            scales[str(scorer["task"]), str(scorer["scorer"])] = ends
-    return scales
 
 
 def _spread(frame: pd.DataFrame) -> str:
@@ -252,10 +246,6 @@ def _with_files(frame: pd.DataFrame, files: pd.DataFrame) -> pd.DataFrame:
     files = files.drop_duplicates(key)
     of_rows = frame[key].astype(dict.fromkeys(key[:3], str)).merge(files, on=key, how="left")
     return frame.assign(file=of_rows["file"].to_numpy())
-
-
-def _claim_of_study(claim: Claim) -> Claim:
-    return replace(claim, sentence=_of_study(claim.sentence), detail=_of_study(claim.detail))
 
 
 def _of_study(words: str) -> str:

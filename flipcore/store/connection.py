@@ -106,8 +106,7 @@ class Store:
         return store
 
     def cursor(self) -> DuckDBPyConnection:
-        """A cursor for one thread; close it after use. Raises AccessDenied for whoever may not read
-        results."""
+        """Cursor for one thread; close it. Raises AccessDenied for whoever may not read results."""
         require_read()
         cursor = self._connection.cursor()
         attach(cursor, self._there)
@@ -127,10 +126,8 @@ class Store:
                 archive.study_id: problem_at_opening(cursor, archive)
                 for archive in self.archives.values()
             }
-            self.archives, self._faults = (
-                archives(cursor),
-                {study: sentence for study, sentence in faults.items() if sentence},
-            )
+            self.archives = archives(cursor)
+            self._faults = {study: sentence for study, sentence in faults.items() if sentence}
             for sentence in self._faults.values():
                 logging.getLogger(__name__).warning(
                     "%s The study is not read until it is put back.", sentence
@@ -189,8 +186,7 @@ class Store:
             return sum(self._revisions.values())
 
     def touch(self, study_ids) -> None:
-        """Raise the revisions of studies after a commit; "" touches every study (verdicts,
-        paraphrases)."""
+        """Raise the revisions of studies after a commit; "" stands for every study."""
         with self._lock:
             for study_id in study_ids:
                 self._revisions[study_id] += 1

@@ -81,8 +81,7 @@ def as_meant(cell: str) -> str:
 
 
 def safe(frame: pd.DataFrame) -> pd.DataFrame:
-    """A copy whose text cells start with an apostrophe where a spreadsheet would take them for a
-    formula."""
+    """Copy whose text cells begin with an apostrophe where a spreadsheet would run them."""
     texts = ("object", "str", "category")
     return frame.apply(
         lambda column: column.astype(object).map(neutral) if str(column.dtype) in texts else column

@@ -132,8 +132,7 @@ def _union(connection, file: str, files: Mapping[str, Path], report: Merged) -> 
 
 
 def _take_in(connection, table: Table, rows: pa.Table, report: Merged) -> None:
-    """A temporary table of those rows that fit ours: every needed value is there, every key
-    once."""
+    """Make a temporary table of the rows that fit ours: complete, and every key once."""
     columns = [column for column in table.columns if column.name in rows.column_names]
     lacking = [
         column.name
@@ -302,7 +301,13 @@ def _add_readouts(connection, merged_tables: set[str], report: Merged) -> None:
     report.added["readouts"] += n_fresh
     report.duplicates["readouts"] += n_theirs - n_fresh - n_unfit
     report.skipped["readouts", _OTHER] += n_unfit
-    _reopen(connection)
+    # Studies that lack readouts of stored completions say so.
+    connection.execute(f"""UPDATE main.studies SET state = 'incomplete',
+            message = 'Some answers were merged and not read yet. Resume reads '
+        || 'them without a call.' WHERE state = 'done' AND study_id IN (
+            SELECT study_id FROM (SELECT {_KEY} FROM stale_readouts UNION SELECT {_KEY}
+                FROM unfit_readouts) w
+            WHERE NOT EXISTS (SELECT 1 FROM main.readouts m WHERE {_same("m", "w")}))""")
 
 
 def _put_late_ones_apart(connection, skipped: Skipped) -> None:
@@ -336,16 +341,6 @@ def _put_late_ones_apart(connection, skipped: Skipped) -> None:
     )
     for table in ("readouts", "readout_sources"):
         connection.execute(f"DELETE FROM theirs_{table} WHERE {late}")
-
-
-def _reopen(connection) -> None:
-    """Studies that lack readouts of stored completions say so."""
-    connection.execute(f"""UPDATE main.studies SET state = 'incomplete',
-            message = 'Some answers were merged and not read yet. Resume reads '
-        || 'them without a call.' WHERE state = 'done' AND study_id IN (
-            SELECT study_id FROM (SELECT {_KEY} FROM stale_readouts UNION SELECT {_KEY}
-                FROM unfit_readouts) w
-            WHERE NOT EXISTS (SELECT 1 FROM main.readouts m WHERE {_same("m", "w")}))""")
 
 
 def _same(left: str, right: str) -> str:

@@ -95,7 +95,11 @@ def prepared(connect: Callable[[], DuckDBPyConnection], path: Path) -> DuckDBPyC
     if is_fresh:
         _create(connection)
         return connection
-    statements = _statements(connection)
+    statements = dict(
+        connection.execute(
+            "SELECT table_name, sql FROM duckdb_tables() WHERE schema_name = 'main'"
+        ).fetchall()
+    )
     version = _version(connection, statements)
     if version is None:
         _create(connection)
@@ -122,7 +126,11 @@ def prepared(connect: Callable[[], DuckDBPyConnection], path: Path) -> DuckDBPyC
         return connection
     connection.execute("CHECKPOINT")
     connection.close()
-    _back_up(path, version)
+    # Never over an earlier copy.
+    copy, n = path.with_name(f"{path.stem}.schema-{version}{path.suffix}"), 1
+    while copy.exists():
+        copy, n = path.with_name(f"{path.stem}.schema-{version}-{n}{path.suffix}"), n + 1
+    whole_files.copy(path, copy)
     connection = connect()
     migrate(connection, version)
     return connection
@@ -156,15 +164,6 @@ def _create(connection: DuckDBPyConnection) -> None:
     connection.execute(f"BEGIN;{schema.schema_sql()}\n;{version};COMMIT")
 
 
-def _statements(connection: DuckDBPyConnection) -> dict[str, str]:
-    """Table -> the statement that would create it as it stands in the file."""
-    return dict(
-        connection.execute(
-            "SELECT table_name, sql FROM duckdb_tables() WHERE schema_name = 'main'"
-        ).fetchall()
-    )
-
-
 def _version(connection: DuckDBPyConnection, statements: Mapping[str, str]) -> int | None:
     """The schema number that the file says it has; None for an empty file."""
     if "store_info" not in statements:
@@ -186,11 +185,3 @@ def _missing_columns(connection: DuckDBPyConnection) -> list[tuple[str, str, str
             if (table.name, column.name) not in existing_columns:
                 missing.append((table.name, column.name, column.kind, column.default))
     return missing
-
-
-def _back_up(path: Path, version: int) -> None:
-    """A copy beside the file, never over an earlier one."""
-    copy, n = path.with_name(f"{path.stem}.schema-{version}{path.suffix}"), 1
-    while copy.exists():
-        copy, n = path.with_name(f"{path.stem}.schema-{version}-{n}{path.suffix}"), n + 1
-    whole_files.copy(path, copy)

@@ -35,8 +35,7 @@ CREATE TABLE packed.rows (
 
 
 def prepare(connection: DuckDBPyConnection) -> None:
-    """Make the tables of packs, where they are not there yet; those of a release that packed
-    otherwise go."""
+    """Make the tables of packs where they are missing; drop those of another format."""
     shape = digest(_TABLES)
     with suppress(duckdb.Error):  # no such table, or one of another kind
         if connection.execute("SELECT shape FROM packed.shapes").fetchall() == [(shape,)]:

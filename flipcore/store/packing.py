@@ -291,8 +291,7 @@ def holds(store: Store, study_id: str) -> bool:
 
 
 class _Thread:
-    """Packs large studies of one store that have ended, one after the other, until the store is
-    closed."""
+    """Packs large studies that have ended, one after the other, until the store is closed."""
 
     def __init__(self, store: Store) -> None:
         self._store, self._queue = store, queue.SimpleQueue[str]()
@@ -335,8 +334,7 @@ _THREADS: WeakKeyDictionary[Store, _Thread] = WeakKeyDictionary()
 
 
 def want(store: Store, study_id: str) -> None:
-    """Have the study packed in the background, where it is large, has ended, and its packs do not
-    hold."""
+    """Have a study packed in the background if it is large, has ended and its packs are old."""
     with _LOCK:
         thread = _THREADS.get(store)
     if thread is None and _is_due(store, study_id):

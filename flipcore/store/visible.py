@@ -36,8 +36,7 @@ def is_held(i: str = "i") -> str:
 
 
 def opened(i: str = "i") -> str:
-    """Return whether the study of this row of `study_items` shows its item, to somebody at
-    least."""
+    """Return whether a row of `study_items` shows its item, to somebody at least."""
     return (
         f"((NOT {i}.confirmatory OR {i}.study_id IN (SELECT k.study_id FROM locks k)) "
         f"AND NOT {is_held(i)})"

@@ -196,8 +196,7 @@ class Writer:
         connection.close()
 
     def _turn(self, connection, batches: list[_Batch]) -> None:
-        """Write the batches in order: runs of rows in one transaction each, actions in their
-        own."""
+        """Write batches in order: runs of rows in one transaction each, actions in their own."""
         run: list[_Batch] = []
         for batch in batches:
             if batch.action is None:
@@ -388,8 +387,7 @@ def _touched(table: str, rows: list[dict]) -> set[str]:
 
 
 def _upsert(connection, table: Table, rows: list[dict]) -> None:
-    """INSERT … SELECT from Arrow; within a batch the row of a key that would win in the file
-    wins."""
+    """INSERT … SELECT from Arrow; within a batch the row wins that would win in the file."""
     if table.name == "acts":
         rows = chained(connection, rows)
     if table.key:
@@ -479,8 +477,7 @@ def _array(values: list, kind: pa.DataType | None) -> pa.Array:
 
 
 def _plain(value: Any) -> Any:
-    """JSON for mappings; lone surrogates, which DuckDB refuses, become the replacement
-    character."""
+    """JSON for mappings; lone surrogates, which DuckDB refuses, are replaced."""
     if isinstance(value, dict):
         value = json.dumps(value, ensure_ascii=False)
     if isinstance(value, str):

@@ -87,8 +87,7 @@ _LONGEST_BOX = 2_000  # characters
 
 
 def boxed_spans(text: str) -> list[tuple[int, int]]:
-    """Spans of the insides of \\boxed{…} (or \\fbox{…}), braces matched; a box that is not closed
-    is none."""
+    """Spans of the insides of \\boxed{…} (or \\fbox{…}) whose braces match."""
     spans = []
     for box in _BOX.finditer(text):
         depth = 1
@@ -145,8 +144,7 @@ _BLANKS = re.compile(r"(?<=\d)[ \u00a0\u2009\u202f](?=(?:\d{3}[ \u00a0\u2009\u20
 
 
 def text_answer(answer: str, target: str | None) -> str | None:
-    """The canonical text answer. All right answers are one answer, the first, so that a synonym is
-    no flip."""
+    """Canonical text answer. All right answers are the first one, so synonyms are no flips."""
     plain_text = plain_answer(answer)
     right = target.split("\n") if target else []
     return right[0] if plain_text in map(plain_answer, right) else plain_text or None

@@ -13,8 +13,7 @@ END_LETTERS = 240
 
 
 def word_differences(original: str, changed: str) -> list[list[str]]:
-    """`changed` cut into ["same", text] and ["new", text] runs; their texts join to `changed`
-    again."""
+    """`changed` as ["same", text] and ["new", text] runs; their texts join to `changed`."""
     before, after = _WORDS.findall(original), _WORDS.findall(changed)
     head = len(os.path.commonprefix([before, after]))  # noqa: RUF071 -- of two lists of words
     tail = len(os.path.commonprefix([before[head:][::-1], after[head:][::-1]]))  # noqa: RUF071

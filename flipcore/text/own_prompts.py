@@ -53,8 +53,7 @@ _ALLOWED = frozenset(
 
 @dataclass(frozen=True)
 class ItemView:
-    """An item as one variant shows it: the question's wording, and the options' order and
-    labels."""
+    """Item as a variant shows it: the question's wording, the options' order and labels."""
 
     item: Item
     question: str

@@ -70,8 +70,7 @@ def encoded(text: str) -> bytes:
 
 
 def compressor_warning(texts: Iterable[str], comp: str) -> str:
-    """A sentence when the compressor does not suit the lengths of `texts`, else the empty
-    string."""
+    """Sentence if the compressor does not suit the lengths of `texts`, else ""."""
     lengths = [len(encoded(text)) for text in texts]
     if comp == "zlib" and lengths and 2 * max(lengths) > ZLIB_WINDOW:
         return (
@@ -93,8 +92,7 @@ def tokens(text: str) -> list[str]:
 
 
 def n_common_subsequence(first: list[str], second: list[str]) -> int:
-    """Length of the longest common subsequence, one machine word of `first` at a time (Hyyrö
-    2004)."""
+    """Length of the longest common subsequence, by machine words of `first` (Hyyrö 2004)."""
     places: dict[str, int] = {}
     for index, token in enumerate(first):
         places[token] = places.get(token, 0) | 1 << index
@@ -108,8 +106,7 @@ def n_common_subsequence(first: list[str], second: list[str]) -> int:
 
 
 def rouge_l(ref: str, hyp: str) -> float:
-    """ROUGE-L F1 (beta = 1), equal to the rouge_score package without stemming. No token on either
-    side: 0."""
+    """ROUGE-L F1 (beta = 1) as rouge_score has it without stemming; 0 without tokens."""
     return rouge_l_many(ref, [hyp])[0]
 
 

@@ -46,8 +46,7 @@ class Layouts:
         self._latest: dict[str, np.ndarray] = {}
 
     def warm(self) -> None:
-        """Begins the process that draws: its first import takes 5 to 35 s, which nobody should wait
-        for."""
+        """Begin the process that draws: its first import takes 5 to 35 s."""
         if not why_no_umap():
             begin()
 

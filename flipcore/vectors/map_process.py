@@ -20,8 +20,7 @@ from flipcore.stats.holdout import projection
 
 
 class _Drawer:
-    """The process: begun when it is first asked, and again where it has ended. Who comes second
-    waits."""
+    """The drawing process, begun when first asked and after it ended. The second asker waits."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -72,8 +71,7 @@ atexit.register(_DRAWER.end)
 
 
 def umap_places(units: np.ndarray, seed: int, n_neighbours: int, min_distance: float) -> np.ndarray:
-    """As `projection.umap_places`, and what that raises; FlipscopeError where the process was
-    ended."""
+    """As `projection.umap_places`, with its errors; FlipscopeError if the process was ended."""
     return _DRAWER.places(units, seed, n_neighbours, min_distance)
 
 

@@ -35,7 +35,12 @@ def ways_on(study_id: str) -> None:
             help="Opens New study with these items and this model.",
         ):
             with shown_problem():
-                _ask_again(study_id)
+                draft = asked_again(session.store(), study_id)
+                st.session_state.setdefault("offered-drafts", {})[f"again-{study_id}"] = draft.study
+                st.session_state.setdefault("draft-notes", {})[f"again-{study_id}"] = draft.notes
+                st.switch_page(
+                    "new_study/page.py", query_params={"from_study": f"again-{study_id}"}
+                )
         st.page_link("studies/page.py", label="All studies", icon=":material/folder_open:")
 
 
@@ -72,13 +77,6 @@ def _read_again(study_id: str) -> None:
             with shown_problem(), st.spinner("Reading …"):
                 rereading.reread(session.store(), study_id, name, params)
                 st.rerun()
-
-
-def _ask_again(study_id: str) -> None:
-    draft = asked_again(session.store(), study_id)
-    st.session_state.setdefault("offered-drafts", {})[f"again-{study_id}"] = draft.study
-    st.session_state.setdefault("draft-notes", {})[f"again-{study_id}"] = draft.notes
-    st.switch_page("new_study/page.py", query_params={"from_study": f"again-{study_id}"})
 
 
 # The stored texts read by a judge with a prompt of the user's own: priced, then asked.

@@ -21,19 +21,14 @@ def _cookie() -> str:
     return st.context.cookies.get(COOKIE, "")
 
 
-def _login() -> Mapping[str, Any]:
-    """The claims of this session's login; {} without one."""
-    # Without a login Streamlit gives a dictionary, too, in which only this flag stands.
-    claims = st.user.to_dict()
-    return claims if claims.get("is_logged_in") else {}
-
-
 def in_session() -> Person | None:
     """Return the person for whom this thread draws a page; None in any other thread."""
     # A worker's thread draws nothing and has no cookies.
     if get_script_run_ctx(suppress_warning=True) is None:
         return None
-    return person_named(store, _cookie(), _login())
+    # Without a login Streamlit gives a dictionary, too, in which only this flag stands.
+    claims = st.user.to_dict()
+    return person_named(store, _cookie(), claims if claims.get("is_logged_in") else {})
 
 
 found_by("session", in_session)

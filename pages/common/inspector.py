@@ -53,10 +53,8 @@ def inspector_place(
             st.markdown(f"**{plain(title)}**")
         if steps.place(item_id) is None:
             st.caption("The filters hide the row of this item.")
-        axis, extractor = (
-            st.query_params.get("axis", IDENTITY),
-            st.query_params.get("readout", readout),
-        )
+        axis = st.query_params.get("axis", IDENTITY)
+        extractor = st.query_params.get("readout", readout)
         inspector(study_id, model, item_id, axis, extractor, steps)
     return True
 

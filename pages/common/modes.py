@@ -145,23 +145,16 @@ def view_of(study_id: str, page: str, start: dict, lock: dict | None) -> dict:
             session.store(), link, study_id, page, start
         )
     else:
-        _take_from_link(study_id, page, start)
+        # Settings of a link hold for the study that it names, not for one chosen afterwards.
+        text = st.query_params.get(AT, "")
+        # A link that this page wrote itself says nothing new.
+        if text and text != st.session_state.get(f"link-{page}"):
+            place = f"view-{page}-{study_id}"
+            st.session_state[place] = st.session_state.get(place, {}) | settings_from(text, start)
     view = fitting(st.session_state.get(f"view-{page}-{study_id}", {}), start)
     # Only what differs from the start, so that links stay short.
     _put_into_link(page, {key: value for key, value in view.items() if value != start[key]})
     return start | view
-
-
-def _take_from_link(study_id: str, page: str, start: dict) -> None:
-    """Take over settings of a link that this page did not write itself.
-
-    They hold for the study that it names, and for no other that is chosen afterwards.
-    """
-    text = st.query_params.get(AT, "")
-    # A link that this page wrote itself says nothing new.
-    if text and text != st.session_state.get(f"link-{page}"):
-        place = f"view-{page}-{study_id}"
-        st.session_state[place] = st.session_state.get(place, {}) | settings_from(text, start)
 
 
 def _put_into_link(page: str, settings: dict) -> None:

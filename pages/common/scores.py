@@ -53,10 +53,8 @@ class Choices:
 
 @session.cached(is_kept=True)
 def _choices(study_id: str, lock: str | None) -> Choices:
-    study, frame = (
-        session.declared(study_id),
-        session.readouts(study_id, lock=lock, of_scores=True),
-    )
+    study = session.declared(study_id)
+    frame = session.readouts(study_id, lock=lock, of_scores=True)
     readers, axes = (tuple(frame[name].unique()) for name in ("extractor", "axis"))
     axes = tuple(axis for axis in axes if axis != IDENTITY)
     reader = default_reference(readers, study.scorer_names) if readers else ""

@@ -161,10 +161,8 @@ def answer(study_id: str, model: str, field: str, faithful: str, axis: str | Non
 def _answer(
     study_id: str, model: str, field: str, faithful: str, axis: str | None, closed_gates: tuple
 ) -> Claim:
-    heat, estimates = (
-        session.temperature(study_id, model),
-        shared.estimates(study_id, model, faithful),
-    )
+    heat = session.temperature(study_id, model)
+    estimates = shared.estimates(study_id, model, faithful)
     return surface_claim(
         of_model(study_id, model), field, faithful, axis, dict(closed_gates), heat, estimates
     )

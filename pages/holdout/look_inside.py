@@ -231,10 +231,8 @@ def _ngram_table(key: str, _target, _retro) -> NgramTable:
     items = [*target, *retro]
     # Entries written from the same source are compared in pairs.
     rows = range(len(items)) if pairs is None else pairs
-    texts, half = (
-        [entry_text(items[row]) for row in rows],
-        len(target) if pairs is None else len(rows) // 2,
-    )
+    texts = [entry_text(items[row]) for row in rows]
+    half = len(target) if pairs is None else len(rows) // 2
     return ngrams(texts[:half], texts[half:], paired=pairs is not None)
 
 

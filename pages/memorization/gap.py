@@ -90,7 +90,11 @@ def show(view: View, mode: str, settings: dict, controls) -> None:
         )
     _coverage(view, operator, estimate)
     _matching(view, estimate)
-    _published()
+    with st.expander("The source's published table, recomputed", icon=":material/menu_book:"):
+        show_table("published-gaps", gap_rows())
+        st.caption(gap_notes())
+        st.markdown("**What does not add up in the sources**")
+        show_table("published-inconsistencies", inconsistency_rows())
     st.markdown("**Benchmark items, those that broke first**")
     # The items that broke are the evidence, so they can be read.
     rows = frames.drop_rows(frames.rewritten(view.frame, operator, extractor, view.item_roles))
@@ -144,15 +148,6 @@ def _table(estimate: DropGap) -> None:
             }
         )
     show_table("drops", rows)
-
-
-def _published() -> None:
-    # Recomputed, so that a reader can trust the code on known numbers.
-    with st.expander("The source's published table, recomputed", icon=":material/menu_book:"):
-        show_table("published-gaps", gap_rows())
-        st.caption(gap_notes())
-        st.markdown("**What does not add up in the sources**")
-        show_table("published-inconsistencies", inconsistency_rows())
 
 
 # What the rewrite method could rewrite: coverage, whether the covered are special, and whether
@@ -212,10 +207,8 @@ def _matching(view: View, estimate: DropGap) -> None:
 
 def _match(view: View) -> None:
     study, store = session.declared(view.study_id), session.store()
-    sources, models = (
-        control_matching.control_sources(store),
-        control_matching.reference_models(store, study),
-    )
+    sources = control_matching.control_sources(store)
+    models = control_matching.reference_models(store, study)
     with st.container(horizontal=True, vertical_alignment="bottom"):
         origin = st.selectbox(
             "Controls from", [OWN, *sources], key="match-from", bind="query-params", width=280

@@ -92,22 +92,19 @@ def show(view: View, mode: str, settings: dict, controls) -> None:
 
 
 def _curves(view: View, pearl: Pearl, start: float, metric: str, axis: str) -> None:
-    levels, flagged = _levels(view, metric, axis), pearl.sensitivity > start
+    # A flipped bit changes a whole character, so the share of characters is larger than that of
+    # bits: both are said.
+    touched = memory_queries.characters_touched(session.store(), view.study_id, axis)
+    levels = []
+    for level in setting_of(view, metric, axis).levels_pct:
+        characters = f" ({100 * touched[level]:.0f}%)" if level in touched else ""
+        levels.append(f"{level:g}%{characters}")
+    flagged = pearl.sensitivity > start
     show_figure("curves", lambda c: level_curves(pearl.means, flagged, levels, c, title_of(metric)))
     st.caption(
         "You are tuning α on the data it is evaluated on, so the detection rate is optimistic. "
         "Lock α before the confirmatory texts are read."
     )
-
-
-def _levels(view: View, metric: str, axis: str) -> list[str]:
-    """Return percent of bits with the percent of characters that was really touched."""
-    touched = memory_queries.characters_touched(session.store(), view.study_id, axis)
-    # A flipped bit changes a whole character, so the share of characters is larger.
-    return [
-        f"{level:g}% ({100 * touched[level]:.0f}%)" if level in touched else f"{level:g}%"
-        for level in setting_of(view, metric, axis).levels_pct
-    ]
 
 
 def _items(view: View, metric: str, axis: str, pearl: Pearl, alpha: float) -> None:

@@ -94,10 +94,8 @@ def parts_step(
                 else why_unread(EXTRACTORS[name], [model.name for model in models])
             )
         parts[registry.noun] += _parts(label, registry, able, before, kinds=kinds, wanted=wanted)
-    axes, extractors = (
-        in_order(parts[AXES.noun], base.axes),
-        in_order(parts[EXTRACTORS.noun], base.extractors),
-    )
+    axes = in_order(parts[AXES.noun], base.axes)
+    extractors = in_order(parts[EXTRACTORS.noun], base.extractors)
     for problem in plugin_problems():
         st.warning(plain(problem), icon=":material/extension_off:")
     st.caption(
@@ -348,10 +346,8 @@ def params(plugin, before: dict, place, key: str) -> dict:
 
 def _param(column, field, value, key: str):
     """Offer one control, by the kind of its default; `choices` in the metadata limit it."""
-    label, choices = (
-        field.metadata.get("label") or field.name.replace("_", " "),
-        list(field.metadata.get("choices", ())),
-    )
+    label = field.metadata.get("label") or field.name.replace("_", " ")
+    choices = list(field.metadata.get("choices", ()))
     if isinstance(value, bool):
         return column.toggle(label, value, key=key)
     if isinstance(value, (tuple, list)):

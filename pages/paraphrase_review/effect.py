@@ -157,10 +157,8 @@ def _own(study_id: str, axis: str, model: str, readout: str, reference: str, nam
 
 @session.cached("Striking out")
 def _effect(study_id: str, axis: str, model: str, readout: str, reference: str) -> Effect:
-    pairs, states = (
-        review.materials(session.store(), study_id, axis),
-        queries.paraphrase_states(session.store()),
-    )
+    pairs = review.materials(session.store(), study_id, axis)
+    states = queries.paraphrase_states(session.store())
     return effect_of(_rows(study_id, axis, model), pairs, states, readout, reference, axis)
 
 

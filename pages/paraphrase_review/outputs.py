@@ -236,10 +236,8 @@ def judge_gate(study_id: str) -> None:
     st.markdown(plain(position))
     st.markdown(plain(repeated))
     store, study = session.store(), session.declared(study_id)
-    labelled, models = (
-        judge_labels.labelled_readouts(store, study_id),
-        [use.name for use in study.models],
-    )
+    labelled = judge_labels.labelled_readouts(store, study_id)
+    models = [use.name for use in study.models]
     for sentence in judges_of(
         session.readouts(study_id), labelled, judge_models(store, study), models
     ).sentences:

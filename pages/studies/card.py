@@ -33,7 +33,9 @@ def card(row: dict, *, running: bool, is_answered: bool = False) -> None:
         with left.container(gap="xxsmall"):
             with st.container(horizontal=True, vertical_alignment="center", gap="small"):
                 st.markdown(f"**{plain(row['name'])}**", width="content")
-                st.caption(plain(_facts(row)), width="content")
+                failed = f" · {int(row['n_failed']):,} failed" if row["n_failed"] else ""
+                items = items_text(session.store(), row)
+                st.caption(plain(f"{', '.join(row['models'])} · {items}{failed}"), width="content")
             if not (is_answered and row["state"] == "done"):
                 with screen.room(f"summary-{study_id}", 50, 100):
                     _summary(study_id)
@@ -204,12 +206,6 @@ def _progress(row: dict) -> None:
             st.caption(plain(message))
         return
     show_progress(progress)
-
-
-def _facts(row: dict) -> str:
-    """Return models, items and failed calls in a line."""
-    failed = f" · {int(row['n_failed']):,} failed" if row["n_failed"] else ""
-    return f"{', '.join(row['models'])} · {items_text(session.store(), row)}{failed}"
 
 
 def _calls(row: dict) -> None:

@@ -119,11 +119,9 @@ def offer(paths: list[str]) -> None:
             _ask(questions[0], paths, answers, key)
             return
     # The places come first: corrections, which are drawn below, change what is said above them.
-    answer, fields, recognised = (
-        st.container(),
-        st.container(horizontal=True, vertical_alignment="bottom"),
-        st.container(),
-    )
+    answer = st.container()
+    fields = st.container(horizontal=True, vertical_alignment="bottom")
+    recognised = st.container()
     has_failed = st.session_state.get(f"failed-{key}", False)
     fold = st.expander("Correct how it was read", icon=":material/edit:", expanded=has_failed)
     try:

@@ -53,7 +53,13 @@ def _live() -> None:
             "turns."
         )
         if acting().may(Permission.ACCESS):
-            _at_once(n)
+            number = st.number_input(
+                "Studies of one person at a time", 1, MOST_RUNNING, n, key="runs-at-once", width=260
+            )
+            if number != n:
+                with shown_problem():
+                    session.registry().set_at_once(int(number))
+                    st.rerun()
 
 
 def _line(place: int, turn: Turn, *, is_alone: bool) -> None:
@@ -75,16 +81,6 @@ def _line(place: int, turn: Turn, *, is_alone: bool) -> None:
             with shown_problem():
                 registry.cancel(study_id)
                 st.rerun()
-
-
-def _at_once(n: int) -> None:
-    number = st.number_input(
-        "Studies of one person at a time", 1, MOST_RUNNING, n, key="runs-at-once", width=260
-    )
-    if number != n:
-        with shown_problem():
-            session.registry().set_at_once(int(number))
-            st.rerun()
 
 
 def merge_button() -> None:

@@ -362,8 +362,7 @@ def own_verdicts(store: Store, reviewer: str) -> OwnVerdicts:
 
 
 def own_acceptance(reviewed: OwnVerdicts) -> list[str]:
-    """One sentence for each source of which the reviewer judged pairs: how far that moved its
-    acceptance."""
+    """Say for each source that the reviewer judged how far that moved its acceptance."""
     sentences = []
     for (dataset, generator), rows in reviewed.states.groupby(["dataset", "generator"], sort=True):
         is_judged = rows["pair_id"].isin(reviewed.pair_ids)

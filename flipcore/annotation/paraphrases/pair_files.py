@@ -91,8 +91,7 @@ class Incoming:
 
 @dataclass(frozen=True)
 class Inventory:
-    """Contents of the store: pairs by id, and items by the text of their question (spaces
-    apart)."""
+    """Contents of the store: pairs by id, and items by the text of their question."""
 
     pairs: Mapping[str, Mapping] = field(default_factory=dict)
     items: Mapping[str, str] = field(default_factory=dict)
@@ -440,8 +439,7 @@ def take_in(store: Store, batch: Incoming) -> str:
 
 
 def merge_files(paths: Iterable[str | Path], store: Store) -> list[str]:
-    """Adds what database files hold; one sentence a fact. Raises BadInput for a file that cannot be
-    used."""
+    """Add what database files hold; one sentence per fact. Raises BadInput for an unusable file."""
     report = merge(paths, store)
     return [*report.sentences(), *_counting(store, has_verdicts=report.added["verdicts"] > 0)]
 

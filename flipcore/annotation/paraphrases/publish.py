@@ -33,8 +33,7 @@ _CARD = Path(__file__).with_name("card.txt").read_text(encoding="utf-8")
 
 @dataclass(frozen=True)
 class Published:
-    """Place and amount of what was published; `left_out` says what may not be passed on, and
-    why."""
+    """Place and amount of what was published; `left_out` says what may not be passed on."""
 
     place: str
     n_rows: int
@@ -47,8 +46,7 @@ class Published:
 
 
 def _left_out(datasets: Sequence[str], license: str) -> str:
-    """Sentence on what is left out of accepted paraphrases of these datasets; "" where all may be
-    passed on."""
+    """Say which accepted paraphrases of these datasets are left out; "" for none."""
     n = Counter(name for name in datasets if not may_be_passed_on(license_of(name, license)))
     if not n:
         return ""
@@ -75,8 +73,7 @@ _OF_PAIR = (
 
 
 def verified_rows(store: Store, source: tuple[str, str] | None = None) -> list[dict]:
-    """The accepted paraphrases, one row each, with numbered verdicts. Raises BadInput when there is
-    none."""
+    """Accepted paraphrases, one row each, with numbered verdicts. Raises BadInput for none."""
     states = {row["pair_id"]: row for row in _states_of(store, source).to_dict("records")}
     accepted = [pair_id for pair_id, row in states.items() if row["state"] == "accepted"]
     if not accepted:
@@ -266,8 +263,7 @@ def _dataset(rows: list[dict]):
 
 
 def _push(folder: Path, repository: str, token: str, *, private: bool) -> None:
-    """Uploads the folder as it was written, so that the hub reads what `load_dataset` reads
-    here."""
+    """Upload the folder as written, so that the hub reads what `load_dataset` reads here."""
     import huggingface_hub
 
     try:

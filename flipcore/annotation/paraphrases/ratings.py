@@ -119,8 +119,7 @@ def agreement_sentence(check_agreement: CheckAgreement) -> str:
 
 
 def agreement_warnings(by_check: Mapping[str, CheckAgreement]) -> list[str]:
-    """Reasons for distrust, each once: where one answer prevails, and who never differs on which
-    check."""
+    """Reasons for distrust, each once: one answer prevails, or somebody never differs."""
     prevailing = []
     never: dict[str, list[str]] = {}
     for check, check_agreement in by_check.items():
@@ -141,8 +140,7 @@ def agreement_warnings(by_check: Mapping[str, CheckAgreement]) -> list[str]:
 def agreement(
     verdicts: Sequence[Mapping], check: str, seed: int = 0, n_boot: int = 2000
 ) -> CheckAgreement:
-    """Raw agreement, Krippendorff, Fleiss and each pair's Cohen on one check, over what was said
-    blind."""
+    """Raw agreement, Krippendorff, Fleiss and each pair's Cohen on one check, of blind answers."""
     reviewers, _, table = ratings(blind(verdicts), check)
     pairwise = []
     for (a, said_a), (b, said_b) in combinations(zip(reviewers, table, strict=True), 2):
@@ -175,8 +173,7 @@ class Disagreement:
 
 
 def disagreements(verdicts: Sequence[Mapping]) -> list[Disagreement]:
-    """Pairs on which two people who had not seen each other differ about keeping; the unsettled
-    first."""
+    """Pairs on whose keeping two people differ, judged unseen; the unsettled first."""
     conflicts = []
     for pair_id, rows in by_pair(people(verdicts)).items():
         votes = blind(rows)

@@ -189,8 +189,7 @@ def _different_words(text: str) -> set[str]:
 
 
 def overlap(original: str, text: str) -> float:
-    """Share of the different words of both that they have in common (Jaccard); NaN where neither
-    has a word."""
+    """Share of the different words of both that they have in common (Jaccard); NaN for none."""
     first, second = _different_words(original), _different_words(text)
     return len(first & second) / len(first | second) if first | second else float("nan")
 
@@ -282,8 +281,7 @@ _QUOTES = {'"': '"', "“": "”", "«": "»", "'": "'"}
 
 @dataclass(frozen=True)
 class Proposal:
-    """`pair_id` where it passed every rule and was stored, None otherwise; `error` where no text
-    came back."""
+    """`pair_id` if it passed every rule and was stored, else None; `error` if no text came back."""
 
     item_id: str
     original: str

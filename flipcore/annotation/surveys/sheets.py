@@ -119,8 +119,7 @@ def new_survey(
     n_checks: int = 3,
     seed: int = 0,
 ) -> Survey:
-    """A survey over two sets. Raises BadInput with the numbers when a set is too small for one
-    sheet."""
+    """Make a survey over two sets. Raises BadInput if a set is too small for one sheet."""
     if min(n_examples, n_triples, n_checks) < 0 or n_triples < 1:
         raise BadInput(
             f"A survey of {n_examples} examples, {n_triples} triples and {n_checks} checks cannot "
@@ -200,8 +199,7 @@ def answer_row(
     is_model: bool = False,
     call_id: str | None = None,
 ) -> dict:
-    """One answer as a row of `survey_answers`; `place` is 0 to 2, None where a reply could not be
-    read."""
+    """One answer as a row of `survey_answers`; `place` is 0 to 2, None for an unread reply."""
     question = sheet(survey, annotator).questions[position]
     return {
         "survey_id": survey.survey_id,
@@ -270,8 +268,7 @@ NO_ANSWER = "Not run: no survey on these sets has an answer yet. Send its link u
 def survey_results(
     store: Store, sets_id: str, *, is_model: bool = False
 ) -> tuple[OddOneOut | None, str]:
-    """(result, how) of all surveys on these sets, people or models, or (None, why there is
-    none)."""
+    """(result, how) of all surveys on these sets, of people or models; else (None, why)."""
     surveys = stored_surveys(store, sets_id).values()
     hits: list[float] = []
     entries: list[str] = []
@@ -369,8 +366,7 @@ def _texts(question: Question, items: Mapping[str, Item]) -> list[str]:
 
 
 def file_text(rows: Sequence[Mapping[str, str]], kind: str = "csv") -> str:
-    """Rows as the text of a CSV (cells that a spreadsheet would run are neutralised) or JSON
-    file."""
+    """Rows as the text of a JSON file or of a CSV, without cells that a spreadsheet would run."""
     return (
         json.dumps(list(rows), ensure_ascii=False, indent=1) if kind == "json" else csv_text(rows)
     )
@@ -478,8 +474,7 @@ def prompt(annotator_sheet: Sheet, question: Question, items: Mapping[str, Item]
 
 @dataclass(frozen=True)
 class ModelAnswers:
-    """Replies to a model's sheets. `why_stopped` is a sentence where `n_missing` questions were not
-    asked."""
+    """Replies to a model's sheets. `why_stopped` says why `n_missing` questions were not asked."""
 
     n_answers: int
     n_unreadable: int

@@ -127,8 +127,7 @@ _PRONOUN = re.compile(r"\b(?:(he|him|his|himself)|(she|her|hers|herself))\b", re
 
 @dataclass(frozen=True)
 class Token:
-    """One capitalised word; `run` are the capitalised words that stand next to it, itself
-    included."""
+    """One capitalised word; `run` are the capitalised words next to it and itself."""
 
     start: int
     end: int

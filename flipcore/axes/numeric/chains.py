@@ -84,10 +84,8 @@ def _steps_of_line(line: str, take: str) -> list[Step]:
     if inexact and not prose:
         raise ValueError(f"{inexact[0]} is not exact arithmetic")
     if take == PROSE:
-        prose_results, annotated_results = (
-            {step.result for _, step in prose},
-            {step.result for _, step in annotated},
-        )
+        prose_results = {step.result for _, step in prose}
+        annotated_results = {step.result for _, step in annotated}
         annotated = [(start, step) for start, step in annotated if step.result not in prose_results]
         prose = [
             (start, replace(step, is_annotated=step.result in annotated_results))

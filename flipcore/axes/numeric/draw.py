@@ -37,8 +37,7 @@ _BOUNDS = (
 
 @dataclass(frozen=True)
 class Resample:
-    """A rewritten question with its own gold; `operands` are (old, new) pairs of the changed
-    numbers."""
+    """Rewritten question with its own gold; `operands` are (old, new) pairs of changed numbers."""
 
     question: str
     target: Fraction
@@ -174,8 +173,7 @@ def _new_value(
 
 
 def _most(mention: Mention) -> Fraction:
-    """The largest plausible number for the unit that follows, given that the stated one was
-    plausible."""
+    """Largest plausible number for the unit that follows, if the stated one was plausible."""
     if mention.percent:
         return Fraction(95 if mention.value < 100 else 400)
     return _bound(mention.unit, mention.value)
@@ -285,8 +283,7 @@ def _in_order(
     draw: Mapping[Fraction, Fraction],
     after: Sequence[Fraction],
 ) -> bool:
-    """Stated numbers and results all keep their order: nobody answers more questions than there
-    are."""
+    """Stated numbers and results keep their order: a part stays less than its whole."""
     stated = {mention.value for mention in problem.mentions if not mention.percent}
     pairs = sorted(
         [(value, draw.get(value, value)) for value in stated]

@@ -240,8 +240,7 @@ def _agree(chain: list[Step], different: list[Reading], value: Fraction) -> bool
 def _mental_producers(
     chain: list[Step], admissible: list[Reading], numbers: list[Mention]
 ) -> set[Fraction]:
-    """Stated numbers from which a count may have come that the solution found in its head: they
-    stay."""
+    """Stated numbers behind a count that the solution found in its head: they stay."""
     counts = {source.key for source in _sources_of_kind("mental", admissible)}
     if not counts:
         return set()
@@ -353,8 +352,7 @@ def frozen_values(question: str, mentions: Sequence[Mention]) -> set[Fraction]:
 
 
 def _is_amount(question: str, mention: Mention) -> bool:
-    """Money, shares and measures are not counts of things that the text could list; spans of time
-    may be."""
+    """Money, shares and measures count nothing that a text could list; spans of time may."""
     if mention.percent or mention.decimals or re.search(r"[$€£]\s?$", question[: mention.start]):
         return True
     return bool(_MEASURE_UNIT.match(mention.unit)) and not (
@@ -374,8 +372,7 @@ def _ordinals(question: str) -> set[int]:
 
 
 def list_lengths(question: str) -> set[Fraction]:
-    """Number of things that each enumeration of the text may name ("Ann, Bo and Cy": 3; "Ann and
-    Bo": 2)."""
+    """Lengths that each enumeration may have ("Ann, Bo and Cy": 3; "Ann and Bo": 2)."""
     lengths = {2} if re.search(r"\b[A-Z][a-z]+ and [A-Z][a-z]+", question) else set()
     for match in _LIST.finditer(question):
         n_pieces = len(re.split(r", (?:and |or |& )?| (?:and|or|&) ", match.group()))

@@ -218,8 +218,7 @@ def _squares(row: Sequence[Source], n_stated: Mapping[Fraction, int]) -> bool:
 def results(
     steps: Sequence[Step], reading: Reading, draw: Mapping[Fraction, Fraction]
 ) -> list[Fraction]:
-    """Every step's result for drawn numbers (value group -> new value); raises
-    ZeroDivisionError."""
+    """Result of every step for drawn numbers (value group -> new); raises ZeroDivisionError."""
     step_results: list[Fraction] = []
     for step, row in zip(steps, reading, strict=True):
         values = []

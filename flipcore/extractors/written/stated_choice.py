@@ -63,8 +63,7 @@ _SIGNS = re.compile(r"[\s.,:;()\[\]*\"'“”]+")  # between words
 
 @dataclass(frozen=True)
 class Choice:
-    """Positions of the options named, and where in the text; `reason` says why there is not exactly
-    one."""
+    """Options named, by position, and their place; `reason` says why there is not exactly one."""
 
     position: int | None
     span: tuple[int, int] | None
@@ -255,8 +254,7 @@ class ChoiceText:
         return self._group(label, text)
 
     def _mark(self, text):
-        """Labels in brackets, after "option", or heading a line: one label however often, else
-        several."""
+        """Label in brackets, after "option" or at the head of a line, if there is only one."""
         spots: list[tuple[str, int]] = []
         further: list[tuple[str, int]] = []
         for pattern in (self.patterns.own_line, self.patterns.bracketed):
@@ -270,8 +268,7 @@ class ChoiceText:
         return self._agreed(spots, text)
 
     def _end(self, text):
-        """The last token of the first paragraph, unless it ends an option's own words ("vitamin
-        C")."""
+        """Last token of the first paragraph, unless it ends an option's words ("vitamin C")."""
         blank = re.search(r"\n\s*\n", text.strip("\n"))
         last = blank.start() if blank else len(text.strip("\n"))
         stop = last + len(text) - len(text.lstrip("\n"))
@@ -298,8 +295,7 @@ class ChoiceText:
         return self._group(label, text) if worded or not label.group(1).isdigit() else None
 
     def _is_other(self, earlier: re.Match, last: re.Match, text: str) -> bool:
-        """Tell whether a label before the last one is another answer: no article, no number, and
-        not denied."""
+        """Tell whether a label before the last is another answer: no article, number or denial."""
         word = earlier[1]
         is_article = word in ("A", "I", "a", "i") and re.match(r"\s+[a-z]", text[earlier.end() :])
         if word == last[1] or word.isdigit() or is_article or self._position(word) is None:
@@ -376,8 +372,7 @@ class ChoiceText:
         )
 
     def _further(self, end: int, text: str) -> Iterator[tuple[str, int]]:
-        """Further labels joined to one that ends at `end`, in the same sentence: "C, Rarely; or E,
-        Never"."""
+        """Labels joined to one that ends at `end`, in its sentence: "C, Rarely; or E, Never"."""
         aside = _PARENTHESIS.match(text, end)
         end = aside.end() if aside else end
         stop = self.patterns.aside.search(text, end)

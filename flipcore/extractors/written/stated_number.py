@@ -122,10 +122,8 @@ def stated_number(text: str, question: str = "") -> tuple[str | None, tuple[int,
     if times and not re.search(
         rf"\b(?:how many|in) {times.group().strip()}", question, re.IGNORECASE
     ):
-        answer, end = (
-            str(Fraction(answer) * 10 ** _SCALES[(times[1] or times[2]).lower()]),
-            times.end(),
-        )
+        answer = str(Fraction(answer) * 10 ** _SCALES[(times[1] or times[2]).lower()])
+        end = times.end()
     return answer, (start, end), ""
 
 

@@ -46,10 +46,8 @@ _APART = frozenset(
     "near after before like unlike than against without not except beside besides outside behind "
     "beyond".split()
 )
-_RANGE_AFTER, _RANGE_BEFORE = (
-    re.compile(r"\s*(?:to\b|[-–—])\s*\d"),
-    re.compile(r"\d\s*(?:to|[-–—])\s*$"),
-)
+_RANGE_AFTER = re.compile(r"\s*(?:to\b|[-–—])\s*\d")
+_RANGE_BEFORE = re.compile(r"\d\s*(?:to|[-–—])\s*$")
 _NO_LETTERS = r"(?<![\w.])"
 # before a number: 50 is no part of 1,50 and not -50
 _NO_DIGITS = r"(?<![\w.])(?<!\d,)(?<!\A[-−])(?<!\W[-−])"
@@ -57,8 +55,7 @@ _JOINING = frozenset(("or", "and"))
 
 
 def stated_span(text: str) -> tuple[int, int] | None:
-    """Span of the words behind the last "the answer is", to the end of their line; None without
-    one."""
+    """Span of the words behind the last "the answer is", to the line's end; None without one."""
     spans = [match.span("words") for match in _STATED.finditer(text)]
     return spans[-1] if spans else None
 

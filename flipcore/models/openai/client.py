@@ -225,8 +225,7 @@ class OpenAICompatible(Backend):
         return response.text
 
     def _client(self):
-        """One client for each event loop; aiohttp as transport takes about half the time of the
-        default."""
+        """One client per event loop; aiohttp takes about half the time of the default transport."""
         loop = id(asyncio.get_running_loop())
         if loop not in self._clients:
             self._clients[loop] = open_client(self.card)

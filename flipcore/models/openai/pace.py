@@ -56,8 +56,7 @@ class Pace:
 
     @property
     def per_minute(self) -> dict[str, float]:
-        """The limits that count: the card's, and the headers' where they are smaller or the only
-        ones."""
+        """Limits that count: the card's, and smaller or only ones from headers."""
         heard = self._server.heard
         return self._own | {kind: min(n, self._own.get(kind, n)) for kind, n in heard.items()}
 

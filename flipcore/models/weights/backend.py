@@ -153,10 +153,8 @@ class OpenWeights(Batched):
         self.card, self.name, self.called = card, card.name, card.name
         self.batch = card.options.get("batch", BATCH)
         self._folder = folder_of(card.model)
-        self._dtype, self._device = (
-            card.options.get("dtype", DTYPE),
-            card.options.get("device", "auto"),
-        )
+        self._dtype = card.options.get("dtype", DTYPE)
+        self._device = card.options.get("device", "auto")
         self._weights = weights_digest(self._folder)
         without = " without system" if "system" in card.refuses else ""
         self.revision = f"{self._weights} {self._dtype} {card.api}{without}"

@@ -109,7 +109,9 @@ def dataset_folder(
     frames, files = {}, {}
     for name, frame in _frames(c, shows_examples=shows_examples).items():
         frames[name] = frame[frame["item_id"].isin(ids)]
-        files[f"data/{name}.parquet"] = _parquet(frames[name])
+        buffer = io.BytesIO()
+        frames[name].reset_index(drop=True).to_parquet(buffer, index=False)
+        files[f"data/{name}.parquet"] = buffer.getvalue()
     folder = DatasetFolder(files, len(ids), len(items) - len(ids), unlicensed)
     card = _card(c, folder, frames, free, language)
     return replace(folder, files={"README.md": card.encode(), **files})
@@ -135,12 +137,6 @@ def _prompt(parts: list[tuple[str, str]], *, shows_examples: bool) -> str:
     kept = [text for name, text in parts if name not in _OF_OTHERS]
     note = NO_EXAMPLES if len("".join(kept)) < sum(len(text) for _, text in parts) else ""
     return note + "".join(kept)
-
-
-def _parquet(frame: pd.DataFrame) -> bytes:
-    buffer = io.BytesIO()
-    frame.reset_index(drop=True).to_parquet(buffer, index=False)
-    return buffer.getvalue()
 
 
 _CARD = Path(__file__).with_name("card.txt").read_text(encoding="utf-8")

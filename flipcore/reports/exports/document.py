@@ -46,7 +46,11 @@ def report(store: Store, study_id: str, n_outputs: int = N_OUTPUTS) -> str:
     memory, lines = sections.memory(results)
     # The script looks the boards up by the ids of their places, which no two parts share.
     boards = flip_boards | lines | sections.boards(results)
-    style, script = _style(), _script()
+    report_css = (_HERE / "report.css").read_text(encoding="utf-8")
+    style = "\n".join([_palette(LIGHT, DARK), report_css, part("board", BOARD).css])
+    report_js = (_HERE / "report.js").read_text(encoding="utf-8")
+    board_js = script_of(part("board", BOARD).js)
+    script = f'"use strict";\nconst drawBoard = {board_js};\n{report_js}'
     # The hashes allow this one script and this one style: text from data can bring none.
     policy = (
         f"default-src 'none'; script-src {_hash(script)}; style-src {_hash(style)}; img-src data:;"
@@ -84,17 +88,6 @@ def report(store: Store, study_id: str, n_outputs: int = N_OUTPUTS) -> str:
         script=script,
         boards=_payload(boards),
     )
-
-
-def _style() -> str:
-    report_css = (_HERE / "report.css").read_text(encoding="utf-8")
-    return "\n".join([_palette(LIGHT, DARK), report_css, part("board", BOARD).css])
-
-
-def _script() -> str:
-    report_js = (_HERE / "report.js").read_text(encoding="utf-8")
-    board_js = script_of(part("board", BOARD).js)
-    return f'"use strict";\nconst drawBoard = {board_js};\n{report_js}'
 
 
 def _about(results: WholeStudy) -> str:

@@ -25,6 +25,7 @@ def environment() -> "Environment":
     A name that a template does not have is an error: a report never shows a gap in its place.
     """
     from jinja2 import Environment, FileSystemLoader, StrictUndefined
+    from markupsafe import Markup
 
     templates = Environment(
         loader=FileSystemLoader(Path(__file__).parent / "templates"),
@@ -35,7 +36,7 @@ def environment() -> "Environment":
         lstrip_blocks=True,
     )
     templates.filters |= {"base64": _base64, "thousands": "{:,}".format}
-    templates.globals["board_html"] = _trusted(part("board").html)
+    templates.globals["board_html"] = Markup(part("board").html)
     return templates
 
 
@@ -59,9 +60,3 @@ def packed(content: str) -> bytes:
 def _base64(content: str | bytes) -> str:
     raw = content.encode("utf-8", "replace") if isinstance(content, str) else content
     return base64.b64encode(raw).decode()
-
-
-def _trusted(markup: str) -> Any:
-    from markupsafe import Markup
-
-    return Markup(markup)

@@ -105,8 +105,7 @@ class FamilyMeans:
 
     @cached_property
     def weights(self) -> np.ndarray:
-        """The correction of CR2, (families, k): 1 / (1 - n_g/N), 0 for a family that holds all
-        items."""
+        """CR2's correction 1 / (1 - n_g/N), (families, k); 0 for a family that holds all items."""
         n_outside = self.n - self.sizes
         return np.divide(self.n, n_outside, out=np.zeros(self.sizes.shape), where=n_outside > 0)
 

@@ -51,8 +51,7 @@ class ParaphraseGate:
         return self.is_open and holds_at_any_look(round(self.accepted.value * n), n, self.threshold)
 
     def looks_sentence(self) -> str:
-        """Say of an open gate if reviewing until it opened could have opened it; "" while it is
-        closed."""
+        """Say of an open gate if repeated looks could have opened it; "" while it is closed."""
         if not self.is_open:
             return ""
         if self.holds_at_any_look:
@@ -264,8 +263,7 @@ class JudgeGate:
 
     @property
     def reasons(self) -> tuple[str, ...]:
-        """One clause for each test that is not passed, saying what it lacks; empty when the gate is
-        open."""
+        """One clause per test that is not passed, saying what it lacks; empty for an open gate."""
         clauses = (
             self._labels_missing(),
             self._models_missing(),

@@ -116,8 +116,7 @@ class JointMeans:
         )
 
     def limits(self, kind: str, levels: Sequence[float]) -> np.ndarray:
-        """(2, levels, k) lower and upper limits of one kind other than "default"; NaN where
-        undefined."""
+        """(2, levels, k) limits of one kind other than "default"; NaN where undefined."""
         shares = np.asarray(levels, dtype=float)
         sides = np.repeat(
             np.array([0.5 - shares / 2, 0.5 + shares / 2])[:, :, None], self.n.size, axis=2

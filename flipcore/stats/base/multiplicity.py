@@ -16,8 +16,7 @@ def bonferroni(p: Sequence[float]) -> list[float]:
 
 
 def holm(p: Sequence[float]) -> list[float]:
-    """Adjust for the family-wise error under any dependence, uniformly stronger than Bonferroni
-    (Holm 1979)."""
+    """Adjust for the family-wise error under any dependence (Holm 1979)."""
     return _adjusted(p, lambda q: np.maximum.accumulate(q * np.arange(q.size, 0, -1)))
 
 

@@ -17,8 +17,7 @@ FLAT = 1e-14
 
 
 def correctness(values: ArrayLike | str) -> np.ndarray:
-    """Return 0/1 floats, one per item, from numbers, booleans, or a string with one digit per
-    item."""
+    """Return 0/1 floats, one per item, from numbers, booleans or a string of digits."""
     return np.array(
         [float(digit) for digit in values] if isinstance(values, str) else values, dtype=float
     )

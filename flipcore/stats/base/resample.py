@@ -116,8 +116,7 @@ def count_draws(n: int, rows: int, rng: np.random.Generator) -> np.ndarray:
 
 
 def _poisson_cuts(mean: float) -> list[int]:
-    """Return how many of 65,536 words mean more than 0, 1, 2, ... events; without the zeros at the
-    end."""
+    """Return how many of 65,536 words mean more than 0, 1, 2, … events, without final zeros."""
     cuts, term, tail = [], math.exp(-mean), 1.0
     while round(65_536 * (tail - term)) > 0:
         tail -= term
@@ -159,8 +158,7 @@ def replicate_means(columns: np.ndarray, n_boot: int, rng: np.random.Generator) 
 
 @dataclass(frozen=True, slots=True)
 class MonteCarloP:
-    """p = (b+1)/(m+1), with b of m draws at least as extreme, and the 99% Clopper-Pearson interval
-    of b/m."""
+    """p = (b+1)/(m+1), b of m draws at least as extreme, and the 99% interval of b/m."""
 
     p: float
     low: float

@@ -47,8 +47,7 @@ def retention_pairs(
 def retention_estimate(
     kept: int, total: int, rule: str = "majority", level: float = 0.95
 ) -> Estimate:
-    """Return retention as an Estimate; its note names the rule, because 88.7% means nothing without
-    it."""
+    """Return retention as an Estimate whose note names the rule it depends on."""
     rate, (low, high) = retention(kept, total)["rate"], wilson(kept, total, level)
     return Estimate(
         rate,

@@ -40,19 +40,15 @@ def bounded_path(
     mean = (0.5 + np.cumsum(x)) / (t + 1)
     variance = (0.25 + np.cumsum((x - mean) ** 2)) / (t + 1)
     # Each bet may use earlier items only: that is what makes the sequence valid.
-    mean_before, variance_before = (
-        np.r_[0.5, mean[:-1]][: x.size],
-        np.r_[0.25, variance[:-1]][: x.size],
-    )
+    mean_before = np.r_[0.5, mean[:-1]][: x.size]
+    variance_before = np.r_[0.25, variance[:-1]][: x.size]
     log_term = math.log(2 / alpha)
     bet = np.minimum(np.sqrt(2 * log_term / (variance_before * t * np.log1p(t))), 0.5)
     total = np.cumsum(bet)
     centre = np.cumsum(bet * x) / total
     half = (log_term + np.cumsum((x - mean_before) ** 2 * (-np.log1p(-bet) - bet))) / total
-    low, high = (
-        np.maximum.accumulate(np.maximum(centre - half, 0)),
-        np.minimum.accumulate(np.minimum(centre + half, 1)),
-    )
+    low = np.maximum.accumulate(np.maximum(centre - half, 0))
+    high = np.minimum.accumulate(np.minimum(centre + half, 1))
     means = np.cumsum(x) / t
     means, low, high = (low_bound + width * part for part in (means, low, high))
     return SequencePath(t, means, low, high, 1 - alpha)

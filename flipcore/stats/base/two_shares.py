@@ -169,8 +169,7 @@ def p_two_sided(counts: Counts) -> float:
 
 @lru_cache(maxsize=20_000)
 def lower_limit(counts: Counts, error: float = 0.05) -> float:
-    """Return the one-sided lower limit of the difference, below which `p_above` is at most
-    `error`."""
+    """Return the one-sided lower limit: below it `p_above` is at most `error`."""
     from scipy.optimize import brentq
     from scipy.special import ndtri
 
@@ -207,8 +206,7 @@ def lower_limit(counts: Counts, error: float = 0.05) -> float:
 
 
 def difference_limits(counts: Counts, level: float = 0.95) -> list[float]:
-    """Return [low, high] of the difference: 0 lies outside where `p_two_sided` is at most 1 -
-    level."""
+    """Return [low, high]: 0 lies outside where `p_two_sided` is at most 1 - level."""
     error = round((1 - level) / 2, 12)
     return [lower_limit(counts, error), -lower_limit(counts.swapped, error)]
 

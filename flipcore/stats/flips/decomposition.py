@@ -321,7 +321,12 @@ def _decomposition(
     """Put one cell together from its item rates and its estimates by name of column."""
     is_reference = extractor == reference
     if is_reference:
-        by_name = by_name | _reference_zeros(by_name["A"].n, level)
+        zero = without_interval(
+            0.0, by_name["A"].n, level, "The reference extractor: 0 by definition."
+        )
+        by_name = by_name | dict.fromkeys(
+            ("A", "A_plus", "A_minus", "A_excess", "A_plus_excess", "A_minus_excess"), zero
+        )
     if rates.floor_source == NOT_MEASURED:
         by_name = by_name | dict.fromkeys(
             FLOORS, missing(level=level, note="Not measured: no variant was asked twice.")
@@ -344,13 +349,6 @@ def _decomposition(
         rule=rule,
         item_values=rates.values,
         families=families,
-    )
-
-
-def _reference_zeros(n: int, level: float) -> dict[str, Estimate]:
-    zero = without_interval(0.0, n, level, "The reference extractor: 0 by definition.")
-    return dict.fromkeys(
-        ("A", "A_plus", "A_minus", "A_excess", "A_plus_excess", "A_minus_excess"), zero
     )
 
 

@@ -176,8 +176,7 @@ def _split_once(codes: np.ndarray, reference: np.ndarray, policy: str) -> PairSp
 
 
 def common(codes: np.ndarray, reference: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return both arrays of codes with `ABSENT` wherever either is absent: the variants present
-    under both."""
+    """Return both arrays of codes with `ABSENT` wherever either of them is absent."""
     absent = (codes == ABSENT) | (reference == ABSENT)
     return np.where(absent, ABSENT, codes), np.where(absent, ABSENT, reference)
 

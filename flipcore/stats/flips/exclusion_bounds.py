@@ -60,8 +60,7 @@ def moved_by_each(
 
 
 def _change(rates: np.ndarray, place: int, value: float) -> float:
-    """Return |mean with `value` at one place - mean|, over the defined items; 0 where either is
-    undefined."""
+    """Return |mean with `value` at one place - mean| over defined items; 0 where undefined."""
     n, total, replaced = int((~np.isnan(rates)).sum()), float(np.nansum(rates)), rates[place]
     without, n_without = (total - replaced, n - 1) if not math.isnan(replaced) else (total, n)
     after, n_after = (

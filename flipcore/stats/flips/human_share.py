@@ -47,10 +47,8 @@ class HumanShare:
         """
         if not self.n:
             return (float("nan"),) * 4
-        share_low, share_high = (
-            self.n_genuine / self.n,
-            (self.n_genuine + self.n_ambiguous) / self.n,
-        )
+        share_low = self.n_genuine / self.n
+        share_high = (self.n_genuine + self.n_ambiguous) / self.n
         low, high = self.interval
         return total.value * share_low, total.value * share_high, total.low * low, total.high * high
 

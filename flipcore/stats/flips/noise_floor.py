@@ -15,17 +15,14 @@ from flipcore.stats.base.resample import MonteCarloP, monte_carlo_p
 from flipcore.stats.flips.coded_answers import CodedAnswers
 from flipcore.stats.flips.disagreement import ABSENT, PairSplit, between, pair_split, within
 
-OWN, FROM_IDENTITY, NOT_MEASURED = (
-    "samples of every variant",
-    "re-asking the base prompt",
-    "not measured",
-)
+OWN = "samples of every variant"
+FROM_IDENTITY = "re-asking the base prompt"
+NOT_MEASURED = "not measured"
 
 
 @dataclass(frozen=True)
 class Floor:
-    """`rates` (items,) is W_i, NaN where it was not measured; `source` says what was asked
-    twice."""
+    """`rates` (items,) are W_i, NaN if not measured; `source` says what was asked twice."""
 
     rates: np.ndarray
     source: str
@@ -34,8 +31,7 @@ class Floor:
 def item_floor(
     answers: CodedAnswers, axis: str, extractor: str, policy: str = "own_class"
 ) -> Floor:
-    """Return W_i from the samples of the axis, or from identity where the axis has one sample per
-    variant."""
+    """Return W_i from samples of the axis, or of identity if the axis has no second sample."""
     rates = within(answers.codes[axis, extractor], policy)
     if not np.isnan(rates).all():
         return Floor(rates, OWN)

@@ -242,8 +242,7 @@ def column_means(
 
 
 def row_means(cells: Cells, without: str = IDENTITY) -> np.ndarray:
-    """Return (items,) the mean of an item's defined cells outside the noise-floor axis; NaN without
-    one."""
+    """Return (items,) means of defined cells outside the noise-floor axis; NaN without one."""
     values = cells.rate[:, [c for c, column in enumerate(cells.columns) if column != without]]
     n = (~np.isnan(values)).sum(axis=1)
     return np.divide(np.nansum(values, axis=1), n, out=np.full(len(n), np.nan), where=n > 0)

@@ -141,8 +141,7 @@ class Comparison:
 
     @cached_property
     def distinct(self) -> Comparison:
-        """The comparison with the first entry of each template or source only, as a test may count
-        them."""
+        """Comparison of the first entry per template or source, as a test may count them."""
         target, retro, left_out = one_per_source(
             self.items[: self.n_target], self.items[self.n_target :]
         )

@@ -237,8 +237,7 @@ def _most_copies(beyond: float, n_target: int, n_retro: int) -> float:
 def neighbours_beside_twins(
     blocks: Blocks, labels: np.ndarray, sources: np.ndarray, seed: int = 0, m: int = N_PERMUTATIONS
 ) -> CrossNeighbours:
-    """Test the neighbours by a likeness, with a bound on copies that twins within a set do not
-    lower."""
+    """Test neighbours by a likeness; twins within a set do not lower the bound on copies."""
     near = cross_neighbours(_nearest_of(blocks, sources), labels, sources, seed, m)
     clusters, n_twins = twins(blocks, labels, sources)
     if not n_twins:

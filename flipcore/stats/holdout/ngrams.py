@@ -40,8 +40,7 @@ class Ngram:
 
 @dataclass(frozen=True)
 class NgramTable:
-    """All n-grams that are in `fewest` entries or more, most different first, out of sets of these
-    sizes."""
+    """N-grams of `fewest` entries or more, the most different first, of sets of these sizes."""
 
     rows: tuple[Ngram, ...]
     n_target: int
@@ -171,8 +170,7 @@ def _unpaired(
 def _paired(
     only_target: np.ndarray, only_retro: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return the same from the pairs in which one of the two entries has it, with McNemar's exact
-    p."""
+    """Return the same from pairs in which one entry has it, with McNemar's exact p."""
     from scipy.stats import binom
 
     # Half a count in each cell: the log odds are finite where one set never has it.

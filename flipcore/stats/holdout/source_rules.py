@@ -64,10 +64,8 @@ def inflation_pp(
     )
     # The source splits the error over the two intervals that it adds.
     half_level = 1 - (1 - level) / 2
-    (low1, high1), (low2, high2) = (
-        wilson(k_target, n_target, half_level),
-        wilson(k_retro, n_retro, half_level),
-    )
+    (low1, high1) = wilson(k_target, n_target, half_level)
+    (low2, high2) = wilson(k_retro, n_retro, half_level)
     newcombe = newcombe_diff(k_target, n_target, k_retro, n_retro, level)
     return {
         "bi_pp": 100 * (p1 - p2),

@@ -20,8 +20,7 @@ MOST_GROUPS = 12
 
 @dataclass(frozen=True)
 class StartingMargin:
-    """A `margin` in MMD², and its meaning: "the middle distance of 4 categories" or "a shift of 0.2
-    SD"."""
+    """A `margin` in MMD², and its meaning: "the middle distance of 4 categories"."""
 
     margin: float
     meaning: str

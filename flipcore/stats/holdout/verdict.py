@@ -41,13 +41,11 @@ from flipcore.stats.holdout.source_rules import pooled_z, prediction_accuracy
 from flipcore.stats.holdout.survey import OddOneOut
 from flipcore.stats.holdout.units import ONE_SIDED
 
-BEYOND, DIFFERENT, WITHIN, EQUIVALENT, UNDECIDED = (
-    "beyond",
-    "different",
-    "within",
-    "equivalent",
-    "undecided",
-)
+BEYOND = "beyond"
+DIFFERENT = "different"
+WITHIN = "within"
+EQUIVALENT = "equivalent"
+UNDECIDED = "undecided"
 OUTCOMES = (BEYOND, DIFFERENT, WITHIN, EQUIVALENT, UNDECIDED)
 INDISTINGUISHABLE, DISTINGUISHABLE = "indistinguishable", "distinguishable"
 DIFFICULTY_MARGIN, BALANCED_MARGIN, ODD_MARGIN = 0.10, 0.60, 0.45

@@ -16,8 +16,7 @@ Flags = Mapping[str, Mapping[str, bool]]
 
 @dataclass(frozen=True)
 class Pair:
-    """Two detectors on the items that both judged. `n_both`, `n_first_only`, `n_second_only` count
-    flags."""
+    """Two detectors on the items that both judged; the counts are of flags."""
 
     first: str
     second: str
@@ -28,8 +27,7 @@ class Pair:
 
     @property
     def is_silent(self) -> bool:
-        """True where one of the two flags nothing: kappa is then 0 whatever the other does, or
-        undefined."""
+        """True where one of the two flags nothing: kappa is then 0 or undefined."""
         return min(self.n_both + self.n_first_only, self.n_both + self.n_second_only) == 0
 
 
@@ -99,8 +97,7 @@ def pair_rows(overlaps: Sequence[Pair]) -> list[dict]:
 
 
 def pairs_note(overlaps: Sequence[Pair]) -> str:
-    """Say why some kappas mean little: one detector flags nothing, or two never differ; "" where
-    none does."""
+    """Say why some kappas mean little: no flags, or no difference; "" where none does."""
     n_silent = sum(pair.is_silent for pair in overlaps)
     same = [
         f"{pair.first} and {pair.second}"

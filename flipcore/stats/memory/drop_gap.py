@@ -121,8 +121,7 @@ def permuted_t(
 def _permuted_sums(
     pool: np.ndarray, n: int, m: int, rng: np.random.Generator
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Return sums and sums of squares of `n` values drawn from `pool` without replacement, `m`
-    times."""
+    """Return `m` sums and sums of squares of `n` values drawn from `pool` once each."""
     values, counts = np.unique(pool, return_counts=True)
     # With few distinct values, how often each falls into the first group says all.
     if len(values) <= MANY_VALUES:

@@ -24,8 +24,7 @@ _CELLS = 2_000_000  # values permuted at once
 
 
 def rank(m: int, rate: float = RATE) -> int:
-    """Return k, the largest rank whose nominal share k / (m + 1) is at most `rate`, and never below
-    1."""
+    """Return k, the largest rank with k / (m + 1) at most `rate`, and 1 at least."""
     # 1e-9: .05 * 20 must count as 1 whatever the last bit of .05 is.
     return max(1, math.floor(rate * (m + 1) + 1e-9))
 

@@ -29,14 +29,10 @@ def gap_estimate(
     if families[0] is not None and families[1] is not None:
         return _over_families(benchmark.drops, families[0], control.drops, families[1], level)
     if benchmark.is_binary and control.is_binary:
-        before, after = (
-            benchmark.before[benchmark.covered],
-            benchmark.after_mean[benchmark.covered],
-        )
-        control_before, control_after = (
-            control.before[control.covered],
-            control.after_mean[control.covered],
-        )
+        before = benchmark.before[benchmark.covered]
+        after = benchmark.after_mean[benchmark.covered]
+        control_before = control.before[control.covered]
+        control_after = control.after_mean[control.covered]
         interval = gap_score(before, after, control_before, control_after, level)
         return _interval(
             interval["gap"],

@@ -37,8 +37,7 @@ class GapDesign:
 
     @property
     def most(self) -> float:
-        """The largest gap that this accuracy leaves room for: all right answers of the benchmark
-        break."""
+        """Largest gap that the accuracy allows: all right answers of the benchmark break."""
         return max(0.0, self.accuracy[0] - (1 - self.accuracy[0]) * self.fixes - self.drop)
 
     @property

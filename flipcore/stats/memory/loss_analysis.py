@@ -157,8 +157,7 @@ class PairedCorrectness:
 
 @dataclass(frozen=True)
 class CorrectedAccuracy:
-    """Accuracy raw and without flagged items, and the placebo: the same cut-off taken to the
-    controls."""
+    """Accuracy raw and without flagged items, and the same cut-off on controls as placebo."""
 
     raw: Estimate
     corrected: Estimate

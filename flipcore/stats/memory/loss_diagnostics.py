@@ -43,8 +43,7 @@ def text_features(
 
 @dataclass(frozen=True)
 class Exchangeability:
-    """A classifier two-sample test of controls against benchmark on what is known about the
-    texts."""
+    """Classifier two-sample test of controls against benchmark, on facts about the texts."""
 
     test: Separability
 

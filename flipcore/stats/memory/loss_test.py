@@ -29,8 +29,7 @@ def finite(values: ArrayLike) -> np.ndarray:
 
 
 def n_at_least(d: ArrayLike, d0: ArrayLike) -> np.ndarray:
-    """Count for each of `d` the controls `d0` that are at least as large (ties count, slack
-    1e-12)."""
+    """Count for each of `d` the controls `d0` that are as large (ties count, slack 1e-12)."""
     # One sort and a search instead of all comparisons.
     controls = np.sort(finite(d0))
     return len(controls) - np.searchsorted(

@@ -25,8 +25,7 @@ class OperandCheck:
     n_zero: int
 
     def sentence(self) -> str:
-        """Say if a difference in size was seen; that none was seen does not prove that there is
-        none."""
+        """Say if a difference in size was seen; seeing none does not prove that there is none."""
         if not self.n:
             return "No number was resampled."
         half = f"half of them are more than {self.median_ratio:.2f} times as large"

@@ -37,8 +37,7 @@ class Setting:
 
 @dataclass(frozen=True)
 class Calibration:
-    """An alpha and its origin. `k` is the rank of alpha among the `n` non-members, None where none
-    will do."""
+    """An alpha and its origin: `k` is its rank among `n` non-members, None if no rank will do."""
 
     setting: Setting
     rule: str

@@ -130,8 +130,7 @@ class Pearl:
         return largest_excess_p(self.sensitivity, self.non_members).p
 
     def sentence(self) -> str:
-        """Say how many texts lie beyond α and what α promises of single texts: a description, no
-        verdict."""
+        """Count the texts beyond α and say what α promises of single texts; no verdict."""
         if math.isinf(self.calibration.alpha):
             return self.calibration.sentence()
         n_texts = len(self.item_ids) - self.n_undefined

@@ -126,8 +126,7 @@ class Rewritten:
 
     @property
     def is_binary(self) -> bool:
-        """True with one 0/1 rewrite per item: then McNemar's test and the closed-form intervals
-        apply."""
+        """True with one 0/1 rewrite per item: McNemar's test and closed-form intervals apply."""
         pair = np.concatenate([self.before[self.covered], self.after_mean[self.covered]])
         return self.after.shape[1] == 1 and bool(np.isin(pair, (0, 1)).all())
 

@@ -112,8 +112,7 @@ def scores(frame: pd.DataFrame) -> Scores:
 
 
 def _ordered(places: Iterable[tuple[str, ...]], extractors: Sequence[str]) -> tuple[Way, ...]:
-    """Order the ways: all extractors of one prompt, then the next prompt; the study's own prompt
-    first."""
+    """Order the ways by prompt, the study's own first, then by extractor."""
     present = dict.fromkeys(place[:3] for place in places)
     ways = []
     for axis, key in dict.fromkeys(way[:2] for way in present):

@@ -54,8 +54,7 @@ class ScoreCells:
 
     @cached_property
     def is_binary(self) -> bool:
-        """True where all runs were right or wrong: then the spread of a cell's runs follows from
-        its mean."""
+        """True where all runs were right or wrong: a cell's spread follows from its mean."""
         return self.bounds == UNIT and bool(
             np.allclose(self.squares, self.n_runs * self.mean * (1 - self.mean))
         )

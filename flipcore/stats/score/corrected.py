@@ -165,10 +165,8 @@ class Corrected:
         p_low, p_high = (
             slope * (end - p) if score.low <= score.high else 1.0 for end in (score.low, score.high)
         )
-        down, up = (
-            math.hypot(p_low, p * (a_high - a), (1 - p) * (b - b_low)),
-            math.hypot(p_high, p * (a - a_low), (1 - p) * (b_high - b)),
-        )
+        down = math.hypot(p_low, p * (a_high - a), (1 - p) * (b - b_low))
+        up = math.hypot(p_high, p * (a - a_low), (1 - p) * (b_high - b))
         return max(value - down, 0.0), min(value + up, 1.0)
 
     @property

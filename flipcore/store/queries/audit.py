@@ -62,8 +62,7 @@ def prompts(store: Store, study_id: str) -> pd.DataFrame:
 
 
 def facts(study: Study) -> list[dict]:
-    """Return what the rows of an imported study's logs say against the logs: `about`,
-    `sentence`."""
+    """Return what the rows of a study's imported logs say against these: `about`, `sentence`."""
     rows: list[dict] = []
     for source in study.items:
         rows += [*source.options.get("facts", ()), *source.options.get(REMARKS, ())]

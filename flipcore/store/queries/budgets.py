@@ -29,8 +29,7 @@ def spent_usd(store: Store, study_id: str) -> float:
 
 
 def overbilling(store: Store) -> dict[str, float]:
-    """Model -> the largest ratio so far, at least 1, of what a call cost to the most that was
-    expected."""
+    """Model -> largest ratio so far, at least 1, of a call's cost to the most expected."""
     sql = """SELECT c.model, greatest(1, max(p.cost_usd / p.bound_usd))
              FROM purchases p JOIN completions c USING (call_id)
              WHERE p.bound_usd > 0 AND c.status = 'ok' GROUP BY c.model"""

@@ -152,8 +152,7 @@ def settings_of(
 
 
 def _is_like(value: Any, start: Any) -> bool:
-    """A text for a text; a number for a number and for None, which stands for one that nobody has
-    chosen."""
+    """Text is like text; a number like a number or None, which nobody has chosen."""
     if isinstance(start, str):
         return isinstance(value, str)
     return (

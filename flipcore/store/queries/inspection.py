@@ -54,8 +54,7 @@ class SampleView:
 
     @property
     def ended(self) -> str:
-        """A sentence on how the completion ended; "" where there is no text that could have been
-        cut off."""
+        """Say how the completion ended; "" where no text could have been cut off."""
         if self.request.get("kind") != "generate":
             return ""
         return (

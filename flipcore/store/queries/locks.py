@@ -197,8 +197,7 @@ FROM items WHERE item_id IN (SELECT unnest($items))
 def _readouts_print(
     store: Store, study_id: str, items: Sequence[str], models: Sequence[str]
 ) -> list:
-    """[how many, fingerprint] of these models' readouts of these items, whatever order they stand
-    in."""
+    """[number, fingerprint] of these models' readouts of these items, in any order."""
     # DuckDB cannot type an empty list.
     params = {"items": list(items) or [""], "models": list(models) or [""]}
     return list(store.rows(_PRINT, study_id=study_id, **params)[0])
@@ -209,10 +208,8 @@ def differences(store: Store, lock: Mapping[str, Any]) -> list[str]:
     declaration, the questions, the readouts. It may have been stored here or come from
     elsewhere."""
     study_id, settings = lock["study_id"], lock["settings"]
-    state, lock_name = (
-        settings.get(STATE) or {},
-        f"The lock {lock['lock_id']} of {lock['study_id']}",
-    )
+    state = settings.get(STATE) or {}
+    lock_name = f"The lock {lock['lock_id']} of {lock['study_id']}"
     if lock_id(settings) != lock["lock_id"]:
         return [
             f"{lock_name} was changed after it was stored: its id is not the hash of what it holds."
@@ -367,8 +364,7 @@ WHERE l.study_id = $study_id AND l.item_id IN (SELECT unnest($items)) AND (
 
 
 def came_after(store: Store, lock: Mapping[str, Any]) -> str:
-    """Return a sentence on what was asked, read or merged of a lock's items after it; "" where
-    nothing was."""
+    """Say what was asked, read or merged of a lock's items after it; "" for nothing."""
     items = [item for item, _ in lock["settings"].get(STATE, {}).get("items", ())]
     n, n_differ = store.rows(_LATER, study_id=lock["study_id"], items=items or [""])[0]
     if not n:

@@ -53,8 +53,7 @@ WHERE study_id = $study_id AND axis = $axis AND {OPEN} GROUP BY ALL
 
 
 def characters_touched(store: Store, study_id: str, axis: str = "bit_flip") -> dict[float, float]:
-    """Level in percent of bits -> mean share of characters that a flip of one of PEARL's axes
-    touched."""
+    """Level in percent of bits -> mean share of characters that PEARL's flips touched."""
     return dict(store.rows(_TOUCHED, study_id=study_id, axis=axis))
 
 

@@ -120,8 +120,7 @@ class CountedPairs:
         return cls(rows, scope, paraphrases, any_change=True), cls(rows, scope, paraphrases)
 
     def are_counted(self, materials: pa.Array) -> np.ndarray:
-        """Return whether the readouts of variants made from these pairs count; those made from none
-        do."""
+        """Return whether readouts of variants made from these pairs count; others do not."""
         coded = materials.dictionary_encode()
         pairs = coded.dictionary.to_pylist()
         by_pair = [self._pairs.get(pair, self._unknown_counts) for pair in pairs]

@@ -119,8 +119,7 @@ FROM study_items i JOIN items q USING (item_id) WHERE i.study_id = $study_id ORD
 
 
 def members(store: Store, study_id: str) -> list[dict]:
-    """Every item of a study with its role, to match controls by what they are; nobody's answer is
-    in it."""
+    """Items of a study with their roles, to match controls; no answers."""
     return [
         row | {"meta": json.loads(row["meta"] or "{}")}
         for row in store.rows_of(_MEMBERS, study_id=study_id)

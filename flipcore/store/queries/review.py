@@ -43,8 +43,7 @@ def _of_source(rows: list[dict], person: Person) -> list[dict]:
 
 
 def strata(store: Store) -> list[dict]:
-    """pair_id, dataset and generator of every paraphrase that may be shown: what a queue is made
-    of."""
+    """pair_id, dataset and generator of every paraphrase that may be shown, for queues."""
     sql = (
         f"SELECT pair_id, dataset, generator FROM paraphrases WHERE item_id NOT IN ({HIDDEN}) "
         "ORDER BY pair_id"
@@ -80,8 +79,7 @@ def judged_by_others(store: Store, reviewer: str, *, at_random: bool = False) ->
 
 
 def count_as_random(store: Store, verdict_ids: Sequence[str]) -> None:
-    """Mark verdicts on chosen pairs that a random order has reached since: what was said stays as
-    it is."""
+    """Mark verdicts on chosen pairs that a random order has reached since."""
     if not verdict_ids:
         return
     sql = "UPDATE verdicts SET by_choice = false WHERE verdict_id IN (SELECT unnest($ids))"

@@ -82,8 +82,7 @@ def toml(store: Store, study_id: str) -> str:
 
 
 def study(store: Store, study_id: str) -> Study | None:
-    """The declaration of a stored study, or None. Raises BadInput for one that this version cannot
-    read."""
+    """Declaration of a stored study, or None. Raises BadInput for one of another version."""
     rows = store.rows("SELECT toml FROM studies WHERE study_id = $study_id", study_id=study_id)
     return Study.from_toml(rows[0][0]) if rows else None
 
@@ -123,8 +122,7 @@ WHERE study_id = $study_id AND {OPENED}
 
 
 def study_items(store: Store, study_id: str) -> pd.DataFrame:
-    """The study's items in the order in which they are asked; what it set aside only once it has a
-    lock."""
+    """Items of the study as they are asked; what it set aside only once it has a lock."""
     return store.frame(_ITEMS, study_id=study_id)
 
 
@@ -321,8 +319,7 @@ def doses(store: Store, study_id: str) -> dict[str, int]:
 
 
 def fresh_items(store: Store, study_id: str) -> set[str]:
-    """Items of the study whose own data put them aside from every calibration (`split =
-    "fresh"`)."""
+    """Items whose own data keep them out of every calibration (`split = "fresh"`)."""
     return {
         item_id
         for (item_id,) in store.rows(

@@ -48,14 +48,12 @@ class Classifier(Protocol):
     def why_not(self) -> str: ...
 
     def prepared(self, texts: Sequence[str], vectors: np.ndarray | None) -> FitPredict:
-        """(train rows, their labels, test rows) -> scores of label 1. Rows are positions in
-        `texts`."""
+        """(train rows, labels, test rows) -> scores of label 1. Rows are positions in `texts`."""
 
     def giveaways(
         self, texts: Sequence[str], labels: np.ndarray, folds: np.ndarray
     ) -> list[Giveaway]:
-        """Tokens in order of their pull, measured on entries that the classifier was not trained
-        on."""
+        """Tokens in order of their pull, on entries that the classifier was not trained on."""
 
 
 def around_the_median(decisions: np.ndarray) -> np.ndarray:
@@ -129,11 +127,9 @@ class Words(_Linear):
         pulls = np.array([self._pulls(shares, labels, folds == fold) for fold in np.unique(folds)])
         present = shares > 0
         counts = [np.asarray(present[labels == label].sum(axis=0)).ravel() for label in (0, 1)]
-        low, high, mean = (
-            np.nanmin(pulls, axis=0),
-            np.nanmax(pulls, axis=0),
-            np.nanmean(pulls, axis=0),
-        )
+        low = np.nanmin(pulls, axis=0)
+        high = np.nanmax(pulls, axis=0)
+        mean = np.nanmean(pulls, axis=0)
         order = [i for i in np.argsort(-np.abs(mean)) if low[i] * high[i] > 0]
         return [
             Giveaway(

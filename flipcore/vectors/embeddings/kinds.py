@@ -199,8 +199,7 @@ class Server:
 
 
 def _in_order(reply, n: int, model: str) -> list[list[float]]:
-    """One vector a text, in the order of the texts: a server may answer in another order, or with
-    fewer."""
+    """One vector per text, in their order: a server may answer in another, or too few."""
     by_index = {vector.index: vector.embedding for vector in reply.data or []}
     if sorted(by_index) != list(range(n)) or not all(by_index.values()):
         raise BadInput(
