@@ -31,7 +31,7 @@ PAGES = {
     "ranking": "Which model is better?",
     "memory": "Is it memory?",
     "holdout": "Is the holdout fair?",
-    "audit": "Does this log hold?",
+    "audit": "Can this log be trusted?",
     "gates": "What may be claimed?",
 }
 

@@ -126,7 +126,7 @@ def clone(folder: Path, environment: Path | None) -> User:
     if environment:
         (work / ".venv").symlink_to(environment)
     (folder / "bin").mkdir()
-    for name in ("python", "flipscope"):
+    for name in ("python", "pip", "flipscope"):
         (folder / "bin" / name).symlink_to(work / ".venv" / "bin" / name)
     copies = {end: str(SHARED_DATA / path) for end, path in STORED_COPIES.items()}
     write_script(folder / "bin" / "curl", _CURL.format(python=sys.executable, copies=copies))
@@ -169,7 +169,12 @@ def give_other_database(user: User) -> None:
     assert done.returncode == 0, done.stderr
 
 
+def give_clone_below(user: User) -> None:
+    """A clone of Flipscope in the folder of the same name, as a CI job of another repository has it."""
+    copy_tree(user.folder / "flipscope")
+
+
 GIVEN: dict[str, tuple[Callable[[User], None], ...]] = {
-    "docs/command-line.md": (give_log, give_study, give_other_database),
-    "docs/tutorial-log.md": (give_log,),
+    "docs/command-line.md": (give_log, give_study, give_other_database, give_clone_below),
+    "docs/tutorial-log.md": (give_log, give_clone_below),
 }
