@@ -170,7 +170,7 @@ def remember(study_id: str, page: str, start: dict, moved: dict | None) -> None:
     if moved:
         place = f"view-{page}-{study_id}"
         st.session_state[place] = st.session_state.get(place, {}) | {
-            key: moved[key] for key in start
+            key: moved[key] for key in start if key in moved
         }
         # Once more from the top, so that table and bars follow the new position.
         st.rerun()

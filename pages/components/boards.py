@@ -11,13 +11,21 @@ from typing import Any
 import streamlit as st
 
 from flipcore.charts.theme import colours
+from flipcore.core.browser_messages import (
+    is_brush,
+    is_cell,
+    is_column,
+    is_decision,
+    is_move,
+    is_opened,
+)
 from flipcore.reports.browser_data.parts import BOARD
 from pages.components import component
 
 _board = component("board", *BOARD)
 
 
-_RESULTS = ("moved", "decision", "opened")
+_RESULTS = {"moved": is_move, "decision": is_decision, "opened": is_opened}
 
 
 def draw(board: dict, *, key: str, locked: bool = False, opened: str = "") -> tuple[Any, ...]:
@@ -32,7 +40,9 @@ def draw(board: dict, *, key: str, locked: bool = False, opened: str = "") -> tu
     listeners: dict[str, Any] = {f"on_{kind}_change": lambda: None for kind in _RESULTS}
     data = board | {"board": name, "opened": opened} | style
     result = _board(key=key, data=data, **listeners)
-    return tuple(getattr(result, kind) for kind in _RESULTS)
+    # A message of another shape comes from no script of ours.
+    sent = {kind: getattr(result, kind) for kind in _RESULTS}
+    return tuple(sent[kind] if fits(sent[kind]) else None for kind, fits in _RESULTS.items())
 
 
 # The flip map on a canvas, and the relay that tells Python what was done on it. The map holds every
@@ -82,19 +92,19 @@ def map_events(
     handed on before the page is drawn, so that it is drawn once.
     """
 
-    def hand_on(kind: str, take: Callable[[dict], None]) -> None:
+    def hand_on(kind: str, fits: Callable[[Any], bool], take: Callable[[dict], None]) -> None:
         # A callback finds the event in the session; the component's own result comes later.
         event = (st.session_state.get(key) or {}).get(kind)
-        if event:
+        if fits(event):
             take(event)
 
     _relay(
         key=key,
         data={"selected": selected, "n_selected": n_selected},
         height=0,
-        on_cell_change=lambda: hand_on("cell", on_cell),
-        on_brush_change=lambda: hand_on("brush", on_brush),
-        on_column_change=lambda: hand_on("column", on_column),
+        on_cell_change=lambda: hand_on("cell", is_cell, on_cell),
+        on_brush_change=lambda: hand_on("brush", is_brush, on_brush),
+        on_column_change=lambda: hand_on("column", is_column, on_column),
     )
 
 

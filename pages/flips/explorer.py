@@ -115,9 +115,11 @@ def keep(view: View, flipmap: DrawnMap, brush: dict) -> None:
     if brush["version"] != flipmap.version:
         return
     positions: list[int] = []
-    for low, high in brush["ranges"]:
-        # The browser sends the ranges, so they are cut to the rows that exist.
-        positions += range(max(int(low), 0), min(int(high), len(flipmap.items)))
+    end = 0
+    # The browser sends the ranges: they are cut to the rows that exist, each row taken once.
+    for low, high in sorted(brush["ranges"]):
+        positions += range(max(int(low), end), min(int(high), len(flipmap.items)))
+        end = max(end, int(high))
     # An item has several rows where models are the groups.
     ids = list(dict.fromkeys(flipmap.items[i] for i in positions))
     st.session_state[PLACE] = {"study": view.study_id, "version": flipmap.version, "ids": ids}

@@ -281,10 +281,15 @@ def keep_dragged(
     """
     record.log_move(view.study_id, moved)
     if decision:
-        said_here = {"sentences": [*sentences, *decision["sentences"]], name: decision["cutoff"]}
+        said_here = {
+            "sentences": [*sentences, *decision["sentences"]],
+            name: decision.get("cutoff"),
+        }
         decision = decision | {"model": view.model} | about | said_here
     record.offer(view.study_id, "memorization", mode, decision)
-    modes.remember(view.study_id, "memorization", start, moved and about | {name: moved["cutoff"]})
+    modes.remember(
+        view.study_id, "memorization", start, moved and about | {name: moved.get("cutoff")}
+    )
 
 
 def warn_without_fresh_controls(view: View, control_ids) -> None:

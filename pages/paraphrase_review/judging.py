@@ -142,8 +142,10 @@ def _receive(place: str, name: str, order: Order) -> None:
 
     Without an acknowledgement the browser sends it again.
     """
-    payload = st.session_state.get(place) or {}
-    messages = (payload.get("outbox") or {}).get("messages", [])
+    outbox = (st.session_state.get(place) or {}).get("outbox")
+    messages = outbox.get("messages") if isinstance(outbox, dict) else None
+    if not isinstance(messages, list):
+        return
     try:
         st.session_state[f"{place}-taken"] = take(session.store(), name, messages, order)
     except (FlipscopeError, TimeoutError) as error:

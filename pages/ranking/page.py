@@ -232,7 +232,7 @@ def board(study_id: str, mode: str, chosen: dict, lock: str | None, report: Rank
         decision and decision | {"reference": chosen["reference"], "role": chosen["role"]},
     )
     st.caption(modes.note(mode, study_id, BAND))
-    if way:
+    if way and isinstance(way, str):
         # Kept in the link, so that it can be passed on.
         st.query_params["way"] = way
         st.rerun(scope="fragment")

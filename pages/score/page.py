@@ -199,7 +199,7 @@ def board(
     record.offer(study_id, PAGE, mode, decision and decision | settings)
     st.caption(modes.note(mode, study_id, BAND))
     # A dot may come from a board of other settings, whose models were others.
-    if dot and (model_score := report.find_model(dot["model"])):
+    if isinstance(dot, dict) and (model_score := report.find_model(dot.get("model", ""))):
         _open(model_score, dot)
         st.rerun(scope="fragment")
     opened_score = report.find_model(st.query_params.get("of", "")) or report.models[0]
@@ -218,12 +218,17 @@ def board(
 def _open(model_score: score_reports.ModelScore, dot: dict) -> None:
     """Open the item on which a prompt or an extractor differs most from the score."""
     way, reader = dot.get("way", model_score.own_way), dot.get("reader", model_score.reader)
-    axis, variant = way.split("|", 1)
-    items = score_reports.behind(model_score, way, reader)
+    axis, _, variant = str(way).partition("|")
+    items = score_reports.behind(model_score, str(way), str(reader))
     # A prompt may agree with the score on every item.
     if items:
         open_item(
-            items[0], axis=axis, readout=reader, variant=variant, of=model_score.model, way=way
+            items[0],
+            axis=axis,
+            readout=str(reader),
+            variant=variant,
+            of=model_score.model,
+            way=str(way),
         )
 
 
