@@ -197,12 +197,20 @@ def _largest_upper(
     n_effective: np.ndarray,
     t: np.ndarray,
 ) -> np.ndarray:
-    """(levels, k) upper Wilson limits on n_eff = min(N, m (1 - m)/V) items, N²/Σn_g² where all
-    values are 0 or all 1.
+    """(levels, k) upper Wilson limits, the largest over `partial_shares`."""
+    mean, items = partial_shares(sums, sizes, weights, n, n_effective)
+    return np.array([np.max(wilson_upper(mean, items, quantiles), axis=0) for quantiles in t])
+
+
+def partial_shares(
+    sums: np.ndarray, sizes: np.ndarray, weights: np.ndarray, n: np.ndarray, n_effective: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return shares and n_eff = min(N, m (1 - m)/V) items, (families + 1, k) each; N²/Σn_g² items
+    where all values are 0 or all 1.
 
     A variance that is estimated from few events is small by chance, so one event more could lower
     the limit. The limit taken is the largest of those for the events of the fullest family, of the
-    two fullest, and so on, up to all that there are."""
+    two fullest, and so on, up to all that there are: a row each."""
     # Families of one sum by size: no limit depends on the order of rows.
     order = np.lexsort((-sizes, -sums.round(12)), axis=0)
     s, size, weight = (np.take_along_axis(x, order, axis=0) for x in (sums, sizes, weights))
@@ -222,10 +230,11 @@ def _largest_upper(
     # All 0 or all 1: no variance can be estimated, so the sizes alone decide.
     items = np.where(alike, n_effective, items)
     items = np.where(items > 0, items, np.nan)
-    return np.array([np.max(_wilson_upper(mean, items, quantiles), axis=0) for quantiles in t])
+    return mean, items
 
 
-def _wilson_upper(mean: np.ndarray, n: np.ndarray, t: np.ndarray) -> np.ndarray:
+def wilson_upper(mean: np.ndarray, n: np.ndarray, t: np.ndarray) -> np.ndarray:
+    """Upper Wilson limits of shares of n items, with quantile `t`."""
     z = t**2 / n
     return np.minimum(
         (mean + z / 2 + np.sqrt(np.maximum(mean * (1 - mean), 0.0) * z + z**2 / 4)) / (1 + z), 1.0

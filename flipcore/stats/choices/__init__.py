@@ -1,0 +1,24 @@
+"""Every defensible choice of how to count: one decision under all combinations of them.
+
+`Choice` and `Option` (`choice.py`) say what may be chosen, the declared option first. A `Material`
+(`material.py`) has the values of items under each setting, and which of them count. `count`
+(`counting.py`) makes a `Curve` (`curve.py`): estimates, limits, states, shares, distances, effects.
+
+    answers = answers_of(readouts, reference, facts)   # readouts.py
+    material = material_of(answers.of("A", "B"), facts)  # answers.of("A") for the score of one
+    curve = count(material, selected(material.choices, without=[...], also=[...]))
+    curve.states(level=0.95, margin=0.01)              # State per specification, 0 is the declared
+    curve.limits(0.95)                                 # lower and upper arrays
+    curve.shares(0.95, margin).n_ahead                 # ways: equal specifications are merged
+    curve.ways.first, curve.ways.number, curve.ways.n_merged
+    curve.ahead_in(margin)["unread", "left-out"]       # (ways ahead, open ways)
+    curve.turns(margin), curve.loses(0.95, margin)     # Distance(n_changed, specifications)
+    curve.effects                                      # Effect per option: change, p, adjusted_p
+    curve.p_survives(margin)                           # of "survives every choice"
+
+`margin` is the bar where a score is counted. Estimates and margins are shares, not points.
+Specifications are rows of `curve.options`, closed ones have a reason in `curve.closed`.
+
+References: Steegen et al. 2016 (multiverse), Simonsohn et al. 2020 (specification curve), Del
+Giudice & Gangestad 2021 (which options may enter).
+"""

@@ -1,0 +1,368 @@
+"""Choices that the readouts of a study allow: extractors, unread answers, reruns, prompts, keys."""
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import ClassVar
+
+import numpy as np
+import pandas as pd
+
+from flipcore.core.records import BASE, CUT, OK, UNREADABLE
+from flipcore.stats.base.estimate import percent_text
+from flipcore.stats.base.families import UNIT
+from flipcore.stats.base.intervals import SIGNED
+from flipcore.stats.choices import choice as names
+from flipcore.stats.choices.choice import Choice, ChoiceClass, Option, Setting
+from flipcore.stats.choices.material import ALIKE, Material
+from flipcore.text.counts import count_of
+
+ALL, ONCE = "all", "once"
+PUBLISHED, WRONG_OUT, DISPUTED_OUT, SETTLED = "published", "wrong-out", "disputed-out", "settled"
+LEAST_READ = 0.8  # of a model's answers, for an extractor to be counted
+OVERLAP = 0.8  # of unread and cut answers, from which they are one choice
+_STATUS = {OK: 1, UNREADABLE: 2, CUT: 3}
+_PLACE = ["item_id", "model", "axis", "variant", "extractor", "sample"]
+
+
+@dataclass(frozen=True)
+class ItemFacts:
+    """Facts about items by which choices leave them out, by item id.
+
+    `repeated` items ask what an item before them asks. People say that the key of `wrong_key` items
+    is wrong, that those of `disputed` are not right for any reason; `settled` has the answers that
+    they give in its place. `category_groups` are sets of categories by name that a question about
+    other categories may leave out.
+    """
+
+    categories: Mapping[str, str] = field(default_factory=dict)
+    repeated: Collection[str] = ()
+    wrong_key: Collection[str] = ()
+    disputed: Collection[str] = ()
+    settled: Mapping[str, Collection[str]] = field(default_factory=dict)
+    category_groups: Mapping[str, Collection[str]] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, eq=False)
+class Answers:
+    """Scores of some models on the same items.
+
+    `right` and `settled_right` (by the published and by people's keys; NaN where there is no score)
+    and `status` (0 where there is no answer, else `_STATUS`) are (items, models, prompts,
+    extractors, samples). The first prompt is the study's own, the first extractor the reference.
+    """
+
+    models: tuple[str, ...]
+    items: tuple[str, ...]
+    prompts: tuple[tuple[str, str], ...]
+    extractors: tuple[str, ...]
+    clusters: np.ndarray
+    right: np.ndarray
+    settled_right: np.ndarray
+    status: np.ndarray
+
+    def of(self, *models: str) -> "Answers":
+        """Return the answers of these models alone."""
+        places = [self.models.index(model) for model in models]
+        return Answers(
+            models,
+            self.items,
+            self.prompts,
+            self.extractors,
+            self.clusters,
+            self.right[:, places],
+            self.settled_right[:, places],
+            self.status[:, places],
+        )
+
+
+def answers_of(frame: pd.DataFrame, reference: str, facts: ItemFacts) -> Answers:
+    """Return the answers of readouts (`queries.readouts`) of one role, each score from 0 to 1."""
+    scored = frame[frame["is_correct"].notna()]
+    base = scored[scored["variant"] == BASE].assign(axis="")
+    # The base prompt stands under several axes; its readouts count once.
+    rows = pd.concat([base, scored[scored["variant"] != BASE]]).drop_duplicates(_PLACE)
+    models, items = (list(dict.fromkeys(rows[column].astype(str))) for column in _PLACE[1::-1])
+    extractors = list(dict.fromkeys([reference, *rows["extractor"].astype(str)]))
+    variants = rows[["axis", "variant"]].astype(str).drop_duplicates()
+    prompts = [("", BASE), *(tuple(row) for row in variants.to_numpy() if row[0])]
+    samples = sorted(rows["sample"].unique())
+    keys = pd.MultiIndex.from_frame(rows[["axis", "variant"]].astype(str))
+    places = (
+        pd.Index(items).get_indexer(pd.Index(rows["item_id"].astype(str))),
+        pd.Index(models).get_indexer(pd.Index(rows["model"].astype(str))),
+        pd.MultiIndex.from_tuples(prompts).get_indexer(keys),
+        pd.Index(extractors).get_indexer(pd.Index(rows["extractor"].astype(str))),
+        np.searchsorted(samples, rows["sample"]),
+    )
+    shape = (len(items), len(models), len(prompts), len(extractors), len(samples))
+    right, status = np.full(shape, np.nan), np.zeros(shape, dtype=np.int8)
+    right[places] = rows["is_correct"].astype(float)
+    status[places] = rows["status"].astype(str).map(_STATUS).fillna(0)
+    settled = right.copy()
+    is_settled = rows["item_id"].astype(str).isin(facts.settled).to_numpy()
+    if is_settled.any():
+        judged = []
+        for row in rows[is_settled].itertuples():
+            judged.append(float(row.answer in facts.settled[str(row.item_id)]))
+        settled[tuple(place[is_settled] for place in places)] = judged
+    family = rows.drop_duplicates("item_id")["family"]
+    return Answers(
+        tuple(models),
+        tuple(items),
+        tuple(prompts),
+        tuple(extractors),
+        pd.factorize(family)[0],
+        right,
+        settled,
+        status,
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class AnswerMaterial(Material):
+    """Scores of one model per item, or of the first of two models less the second."""
+
+    answers: Answers
+    facts: ItemFacts
+    choices: tuple[Choice, ...]
+    clusters: np.ndarray
+    categories: np.ndarray
+    bounds: tuple[float, float]
+    # prompts behind a gate, which a mean leaves out
+    closed_prompts: frozenset[int]
+    value_choices: ClassVar[tuple[str, ...]] = (
+        names.EXTRACTOR,
+        names.UNREAD,
+        names.CUT,
+        names.RERUNS,
+        names.PROMPT,
+        names.KEY,
+    )
+    item_choices: ClassVar[tuple[str, ...]] = (
+        names.KEY,
+        names.REPEATED,
+        names.CATEGORIES,
+        names.WEIGHTS,
+    )
+
+    def values(self, setting: Setting) -> np.ndarray:
+        answers = self.answers
+        extractor = answers.extractors.index(setting.get(names.EXTRACTOR, answers.extractors[0]))
+        by_people = setting.get(names.KEY) == SETTLED
+        right = (answers.settled_right if by_people else answers.right)[:, :, :, extractor]
+        status = answers.status[:, :, :, extractor]
+        is_out = np.zeros(status.shape, dtype=bool)
+        has_cut_choice = names.CUT in setting
+        if setting.get(names.UNREAD) == names.LEFT_OUT:
+            is_out |= status == _STATUS[UNREADABLE]
+        cut_choice = names.CUT if has_cut_choice else names.UNREAD
+        if setting.get(cut_choice) == names.LEFT_OUT:
+            is_out |= status == _STATUS[CUT]
+        right = np.where(is_out, np.nan, right)
+        prompts = self._prompts(setting.get(names.PROMPT, names.OWN))
+        right = right[:, :, prompts]
+        if setting.get(names.RERUNS) == names.FIRST:
+            right = right[..., :1]
+        scores = _mean(right)
+        return _mean(scores[:, 0] - scores[:, 1] if scores.shape[1] == 2 else scores[:, 0])
+
+    def _prompts(self, option: str) -> list[int]:
+        if option == names.OWN:
+            return [0]
+        if option == names.MEAN:
+            return [i for i in range(len(self.answers.prompts)) if i not in self.closed_prompts]
+        return [[_prompt_name(*prompt) for prompt in self.answers.prompts].index(option)]
+
+    def kept(self, setting: Setting) -> np.ndarray:
+        facts, items = self.facts, pd.Index(self.answers.items)
+        is_kept = np.ones(len(items), dtype=bool)
+        if setting.get(names.REPEATED) == ONCE:
+            is_kept &= ~items.isin(facts.repeated)
+        key = setting.get(names.KEY, PUBLISHED)
+        if key in (WRONG_OUT, DISPUTED_OUT):
+            is_kept &= ~items.isin(facts.wrong_key if key == WRONG_OUT else facts.disputed)
+        if key == SETTLED:
+            # A key that people dispute without another answer settles nothing.
+            is_kept &= ~(items.isin(facts.disputed) & ~items.isin(facts.settled))
+        group = setting.get(names.CATEGORIES, ALL)
+        if group != ALL:
+            categories = pd.Index(_categories(self.answers, facts))
+            is_kept &= ~categories.isin(facts.category_groups[group])
+        return is_kept
+
+
+def material_of(
+    answers: Answers,
+    facts: ItemFacts,
+    *,
+    closed_gates: Mapping[str, str] | None = None,
+    titles: Mapping[str, str] | None = None,
+) -> AnswerMaterial:
+    """Return what can be chosen about the score of one model, or the difference of two.
+
+    `closed_gates`: axis or extractor -> why it is not claimed. `titles` are those of extractors.
+    """
+    gates, extractor_titles = closed_gates or {}, titles or {}
+    closed_prompts = set()
+    for place, (axis, _) in enumerate(answers.prompts):
+        if axis in gates:
+            closed_prompts.add(place)
+    possible = (
+        _extractors(answers, gates, extractor_titles),
+        *_unread(answers),
+        _reruns(answers),
+        _prompts(answers, gates, closed_prompts),
+        *_of_items(answers, facts),
+    )
+    choices = tuple(choice for choice in possible if choice and len(choice.options) > 1)
+    return AnswerMaterial(
+        answers,
+        facts,
+        choices,
+        answers.clusters,
+        np.unique(_categories(answers, facts), return_inverse=True)[1],
+        SIGNED if len(answers.models) == 2 else UNIT,
+        frozenset(closed_prompts),
+    )
+
+
+def _extractors(answers: Answers, gates: Mapping[str, str], titles: Mapping[str, str]) -> Choice:
+    options = []
+    for place, name in enumerate(answers.extractors):
+        status = answers.status[:, :, 0, place]
+        n_read = (status == _STATUS[OK]).sum(axis=(0, 2))
+        n = n_read + (status == _STATUS[UNREADABLE]).sum(axis=(0, 2))
+        shares = n_read / np.maximum(n, 1)
+        closed = gates.get(name, "")
+        if not closed and shares.min() < LEAST_READ:
+            worst = int(shares.argmin())
+            closed = f"reads {percent_text(float(shares[worst]))} of {answers.models[worst]}"
+        label = titles.get(name, name.replace("_", " ")).lower()
+        options.append(Option(name, label, "reads the same answers", closed))
+    return Choice(
+        names.EXTRACTOR,
+        "Extractor",
+        tuple(options),
+        ChoiceClass.EQUAL,
+        "Each takes the answer out of the same text.",
+    )
+
+
+def _unread(answers: Answers) -> list[Choice]:
+    own_prompt = answers.status[:, :, 0, 0]
+    n_unreadable, n_cut = (int((own_prompt == _STATUS[name]).sum()) for name in (UNREADABLE, CUT))
+    any_unread = np.isin(answers.status, (_STATUS[UNREADABLE], _STATUS[CUT])).any()
+    if not any_unread:
+        return []
+    share_cut = n_cut / max(n_unreadable + n_cut, 1)
+    unread = _wrong_or_left_out(names.UNREAD, "Unread answers", "No extractor found an answer.")
+    if 1 - OVERLAP < share_cut < OVERLAP:
+        cut = _wrong_or_left_out(
+            names.CUT, "Answers cut off", "The token limit ended them, not the model."
+        )
+        return [unread, cut]
+    return [unread]
+
+
+def _wrong_or_left_out(name: str, label: str, reason: str) -> Choice:
+    options = (
+        Option(names.WRONG, "count as wrong", "whoever asked has no answer"),
+        Option(names.LEFT_OUT, "left out", "the model may have been right"),
+    )
+    return Choice(name, label, options, ChoiceClass.EQUAL, reason)
+
+
+def _reruns(answers: Answers) -> Choice | None:
+    n_samples = answers.right.shape[-1]
+    if n_samples < 2:
+        return None
+    options = (
+        Option(names.MEAN, f"mean of {n_samples}", "uses all that was asked"),
+        Option(names.FIRST, "the first", "a user asks once"),
+    )
+    reason = "The same prompt was asked again."
+    return Choice(names.RERUNS, "Reruns", options, ChoiceClass.EQUAL, reason)
+
+
+def _prompt_name(axis: str, variant: str) -> str:
+    return f"{axis}:{variant}" if axis else names.OWN
+
+
+def _prompts(answers: Answers, gates: Mapping[str, str], closed: Collection[int]) -> Choice | None:
+    if len(answers.prompts) < 2:
+        return None
+    options = [Option(names.OWN, "own", "declared")]
+    n_open = len(answers.prompts) - len(closed)
+    if n_open > 1:
+        label = f"mean of {n_open}"
+        options.append(Option(names.MEAN, label, "no prompt is better than another"))
+    for axis, variant in answers.prompts[1:]:
+        option = Option(
+            _prompt_name(axis, variant),
+            f"{axis.replace('_', ' ')} {variant} alone",
+            "one more draw of a prompt",
+            gates.get(axis, ""),
+            is_uncertain=True,
+        )
+        options.append(option)
+    reason = "Each prompt asks the same question."
+    return Choice(names.PROMPT, "Prompt", tuple(options), ChoiceClass.EQUAL, reason)
+
+
+def _of_items(answers: Answers, facts: ItemFacts) -> list[Choice]:
+    items = set(answers.items)
+    choices = []
+    wrong, disputed = items & set(facts.wrong_key), items & set(facts.disputed)
+    if disputed or wrong:
+        options = [Option(PUBLISHED, "as published", "declared")]
+        if wrong:
+            options.append(Option(WRONG_OUT, f"{len(wrong)} wrong keys out", "by people"))
+        if disputed and disputed != wrong:
+            options.append(Option(DISPUTED_OUT, f"all {len(disputed)} disputed out", "by people"))
+        if items & set(facts.settled):
+            options.append(Option(SETTLED, "as people settled it", "by people"))
+        reason = "People reviewed the keys without seeing any model's answer."
+        key = Choice(names.KEY, "Answer key", tuple(options), ChoiceClass.EQUAL, reason)
+        choices.append(key)
+    n_repeated = len(items & set(facts.repeated))
+    if n_repeated:
+        repeated_options = (
+            Option(ALL, "counted each time", "declared"),
+            Option(ONCE, "counted once", "a question is one question"),
+        )
+        reason = f"{count_of(n_repeated, 'question')} ask what another one asks."
+        choices.append(
+            Choice(
+                names.REPEATED, "Repeated questions", repeated_options, ChoiceClass.EQUAL, reason
+            )
+        )
+    categories = sorted({facts.categories.get(item, "") for item in items} - {""})
+    if len(categories) > 1:
+        weight_options = (
+            Option("items", "questions alike", "declared"),
+            Option(ALIKE, "categories alike", "a benchmark may have more of one category"),
+        )
+        reason = f"The questions come in {len(categories)} categories of unequal size."
+        choices.append(Choice(names.WEIGHTS, "Weights", weight_options, ChoiceClass.EQUAL, reason))
+        choices.append(_category_choice(facts))
+    return choices
+
+
+def _category_choice(facts: ItemFacts) -> Choice:
+    options = [Option(ALL, "all", "declared")]
+    for name in facts.category_groups:
+        options.append(Option(name, f"without {name}", "asks about other categories"))
+    reason = "Fewer categories are another question."
+    return Choice(names.CATEGORIES, "Categories", tuple(options), ChoiceClass.UNCERTAIN, reason)
+
+
+def _categories(answers: Answers, facts: ItemFacts) -> list[str]:
+    return [facts.categories.get(item, "") for item in answers.items]
+
+
+def _mean(values: np.ndarray) -> np.ndarray:
+    """Mean over the last axis, NaN left out; NaN of nothing."""
+    is_defined = ~np.isnan(values)
+    n: Sequence[int] | np.ndarray = is_defined.sum(axis=-1)
+    total = np.where(is_defined, values, 0.0).sum(axis=-1)
+    return np.divide(total, n, out=np.full(total.shape, np.nan), where=np.asarray(n) > 0)

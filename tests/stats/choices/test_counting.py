@@ -1,0 +1,60 @@
+"""All specifications at once are what they are one by one."""
+
+import numpy as np
+import pytest
+
+from flipcore.stats.audit.paired import paired_scores
+from flipcore.stats.base.guarded import guarded_limits
+from flipcore.stats.base.intervals import SIGNED
+from flipcore.stats.choices.choice import Choice, ChoiceClass, Option
+from flipcore.stats.choices.counting import count
+from flipcore.stats.choices.material import ArrayMaterial
+
+
+def choice(name, *options, kind=ChoiceClass.EQUAL):
+    return Choice(name, name, tuple(Option(option, option, "") for option in options), kind, "")
+
+
+def material(rng, clusters, n_samples=2):
+    """Two models' scores, five ways to read them, and two ways to leave items out."""
+    n, states = len(clusters), {}
+    lead = rng.normal(0, 0.5, clusters.max() + 1)[clusters]
+    for option in "abcde":
+        first, second = (rng.binomial(n_samples, 1 / (1 + np.exp(-x))) / n_samples for x in (0.7 + lead, 0.3 + lead))
+        read = rng.random(n) < 0.95
+        states[option,] = (np.where(read, first, np.nan), np.where(read, second, np.nan))
+    left_out = {"key=out": rng.random(n) < 0.1, "repeated=once": np.arange(n) % 9 == 0}
+    choices = (choice("extractor", *"abcde"), choice("key", "published", "out"), choice("repeated", "all", "once"))
+    gaps = {option: first - second for option, (first, second) in states.items()}
+    return states, ArrayMaterial(choices, ("extractor",), gaps, left_out, clusters, np.zeros(n, dtype=int))
+
+
+@pytest.mark.parametrize("clusters", [np.arange(150), np.repeat(np.arange(30), 5)], ids=["items", "clusters"])
+def test_twenty_specifications_equal_paired_scores(clusters):
+    states, stuff = material(np.random.default_rng(3), clusters)
+    curve = count(stuff)
+    low, high = curve.limits(0.95)
+    p = curve.tests.p_above(0.0)
+    assert len(curve) == 20
+    for place in range(20):
+        setting = curve.setting(place)
+        first, second = states[setting["extractor"],]
+        is_kept = stuff.kept(setting)
+        paired = paired_scores(second[is_kept], first[is_kept], clusters[is_kept])
+        difference = paired.difference
+        assert difference.method == "guarded t"
+        assert curve.estimate[place] == pytest.approx(difference.value)
+        assert (low[place], high[place]) == (pytest.approx(difference.low), pytest.approx(difference.high))
+        assert min(2 * min(p[place], 1 - p[place]), 1) == pytest.approx(paired.p, abs=0.02)
+        assert curve.n_units[place] == difference.n
+
+
+def test_limits_at_other_levels_are_those_of_the_guarded_test():
+    clusters = np.repeat(np.arange(30), 5)
+    states, stuff = material(np.random.default_rng(4), clusters)
+    curve = count(stuff)
+    first, second = states["a",]
+    for level in (0.8, 0.95, 0.999):
+        low, high = curve.limits(level)
+        expected = guarded_limits(first - second, first - second, SIGNED, (1 - level) / 2, clusters)
+        assert (low[0], high[0]) == pytest.approx(expected)
