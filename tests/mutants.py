@@ -54,7 +54,16 @@ N_PROCESSES = 2  # of the run that sees which tests reach which change
 NOTICED, SURVIVED, NOT_FINISHED = "noticed", "survived", "not finished"
 # a survivor that changes nothing anybody could see -> why: (file, line as it stands, what it became)
 _SEED = "another fixed seed draws as well"
-SAME: dict[tuple[str, str, str], str] = {("flipcore/stats/base/bootstrap.py", "seed: int = 0,", "1"): _SEED}
+_OUTPUTS = "flipcore/claims/audit_outputs.py"
+SAME: dict[tuple[str, str, str], str] = {
+    ("flipcore/stats/base/bootstrap.py", "seed: int = 0,", "1"): _SEED,
+    (_OUTPUTS, 'counts = votes.groupby(["item_id", "answer"], sort=False).size().reset_index(name="n")', "True"): (
+        "the order decides only between two answers of as many votes, of which neither is a majority"
+    ),
+    (_OUTPUTS, 'columns = zip(largest.index, largest["answer"], largest["n"], n_votes, strict=True)', "False"): (
+        "the columns are of one index"
+    ),
+}
 _COMPARED = {
     ast.Lt: ast.LtE, ast.LtE: ast.Lt, ast.Gt: ast.GtE, ast.GtE: ast.Gt, ast.Eq: ast.NotEq, ast.NotEq: ast.Eq,
     ast.In: ast.NotIn, ast.NotIn: ast.In, ast.Is: ast.IsNot, ast.IsNot: ast.Is,

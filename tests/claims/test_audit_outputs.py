@@ -4,8 +4,12 @@ import json
 import random
 import statistics
 
+import pandas as pd
 import pytest
 
+from flipcore.claims import audit_outputs
+from flipcore.claims.audit_input import LENGTHS, AuditInput
+from flipcore.claims.audit_outputs import LEAST_KEYS, LEAST_VOTERS
 from flipcore.core import folders
 from flipcore.reports.audit import LESS_SURE, WRONG, audit
 from flipcore.runs.log_import import store_logs
@@ -240,6 +244,72 @@ def test_a_dozen_keys_that_no_answer_agrees_with_are_heard(tmp_path):
 @pytest.mark.parametrize("seed", [0, *(pytest.param(seed, marks=pytest.mark.slow) for seed in (1, 2))])
 def test_models_that_fall_into_one_trap_are_not_accused_of_wrong_keys(tmp_path, seed):
     assert "keys alone" not in abouts(tmp_path, *three_models((), range(20), seed))
+
+
+def votes_of(answers_by_item):
+    """A log whose item k has the key k, and as many runs of models as `answers_by_item[k]` has answers per model."""
+    rows = []
+    for number, by_model in enumerate(answers_by_item):
+        for model, answers in by_model.items():
+            rows += [(model, f"t/{number}", sample, answer) for sample, answer in enumerate(answers)]
+    frame = pd.DataFrame(rows, columns=["model", "item_id", "sample", "answer"])
+    frame = frame.assign(axis="identity", is_base=True, extractor="match", status="ok", variant_id=frame["item_id"])
+    frame["score"] = 0.0
+    n = len(answers_by_item)
+    items = pd.DataFrame({"item_id": [f"t/{k}" for k in range(n)], "target": [f"key {k}" for k in range(n)]})
+    return AuditInput(frame, items, pd.DataFrame())
+
+
+ALONE = {"a": ["x"], "b": ["x"], "c": ["x"]}
+MAJORITY = {"a": ["x"], "b": ["x"], "c": ["y"]}
+OF_ONE = {"a": ["x"] * LEAST_VOTERS}
+HALF = {"a": ["x", "x"], "b": ["y", "y"]}
+
+
+@pytest.mark.parametrize(
+    ("answers", "n_alone"),
+    [
+        ([ALONE] * LEAST_KEYS, LEAST_KEYS),
+        ([ALONE] * (LEAST_KEYS - 1), 0),
+        ([ALONE] * LEAST_KEYS + [MAJORITY] * (LEAST_KEYS - 2) + [HALF] * 9, LEAST_KEYS),
+        ([ALONE] * LEAST_KEYS + [MAJORITY] * (LEAST_KEYS - 1), 0),  # models that err alike also split
+        ([ALONE] * LEAST_KEYS + [OF_ONE] * (LEAST_KEYS - 2), LEAST_KEYS),  # one model's runs are not all models
+        ([ALONE] * (LEAST_KEYS - 1) + [{"a": ["key 4"], "b": ["key 4"], "c": ["key 4"]}], 0),
+        ([OF_ONE] * LEAST_KEYS, LEAST_KEYS),
+        ([{"a": ["x"] * (LEAST_VOTERS - 1)}] * LEAST_KEYS, 0),
+    ],
+)
+def test_keys_alone_are_named_from_five_on_and_two_more_than_majorities(answers, n_alone):
+    log = votes_of(answers)
+    found = list(audit_outputs._keys_alone(log, log.frame))
+    assert [len(finding.items) for finding in found] == [n_alone] * (n_alone > 0)
+    assert all(set(finding.items) == {f"t/{k}" for k in range(n_alone)} for finding in found)
+
+
+def cuts_of(log):
+    return list(audit_outputs._cut_silently(log))
+
+
+def lengths_of(n_at_limit, n_all=300, max_tokens=64):
+    """Outputs of two models, of which so many have all tokens that were allowed."""
+    rows = []
+    for model in ("m-2", "m-1"):
+        for length, n in ((max_tokens, n_at_limit), (max_tokens - 40, n_all - n_at_limit)):
+            rows.append((model, max_tokens, "stop", length, length, False, n, n))
+    return AuditInput(pd.DataFrame(), pd.DataFrame(), pd.DataFrame(), lengths=pd.DataFrame(rows, columns=LENGTHS))
+
+
+@pytest.mark.parametrize(
+    ("n", "n_all", "is_found"),
+    [(3, 20, True), (2, 20, False), (6, 300, True), (5, 300, False), (94, 100, True), (95, 100, False)],
+)
+def test_outputs_of_the_largest_length_are_cut_from_three_and_two_in_a_hundred_on(n, n_all, is_found):
+    assert [finding.model for finding in cuts_of(lengths_of(n, n_all))] == ["m-2", "m-1"] * is_found
+
+
+def test_one_token_is_the_form_of_an_answer():
+    assert not cuts_of(lengths_of(6, max_tokens=1))
+    assert cuts_of(lengths_of(6, max_tokens=2))
 
 
 def test_a_part_of_the_items_is_heard(tmp_path):

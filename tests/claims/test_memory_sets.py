@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from flipcore.claims.claim import Claim
-from flipcore.claims.memory_sets import AT_LEAST, MIN_N, at_least_claim, corrected_accuracy_claim, set_claim
+from flipcore.claims.memory_sets import AT_LEAST, MIN_N, at_least_claim, corrected_accuracy_claim, named_claim, set_claim
 from flipcore.stats.base.estimate import Estimate
 from flipcore.stats.memory.exceedance import SetTest
 from flipcore.stats.memory.loss_analysis import CorrectedAccuracy
@@ -67,3 +67,13 @@ def test_a_set_of_the_least_size_is_judged_and_one_item_fewer_is_not():
     assert set_claim(replace(TEST, n=MIN_N), items="problems").is_made
     fewer = set_claim(replace(TEST, n=MIN_N - 1), items="problems")
     assert not fewer.is_made and f"{MIN_N - 1} problems" in fewer.text
+
+
+@pytest.mark.parametrize("n_named", [0, 1, 7])
+@pytest.mark.parametrize("verdict", [SHOWN, Claim(AT_LEAST, "none", "Not shown.")])
+def test_single_items_are_named_only_in_a_set_that_is_shown_to_differ(n_named, verdict):
+    claim = named_claim(n_named, verdict, "problems")
+    assert claim.numbers == {"n_named": n_named}
+    assert claim.is_made == (verdict is SHOWN and n_named > 0)
+    none = "No single one of the problems can be named." if verdict is SHOWN else "No single one of the problems stands out."
+    assert claim.text.startswith(f"{n_named} problems" if n_named else none)
