@@ -9,12 +9,13 @@ one a line.
 """
 
 import hashlib
-import json
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
 from itertools import accumulate
 from typing import Any
+
+from flipcore.core.json_encoding import json_encoder
 
 # the kind of items that ask for a function, which their tests call; the right answer is that it
 # passes
@@ -45,9 +46,7 @@ WRITTEN_WORDS, WRITTEN_MATH, WRITTEN_CODE = ("text_match", "math", "unit_tests")
 ROTATION_READOUTS = ("rotation", "rotation_single")
 # the layout of variants that ask for a continuation, not for an answer
 CONTINUATION = "continuation"
-_CANONICAL = json.JSONEncoder(
-    sort_keys=True, ensure_ascii=False, separators=(",", ":"), default=str
-)
+_canonical = json_encoder(sort_keys=True, separators=(",", ":"))
 
 
 def role_name(role: str, roles: Collection[str] = ()) -> str:
@@ -69,7 +68,7 @@ def role_title(role: str, roles: Collection[str]) -> str:
 
 def digest(*parts: Any) -> str:
     """20 hexadecimal digits that identify `parts` (any JSON; the order of keys is ignored)."""
-    return digest_of_text(_CANONICAL.encode(parts))
+    return digest_of_text(_canonical(parts))
 
 
 def digest_of_text(text: str) -> str:
@@ -259,7 +258,7 @@ class CallIds:
     """The ids of calls that send one request to several models: the request is written once."""
 
     def __init__(self, request: Request) -> None:
-        self._request = _CANONICAL.encode(request.declared())
+        self._request = _canonical(request.declared())
 
     def call_id(self, model: str, revision: str, sample: int = 0) -> str:
         """Return `Call.call_id` of the request."""
@@ -268,7 +267,7 @@ class CallIds:
 
 @lru_cache(1_024)
 def _caller(model: str, revision: str) -> str:
-    return _CANONICAL.encode([model, revision])[:-1]
+    return _canonical([model, revision])[:-1]
 
 
 @dataclass(frozen=True)

@@ -26,7 +26,7 @@ from flipcore.datasets.recorded.formats.tables import COLUMN, is_of_columns
 from flipcore.datasets.recorded.hash_table import HashTable
 from flipcore.datasets.recorded.log_places import OWN_PROMPT, hashes_of, is_same
 from flipcore.datasets.recorded.log_records import LogRecord
-from flipcore.datasets.recorded.log_rows import Builder, Joining, LogRow
+from flipcore.datasets.recorded.log_rows import AskedItem, Builder, Joining, LogRow
 from flipcore.extractors import EXTRACTORS
 from flipcore.extractors.mathematics import canonical_expression
 from flipcore.runs.log_survey import LATER_FACTS, ReadScores, Survey, require_unchanged
@@ -274,9 +274,10 @@ def store_logs(
         elsewhere = hashes_of(recorded.stored_elsewhere(store, study.study_id, revisions))
         refusals = _Sentences(survey.n_refused, survey.refusals[0] if survey.refusals else "")
         pairs, sums = _DeclaredPairs(), recorded.Sums()
-        if not _all_stored(
+        storing = _Storing(
             study, survey, store, before, elsewhere, refusals, pairs, sums, on_progress, stop
-        ):
+        )
+        if not _all_stored(storing):
             return study.study_id
         # Sums of an import that went on where another stopped lack what that one stored.
         is_as_read = is_checked and not before and sums.agree(store, study.study_id)
@@ -285,7 +286,7 @@ def store_logs(
         is_checked |= before > 0
         outcome: tuple[int, _Sentences] | None = (sums.n_outputs, _Sentences())
         if is_checked and not is_as_read:
-            outcome = _read_again(study, survey, store, elsewhere, pairs, on_progress, stop)
+            outcome = _read_again(storing)
     if outcome is None:
         return study.study_id
     n_outputs, astray = outcome
@@ -332,7 +333,7 @@ class _DeclaredPairs:
     def __init__(self) -> None:
         self._sides: dict[str, dict[bool, str]] = {}
 
-    def take(self, row: LogRow) -> None:
+    def take(self, row: LogRow | AskedItem) -> None:
         if row.pair:
             self._sides.setdefault(row.pair, {}).setdefault(
                 row.role in ITEM_ROLES, row.item.item_id
@@ -343,20 +344,55 @@ class _DeclaredPairs:
         return {sides[True]: sides[False] for sides in self._sides.values() if len(sides) == 2}
 
 
-def _read_again(
-    study: Study,
-    survey: Survey,
-    store: Store,
-    elsewhere: HashTable,
-    pairs: _DeclaredPairs,
-    on_progress: Callable[[ImportProgress], None] | None,
-    stop: threading.Event | None,
-) -> tuple[int, _Sentences] | None:
+@dataclass(frozen=True)
+class _Storing:
+    """One import on its way into the store."""
+
+    study: Study
+    survey: Survey
+    store: Store
+    before: int  # rows that an earlier import stored
+    elsewhere: HashTable  # what calls of these files hold in other studies
+    refusals: _Sentences
+    pairs: _DeclaredPairs
+    sums: recorded.Sums
+    on_progress: Callable[[ImportProgress], None] | None
+    stop: threading.Event | None
+
+    @property
+    def n_all(self) -> int:
+        """The rows of all files."""
+        return self.survey.n_records + self.survey.n_refused
+
+    def say(self, n_done: int, message: str = "") -> None:
+        """Tell how many rows are done."""
+        if self.on_progress:
+            self.on_progress(ImportProgress(n_done, self.n_all, message))
+
+    @property
+    def is_stopped(self) -> bool:
+        """Tell whether it is to end after the current batch."""
+        return self.stop is not None and self.stop.is_set()
+
+    def cancel(self, n_seen: int, waiting: Future | None = None) -> None:
+        """Say in the study how far the import came, once the batch that waits is stored."""
+        if waiting:
+            waiting.result()
+        sentence = (
+            f"Import stopped after {n_seen:,} of {self.n_all:,} rows. "
+            "Import the same files again to go on."
+        )
+        row = study_row(self.study, "cancelled", sentence)
+        self.store.writer.add("studies", [row]).result()
+
+
+def _read_again(storing: _Storing) -> tuple[int, _Sentences] | None:
     """Read the files a second time and compare each row with what is stored.
 
     Texts are compared, and the calls that readouts name. `pairs` takes what rows declare. Returns
     the number of outputs and the rows that are stored otherwise, or None where it was stopped.
     """
+    study, survey, store = storing.study, storing.survey, storing.store
     leave, n_outputs, n_seen, astray = _left_out(survey), 0, 0, _Sentences()
     waiting: list[LogRow] = []
 
@@ -382,21 +418,19 @@ def _read_again(
         waiting.clear()
 
     n_chars = 0
-    for log_row in _log_rows(survey, elsewhere, is_reread=True):
+    for log_row in _log_rows(survey, storing.elsewhere, is_reread=True):
         n_seen += 1
         if log_row is not None:
             n_outputs += log_row.is_new
             n_chars += sum(len(completion.text) for _, completion in log_row.calls)
             waiting.append(log_row)
-            pairs.take(log_row)
+            storing.pairs.take(log_row)
         if n_seen % recorded.BATCH and n_chars < recorded.BATCH_CHARS:
             continue
         compare()
         n_chars = 0
-        if on_progress:
-            n_all = survey.n_records + survey.n_refused
-            on_progress(ImportProgress(n_seen, n_all, "checked on a second reading"))
-        if stop and stop.is_set():
+        storing.say(n_seen, "checked on a second reading")
+        if storing.is_stopped:
             sentence = (
                 f"Stored, and checked up to row {n_seen:,}. "
                 "Import the same files again to check them all."
@@ -422,105 +456,73 @@ def _left_out(survey: Survey) -> set[str]:
     return set(filter(None, survey.corrections.get("leave", "").split(",")))
 
 
-def _all_stored(
-    study: Study,
-    survey: Survey,
-    store: Store,
-    before: int,
-    elsewhere: HashTable,
-    refusals: _Sentences,
-    pairs: _DeclaredPairs,
-    sums: recorded.Sums,
-    on_progress: Callable[[ImportProgress], None] | None,
-    stop: threading.Event | None,
-) -> bool:
-    """Store the rows after the first `before`, which an earlier import stored, in batches.
+def _all_stored(storing: _Storing) -> bool:
+    """Store the rows after those that are stored already, in batches.
 
     `pairs` takes what rows declare. Returns False where it was stopped.
     """
-    n_all = survey.n_records + survey.n_refused
+    study, survey, store, before = storing.study, storing.survey, storing.store, storing.before
     leave = _left_out(survey)
     n_seen, batch, waiting = 0, _Batch(study, leave, survey), None
     try:
         if survey.is_plain:
-            return _plain_stored(
-                study, survey, store, before, elsewhere, refusals, pairs, sums, on_progress, stop
-            )
-        for log_row in _log_rows(survey, elsewhere, before, refusals):
+            return _plain_stored(storing)
+        for log_row in _log_rows(survey, storing.elsewhere, before, storing.refusals):
             n_seen += 1
             if log_row is not None:
                 batch.take(log_row, n_seen)
-                pairs.take(log_row)
+                storing.pairs.take(log_row)
             if n_seen % recorded.BATCH and not batch.is_full:
                 continue
             if n_seen > before:
-                tables = batch.tables(sums)
+                tables = batch.tables(storing.sums)
                 waiting = recorded.store_marked(store, batch.study_id, tables, n_seen, waiting)
                 batch = _Batch(study, leave, survey)
-            if on_progress:
-                on_progress(ImportProgress(n_seen, n_all))
-            if stop and stop.is_set():
-                _stopped(study, store, max(n_seen, before), n_all, waiting)
+            storing.say(n_seen)
+            if storing.is_stopped:
+                storing.cancel(max(n_seen, before), waiting)
                 return False
-        tables = batch.tables(sums)
+        tables = batch.tables(storing.sums)
         recorded.store_marked(store, batch.study_id, tables, n_seen, waiting).result()
     except BaseException:
         # The page's own Stop, an interrupt, a full disk: what was stored stays, and the state says
         # so.
-        _stopped(study, store, recorded.import_mark(store, study.study_id), n_all, None)
+        storing.cancel(recorded.import_mark(store, study.study_id))
         raise
     return True
 
 
-def _plain_stored(
-    study: Study,
-    survey: Survey,
-    store: Store,
-    before: int,
-    elsewhere: HashTable,
-    refusals: _Sentences,
-    pairs: _DeclaredPairs,
-    sums: recorded.Sums,
-    on_progress: Callable[[ImportProgress], None] | None,
-    stop: threading.Event | None,
-) -> bool:
+def _plain_stored(storing: _Storing) -> bool:
     """Store the rows of a plain table as columns, as `_all_stored` stores records."""
-    n_all = survey.n_records + survey.n_refused
+    study, survey, store = storing.study, storing.survey, storing.store
     plain = PlainImport(
         study.study_id,
         survey,
         _joining(survey),
         leave=_left_out(survey),
         scored={str(scorer["task"]) for scorer in study.scorers},
-        elsewhere=elsewhere,
+        elsewhere=storing.elsewhere,
     )
     waiting: Future | None = None
     has_own_order = survey.plain_table().has_own_order
-    for n_seen, columns in plain.batches(before, on_item=pairs.take, on_refusal=refusals.add):
+    batches = plain.batches(
+        storing.before, on_item=storing.pairs.take, on_refusal=storing.refusals.add
+    )
+    for n_seen, columns in batches:
         if waiting:
             waiting.result()
-        sums.add_columns(columns)
+        storing.sums.add_columns(columns)
         waiting = recorded.store_columns(
             store, study.study_id, columns, n_seen, has_own_order=has_own_order
         )
-        if on_progress:
-            on_progress(ImportProgress(n_seen, n_all))
-        if stop and stop.is_set() and n_seen < n_all:
-            _stopped(study, store, n_seen, n_all, waiting)
+        storing.say(n_seen)
+        if storing.is_stopped and n_seen < storing.n_all:
+            storing.cancel(n_seen, waiting)
             return False
     if waiting:
         waiting.result()
     store.touch([study.study_id])
     return True
-
-
-def _stopped(study: Study, store: Store, n_seen: int, n_all: int, waiting: Future | None) -> None:
-    if waiting:
-        waiting.result()
-    sentence = (
-        f"Import stopped after {n_seen:,} of {n_all:,} rows. Import the same files again to go on."
-    )
-    store.writer.add("studies", [study_row(study, "cancelled", sentence)]).result()
 
 
 def _log_rows(

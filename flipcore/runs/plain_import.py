@@ -4,25 +4,25 @@ What is asked is made once per item, and a call's id of a text that is written o
 row there are a text, its id, and what was read of it.
 """
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import pyarrow
 
 from flipcore.core.contracts import Extractor
 from flipcore.core.errors import BadInput
-from flipcore.core.records import CallIds, Completion, Reading, correctness
+from flipcore.core.records import Call, CallIds, Completion, Reading, Request, correctness
 from flipcore.datasets.recorded.hash_table import HashTable
 from flipcore.datasets.recorded.log_documents import Document, Placed
 from flipcore.datasets.recorded.log_places import call_number, completion_hash
 from flipcore.datasets.recorded.log_records import LogReadout, LogRecord, Rejection
 from flipcore.datasets.recorded.log_rows import (
+    AskedItem,
     Builder,
     Joining,
-    LogRow,
-    has_text,
-    recorded_completion,
+    recorded_text,
+    request_of,
 )
 from flipcore.datasets.recorded.plain_tables import PlainRow, PlainTable
 from flipcore.runs.log_survey import Survey
@@ -39,15 +39,24 @@ _MOST_READ = 50_000  # different scores whose readings are remembered
 Read = tuple[str, Reading, bool | None]  # (extractor, what it read, whether that is right)
 
 
-@dataclass(slots=True)
+@dataclass(frozen=True, slots=True)
 class _Asked:
     """The part that all rows of an item have in common."""
 
-    log_row: LogRow
-    record: LogRecord
-    request: str  # as it is stored
+    item: AskedItem
+    record: LogRecord  # of its first row
+    request: Request
+    request_text: str  # as it is stored
     call_ids: CallIds
     extractor: Extractor | None
+
+
+class _Output(NamedTuple):
+    """What came back in a row: the sample of its call, and what of it was kept."""
+
+    sample: int
+    completion: Completion
+    has_text: bool  # False where the table holds what was read of the output in place of its text
 
 
 class _OnlyItems(Placed):
@@ -64,6 +73,29 @@ class _OnlyItems(Placed):
         return True
 
 
+_OF_ITEM = (
+    "item_id",
+    "dataset",
+    "kind",
+    "question",
+    "options",
+    "target",
+    "category",
+    "solution",
+    "source_id",
+    "meta",
+)
+_OF_VARIANT = (
+    "variant_id",
+    "item_id",
+    "system",
+    "parts",
+    "option_order",
+    "labels",
+    "layout",
+    "target",
+)
+_OF_STUDY_VARIANT = ("item_id", "axis", "variant_id", "key", "position", "compared_with", "params")
 _OF_CALL = (
     "call_id",
     "model",
@@ -93,15 +125,10 @@ _OF_READING = (
 class _Columns:
     """Rows of one table: tuples of the cells of `names`, and cells that are the same in all."""
 
-    def __init__(self, table: str, names: Sequence[str] = ()) -> None:
+    def __init__(self, table: str, names: Sequence[str]) -> None:
         self.table, self.names = table, names
         self.rows: list[tuple] = []
         self.same: dict[str, Any] = {}
-
-    def add_row(self, row: Mapping[str, Any]) -> None:
-        """Add a row of which every cell is its own."""
-        self.names = self.names or tuple(row)
-        self.rows.append(tuple(row.values()))
 
     def arrow(self) -> pyarrow.Table:
         """Return the rows as Arrow holds them."""
@@ -129,16 +156,21 @@ class PlainImport:
         self._placed = _OnlyItems()
         self._builder = Builder(joining, self._placed)
         (self._file,) = survey.files
+        self.revision = self._file.revision
         self._table: PlainTable = survey.plain_table()
         self._asked: dict[int, _Asked] = {}
         self._read: dict[tuple, Read] = {}
 
     def batches(
-        self, before: int, *, on_item: Callable[[LogRow], None], on_refusal: Callable[[str], None]
+        self,
+        before: int,
+        *,
+        on_item: Callable[[AskedItem], None],
+        on_refusal: Callable[[str], None],
     ) -> Iterator[tuple[int, dict[str, pyarrow.Table]]]:
         """Yield (rows seen so far, columns by table) of the rows after the first `before`.
 
-        `on_item` is given the first row of each item, `on_refusal` the sentence of a row whose
+        `on_item` is given each item, `on_refusal` the sentence of a row whose
         item is none.
         """
         n_seen, n_items = self.survey.n_refused, 0
@@ -159,7 +191,7 @@ class PlainImport:
                 on_refusal(f"Line {row.line} of {self._table.file} {str(error).removesuffix('.')}.")
                 continue
             if is_new:
-                on_item(asked.log_row)
+                on_item(asked.item)
             if n_seen <= before:
                 continue
             batch.take(row, asked, n_seen, is_new=is_new)
@@ -179,46 +211,53 @@ class PlainImport:
     def _made(self, row: PlainRow) -> _Asked:
         record = self._table.record(row)
         self._placed.task = record.task
-        log_row = self._builder.entry(record, 0, self._file.revision, self.model(row))
-        ((call, _),) = log_row.calls
-        request = rows.json_text(call.request.declared())
+        asked = self._builder.asked(record)
+        request = request_of(record, asked.variant)
         extractor = None
         if self.survey.has_text:
             extractor = extractor_of(
-                log_row.item,
+                asked.item,
                 has_option_scores=False,
-                is_scored=log_row.item.dataset in self.scored,
-                is_mathematics=log_row.item.dataset in self.survey.mathematics,
+                is_scored=asked.item.dataset in self.scored,
+                is_mathematics=asked.item.dataset in self.survey.mathematics,
             )
-        return _Asked(log_row, record, request, CallIds(call.request), extractor)
+        request_text = rows.json_text(request.declared())
+        return _Asked(asked, record, request, request_text, CallIds(request), extractor)
 
     def model(self, row: PlainRow) -> str:
         """Return the model's name in the study."""
         return self._file.model_of(self.survey.corrections, row.model)
 
-    def call(self, row: PlainRow, asked: _Asked, model: str) -> tuple[int, Completion]:
-        """(sample of the call, what came back). Another study may hold the call with another
-        content: then it is a further sample of the request."""
-        record = asked.record
-        record.text, record.error = self._table.text(row)
-        record.finish_reason = self._table.finish(row)
+    def output(self, row: PlainRow, asked: _Asked, model: str) -> _Output:
+        """Return what came back in a row.
+
+        Another study may hold the call with another content: then it is a further sample of the
+        request.
+        """
+        text, error = self._table.text(row)
         sample = 0
-        call_id = asked.call_ids.call_id(model, self._file.revision)
-        completion = recorded_completion(call_id, record)
+        completion = recorded_text(
+            asked.call_ids.call_id(model, self.revision),
+            text,
+            error=error,
+            finish=self._table.finish(row),
+            raw_reply=asked.record.raw_reply,
+        )
         while len(self._elsewhere):
             stored = self._elsewhere.get(call_number(completion.call_id))
             if stored in (None, (completion_hash(completion),)):
                 break
             sample += 1
-            call_id = asked.call_ids.call_id(model, self._file.revision, sample)
+            call_id = asked.call_ids.call_id(model, self.revision, sample)
             completion = replace(completion, call_id=call_id)
-        return sample, completion
+        has_text = text is not None or bool(error) or not asked.record.raw_reply
+        return _Output(sample, completion, has_text)
 
-    def readings(self, row: PlainRow, asked: _Asked, completion: Completion) -> Iterator[Read]:
+    def readings(self, row: PlainRow, asked: _Asked, output: _Output) -> Iterator[Read]:
         """Yield what our extractors and the table's own scorers read of a row."""
-        item, variant = asked.log_row.item, asked.log_row.variant
-        if asked.extractor and has_text(asked.record):
-            reading = read_outputs(asked.extractor, item, variant, [completion])
+        item, variant = asked.item.item, asked.item.variant
+        if asked.extractor and output.has_text:
+            reading = read_outputs(asked.extractor, item, variant, [output.completion])
             yield asked.extractor.name, reading, correctness(reading, variant.target)
         for readout in self._table.readouts(row):
             read = self._log_read(readout, asked)
@@ -226,7 +265,7 @@ class PlainImport:
                 yield read
 
     def _log_read(self, readout: LogReadout, asked: _Asked) -> Read:
-        item, variant, task = asked.log_row.item, asked.log_row.variant, asked.record.task
+        item, variant, task = asked.item.item, asked.item.variant, asked.record.task
         values = readout.name, readout.score, readout.is_correct, readout.reason
         key = (*values, task, item.kind, variant.target)
         read = self._read.get(key)
@@ -244,32 +283,36 @@ class _PlainBatch:
     def __init__(self, plain: PlainImport) -> None:
         self._plain = plain
         self.n_rows = self.n_chars = 0
-        names = ("items", "study_items", "variants", "study_variants")
-        self._items = {name: _Columns(name) for name in names}
+        self._items = _Columns("items", _OF_ITEM)
+        self._study_items = _Columns("study_items", ("item_id", "role", "position"))
+        self._variants = _Columns("variants", _OF_VARIANT)
+        self._study_variants = _Columns("study_variants", _OF_STUDY_VARIANT)
         self._calls = _Columns("completions", _OF_CALL)
         self._readouts = _Columns("readouts", (*_PLACE, *_OF_READING))
         self._sources = _Columns("readout_sources", (*_PLACE, "call_id"))
+        self._study_items.same = {"study_id": plain.study_id, "confirmatory": False}
+        self._study_variants.same = {"study_id": plain.study_id}
         self._readouts.same = {"study_id": plain.study_id}
         self._sources.same = {"study_id": plain.study_id, "position": 0}
 
     def take(self, row: PlainRow, asked: _Asked, position: int, *, is_new: bool) -> None:
         """Take in a row, and its item where it is the first one of it."""
-        plain, log_row = self._plain, asked.log_row
-        item, variant = log_row.item, log_row.variant
+        plain, item, variant = self._plain, asked.item.item, asked.item.variant
         if is_new:
-            self._take_item(log_row, position)
+            self._take_item(asked.item, position)
         model = plain.model(row)
-        sample, completion = plain.call(row, asked, model)
+        output = plain.output(row, asked, model)
+        completion = output.completion
         if not self.n_rows:
-            self._take_same(log_row)
+            self._take_same(asked, completion)
         self.n_rows += 1
-        self.n_chars += len(asked.request) + len(completion.text) + len(completion.reasoning)
+        self.n_chars += len(asked.request_text) + len(completion.text) + len(completion.reasoning)
         self._calls.rows.append(
             (
                 completion.call_id,
                 model,
-                asked.request,
-                sample,
+                asked.request_text,
+                output.sample,
                 completion.status,
                 completion.text,
                 completion.finish_reason,
@@ -278,36 +321,55 @@ class _PlainBatch:
                 completion.reasoning,
             )
         )
-        place = model, item.item_id, variant.axis, variant.variant_id, log_row.sample
-        for extractor, reading, is_correct in plain.readings(row, asked, completion):
+        place = model, item.item_id, variant.axis, variant.variant_id, asked.item.sample
+        for extractor, reading, is_correct in plain.readings(row, asked, output):
             self._readouts.rows.append((*place, extractor, *_cells_of(reading, is_correct)))
             self._sources.rows.append((*place, extractor, completion.call_id))
 
-    def _take_same(self, log_row: LogRow) -> None:
+    def _take_same(self, asked: _Asked, completion: Completion) -> None:
         """Take from the first call what is the same in all of them."""
-        ((call, completion),) = log_row.calls
+        call = Call("", self._plain.revision, asked.request)
         row = rows.completion_row(call, completion, simulated=False)
         self._calls.same = {name: row[name] for name in row if name not in _OF_CALL}
 
-    def _take_item(self, log_row: LogRow, position: int) -> None:
-        study_id, item, variant = self._plain.study_id, log_row.item, log_row.variant
-        self._items["items"].add_row(rows.item_row(item))
-        self._items["study_items"].add_row(
-            {
-                "study_id": study_id,
-                "item_id": item.item_id,
-                "role": log_row.role,
-                "position": position,
-                "confirmatory": False,
-            }
+    def _take_item(self, asked: AskedItem, position: int) -> None:
+        item, variant = asked.item, asked.variant
+        item_id, variant_id = item.item_id, variant.variant_id
+        self._items.rows.append(
+            (
+                item_id,
+                item.dataset,
+                item.kind,
+                item.question,
+                list(item.options),
+                item.target,
+                item.category,
+                item.solution,
+                item.source_id,
+                rows.json_text(dict(item.meta)),
+            )
         )
-        self._items["variants"].add_row(rows.variant_row(variant))
-        (row,) = rows.study_variant_rows(study_id, [variant])
-        self._items["study_variants"].add_row(row | {"position": log_row.position})
+        self._study_items.rows.append((item_id, asked.role, position))
+        self._variants.rows.append(
+            (
+                variant_id,
+                item_id,
+                variant.prompt.system,
+                rows.json_text(variant.prompt.parts),
+                list(variant.order),
+                list(variant.labels),
+                variant.layout,
+                variant.target,
+            )
+        )
+        params = rows.json_text(dict(variant.params))
+        place = item_id, variant.axis, variant_id, variant.key, asked.position
+        self._study_variants.rows.append((*place, variant.compared_with, params))
 
     def columns(self) -> dict[str, pyarrow.Table]:
         """Return the columns by table, of tables that have any rows."""
-        tables = (*self._items.values(), self._calls, self._readouts, self._sources)
+        of_items = (self._items, self._study_items, self._variants, self._study_variants)
+        tables = (*of_items, self._calls, self._readouts, self._sources)
         filled = {columns.table: columns.arrow() for columns in tables if columns.rows}
         if self._calls.rows:
             study_ids = [self._plain.study_id] * self.n_rows

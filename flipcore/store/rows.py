@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from flipcore.core.finish import finish_reason, separate_reasoning
+from flipcore.core.json_encoding import json_encoder
 from flipcore.core.records import Call, Completion, Item, Readout, Variant
 from flipcore.core.study import Study
 from flipcore.core.version import __version__
@@ -19,7 +20,7 @@ def now() -> dt.datetime:
     return dt.datetime.now(dt.UTC)
 
 
-_encoded = json.JSONEncoder(ensure_ascii=False, default=str).encode
+_encoded = json_encoder()
 _EMPTY: dict[type, str] = {dict: "{}", list: "[]", tuple: "[]"}
 
 

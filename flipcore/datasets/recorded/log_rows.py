@@ -53,6 +53,18 @@ class LogRow:
     has_text: bool  # False where the log holds what was read of the output in place of its text
 
 
+@dataclass(frozen=True, slots=True)
+class AskedItem:
+    """What one record asks, in the pipeline's types."""
+
+    item: Item
+    variant: Variant
+    position: int
+    role: str
+    sample: int
+    pair: str
+
+
 @dataclass(slots=True)
 class _Setting:
     """What a record answers: the item, and how it was put."""
@@ -77,6 +89,24 @@ class Builder:
 
     def entry(self, record: LogRecord, source: int, revision: str, model: str) -> LogRow:
         """Raises BadInput, without the place, for a record that is no item."""
+        setting, variant = self._asked(record, source, model)
+        item, place = setting.item, setting.place
+        calls = self._calls.calls(place.output, place.sample, lambda at: _calls(record, variant, model, revision, at))
+        ids = tuple(call.call_id for call, _ in calls)
+        readouts = [self.readout(readout, record, item, variant, model, place.sample, ids) for readout in record.readouts]
+        about = place.sample, record.place, record.pair, place.is_new, has_text(record)
+        return LogRow(item, variant, place.position, self._role(record), calls, readouts, *about)
+
+    def asked(self, record: LogRecord) -> AskedItem:
+        """Make what a record asks, without its output. Raises BadInput as `entry` does."""
+        setting, variant = self._asked(record, source=0, model="")
+        place = setting.place
+        return AskedItem(setting.item, variant, place.position, self._role(record), place.sample, record.pair)
+
+    def _role(self, record: LogRecord) -> str:
+        return self.joining.roles.get(record.task, record.role)
+
+    def _asked(self, record: LogRecord, source: int, model: str) -> tuple[_Setting, Variant]:
         setting = self._setting(record, source, model)
         item, place = setting.item, setting.place
         labels = record.labels or labels_of("upper", len(setting.order))
@@ -95,12 +125,7 @@ class Builder:
         )
         if not setting.is_alone and not self._is_free(variant):
             variant = replace(variant, params=params | {"repeat": f"{repeat} {place.key}".strip()})
-        calls = self._calls.calls(place.output, place.sample, lambda at: _calls(record, variant, model, revision, at))
-        ids = tuple(call.call_id for call, _ in calls)
-        readouts = [self.readout(readout, record, item, variant, model, place.sample, ids) for readout in record.readouts]
-        role = self.joining.roles.get(record.task, record.role)
-        about = place.sample, record.place, record.pair, place.is_new, has_text(record)
-        return LogRow(item, variant, place.position, role, calls, readouts, *about)
+        return setting, variant
 
     def _is_free(self, variant: Variant) -> bool:
         """Whether no other model has this prompt under another name, where one of them is its base: a version of one may be the base of
@@ -206,8 +231,14 @@ def _in_item(target: str | None, record: LogRecord, item: Item) -> str | None:
 def _calls(record: LogRecord, variant: Variant, model: str, revision: str, sample: int) -> list[tuple[Call, Completion]]:
     if record.option_scores is not None or record.continuations:
         return list(_scored_calls(record, variant, model, revision, sample))
+    call = Call(model, revision, request_of(record, variant), sample)
+    return [(call, recorded_completion(call.call_id, record))]
+
+
+def request_of(record: LogRecord, variant: Variant) -> Request:
+    """Return the request whose output a record holds as text."""
     params = record.sampling
-    request = Request(
+    return Request(
         "generate",
         variant.prompt.text,
         variant.prompt.system,
@@ -217,8 +248,6 @@ def _calls(record: LogRecord, variant: Variant, model: str, revision: str, sampl
         seed=None if not isinstance(params.get("seed"), int) else params["seed"],
         stop=tuple(str(one) for one in params.get("stop") or ()),
     )
-    call = Call(model, revision, request, sample)
-    return [(call, recorded_completion(call.call_id, record))]
 
 
 def _number(value, default):
@@ -230,12 +259,28 @@ def has_text(record: LogRecord) -> bool:
     return record.text is not None or bool(record.error) or not record.raw_reply
 
 
+def recorded_text(call_id: str, text: str | None, *, error: str, finish: str, raw_reply: str) -> Completion:
+    """The completion of which a table holds a text and how it ended, as `recorded_completion` makes it of a record."""
+    status, error = _outcome(text, error, raw_reply)
+    completion = Completion(
+        call_id, status, text=text or "", finish_reason=finish_reason(finish), error=error, raw_reply=raw_reply
+    )
+    return separate_reasoning(completion)
+
+
+def _outcome(text: str | None, error: str, raw_reply: str) -> tuple[str, str]:
+    """(status, error) of a call; one without a text failed, with the log's reason."""
+    failed = bool(error) or (text is None and not raw_reply)
+    status = "failed" if failed and not text else "ok"
+    return status, error or ("The log holds no text." if failed else "")
+
+
 def recorded_completion(call_id: str, record: LogRecord) -> Completion:
     """The text as recorded; a call without one failed, with the log's reason."""
-    failed = bool(record.error) or (record.text is None and not record.raw_reply)
+    status, error = _outcome(record.text, record.error, record.raw_reply)
     recorded = Completion(
         call_id,
-        "failed" if failed and not record.text else "ok",
+        status,
         text=record.text or "",
         finish_reason=finish_reason(record.finish_reason),
         tokens=record.tokens,
@@ -244,7 +289,7 @@ def recorded_completion(call_id: str, record: LogRecord) -> Completion:
         n_tokens_out=record.n_tokens_out,
         cost_usd=record.cost_usd,
         latency_s=record.latency_s,
-        error=record.error or ("The log holds no text." if failed else ""),
+        error=error,
         reasoning=record.reasoning,
         raw_reply=record.raw_reply,
     )

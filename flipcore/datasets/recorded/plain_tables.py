@@ -76,8 +76,9 @@ class PlainTable:
         inside = [name for name in recording.columns if any(sign in name for sign in ",.[")]
         of_texts = allowed(self.path).name.lower().endswith((".csv", ".tsv")) and not inside
         for number, row in enumerate(read_rows(self.path, most_mb=MOST_MB)):
-            # Cells of text alone hold no paths and no conversations.
-            whole = row if of_texts else with_paths(row, inside)
+            # Without a path or a list, a row is whole as it is.
+            is_whole = of_texts or not (inside or any(type(cell) is list for cell in row.values.values()))
+            whole = row if is_whole else with_paths(row, inside)
             if whole.problem:
                 yield self.rejection(whole.line, f"{whole.problem}.")
                 continue

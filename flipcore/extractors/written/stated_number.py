@@ -87,7 +87,8 @@ def stated_number(text: str, question: str = "") -> tuple[str | None, tuple[int,
         without = _CHECK.sub(lambda match: " " * len(match.group()), text)
         # The search is slow, and only rarely was anything taken out.
         text = without if without != text and _NUMBER.search(without) else text
-    last = _statement(text)
+    is_abroad = languages.may_state(text)
+    last = _statement(text, is_abroad=is_abroad)
     if last is None:
         tail = max(0, len(text) - _TAIL)
         last = _last(text, max(text.rfind(letter, 0, tail) for letter in _NO_PART) + 1) or _last(
@@ -106,7 +107,7 @@ def stated_number(text: str, question: str = "") -> tuple[str | None, tuple[int,
             return None, None, "The answer gives two numbers to choose from."
     if _TWO_UNITS.match(text, last.end()):
         return None, None, "The answer is in two units."
-    has_commas = languages.may_state(text) and bool(_COMMA_LANGUAGE.search(text))
+    has_commas = is_abroad and bool(_COMMA_LANGUAGE.search(text))
     answer = _value(
         last.group(),
         text[: last.start()].rstrip()[-1:],
@@ -133,9 +134,8 @@ def _correction(text: str, start: int) -> re.Match | None:
     return _NUMBER.match(text, marks[-1]) if marks else None
 
 
-def _statement(text: str) -> re.Match | None:
-    """The number of the last statement that gives one."""
-    is_abroad = languages.may_state(text)
+def _statement(text: str, *, is_abroad: bool) -> re.Match | None:
+    """The number of the last statement that gives one; `is_abroad` allows for other languages."""
     folded = "" if is_abroad else text.lower()
     start = 0 if is_abroad else _first_statement(text, folded)
     if start is None:

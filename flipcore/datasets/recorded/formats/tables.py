@@ -4,7 +4,6 @@ Nothing is guessed of a row: a field that it lacks is an absent readout, and a s
 mass. A row is read in the words of its table, so that its ids are those that such tables always had.
 """
 
-import json
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
@@ -14,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from flipcore.core.errors import BadInput
+from flipcore.core.json_encoding import json_encoder
 from flipcore.core.records import BASE, LOWER_IS_BETTER, ROLES, Item
 from flipcore.datasets.reading.checks import checked
 from flipcore.datasets.reading.columns import guess_columns, options_in, target_form
@@ -56,7 +56,7 @@ from flipcore.text.answers import number_at_end
 TABLE, _TITLE = "table", "Tables of outputs"
 COLUMN_KEYS = (*KEYS, "dataset", "read")  # of words that are about the columns of tables
 _PLACES = ("index", "index1")
-_ENCODER = json.JSONEncoder(ensure_ascii=False, default=str)
+_encoded = json_encoder()
 WORDS = "words"  # how a column names right answers, some of which are no numbers
 COLUMN, READ = "column:", "read:"  # how such words begin among corrections
 
@@ -418,7 +418,7 @@ class _Rows:
             sampling={"temperature": 0.0},  # a table says none; its calls have always been known by this one
             text=text,
             finish_reason=str(values.get(recording.finish) or "") if recording.finish else "",
-            raw_reply=_ENCODER.encode({field.column: values.get(field.column) for field in recording.fields}),
+            raw_reply=_encoded({field.column: values.get(field.column) for field in recording.fields}),
             error=error,
             readouts=(
                 *self.scores(key, name, values),
