@@ -224,8 +224,7 @@ def opened_to(permission: Permission, name: str | None = None) -> Iterator[Perso
 
 
 def signature(name: str) -> str:
-    """Under which name something is kept: that of the identity; the name that was given only where
-    there is none."""
+    """Return the name under which something is kept: the identity's, else the given one."""
     person = acting()
     return person.name or name.strip()
 

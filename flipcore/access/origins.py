@@ -35,8 +35,7 @@ def is_called_so(host: str, names: Iterable[str]) -> bool:
 
 
 def is_address(host: str) -> bool:
-    """Tell whether a Host header names an address. No foreign page has one of ours: its name would
-    be the address."""
+    """Tell whether a Host header names an address, which a foreign page's never is."""
     try:
         ipaddress.ip_address(name_of_host(host))
     except ValueError:

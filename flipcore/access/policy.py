@@ -88,8 +88,7 @@ def _level(patterns: Mapping[Level, tuple[str, ...]], words: Iterable[str]) -> L
 
 
 def policy() -> Policy:
-    """The file's policy, read again when it changes. Raises BadInput with a sentence for a file
-    that cannot be used."""
+    """Policy of the file, read again when it changes. Raises BadInput for an unusable file."""
     file = access_file()
     try:
         return _read(file, os.stat(file).st_mtime_ns)

@@ -164,8 +164,7 @@ def people_agreement(labels: Sequence[Mapping]) -> Agreement:
 
 
 def seconds_of_a_label(labels: Sequence[Mapping]) -> float:
-    """The median time between two labels of one person that lie less than five minutes apart; NaN
-    without any."""
+    """Median seconds between labels of one person, up to five minutes; NaN without any."""
     times: dict[str, list[float]] = {}
     for row in labels:
         times.setdefault(row["reviewer"], []).append(row["seconds"])
@@ -305,8 +304,7 @@ def gate_rows(report: JudgeReport) -> list[dict]:
 
 
 def _again(texts: Sequence[Mapping]) -> Estimate:
-    """The share of the judge's prompts, sent for several texts that read the same, with more than
-    one reading."""
+    """Share of the judge's prompts for several equal texts that have more than one reading."""
     readings: dict[str, list[str | None]] = {}
     for text in texts:
         readings.setdefault(text["judge_prompt"], []).append(text["judged"])

@@ -148,8 +148,7 @@ def beginning(
 def ratings_table(
     judgements: Iterable[Mapping], kind: Kind, answer: Callable[[Mapping], str | None]
 ) -> tuple[list[str], list[str], list[list[str | None]]]:
-    """Return (reviewers, subjects, answers[reviewer][subject]), None where a reviewer said nothing
-    of a subject."""
+    """Return (reviewers, subjects, answers[reviewer][subject]), with None for no answer."""
     answers: dict[tuple[str, str], str | None] = {}
     for row in judgements:
         answers[row[kind.reviewer], row[kind.subject[0]]] = answer(row)

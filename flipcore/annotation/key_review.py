@@ -159,8 +159,7 @@ class KeyReview:
 
 
 def key_reviews(items: Mapping[str, Item], verdicts: Sequence[Mapping]) -> dict[str, KeyReview]:
-    """Reviews of each of these items that somebody reviewed, while its question and options are as
-    they were then."""
+    """Reviews of those items whose question and options are as they were then."""
     by_item: dict[str, list[Mapping]] = {}
     for row in verdicts:
         item = items.get(row["item_id"])

@@ -62,8 +62,7 @@ def flip_positions(
 
 
 def flip_bits(data: Sequence[int], positions: Iterable[int]) -> list[int]:
-    """The bytes of `data` with the bits at `positions` inverted; bit p is byte p // 8, most
-    significant first."""
+    """Invert the bits of `data` at `positions`; bit p is in byte p // 8, highest first."""
     flipped = list(data)
     for position in positions:
         flipped[position // 8] ^= 1 << (7 - position % 8)

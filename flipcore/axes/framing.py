@@ -155,8 +155,7 @@ class FewShot(Axis):
     def variants(
         self, item: Item, layout: str, rng: np.random.Generator, material: Material
     ) -> list[Variant]:
-        """The base and one variant with `n` examples; without that many other answered items of the
-        kind only the base."""
+        """Base and a variant with `n` examples; only the base without that many answered items."""
         plain = base(item, self.name, layout=layout)
         examples = [
             example

@@ -164,8 +164,7 @@ HEIGHT_PX = 380
 def flip_panels(
     rates: Mapping[str, np.ndarray], columns: Sequence[str], c: Colours, row_title: str
 ) -> Figure:
-    """`rates` model -> (rows, columns) shares that flip, NaN left empty. One colour scale from 0 to
-    1 for all panels."""
+    """`rates` model -> (rows, columns) shares that flip, NaN empty. One colour scale for all."""
     from plotly.subplots import make_subplots
 
     names = [
@@ -208,8 +207,7 @@ def flip_panels(
 
 
 def matrix(share: np.ndarray, names: list[str], c: Colours) -> Figure:
-    """Heatmap of `share` (k, k), NaN left empty; the diagonal is empty too, because a readout
-    agrees with itself."""
+    """Heatmap of `share` (k, k), NaN and the diagonal empty: it would be 0 by definition."""
     names = [as_text(name) for name in names]
     off_diagonal = share.astype(float).copy()
     np.fill_diagonal(off_diagonal, np.nan)

@@ -130,8 +130,7 @@ def error_bars(
 def whiskers(
     estimates: Sequence[Estimate], colour: str, thickness: float, width: float, scale: float = 1
 ) -> dict:
-    """The intervals as error bars of points at `scale` times the estimates; none where an estimate
-    has no interval."""
+    """Intervals as error bars of points at `scale` times the estimates; none without one."""
     up = [
         scale * (estimate.high - estimate.value) if estimate.has_interval else 0.0
         for estimate in estimates

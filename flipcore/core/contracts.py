@@ -72,8 +72,7 @@ ANSWER, VALUE = "answer", "value"
 
 
 def param(default: Any, label: str = "", choices: Sequence[str] = ()) -> Any:
-    """A parameter of a plug-in: its default, what a page calls it, and the values that it may have
-    (any without)."""
+    """Parameter of a plug-in: its default, its title, and its values (any without)."""
     return field(
         default=default,
         metadata={"label": label} | ({"choices": tuple(choices)} if choices else {}),

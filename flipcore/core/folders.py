@@ -28,8 +28,7 @@ def admit_unpacked(folder: Path, names: Mapping[Path, str]) -> None:
 
 
 def admit(*folders: str | Path) -> None:
-    """Lets this process read from folders that its user named on the command line; the admin's list
-    overrides it."""
+    """Allow folders that the user named on the command line; the admin's list overrides it."""
     _admitted.update(Path(folder).resolve() for folder in folders)
 
 
@@ -58,8 +57,7 @@ def spoken_name(path: str | Path) -> str:
 
 
 def allowed(path: str | Path) -> Path:
-    """The path with its links resolved; raises BadInput when it leads out of the folders, whether
-    or not it is there."""
+    """Path with its links resolved; raises BadInput if it leads out of the folders."""
     try:
         real_path = Path(path).resolve()
     except (OSError, ValueError, RuntimeError) as error:

@@ -78,8 +78,7 @@ def digest_of_text(text: str) -> str:
 
 @dataclass(frozen=True)
 class Item:
-    """One question with its target. `options` keep the item's own order; `source_id` names the item
-    it was made from."""
+    """Question with its target. `options` keep the item's order; `source_id` names its origin."""
 
     item_id: str
     dataset: str
@@ -340,8 +339,7 @@ class Readout:
 
 
 def correctness(reading: Reading, target: str | None) -> bool | None:
-    """Unreadable and cut off are wrong, absent is missing, and so is anything without a target or
-    an answer by nature."""
+    """Unreadable and cut off are wrong; absent, untargeted and free answers are missing."""
     if (
         reading.status == ABSENT
         or target is None

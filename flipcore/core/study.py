@@ -245,8 +245,7 @@ class Study:
         return _study(table)
 
     def checked(self) -> "Study":
-        """The study, after everything that a study file must keep to was checked; raises BadInput
-        with a sentence."""
+        """Return the study after every check of a study file; raises BadInput."""
         _study(_without_none(asdict(self)))
         return self
 

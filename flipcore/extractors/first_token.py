@@ -78,8 +78,7 @@ LEAST_BLANK = 0.02  # below it a look behind the blank could move no label by mo
 
 
 def lone_blank(top: Mapping[str, float] | None) -> tuple[str, float]:
-    """The likeliest first token that is nothing but blanks, as text, and its probability; ("", 0.0)
-    without one."""
+    """Likeliest first token of blanks alone, and its probability; ("", 0.0) without one."""
     blanks = {
         token: nats
         for token, nats in (usable_alternatives(top) or {}).items()
@@ -218,8 +217,7 @@ class FirstToken(Extractor):
 
 @dataclass(frozen=True)
 class FirstTokenGated(FirstToken):
-    """`least_mass` in 0 … 1: below it the model was not about to name a label, and an argmax would
-    only guess."""
+    """Below `least_mass` (0 to 1) on labels the model named none, and an argmax would guess."""
 
     least_mass: float = param(0.5, "least label mass")
     name: ClassVar[str] = "first_token_gated"

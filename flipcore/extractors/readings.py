@@ -38,8 +38,7 @@ def text_request(variant: Variant, ask: Ask) -> Request:
 
 
 class TextReader(Extractor):
-    """One that reads a whole answer in words and asks for nothing else. Raises BadInput where it
-    cannot read here."""
+    """Reads a whole answer in words and asks nothing else. Raises BadInput if it cannot."""
 
     abilities: ClassVar[frozenset[str]] = frozenset({"generate"})
 
@@ -92,8 +91,7 @@ def failure(completions: Sequence[Completion], n_wanted: int = 1) -> Reading | N
 
 
 def unfinished(completion: Completion, *, length_counts: bool = True) -> Reading | None:
-    """The cut reading of an answer that was ended before it was given, the unreadable one of a
-    refusal; else None."""
+    """Cut for an answer that ended too early, unreadable for a refusal; else None."""
     reason = cut_reason(completion, length_counts=length_counts)
     if reason:
         return Reading(CUT, reason=reason)

@@ -99,8 +99,7 @@ class SameMeaning(TextReader):
         return [self._request(item.question, longest, longest)] * n_comparisons
 
     def read_text(self, item: Item, variant: Variant, text: str) -> Reading:
-        """The answer by itself, before any is compared: the right one where `text_match` reads it,
-        else its words."""
+        """Answer before any comparison: the right one if `text_match` reads it, else its words."""
         right = (variant.target or "").split("\n")[0]
         if right and TEXT_MATCH.read_text(item, variant, text).answer == right:
             return Reading(OK, answer=right)

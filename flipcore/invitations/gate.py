@@ -156,8 +156,7 @@ def cookies_of(scope: Message) -> dict[str, str]:
 
 
 def headers_of(scope: Message) -> dict[str, str]:
-    """The headers of a request by name in small letters; those of a name that comes twice are
-    joined by commas."""
+    """Headers by name in small letters; repeated ones are joined by commas."""
     headers: dict[str, str] = {}
     for raw, value in scope.get("headers", ()):
         name, text = raw.decode("latin-1").lower(), value.decode("latin-1")

@@ -81,8 +81,7 @@ def issue(
 
 
 def link(invitation: Invitation, address: str) -> str:
-    """The link to hand to the person; `address` is where the dashboard is reached, as in
-    https://flips.example.org."""
+    """Link to hand to the person; `address` is the dashboard's, as https://flips.example.org."""
     token = signing.signed(signing.LINK, invitation.invitation_id, content=invitation.content)
     return f"{address.rstrip('/')}{ENTER}#{token}"
 

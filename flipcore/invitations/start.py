@@ -64,8 +64,7 @@ def not_an_admin(person: Person) -> str:
 
 
 def is_local(address: str) -> bool:
-    """Tell whether only this machine reaches an address; an IPv4 address inside of an IPv6 one
-    counts as itself."""
+    """Tell whether only this machine reaches an address; mapped IPv4 counts as itself."""
     if address == "localhost" or address.startswith(("unix:", "/")):
         return True
     try:

@@ -286,8 +286,7 @@ class Room:
         )
 
     def tell_who_is_here(self) -> None:
-        """Sends everybody their own part and how many follow; the presenter alone is told who asks
-        to present."""
+        """Tell everybody their part and how many follow, the presenter also who asks to present."""
         present = [member for member in self.members.values() if member.mailbox is not None]
         lead = self.members.get(self.presenter)
         asking = [

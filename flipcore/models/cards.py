@@ -124,8 +124,7 @@ def _card(name: str, table: Any, path: Path) -> ModelCard:
 
 
 def checked(card: ModelCard, where: str = "") -> ModelCard:
-    """The card, after everything that a card must keep to; raises BadInput with a sentence that
-    names the field."""
+    """Return the card after every check; raises BadInput that names the field."""
     where = where or f"The model {card.name[:60]!r}"
     for key, words in (("abilities", ABILITIES), ("refuses", REFUSABLE)):
         if set(getattr(card, key)) - set(words):

@@ -22,8 +22,7 @@ NEVER = "never tried against the service"
 
 @dataclass(frozen=True)
 class Preset:
-    """A kind of server. `source` is its documentation, `trial` what was asked of it here; local
-    ones cost nothing."""
+    """Kind of server. `source` is its documentation, `trial` what was asked of it here."""
 
     name: str
     title: str
@@ -70,8 +69,7 @@ def card_from(name: str, preset_name: str, model: str, **changes) -> ModelCard:
 
 
 def preset_line(preset: Preset) -> str:
-    """Sentence of a preset: what its documentation says, where that stands, and whether anybody
-    tried it."""
+    """Say of a preset what its documentation says, where, and whether anybody tried it."""
     parts = [
         preset.about,
         f"Its documentation: {preset.source}." if preset.source else "",

@@ -30,8 +30,7 @@ def spread(logs: np.ndarray) -> list[tuple[float, float]]:
 
 
 def likeliest(logs: np.ndarray, top_k: int, piece: Callable[[int], str]) -> dict[str, float]:
-    """The likeliest tokens of one row by their texts; tokens that print alike (single bytes) are
-    added up."""
+    """Likeliest tokens of one row by their texts; tokens that print alike are added up."""
     top: dict[str, float] = {}
     for token in np.argsort(-logs, kind="stable")[:top_k].tolist():
         text, value = piece(token), float(logs[token])

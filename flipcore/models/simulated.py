@@ -56,8 +56,7 @@ PROFILES = {
 
 
 def _was_seen(item: Item, role: str) -> bool:
-    """Tell whether the item's published wording was in training: by its own data, else by its
-    role."""
+    """Tell whether the published wording was in training: by its own data, else its role."""
     dose = item.meta.get("dose")
     return dose > 0 if isinstance(dose, int) else role in _PUBLISHED
 

@@ -60,8 +60,7 @@ def rotate(options: Sequence[Option], r: int) -> list[Option]:
 
 @dataclass
 class Votes:
-    """Votes so far of one item; `reached_at[o]` is the attempt at which option o got its latest
-    vote."""
+    """Votes of one item so far; `reached_at[o]` is the attempt at option o's latest vote."""
 
     counts: list[int]
     reached_at: list[int]
@@ -72,8 +71,7 @@ class Votes:
         return top - second
 
     def first_top(self) -> int | None:
-        """The option with most votes; of equals the one that reached that count first. None without
-        votes."""
+        """Option with most votes; of equals the first to reach that count. None without votes."""
         top = max(self.counts, default=0)
         leaders = [option for option, count in enumerate(self.counts) if count == top]
         return min(leaders, key=lambda option: self.reached_at[option]) if top else None

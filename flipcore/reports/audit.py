@@ -86,8 +86,7 @@ class Audit:
 
     @property
     def graded(self) -> dict[str, list[tuple[int, Finding]]]:
-        """The findings of each grade that has any, the worst grade first, each behind its number
-        among all."""
+        """Findings by grade, the worst first, each behind its number among all."""
         by_grade: dict[str, list[tuple[int, Finding]]] = {name: [] for name in GRADES}
         for number, finding in enumerate(self.findings, start=1):
             by_grade[grade(finding)].append((number, finding))
@@ -142,8 +141,7 @@ class Audit:
 
 
 def audit(store: Store, study_id: str) -> Audit:
-    """Audit a stored study. Raises BadInput for a study that is not stored or has no readout
-    yet."""
+    """Audit a stored study. Raises BadInput if it is not stored or has no readout yet."""
     study = studies.study(store, study_id)
     everything, harmless = all_and_harmless(
         store, study_id, sight(store, study_id, None), "standing"
@@ -424,8 +422,7 @@ def verdict(c: WholeStudy, audit: Audit) -> Verdict:
 
 
 def _score_line(c: WholeStudy, model: str) -> str:
-    """The score with its whole error bar where it has one, and by which scorer; else the headline's
-    sentence."""
+    """Score with its error bar where it has one, and its scorer; else the headline's sentence."""
     model_score = c.score.find_model(model) if c.score else None
     if model_score:
         claim, scorer = model_score.claim, title_of(model_score.reader).lower()

@@ -63,8 +63,7 @@ def _answers(samples: list[SampleView]) -> list[str | None]:
 
 
 def has_both(pair: tuple[Side, Side]) -> bool:
-    """Return whether there is something to compare: two askings, each with an answer that
-    counts."""
+    """Return whether there are two askings to compare, each with an answer that counts."""
     (_, before), (_, after) = pair
     return before is not after and bool(_answers(before) and _answers(after))
 

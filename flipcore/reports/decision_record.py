@@ -24,8 +24,7 @@ UNCHANGED = "Nothing that it rests on has changed since."
 
 @dataclass(frozen=True)
 class Entry:
-    """A decision as the record shows it; `since` says what changed, `is_current` whether nothing
-    did."""
+    """Decision in the record; `since` says what changed, `is_current` whether nothing did."""
 
     decision_id: str
     study_id: str

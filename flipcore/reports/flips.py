@@ -131,15 +131,13 @@ def headline(
 
 
 def asked_once(frame: pd.DataFrame) -> bool:
-    """Return whether each model was asked each item once, in one wording; False where nothing was
-    read."""
+    """Return whether each model was asked each item once, in one wording; False of no rows."""
     is_once = (frame["variant"] == BASE).all() and (frame["sample"] == 0).all()
     return not frame.empty and bool(is_once) and not why_nothing_was_read(frame)
 
 
 def why_nothing_was_read(frame: pd.DataFrame) -> str:
-    """Say why no answer could be read, as where all calls failed; "" where one was, and of no
-    rows."""
+    """Say why no answer could be read, as if all calls failed; "" if one was, and of no rows."""
     if frame.empty or (frame["status"] != ABSENT).any():
         return ""
     reference = default_reference(list(frame["extractor"].unique()))
@@ -291,8 +289,7 @@ def _accuracy_words(sets: Mapping[str, pd.DataFrame], accuracies: Mapping[str, E
 
 
 def _why_unread(model: str, base: pd.DataFrame) -> str:
-    """Say why the answers to the own prompt, under one extractor, give no accuracy; "" where they
-    do."""
+    """Say why answers to the own prompt, under one extractor, give no accuracy; else ""."""
     answers = _answers(base)
     if answers.empty:
         return ""

@@ -333,8 +333,7 @@ class HoldoutReport:
         return pairs
 
     def text(self) -> list[str]:
-        """The claims and the most alike pairs across the sets, a line each, as the command line
-        prints them."""
+        """Claims and the most alike pairs across the sets, one per line, for the command line."""
         lines = [f"{claim.text} {claim.detail}".rstrip() for claim in self.claims]
         pairs = self.alike[:MOST_PAIRS]
         if pairs:
@@ -370,8 +369,7 @@ class HoldoutReport:
 
 @dataclass(frozen=True, eq=False)
 class SetsReport(Answer):
-    """The tests of two sets, None where they are too small for any, and the inflation if the
-    holdout is fair."""
+    """Tests of two sets, None if these are too small, and inflation if the holdout is fair."""
 
     tests: HoldoutReport | None
     inflation: Inflation
@@ -600,8 +598,7 @@ def difficulty_of(
     gates_of: Callable[[str, Collection[str]], Mapping[str, str]],
     store: Store,
 ) -> Result:
-    """The same test of conditions at hand; `gates_of(study, extractors)` gives the closed ones of
-    these."""
+    """The same test of given conditions; `gates_of(study, extractors)` are the closed ones."""
     states = checked_models(
         sets.target, list(dict.fromkeys(condition.model for condition in candidates))
     )

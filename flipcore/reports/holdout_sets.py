@@ -85,8 +85,7 @@ def sets_of_sources(name: str, sources: Sequence[ItemSource]) -> Sets:
 def sets_of_study(
     store: Store, study_id: str, name: str = "", lock: str | None = None, share_aside: float = 0.0
 ) -> Sets:
-    """A study's items in the roles target and retro; those set aside under a `lock`, and then
-    alone."""
+    """Items in the roles target and retro; those set aside under a `lock`, and only then."""
     target = tuple(holdout.role_items(store, study_id, "target", lock=lock))
     retro_items = tuple(holdout.role_items(store, study_id, "retro", lock=lock))
     retro = written_from(retro_items, _ids(target))

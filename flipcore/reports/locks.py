@@ -55,8 +55,7 @@ def keep(
 
 
 def check(store: Store, record_id: str, page: str) -> str:
-    """Say why nothing can be read under the lock of this page; "" where its state can be computed
-    again."""
+    """Say why nothing can be read under this page's lock; "" if its state can be recomputed."""
     lock = lock_queries.lock_of_page(store, record_id, page)
     try:
         lock_queries.sight(store, record_id, lock["lock_id"] if lock else "")

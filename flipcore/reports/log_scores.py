@@ -114,8 +114,7 @@ def task_scores(store: Store, study_id: str, study: Study) -> list[TaskScore]:
 
 
 def scores_of(rows: Sequence[Mapping[str, Any]], study: Study) -> list[TaskScore]:
-    """The same scores from rows at hand: model, task, item_id, role, extractor, score and family of
-    each."""
+    """The same from rows of model, task, item_id, role, extractor, score and family."""
     return list(_scores(pd.DataFrame(rows), study.scorers, reported(study))) if rows else []
 
 

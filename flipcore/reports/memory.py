@@ -244,8 +244,7 @@ class MemoryTest:
         return " ".join([self.claim.text, *more])
 
     def rows(self, model: str) -> Iterator[Row]:
-        """The test's estimates; a test without any has a row of what is missing, with its verdict
-        and n."""
+        """Estimates of the test; without any, a row of what is missing, with verdict and n."""
         place = {
             "model": model,
             "items": self.items,
@@ -281,8 +280,7 @@ class MemoryTest:
 def members_of(
     study: Study | None, items: pd.DataFrame | None, pairs: Pairs | None = None, model: str = ""
 ) -> Members:
-    """A study's controls by its declaration and items, and those that are newer than the model's
-    training."""
+    """Controls by declaration and items, and those newer than the model's training."""
     control = study.control if study else OTHER_CONTROL
     declared = study is not None and study.unpublished_control
     if items is None:

@@ -21,8 +21,7 @@ MOST_ODDS = 2.0  # how much likelier to be right, by odds, chosen rows may be th
 
 @dataclass(frozen=True)
 class PeopleLabels:
-    """The result of people's labels for one model: a sentence, and the corrected score where there
-    is one."""
+    """Result of people's labels for one model: a sentence, and perhaps a corrected score."""
 
     model: str
     sentence: str

@@ -21,8 +21,7 @@ def plugin_problems() -> list[str]:
 
 
 def plugin_lines(*, with_shipped: bool = False) -> list[str]:
-    """One line per plug-in with what it is and the package that it comes from; then what cannot be
-    used."""
+    """One line per plug-in: what it is, its package; then what cannot be used."""
     lines = []
     for registry in REGISTRIES:
         for name, plugin in registry.items():

@@ -104,8 +104,7 @@ class TaskCheck:
         )
 
     def notes(self) -> Iterator[str]:
-        """Notes on the verdict: absent scores, reruns, other extractors, and what would decide
-        it."""
+        """Notes on the verdict: absent scores, reruns, other extractors, what would decide it."""
         yield from self._absence()
         yield f"{count_of(self.loss.n_fell, 'item')} fell, {self.loss.n_rose:,} rose."
         if not math.isnan(self.floor):
@@ -180,8 +179,7 @@ def change_text(loss: Loss) -> str:
 
 @dataclass(frozen=True, eq=False)
 class RegressionCheck:
-    """All tasks together. `missing` are tasks that the new run lacks, `added` those that the old
-    one lacks."""
+    """All tasks together. `missing` are tasks only in the old run, `added` only in the new."""
 
     tasks: tuple[TaskCheck, ...]
     bounds: Bounds

@@ -924,8 +924,7 @@ def _turned_by_absence(first: ModelScore, second: ModelScore, bar: ErrorBar) -> 
 
 
 def _turned_by_unread(second: ModelScore, bar: ErrorBar) -> str:
-    """Say why a lead over this model is not claimed: its unread answers, if right, could make it
-    up."""
+    """Say why a lead over this model is not claimed: unread answers could make it up."""
     if not bar.by_wordings.excludes_zero() or bar.by_wordings.low > second.unread:
         return ""
     return (
@@ -1056,8 +1055,7 @@ def next_rows(score: ModelScore) -> list[dict[str, Any]]:
 
 
 def best_sentence(score: ModelScore, n_calls: int) -> str:
-    """The best split of a budget from nothing, by this score's components, which are estimates
-    themselves."""
+    """Best split of a budget from nothing, by this score's components, which are estimates."""
     bar = score.bar
     best = claims.split_words(bar.components, n_calls, MOST_QUESTIONS, bar.level, at_most(bar))
     half = claims.half_text(bar.half_width("wordings"), is_share=bar.cells.is_binary)

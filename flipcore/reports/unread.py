@@ -11,8 +11,7 @@ MOST_UNREAD = 0.5  # of a model's answers, above which a reader of ours gives no
 
 
 def unread_share(statuses: pd.Series) -> float:
-    """The share of answers that state none or were cut off, 0 of no answers; a call that failed is
-    no answer."""
+    """Share of answers that state none or were cut off, 0 of none; failed calls do not count."""
     return float(statuses.isin((UNREADABLE, CUT)).mean()) if len(statuses) else 0.0
 
 

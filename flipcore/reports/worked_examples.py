@@ -17,8 +17,7 @@ from flipcore.stats.memory.pearl_analysis import Pearl
 
 
 def flips_example(cells: Sequence[Decomposition]) -> str:
-    """T, G, A and the floor of the cell with the largest artifact; "" where only the reference was
-    read."""
+    """T, G, A and floor of the cell with the largest artifact; "" with the reference alone."""
     contested = [cell for cell in cells if not cell.is_reference and not np.isnan(cell.A.value)]
     if not contested:
         return ""

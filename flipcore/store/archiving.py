@@ -254,8 +254,7 @@ _HASH = re.compile(r"-([0-9a-f]{16})(\.[.A-Za-z0-9]*)?$")
 
 
 def problems(store: Store, published: Sequence[Mapping[str, Any]] = ()) -> list[str]:
-    """A sentence for each thing that is not as it was written; `published` are locks as others were
-    told them."""
+    """Sentence per thing that is not as it was written; `published` are known locks."""
     require(Permission.ACCESS)
     store.writer.flush()
     with closing(store.own_cursor()) as cursor:

@@ -70,8 +70,7 @@ def _frames(store: Store, study_id: str) -> Iterator[tuple[str, pd.DataFrame]]:
 
 
 def neutral(cell: Any) -> Any:
-    """Text with an apostrophe in front where a spreadsheet would take it for a formula; anything
-    else as it is."""
+    """Text with an apostrophe where a spreadsheet would run it; anything else as it is."""
     return "'" + cell if isinstance(cell, str) and cell.startswith(FORMULA) else cell
 
 

@@ -78,8 +78,7 @@ def _rows(n: int, table: str) -> str:
 
 
 def merge(paths: Iterable[str | Path], store: Store) -> Merged:
-    """Add what the files hold to `store`. BadInput names a file that cannot be used; files before
-    it are merged."""
+    """Add what the files hold. BadInput names an unusable file; those before it are merged."""
     require(Permission.FILES)
     report = Merged()
     for path in paths:
@@ -363,8 +362,7 @@ OF_A_PLACE = ("acts", "invitations", "invitation_events")
 
 
 def _drop_untrue(connection, merged_tables: set[str], skipped: Skipped, file: str) -> None:
-    """Remove from the temporary tables what is not what its id says, and rows of studies that
-    nobody declared."""
+    """Remove what is not what its id says, and rows of studies that nobody declared."""
     if "completions" in merged_tables:
         parent = "parent_id" if "parent_id" in _columns(connection, "completions") else "NULL"
         _drop_failing(

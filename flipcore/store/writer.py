@@ -160,8 +160,7 @@ class Writer:
         self._n_changes.update([None] if study_ids is None else study_ids)
 
     def flush(self, timeout: float | None = 60) -> None:
-        """Return when everything that was queued before is safe; raises NotStored when the disk
-        does not keep up."""
+        """Return when all that was queued is safe; raises NotStored if the disk is too slow."""
         future: Future = Receipt(self._wanted)
         self._queue.put(_Batch([], future))
         try:
@@ -466,8 +465,7 @@ _ARROW = {
 
 
 def _array(values: list, kind: pa.DataType | None) -> pa.Array:
-    """The values as they are; looked at one by one only where some of them cannot be stored so,
-    which is rare."""
+    """Values as they are; looked at one by one only where some cannot be stored so."""
     try:
         if kind is not None:
             return pa.array(values, type=kind)

@@ -131,8 +131,7 @@ def text_target(answers: Iterable[str], *, as_written: bool = False) -> str | No
 
 
 def plain_answer(answer: str) -> str:
-    """A short answer as it is compared: its normalised words, or the digits of a whole number
-    ("four", "1,450")."""
+    """Short answer as compared: normalised words, or the digits of a whole number ("1,450")."""
     bare = _BLANKS.sub("", answer.strip(_ENDS))
     digits = in_digits("1" if bare.casefold() == "one" else bare)
     return digits.replace("\u2212", "-") if _WHOLE.fullmatch(digits) else normalised_text(answer)

@@ -44,8 +44,7 @@ def ncd(x: str, y: str, comp: str = "zlib") -> float:
 
 
 def ncd_many(reference: str, outputs: Iterable[str], comp: str = "xz") -> list[float]:
-    """`ncd` of one reference against many outputs; the reference is compressed once and a repeated
-    output once."""
+    """`ncd` of one reference against many outputs; each is compressed once."""
     x = encoded(reference)
     size_x = n_bytes_compressed(x, comp)
     distances: dict[str, float] = {}
@@ -86,8 +85,7 @@ def compressor_warning(texts: Iterable[str], comp: str) -> str:
 
 
 def tokens(text: str) -> list[str]:
-    """The tokens of the rouge_score package's default tokeniser without stemming: lower-case runs
-    of a-z and 0-9."""
+    """Tokens of rouge_score's tokeniser without stemming: lower-case runs of a-z and 0-9."""
     return re.findall(r"[a-z0-9]+", text.lower())
 
 

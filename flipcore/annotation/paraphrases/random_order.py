@@ -282,8 +282,7 @@ def review_view(
 
 
 def pair_view(pair: Mapping) -> dict:
-    """A pair with the words that differ marked on both sides, its options, and the right answer
-    (None if unknown)."""
+    """Pair with differing words marked, its options, and the right answer (None if unknown)."""
     original, changed = pair["original"], pair["paraphrase"]
     original_runs = [
         ["gone" if kind == "new" else kind, text]

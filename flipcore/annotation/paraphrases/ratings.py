@@ -73,8 +73,7 @@ def ratings(
 
 @dataclass(frozen=True)
 class CheckAgreement:
-    """Agreement on one check. `pairwise` are (reviewer, reviewer, Cohen's) of those who judged a
-    pair in common."""
+    """Agreement on one check. `pairwise` are (reviewer, reviewer, Cohen's) with common pairs."""
 
     check: str
     alpha: Agreement

@@ -82,8 +82,7 @@ class Survey:
 
 @dataclass(frozen=True)
 class Question:
-    """Three entries by id, or three sentences of an attention check; `right` is the place of the
-    one to choose."""
+    """Three entries by id, or sentences of an attention check; `right` is the place to choose."""
 
     kind: str
     choices: tuple[str, ...]

@@ -296,8 +296,7 @@ def _in_order(
 
 
 def _plausible(old: Fraction, new: Fraction) -> bool:
-    """Whole stays whole, decimals do not grow, the sign is kept, a proper fraction stays below 1,
-    the order stays."""
+    """Integers, signs, proper fractions and the order stay; decimals do not grow."""
     if (old > 0) != (new > 0) or (old < 0) != (new < 0) or (old < 1) != (new < 1):
         return False
     if old and not Fraction(1, SPREAD) <= new / old <= SPREAD:

@@ -59,8 +59,7 @@ _MONTHS = r"january|february|march|april|june|july|august|september|october|nove
 
 @dataclass(frozen=True)
 class Mention:
-    """One number in the question. `frozen` is why it must stay, empty where it may change.
-    `decimals` as written."""
+    """One number in the question. `frozen` says why it must stay, empty where it may change."""
 
     start: int
     end: int

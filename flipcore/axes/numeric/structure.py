@@ -432,8 +432,7 @@ def relations(
 
 
 def parts_of_totals(mentions: Sequence[Mention], computed_with: set[Fraction]) -> set[Fraction]:
-    """Three or four counts that add up to a stated count of which the chain makes no use: its
-    parts, which stay."""
+    """Three or four counts that add up to a stated, unused count: its parts, which stay."""
     counts = [
         mention.value for mention in mentions if _kind(mention) == "count" and mention.value > 1
     ]

@@ -68,8 +68,7 @@ def may_state(text: str) -> bool:
 
 
 def in_ascii(text: str) -> str:
-    """The text with the digits of every script and full-width signs in ASCII, sign by sign, so that
-    places stay."""
+    """Text with digits of every script and full-width signs in ASCII; places stay."""
     return text if text.isascii() else "".join(map(_sign, text.replace("٫", ".").replace("٬", ",")))
 
 

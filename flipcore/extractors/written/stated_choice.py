@@ -403,8 +403,7 @@ class ChoiceText:
         )
 
     def _one(self, position, text, start, length):
-        """The label, unless it is at the same time the words of another option ("2" as label of 7,
-        and an option 2)."""
+        """Label, unless it is also the words of another option ("2" as label of 7)."""
         label = self.labels[position].casefold()
         twins = [
             i

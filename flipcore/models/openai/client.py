@@ -335,8 +335,7 @@ class Breaker:
         self._asked_wait = 0.0
 
     def failed(self, error: Exception, sentence: str) -> None:
-        """Counts a failed attempt. A refused request shows that the server is alive, and the count
-        starts again."""
+        """Count a failed attempt. A refusal shows that the server lives: the count starts again."""
         if _is_alive(error):
             self.answered()
             return

@@ -70,8 +70,7 @@ class Pace:
             self._server.free_at |= dict.fromkeys(self.per_minute, since + BURST_S)
 
     async def turn(self, call: Call, sleep: Callable[[float], Awaitable[None]]) -> None:
-        """Waits, by `sleep`, until the call may be sent; gives its place back where `sleep` ends
-        before the time."""
+        """Wait by `sleep` until the call may be sent; give the place back if `sleep` ends early."""
         started = time.monotonic()
         wait = self.reserve(call, started)
         if wait <= 0:

@@ -79,8 +79,7 @@ class _Server:
     headers: dict[str, str] = field(default_factory=dict)
 
     async def ask(self, body: dict[str, Any], path: str = "") -> Reply:
-        """A reply; NotTaken where the server refuses this request, BadInput where it cannot be
-        asked at all."""
+        """Reply; NotTaken if the server refuses this request, BadInput if it cannot be asked."""
         for attempt in range(1, _N_ATTEMPTS + 1):
             self.n_calls += 1
             try:
@@ -140,8 +139,7 @@ class _Server:
 
 
 def probed(card: ModelCard) -> ProbeRecord:
-    """The record of a test now. Raises BadInput with the reason where the model cannot be asked at
-    all."""
+    """Record of a test now. Raises BadInput if the model cannot be asked at all."""
     return asyncio.run(probe(card))
 
 
@@ -311,8 +309,7 @@ async def _scores(server: _Server) -> tuple[bool, int, bool]:
 
 
 async def _seed(server: _Server, refuses: tuple[str, ...], room: int) -> str:
-    """Find out if one seed gives one text and another another, at temperature 1 where it is
-    taken."""
+    """Find out if a seed gives one text and another seed another, at temperature 1 if taken."""
     warm = {} if "temperature" in refuses else {"temperature": 1.0}
     texts = []
     for seed in (11, 11, 12):

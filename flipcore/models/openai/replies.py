@@ -31,8 +31,7 @@ def path_of(card: ModelCard) -> str:
 
 
 def body_of(call: Call, card: ModelCard) -> dict[str, Any]:
-    """The request's body. The seed is the request's plus the sample's number, so that samples
-    differ and repeat."""
+    """Body of the request. The seed adds the sample's number, so samples differ and repeat."""
     request = call.request
     parameters: dict[str, Any] = {"temperature": request.temperature, "top_p": request.top_p}
     if request.seed is not None:
@@ -117,8 +116,7 @@ def reply_of(text: str) -> Any:
 
 
 def _joined(events: Sequence[dict[str, Any]]) -> dict[str, Any]:
-    """One reply of the events of a stream: texts are joined, of anything else the last value
-    counts."""
+    """One reply of the events of a stream: texts joined, of anything else the last value."""
     message: dict[str, Any] = {}
     reply: dict[str, Any] = {}
     choice: dict[str, Any] = {}
@@ -228,8 +226,7 @@ def _text(choice: Mapping[str, Any], card: ModelCard) -> tuple[str, str, bool]:
 
 
 def parts_of(content: list[Any]) -> tuple[str, str]:
-    """(text, reasoning) of a content that is a list of parts, as Mistral's reasoning models send
-    it."""
+    """(text, reasoning) of a content in parts, as Mistral's reasoning models send it."""
     text, reasoning = [], []
     for part in content:
         if isinstance(part, str):

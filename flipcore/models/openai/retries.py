@@ -119,8 +119,7 @@ def _words(raw: str) -> str:
 
 
 def scrubbed(text: str, key: str) -> str:
-    """The text without the key, and without anything else that looks like one (servers quote parts
-    of it)."""
+    """Text without the key and what looks like one (servers quote parts of it)."""
     if key:
         text = text.replace(key, "[key]")
     return _SECRET.sub("[key]", text)

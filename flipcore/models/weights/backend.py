@@ -250,8 +250,7 @@ _LETTERS = "Write eight random letters."
 
 
 def probed(card: ModelCard) -> ProbeRecord:
-    """The record of a test now. Raises BadInput with the reason where the checkpoint cannot be
-    computed here."""
+    """Record of a test now. Raises BadInput if the checkpoint cannot be computed here."""
     backend = OpenWeights(card)
     try:
         model = backend.open()
@@ -330,8 +329,7 @@ def _seed(backend: OpenWeights) -> str:
 
 
 def _ignored_settings(card: ModelCard) -> tuple[str, ...]:
-    """A checkpoint may bring sampling settings that its servers apply; here a study's own are all
-    there is."""
+    """Sampling settings of a checkpoint that its servers apply: here only a study's own count."""
     folder = folder_of(card.model)
     if not (folder / "generation_config.json").is_file():
         return ()

@@ -47,8 +47,7 @@ class OpenModel(LanguageModel):
 
     @classmethod
     def load(cls, folder: Path, dtype: str = "float32", device: str = "auto") -> "OpenModel":
-        """The checkpoint in `folder`; BadInput with the library's own words where it cannot be
-        loaded."""
+        """Checkpoint in `folder`; BadInput with the library's words if it cannot be loaded."""
         import torch
         import transformers
 
@@ -143,8 +142,7 @@ class OpenModel(LanguageModel):
     def _scored(
         self, pairs: Sequence[tuple[str, str]], *, with_spread: bool
     ) -> list[tuple[list[Piece], list[Spread]]]:
-        """The first token of all is known only where the tokenizer has a mark for the beginning of
-        a text."""
+        """The first token is known only if the tokenizer has a mark for the beginning of a text."""
         import torch
 
         rows, starts = zip(*(self._encoded_pair(*pair) for pair in pairs), strict=True)
@@ -373,8 +371,7 @@ _OVERFLOW = "The model's numbers overflowed. Choose float32 or bfloat16 for its 
 
 
 def _finite(logits: np.ndarray) -> np.ndarray:
-    """The logits, where none is NaN: half precision may overflow, and what is drawn from it would
-    be noise."""
+    """Logits, none of which is NaN: half precision may overflow, and draws would be noise."""
     if np.isnan(logits).any():
         raise BadInput(_OVERFLOW)
     return logits

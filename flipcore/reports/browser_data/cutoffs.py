@@ -34,8 +34,7 @@ def dkw_half_width(n: int, level: float = 0.95, sides: int = 2) -> float:
 
 
 def excess_low_everywhere(curve: CutoffCurve, n: int, m: int, level: float = 0.95) -> np.ndarray:
-    """Lower bound of the excess that holds at every cut-off at once, from each set's one-sided DKW
-    bound."""
+    """Lower bound of the excess for all cut-offs at once, by each set's one-sided DKW bound."""
     # Half the error for each set, so that both bounds hold together.
     slack = dkw_half_width(n, (1 + level) / 2, 1) + dkw_half_width(m, (1 + level) / 2, 1)
     chance = curve.n_controls_flagged / m
@@ -46,8 +45,7 @@ def excess_low_everywhere(curve: CutoffCurve, n: int, m: int, level: float = 0.9
 def shares_everywhere(
     curve: AlphaCurve, n_members: int, n_non_members: int, level: float = 0.95
 ) -> tuple[np.ndarray, np.ndarray]:
-    """(false-positive limits, detection limits), each (alphas, 2), that hold at every alpha at
-    once."""
+    """Limits of false positives and detections, each (alphas, 2), for every alpha at once."""
     limits = []
     for shares, n in ((curve.fpr, n_non_members), (curve.detection, n_members)):
         # Below ten texts no interval is shown anywhere.

@@ -201,8 +201,7 @@ def _packed(rate: np.ndarray, unreadable: np.ndarray, cut: np.ndarray) -> dict:
 def _groups(
     cells: Cells, rows: MapRows, families: Mapping[str, str], *, signed: bool
 ) -> list[dict]:
-    """Each group's estimates, one a column and last the rows' own, with its unreadable and cut
-    shares."""
+    """Estimates per group, the rows' own last, with its unreadable and cut shares."""
     # Intervals of hundreds of groups take too long to wait for.
     with_intervals = len(rows.groups) <= map_cells.MOST_WITH_INTERVALS
     groups = []
@@ -227,8 +226,7 @@ def _mean_shares(shares: np.ndarray) -> list[float]:
 
 
 def _texts(estimate: Estimate, *, signed: bool) -> list:
-    """[value, low, high, the value as text, its interval and n as text]; what is missing is
-    None."""
+    """[value, low, high, value as text, interval and n as text]; missing is None."""
     value, low, high = estimate.value, estimate.low, estimate.high
     numbers = [None if math.isnan(end) else round(end, 4) for end in (value, low, high)]
     if signed:

@@ -97,8 +97,7 @@ def level_limits(
 
 
 def _rows(answers: CodedAnswers, pooled: Sequence[str]) -> tuple[tuple[str, str], ...]:
-    """(axis, extractor); then (all changes, extractor) where there are several axes to take the
-    mean over."""
+    """(axis, extractor), then (all changes, extractor) if there are several axes."""
     axes = [axis for axis in answers.axes if axis != IDENTITY] + [ALL_AXES] * (len(pooled) > 1)
     return tuple(product(axes, answers.extractors))
 

@@ -304,8 +304,7 @@ def _choices(
 
 
 def start_of(scorers: Sequence[str], start: Mapping[str, Any] = START) -> dict:
-    """The settings that nobody chose yet: of a log that has scorers of its own, the first is the
-    reference."""
+    """Settings that nobody chose yet; the first scorer of a log is its reference."""
     return {**start, "reference": next(iter(scorers), REFERENCE)}
 
 
@@ -318,8 +317,7 @@ def with_own_reference(view: dict, extractors: Sequence[str], scorers: Sequence[
 
 
 def band_words(cells: Sequence[Decomposition]) -> str:
-    """The scope of the simultaneous band of these cells, and where it holds less often than its
-    level says."""
+    """Scope of the simultaneous band, and where it holds less often than its level says."""
     caveat = ""
     if min((cell.T.n for cell in cells if cell.T.n), default=0) < BAND_HOLDS_FROM:
         caveat = (

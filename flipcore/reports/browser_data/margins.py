@@ -49,8 +49,7 @@ def margins_of(test: verdict.HoldoutTest) -> list[float | None]:
 
 
 def _with(margins: list[float | None], lock_margin: float | None) -> list[float | None]:
-    """The handle's margins with the stored one among them, so that the board never rounds a lock's
-    margin."""
+    """Margins of the handle and the stored one, so that the board never rounds a lock's."""
     numbers = [margin for margin in margins if margin is not None]
     if lock_margin is None or any(math.isclose(margin, lock_margin) for margin in numbers):
         return margins

@@ -32,8 +32,7 @@ def _text(name: str) -> str:
 
 
 def script_of(js: str) -> str:
-    """A part's module as an expression, its default export, for a file whose script is one
-    block."""
+    """A part's module as an expression, for a file whose script is one block."""
     # A module of an HTML file that was opened from a folder may not be imported.
     body, exports = js.replace("export default ", "return "), js.count("export default ")
     if exports != 1 or "import " in js.split("export default ")[0]:

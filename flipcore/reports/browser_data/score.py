@@ -114,8 +114,7 @@ def _dots(score: ModelScore) -> list[dict]:
 
 
 def _ends(values: Sequence[float]) -> list[float]:
-    """The ends of the one axis over scores and limits at 95%; [0, 1] for shares that need most of
-    it."""
+    """Ends of the one axis over scores and 95% limits; [0, 1] for shares that need most of it."""
     low, high = min(values), max(values)
     if low >= 0 and high <= 1:
         return [0.0 if low < 0.5 else 0.5, 1.0]

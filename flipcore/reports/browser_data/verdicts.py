@@ -129,8 +129,7 @@ class Wording:
 
 
 class VerdictsAt(NamedTuple):
-    """Steps over levels: the outcome of each row, the row that leads (None: no row may), the
-    tally."""
+    """Steps over levels: outcome of each row, the leading row (None: none may), the tally."""
 
     outcomes: list[Steps]
     leading_row: Steps

@@ -67,8 +67,7 @@ class DatasetFolder:
         return buffer.getvalue()
 
     def write(self, folder: str | Path) -> Path:
-        """Write the folder; BadInput where it cannot be written, or where it holds something else
-        already."""
+        """Write the folder; BadInput if it cannot be written or holds something else already."""
         require(Permission.PUBLISH)
         place = Path(folder)
         for path in place.iterdir() if place.is_dir() else ():
@@ -130,8 +129,7 @@ def _frames(c: WholeStudy, *, shows_examples: bool) -> dict[str, pd.DataFrame]:
 
 
 def _prompt(parts: list[tuple[str, str]], *, shows_examples: bool) -> str:
-    """The prompt as it was sent; without the examples where any of them may be of items that are
-    left out."""
+    """Prompt as sent; without examples if any of them may be of items that are left out."""
     if shows_examples:
         return Prompt(tuple((name, text) for name, text in parts)).transcript
     kept = [text for name, text in parts if name not in _OF_OTHERS]

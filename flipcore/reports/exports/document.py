@@ -163,8 +163,7 @@ def _payload(boards: dict[str, Any]) -> str:
 
 
 def _plain(value: Any, strings: dict[str, int]) -> Any:
-    """Values that JSON has: what is not finite is None, a long string is its place among
-    `strings`."""
+    """Values of JSON: None for what is not finite, a place among `strings` for long ones."""
     if isinstance(value, dict):
         return {str(key): _plain(part, strings) for key, part in value.items()}
     if isinstance(value, (list, tuple)):

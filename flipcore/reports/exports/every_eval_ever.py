@@ -190,8 +190,7 @@ def _instance(study: Study, model: _Model, row: Mapping[str, Any]) -> dict[str, 
 
 
 def _metadata(row: Mapping[str, Any]) -> dict[str, str]:
-    """Fields that the format lacks; the axis and variant under which a reader of Flipscope
-    finds it again."""
+    """Fields that the format lacks, such as the axis and variant of a row."""
     meta = {
         "flipscope_axis": OWN_PROMPT if row["variant"] == BASE else row["axis"],
         "flipscope_variant_key": row["variant"],

@@ -60,8 +60,7 @@ def tables(results: WholeStudy) -> list[Table]:
 
 
 def score_tables(results: WholeStudy) -> list[Table]:
-    """Return the tables of each model: intervals, parts of the variance, next calls, prompts and
-    extractors."""
+    """Return tables per model: intervals, variance, next calls, prompts and extractors."""
     kinds = {
         "intervals": ("Score", score_rows),
         "shares": ("Whose the uncertainty is", share_rows),

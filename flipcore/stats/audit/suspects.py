@@ -80,8 +80,7 @@ def suspicions(
 def _most(
     answers: Sequence[Hashable], right: set[Hashable]
 ) -> tuple[Hashable | None, float, float, int]:
-    """Return the other answer that most give, its share, that of the right ones, and the number of
-    answers."""
+    """Return the most given other answer, its share, that of right ones, and n."""
     counts, n = Counter(answers), len(answers)
     if not n:
         return None, 0.0, 0.0, 0

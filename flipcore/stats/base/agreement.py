@@ -171,8 +171,7 @@ def _distances(categories: list, level: str) -> np.ndarray:
 
 
 def _alpha_of_counts(counts: np.ndarray, distance: np.ndarray) -> float:
-    """1 - D_o / D_e from counts (unit, category); every ordered pair within a unit weighs 1 /
-    (ratings - 1)."""
+    """1 - D_o / D_e from counts (unit, category); an ordered pair weighs 1 / (ratings - 1)."""
     ratings = counts.sum(axis=1)
     within = np.einsum("uc,cd,ud->u", counts, distance, counts) / (ratings - 1)
     totals = counts.sum(axis=0)
@@ -183,8 +182,7 @@ def _alpha_of_counts(counts: np.ndarray, distance: np.ndarray) -> float:
 
 @dataclass(frozen=True)
 class Agreement:
-    """A coefficient with its item bootstrap, the raw agreement, and warnings of what to
-    distrust."""
+    """Coefficient with its item bootstrap, the raw agreement, and warnings."""
 
     estimate: Estimate
     raw: float
@@ -221,8 +219,7 @@ def prevalence_warning(ratings: Sequence) -> str:
 
 
 def identical_raters_warning(a: Sequence, b: Sequence) -> str:
-    """Return a sentence when two raters never differ on 30 or more items: it may be one file loaded
-    twice."""
+    """Warn when two raters never differ on 30 or more items: one file loaded twice?"""
     pairs = _paired(a, b)
     if len(pairs) >= 30 and all(x == y for x, y in pairs) and len({x for x, _ in pairs}) > 1:
         return (
@@ -261,8 +258,7 @@ def log_limits(table: np.ndarray, level: float = 0.95) -> tuple[float, float]:
 
 
 def cohen_log_agreement(a: Sequence, b: Sequence, level: float = 0.95) -> Agreement:
-    """Cohen's kappa with the limits of `log_limits`, which a gate may rest on; no random
-    numbers."""
+    """Cohen's kappa with the limits of `log_limits`, for gates; no random numbers."""
     pairs = _paired(a, b)
     codes, n = _codes(pairs)
     value, raw = cohen_kappa(a, b), raw_agreement(a, b)
@@ -285,8 +281,7 @@ def cohen_agreement(
     n_boot: int = 2000,
     level: float = 0.95,
 ) -> Agreement:
-    """Cohen's kappa with the limits of `_limited`; weighted, with a percentile bootstrap over
-    items."""
+    """Cohen's kappa with the limits of `_limited`; weighted, a percentile bootstrap."""
     pairs = _paired(a, b)
     value, raw = cohen_kappa(a, b, weights), raw_agreement(a, b)
     codes, n = _codes(pairs)

@@ -75,8 +75,7 @@ def bca_limits(
 def bca_percentiles(
     reps: np.ndarray, observed: float, accel: float, levels: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Return the lower and upper shares of the replicates, one pair per level, at which BCa reads
-    its limits."""
+    """Return the lower and upper shares of replicates, per level, at which BCa reads limits."""
     from scipy.special import ndtr, ndtri
 
     if reps.size == 0:

@@ -81,8 +81,7 @@ class Estimate:
         return 1 if self.has_interval and self.high - self.low < NARROW else 0
 
     def text_points(self, digits: int = 1) -> str:
-        """Return a difference of two shares in points, always with its sign: "+16.0 points [+2.3,
-        +28.9]"."""
+        """Return a difference of shares in points with its sign: "+16.0 points [+2.3, +28.9]"."""
         if math.isnan(self.value):
             return MISSING
         value, low, high = (

@@ -142,8 +142,7 @@ def _welch_t(s1, q1, s2, q2, n1: int, n2: int):
 
 
 def cond_drop(o: ArrayLike, p: ArrayLike) -> dict[str, float]:
-    """Return P(wrong after | right before) as {k, n, rate}; free of the accuracy level. No right
-    item: rate NaN."""
+    """Return P(wrong after | right before) as {k, n, rate}; NaN without a right item."""
     # Only an item that was right can break, so these items are the denominator.
     b, _, _ = discordant(o, p)
     n = int(np.sum(pairs(o, p)[0] == 1))

@@ -81,8 +81,7 @@ def _rejects(design: GapDesign, gap: float, rng: np.random.Generator) -> bool:
 
 
 def detectable_gap(design: GapDesign, seed: int = 0, n_runs: int = N_RUNS) -> float:
-    """Return the smallest gap that the rule finds four times in five, to about a point; NaN where
-    it finds none."""
+    """Return the smallest gap found four times in five, to about a point; NaN without one."""
     if (
         min(design.n) < MIN_N
         or design.most <= 0

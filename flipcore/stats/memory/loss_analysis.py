@@ -177,8 +177,7 @@ class CorrectedAccuracy:
 
 @dataclass(frozen=True, eq=False)
 class LossTest:
-    """D of each finite item with its p-values and the flags of all rules; arrays share the order of
-    `item_ids`."""
+    """D of finite items with p-values and flags of all rules, in the order of `item_ids`."""
 
     item_ids: tuple[str, ...]
     d: np.ndarray
@@ -220,8 +219,7 @@ class LossTest:
         control_paraphrase: ArrayLike,
         rule: str = DEFAULT_RULE,
     ) -> PairedCorrectness:
-        """Compare correctness, given by item id for the benchmark; arrays in the order of `d0` for
-        the controls."""
+        """Compare correctness by item id of the benchmark, and in the order of `d0` of controls."""
         flagged_ids = [
             item_id for item_id, flag in zip(self.item_ids, self.flagged[rule], strict=True) if flag
         ]

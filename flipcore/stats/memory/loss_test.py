@@ -51,8 +51,7 @@ def pval_source(d: ArrayLike, d0: ArrayLike) -> Any:
 
 
 def pval_conformal(d: ArrayLike, d0: ArrayLike) -> Any:
-    """Return (1 + #{D0 >= D}) / (m + 1): valid if item and controls are exchangeable. Never below 1
-    / (m + 1)."""
+    """Return (1 + #{D0 >= D}) / (m + 1): valid if item and controls are exchangeable."""
     # The item itself counts as one of m + 1 exchangeable values.
     return _per_item((1 + n_at_least(d, d0)) / (len(finite(d0)) + 1), d)
 

@@ -160,8 +160,7 @@ def matching_of(
 
 
 def _comparable(name: str, benchmark: Traits, control: Traits) -> bool:
-    """Return True where both sets know the trait; subjects can be compared where the sets share the
-    name of one."""
+    """Return True where both sets know the trait, or share the name of a subject."""
     shared = name != SUBJECT or {*benchmark.subject} & {*control.subject} - {""}
     return benchmark.has(name) and control.has(name) and bool(shared)
 

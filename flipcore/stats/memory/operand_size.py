@@ -15,8 +15,7 @@ SLACK = 1e-12
 
 @dataclass(frozen=True)
 class OperandCheck:
-    """`statistic` and `p` of the K-S test on log10 |x|; `median_ratio` of new over old; `n_zero`
-    pairs left out."""
+    """K-S test on log10 |x|; `median_ratio` of new over old; `n_zero` pairs left out."""
 
     statistic: float
     p: float

@@ -128,8 +128,7 @@ def alpha_tolerance(
 
 
 def min_calibration(fpr: float, conf: float = 0.95) -> int:
-    """Return the fewest non-members from which a tolerance alpha exists: smallest m with 1 - (1 -
-    fpr)^m >= conf."""
+    """Return the smallest m with 1 - (1 - fpr)^m >= conf: enough non-members for an alpha."""
     if not (0 < fpr < 1 and 0 < conf < 1):
         raise BadInput(
             f"A tolerance bound needs shares between 0 and 1: came {fpr} false positives and "

@@ -158,8 +158,7 @@ def _share(k: int, n: int) -> Estimate:
 
 
 def sensitivities(scores: Mapping[str, Scores], mode: str = "paper") -> np.ndarray:
-    """Return (n,) the sensitivity of each item, NaN where a level has no score. `mode` is paper or
-    repository."""
+    """Return (n,) sensitivities, NaN where a level has no score; `mode` paper or repository."""
     if mode not in LABELS:
         raise BadInput(f"PEARL's mode came as {mode!r}: it is paper or repository.")
     measure = sensitivity if mode == "paper" else sensitivity_repository

@@ -77,8 +77,7 @@ class ScoreCells:
         )
 
     def less(self, subtrahend: "ScoreCells") -> "ScoreCells":
-        """Return these scores less those of another model, cell by cell, on the questions and
-        wordings of both."""
+        """Return these scores less another model's, by cell, on shared questions and wordings."""
         common_questions, common_wordings = set(subtrahend.questions), set(subtrahend.wordings)
         rows = [name for name in self.questions if name in common_questions]
         columns = [name for name in self.wordings if name in common_wordings]

@@ -133,8 +133,7 @@ def assumed(
 
 
 def at_most(bar: ErrorBar) -> Components:
-    """Return the components with as large a part of wordings as the few that were asked allow
-    (one-sided, 99.9%)."""
+    """Return components with the largest part of wordings that the few asked allow (99.9%)."""
     return replace(
         bar.components, wordings=max(_upper(bar, "wordings", FEW_LUCKY), bar.components.wordings)
     )

@@ -23,8 +23,7 @@ SELECT coalesce((SELECT sum(cost_usd) FROM purchases WHERE study_id = $study_id)
 
 
 def spent_usd(store: Store, study_id: str) -> float:
-    """US dollars that all runs of the study paid; what other studies paid for and this one reuses
-    is not in it."""
+    """US dollars that runs of the study paid, without what other studies paid."""
     return float(store.rows(_SPENT, study_id=study_id)[0][0])
 
 

@@ -207,8 +207,7 @@ _PEOPLE = {"verdicts": " WHERE reviewer_kind = 'person'", "survey_answers": " WH
 
 
 def _places() -> list[tuple[str, str]]:
-    """Every column of the schema that holds the name of whoever did something, and that of whoever
-    was invited."""
+    """Columns of the schema that hold the name of a person who did something or was invited."""
     places = []
     for table in tables().values():
         places += [(table.name, column) for column in table.names if column in NAME_COLUMNS]

@@ -101,8 +101,7 @@ def keep_lock(
 
 
 def is_before_answers(state: Mapping[str, Any]) -> bool:
-    """Return whether the lock of this state was stored before any of its models had answered what
-    was set aside."""
+    """Return whether this lock came before any of its models answered what was set aside."""
     return state.get("readouts", [1])[0] == 0 and bool(state.get("extractors"))
 
 
@@ -335,8 +334,7 @@ def held_by(store: Store, study_id: str) -> dict[str, int]:
 
 
 def held_sentence(store: Store, study_id: str) -> str:
-    """Return why items are not shown although the study does not set them aside itself; "" where
-    none is held."""
+    """Say why items are not shown though the study itself does not set them aside; else ""."""
     parts = [
         f"{n:,} of its items stay hidden: {name} set them aside"
         for name, n in held_by(store, study_id).items()

@@ -114,8 +114,7 @@ def unit_rows(vectors: np.ndarray, items: Sequence[Item]) -> np.ndarray:
 
 
 def _vectors_through_store(store: Store, embedding: Embedding, texts: Sequence[str]) -> np.ndarray:
-    """Vectors from the store; what is not there is computed, a block at a time, and kept before the
-    next block."""
+    """Vectors from the store; missing ones are computed and stored block by block."""
     hashes = [digest(text) for text in texts]
     by_hash = embedding_queries.vectors(
         store, embedding.name, revision=embedding.revision, hashes=hashes
