@@ -50,7 +50,6 @@ class Entry:
         return f"{self.folder}/page.py"
 
     def link_to(self, study_id: str) -> dict[str, str]:
-        """The parameters of a link to this page of a study."""
         return {name: value.format(study=study_id) for name, value in self.link.items()}
 
     def page(self, visibility: Visibility | None = None) -> st.Page:

@@ -132,7 +132,6 @@ def _size(n: int) -> int:
 
 
 def _traces(labels: np.ndarray, colouring: Colouring, c: Colours) -> list[dict]:
-    """One trace for each set and colour: its rows, name and marker."""
     of_set = [np.flatnonzero(labels == label) for label in (0, 1)]
     if colouring.numbers is not None:
         numbered = []

@@ -383,7 +383,6 @@ def _alpha_of(p: float, adjusted: float, n_tests: int, rate: float) -> float:
 
 
 def _negated(difference: Estimate) -> Estimate:
-    """Return the difference taken the other way round."""
     return replace(difference, value=-difference.value, low=-difference.high, high=-difference.low)
 
 

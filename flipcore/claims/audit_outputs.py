@@ -114,7 +114,6 @@ _NAMES = {
 
 
 def _refusals_and_empty(log: AuditInput, frame: pd.DataFrame) -> Iterator[Finding]:
-    """Find refusals and empty outputs by name."""
     if log.outputs.empty:
         return
     outputs = log.outputs.merge(_lead_scores(log, frame), on=KEY, how="left")

@@ -122,7 +122,6 @@ def _claim(
 
 
 def _lacking_labels(labelled: Labelled) -> str:
-    """Say what a model lacks for normal limits; "" if it has them."""
     score = labelled.score
     if score.has_normal_limits:
         return ""

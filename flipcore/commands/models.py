@@ -129,7 +129,6 @@ def _test(options: argparse.Namespace) -> int:
 
 
 def _tested(card: ModelCard) -> int:
-    """Test the model, keeps what came, and says it."""
     sentences = ask_and_keep(card)
     after = own_models.own_card(card.name)
     record = record_of(after)

@@ -152,7 +152,6 @@ def edited(card: ModelCard, **changes: Any) -> ModelCard:
 
 
 def _dtype(card: ModelCard) -> str:
-    """The precision that open weights are computed in."""
     return card.options.get("dtype", "")
 
 

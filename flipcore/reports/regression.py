@@ -215,7 +215,6 @@ class RegressionCheck:
 
     @property
     def _mean_outcome(self) -> str:
-        """The verdict on the mean, without the tasks that fail alone."""
         # A task may fail alone, while the mean does not.
         if self.bounds.is_mean_failing and self.outcome == FAIL:
             return FAIL

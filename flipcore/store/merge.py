@@ -218,7 +218,6 @@ def _count(connection, sql: str) -> int:
 
 
 def _columns(connection, table: str) -> list[str]:
-    """Those of a table that the file has."""
     return [row[0] for row in connection.execute(f"DESCRIBE theirs_{table}").fetchall()]
 
 

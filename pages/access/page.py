@@ -125,7 +125,6 @@ def _invitations() -> None:
 
 
 def show_log() -> None:
-    """Show who did what, newest first."""
     store = session.store()
     st.subheader("Who did what", anchor=False)
     names = invitations.names(store)

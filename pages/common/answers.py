@@ -72,7 +72,6 @@ def _cached_answer(study_id: str, question: Question, settings: Settings, lock: 
 
 @session.cached("Testing every detector", 16, is_kept=True)
 def measurements(study_id: str, lock: str | None) -> dict[str, list[Measurement]]:
-    """Return what each detector measured of each model."""
     study = PageStudy(session.store(), study_id, lock=lock)
     return measurements_of(study.everything, study.study, study.items, study.pairs)
 

@@ -98,5 +98,4 @@ def entrance(person: Person) -> None:
 
 
 def who_line(person: Person) -> str:
-    """Say in the header who the reader is and what that allows."""
     return f"{plain(person.name)}, {with_article(person.level)}: {ABOUT[Level(person.level)]}"

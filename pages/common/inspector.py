@@ -60,7 +60,6 @@ def inspector_place(
 
 
 def close_item() -> None:
-    """Take the item out of the link."""
     # What was looked at goes with it, or the next item would open at its place.
     for name in ("item", "axis", "readout", "variant", "row", "finding", "on", "of"):
         st.query_params.pop(name, None)

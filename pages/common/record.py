@@ -116,7 +116,6 @@ def _ask(study_id: str, page: str, mode: str, decision: dict) -> None:
 
 
 def history(study_id: str) -> None:
-    """List the decisions on this study, newest first."""
     record = decisions.decisions(session.store(), study_id)
     if record.empty:
         return

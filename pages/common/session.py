@@ -44,14 +44,12 @@ def store() -> Store:
 
 
 def registry():
-    """The runs that are in flight in this process."""
     # Shows the sentence and stops the page where the store cannot be opened.
     store()
     return opened()[1]
 
 
 def revision(study_id: str) -> int:
-    """The newest revision of a study."""
     return store().revision(study_id)
 
 
@@ -239,7 +237,6 @@ def _all_studies(revision: int) -> pd.DataFrame:
 
 
 def study_row(study_id: str) -> dict:
-    """Return the row of `queries.studies` for one study."""
     return all_studies().set_index("study_id", drop=False).loc[study_id].to_dict()
 
 
@@ -284,7 +281,6 @@ def _readouts(
 # No revision changes a declaration.
 @cached(max_entries=64, revision=lambda study_id: 0)
 def declared(study_id: str) -> Study:
-    """The study's declaration."""
     return studies.declared(store(), study_id)
 
 
@@ -299,7 +295,6 @@ def fresh_items(study_id: str) -> set[str]:
 
 
 def study_items(study_id: str) -> pd.DataFrame:
-    """The study's items with their roles."""
     # A shallow copy: a page that adds a column changes it for itself alone.
     return _study_items(study_id).copy(deep=False)
 

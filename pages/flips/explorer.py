@@ -23,7 +23,6 @@ OPENED = "opened"
 
 
 def explorer(view: View, flipmap: DrawnMap, flip_table: list[dict]) -> None:
-    """Draw the map; `flip_table` is shown while no item is opened."""
     with st.container(key="beside"):
         left, right = st.columns([11, 9], gap="medium")
     # The map stands outside the fragment, so that a click does not send it again.

@@ -162,7 +162,6 @@ def controls(study_id: str) -> View:
 
 
 def _groups(study_id: str, models: list[str]) -> dict[str, str]:
-    """Return the groupings of rows that this study offers."""
     categories, families = map_data.categories(study_id), map_data.families(study_id)
     # A grouping with one group, or with one item per group, would say nothing.
     groupings = {

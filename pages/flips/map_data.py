@@ -55,7 +55,6 @@ class View:
 
 
 def leading_extractor(study_id: str) -> str:
-    """Return the extractor that the study's card is about."""
     # The map opens where the card speaks of, so that both say the same.
     flips = headline(study_id).flips
     return flips.extractor if flips is not None else FIRST_TOKEN
@@ -82,7 +81,6 @@ def _column(study_id: str, name: str) -> dict[str, str]:
 
 
 def of_model(study_id: str, model: str) -> pd.DataFrame:
-    """The study's readouts of one model."""
     return _of_model(study_id, model).copy(deep=False)
 
 
@@ -106,7 +104,6 @@ def why_nothing_was_read(study_id: str) -> str:
 
 @session.cached(is_kept=True)
 def asked_once(study_id: str) -> bool:
-    """Return whether every question was asked in one prompt, once."""
     return reports.asked_once(session.readouts(study_id))
 
 

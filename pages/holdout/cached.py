@@ -34,7 +34,6 @@ def _cache() -> dict[tuple, tuple]:
 
 
 def is_kept(sets: Sets, view: dict) -> bool:
-    """Return True where the test at these settings is there at once."""
     return (sets.sets_id, *(view[name] for name in SETTINGS)) in _cache()
 
 

@@ -20,7 +20,6 @@ NOT_RUN = "not run"
 
 
 def may_exclude() -> bool:
-    """Return True while the page explores."""
     return st.session_state.get("mode", "explore") == "explore"
 
 
@@ -31,7 +30,6 @@ def excluded(whole_id: str) -> frozenset[str]:
 
 
 def exclude(whole_id: str, ids: Collection[str]) -> None:
-    """Take more entries out."""
     out = st.session_state.setdefault(PLACE, {})
     out[whole_id] = sorted(excluded(whole_id) | set(ids))
 

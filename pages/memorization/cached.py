@@ -80,7 +80,6 @@ def readouts_of(view: View) -> list[str]:
 
 
 def gaps_of(view: View) -> dict[str, detectors.DropGap]:
-    """Return the drop gaps of the study by axis."""
     return {detector.axis: detector for detector in detectors.drop_gaps_in(view.frame)}
 
 
@@ -216,7 +215,6 @@ def tests(
 def family(
     view: View, margin: float, operator: str = "", extractor: str = WRITTEN_ANSWER
 ) -> dict[str, list[memory.MemoryTest]]:
-    """Return the verdicts on every model."""
     # A copy: what is remembered stays as it is.
     by_model = dict(measurements(view.study_id, view.lock))
     # Only the gap depends on the extractor that was chosen, so the others stay as they were cached.
@@ -233,7 +231,6 @@ def family(
 
 
 def verdict(view: View, margin: float, name: str) -> memory.MemoryTest | None:
-    """Return one detector's verdict within the family."""
     for memory_test in tests(view, margin):
         measurement = memory_test.measurement
         if measurement and measurement.kind == view.kind and measurement.name == name:

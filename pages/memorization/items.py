@@ -27,7 +27,6 @@ def set_title(kind: str) -> str:
 
 
 def detector_title(title: str) -> str:
-    """Return a detector's title at the head of a row or a control."""
     return f"{title[:1].upper()}{title[1:]}"
 
 

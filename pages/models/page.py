@@ -87,7 +87,6 @@ def _actions(model: ModelCard) -> None:
 
 
 def add() -> None:
-    """Offer a new model from a preset."""
     with st.expander("Add a model", icon=":material/add_circle:", key="add-a-model"):
         kind = st.selectbox(
             "Kind of server",

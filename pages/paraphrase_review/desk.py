@@ -42,7 +42,6 @@ class Desk:
         return st.session_state.get(self.place)
 
     def who_form(self) -> None:
-        """Ask for the reviewer and the order, which begins the review."""
         if not acting().may(Permission.DECIDE):
             return
         # A form, so that after Enter no field has the keys of the options.

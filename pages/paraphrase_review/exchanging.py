@@ -358,7 +358,6 @@ def column_mapping(names: list[str], *, has_originals: bool) -> dict[str, str]:
 
 
 def publish_set() -> None:
-    """Choose the pairs and the place, and publish."""
     st.caption(
         "Only paraphrases that people accepted, with numbered reviewers and a card. Models' "
         "verdicts stand apart. The questions keep the licence of their benchmark; those whose "

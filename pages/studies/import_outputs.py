@@ -343,7 +343,6 @@ def corrections(log_survey: Survey, key: str, in_sight: DeltaGenerator) -> list[
 
 
 def _of_task(log_survey: Survey, task: str, key: str) -> list[str]:
-    """Return role, clusters and right answers of one task."""
     role_box, cluster_box, target_box = st.columns(3)
     role = role_box.selectbox(
         f"Item role of {plain(task)}",
@@ -387,7 +386,6 @@ def _of_axes(log_survey: Survey, key: str) -> list[str]:
 
 
 def _of_files(log_survey: Survey, key: str) -> list[str]:
-    """Return prompt and first sample of each file."""
     words = []
     for file in log_survey.files[:MOST_FILES]:
         name = file.source.name

@@ -32,7 +32,6 @@ def show_queue() -> None:
 
 
 def _of_people() -> list[Turn]:
-    """Return the queued studies of people."""
     # Nobody queued the demo's studies, and each says on its row that it waits.
     registry = session.registry()
     return [turn for turn in registry.queue() if turn.study_id not in registry.demos]

@@ -167,7 +167,6 @@ def _holdout(study_id: str) -> None:
 
 
 def _verdict(study_id: str) -> None:
-    """Say the verdict of the four tests."""
     # The tests take longer than a page may: a browser whose page is still being drawn when the next
     # run of it begins goes blank.
     tests = _tests_of(study_id)

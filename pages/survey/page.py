@@ -108,7 +108,6 @@ def _examples(sheet: Sheet, items: dict[str, Item]) -> None:
 
 
 def _entry(item: Item) -> None:
-    """Show the text with its options."""
     st.markdown(
         "  \n".join(
             [

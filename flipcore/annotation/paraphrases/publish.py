@@ -238,7 +238,6 @@ def publish(
 
 
 def _write(dataset, text: str, folder: Path) -> None:
-    """One Parquet file and the card that names it."""
     with whole_file(folder / "data" / "train.parquet") as draft:
         dataset.to_parquet(str(draft))
     write(folder / "README.md", text)

@@ -219,7 +219,6 @@ def _numbers(original: str, text: str) -> Check:
 
 
 def _owner(word: str) -> str:
-    """A name without its possessive."""
     return re.sub(r"['’]s$", "", word, flags=re.IGNORECASE)
 
 

@@ -220,7 +220,6 @@ def _structure_of(
 
 
 def _sources_of_kind(kind: str, readings_: Sequence[Reading]) -> Iterator[Source]:
-    """Sources of one kind in any of the readings."""
     for reading in readings_:
         for row in reading:
             yield from (source for source in row if source.kind == kind)

@@ -485,7 +485,6 @@ def _no_choice(reason: str) -> Choice:
 
 
 def _is_inside_a_longer(hit: tuple[int, int, int], hits: Sequence[tuple[int, int, int]]) -> bool:
-    """Tell whether a (start, end, option) lies within a longer one."""
     start, end, _ = hit
     size = end - start
     return any(low <= start and end <= high and high - low > size for low, high, _ in hits)

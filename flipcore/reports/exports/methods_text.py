@@ -101,7 +101,6 @@ def _model(use: ModelUse, *, asks_again: bool) -> str:
 
 
 def _methods(c: WholeStudy) -> Iterator[Method]:
-    """The methods that this study used, each once."""
     sizes = [len(flips.cells) for flips in c.flips.values()]
     if any(sizes):
         is_sorted = any(reads_together(name) for name in c.everything["extractor"].unique())

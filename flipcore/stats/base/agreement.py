@@ -69,7 +69,6 @@ def _codes(pairs: list[tuple]) -> tuple[np.ndarray, int]:
 
 
 def _all_ratings(units: Sequence[Sequence]) -> list:
-    """Return the ratings of all units, in order."""
     ratings: list = []
     for unit in units:
         ratings.extend(unit)

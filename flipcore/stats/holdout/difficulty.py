@@ -358,7 +358,6 @@ def whatever_was_cut(test: HoldoutTest, cases: Sequence[HoldoutTest]) -> Holdout
 
 
 def _span(intervals: Sequence[tuple[float, float]]) -> tuple[float, float]:
-    """Return the interval that spans all."""
     ends: list[float] = []
     for interval in intervals:
         ends.extend(interval)
