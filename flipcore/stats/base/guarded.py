@@ -10,11 +10,13 @@ then .031 at most for a nominal .025.
 
 Where items share clusters, what was not seen is one item of a cluster of their typical size m =
 Σn²/N, and the others of that cluster follow it with a correlation ρ: its sum is 1 + (m - 1) ρ
-adverse items. ρ is as large as the data allow (`ClusterSums`), so clusters whose items
-agree are guarded as whole and independent items as single ones. Adverse events in few clusters say
-little of how they cluster, so the mean must then also be more than they let it be by chance
-(`few_adverse`). This assumes clusters like those seen: where adverse events come in whole clusters
-of which none was drawn, the test is too sure.
+adverse items. ρ is what the clusters are seen to agree, so items that were copied count once. How
+adverse events cluster is seen badly where they are few, so the mean must also be more than they let
+it be by chance (`chance_lead`). This assumes clusters like those seen: where adverse events come in
+whole clusters of which none was drawn, the test is too sure.
+
+The gate's mean over tasks (`task_mean`), which is not tested against 0, has the second guard not
+yet; its ρ is as large as the data allow (`ClusterSums.bounded`).
 """
 
 from collections.abc import Sequence
@@ -24,9 +26,9 @@ from typing import Any
 
 import numpy as np
 
+from flipcore.stats.base.chance_lead import ChanceLead
 from flipcore.stats.base.estimate import MIN_CLAIM_FAMILIES, MIN_N
 from flipcore.stats.base.families import FamilyMeans
-from flipcore.stats.base.few_adverse import FewAdverse
 
 # for the small line of a claim by this test
 CLUSTERS_LIKE_SEEN = "Assumes clusters like those seen."
@@ -54,7 +56,7 @@ def guarded_t(
     sums, shape = _sums(values, families), np.shape(values)[:-1]
     sides = []
     for end in bounds:
-        side = GuardedSide.of(sums, bounds, end, fears_few=families is not None)
+        side = GuardedSide.of(sums, bounds, end, is_clustered=families is not None)
         sides.append(side.p().reshape(shape))
     return GuardedT(*sides)
 
@@ -72,7 +74,7 @@ def guarded_limits(
     out = []
     for values, end in zip((least, largest), bounds, strict=True):
         sums = _sums(values, families)
-        side = GuardedSide.of(sums, bounds, end, fears_few=families is not None)
+        side = GuardedSide.of(sums, bounds, end, is_clustered=families is not None)
         out.append(side.limit(alpha).reshape(np.shape(values)[:-1])[()])
     return out[0], out[1]
 
@@ -82,8 +84,7 @@ class GuardedSide:
     """Means (k,) tested against what lies on the side of `end`, with an unseen item there.
 
     `mean` and `se` have so much of it that the sum moves by one. `df` is NaN below 10 items or 6
-    effective clusters. With `few`, a mean with few events towards `end` must be more than they let
-    it be by chance.
+    effective clusters. With `lead`, the mean must also be more than equal models leave to chance.
     """
 
     mean: np.ndarray
@@ -91,7 +92,7 @@ class GuardedSide:
     df: np.ndarray
     bounds: tuple[float, float]
     end: float
-    few: FewAdverse | None
+    lead: ChanceLead | None
 
     @classmethod
     def of(
@@ -100,13 +101,13 @@ class GuardedSide:
         bounds: tuple[float, float],
         end: float,
         *,
-        fears_few: bool = False,
+        is_clustered: bool = False,
     ) -> "GuardedSide":
         """From sums; `end` is one of `bounds`."""
         # So much of an item that the sum moves by one, whatever the scale.
         mean, se = _with_unseen(sums.tested, end, 1 / abs(end))
-        few = sums.few(end) if fears_few and isinstance(sums, ClusterSums) else None
-        return cls(mean, se, _degrees_of_freedom(sums.tested), bounds, end, few)
+        lead = sums.lead(end) if is_clustered and isinstance(sums, ClusterSums) else None
+        return cls(mean, se, _degrees_of_freedom(sums.tested), bounds, end, lead)
 
     def p(self, null: float = 0.0) -> np.ndarray:
         """(k,) one-sided p of a mean that is `null` or on the side of `end`."""
@@ -119,9 +120,7 @@ class GuardedSide:
             np.nan,
             stdtr(np.nan_to_num(self.df, nan=1.0), sign * (self.mean - null) / self.se),
         )
-        if self.few is None:
-            return p
-        return np.where(self.few.is_few, np.maximum(p, self.few.p(self.df, margin=-sign * null)), p)
+        return p if self.lead is None else np.maximum(p, self.lead.p(margin=-sign * null))
 
     def limit(self, alpha: float) -> np.ndarray:
         """(k,) limits towards `end`: what they exclude has a `p` below the one-sided `alpha`."""
@@ -129,9 +128,8 @@ class GuardedSide:
 
         t, sign = stdtrit(self.df, 1 - alpha), np.sign(self.end)
         limits = self.mean + sign * t * self.se
-        if self.few is not None:
-            worse = np.minimum(-sign * limits, self.few.limit(t))
-            limits = np.where(self.few.is_few, -sign * worse, limits)
+        if self.lead is not None:
+            limits = -sign * np.minimum(-sign * limits, self.lead.limit(alpha))
         return np.clip(limits, *self.bounds)
 
 
@@ -217,7 +215,7 @@ def task_mean(
     ends: list[list[tuple[float, float]]] = [[], []]
     for values, clusters in tasks:
         x = np.asarray(values, dtype=float)
-        sums = _sums(x[None, :], clusters).tested
+        sums = _sums(x[None, :], clusters).bounded
         if isinstance(sums, _Clustered):
             seen = sums.means
             mean, variance = float(seen.values[0]), float(seen.se[0]) ** 2
@@ -273,6 +271,10 @@ class ItemSums:
     def tested(self) -> "ItemSums":
         return self
 
+    @property
+    def bounded(self) -> "ItemSums":
+        return self
+
 
 @dataclass(frozen=True, eq=False)
 class ClusterSums:
@@ -320,6 +322,14 @@ class ClusterSums:
 
     @cached_property
     def tested(self) -> "_Clustered":
+        """Means with the correlation that clusters are seen to have: copies count as one item."""
+        squares = self.squares_won + self.squares_lost
+        correlation = _correlation_limit(self.means, squares, level=0.5)
+        return _Clustered(self.means, np.where(np.isnan(correlation), 1.0, correlation))
+
+    @cached_property
+    def bounded(self) -> "_Clustered":
+        """Means with the largest correlation that the data allow."""
         return _Clustered(self.means, self._largest_correlation)
 
     @property
@@ -337,13 +347,13 @@ class ClusterSums:
         largest = np.nanmax(np.nan_to_num(np.stack(limits), nan=0.0), axis=0)
         return np.where(np.isnan(limits).all(axis=0), 1.0, largest)
 
-    def few(self, end: float) -> FewAdverse:
-        """Return the lead that few events towards this end of the values leave to chance."""
+    def lead(self, end: float) -> ChanceLead:
+        """Return the lead over events towards this end of the values, as chance may make it."""
         events, favourable, adverse, squares = self.n_lost, self.won, self.lost, self.squares_lost
         if end > 0:
             events, favourable, adverse = self.n_won, self.lost, self.won
             squares = self.squares_won
-        return FewAdverse.of(
+        return ChanceLead.of(
             FamilyMeans(events, self.sizes),
             FamilyMeans(favourable, self.sizes),
             FamilyMeans(adverse, self.sizes),
@@ -354,7 +364,7 @@ class ClusterSums:
 
 @dataclass(frozen=True)
 class _Clustered:
-    """Means over clusters, and (k,) the upper limit of the correlation within them."""
+    """Means over clusters, and (k,) the correlation within them that an unseen cluster has."""
 
     means: FamilyMeans
     correlation: np.ndarray
@@ -381,8 +391,11 @@ def _sums(values: np.ndarray, families: np.ndarray | None) -> ItemSums | Cluster
     return ClusterSums.of(x.reshape(-1, x.shape[-1]).T, families)
 
 
-def _correlation_limit(means: FamilyMeans, squares: np.ndarray) -> np.ndarray:
-    """One-sided 95% upper limit of the one-way ANOVA correlation; NaN where nothing varies.
+def _correlation_limit(
+    means: FamilyMeans, squares: np.ndarray, level: float = _CORRELATION_LEVEL
+) -> np.ndarray:
+    """One-sided upper limit of the one-way ANOVA correlation; NaN where nothing varies. A `level`
+    of .5 gives its median.
 
     `squares` is the sum of squared values. From the F ratio of mean squares between and within
     clusters (Searle 1971); with clusters of unequal size by their mean size.
@@ -403,7 +416,7 @@ def _correlation_limit(means: FamilyMeans, squares: np.ndarray) -> np.ndarray:
         df_between, 1.0
     )
     quantile = np.ones(n.shape)
-    quantile[has_both] = fdtri(df_between[has_both], df_within[has_both], _CORRELATION_LEVEL)
+    quantile[has_both] = fdtri(df_between[has_both], df_within[has_both], level)
     ratio = np.divide(
         between, within * quantile, out=np.full(n.shape, np.inf), where=within * quantile > 0
     )

@@ -156,11 +156,11 @@ def _both_sides(
 ) -> tuple[SideTest, SideTest]:
     if bounds[0] < 0:
         # Items of their own in their clusters: whoever sees one sees its cluster.
-        fears_few = isinstance(sums, ClusterSums) and bool((sums.sizes > 1).any())
+        is_clustered = isinstance(sums, ClusterSums) and bool((sums.sizes > 1).any())
         low, high = bounds
         return (
-            GuardedSide.of(sums, bounds, low, fears_few=fears_few),
-            GuardedSide.of(sums, bounds, high, fears_few=fears_few),
+            GuardedSide.of(sums, bounds, low, is_clustered=is_clustered),
+            GuardedSide.of(sums, bounds, high, is_clustered=is_clustered),
         )
     return ShareSide.of(sums, is_lower=True), ShareSide.of(sums, is_lower=False)
 

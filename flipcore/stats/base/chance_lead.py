@@ -1,22 +1,23 @@
-"""A lead over losses in a few clusters: how far it may be chance, for `guarded`.
+"""The lead that two equal models leave to chance where items share clusters, for `guarded`.
 
-Where a model wins on single items and loses in clusters, a sample may hold few of the clusters in
-which it loses, and those that it holds say little of how much its losses cluster. An equal model
-loses as often as it wins, so half of all wins and losses would be losses. They cluster as much as a
+A model that wins on single items and loses in clusters looks better than it is: a sample may hold
+few of the clusters in which it loses, and then a clustered t is far too sure. Equal models lose as
+often as they win, so half of all wins and losses would be losses. They cluster as much as a
 beta-binomial law of the losses seen leaves open (`correlation_left_open`), and the lead must be
-more than that lets it be by chance.
+more than that lets it be by chance. Where losses are many and spread, this asks for no more than
+the t does.
 
-Simulated with two equal models of which one wins alone and loses in clusters, at 12 to 100
-clusters of 3 to 25 items, a rate of .5% to 6% and a correlation of 0 to .5: false in .054 at most,
-by the plain clustered t in up to .37; 16 wins against no loss are found in .98 of 20 clusters of
-10. The table is in `docs/outside-tools.md`.
+Simulated with two equal models of which one wins alone and loses in clusters, of equal size (12 to
+100 clusters of 3 to 25 items) and of unequal size (1 to 60 items, one cluster of a fifth of all),
+items equally and unequally likely to differ, a rate of .5% to 6% and a correlation of 0 to .5:
+`docs/outside-tools.md` has the tables.
 """
 
 from dataclasses import dataclass
 
 import numpy as np
 
-from flipcore.stats.base.families import FEW_CARRY, FamilyMeans
+from flipcore.stats.base.families import FamilyMeans
 
 # Half the 95% quantile of χ² with one degree of freedom: how much less likely, in logs, a
 # correlation may be than the likeliest one.
@@ -55,16 +56,14 @@ def correlation_left_open(counts: np.ndarray, sizes: np.ndarray) -> np.ndarray:
 
 
 @dataclass(frozen=True)
-class FewAdverse:
-    """The lead that equal models leave to chance, (k,) columns each.
+class ChanceLead:
+    """A lead of (k,) columns and what its variance would be between equal models.
 
-    `is_few` says where fewer than `FEW_CARRY` clusters hold adverse events; elsewhere the rest
-    means nothing. `lead` is the sum of the values, `total` that of their sizes, both positive where
-    the favourable side leads. The variance of a favourable sum of one is `favourable_unit`, that of
-    an adverse one `adverse_unit`; of the adverse ones seen it is `adverse_seen`.
+    `lead` is the sum of the values, `total` that of their sizes, both positive where the favourable
+    side leads. The variance of a favourable sum of one is `favourable_unit`, that of an adverse one
+    `adverse_unit`; of the adverse ones seen it is `adverse_seen`.
     """
 
-    is_few: np.ndarray
     n: np.ndarray
     lead: np.ndarray
     total: np.ndarray
@@ -81,20 +80,20 @@ class FewAdverse:
         squares: np.ndarray,
         *,
         largest: float,
-    ) -> "FewAdverse":
+    ) -> "ChanceLead":
         """From clusters' numbers of adverse events and their sums of favourable and of adverse
         values, both as positive numbers; of the adverse ones the sum of squares (k,) and the
         `largest` that there can be."""
         won, lost = favourable.sums.sum(axis=0), adverse.sums.sum(axis=0)
-        is_few = ((events.sums > 0).sum(axis=0) < FEW_CARRY) & (won > lost)
-        correlation = np.zeros(is_few.shape)
-        correlation[is_few] = correlation_left_open(events.sums[:, is_few], events.sizes[:, is_few])
         # How large an adverse event is; where there is none, as large as it can be.
         size = np.divide(squares, lost, out=np.full(lost.shape, largest), where=lost > 0)
         typical = np.maximum(events.n / np.maximum(events.n_effective, 1e-9), 1.0)
+        # Without a lead no correlation makes one, and the likelihoods take most of the time.
+        leads = won > lost
+        correlation = np.zeros(leads.shape)
+        correlation[leads] = correlation_left_open(events.sums[:, leads], events.sizes[:, leads])
         won_squares = _squares(favourable)
         return cls(
-            is_few,
             np.maximum(events.n, 1.0),
             won - lost,
             won + lost,
@@ -103,36 +102,41 @@ class FewAdverse:
             _squares(adverse),
         )
 
-    def p(self, df: np.ndarray, margin: float = 0.0) -> np.ndarray:
-        """One-sided p of a mean lead of `margin` or less, by a t with so many degrees of freedom.
+    def p(self, margin: float = 0.0) -> np.ndarray:
+        """One-sided p of a mean lead of `margin` or less.
 
         Models that differ by the margin have a true sum of margin × n: favourable events are then
         half of all and half of that sum, adverse ones the rest. `limit` solves this for the margin.
+        By a normal law: the variance is that of a model, not estimated from as many squares as
+        there are clusters.
         """
-        from scipy.special import stdtr
+        from scipy.special import ndtr
 
         expected = margin * self.n
         favourable = np.maximum(self.total + expected, 0.0) / 2 * self.favourable_unit
         adverse = np.maximum(self.total - expected, 0.0) / 2 * self.adverse_unit
         variance = favourable + np.maximum(adverse, self.adverse_seen)
-        return stdtr(df, (expected - self.lead) / np.sqrt(np.maximum(variance, 1e-300)))
+        return ndtr((expected - self.lead) / np.sqrt(np.maximum(variance, 1e-300)))
 
-    def limit(self, t: np.ndarray) -> np.ndarray:
-        """Lower limit of the mean: what the test with this quantile would not reject.
+    def limit(self, alpha: float) -> np.ndarray:
+        """Lower limit of the mean: what the test at a one-sided `alpha` would not reject.
 
         With a true sum of s the favourable ones make up (total + s) / 2 and the adverse ones
-        (total - s) / 2, so (lead - s)² = t² variance(s) is a quadratic equation in s. It is solved
+        (total - s) / 2, so (lead - s)² = z² variance(s) is a quadratic equation in s. It is solved
         for either variance of the adverse ones, and the lower root of both holds.
         """
-        expected = self._root(t, self.adverse_unit, np.zeros(self.n.shape))
-        seen = self._root(t, np.zeros(self.n.shape), self.adverse_seen)
+        from scipy.special import ndtri
+
+        z = float(ndtri(1 - alpha))
+        expected = self._root(z, self.adverse_unit, np.zeros(self.n.shape))
+        seen = self._root(z, np.zeros(self.n.shape), self.adverse_seen)
         return np.minimum(expected, seen) / self.n
 
-    def _root(self, t: np.ndarray, adverse_unit: np.ndarray, fixed: np.ndarray) -> np.ndarray:
+    def _root(self, z: float, adverse_unit: np.ndarray, fixed: np.ndarray) -> np.ndarray:
         at_zero = self.total / 2 * (self.favourable_unit + adverse_unit) + fixed
         slope = (self.favourable_unit - adverse_unit) / 2
-        middle = self.lead + t**2 * slope / 2
-        return middle - np.sqrt(np.maximum(middle**2 - self.lead**2 + t**2 * at_zero, 0.0))
+        middle = self.lead + z**2 * slope / 2
+        return middle - np.sqrt(np.maximum(middle**2 - self.lead**2 + z**2 * at_zero, 0.0))
 
 
 def _squares(means: FamilyMeans) -> np.ndarray:
