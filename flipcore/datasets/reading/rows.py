@@ -510,6 +510,8 @@ def _sheet(path: Path, most_mb: int) -> Iterator[Row]:
             _check_columns(path, columns)
         elif any(cell is not None for cell in cells[len(columns) :]):
             yield Row(number, problem=f"has more cells than the {len(columns)} of the header")
+        elif sum(len(cell) for cell in cells if isinstance(cell, str)) > MAX_ROW:
+            yield Row(number, problem=_TOO_LONG)
         else:
             yield Row(number, dict(zip(columns, [*cells, *[None] * len(columns)], strict=False)))
 

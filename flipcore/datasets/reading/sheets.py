@@ -2,17 +2,17 @@
 
 import zipfile
 from collections.abc import Iterator
-from contextlib import closing
+from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any
 
 from flipcore.core.errors import BadInput
 from flipcore.core.folders import spoken_name
 
-_RATIO, _FREE_BYTES = (
-    200,
-    100_000_000,
-)  # unpacked bytes per packed byte, and bytes that any sheet may have
+# Unpacked bytes per packed byte, and bytes that any sheet may have.
+_RATIO, _FREE_BYTES = 200, 100_000_000
+_LAST_LINE = 1_048_576  # of Excel itself
+_MOST_CELLS = 50_000_000  # with the empty ones before a line's last
 
 
 def sheet_rows(path: Path, most: int) -> Iterator[tuple[int, list[Any]]]:
@@ -20,20 +20,33 @@ def sheet_rows(path: Path, most: int) -> Iterator[tuple[int, list[Any]]]:
 
     Raises BadInput without openpyxl, for a damaged file, and for one that unpacks to too much.
     """
-    with closing(_workbook(path, most)) as book:
+    n_cells = n_characters = 0
+    with _workbook(path, most) as book:
         if not book.worksheets:
             raise BadInput(f"{spoken_name(path)} has no sheet with cells.")
-        for number, cells in enumerate(book.worksheets[0].iter_rows(values_only=True), start=1):
+        sheet = book.worksheets[0]
+        # A file may say that it has a thousand times as many cells as it holds.
+        sheet.reset_dimensions()
+        for number, cells in enumerate(sheet.iter_rows(values_only=True), start=1):
+            n_cells += len(cells)
+            if number > _LAST_LINE or n_cells > _MOST_CELLS:
+                raise BadInput(
+                    f"{spoken_name(path)} has cells too far apart; save its sheet as CSV."
+                )
             plain = [_plain(cell) for cell in cells]
             while plain and plain[-1] is None:
                 plain.pop()
+            # A text stands once in the file, in however many cells.
+            n_characters += sum(len(cell) for cell in plain if isinstance(cell, str))
+            if n_characters > most:
+                raise BadInput(_too_large(path, n_characters))
             if plain:
                 yield number, plain
 
 
 def other_sheets(path: Path, most: int) -> tuple[str, ...]:
     """Return the names of the sheets that are not read."""
-    with closing(_workbook(path, most)) as book:
+    with _workbook(path, most) as book:
         return tuple(sheet.title for sheet in book.worksheets[1:])
 
 
@@ -42,7 +55,9 @@ def is_workbook(names: tuple[str, ...]) -> bool:
     return "[Content_Types].xml" in names and "xl/workbook.xml" in names
 
 
-def _workbook(path: Path, most: int) -> Any:
+@contextmanager
+def _workbook(path: Path, most: int) -> Iterator[Any]:
+    """Open a workbook; what goes wrong while it is read is a sentence, too."""
     name = spoken_name(path)
     try:
         import openpyxl
@@ -55,13 +70,26 @@ def _workbook(path: Path, most: int) -> Any:
         with zipfile.ZipFile(path) as packed:
             size = sum(info.file_size for info in packed.infolist())
         if size > most or size > _FREE_BYTES + _RATIO * path.stat().st_size:
-            raise BadInput(f"{name} would unpack to {size / 1e6:,.0f} MB; save its sheet as CSV.")
-        return openpyxl.load_workbook(path, read_only=True, data_only=True)
-    except (zipfile.BadZipFile, OSError, KeyError, ValueError, SyntaxError) as error:
+            raise BadInput(_too_large(path, size))
+        # openpyxl does not close a file of its own that it cannot read.
+        with (
+            path.open("rb") as stream,
+            closing(openpyxl.load_workbook(stream, read_only=True, data_only=True)) as book,
+        ):
+            yield book
+    except BadInput:
+        raise
+    # Cells are parsed one by one, and a damaged one may raise anything.
+    except Exception as error:
         reason = str(error).splitlines()[0] if str(error) else type(error).__name__
+        reason = reason.replace(str(path), name)[:200]
         raise BadInput(
             f"{name} could not be read as an Excel file ({reason}); save it again."
         ) from None
+
+
+def _too_large(path: Path, size: int) -> str:
+    return f"{spoken_name(path)} would unpack to {size / 1e6:,.0f} MB; save its sheet as CSV."
 
 
 def _plain(cell: Any) -> Any:
