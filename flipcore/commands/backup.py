@@ -17,6 +17,7 @@ def act(options: argparse.Namespace) -> int:
     """Write the copy, and say up to which commit."""
     import datetime as dt
 
+    from flipcore.core.command_line import command
     from flipcore.store.whole_copy import copy_whole
     from flipcore.text.counts import count_of
 
@@ -26,7 +27,7 @@ def act(options: argparse.Namespace) -> int:
     number, folders = copy_whole(path, target)
     print(
         f"{target}: {path} with {count_of(number, 'commit')}. To go back to it, close Flipscope and"
-        f" copy it over {path}, without {path.name}.wal."
+        f" run `{command('restore')} {target}`."
     )
     if folders:
         print(f"Answers of archived studies are not in it; copy {', '.join(folders)} too.")

@@ -1,16 +1,41 @@
-"""`python -m flipcore restore STUDY`: an archived study's answers back in the database."""
+"""`python -m flipcore restore WHAT`: a backup in the place of the database, or an archived study's
+answers back in it."""
 
 import argparse
+from pathlib import Path
 
-from flipcore.commands.opening import add_study, on_study
-from flipcore.store.connection import Store
+from flipcore.commands.opening import on_study
+from flipcore.store.connection import Store, default_path
+from flipcore.text.counts import count_of
 
-HELP = "an archived study's answers back into the database"
-add_arguments = add_study
+HELP = "back to a backup, or an archived study's answers back into the database"
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add what is restored."""
+    parser.add_argument(
+        "study", help="an archived study, by its id or the start of its name; or a backup's file"
+    )
+
+
+def act(options: argparse.Namespace) -> int:
+    """Restore a file where there is one of that name, else a study."""
+    path = Path(options.study)
+    return _go_back(path) if path.is_file() else _restore_study(options)
+
+
+def _go_back(backup: Path) -> int:
+    from flipcore.store.whole_copy import go_back
+
+    path = default_path()
+    number, copies = go_back(path, backup)
+    kept = f" What was there is in {' and '.join(map(str, copies))}." if copies else ""
+    print(f"{path} is {backup} again, with {count_of(number, 'commit')}.{kept}")
+    return 0
 
 
 @on_study
-def act(store: Store, study_id: str, options: argparse.Namespace) -> int:
+def _restore_study(store: Store, study_id: str, options: argparse.Namespace) -> int:
     """Bring them back, and says how many rows of each table."""
     from flipcore.store.archiving import restore
 

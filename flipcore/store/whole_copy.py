@@ -77,10 +77,10 @@ def keep_log(path: Path) -> Path | None:
     return copy_file(log, _copy_name(path, log))
 
 
-def _copy_name(path: Path, file: Path) -> Path:
-    """Name the copy of a damaged file: in the folder of backups, by the second."""
+def _copy_name(path: Path, file: Path, reason: str = "damaged") -> Path:
+    """Name the copy of a file before it changes: in the folder of backups, by the second."""
     stamp = dt.datetime.now().strftime("%Y-%m-%d-%H%M%S")
-    return path.parent / "backups" / f"damaged-{stamp}-{file.name}"
+    return path.parent / "backups" / f"{reason}-{stamp}-{file.name}"
 
 
 def repair(path: Path) -> Repaired | None:
@@ -156,6 +156,12 @@ def copy_whole(path: Path, target: Path) -> tuple[int, list[str]]:
         raise BadInput(
             f"{target} exists already, and a backup replaces nothing. Name another file."
         )
+    if target.resolve().parent == path.resolve().parent and target.name.startswith(f"{path.name}."):
+        # As the database's log it would be read at the next opening.
+        raise BadInput(
+            f"{target.name} is a name that Flipscope keeps for itself beside {path.name}. Name"
+            " another file."
+        )
     for _ in range(_ATTEMPTS):
         with _copied(path) as copy:
             if copy is None:
@@ -175,6 +181,50 @@ def copy_whole(path: Path, target: Path) -> tuple[int, list[str]]:
         f"{path} was written to so fast that no copy of one moment could be taken. Back it up again"
         " when fewer studies run."
     )
+
+
+def go_back(path: Path, backup: Path) -> tuple[int, tuple[Path, ...]]:
+    """Put a backup in the place of a database, after copying what is there: the number of the
+    backup's last commit, and the copies.
+
+    Raises BadInput where the backup is no whole database of Flipscope, or where another process
+    holds the database.
+    """
+    if path.exists() and path.samefile(backup):
+        raise BadInput(f"{backup} is the database itself. Name a backup of it.")
+    if log_of(backup).is_file():
+        raise BadInput(f"{backup} has a log of its own, {log_of(backup).name}: it is no backup.")
+    try:
+        with closing(duckdb.connect(str(backup), read_only=True)) as connection:
+            number = commits.number(connection)
+    except duckdb.Error as error:
+        raise BadInput(
+            f"{backup} is not a backup of Flipscope ({str(error).splitlines()[0]}). Nothing was"
+            " changed."
+        ) from error
+    _check_free(path)
+    copies = tuple(
+        copy_file(file, _copy_name(path, file, "before-restore"))
+        for file in (path, log_of(path))
+        if file.is_file()
+    )
+    with whole_file(path) as draft:
+        shutil.copyfile(backup, draft)
+        # The log goes first: beside another file it would be read into that one.
+        log_of(path).unlink(missing_ok=True)
+    commits.keep_beside(path, number)
+    return number, copies
+
+
+def _check_free(path: Path) -> None:
+    """Raise BadInput where another process has the database open; a damaged one is free."""
+    if not path.is_file():
+        return
+    try:
+        duckdb.connect(str(path), read_only=True).close()
+    except duckdb.Error as error:
+        if "lock" in str(error).lower():
+            raise BadInput(f"{path} is open in another process. Close it, then restore.") from error
 
 
 @contextmanager

@@ -1,0 +1,118 @@
+"""Back to a backup: what was there is kept aside, and nothing is said to be missing."""
+
+import random
+import subprocess
+import sys
+
+import pytest
+
+from flipcore import __main__ as command
+from flipcore.core.errors import BadInput
+from flipcore.store.connection import Store
+from flipcore.store.whole_copy import copy_whole, go_back, log_of, repair
+
+_HOLD = """
+import sys, time
+from pathlib import Path
+from flipcore.store.connection import Store
+store = Store.open(sys.argv[1])
+Path(sys.argv[2]).touch()
+time.sleep(300)
+"""
+
+
+@pytest.fixture
+def path(tmp_path, monkeypatch):
+    monkeypatch.setenv("FLIPSCOPE_HOME", str(tmp_path / "home"))
+    monkeypatch.setenv("FLIPSCOPE_DB", str(tmp_path / "a.duckdb"))
+    write(tmp_path / "a.duckdb", "before")
+    return tmp_path / "a.duckdb"
+
+
+def write(path, key):
+    store = Store.open(path)
+    store.writer.add("store_info", [{"key": key, "value": "1"}]).result(60)
+    store.close()
+
+
+def keys(path):
+    store = Store.open(path)
+    found = {key for (key,) in store.rows("SELECT key FROM store_info")}
+    lost = store.lost
+    store.close()
+    return found & {"before", "after"}, lost
+
+
+def test_restore_goes_back_keeps_what_was_there_and_misses_nothing(path, tmp_path, capsys):
+    copy_whole(path, tmp_path / "copy.duckdb")
+    write(path, "after")
+    log_of(path).write_bytes(b"a log of the file that goes")
+    assert command.main(["restore", str(tmp_path / "copy.duckdb")]) == 0
+    assert "before-restore-" in capsys.readouterr().out
+    assert keys(path) == ({"before"}, "")
+    (kept,) = (tmp_path / "backups").glob("*.duckdb")
+    assert keys(kept)[0] == {"before", "after"}
+    assert [file.read_bytes() for file in (tmp_path / "backups").glob("*.wal")] == [b"a log of the file that goes"]
+
+
+def test_restore_makes_a_database_where_there_is_none(path, tmp_path):
+    copy_whole(path, tmp_path / "copy.duckdb")
+    path.unlink()
+    assert go_back(path, tmp_path / "copy.duckdb")[1] == ()
+    assert keys(path) == ({"before"}, "")
+
+
+def test_what_is_no_backup_changes_nothing(path, tmp_path, capsys):
+    (tmp_path / "none.duckdb").write_bytes(b"no database" * 999)
+    copy_whole(path, tmp_path / "log.duckdb")
+    log_of(tmp_path / "log.duckdb").touch()
+    for name, why in (("none", "not a backup"), ("log", "a log of its own"), ("a", "the database itself")):
+        assert command.main(["restore", str(tmp_path / f"{name}.duckdb")]) == 1
+        assert why in capsys.readouterr().err
+    assert keys(path)[0] == {"before"} and not (tmp_path / "backups").exists()
+
+
+def test_a_backup_never_takes_the_name_of_a_file_beside_the_database(path):
+    for end in ("wal", "results"):
+        with pytest.raises(BadInput, match="keeps for itself"):
+            copy_whole(path, path.with_name(f"{path.name}.{end}"))
+    assert keys(path)[0] == {"before"}
+
+
+@pytest.mark.slow
+def test_a_database_that_is_open_elsewhere_is_not_replaced(path, tmp_path):
+    copy_whole(path, tmp_path / "copy.duckdb")
+    ready = tmp_path / "ready"
+    holder = subprocess.Popen([sys.executable, "-c", _HOLD, str(path), str(ready)])
+    try:
+        while not ready.exists():
+            assert holder.poll() is None
+        with pytest.raises(BadInput, match="open in another process"):
+            go_back(path, tmp_path / "copy.duckdb")
+    finally:
+        holder.kill()
+        holder.wait(30)
+
+
+@pytest.mark.parametrize("kind", ["noise", "zeros", "another file", "its own file", "a folder"])
+def test_repair_of_a_log_that_is_none_is_a_sentence_and_keeps_the_file(path, tmp_path, kind):
+    log, noise = log_of(path), random.Random(7)
+    if kind == "a folder":
+        log.mkdir()
+    else:
+        content = {
+            "noise": noise.randbytes(5_000),
+            "zeros": bytes(5_000),
+            "another file": b"PK" + noise.randbytes(3_000),
+            "its own file": path.read_bytes(),
+        }
+        log.write_bytes(content[kind])
+    try:
+        repaired = repair(path)
+    except BadInput as error:
+        assert str(path) in str(error)
+    else:
+        assert repaired is None or repaired.n_kept > 0
+    if kind == "a folder":
+        log.rmdir()
+    assert keys(path)[0] == {"before"}
