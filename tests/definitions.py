@@ -12,7 +12,7 @@ import numpy as np
 
 from flipcore.core.errors import BadInput
 from flipcore.protocols.rotation import Votes
-from flipcore.stats.base.ranking import auc
+from flipcore.stats.base.separability import auc
 from flipcore.stats.flips import disagreement
 from flipcore.stats.flips.coded_answers import CodedAnswers
 from flipcore.stats.flips.decomposition import COLUMNS, decompositions, item_rates

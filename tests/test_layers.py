@@ -198,7 +198,7 @@ def test_an_import_that_no_law_allows_is_seen(module, name):
 # Contract of pyproject.toml -> a module and the line that breaks it
 PLANTED = {
     "Layers: a package": ("core/errors.py", "from flipcore.reports.whole_study import whole_study"),
-    "Statistics: the base below": ("stats/base/intervals.py", "from flipcore.stats.memory.pearl import perm_maxdrop"),
+    "Statistics: the base below": ("stats/base/intervals.py", "from flipcore.stats.memory.pearl_analysis import perm_maxdrop"),
     "Statistics know numbers": ("stats/ranking/__init__.py", "from flipcore.datasets.loading import load_report"),
     "Axes, readouts and models": ("axes/framing.py", "from flipcore.datasets.loading import load_report"),
     "A model is asked": ("models/slots.py", "from flipcore.extractors.written_answer import Regex"),

@@ -424,16 +424,32 @@ def _readout_claim(pair: ReadoutPair, p: float, n_tests: int) -> Claim:
         f"{scores.second_only:,}{partly}."
     )
     detail = f"{only} Unpaired, as harnesses print it: {unpaired.text_points()}."
-    if not asserted:
-        detail += f" {p_text(p)}."
-    if n_tests > 1:
-        detail += f" p corrected for {n_tests} checks of this log (false-discovery rate)."
-    if pair.clusters is not None:
-        detail += f" {CLUSTERS_LIKE_SEEN}"
+    return _compared(READOUTS_DIFFER, sentence, detail, gap, p, pair.clusters, _checks(n_tests))
+
+
+def _checks(n_tests: int) -> str:
+    return f"{n_tests} checks of this log (false-discovery rate)" if n_tests > 1 else ""
+
+
+def _compared(
+    assertion: Assertion,
+    sentence: str,
+    detail: str,
+    gap: Estimate,
+    p: float,
+    clusters: np.ndarray | None,
+    family: str,
+) -> Claim:
+    """Claim a difference if its p is small enough; `family` names the tests that p is of, "" for
+    a single one."""
+    asserted = bool(p <= assertion.error_rate)
+    # The sentence of a difference that is shown says its p already.
+    parts = [detail, "" if asserted else f"{p_text(p)}."]
+    parts += [f"p corrected for {family}." if family else ""]
+    parts += ["" if clusters is None else CLUSTERS_LIKE_SEEN]
     outcome, numbers = "differ" if asserted else "undecided", {"difference": gap, "p": p}
-    return Claim(
-        READOUTS_DIFFER, outcome, sentence, asserted=asserted, detail=detail, numbers=numbers
-    )
+    detail = " ".join(filter(None, parts))
+    return Claim(assertion, outcome, sentence, asserted=asserted, detail=detail, numbers=numbers)
 
 
 def _graded_claim(pair: ReadoutPair, p: float, n_tests: int) -> Claim:
@@ -465,15 +481,8 @@ def _graded_claim(pair: ReadoutPair, p: float, n_tests: int) -> Claim:
         sentence = f"{differ}: {gap.text()} ({higher} − {lower})."
     detail = _grade_words(pair, f"under {pair.first}", f"under {pair.second}")
     if not asserted:
-        detail = f"{_undecided_words(pair, alpha)}{detail} {p_text(p)}."
-    if n_tests > 1:
-        detail += f" p corrected for {n_tests} checks of this log (false-discovery rate)."
-    if pair.clusters is not None:
-        detail += f" {CLUSTERS_LIKE_SEEN}"
-    outcome, numbers = "differ" if asserted else "undecided", {"difference": gap, "p": p}
-    return Claim(
-        READOUTS_DIFFER, outcome, sentence, asserted=asserted, detail=detail, numbers=numbers
-    )
+        detail = _undecided_words(pair, alpha) + detail
+    return _compared(READOUTS_DIFFER, sentence, detail, gap, p, pair.clusters, _checks(n_tests))
 
 
 def _undecided_words(pair: ReadoutPair | GradedPair, alpha: float) -> str:
@@ -701,16 +710,9 @@ def graded_pair_claims(pairs: Sequence[GradedPair], subject: str) -> list[Claim]
             )
         detail = _grade_words(pair, f"of {pair.first}", f"of {pair.second}")
         if not asserted:
-            detail = f"{_undecided_words(pair, alpha)}{detail} {p_text(p)}."
-        if len(pairs) > 1:
-            detail += f" p corrected for {len(pairs)} pairs of models (Holm)."
-        if pair.clusters is not None:
-            detail += f" {CLUSTERS_LIKE_SEEN}"
-        outcome, numbers = "differ" if asserted else "undecided", {"difference": gap, "p": p}
-        claim = Claim(
-            GRADES_DIFFER, outcome, sentence, asserted=asserted, detail=detail, numbers=numbers
-        )
-        claims.append(claim)
+            detail = _undecided_words(pair, alpha) + detail
+        family = f"{len(pairs)} pairs of models (Holm)" if len(pairs) > 1 else ""
+        claims.append(_compared(GRADES_DIFFER, sentence, detail, gap, p, pair.clusters, family))
     return claims
 
 
@@ -870,15 +872,8 @@ def score_consistency(log: AuditInput, frame: pd.DataFrame) -> Iterator[Finding]
                 "whatever stands there."
             )
             claim = description(sentence, "SCORE", detail=detail)
-            yield Finding(
-                "SCORE rate",
-                claim,
-                82,
-                _listed_items(part),
-                str(model),
-                axis="option_order",
-                extractor=str(extractor),
-            )
+            place = (str(model), "option_order", str(extractor))
+            yield Finding("SCORE rate", claim, 82, _listed_items(part), *place)
 
 
 def _places(

@@ -10,8 +10,8 @@ import numpy as np
 from flipcore.claims.claim import Assertion, Claim, description
 from flipcore.stats.base.estimate import MIN_N, Estimate, number_text, p_text
 from flipcore.stats.ranking.order import rank_limits
-from flipcore.stats.score.corrected import Corrected
-from flipcore.stats.score.corrected_difference import (
+from flipcore.stats.score.corrected import (
+    Corrected,
     CorrectedDifference,
     corrected_difference,
     over_pairs,

@@ -6,6 +6,7 @@ of T, and no sentence says so. What is above the noise floor comes first whereve
 measured, and without one nothing is said to be genuine.
 """
 
+import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
@@ -16,10 +17,17 @@ from flipcore.extractors import title_of
 from flipcore.stats.base.estimate import MIN_N, number_text, p_text, percent_text
 from flipcore.stats.base.guarded import CLUSTERS_LIKE_SEEN
 from flipcore.stats.base.multiplicity import holm
-from flipcore.stats.flips.contrast import PartsTest, parts_test
+from flipcore.stats.flips.contrast import (
+    BOTH,
+    PartsTest,
+    detectable_difference,
+    elsewhere,
+    fewest_items,
+    parts_test,
+)
 from flipcore.stats.flips.decomposition import PARTS, THREE, Decomposition, stated_parts
 from flipcore.stats.flips.pooled import ALL_AXES
-from flipcore.stats.flips.power import BOTH, detectable_difference, elsewhere, fewest_items
+from flipcore.stats.flips.predictor import FlipPrediction
 from flipcore.stats.flips.unread import RATES
 from flipcore.text.counts import count_of
 
@@ -640,3 +648,29 @@ def _size_word(difference: float) -> str:
     if difference >= 0.3:
         return "a large"
     return "a medium" if difference >= 0.15 else "a small"
+
+
+# The numbers of the flip predictor, as a description. That it "predicts flips beyond the axis" is
+# not claimed: the error rate of such a sentence has not been simulated.
+
+
+def prediction(fit: FlipPrediction) -> Claim:
+    """Give the out-of-fold AUC beside that of the axis alone, with the permutation p.
+
+    The rest stands in small type.
+    """
+    slope = f"{number_text(fit.slope)}: 1 is calibrated, below 1 overconfident."
+    # A regression of flips on predictions has no slope then.
+    if math.isnan(fit.slope):
+        slope = "none: the predictions do not vary, or they separate flips from the rest."
+    detail = (
+        f"Brier score {number_text(fit.brier, 3)}, {number_text(fit.brier_constant, 3)} for "
+        f"always saying the mean; {fit.n_rows:,} item-axis rows ({fit.n_dropped:,} dropped for a "
+        f"missing feature). Calibration slope {slope}"
+    )
+    return description(
+        f"Out-of-fold AUC {fit.auc.text()}; the axis alone gives {number_text(fit.auc_by_axis)} "
+        f"({p_text(fit.p)}).",
+        detail=detail,
+        p=fit.p,
+    )

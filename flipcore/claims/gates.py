@@ -7,8 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from flipcore.claims.claim import Assertion, Claim, description
-from flipcore.stats.base.gate_looks import ANY_LOOK
-from flipcore.stats.base.gate_rules import JudgeGate, ParaphraseGate
+from flipcore.stats.base.gate_rules import ANY_LOOK, JudgeGate, ParaphraseGate
 
 # Wilson's one-sided 0.025 is at most 0.0281 (at 54 pairs) if 50 pairs or more were reviewed,
 # computed exactly: hence 0.03.

@@ -6,9 +6,9 @@ from typing import Any
 from flipcore.claims.claim import Assertion, Claim, description
 from flipcore.stats.base.estimate import MIN_N, Estimate, number_text, p_text, percent_text
 from flipcore.stats.holdout.comparison import Comparison
-from flipcore.stats.holdout.map_quality import MapQuality
 from flipcore.stats.holdout.neighbours import Mixing
 from flipcore.stats.holdout.ngrams import NgramTable
+from flipcore.stats.holdout.projection import MapQuality
 
 ALPHA = 0.05
 _NULL = (

@@ -5,8 +5,7 @@ from dataclasses import dataclass
 
 from flipcore.claims.claim import Claim, description
 from flipcore.stats.base.estimate import MIN_N
-from flipcore.stats.holdout.planning import equivalence_plan
-from flipcore.stats.holdout.starting_margin import StartingMargin
+from flipcore.stats.holdout.planning import StartingMargin, equivalence_plan
 from flipcore.stats.holdout.units import margin_text
 from flipcore.stats.holdout.verdict import (
     DISTINGUISHABLE,

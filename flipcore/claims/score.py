@@ -6,6 +6,7 @@ worded the questions otherwise is then unknown, which is not the same as small.
 
 import math
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 
 from flipcore.claims.claim import Assertion, Claim, description
@@ -89,43 +90,24 @@ NOT_ADDING = Assertion(
         "changes add up, questions in families",
     ),
 )
-SHORT_QUESTIONS = Assertion(
-    "score over other questions, about 91%",
-    QUESTIONS.asserts,
-    error_rate=SHORT_RATE,
-    sides=2,
-    family="each score",
-    worlds=_SHORT_WORLDS[-1:],
-)
-SHORT_WHOLE = Assertion(
-    "score over other questions and wordings, about 91%",
-    WHOLE.asserts,
-    error_rate=SHORT_RATE,
-    sides=2,
-    family="each score",
-    worlds=(*_SHORT_WORLDS, _SKEWED),
-)
-SHORT_ELSEWHERE = Assertion(
-    "another wording's score, about 91%",
-    ELSEWHERE.asserts,
-    error_rate=SHORT_RATE,
-    sides=2,
-    family="each score",
-    worlds=(*_SHORT_WORLDS, _SKEWED),
-)
-SHORT_HIGHER = Assertion(
-    "one model scores higher in any wording, about 91%",
-    HIGHER.asserts,
-    error_rate=SHORT_RATE,
-    sides=2,
-    family="all pairs of models, Bonferroni",
-    worlds=(
-        "equal models, few prompts",
-        "equal models, few prompts that suit one or the other",
-        "equal models on questions in clusters",
-        "equal models, few prompts, nearly always right",
-        "an order of five, few prompts: a rank interval misses",
-    ),
+
+
+def _short(assertion: Assertion, *worlds: str) -> Assertion:
+    """Return the same of a score whose interval holds less often than its level says."""
+    name = f"{assertion.name}, about 91%"
+    return replace(assertion, name=name, error_rate=SHORT_RATE, worlds=worlds)
+
+
+SHORT_QUESTIONS = _short(QUESTIONS, _SHORT_WORLDS[-1])
+SHORT_WHOLE = _short(WHOLE, *_SHORT_WORLDS, _SKEWED)
+SHORT_ELSEWHERE = _short(ELSEWHERE, *_SHORT_WORLDS, _SKEWED)
+SHORT_HIGHER = _short(
+    HIGHER,
+    "equal models, few prompts",
+    "equal models, few prompts that suit one or the other",
+    "equal models on questions in clusters",
+    "equal models, few prompts, nearly always right",
+    "an order of five, few prompts: a rank interval misses",
 )
 ASSERTIONS: tuple[Assertion, ...] = (
     *(QUESTIONS, WHOLE, ELSEWHERE, HIGHER, NOT_ADDING),

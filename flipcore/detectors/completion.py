@@ -22,10 +22,9 @@ from flipcore.detectors.detector import Evidence, ScoreDetector
 from flipcore.stats.base.estimate import percent_text
 from flipcore.stats.memory import frames
 from flipcore.stats.memory.exceedance import SetTest, rank, set_test
-from flipcore.stats.memory.gap_truncation import cut_share
+from flipcore.stats.memory.gap_truncation import cut_share, settled_set
 from flipcore.stats.memory.loss_test import finite
 from flipcore.stats.memory.members import Members
-from flipcore.stats.memory.pearl_truncation import settled_set
 
 COMPLETE = 1.0
 

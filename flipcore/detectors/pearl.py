@@ -15,11 +15,10 @@ from flipcore.detectors.detector import Detector, Evidence
 from flipcore.stats.base.estimate import percent_text
 from flipcore.stats.memory import frames, pearl_analysis
 from flipcore.stats.memory.exceedance import set_test
-from flipcore.stats.memory.gap_truncation import cut_share
+from flipcore.stats.memory.gap_truncation import cut_share, settled_set
 from flipcore.stats.memory.members import Members
 from flipcore.stats.memory.pearl_alpha import alpha_tolerance
 from flipcore.stats.memory.pearl_analysis import sensitivities
-from flipcore.stats.memory.pearl_truncation import settled_set
 
 FPR = 0.05
 

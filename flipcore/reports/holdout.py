@@ -49,7 +49,7 @@ from flipcore.stats.holdout.entries import (
     paired_rows,
     source_groups,
 )
-from flipcore.stats.holdout.starting_margin import StartingMargin, starting_margin
+from flipcore.stats.holdout.planning import StartingMargin, starting_margin
 from flipcore.stats.holdout.units import ONE_SIDED, TITLES, axis_text
 from flipcore.stats.holdout.verdict import DIFFICULTY_MARGIN, HoldoutTest, HoldoutVerdict, joined
 from flipcore.store.connection import Store

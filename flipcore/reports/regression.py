@@ -67,29 +67,43 @@ class TaskTable:
 
 
 @dataclass(frozen=True, eq=False)
-class TaskCheck:
-    """One task: its loss under the extractor that decides, and under others that read the stored
-    outputs of both runs.
+class TaskReading:
+    """One task of both runs under the `extractor` that decides, and what else was read of it.
 
-    `outcome` is a verdict of its own where the check has one task or where this one alone fails,
-    else `NO_VERDICT`. `floor` is how often reruns of the old prompt differ in score, NaN where it
-    ran once. `n_old` and `n_new` are the items that each run has a score of, `n_added` those that
-    the old run was never asked.
+    `floor` is how often reruns of the old prompt differ in score, NaN where it ran once. `n_old`
+    and `n_new` are the items that each run has a score of. `other_extractors` read the stored
+    outputs of both runs.
     """
 
     task: str
     extractor: str
+    table: TaskTable
+    other_extractors: Mapping[str, TaskScores]
+    losers: tuple[str, ...]
+    floor: float
+    n_old: int
+    n_new: int
+    margin: float
+
+
+@dataclass(frozen=True, eq=False)
+class TaskCheck:
+    """The loss of one task, with absent scores left out, at their worst and at their best.
+
+    `outcome` is a verdict of its own where the check has one task or where this one alone fails,
+    else `NO_VERDICT`.
+    """
+
+    reading: TaskReading
     loss: Loss
     outcome: str
     worst: Loss
     best: Loss
     other_extractors: Mapping[str, Loss]
-    losers: tuple[str, ...]
-    floor: float
-    n_old: int
-    n_new: int
-    n_absent: int
-    n_added: int
+
+    @property
+    def task(self) -> str:
+        return self.reading.task
 
     @property
     def sentence(self) -> str:
@@ -99,16 +113,26 @@ class TaskCheck:
             return f"{self.task}: {verdict}{why_not_judged(self.loss)}."
         return (
             f"{self.task}: {verdict}{change_text(self.loss)} on {count_of(self.loss.n, 'item')} by"
-            f" {title_of(self.extractor).lower()}; margin"
+            f" {title_of(self.reading.extractor).lower()}; margin"
             f" {amount_text(self.loss.margin, self.loss.scale)}."
         )
 
     def notes(self) -> Iterator[str]:
         """Notes on the verdict: absent scores, reruns, other extractors, what would decide it."""
-        yield from self._absence()
+        n_absent, n_added = self.reading.table.n_absent, self.reading.table.n_added
+        if n_absent:
+            yield (
+                f"{count_of(n_absent, 'item lacks a score', 'items lack scores')} in one run:"
+                f" {self.reading.n_old:,} items of the old run and {self.reading.n_new:,} of the"
+                f" new one have one. At their worst: {change_text(self.worst)}; at their best:"
+                f" {change_text(self.best)}."
+            )
+        if n_added:
+            added = count_of(n_added, "item is", "items are")
+            yield f"{added} only in the new run and not compared."
         yield f"{count_of(self.loss.n_fell, 'item')} fell, {self.loss.n_rose:,} rose."
-        if not math.isnan(self.floor):
-            share = number_text(100 * self.floor, 0)
+        if not math.isnan(self.reading.floor):
+            share = number_text(100 * self.reading.floor, 0)
             yield (
                 f"Reruns of the old run differ in {share}% of its items' pairs of runs; the limits"
                 " hold this noise."
@@ -119,25 +143,11 @@ class TaskCheck:
                 f" {change_text(loss)}."
             )
         # Where scores are absent, asking for them again decides it, not more items.
-        n_more = 0 if self.n_absent else _n_more(self.loss)
+        n_more = 0 if n_absent else _n_more(self.loss)
         if self.outcome == UNDECIDED and n_more:
             yield (
                 f"About {n_more:,} more items would decide it four times in five, should the loss"
                 " stay what it is."
-            )
-
-    def _absence(self) -> Iterator[str]:
-        if self.n_absent:
-            yield (
-                f"{count_of(self.n_absent, 'item lacks a score', 'items lack scores')} in one run:"
-                f" {self.n_old:,} items of the old run and {self.n_new:,} of the new one have one."
-                f" At their worst: {change_text(self.worst)}; at their best:"
-                f" {change_text(self.best)}."
-            )
-        if self.n_added:
-            yield (
-                f"{count_of(self.n_added, 'item is', 'items are')} only in the new run and not"
-                " compared."
             )
 
 
@@ -201,7 +211,7 @@ class RegressionCheck:
             amount_text(self.margin, self._mean.scale),
             tuple(task.task for task in self.tasks),
             self.missing,
-            sum(task.n_absent for task in self.tasks),
+            sum(task.reading.table.n_absent for task in self.tasks),
         )
         return verdict_claim(self.bounds, names)
 
@@ -269,9 +279,9 @@ class RegressionCheck:
             lines.append(self.mean_sentence)
         for task in self.tasks:
             lines += [task.sentence, *(f"  {note}" for note in task.notes())]
-            if task.losers:
-                more = " …" if len(task.losers) > N_NAMED else ""
-                lines.append(f"  Fell: {', '.join(task.losers[:N_NAMED])}{more}")
+            if losers := task.reading.losers:
+                more = " …" if len(losers) > N_NAMED else ""
+                lines.append(f"  Fell: {', '.join(losers[:N_NAMED])}{more}")
         return "\n".join(lines)
 
     def markdown(self) -> str:
@@ -286,15 +296,16 @@ class RegressionCheck:
             title = f"mean of {len(self.tasks)} tasks"
             lines.append(_row(title, self._mean_outcome, self._mean, extractor=""))
         for task in self.tasks:
-            lines.append(_row(task.task, task.outcome, task.loss, title_of(task.extractor)))
+            extractor = title_of(task.reading.extractor)
+            lines.append(_row(task.task, task.outcome, task.loss, extractor))
         for name in self.missing:
             undecided = f"{_WORD[UNDECIDED]} | 0 | missing from the new run"
             lines.append(f"| {_cell(name)} | {undecided} | | |")
         for task in self.tasks:
             lines += ["", f"**{task.task}**", "", *(f"- {note}" for note in task.notes())]
-            if task.losers:
-                listed = "".join(f"- `{item}`\n" for item in task.losers)
-                title = f"{count_of(len(task.losers), 'item')} that fell"
+            if losers := task.reading.losers:
+                listed = "".join(f"- `{item}`\n" for item in losers)
+                title = f"{count_of(len(losers), 'item')} that fell"
                 lines += ["", f"<details><summary>{title}</summary>\n\n{listed}</details>"]
         return "\n".join(lines) + "\n"
 
@@ -334,12 +345,12 @@ class RegressionCheck:
                 "task": task.task,
                 "outcome": task.outcome,
                 "sentence": task.sentence,
-                "reader": task.extractor,
+                "reader": task.reading.extractor,
                 **_numbers(task.loss),
                 "at_worst": _numbers(task.worst),
                 "at_best": _numbers(task.best),
-                "n_absent": task.n_absent,
-                "fell": list(task.losers),
+                "n_absent": task.reading.table.n_absent,
+                "fell": list(task.reading.losers),
                 "notes": list(task.notes()),
                 "other_readers": by_others,
             }
@@ -459,22 +470,7 @@ def _model(frame: pd.DataFrame, name: str, side: str) -> str:
     return name or models[0]
 
 
-@dataclass(frozen=True, eq=False)
-class _Reading:
-    """One task of both runs under the extractor that decides, and what else was read of it."""
-
-    task: str
-    extractor: str
-    table: TaskTable
-    other_extractors: Mapping[str, TaskScores]
-    losers: tuple[str, ...]
-    floor: float
-    n_old: int
-    n_new: int
-    margin: float
-
-
-def _task_check(reading: _Reading, bounds: Bounds, place: int) -> TaskCheck:
+def _task_check(reading: TaskReading, bounds: Bounds, place: int) -> TaskCheck:
     if len(bounds.left_out.tasks) == 1:
         outcome = bounds.outcome
     elif not bounds.left_out.tasks[place].is_judged:
@@ -485,21 +481,9 @@ def _task_check(reading: _Reading, bounds: Bounds, place: int) -> TaskCheck:
     other_losses = {}
     for name, scores_read in reading.other_extractors.items():
         other_losses[name] = regression.loss_of([scores_read], reading.margin)
-    return TaskCheck(
-        task=reading.task,
-        extractor=reading.extractor,
-        loss=bounds.left_out.tasks[place],
-        outcome=outcome,
-        worst=bounds.worst.tasks[place],
-        best=bounds.best.tasks[place],
-        other_extractors=other_losses,
-        losers=reading.losers,
-        floor=reading.floor,
-        n_old=reading.n_old,
-        n_new=reading.n_new,
-        n_absent=reading.table.n_absent,
-        n_added=reading.table.n_added,
-    )
+    losses = (sides.tasks[place] for sides in (bounds.left_out, bounds.worst, bounds.best))
+    loss, worst, best = losses
+    return TaskCheck(reading, loss, outcome, worst, best, other_losses)
 
 
 def _read_task(
@@ -510,7 +494,7 @@ def _read_task(
     margin: float,
     *,
     in_points: bool,
-) -> _Reading:
+) -> TaskReading:
     asked = {side: part[part["task"] == task] for side, part in parts.items()}
     rows = {side: part.dropna(subset="score") for side, part in asked.items()}
     read_old = set(rows[_OLD]["extractor"])
@@ -549,7 +533,7 @@ def _read_task(
         if name != extractor and (name in EXTRACTORS or name in new.scorer_names):
             # Other extractors say right or wrong, whatever the scale of the scorer.
             other_extractors[name] = _task_scores(_by_item(rows, name, MEAN), clusters, 1.0)
-    return _Reading(
+    return TaskReading(
         task,
         extractor,
         table,

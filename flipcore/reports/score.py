@@ -412,11 +412,6 @@ class ScoreReport(Answer):
         is_short = any(pair.bar.is_short("wordings") for pair in self.differences)
         return (claims.rank_claim(names, best.tolist(), worst.tolist(), is_short=is_short),)
 
-    def score_of(self, model: str) -> float:
-        """NaN of a model that is not here."""
-        model_score = self.find_model(model)
-        return model_score.bar.value if model_score else math.nan
-
     @property
     def whole_claims(self) -> tuple[Claim, ...]:
         """The sentences of the models whose wordings were measured."""

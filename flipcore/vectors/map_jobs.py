@@ -10,8 +10,13 @@ import numpy as np
 from flipcore.core.errors import FlipscopeError
 from flipcore.core.records import Item, digest
 from flipcore.stats.holdout.entries import entry_text
-from flipcore.stats.holdout.map_quality import MapQuality, map_quality
-from flipcore.stats.holdout.projection import MIN_DISTANCE, N_NEIGHBOURS, why_no_umap
+from flipcore.stats.holdout.projection import (
+    MIN_DISTANCE,
+    N_NEIGHBOURS,
+    MapQuality,
+    map_quality,
+    why_no_umap,
+)
 from flipcore.store.connection import Store
 from flipcore.store.queries import vectors
 from flipcore.vectors.map_process import begin, umap_places

@@ -11,7 +11,7 @@ from flipcore.annotation.judge_labels import Pairs, labelled_pairs
 from flipcore.charts.flips import sequence
 from flipcore.claims import flips
 from flipcore.claims.claim import Claim
-from flipcore.claims.flip_predictions import prediction
+from flipcore.claims.flips import prediction
 from flipcore.core.records import FIRST_TOKEN, IDENTITY
 from flipcore.extractors import title_of
 from flipcore.reports.browser_data import levels, verdicts
@@ -138,12 +138,10 @@ def _table(cells: list[Decomposition], claims: list[Claim], temperature: float |
 def _warnings(cells: list[Decomposition]) -> None:
     """Warn about unreadable answers, each warning once."""
     for cell in cells:
-        # A flag is no part of a claim, so it is said even where nothing is claimed.
-        for flag in cell.nulls.flags:
-            st.warning(
-                plain(f"{cell.axis.replace('_', ' ')}, {title_of(cell.extractor).lower()}: {flag}"),
-                icon=":material/warning:",
-            )
+        # A warning is no part of a claim, so it is said even where nothing is claimed.
+        for warning in cell.warnings:
+            place = f"{cell.axis.replace('_', ' ')}, {title_of(cell.extractor).lower()}"
+            st.warning(plain(f"{place}: {warning}"), icon=":material/warning:")
 
 
 # Locks and decisions of every release are stored under this name.

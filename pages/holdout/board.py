@@ -10,7 +10,7 @@ from flipcore.reports.browser_data.board import Board
 from flipcore.reports.browser_data.margins import board, waiting_board
 from flipcore.reports.holdout import START, set_facts
 from flipcore.reports.holdout_sets import Sets
-from flipcore.stats.holdout.starting_margin import StartingMargin, starting_margin
+from flipcore.stats.holdout.planning import StartingMargin, starting_margin
 from flipcore.stats.holdout.verdict import simultaneous
 from flipcore.store.queries import holdout, locks
 from pages.common import modes, record, screen, session

@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 from flipcore.claims import flips
-from flipcore.claims.flip_predictions import prediction
+from flipcore.claims.flips import prediction
 from flipcore.claims.plans import equality_plan, gap_plan
 from flipcore.reports.flips import surface_claim
 from flipcore.reports.study import study_report

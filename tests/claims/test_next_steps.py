@@ -7,9 +7,8 @@ import pytest
 
 from flipcore.claims.next_steps import SetFacts, next_step
 from flipcore.core.randomness import generator
-from flipcore.stats.holdout.planning import equivalence_plan
+from flipcore.stats.holdout.planning import StartingMargin, equivalence_plan, starting_margin
 from flipcore.stats.holdout.semantic import mmd2_cos
-from flipcore.stats.holdout.starting_margin import StartingMargin, starting_margin
 from flipcore.stats.holdout.verdict import TESTS
 from tests.claims.test_holdout import with_outcome
 

@@ -22,7 +22,7 @@ MODULES = {  # the one adapter from the names of the file to where they stand
         "tests.definitions",
     ),
     "pearl": (
-        "flipcore.stats.memory.pearl",
+        "flipcore.stats.memory.pearl_analysis",
         "flipcore.stats.memory.pearl_alpha",
         "flipcore.axes.bit_flip",
         "flipcore.text.similarity",

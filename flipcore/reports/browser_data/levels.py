@@ -21,8 +21,7 @@ from flipcore.reports.browser_data.level_limits import (
 )
 from flipcore.reports.browser_data.verdicts import OUTCOMES, RULES, Wording, every_pairing, wordings
 from flipcore.stats.base.estimate import coverage_label, without_interval
-from flipcore.stats.base.joint_means import JointMeans
-from flipcore.stats.base.measured_coverage import measured_coverage
+from flipcore.stats.base.joint_means import JointMeans, measured_coverage
 from flipcore.stats.base.resample import N_BOOT
 from flipcore.stats.flips.coded_answers import CodedAnswers
 from flipcore.stats.flips.decomposition import (

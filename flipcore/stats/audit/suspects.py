@@ -27,14 +27,12 @@ HALF = 0.5
 class Suspicion:
     """The suspicion against the key of one item: `other_answer` is the answer that most of the `n`
     answers give of those that are not the key (None without one), `share` the share that give it,
-    `of_key` that of the key; `subject_rate` the rate of agreement against the key in its subject,
-    without it; the higher the `score`, the sooner people should look."""
+    `of_key` that of the key; the higher the `score`, the sooner people should look."""
 
     other_answer: Hashable | None
     share: float
     of_key: float
     n: int
-    subject_rate: float
     score: float
 
     @property
@@ -70,11 +68,8 @@ def suspicions(
     overall = against.mean() if against.size else 0.0
     # Each item is left out of its subject's rate, or agreement on it would count twice.
     rate = (sums[number] - against + PRIOR * overall) / (sizes[number] - 1 + PRIOR)
-    score = share + OF_SUBJECT * rate
-    return [
-        Suspicion(*counts, float(r), float(s))
-        for counts, r, s in zip(most, rate, score, strict=True)
-    ]
+    scores = share + OF_SUBJECT * rate
+    return [Suspicion(*counts, score) for counts, score in zip(most, scores.tolist(), strict=True)]
 
 
 def _most(

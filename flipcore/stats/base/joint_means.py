@@ -4,9 +4,11 @@ Cells of a study (axis, extractor, quantity) are columns, items are rows, and an
 does not have is NaN. The draws are made when a kind of interval first needs them.
 """
 
+import json
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cache, cached_property
+from pathlib import Path
 
 import numpy as np
 
@@ -22,7 +24,6 @@ from flipcore.stats.base.estimate import (
     without_interval,
 )
 from flipcore.stats.base.families import UNIT, FamilyMeans, by_family, few_families
-from flipcore.stats.base.measured_coverage import measured_coverage
 from flipcore.stats.base.proportions import stand_in, wilson
 from flipcore.stats.base.resample import N_BOOT, SLACK, replicate_means
 
@@ -386,3 +387,38 @@ def no_spread_note(skipped: float) -> str:
     return (
         f"{100 * skipped:.0f}% of the resamples had no spread to studentise with, so BCa stands in."
     )
+
+
+# Coverage of the intervals in simulation: how often they really hold the truth.
+# `measured_coverage.json` is written by `python -m tests.lab.simulations.coverage` from planted
+# worlds of 26 to 500 items. An interval that is short is labelled with its measured coverage; one
+# that is too short is shown and nothing is claimed of it.
+
+
+SIGNED = ("A", "A_minus_G")
+TABLE = Path(__file__).with_name("measured_coverage.json")
+
+
+def measured_coverage(
+    kind: str, n: int, *, signed: bool = False, rows: Sequence[dict] | None = None
+) -> float | None:
+    """Return the smallest share of simulated sets whose 95% interval held the truth, over the
+    planted worlds of about `n` items: the largest simulated size that is not above `n`, or the
+    smallest one. `kind` is one of `intervals.KINDS`; `signed` means a difference (A or A − G), not
+    a share. None for a kind that was not simulated. `rows` replace the stored table."""
+    kind_rows = [
+        row
+        for row in rows or _table_rows()
+        if row["kind"] == kind and (row["quantity"] in SIGNED) == signed
+    ]
+    sizes = sorted({row["n"] for row in kind_rows})
+    if not sizes:
+        return None
+    # Coverage improves with n: the next smaller size never promises too much.
+    size = max((size for size in sizes if size <= n), default=sizes[0])
+    return min(row["covered"] for row in kind_rows if row["n"] == size)
+
+
+@cache
+def _table_rows() -> list[dict]:
+    return json.loads(TABLE.read_text(encoding="utf-8"))["rows"]

@@ -17,8 +17,7 @@ from flipcore.core.early_imports import learners
 from flipcore.core.errors import BadInput
 from flipcore.core.randomness import generator
 from flipcore.stats.base.estimate import MIN_N, Estimate
-from flipcore.stats.base.intervals import clopper_pearson, wilson, z_quantile
-from flipcore.stats.base.ranking import auc
+from flipcore.stats.base.intervals import wilson, z_quantile
 
 FitPredict = Callable[[np.ndarray, np.ndarray, np.ndarray], np.ndarray]
 FOLDS = 5
@@ -71,8 +70,8 @@ def balanced_accuracy(labels: np.ndarray, scores: np.ndarray) -> float:
 @dataclass(frozen=True)
 class Separability:
     """Out-of-fold results. `p` is one-sided, (b+1)/(m+1), of balanced accuracy under permutation of
-    the whole cross-validation, `p_below` the same for an accuracy that is too low; `p_limits` its
-    99% interval; `k_correct` of `n` what the source counts. `upper` is a one-sided 95% bound on
+    the whole cross-validation, `p_below` the same for an accuracy that is too low; `k_correct` of
+    `n` is what the source counts. `upper` is a one-sided 95% bound on
     balanced accuracy: the wider of the binomial one and that from the spread of the permutations,
     `null_sd`; never counted from below one half, because guessing worse than a coin is no evidence
     of sameness. `too_few` says why nothing may be claimed, else ""."""
@@ -82,7 +81,6 @@ class Separability:
     null_sd: float
     auc: float
     p: float
-    p_limits: tuple[float, float]
     n_permutations: int
     k_correct: int
     n: int
@@ -177,12 +175,9 @@ def _summary(
         _balanced_limits(y, scores, observed, 0.90)[1],
         max(observed, 0.5) + z_quantile(0.95) * null_sd,
     )
-    low_p, high_p = clopper_pearson(b, m, 0.99)
     p, p_below = ((n + 1) / (m + 1) for n in (b, n_below))
     too_few = _too_few(y, group, paired=paired)
-    return Separability(
-        balanced, upper, null_sd, auc(y, scores), p, (low_p, high_p), m, k, len(y), too_few, p_below
-    )
+    return Separability(balanced, upper, null_sd, auc(y, scores), p, m, k, len(y), too_few, p_below)
 
 
 def _too_few(y: np.ndarray, group: np.ndarray, *, paired: bool) -> str:
@@ -254,3 +249,31 @@ def logistic(X_train: np.ndarray, y_train: np.ndarray, X_test: np.ndarray) -> np
     model = LogisticRegression(C=1.0, class_weight="balanced", max_iter=1_000)
     model.fit((X_train - mean) / scale, y_train)
     return model.predict_proba((X_test - mean) / scale)[:, 1]
+
+
+# Area under the ROC curve, with ties and with weights, so that a bootstrap of items is one matrix
+# of counts.
+
+
+def auc(y: Sequence[int] | np.ndarray, s: Sequence[float] | np.ndarray) -> float:
+    """Return the Mann-Whitney AUC of scores s for y = 1 over y = 0, ties count 1/2; one class only
+    -> NaN."""
+    return float(weighted_auc(np.asarray(y), np.asarray(s, dtype=float), np.ones((1, len(y))))[0])
+
+
+def weighted_auc(y: np.ndarray, s: np.ndarray, weights: np.ndarray) -> np.ndarray:
+    """Return (replicates,) AUC where row i counts weights[:, i] times; NaN where a class has no
+    weight."""
+    if y.size == 0:
+        return np.full(len(weights), np.nan)
+    _, group = np.unique(s, return_inverse=True)
+    order = np.argsort(group, kind="stable")
+    starts = np.flatnonzero(np.diff(group[order], prepend=-1))
+    ones = np.add.reduceat((weights * (y == 1))[:, order], starts, axis=1)
+    zeros = np.add.reduceat((weights * (y != 1))[:, order], starts, axis=1)
+    # Equal scores are one group, whose zeros count half for its ones.
+    below = np.cumsum(zeros, axis=1) - zeros / 2
+    pairs = ones.sum(axis=1) * zeros.sum(axis=1)
+    return np.divide(
+        (ones * below).sum(axis=1), pairs, out=np.full(len(weights), np.nan), where=pairs > 0
+    )

@@ -31,7 +31,7 @@ class CodedAnswers:
     An answer that was cut off or that never came is in no pair, so its code is `ABSENT`;
     `lost[axis, extractor]` marks where that is so; a cell without such an answer has no entry.
     `families` (items,) numbers what an item was made from where several items share one, and is
-    then the unit of resampling; None where no two do. `null_rates` and `unread` hold what the
+    then the unit of resampling; None where no two do. `warnings` and `unread` hold what the
     functions of those names have counted so far: it is the same under every policy.
     """
 
@@ -44,9 +44,7 @@ class CodedAnswers:
     texts: np.ndarray
     lost: Mapping[tuple[str, str], np.ndarray] = field(default_factory=dict)
     families: np.ndarray | None = None
-    null_rates: dict[tuple[str, str], NullRates] = field(
-        default_factory=dict, init=False, repr=False, compare=False
-    )
+    warnings: dict = field(default_factory=dict, init=False, repr=False, compare=False)
     unread: dict = field(default_factory=dict, init=False, repr=False, compare=False)
 
     def is_open(self, axis: str, extractor: str) -> np.ndarray:
@@ -219,36 +217,20 @@ def _refuse_duplicates(
     )
 
 
-@dataclass(frozen=True)
-class NullRates:
-    """Unreadable answers of one (axis, extractor): counts over readouts that are not absent, and
-    the two red flags. Whatever the unreadable answers were, the flip rate of all items lies from
-    `lowest` to `highest` (NaN with several samples)."""
-
-    n_readouts: int
-    n_null: int
-    n_absent: int
-    rate: float
-    base_rate: float
-    perturbed_rate: float
-    lowest: float
-    highest: float
-    flags: tuple[str, ...]
+def unread_warnings(answers: CodedAnswers, axis: str, extractor: str) -> tuple[str, ...]:
+    """Warn where more than 5% of a cell's answers were unreadable, and where base and changed
+    prompts differ in it by more than 2 points; then with the limits of the flip rate, whatever the
+    unreadable answers were."""
+    # The same cell is asked for under each policy and kind of interval.
+    if (axis, extractor) not in answers.warnings:
+        answers.warnings[axis, extractor] = tuple(_warnings(answers, axis, extractor))
+    return answers.warnings[axis, extractor]
 
 
-def null_rates(answers: CodedAnswers, axis: str, extractor: str) -> NullRates:
-    """Count the unreadable answers of a cell. Flags a null rate above 5%, and one that differs by
-    more than 2 percentage points between base and perturbed; a flag comes with the true bounds."""
-    if (axis, extractor) not in answers.null_rates:
-        answers.null_rates[axis, extractor] = _counted_null_rates(answers, axis, extractor)
-    return answers.null_rates[axis, extractor]
-
-
-def _counted_null_rates(answers: CodedAnswers, axis: str, extractor: str) -> NullRates:
+def _warnings(answers: CodedAnswers, axis: str, extractor: str) -> list[str]:
     codes = answers.codes[axis, extractor]
     is_base = np.broadcast_to(answers.base[axis][:, :, None], codes.shape)
-    n_null, n_present = int((codes == NULL).sum()), int((codes != ABSENT).sum())
-    rate = n_null / n_present if n_present else float("nan")
+    rate = _null_share(codes)
     base, perturbed = _null_share(codes[is_base]), _null_share(codes[~is_base])
     flags = []
     if rate > 0.05:
@@ -258,33 +240,16 @@ def _counted_null_rates(answers: CodedAnswers, axis: str, extractor: str) -> Nul
             f"Unreadable answers: {100 * base:.1f}% of base prompts, {100 * perturbed:.1f}% of "
             "changed ones (more than 2 percentage points apart)."
         )
-    lowest, highest = _flip_rate_bounds(codes)
-    if flags and not np.isnan(lowest):
-        flags.append(
-            f"Whatever they were, the flip rate lies between {lowest:.2f} and {highest:.2f}."
-        )
-    return NullRates(
-        n_present,
-        n_null,
-        answers.n_absent[axis, extractor],
-        rate,
-        base,
-        perturbed,
-        lowest,
-        highest,
-        tuple(flags),
-    )
-
-
-def _flip_rate_bounds(codes: np.ndarray) -> tuple[float, float]:
     # Bounds are defined for one sample per variant.
-    if codes.shape[2] != 1:
-        return float("nan"), float("nan")
-    low, high = null_bounds(codes)
-    mask = ~np.isnan(low)
-    if not mask.any():
-        return float("nan"), float("nan")
-    return float(low[mask].mean()), float(high[mask].mean())
+    if flags and codes.shape[2] == 1:
+        lows, highs = null_bounds(codes)
+        is_defined = ~np.isnan(lows)
+        if is_defined.any():
+            low, high = lows[is_defined].mean(), highs[is_defined].mean()
+            flags.append(
+                f"Whatever they were, the flip rate lies between {low:.2f} and {high:.2f}."
+            )
+    return flags
 
 
 def _null_share(codes: np.ndarray) -> float:

@@ -21,7 +21,7 @@ from flipcore.stats.base.estimate import Estimate, missing, without_interval
 from flipcore.stats.base.families import by_family, clustered_mean
 from flipcore.stats.base.joint_means import JointMeans
 from flipcore.stats.base.resample import N_BOOT, SLACK, replicate_means, sign_flip_p
-from flipcore.stats.flips.coded_answers import CodedAnswers, NullRates, null_rates
+from flipcore.stats.flips.coded_answers import CodedAnswers, unread_warnings
 from flipcore.stats.flips.disagreement import between, common, pair_split
 from flipcore.stats.flips.noise_floor import NOT_MEASURED, item_floor, split_floor
 from flipcore.stats.flips.unread import Unread, unread
@@ -100,7 +100,7 @@ class Decomposition:
     n_excluded: int
     n_left_out: int
     floor_source: str
-    nulls: NullRates
+    warnings: tuple[str, ...]
     unread: Unread = field(repr=False, compare=False)
     rule: str = PARTS
     item_values: np.ndarray = field(
@@ -294,7 +294,7 @@ def decompositions(
                 by_name=by_name,
                 share=shares[j],
                 p_artifact=p_artifact,
-                nulls=null_rates(answers, axis, extractor),
+                warnings=unread_warnings(answers, axis, extractor),
                 not_read=unread(answers, axis, extractor, reference, include_base=include_base),
                 level=level,
                 rule=rule,
@@ -313,7 +313,7 @@ def _decomposition(
     by_name: dict[str, Estimate],
     share: Estimate,
     p_artifact: float,
-    nulls: NullRates,
+    warnings: tuple[str, ...],
     not_read: Unread,
     level: float,
     rule: str,
@@ -344,7 +344,7 @@ def _decomposition(
         n_excluded=rates.n_excluded,
         n_left_out=rates.n_left_out,
         floor_source=rates.floor_source,
-        nulls=nulls,
+        warnings=warnings,
         unread=not_read,
         rule=rule,
         item_values=rates.values,

@@ -10,7 +10,7 @@ from flipcore.stats.base.estimate import Estimate
 from flipcore.stats.base.joint_means import joint_means
 from flipcore.stats.base.resample import N_BOOT
 from flipcore.stats.base.simultaneous import SequencePath, bounded_path
-from flipcore.stats.flips.coded_answers import CodedAnswers, NullRates, null_rates
+from flipcore.stats.flips.coded_answers import CodedAnswers
 from flipcore.stats.flips.disagreement import (
     ABSENT,
     NULL,
@@ -41,7 +41,6 @@ class FlipSummary:
     highest: float
     n_items: int
     n_excluded: int
-    nulls: NullRates
     note: str
 
 
@@ -89,7 +88,6 @@ def flip_summary(
         _mean(high),
         n_items,
         len(counts.rate) - n_items,
-        null_rates(answers, axis, extractor),
         note,
     )
 

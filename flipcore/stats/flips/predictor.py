@@ -12,8 +12,8 @@ from flipcore.core.errors import BadInput, MissingPackage
 from flipcore.core.randomness import generator
 from flipcore.core.records import IDENTITY
 from flipcore.stats.base.estimate import Estimate, missing, without_interval
-from flipcore.stats.base.ranking import auc, weighted_auc
 from flipcore.stats.base.resample import N_BOOT_SOURCE, index_draws, monte_carlo_p
+from flipcore.stats.base.separability import auc, weighted_auc
 from flipcore.stats.flips import surface
 
 FEATURES = ("margin", "entropy_bits", "n_prompt_tokens", "n_options", "base_correct")

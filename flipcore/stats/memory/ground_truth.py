@@ -15,7 +15,7 @@ from flipcore.core.errors import BadInput
 from flipcore.stats.base.estimate import MIN_N, Estimate, without_interval
 from flipcore.stats.base.intervals import clopper_pearson, mean_interval, t_quantile, z_quantile
 from flipcore.stats.base.paired import gap_welch
-from flipcore.stats.base.ranking import auc
+from flipcore.stats.base.separability import auc
 from flipcore.stats.memory.pearl_alpha import alpha_conformal, alpha_source, alpha_tolerance
 
 FALSE_POSITIVES = 0.05

@@ -68,14 +68,10 @@ class Components:
     interaction: float
     reruns: float
 
-    def variance(self, n_questions: float, n_wordings: float, n_runs: float) -> float:
-        """Return the variance of a mean over so many of each."""
-        return float(sum(self.parts(n_questions, n_wordings, n_runs)))
-
     def parts(
         self, n_questions: float, n_wordings: float, n_runs: float
     ) -> tuple[float, float, float, float]:
-        """Return that variance in its four parts."""
+        """Return the variance of a mean over so many of each, in its four parts."""
         cells = n_questions * n_wordings
         return (
             self.questions / n_questions,

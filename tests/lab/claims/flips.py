@@ -12,10 +12,9 @@ from flipcore.claims import flips
 from flipcore.claims.flips import ARTIFACT, CLAIMED, GENUINE, OF_BOTH, OF_REFERENCE
 from flipcore.stats.base.guarded import guarded_t
 from flipcore.stats.flips.coded_answers import CodedAnswers
-from flipcore.stats.flips.contrast import BOUNDS
+from flipcore.stats.flips.contrast import BOUNDS, against, detectable_difference
 from flipcore.stats.flips.decomposition import Decomposition, decompositions
 from flipcore.stats.flips.disagreement import ABSENT, NULL
-from flipcore.stats.flips.power import against, detectable_difference
 from flipcore.stats.flips.unread import CONTRASTS, RATES, unread
 from tests.lab.claims.cell import Cell, Simulation
 from tests.lab.simulations.planted import planted_samples

@@ -15,7 +15,7 @@ from flipcore.core.records import Completion, Item
 from flipcore.extractors import extractor_of
 from flipcore.models.batched import Generation
 from flipcore.models.pocket_inference import PocketModel
-from flipcore.stats.memory.pearl import level_means, sensitivity
+from flipcore.stats.memory.pearl_analysis import level_means, sensitivity
 from flipcore.text.similarity import rouge_l_many
 from tests.lab.pocket.choices import framed
 from tests.lab.pocket.world import Entry

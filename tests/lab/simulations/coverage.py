@@ -23,8 +23,7 @@ from flipcore.stats.base.estimate import MIN_CLAIM_FAMILIES, MIN_FAMILIES, MIN_N
 from flipcore.stats.base.families import FamilyMeans
 from flipcore.stats.base.guarded import guarded_limits
 from flipcore.stats.base.intervals import SIGNED, UNIT, mover
-from flipcore.stats.base.joint_means import JointMeans
-from flipcore.stats.base.measured_coverage import TABLE
+from flipcore.stats.base.joint_means import TABLE, JointMeans
 from flipcore.stats.base.simultaneous import bounded_path
 from flipcore.stats.flips.decomposition import COLUMNS
 from flipcore.stats.holdout.verdict import difficulty_test, difficulty_test_clustered

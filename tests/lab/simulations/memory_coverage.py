@@ -17,8 +17,8 @@ from flipcore.stats.base.paired import discordant, gap_welch, mcnemar
 from flipcore.stats.memory.drop_gap import cond_gap, drop_gap_source, gap_score, stud_perm
 from flipcore.stats.memory.loss_test import bh, excess_fraction, pval_conformal, pval_source
 from flipcore.stats.memory.operand_size import operand_check
-from flipcore.stats.memory.pearl import level_means, perm_maxdrop, sensitivity
 from flipcore.stats.memory.pearl_alpha import alpha_conformal, alpha_source, alpha_tolerance
+from flipcore.stats.memory.pearl_analysis import level_means, perm_maxdrop, sensitivity
 from tests.lab.simulations.planted_memory import GAP_SCENARIOS, before_after, gap_sets, loss_differences, pearl_scores
 
 N_BOOT = 499

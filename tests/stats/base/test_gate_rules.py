@@ -12,8 +12,16 @@ from flipcore.core.errors import BadInput
 from flipcore.core.randomness import generator
 from flipcore.stats.base import gate_rules, retention
 from flipcore.stats.base.estimate import Estimate
-from flipcore.stats.base.gate_looks import ANY_LOOK, evidence, false_openings, holds_at_any_look
-from flipcore.stats.base.gate_rules import ACCEPTANCE, MANY_LOOKS, _opens, paraphrase_gate
+from flipcore.stats.base.gate_rules import (
+    ACCEPTANCE,
+    ANY_LOOK,
+    MANY_LOOKS,
+    _opens,
+    evidence,
+    false_openings,
+    holds_at_any_look,
+    paraphrase_gate,
+)
 from flipcore.stats.base.intervals import wilson
 
 # the position test and the re-ask test, both passed: what the tests of kappa need beside it

@@ -11,7 +11,7 @@ from statsmodels.stats.proportion import confint_proportions_2indep, proportion_
 
 from flipcore.core.errors import BadInput
 from flipcore.core.randomness import generator
-from flipcore.stats.base import bootstrap, intervals, measured_coverage
+from flipcore.stats.base import bootstrap, intervals, joint_means
 from flipcore.stats.base import proportions as p
 from flipcore.stats.base.bootstrap import bca_limits, studentized_limits
 from flipcore.stats.base.estimate import SHORT, Estimate, coverage_label
@@ -313,16 +313,16 @@ CODED = coded_answers(readme(60, 5, n=80))
 
 def test_the_interval_of_a_page_holds_what_it_promises_in_every_simulated_world():
     """Replaced before labelled: no default interval is short, so no page starts with a label."""
-    default = [row for row in measured_coverage._table_rows() if row["kind"] == "default"]
+    default = [row for row in joint_means._table_rows() if row["kind"] == "default"]
     assert len(default) == 48 and [row for row in default if row["covered"] < SHORT] == []
 
 
 @pytest.mark.parametrize(("n", "size"), [(12, 26), (26, 26), (49, 26), (50, 50), (10_000, 500)])
 def test_it_takes_the_worst_world_of_the_size_below(n, size):
-    of_size = [row for row in measured_coverage._table_rows() if (row["kind"], row["n"]) == ("percentile", size)]
+    of_size = [row for row in joint_means._table_rows() if (row["kind"], row["n"]) == ("percentile", size)]
     for signed, quantities in ((False, ("T", "G")), (True, ("A", "A_minus_G"))):
         worst = min(row["covered"] for row in of_size if row["quantity"] in quantities)
-        assert measured_coverage.measured_coverage("percentile", n, signed=signed) == worst
+        assert joint_means.measured_coverage("percentile", n, signed=signed) == worst
 
 
 def test_a_short_interval_says_so_and_a_good_one_does_not():
@@ -332,7 +332,7 @@ def test_a_short_interval_says_so_and_a_good_one_does_not():
     assert short.text_points() == "+20.0 points [+10.0, +30.0] (about 90%)"
     columns = np.random.default_rng(1).random((26, 1))
     (((estimate,),),) = (JointMeans(columns, 0, 199).estimates("percentile", [0.95], [(0.0, 1.0)]),)
-    assert estimate.coverage == measured_coverage.measured_coverage("percentile", 26) < SHORT
+    assert estimate.coverage == joint_means.measured_coverage("percentile", 26) < SHORT
 
 
 # Closed-form intervals against published figures, and a count that is none.

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.metrics import roc_auc_score
 
-from flipcore.stats.base.ranking import auc, weighted_auc
+from flipcore.stats.base.separability import auc, weighted_auc
 from tests import naive
 
 ROWS = st.lists(st.tuples(st.integers(0, 1), st.integers(0, 4)), min_size=1, max_size=15)

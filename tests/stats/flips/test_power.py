@@ -6,8 +6,8 @@ import pytest
 
 from flipcore.claims import flips
 from flipcore.core.randomness import generator
-from flipcore.stats.flips import power as module
-from flipcore.stats.flips.power import HALF_BOTH, LARGEST, TWICE_NOISE, detectable_difference, elsewhere, power
+from flipcore.stats.flips import contrast as module
+from flipcore.stats.flips.contrast import HALF_BOTH, LARGEST, TWICE_NOISE, detectable_difference, elsewhere, power
 from tests.lab.claims import flips as worlds
 
 

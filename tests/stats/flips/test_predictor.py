@@ -10,7 +10,7 @@ import pytest
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import roc_auc_score
 
-from flipcore.claims.flip_predictions import prediction
+from flipcore.claims.flips import prediction
 from flipcore.core.errors import BadInput, MissingPackage
 from flipcore.core.randomness import generator
 from flipcore.stats.flips.predictor import _calibration_slope, flip_prediction, predictor_rows

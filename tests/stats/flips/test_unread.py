@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from flipcore.stats.flips.coded_answers import coded_answers, null_rates
+from flipcore.stats.flips.coded_answers import coded_answers, unread_warnings
 from flipcore.stats.flips.disagreement import between, pair_split
 from flipcore.stats.flips.unread import RATES, unread
 
@@ -83,8 +83,8 @@ def test_the_swapped_extractors_have_the_swapped_bounds():
 
 def test_unreadable_and_cut_are_counted_apart():
     answers = coded_answers(rows({"e": [["A", None, "cut", "cut"], ["A", "A", "A", "absent"]]}))
-    nulls = null_rates(answers, "order", "e")
-    assert (nulls.n_null, nulls.n_readouts, nulls.n_absent) == (1, 5, 1) and nulls.rate == pytest.approx(0.2)
+    # One of five that are there is unreadable; two that were cut off and the absent one are not among them.
+    assert unread_warnings(answers, "order", "e")[0] == "20.0% of the answers could not be read (more than 5%)."
     assert answers.is_open("order", "e").sum() == 4
 
 

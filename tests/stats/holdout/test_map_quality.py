@@ -5,7 +5,7 @@ import pytest
 from sklearn.manifold import trustworthiness
 
 from flipcore.core.errors import BadInput
-from flipcore.stats.holdout.map_quality import map_quality
+from flipcore.stats.holdout.projection import map_quality
 
 
 def rows(n=60, d=8):

@@ -9,7 +9,7 @@ from scipy.stats import binomtest
 
 from flipcore.axes import bit_flip
 from flipcore.core.randomness import generator
-from flipcore.stats.memory import pearl
+from flipcore.stats.memory import pearl_analysis
 
 MELVILLE = "Call me Ishmael. Some years ago, never mind how long precisely, having little or no money in my purse."
 
@@ -68,24 +68,24 @@ def test_a_character_of_three_bytes_counts_once():
 
 
 def test_sensitivity_is_the_largest_single_drop_and_may_be_negative():
-    assert pearl.sensitivity([0.2, 0.3, 0.5]) == pytest.approx(-0.1)
-    assert pearl.sensitivity_repository([0.2, 0.3, 0.5]) == pytest.approx(0.2)
+    assert pearl_analysis.sensitivity([0.2, 0.3, 0.5]) == pytest.approx(-0.1)
+    assert pearl_analysis.sensitivity_repository([0.2, 0.3, 0.5]) == pytest.approx(0.2)
 
 
 def test_a_missing_level_is_never_bridged():
-    assert math.isnan(pearl.sensitivity([0.9, math.nan, 0.1]))
-    assert math.isnan(pearl.sensitivity([0.9])) and math.isnan(pearl.sensitivity([]))
+    assert math.isnan(pearl_analysis.sensitivity([0.9, math.nan, 0.1]))
+    assert math.isnan(pearl_analysis.sensitivity([0.9])) and math.isnan(pearl_analysis.sensitivity([]))
 
 
 def test_level_means_drop_missing_samples_and_keep_missing_levels():
-    means = pearl.level_means([[1.0, None, 0.5], [None, math.nan], []])
+    means = pearl_analysis.level_means([[1.0, None, 0.5], [None, math.nan], []])
     assert means[0] == 0.75 and math.isnan(means[1]) and math.isnan(means[2])
 
 
 def test_abruptness_is_one_for_a_cliff_and_a_fifth_for_an_even_decline():
-    assert pearl.abruptness([1, 1, 0, 0, 0, 0]) == 1.0
-    assert pearl.abruptness([1, 0.8, 0.6, 0.4, 0.2, 0]) == pytest.approx(0.2)
-    assert math.isnan(pearl.abruptness([0.5, 0.5, 0.5]))
+    assert pearl_analysis.abruptness([1, 1, 0, 0, 0, 0]) == 1.0
+    assert pearl_analysis.abruptness([1, 0.8, 0.6, 0.4, 0.2, 0]) == pytest.approx(0.2)
+    assert math.isnan(pearl_analysis.abruptness([0.5, 0.5, 0.5]))
 
 
 def test_the_permutation_p_is_that_of_all_regroupings():
@@ -94,23 +94,23 @@ def test_the_permutation_p_is_that_of_all_regroupings():
     pool = [1.0, 0.9, 0.1, 0.2]
     regrouped = [np.mean(pair) - (sum(pool) - sum(pair)) / 2 for pair in itertools.combinations(pool, 2)]
     exact = sum(value >= 0.8 - 1e-12 for value in regrouped) / 6
-    result = pearl.perm_maxdrop(scores, seed=1, m=5_999)
+    result = pearl_analysis.perm_maxdrop(scores, seed=1, m=5_999)
     assert result["sens"] == pytest.approx(0.8)
     assert binomtest(round(result["p"] * 6_000) - 1, 5_999, exact).pvalue > 1e-3
 
 
 def test_the_permutation_p_counts_ties_so_equal_scores_give_one():
-    assert pearl.perm_maxdrop([[0.5] * 10] * 6, m=99) == {"p": 1.0, "sens": 0.0}
+    assert pearl_analysis.perm_maxdrop([[0.5] * 10] * 6, m=99) == {"p": 1.0, "sens": 0.0}
 
 
 def test_the_permutation_p_of_a_missing_level_is_missing():
-    result = pearl.perm_maxdrop([[0.5, 0.4], [None]])
+    result = pearl_analysis.perm_maxdrop([[0.5, 0.4], [None]])
     assert math.isnan(result["p"]) and math.isnan(result["sens"])
 
 
 def test_unequal_numbers_of_samples_keep_their_level_sizes():
     # the first level has one sample, so only a regrouping that puts the 1.0 there drops by 1
-    result = pearl.perm_maxdrop([[1.0], [0.0, 0.0, None, 0.0]], seed=3, m=3_999)
+    result = pearl_analysis.perm_maxdrop([[1.0], [0.0, 0.0, None, 0.0]], seed=3, m=3_999)
     assert binomtest(round(result["p"] * 4_000) - 1, 3_999, 0.25).pvalue > 1e-3
 
 

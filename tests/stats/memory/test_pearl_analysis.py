@@ -8,10 +8,9 @@ from scipy.stats import binomtest
 from flipcore.core.errors import BadInput
 from flipcore.core.randomness import generator
 from flipcore.stats.memory.exceedance import set_test
-from flipcore.stats.memory.pearl import perm_maxdrop, sensitivity
+from flipcore.stats.memory.gap_truncation import settled_set
 from flipcore.stats.memory.pearl_alpha import Setting, alpha_tolerance
-from flipcore.stats.memory.pearl_analysis import alpha_curve, pearl, sensitivities
-from flipcore.stats.memory.pearl_truncation import settled_set
+from flipcore.stats.memory.pearl_analysis import alpha_curve, pearl, perm_maxdrop, sensitivities, sensitivity
 from tests.lab.simulations.planted_memory import pearl_scores
 
 LEVELS = (0.0, 1.0, 2.0, 3.0, 4.0, 5.0)

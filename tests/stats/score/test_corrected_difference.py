@@ -7,8 +7,7 @@ import pytest
 
 from flipcore.core.randomness import generator
 from flipcore.stats.base.families import clustered_mean
-from flipcore.stats.score.corrected import corrected
-from flipcore.stats.score.corrected_difference import corrected_difference, over_pairs
+from flipcore.stats.score.corrected import corrected, corrected_difference, over_pairs
 
 
 def scored(right, misread, n_labels, rng):
