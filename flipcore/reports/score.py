@@ -29,7 +29,7 @@ from flipcore.stats.base.accuracy import tasks_of
 from flipcore.stats.base.estimate import MISSING, Estimate, number_text, p_text, percent_text
 from flipcore.stats.flips.decomposition import default_reference
 from flipcore.stats.ranking.order import rank_limits
-from flipcore.stats.score.absence import absence_matters, absence_words, bounded
+from flipcore.stats.score.absence import MOST_SHARE, absence_matters, absence_words, bounded
 from flipcore.stats.score.additivity import way_gaps
 from flipcore.stats.score.cells import ScoreCells, score_cells
 from flipcore.stats.score.error_bar import Components, ErrorBar, error_bar, shares
@@ -83,7 +83,8 @@ class ModelScore:
     the answers that state none or were cut off, which count as wrong, `gaps` how far each way of
     asking is from the sum of its changes where these were asked one at a time, too,
     `comparable_readers` those whose scores stand beside this one: they read something, and of the
-    same questions; `has_other_prompts` where variants were asked that the score leaves out."""
+    same questions; `has_other_prompts` where variants were asked that the score leaves out;
+    `n_questions_missing` counts those of other models of which this one has no row."""
 
     model: str
     reader: str
@@ -100,6 +101,7 @@ class ModelScore:
     gaps: Mapping[str, Estimate] = field(default_factory=dict)
     comparable_readers: frozenset[str] = frozenset()
     has_other_prompts: bool = False
+    n_questions_missing: int = 0
 
     def at(self, level: float) -> "ModelScore":
         return replace(self, bar=self.bar.at(level))
@@ -143,6 +145,13 @@ class ModelScore:
         )
         if self.absent:
             claim = replace(claim, sentence=f"{claim.sentence} {absence_words(self.absent)}")
+        n_missing, n_asked = self.n_questions_missing, self.bar.cells.shape[0]
+        if n_missing > MOST_SHARE * (n_missing + n_asked):
+            missing = (
+                f"{n_missing:,} of {n_missing + n_asked:,} questions have no row of {self.model}:"
+                " nothing is said of questions like those."
+            )
+            claim = replace(claim, sentence=f"{claim.sentence} {missing}")
         if self.unread < MANY_UNREAD:
             return claim
         unread = f"{percent_text(self.unread)} unread, counted as wrong."
@@ -550,10 +559,12 @@ def score_report(
         settings=settings or {},
     )
     models = []
+    n_questions = part["item_id"].nunique()
     for model in part["model"].unique():
-        model_score = _model_score(_select(part, part["model"] == model), str(model), sample)
-        if model_score:
-            models.append(model_score)
+        of_model = _select(part, part["model"] == model)
+        if model_score := _model_score(of_model, str(model), sample):
+            n_missing = n_questions - of_model["item_id"].nunique()
+            models.append(replace(model_score, n_questions_missing=n_missing))
     if not models:
         return None
     notes = [f"Left out of the wordings: {gates[axis]}" for axis in chosen_axes if axis in gates]

@@ -407,6 +407,16 @@ def test_few_lost_calls_that_could_move_nothing_are_not_spoken_of():
     assert one.absent == 0 and "no score" not in one.claim.text
 
 
+def test_a_score_says_which_questions_of_other_models_it_lacks():
+    """A model that has rows of the easy half alone scores higher, and only on questions like those."""
+    frame = readouts("combined", n=80)
+    is_easy = frame["item_id"].isin(frame["item_id"].unique()[:40])
+    report = score_report(pd.concat([frame, frame[is_easy].assign(model="half")]))
+    words = "40 of 80 questions have no row of half: nothing is said of questions like those."
+    assert words in report.find_model("half").claim.text
+    assert "no row" not in report.find_model("m").claim.text
+
+
 def test_a_lead_that_lost_calls_could_make_up_is_not_claimed():
     frame = readouts("combined", n=200)
     is_wrong = (frame["is_correct"] == False).to_numpy()  # noqa: E712
