@@ -32,6 +32,7 @@ from flipcore.stats.base.families import FamilyMeans
 
 # for the small line of a claim by this test
 CLUSTERS_LIKE_SEEN = "Assumes clusters like those seen."
+POWER_QUANTILE = 0.8416  # of the normal law at .8: found four times in five
 _CORRELATION_LEVEL = 0.05  # one-sided, of the upper limit of a correlation within clusters
 
 
@@ -186,6 +187,27 @@ class TaskMean:
         )
         low = np.min(low_mean - stdtrit(low_df, 1 - alpha) * low_se)
         return float(low), float(np.max(high_mean + stdtrit(high_df, 1 - alpha) * high_se))
+
+    def growth_to_exclude(self, null: float, alpha: float) -> float:
+        """Return how many times as many items would show four times in five that the mean is not
+        `null`, should items and clusters stay like these; infinite where the mean is `null`."""
+        from scipy.optimize import brentq
+        from scipy.special import stdtrit
+
+        gap = abs(null - self.value)
+        if not (self.is_testable and gap > 0):
+            return np.inf
+        mean, se, df = self._guarded(1 if null > self.value else 0)
+        # What one unseen item moves shrinks with the items, the rest with their root.
+        shift, se, df = np.max(np.abs(mean - self.value)), np.max(se), np.min(df)
+
+        def missing(log_growth: float) -> float:
+            growth = np.exp(log_growth)
+            quantiles = stdtrit(df * growth, 1 - alpha) + POWER_QUANTILE
+            return float(shift / growth + quantiles * se / np.sqrt(growth) - gap)
+
+        ends = -5.0, 15.0
+        return float(np.exp(brentq(missing, *ends))) if missing(ends[1]) < 0 else np.inf
 
     def _guarded(self, end: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Mean, standard error and degrees of freedom with the unseen item in each task in turn.

@@ -24,7 +24,7 @@ import numpy as np
 
 from flipcore.stats.base import tango
 from flipcore.stats.base.estimate import MIN_N
-from flipcore.stats.base.guarded import TaskMean, task_mean
+from flipcore.stats.base.guarded import POWER_QUANTILE, TaskMean, task_mean
 from flipcore.stats.base.multiplicity import holm
 
 PASS, FAIL, UNDECIDED = "PASS", "FAIL", "UNDECIDED"
@@ -38,7 +38,7 @@ MEAN_ERROR, SCREEN_ERROR = 0.04, 0.01
 # that lost the margin while clusters rose unequally, a FAIL was false in .063 with 1.35 and in .052
 # with 1.65; where runs only lost, 1.35 passed .073 and 2.5 .052 (a cluster-robust t .124).
 UNSEEN, UNSEEN_RISES_IN_CLUSTERS, UNSEEN_FALLS_IN_CLUSTERS = 1.35, 1.65, 2.5
-_Z = 1.6449 + 0.8416  # one-sided .05 with a power of .80
+_Z = 1.6449 + POWER_QUANTILE  # one-sided .05 with a power of .80
 
 
 @dataclass(frozen=True, eq=False)
@@ -193,6 +193,8 @@ class Loss:
                 return math.log(ERROR) / math.log(1 - margin) if 0 < margin < 1 else math.inf
             # 1.7 is about Student's quantile at .05: the unseen items alone then make the limit.
             return (self._unseen_falls + 1.7 * math.sqrt(self._unseen_falls)) / margin
+        if not self.is_exact and self.is_judged:
+            return self.n * self.mean.growth_to_exclude(margin, ERROR)
         gap = abs(margin - self.mean.value)
         se = math.sqrt(variance / self.mean.variances.size)
         return self.n * (_Z * se / gap) ** 2 if gap else math.inf

@@ -126,3 +126,31 @@ def test_absent_scores_keep_both_verdicts_from_being_said():
     assert Bounds(passes, fails, passes).outcome == UNDECIDED == Bounds(fails, fails, passes).outcome
     assert Bounds(passes, fails, passes).is_open_by_absence
     assert Bounds(passes, passes, passes, has_all_tasks=False).outcome == UNDECIDED
+
+
+def leaning_clusters(draw, n_clusters, size=10):
+    """A run without loss: a third of the items differs, in some clusters more up and in others more down."""
+    clusters = np.repeat(np.arange(n_clusters), size)
+    lean = np.clip(draw.normal(0.0, 0.09, n_clusters), -0.3, 0.3)[clusters]
+    place = draw.random(clusters.size)
+    fell, rose = place < (0.3 + lean) / 2, (place >= (0.3 + lean) / 2) & (place < 0.3)
+    old = np.where(fell, 1.0, np.where(rose, 0.0, draw.random(clusters.size) < 0.7))
+    return TaskScores(old, old - fell + rose, clusters)
+
+
+def test_as_many_items_of_clusters_as_would_decide_decide_four_times_in_five():
+    """By a normal law without the unseen cluster 223 items were said to do, which decide .66."""
+    draw = np.random.default_rng(1)
+    needed = np.median([judge([leaning_clusters(draw, 12)], 0.10).mean.n_to_decide for _ in range(60)])
+    at_that = [judge([leaning_clusters(draw, round(needed / 10))], 0.10).outcome for _ in range(200)]
+    assert 240 < needed < 400 and 0.72 < np.mean([outcome != UNDECIDED for outcome in at_that]) < 0.92
+
+
+def test_few_clusters_that_carry_the_items_need_many_more():
+    """Of 12 clusters one has most items, so that a few more of the same would decide nothing."""
+    sizes = np.array([30, 20, 20, *[10] * 9])
+    clusters = np.repeat(np.arange(12), sizes)
+    grades = np.tile([1.0, 2.0, 3.0, 4.0, 5.0], 32)
+    fall = np.where(clusters < 3, 1.0, -0.5)
+    found = loss(grades, np.clip(grades - fall, 1, 5), 0.3, scale=4.0, clusters=clusters)
+    assert found.outcome == UNDECIDED and found.n_to_decide > 5 * found.n
