@@ -557,10 +557,11 @@ def _may_be_condition(profile: Profile, roles: Roles, name: str) -> bool:
         or (column.is_numeric and not column.is_integer and column.n_distinct > MOST_FRACTIONS)
     ):
         return False
-    if (
-        any(names(last_part(name), kind) for kind in ("people", "judge", "score"))
-        or column.mean_length > 80
-    ):
+    last = last_part(name)
+    # rated_model names who was rated, and grades nobody
+    is_graded_model = words_of(last)[-1:] == ("model",) and not names(last, "judge")
+    is_grade = any(names(last, kind) for kind in ("people", "judge", "score"))
+    if (is_grade and not is_graded_model) or column.mean_length > 80:
         return False
     is_model = names(last_part(name), "model") and column.n_distinct < profile.n_rows
     return is_model or 2 * column.n_distinct <= profile.n_rows
@@ -641,11 +642,13 @@ def _with_scorer(profile: Profile, roles: Roles, grid: Grid) -> Grid:
             and not column.is_numeric
             and 2 <= column.n_distinct <= MOST_LEVELS
         )
-        if (
-            is_name
-            and name not in (*telling_names, *roles.taken)
-            and crosses(profile, telling_names, name)
-        ):
+        if not is_name or name in (*telling_names, *roles.taken):
+            continue
+        # judges need not have graded all outputs
+        is_judge = names(last_part(name), "judge") and _is_nearly_told(
+            profile, [*telling_names, name]
+        )
+        if is_judge or crosses(profile, telling_names, name):
             return replace(grid, scorer=name)
     return grid
 

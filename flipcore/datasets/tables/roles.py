@@ -213,15 +213,17 @@ def _swap(profile: Profile, parts: dict[str, list[str]]) -> dict[str, list[str]]
     other_columns = [name for name in outputs if name not in actual]
     if actual and any("predict" in name.lower() for name in other_columns) and not targets:
         return parts | {OUTPUT: other_columns, TARGET: actual}
+    pair = _pair_of_one_thing(profile)
+    if pair and (not targets or all(set(words_of(name)) <= _KEY_WORDS for name in targets)):
+        # what was classified stands beside both
+        asked = ["text"] if "text" in other_columns and not parts[PROMPT] else parts[PROMPT]
+        return parts | {OUTPUT: [pair[0]], TARGET: [pair[1]], PROMPT: asked}
     if len(other_columns) > 1 and "text" in other_columns and not parts[PROMPT]:
         # beside a prediction, text is what was classified
         return parts | {
             OUTPUT: [name for name in other_columns if name != "text"],
             PROMPT: ["text"],
         }
-    pair = _pair_of_one_thing(profile)
-    if pair and (not targets or all(set(words_of(name)) <= _KEY_WORDS for name in targets)):
-        return parts | {OUTPUT: [pair[0]], TARGET: [pair[1]]}
     if not outputs and targets:
         outputs = _results_like_key(profile, targets) or _final_answers(profile, targets)
         parts = parts | {OUTPUT: outputs}

@@ -15,10 +15,11 @@ def sentence(reading: TableReading) -> str:
     roles, grid = reading.roles, reading.grid
     item = ", ".join(grid.items) or "row"
     parts = [_items_text(reading, item)]
-    if reading.arms and grid.conditions:
-        parts.append(
-            f"{count_of(reading.n_conditions, *_arm_words(grid.conditions))} ({_few(reading.arms)})"
-        )
+    if grid.conditions and (reading.arms or reading.n_conditions > 1):
+        # without a score no arm has a name here
+        arms = reading.arms or reading.shape.models or grid.conditions
+        n_arms = count_of(reading.n_conditions, *_arm_words(grid.conditions))
+        parts.append(f"{n_arms} ({_few(arms)})")
     if grid.variants:
         parts.append(f"variants ({', '.join(grid.variants)})")
     if grid.run or grid.is_rerun or reading.n_runs == 1:

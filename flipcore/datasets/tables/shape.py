@@ -291,7 +291,26 @@ def _models_with_affixes(profile: Profile) -> tuple[str, ...]:
         n_columns = len(stems) * len(affix_set)
         if (holds_output or are_models) and n_columns > most and not _is_part(stems, best):
             best, most = _called(profile, stems, affix_set), n_columns
+            if len(affix_set) >= SHARED_COLUMNS and holds_output and has_score:
+                best = _with_alike(profile, best, affix_set)
     return best
+
+
+def _with_alike(profile: Profile, stems: Sequence[str], affixes: frozenset[str]) -> tuple[str, ...]:
+    """Add the systems that are called like something else and have every column of the others:
+    cot_answer, cot_correct, cot_time.
+    """
+    found = list(stems)
+    for name in profile.names:
+        for affix in affixes:
+            stem = name[: -len(affix) - 1]
+            is_called = affix and name.endswith(affix) and name[len(stem) : len(stem) + 1] in SIGNS
+            if not is_called or not stem or stem in found:
+                continue
+            is_other = any(names(stem, kind) for kind in ("target", "people", "judge", "prompt"))
+            if not is_other and all(_column_of(profile, stem, other) for other in affixes):
+                found.append(stem)
+    return tuple(found)
 
 
 def _called(profile: Profile, stems: Sequence[str], affixes: frozenset[str]) -> tuple[str, ...]:

@@ -581,3 +581,60 @@ def test_numbers_that_never_agree_are_asked_about(tmp_path):
     assert asked(read(tmp_path, rows)) == ["match"]
     none = [row | {"answer": "It is not known."} for row in rows]
     assert asked(read(tmp_path, none)) == []
+
+
+def test_a_system_called_like_a_way_of_asking_is_beside_the_others(tmp_path):
+    """`cot` was left out: its answers, scores and times were "not used"."""
+    rows = []
+    for i in range(24):
+        row = {"question": f"What is {i} + {i}?", "gold": str(2 * i)}
+        for k, system in enumerate(("fast", "cot", "vote"), start=2):
+            row |= {
+                f"{system}_answer": f"That makes {2 * i}.",
+                f"{system}_correct": int(i % k > 0),
+                f"{system}_time": i + k / 7,
+            }
+        rows.append(row)
+    reading = read(tmp_path, rows)
+    assert set(reading.arms) == {"fast", "cot", "vote"} and not reading.questions
+    assert round(reading.scores["cot", "correct"], 3) == round(sum(i % 3 > 0 for i in range(24)) / 24, 3)
+
+
+def test_a_rated_model_is_a_model_beside_judges_that_graded_some(tmp_path):
+    """The models were pooled, as three reruns graded by six judges."""
+    models = ("small", "middle", "large")
+    rows = [
+        {"prompt": f"Explain part {i}.", "judge_model": judge, "rated_model": rated, "score": 2 + k + (i + j) % 3}
+        for i in range(20)
+        for j, judge in enumerate(models)
+        for k, rated in enumerate(models)
+        if (i + j + k) % 3
+    ]
+    reading = read(tmp_path, rows)
+    assert set(reading.arms) == set(models)
+    assert reading.grid.scorer == "judge_model" and (reading.n_items, reading.n_runs) == (20, 1)
+    assert not reading.questions
+
+
+def test_two_categories_of_one_text_are_the_output_and_the_right_answer(tmp_path):
+    """No right answer was known, because the whole output stood beside them."""
+    rows = []
+    for i in range(30):
+        right, said = ("fair", "unfair")[i % 2], ("fair", "unfair")[(i + (i % 5 == 0)) % 2]
+        rows.append(
+            {"id": i, "text": f"Sentence {i} says something.", "gold_category": right, "pred_category": said}
+            | {"raw_output": f'{{"category": "{said}", "reason": "It says {i}."}}'}
+        )
+    reading = read(tmp_path, rows)
+    assert (reading.roles.output, reading.roles.target, reading.roles.prompts) == ("pred_category", "gold_category", ("text",))
+    assert round(reading.scores["", MATCH], 3) == 0.8
+
+
+def test_models_without_a_score_are_said(tmp_path):
+    """The sentence named no model: 18 questions x 1 run."""
+    rows = [
+        {"question_id": i, "model": model, "question": f"Should {i} be taxed?", "response": f"{model} says yes to {i}, mostly."}
+        for i in range(12)
+        for model in ("small", "large")
+    ]
+    assert sentence(read(tmp_path, rows)).startswith("Read as 12 questions (question_id) × 2 models (model) × 1 run")
