@@ -15,6 +15,7 @@ from flipcore.claims.memory_score import FRESH_IS_LOWER, HIGHER, SCORE_HIGHER
 from flipcore.claims.memory_sets import BEYOND
 from flipcore.claims.memory_truth import SEES, SHIFTS
 from flipcore.stats.base.multiplicity import holm
+from flipcore.text.counts import in_a_row
 
 ANY_DETECTOR = Assertion(
     "some detector sees memory",
@@ -117,7 +118,7 @@ def summary_claim(verdicts: Sequence[Witness], sets: Mapping[str, str], n_contro
             dict.fromkeys(witness.evidence for witness in seeing if witness.items == items)
         )
         if kinds:
-            parts.append(f"{_n_kinds(len(kinds))} ({size}: {_in_a_row(kinds)})")
+            parts.append(f"{_n_kinds(len(kinds))} ({size}: {in_a_row(kinds)})")
     finding = (
         "The model remembers these questions"
         if is_memory
@@ -134,8 +135,3 @@ def _n_kinds(n: int) -> str:
     words = ("no", "one", "two", "three", "four", "five", "six")
     count = words[n] if n < len(words) else str(n)
     return f"{count} kind of evidence says so" if n == 1 else f"{count} kinds of evidence agree"
-
-
-def _in_a_row(words: Sequence[str]) -> str:
-    """Return "losses, rewriting and continuations"."""
-    return " and ".join(filter(None, (", ".join(words[:-1]), words[-1])))

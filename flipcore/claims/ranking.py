@@ -28,7 +28,7 @@ from flipcore.stats.base.guarded import CLUSTERS_LIKE_SEEN
 from flipcore.stats.base.intervals import z_quantile
 from flipcore.stats.ranking.order import AHEAD, BEHIND, NOT_COMPARED, OPEN, TIED, Order, rank_limits
 from flipcore.stats.ranking.ways import Way
-from flipcore.text.counts import count_of
+from flipcore.text.counts import count_of, in_a_row
 
 WORLDS = (
     "all equal",
@@ -191,9 +191,11 @@ def best_claim(contest: Contest, level: float = LEVEL) -> Claim:
     elif models_behind:
         outcome, n_behind = SOME, len(models_behind)
         behind = f"{models_behind[0]} is" if n_behind == 1 else f"the other {n_behind} are"
+        either = f"One of {len(firsts)} models"
+        if len(firsts) <= MOST_NAMES:
+            either = " or ".join(firsts)
         sentence = (
-            f"{_either(firsts)} is best, undecided which at {level_text(level)}; {behind} "
-            f"behind{unread}."
+            f"{either} is best, undecided which at {level_text(level)}; {behind} behind{unread}."
         )
     else:
         outcome = NONE
@@ -302,10 +304,6 @@ def lead_words(contest: Contest, j: int, k: int, extractor: str, task: str = "")
 def _n_of_both(contest: Contest, j: int, k: int) -> int:
     values = contest.order.scores.values[contest.own_way]
     return int((~np.isnan(values[:, j] - values[:, k])).sum())
-
-
-def _either(names: Sequence[str]) -> str:
-    return " or ".join(names) if len(names) <= MOST_NAMES else f"One of {len(names)} models"
 
 
 def _own_detail(contest: Contest, n: int, models: Sequence[int]) -> str:
@@ -432,14 +430,10 @@ def winners(contest: Contest) -> Claim:
     if not counts:
         return description(f"No model ranks first in any of {combinations}.", firsts=firsts)
     if len(counts) > 1 and set(counts.values()) == {len(ways)}:
-        models = _in_a_row(list(counts)) if len(counts) <= MOST_NAMES else f"{len(counts)} models"
+        models = in_a_row(list(counts)) if len(counts) <= MOST_NAMES else f"{len(counts)} models"
         all_of = "all " if len(ways) > 1 else ""
         return description(f"{models} tie for first in {all_of}{combinations}.", firsts=firsts)
     listed = ", ".join(f"{model} in {n}" for model, n in list(counts.items())[:MOST_NAMES])
     more = f" and {len(counts) - MOST_NAMES} more" if len(counts) > MOST_NAMES else ""
     ties = " (ties count for each)" if sum(counts.values()) > len(ways) else ""
     return description(f"Best in {combinations}: {listed}{more}{ties}.", firsts=firsts)
-
-
-def _in_a_row(names: Sequence[str]) -> str:
-    return " and ".join(filter(None, (", ".join(names[:-1]), names[-1])))

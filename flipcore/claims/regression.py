@@ -1,6 +1,5 @@
 """The verdict of `check` on a new run against an old one: a loss is excluded, shown, or neither."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -95,7 +94,13 @@ def verdict_claim(bounds: Bounds, names: Names) -> Claim:
         sentence = f"PASS: {runs}, a loss of {names.margin} or more is excluded{mean}."
         return Claim(CHECK_PASSES, PASS, sentence, asserted=True, detail=detail, numbers=numbers)
     if outcome == FAIL:
-        place = mean if bounds.is_mean_failing else f" on {_failing_tasks(bounds, names.tasks)}"
+        outcomes = zip(names.tasks, bounds.is_failing, strict=True)
+        failing = [task for task, is_failing in outcomes if is_failing]
+        place = f" on {len(failing)} of {len(names.tasks)} tasks"
+        if bounds.is_mean_failing:
+            place = mean
+        elif len(failing) == 1:
+            place = f" on {failing[0]}"
         sentence = f"FAIL: {runs}, a loss of more than {names.margin} is shown{place}."
         return Claim(CHECK_FAILS, FAIL, sentence, asserted=True, detail=detail, numbers=numbers)
     sentence = f"UNDECIDED: {runs}, {_why_undecided(bounds, names, mean)}."
@@ -125,12 +130,6 @@ def why_not_judged(loss: Loss) -> str:
     if np.min(loss.mean.degrees) <= 0:
         return "a task has too few shared items to judge the mean by"
     return f"the {loss.n:,} shared items come in too few clusters to judge by"
-
-
-def _failing_tasks(bounds: Bounds, tasks: Sequence[str]) -> str:
-    outcomes = zip(tasks, bounds.is_failing, strict=True)
-    failing = [task for task, is_failing in outcomes if is_failing]
-    return failing[0] if len(failing) == 1 else f"{len(failing)} of {len(tasks)} tasks"
 
 
 def _why_undecided(bounds: Bounds, names: Names, mean: str) -> str:

@@ -183,9 +183,11 @@ def _of_kind(
 
 @dataclass(frozen=True, eq=False)
 class MemoryTest:
-    """One detector on the items of one kind: its verdict, what more may be said, and its numbers.
-    `adjusted` is its p after Holm over the family of `n_family`; NaN where there is none. `score`
-    is the published score of the same items, beside which a drop gap is read."""
+    """Verdict of one detector on the items of one kind, with what more may be said and its numbers.
+
+    The claim rests on a p that Holm corrected over `n_family` tests. `score` is the published score
+    of the same items: a drop gap is said together with it.
+    """
 
     items: str
     detector: str

@@ -567,17 +567,16 @@ def judges_of(
     pairs = [_two(frame, first, second) for first, second in combinations(extractors, 2)]
     contestants = []
     for extractor in extractors:
-        own_models = _own_models(model_of[extractor], models) if extractor in model_of else ()
+        if extractor not in model_of:
+            continue
+        # The judge itself, or where it answered nothing the models of its family.
+        judge = model_of[extractor]
+        own_models = tuple(name for name in models if family_of(name) == family_of(judge))
+        if judge in models:
+            own_models = (judge,)
         if own_models:
-            contestants.append(_contestant(extractor, model_of[extractor], own_models, labelled))
+            contestants.append(_contestant(extractor, judge, own_models, labelled))
     return Judges(tuple(pair for pair in pairs if pair), tuple(contestants))
-
-
-def _own_models(judge: str, models: Sequence[str]) -> tuple[str, ...]:
-    """The judge itself, or without it the models of its family."""
-    if judge in models:
-        return (judge,)
-    return tuple(model for model in models if family_of(model) == family_of(judge))
 
 
 def _contestant(

@@ -74,17 +74,19 @@ _DRAWN_AT_RANDOM = re.compile(r"way-(\d+)")
 
 @dataclass(frozen=True, eq=False)
 class ModelScore:
-    """One model under the reference reader. A wording is named by its way
-    ("option_order|rotate-1"). `readers` are the bars of all readers of the same wordings, `changes`
-    that of each axis whose wordings are not among them (the study's own prompt and one change at a
-    time), `own_prompt` the score at that prompt where it is none of the wordings, `own_way` its
-    name, `published` what a log says of itself, `why_not` what withholds the claims, `people` each
-    reader against people's labels of the same outputs where there are any, `unread` the share of
-    the answers that state none or were cut off, which count as wrong, `gaps` how far each way of
-    asking is from the sum of its changes where these were asked one at a time, too,
-    `comparable_readers` those whose scores stand beside this one: they read something, and of the
-    same questions; `has_other_prompts` where variants were asked that the score leaves out;
-    `n_questions_missing` counts those of other models of which this one has no row."""
+    """The score of one model under the reference extractor, `reader`.
+
+    - A wording is named by its way, such as "option_order|rotate-1"; `own_way` is the study's own.
+    - `readers`: the bars of all extractors over the same wordings. Scores of `comparable_readers`
+      may stand beside this one: they read something, and the same questions.
+    - `changes`: the bars of axes whose wordings are not drawn: one change of the own prompt each.
+    - `own_prompt`: the score at the study's own prompt, where that is none of the wordings.
+    - `gaps`: how far each way of asking is from the sum of its changes asked one at a time.
+    - `published`: the score that a log states; `people`: extractors against people's labels.
+    - `unread`: the share of answers that state none or were cut off; they count as wrong.
+    - `why_not`: what withholds the claims; `has_other_prompts`: variants were asked and left out.
+    - `n_questions_missing`: how many questions of other models have no row of this one.
+    """
 
     model: str
     reader: str
@@ -487,10 +489,9 @@ class ScoreReport(Answer):
 
 
 def random_axes(axes: Sequence[str], *, is_recorded: bool) -> tuple[str, ...]:
-    """The axes whose wordings count as drawn at random where nobody chose: ways of asking that the
-    study drew, else those that a recording holds. One change at a time explains a score and draws
-    nothing."""
-    # One change at a time explains a score and draws nothing.
+    """Axes whose wordings count as drawn at random where nobody chose: ways of asking that the
+    study drew, else all that a recording holds."""
+    # Wordings that change one thing each say what moves a score; they are no sample of prompts.
     if COMBINED in axes:
         return (COMBINED,)
     return tuple(axis for axis in axes if axis != IDENTITY) if is_recorded else ()
@@ -510,15 +511,17 @@ def score_report(
     labelled: Sequence[Mapping[str, Any]] = (),
     settings: Settings | None = None,
 ) -> ScoreReport | None:
-    """Report the scores in readouts (`queries.studies.readouts`); None where nothing was judged.
-    `axes` are those whose wordings count as drawn at random (`random_axes`), `closed_gates` axis or
-    extractor -> why it is not claimed, `reported` what logs say of themselves
-    (`queries.audit.reported`), `labelled` what people read
-    (`annotation.judge_labels.labelled_readouts`), `settings` what ways of asking change
-    (`queries.scores.settings`). Of a log with `scorers` of its own (`Study.scorers`) the first is
-    the reader, with its shares or grades where the frame has them (`grades_of`); None where that is
-    no mean, and of a recording with several tasks, which are not pooled. Only what is on the
-    reader's scale is read beside it.
+    """Report the scores in readouts (`queries.studies.readouts`).
+
+    None where nothing was judged, where a log's leading scorer gives no mean, and of a recording
+    with several tasks, which are not pooled. A log's first scorer is the reader; only extractors on
+    its scale are shown beside it.
+
+    - `axes`: those whose wordings count as drawn at random (`random_axes`).
+    - `closed_gates`: axis or extractor -> why it is not claimed.
+    - `scorers`: those of a log (`Study.scorers`); `reported`: scores that it states.
+    - `labelled`: what people read (`annotation.judge_labels.labelled_readouts`).
+    - `settings`: what ways of asking change (`queries.scores.settings`).
     """
     if frame.empty:
         return None

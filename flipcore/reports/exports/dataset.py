@@ -157,7 +157,8 @@ def _card(
     for model, flips in c.flips.items():
         sentences.append(f"- {markdown(f'{model}: {flips.headline.sentence}')}")
     for name, meanings in TABLES.items():
-        columns.append(f"**{name}**\n\n{_meanings(meanings)}")
+        rows = [{"column": column, "meaning": words} for column, words in meanings.items()]
+        columns.append(f"**{name}**\n\n{markdown_text(rows)}")
     return _CARD.format(
         license=f"license: {names[0]}\n" if len(names) == 1 else "license: other\n",
         language=language,
@@ -177,12 +178,6 @@ def _card(
         columns="\n".join(columns),
         # A fence within the declaration would end its block.
         toml=_without_folders(study).to_toml().strip().replace("```", "` ` `"),
-    )
-
-
-def _meanings(columns: Mapping[str, str]) -> str:
-    return markdown_text(
-        [{"column": column, "meaning": words} for column, words in columns.items()]
     )
 
 

@@ -57,18 +57,10 @@ def scale_gaps(
     variance where given. Below two items per set: NaN."""
     first = _losses(*benchmark, guess[0], families[0])
     second = _losses(*control, guess[1], families[1])
-    worse = _losses(
-        np.append(control[0], 1.0),
-        np.append(control[1], 0.0),
-        guess[1],
-        _with_one_more(families[1]),
-    )
+    # One more control item that breaks; it shares its family with none.
+    labels = None if families[1] is None else np.append(_codes(families[1]), -1)
+    worse = _losses(np.append(control[0], 1.0), np.append(control[1], 0.0), guess[1], labels)
     return tuple(_gap(scale, first[scale], second[scale], worse[scale].value) for scale in SCALES)
-
-
-def _with_one_more(families: np.ndarray | None) -> np.ndarray | None:
-    """Return the labels of the items with one more item, which shares its family with none."""
-    return None if families is None else np.append(_codes(families), -1)
 
 
 def _losses(
