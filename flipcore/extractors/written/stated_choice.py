@@ -46,8 +46,8 @@ _REASON = (
     r"(?!well))\b|n['’]t\b"
 )
 # What a text says of one option after another: "A) No. B) Yes."
-_VERDICT = r"(yes|no|true|false|correct|incorrect|right|wrong)"
-_AFFIRMED = frozenset(("yes", "true", "correct", "right"))
+_VERDICT = r"(yes|no|true|false|correct|incorrect|right|wrong|[✓✔✅✗✘❌])"
+_AFFIRMED = frozenset(("yes", "true", "correct", "right", "✓", "✔", "✅"))
 # words of every sentence
 _LONE = frozenset("yes no none all both some any never maybe true false".split())
 _PARENTHESIS = re.compile(r"\s*\([^()\n]{2,80}\)")
@@ -103,8 +103,14 @@ class _Labels:
         )
         self.verdict = re.compile(
             rf"(?<!{languages.WORD})({any_label})[)\]*]*[.:]?[)\]*]*[ \t]*[-–—:]?[ \t*]*{_VERDICT}"
-            r"(?=[\s.,;:!*)]|$)",
+            r"(?=[\s.,;:!*)\uFE0F]|$)",
             re.IGNORECASE,
+        )
+        # "B over C, but D is best": what comes last overrules
+        self.overruled = re.compile(
+            r"[^.!?\n]*\bbut\s+(?:option\s+)?[\"'(*\[]*"
+            rf"({any_label})(?!\w)[)\]*\"'”]*\s+(?:is|seems|looks|would be)\s+"
+            r"(?:the\s+|still\s+|even\s+)*(?:best|better|right|correct|more\s+likely)\b"
         )
         # "B over C": the first is preferred, the second is no further answer
         self.over = re.compile(
@@ -115,7 +121,7 @@ class _Labels:
         )
         self.contrast = re.compile(
             r"[)\]*\"'”]*\s+(?:is|are|was|were|would|could|may|might|seems?|looks?|sounds?)\b"
-            rf"[^.!?\n]*\b(?:but|unless|however|less\s+\w+\s+than)\b[^.!?\n]*?(?<!\w)({any_label})(?!\w)"
+            rf"[^.!?\n]*\b(?:but|unless|however|(?:less\s+\w+|worse)\s+than)\b[^.!?\n]*?(?<!\w)({any_label})(?!\w)"
         )
         self.aside = re.compile(rf"\n|(?<=[^\s(])(?<!\b\w)[.!?](?:\s|$)|{_REASON}", re.IGNORECASE)
         self.several = re.compile(
@@ -204,6 +210,12 @@ class ChoiceText:
         for mark in stated.finditer(text):
             label = self.patterns.label.match(text, mark.end())
             if label and self._stands(label, text):
+                overruled = self.patterns.overruled.match(text, label.end(1))
+                if overruled and overruled[1] != label[1]:
+                    last = _no_choice(
+                        f"The answer names {label[1]} and calls {overruled[1]} better."
+                    )
+                    continue
                 last = last if self._is_denied(label, text) else self._group(label, text)
             else:
                 last = self._worded(text, mark.end()) or last

@@ -31,6 +31,8 @@ def letter(text, options=("oak", "tin", "ash", "elm")):
         ("A: no\nB: yes\nC: no\nD: no", "B"),
         ("A) Incorrect. B) Correct. C) Incorrect. D) Incorrect.", "B"),
         ("A) Yes. B) No. C) No. D) No. So the answer is D.", "D"),
+        ("A) ✗ B) ✓ C) ✗ D) ✗", "B"),
+        ("A: ❌\nB: ✔️\nC: ❌\nD: ❌", "B"),
     ],
 )
 def test_the_option_that_is_plainly_taken_is_read(text, expected):
@@ -46,6 +48,9 @@ def test_the_option_that_is_plainly_taken_is_read(text, expected):
         "It is B unless C.",
         "It's B unless the question means C",
         "C is less likely than B",
+        "C is worse than B",
+        "I would pick B over C, but D is best.",
+        "A) ✓ B) ✓ C) ✗ D) ✗",
         "A) Yes. B) Yes. C) No. D) No.",
         "A) False. B) False. C) False. D) False.",
     ],
