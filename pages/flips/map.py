@@ -219,7 +219,9 @@ def show(study_id: str, line: DeltaGenerator) -> None:
     one_axis = view.opened[0] if len(view.opened) == 1 else None
     answer = map_data.answer(study_id, view.model, view.field, view.faithful, one_axis)
     st.markdown(f"## {plain(answer.text)}")
-    st.caption(plain(answer.detail))
+    # What the parts rest on is said on hover: three lines of numbers push the map out of sight.
+    parts, _, basis = answer.detail.partition(" Noise floor: ")
+    st.caption(plain(parts), help=plain(f"Noise floor: {basis}") if basis else None)
     if unchecked := unchecked_words([answer], map_data.n_labelled_pairs(study_id)):
         st.caption(plain(unchecked))
         st.page_link(

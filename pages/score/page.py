@@ -187,7 +187,10 @@ def board(
 ) -> None:
     """Draw the board, and behind a dot of it the outputs."""
     # The height of the drawn board, wide and narrow: its head and its models.
-    with screen.room("score", 160 + 150 * len(report.models), 380 + 190 * len(report.models)):
+    # A model that was asked in one prompt has no dots for prompts.
+    n, n_with_prompts = len(report.models), sum(bool(score.shares) for score in report.models)
+    wide, narrow = 120 * n + 30 * n_with_prompts, 150 * n + 40 * n_with_prompts
+    with screen.room("score", 160 + wide, 380 + narrow):
         moved, decision, dot = boards.draw(
             scores.board(study_id, _settings(study_id, lock, chosen), lock, mode == "simultaneous"),
             key=f"score-{study_id}-{mode}-{chosen['reader']}-{chosen['role']}-{chosen['axes']}",
