@@ -412,7 +412,7 @@ def _readout_claim(pair: ReadoutPair, p: float, n_tests: int) -> Claim:
     among = count_of(scores.n_items, "item")
     if asserted:
         sentence = (
-            f"{pair.model}: {higher} scores higher than {lower} on the same {among}: "
+            f"{pair.model} scores higher by {higher} than by {lower} on the same {among}: "
             f"{gap.text_points()}, {p_text(p)}."
         )
     else:
@@ -839,7 +839,7 @@ def _prompts(columns: Sequence[FlipColumn], harmless: pd.DataFrame) -> Iterator[
         share = (
             f"{column.mean.text_percent()} of pairs of variants get different {what_differs(part)}"
         )
-        sentence = f"{column.model}: {share} under {change}, read by {name}."
+        sentence = f"{column.model}: {share} under {change}, by {name}."
         detail = f"{n:,} items, counted as on Flips.{span}"
         claim = description(sentence, "flips", detail=detail, flips=column.mean)
         items = tuple(column.rates.index[column.rates > 0])[:N_LISTED]

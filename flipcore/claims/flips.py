@@ -97,15 +97,15 @@ _WORDS = {
 # Over all changes the sentence is a page's headline: in words that need no glossary, with what
 # decides it in the detail.
 _ANSWERS = {
-    ARTIFACT: "{lead} of answers change only because of how they are read ({extractor}){noise}",
-    OF_REFERENCE: "{lead} of answers change only because of how the reference extractor reads "
-    "them{noise}",
-    OF_BOTH: "{lead} of answers change only because of how they are read ({extractor}), others by "
-    "the reference extractor{noise}",
-    GENUINE: "{lead} of answers change because the model changed its answer, not because of how "
-    "it is read{noise}",
-    OPEN: "Undecided whether the model or the extractor changes answers: {lead} change only with "
-    "{extractor}{noise}",
+    ARTIFACT: "{lead|likely} of answers change only because of how they are read ({extractor})",
+    OF_REFERENCE: "{lead|likely} of answers change only because of how the reference extractor "
+    "reads them",
+    OF_BOTH: "{lead|likely} of answers change only because of how they are read ({extractor}), "
+    "others by the reference extractor",
+    GENUINE: "{lead|likely} of answers change because the model changed its answer, not because of "
+    "how it is read",
+    OPEN: "Undecided whether the model or the extractor changes answers: {lead|likely} change only "
+    "when {extractor} reads them",
 }
 _PLACES = {
     "A_plus": "only under this extractor",
@@ -130,9 +130,10 @@ class Verdict:
     over the cells claimed together; NaN where that is not asked. An interval of a contrast at the
     same level agrees with it.
 
-    `sentences[outcome]` has the place {lead} for the leading number with its interval, which alone
-    changes with the level; `leads[outcome]` names its quantity. `decided_by[outcome]` is p, or
-    that unread answers leave it open, if the sentence has no place for it.
+    `sentences[outcome]` has the place {lead}, in a headline {lead|likely}, for the leading number
+    with its interval, which alone changes with the level; `leads[outcome]` names its quantity.
+    `decided_by[outcome]` is p, or that unread answers leave it open, and what reruns did, if the
+    sentence has no place for it.
     """
 
     cell: Decomposition
@@ -329,7 +330,9 @@ def filled(sentence: str, cell: Decomposition, lead: str) -> str:
     """Return a verdict's sentence with its leading number at the cell's own level."""
     # The menu that chooses the kind of interval says what it covers, and so does the table of every
     # estimate.
-    return sentence.replace("{lead}", replace(getattr(cell, lead), coverage=None).text_percent())
+    leading = replace(getattr(cell, lead), coverage=None)
+    sentence = sentence.replace("{lead|likely}", leading.likely_percent())
+    return sentence.replace("{lead}", leading.text_percent())
 
 
 def _undecidable(cell: Decomposition) -> Claim:
@@ -383,14 +386,21 @@ def _verdict(cell: Decomposition, test: PartsTest, p: np.ndarray, p_read: np.nda
         sentences[key] = f"{place(cell)}: {ends[key]}. {rate}."
     if cell.axis == ALL_AXES:
         extractor = title_of(cell.extractor).lower().partition(" (")[0]
-        headline_noise = noise.replace(" beyond", ", beyond")
-        for key, template in _ANSWERS.items():
-            # The leading number is filled in when the level is known.
-            answer = template.format(lead="{lead}", extractor=extractor, noise=headline_noise)
+        for key, answer in _ANSWERS.items():
             unread = _headline_suffix(cell, leads[key], is_beyond_noise=is_beyond_noise)
-            sentences[key] = f"{answer}{unread}."
+            # The leading number is filled in when the level is known.
+            sentences[key] = f"{answer.replace('{extractor}', extractor)}.{unread}"
+        for key, decided in decided_by.items():
+            decided_by[key] = f"{decided}{_reruns_words(noise)}"
     quantities = {key: f"{lead}_excess" if is_beyond_noise else lead for key, lead in leads.items()}
     return Verdict(cell, test, p, sentences, quantities, decided_by)
+
+
+def _reruns_words(noise: str) -> str:
+    if not noise:
+        return ""
+    verb = "count, too" if "included" in noise else "are subtracted"
+    return f"Changes that a rerun alone makes {verb}. "
 
 
 def _parts_sentence(cell: Decomposition) -> str:
@@ -415,14 +425,16 @@ def _unread_suffix(cell: Decomposition, name: str, *, is_beyond_noise: bool = Fa
     return f"; {low} to {high} with {percent_text(max(cell.unread.shares), 1)} unread"
 
 
-def _headline_suffix(cell: Decomposition, name: str, *, is_beyond_noise: bool) -> str:
-    """Return the same for a headline, if the unread answers reach further than its interval."""
+def _headline_suffix(cell: Decomposition, name: str, *, is_beyond_noise: bool = False) -> str:
+    """Return the same as a sentence, if the unread answers reach further than the interval."""
     lead = getattr(cell, f"{name}_excess" if is_beyond_noise else name)
     low, high = _unread_range(cell, name, is_beyond_noise=is_beyond_noise)
     # Within the interval it adds nothing to a headline; small type says it always.
     if lead.low <= low and high <= lead.high:
         return ""
-    return _unread_suffix(cell, name, is_beyond_noise=is_beyond_noise)
+    words = _unread_suffix(cell, name, is_beyond_noise=is_beyond_noise)
+    span, _, share = words.removeprefix("; ").removesuffix(" unread").partition(" with ")
+    return f" It may be {span}, because {share} of answers were not read." if span else ""
 
 
 def _unread_range(cell: Decomposition, name: str, *, is_beyond_noise: bool) -> tuple[float, float]:
@@ -533,10 +545,11 @@ def headline_of(
     if verdict is None:
         name = title_of(extractor).lower()
         text = (
-            f"{cell.T.text_percent()} of pairs of variants get different answers, read by {name} "
-            f"and nothing else{_unread_suffix(cell, 'T')}."
+            "The answer differs between two prompts of one question in "
+            f"{cell.T.likely_percent()} of cases.{_headline_suffix(cell, 'T')}"
         )
-        return description(text, REFERENCE, detail=f"{cell.n_items:,} items.")
+        detail = f"{cell.n_items:,} items, by {name} alone."
+        return description(text, REFERENCE, detail=detail)
     claim = _claim_of(verdict, WHOSE, len(by_place), temperature)
     return claim.not_claimed(_gate_reason(cell, closed_gates or {}))
 

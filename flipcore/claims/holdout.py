@@ -164,7 +164,7 @@ def outcome_claim(test: HoldoutTest) -> Claim:
         sentence = f"The sets differ on {topic} ({p}), {_not_placed(test)}."
     elif outcome == EQUIVALENT:
         sentence = (
-            f"The sets are equivalent on {topic}: {bound_text(test)} lies within the margin "
+            f"The sets are alike on {topic}: {bound_text(test)}, within the margin "
             f"{margin}{_unseen(test)}."
         )
     else:
@@ -248,8 +248,8 @@ def verdict_claim(verdict: HoldoutVerdict) -> Claim:
         return Claim(SETS_DIFFER, verdict.state, sentence, asserted=True, detail=detail)
     if verdict.state == INDISTINGUISHABLE:
         sentence = (
-            f"The sets could have come from the same source: all {len(TESTS)} tests show "
-            "equivalence."
+            f"The sets could have come from the same source: they are alike on all {len(TESTS)} "
+            "tests."
         )
         if by_outcome[WITHIN]:
             sentence = (
@@ -261,8 +261,8 @@ def verdict_claim(verdict: HoldoutVerdict) -> Claim:
     if list(verdict.missing) == [TESTS[-1]] and not by_outcome[UNDECIDED]:
         n = len(verdict.tests)
         sentence = (
-            f"The sets could have one source as far as it was tested: equivalent on {n} of {n} "
-            "tests; the survey was not run."
+            f"The sets could have one source as far as it was tested: alike on {n} of {n} tests; "
+            "the survey was not run."
         )
         if by_outcome[WITHIN]:
             small = _listed(by_outcome[WITHIN])
@@ -271,20 +271,20 @@ def verdict_claim(verdict: HoldoutVerdict) -> Claim:
                 "the survey was not run."
             )
         return Claim(SAME_SOURCE, EQUIVALENT, sentence, asserted=True, detail=with_copies)
-    return Claim(None, verdict.state, f"Undecided: {_counts(verdict, by_outcome)}.", detail=detail)
+    return Claim(None, verdict.state, _undecided(verdict, by_outcome), detail=detail)
 
 
-def _counts(verdict: HoldoutVerdict, by_outcome: dict[str, list[str]]) -> str:
-    """Return "1 of 4 tests shows equivalence, 1 is inconclusive, 2 have not been run"."""
+def _undecided(verdict: HoldoutVerdict, by_outcome: dict[str, list[str]]) -> str:
+    """Return "Undecided: the holdout is like the benchmark on 2 of 4 tests, 2 have …"."""
     n = len(by_outcome[EQUIVALENT])
-    parts = [f"{n or 'none'} of {len(TESTS)} tests show{'' if n > 1 else 's'} equivalence"]
+    parts = [f"the holdout is like the benchmark on {n or 'none'} of {len(TESTS)} tests"]
     for n, singular, plural in (
         (len(by_outcome[WITHIN]), "differs within its margin", "differ within their margins"),
         (len(by_outcome[UNDECIDED]), "is inconclusive", "are inconclusive"),
         (len(verdict.missing), "has not been run", "have not been run"),
     ):
         parts += [f"{n} {singular if n == 1 else plural}"] if n else []
-    return ", ".join(parts)
+    return f"Undecided: {', '.join(parts)}."
 
 
 def _listed(names: Iterable[str]) -> str:
@@ -309,18 +309,20 @@ def inflation_claim(conditions: Sequence[Condition]) -> Claim:
         if model_p < ALPHA and estimate.low > 0 and not estimate.is_too_short:
             n_better += 1
     largest = max(range(len(conditions)), key=lambda i: estimates[i].value)
-    model, size = conditions[largest].model, estimates[largest].text_points()
+    model = conditions[largest].model
+    size, likely = estimates[largest].likely_points()
     if len(conditions) == 1:
-        verb = "answers" if n_better else "is not shown to answer"
-        finding = f"{model} {verb} the benchmark better than the holdout"
-        sentence, detail = f"{finding}: {size}.", f"{p_text(p[0])}."
+        sentence = f"{model} is not shown to score higher on the benchmark: {size}{likely}."
+        if n_better:
+            sentence = f"{model} scores {size} higher on the benchmark than on the holdout{likely}."
+        detail = f"{p_text(p[0])}."
     else:
-        verb = f"{n_better:,} of {len(conditions):,} models answer{'s' * (n_better == 1)}"
+        verb = f"{n_better:,} of {len(conditions):,} models score{'s' * (n_better == 1)}"
         if not n_better:
-            verb = f"None of {len(conditions):,} models is shown to answer"
+            verb = f"None of {len(conditions):,} models is shown to score"
         sentence = (
-            f"{verb} the benchmark better than the holdout; the largest difference is {model}'s, "
-            f"{size}."
+            f"{verb} higher on the benchmark than on the holdout; the largest difference is "
+            f"{model}'s, {size}{likely}."
         )
         detail = "Holm over the models. The largest of several differences is on average too large."
     cut_sentences = [(condition.model, condition.cut_sentence()) for condition in conditions]

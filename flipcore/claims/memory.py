@@ -112,26 +112,29 @@ def summary_claim(verdicts: Sequence[Witness], sets: Mapping[str, str], n_contro
     # The line says no more than the weakest of the verdicts that it sums up.
     is_memory = all(witness.claim.outcome == MEMORY for witness in seeing)
     # Detectors that read one kind of evidence tend to agree, so that a kind counts once.
-    parts = []
+    parts, details = [], []
     for items, size in sets.items():
         kinds = list(
             dict.fromkeys(witness.evidence for witness in seeing if witness.items == items)
         )
         if kinds:
-            parts.append(f"{_n_kinds(len(kinds))} ({size}: {in_a_row(kinds)})")
+            parts.append(_n_kinds(len(kinds), size, is_first=not parts))
+            details.append(f"{size[:1].upper()}{size[1:]}: {in_a_row(kinds)}.")
     finding = (
         "The model remembers these questions"
         if is_memory
         else "These questions are unlike their controls"
     )
-    evidence = "; ".join(parts)
+    detail = f"{' '.join(details)} {detail}"
+    evidence = ", and ".join(parts)
     sentence = f"{finding}. {evidence[:1].upper()}{evidence[1:]}.{score_note}"
     outcome = MEMORY if is_memory else BEYOND
     return Claim(ANY_DETECTOR, outcome, sentence, asserted=True, detail=detail)
 
 
-def _n_kinds(n: int) -> str:
-    """Return "three kinds of evidence agree", "one kind of evidence says so"."""
+def _n_kinds(n: int, size: str, *, is_first: bool) -> str:
+    """Return "three kinds of evidence agree on the 80 problems"; after it "one shows it on …"."""
     words = ("no", "one", "two", "three", "four", "five", "six")
     count = words[n] if n < len(words) else str(n)
-    return f"{count} kind of evidence says so" if n == 1 else f"{count} kinds of evidence agree"
+    kinds = f" kind{'s' * (n > 1)} of evidence" if is_first else ""
+    return f"{count}{kinds} {'shows it' if n == 1 else 'agree'} on the {size}"

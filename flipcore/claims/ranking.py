@@ -182,27 +182,20 @@ def best_claim(contest: Contest, level: float = LEVEL) -> Claim:
     if len(firsts) == 1:
         outcome = FIRST
         rivals, over = "every other model", f" over {names[1]}"
+        size, likely = gap.likely_points()
         if len(ranking) == 2:
             rivals, over = names[1], ""
-        sentence = (
-            f"{names[0]} is better than {rivals} at {level_text(level)}: "
-            f"{gap.text_points()}{over}{unread}."
-        )
+        sentence = f"{names[0]} scores higher than {rivals}, by {size}{over}{likely}{unread}."
     elif models_behind:
         outcome, n_behind = SOME, len(models_behind)
         behind = f"{models_behind[0]} is" if n_behind == 1 else f"the other {n_behind} are"
         either = f"One of {len(firsts)} models"
         if len(firsts) <= MOST_NAMES:
             either = " or ".join(firsts)
-        sentence = (
-            f"{either} is best, undecided which at {level_text(level)}; {behind} behind{unread}."
-        )
+        sentence = f"{either} is best, but which of them is undecided; {behind} behind{unread}."
     else:
         outcome = NONE
-        sentence = (
-            f"No model is shown to be better than another at {level_text(level)}: "
-            f"{_lead(names, gap)}{unread}."
-        )
+        sentence = f"No model is shown to be better than another: {_lead(names, gap)}{unread}."
     more = n_more_items(contest, first, second, level)
     numbers |= {"not_behind": tuple(firsts), "n_more_items": more}
     # Further items cannot decide what unread answers of the present ones leave open.
@@ -255,7 +248,7 @@ def round_up(n: float) -> int:
 def _lead(names: Sequence[str], gap: Estimate) -> str:
     if gap.value == 0:
         return f"{names[0]} and {names[1]} are level"
-    return f"{names[0]} leads {names[1]} by {gap.text_points()}"
+    return f"{names[0]} leads {names[1]} by {''.join(gap.likely_points())}"
 
 
 def lead_claim(contest: Contest, j: int, k: int, extractor: str, level: float = LEVEL) -> Claim:
@@ -269,7 +262,7 @@ def lead_claim(contest: Contest, j: int, k: int, extractor: str, level: float = 
     finding = f"Undecided whether {first} and {second} differ on {n:,} items"
     if asserted:
         finding = f"{first} scores higher than {second} on the same {n:,} items"
-    sentence = f"{finding}, read by {extractor}: {gap.text_points()}."
+    sentence = f"{finding}, by {extractor}: {gap.text_points()}."
     # A large p beside "undecided" is taken for certainty, so it stands in the small line.
     detail = f"{p_text(p)}. {_own_detail(contest, n, (j, k))}"
     if asserted:
@@ -297,7 +290,7 @@ def lead_words(contest: Contest, j: int, k: int, extractor: str, task: str = "")
     items = f"these {_n_of_both(contest, j, k):,} items{where}"
     return (
         f"{contest.models[j]} is {gap.text_points()} ahead of {contest.models[k]} on {items}, "
-        f"read by {extractor}."
+        f"by {extractor}."
     )
 
 

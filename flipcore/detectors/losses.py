@@ -43,7 +43,7 @@ class Loss(_Scored):
     unit: str = "D: loss of the paraphrase minus loss of the published wording, nats"
     direction: str = "small"
     null: str = "the same difference on controls"
-    reads: str = "losses"
+    reads: str = "how likely the text is"
 
     def is_in(self, frame: pd.DataFrame) -> bool:
         return bool((frame["extractor"] == self.measure).any())
@@ -58,7 +58,7 @@ class MinK(_Scored):
 
     unit: str = "mean log-probability of the least likely tokens, nats"
     null: str = "the same value of controls"
-    reads: str = "losses"
+    reads: str = "how likely the text is"
 
     def scores(self, frame: pd.DataFrame, roles: Sequence[str]) -> pd.DataFrame:
         return frames.losses(frame, self.measure, roles=roles, is_absolute=True)
@@ -71,7 +71,7 @@ class OverReference(_Scored):
 
     unit: str = "D: loss under the reference model minus this model's, nats"
     null: str = "the same difference on controls"
-    reads: str = "losses"
+    reads: str = "how likely the text is"
 
     def is_in(self, frame: pd.DataFrame) -> bool:
         return "reference" in frame and bool(

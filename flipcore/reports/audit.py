@@ -195,7 +195,7 @@ def audit(store: Store, study_id: str) -> Audit:
     n_calls = count_of(int(audit_input.calls["n"].sum()), "call")
     recognised = (
         f"{', '.join(formats) or 'study'}: {n_items}, {n_calls}, {', '.join(models[:3])}{more};"
-        f" read by {extractors}."
+        f" scores by {extractors}."
     )
     return Audit(
         recognised=recognised,
@@ -228,7 +228,7 @@ def _spread(frame: pd.DataFrame) -> str:
             continue
         widest = shares.max() - shares.min()
         about = f" on {task}" if base["task"].nunique() > 1 else ""
-        about += f" of {model}" if base["model"].nunique() > 1 else ""
+        about += f" about {model}" if base["model"].nunique() > 1 else ""
         about += " at the own prompt" if (frame["variant"] != BASE).any() else ""
         sentence = (
             f"Extractors disagree{about}: {number_text(100 * shares.min(), 0)} to"

@@ -207,6 +207,9 @@ def made_from(items: pd.DataFrame) -> tuple[list[str], list[str], list[Sequence[
     return questions, list(items["family"]), list(items["options"])
 
 
+PER_WORDING = "With each wording as one unit, "
+
+
 def by_wording(
     frame: pd.DataFrame,
     items: pd.DataFrame,
@@ -235,7 +238,7 @@ def by_wording(
         if summary.flips is not None:
             parts.append(summary.claims[0].text.rstrip("."))
         if parts:
-            sentences[str(model)] = f"With each wording as one unit, {model}: {'; '.join(parts)}."
+            sentences[str(model)] = f"{PER_WORDING}{model}: {'; '.join(parts)}."
     return sentences
 
 
@@ -381,6 +384,7 @@ def _of_results(claim: Claim, frame: pd.DataFrame, extractor: str) -> Claim:
         return claim
     # A judge says right or wrong, not whether two answers are the same.
     sentence = re.sub(r"\b(of|different|changes) answers\b", r"\1 results", claim.sentence)
+    sentence = sentence.replace("The answer differs", "The result differs")
     return replace(claim, sentence=sentence)
 
 

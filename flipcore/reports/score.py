@@ -966,7 +966,9 @@ def _notes(
             " how far another way of asking would. Ask in ways drawn at random for that."
         )
     elif is_recorded:
-        yield "The recorded wordings are taken as a sample of all that somebody might use."
+        # A log with one prompt has no sample of prompts.
+        if any(score.shares for score in models):
+            yield "The recorded prompts are taken as a sample of all that somebody might use."
     elif COMBINED not in ways and len(ways) > 1:
         yield (
             "Each wording changes one thing: ways that change several at once may lie further"
@@ -976,8 +978,8 @@ def _notes(
     if most := max(n_left_out, default=0):
         up_to = "Up to " if len(n_left_out) > 1 else ""
         yield (
-            f"{up_to}{count_of(most, 'question lacks', 'questions lack')} an answer in some"
-            " wording and are left out."
+            f"{up_to}{count_of(most, 'question lacks', 'questions lack')} an answer to some"
+            " prompt and are left out."
         )
     wordings: set[str] = set()
     for model_score in models:

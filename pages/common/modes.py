@@ -33,11 +33,18 @@ def note(mode: str, study_id: str, band: str) -> str:
     moves = decisions.n_moves(session.store(), study_id)
     return {
         # The badge EXPLORATORY explains itself on hover, so this says the number alone.
-        "explore": f"{moves:,} {'move' if moves == 1 else 'moves'} of a threshold logged.",
+        "explore": _moves_words(moves),
         "simultaneous": f"The band holds {band}: choose freely after looking.",
         "locked": "Only the items that were set aside are counted, at the settings and verdicts "
         "of the lock.",
     }[mode]
+
+
+def _moves_words(n: int) -> str:
+    if n == 0:
+        return "No threshold was moved."
+    times = "once" if n == 1 else f"{n:,} times"
+    return f"A threshold was moved {times}; every move is kept."
 
 
 def lock_of(study_id: str, mode: str, page: str) -> dict | None:

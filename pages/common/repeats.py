@@ -9,7 +9,7 @@ import pandas as pd
 import streamlit as st
 
 from flipcore.core.records import Item
-from flipcore.reports.flips import by_wording, made_from
+from flipcore.reports.flips import PER_WORDING, by_wording, made_from
 from flipcore.text.templates import repeated_templates
 from pages.common import session
 from pages.common.showing import plain
@@ -47,4 +47,7 @@ def _warning(study_id: str) -> str:
         return ""
     frame, study = session.readouts(study_id), session.declared(study_id)
     heat = {use.name: use.temperature for use in study.models}
-    return " ".join([warning, *by_wording(frame, items, heat, by_task=study.is_recorded).values()])
+    sentences = list(by_wording(frame, items, heat, by_task=study.is_recorded).values())
+    # Of several models the first sentence says what all of them say.
+    others = [text.removeprefix(PER_WORDING) for text in sentences[1:]]
+    return " ".join([warning, *sentences[:1], *others])

@@ -67,7 +67,8 @@ function filled(template, find) {
   return template.replace(/\{(\w+)(?:\|(\w+))?\}/g, (whole, name, format) => {
     const value = find(name);
     if (value === undefined) return whole;
-    if (!format) return Array.isArray(value) ? percentInterval(...value) : value;
+    if (Array.isArray(value)) return (format === "likely" ? likelyPercent : percentInterval)(...value);
+    if (!format) return value;
     return Number.isFinite(value) ? FORMATS[format](value) : MISSING;
   });
 }

@@ -32,6 +32,13 @@ function percentInterval(value, low, high) {
   return `${percentText(value, digits)} [${numberText(100 * low, digits)}, ${numberText(100 * high, digits)}]`;
 }
 
+// `Estimate.likely_percent` of a share with limits: "40% (likely 34 to 46%)"
+function likelyPercent(value, low, high) {
+  if (Number.isNaN(value) || !Number.isFinite(low) || !Number.isFinite(high)) return percentText(value);
+  const digits = high - low < NARROW_INTERVAL ? 1 : 0;
+  return `${percentText(value, digits)} (likely ${numberText(100 * low, digits)} to ${percentText(high, digits)})`;
+}
+
 // a tick of an axis whose ticks stand `step` apart: every tick with as many digits as the step needs
 function tickText(x, step) {
   return numberText(x, Math.max(0, -Math.floor(Math.log10(step) + 1e-9)));

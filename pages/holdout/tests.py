@@ -26,12 +26,12 @@ def what_is_compared(sets: Sets) -> None:
         if sets.share_aside
         else ""
     )
-    twice = f"Near duplicates: {count_of(len(pairs), 'pair')}, see Look inside." if pairs else ""
+    twice = f"{count_of(len(pairs), 'near duplicate')}: see Look inside." if pairs else ""
     st.caption(
         plain(
             " ".join(
                 [
-                    f"{n:,} benchmark entries, {len(sets.retro):,} holdout entries{aside}.",
+                    f"{n:,} benchmark and {len(sets.retro):,} holdout entries{aside}.",
                     *sets.notes,
                     twice,
                 ]

@@ -91,7 +91,7 @@ def test_the_answers_are_a_row_of_the_verdict(page, address):
     row = page.locator(".margins .row", has_text="Human odd-one-out")
     page.locator(".margins .row[title*='n = 10 answers']").wait_for()  # what it rests on is said on hover
     assert "Not run" not in row.inner_text() and "margin 0.45" in row.inner_text()
-    assert "of 4 tests shows equivalence" in page.locator(".margins .headline").inner_text() and no_fault(page)
+    assert "like the benchmark on 1 of 4 tests" in page.locator(".margins .headline").inner_text() and no_fault(page)
 
 
 def test_a_sheet_goes_out_as_a_file_and_comes_back_with_its_answers(page, address, tmp_path):
@@ -147,9 +147,9 @@ def test_the_verdict_changes_while_a_margin_is_dragged_and_the_move_is_logged(pa
     slider.scroll_into_view_if_needed()
     assert row.locator(".sign").inner_text() == "–"
     seen = drag(page, slider, (0.5, 0.8, 0.99))
-    assert seen[0] != seen[-1] and "shows equivalence" in seen[-1], "the sentence must follow the mouse while it is down"
+    assert seen[0] != seen[-1] and "like the benchmark on 1 " in seen[-1], "the sentence must follow the mouse while it is down"
     assert row.locator(".sign").inner_text() == "✓"
-    page.get_by_text("1 move of a threshold").wait_for()
+    page.get_by_text("A threshold was moved once").wait_for()
     settled(page)
     assert row.locator(".sign").inner_text() == "✓" and no_fault(page)
 
@@ -202,7 +202,7 @@ def test_a_study_on_both_roles_shows_how_much_better_the_target_is_answered(page
     page.goto(address)
     # Open leads to the page that says more of the card's sentence, here the one of two sets.
     page.locator("[class*=st-key-card-]", has_text="roles").get_by_role("link", name="Open").click()
-    page.get_by_text(re.compile("answer the benchmark better than the holdout")).first.wait_for()
+    page.get_by_text(re.compile("higher on the benchmark")).first.wait_for()
     page.locator(".st-key-inflation").wait_for()
     assert "SIMULATED" in text_of(page) and no_fault(page)
 

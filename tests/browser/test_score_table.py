@@ -20,4 +20,4 @@ def test_the_score_of_a_table_is_chosen_by_a_button(page, address, tmp_path):
     page.get_by_role("button", name=re.compile("xyz is the score")).click()
     page.get_by_role("button", name="Import as a study").click()
     page.wait_for_url("**/audit**")
-    page.get_by_text("30 items, 60 calls, m-9; read by xyz").wait_for(state="attached")  # in the fold of checks
+    page.get_by_text("30 items, 60 calls, m-9; scores by xyz").wait_for(state="attached")  # in the fold of checks

@@ -44,7 +44,7 @@ def about(found, name):
 def test_two_filters_of_one_text_are_the_worst_finding_and_lead_to_the_items(tmp_path, store):
     found = audited(store, made.lm_eval(tmp_path / "run", n=40, n_right=30).parent)
     first = about(found, "readouts")[0]
-    assert first.claim.is_made and "flexible-extract scores higher than strict-match" in first.claim.text
+    assert first.claim.is_made and "scores higher by flexible-extract than by strict-match" in first.claim.text
     assert len(first.items) == 30 and "Unpaired" in first.claim.detail
     (lost,) = about(found, "unreadable")
     assert "finds no answer in 100%" in lost.claim.text and "of the texts (40 of 40)" in lost.claim.text
@@ -351,7 +351,7 @@ def test_readouts_are_claimed_to_differ_only_where_the_interval_says_so_too():
     one = ReadoutPair("m", "a", "b", first, second)
     equal = [ReadoutPair("m", "a", f"c{i}", first, rng.permutation(first)) for i in range(9)]
     alone, among = readout_claims([one])[0], readout_claims([one, *equal])[0]
-    assert alone.is_made and alone.text.startswith("m: a scores higher than b on the same 200 items: +3.5 points [+")
+    assert alone.is_made and alone.text.startswith("m scores higher by a than by b on the same 200 items: +3.5 points [+")
     assert not among.is_made and "+3.5 points [−" in among.text and "p corrected for 10 checks of this log" in among.detail
     for claim in readout_claims([one, *equal]):
         assert (claim.numbers["difference"].low > 0) == claim.is_made

@@ -176,7 +176,7 @@ def test_a_log_of_older_inspect_holds_its_scores_under_another_name(tmp_path):
             sample["score"] = sample.pop("scores")["includes"]
 
     found = audited(changed(TABLES / "two_runs" / "cold.json", tmp_path / "a.json", older))
-    assert not found.of_grades(WRONG) and "read by includes" in found.recognised
+    assert not found.of_grades(WRONG) and "scores by includes" in found.recognised
 
 
 _TWO_OF_ONE_NAME = """

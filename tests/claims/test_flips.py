@@ -237,13 +237,13 @@ def test_the_surface_says_what_the_cells_say():
     )
     over = surface_claim(made, "first_token", "regex")
     assert over.text == (
-        "50% [34, 66] of answers change only because of how they are read (first token), noise included."
-    ) and over.detail.startswith("p < .001. Of all pairs")
+        "50% (likely 34 to 66%) of answers change only because of how they are read (first token)."
+    ) and over.detail.startswith("p < .001. Changes that a rerun alone makes count, too. Of all pairs")
     shut = surface_claim(made, "first_token", "regex", closed_gates={"option_order": "x", "label_set": "y"})
     assert shut.text == "Not claimed: x y"
     part = surface_claim(made, "first_token", "regex", closed_gates={"label_set": "Nobody looked."})
     assert part.is_made and part.detail.endswith("Left out, not reviewed enough: label set.")
-    assert "of pairs of variants get different answers, read by" in surface_claim(made, "regex", "regex").text
+    assert "The answer differs between two prompts of one question in" in surface_claim(made, "regex", "regex").text
     assert not np.isnan(surface_claim(made, "first_token", "regex").numbers["p"]) and isinstance(made, pd.DataFrame)
 
 

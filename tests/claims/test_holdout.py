@@ -45,7 +45,7 @@ def test_every_outcome_of_every_test_is_a_short_sentence(name, outcome):
     said = outcome_claim(with_outcome(name, outcome))
     assert said.outcome == outcome and said.is_made == (outcome != "undecided") == (said.assertion is not None)
     assert n_words(said) <= 25 and said.text.endswith(".") and "nan" not in said.text
-    starts = {"equivalent": "The sets are equivalent on", "undecided": "Undecided on"}
+    starts = {"equivalent": "The sets are alike on", "undecided": "Undecided on"}
     assert said.text.startswith(starts.get(outcome, "The sets differ on"))
 
 
@@ -63,15 +63,18 @@ def test_the_open_verdict_counts_its_tests():
     # the verdict first, then what is missing
     tests = (with_outcome("semantic", "undecided"), with_outcome("prediction", "equivalent"))
     said = verdict_claim(HoldoutVerdict(tests))
-    assert said.text == "Undecided: 1 of 4 tests shows equivalence, 1 is inconclusive, 2 have not been run."
+    assert said.text == "Undecided: the holdout is like the benchmark on 1 of 4 tests, 1 is inconclusive, 2 have not been run."
     assert said.detail == "The source's rule says undecided."
-    assert verdict_claim(HoldoutVerdict(())).text == "Undecided: none of 4 tests shows equivalence, 4 have not been run."
+    assert (
+        verdict_claim(HoldoutVerdict(())).text
+        == "Undecided: the holdout is like the benchmark on none of 4 tests, 4 have not been run."
+    )
 
 
 def test_all_inside_their_margins_is_one_source():
     same = [with_outcome(name, "equivalent") for name in TESTS]
     said = verdict_claim(HoldoutVerdict(tuple(same)))
-    assert said.text == "The sets could have come from the same source: all 4 tests show equivalence."
+    assert said.text == "The sets could have come from the same source: they are alike on all 4 tests."
     same[0] = with_outcome("difficulty", "within")
     said = verdict_claim(HoldoutVerdict(tuple(same)))
     assert said.text == "All 4 tests lie within their margins; a small difference is shown on difficulty."
@@ -109,13 +112,13 @@ def test_inflation_counts_models_after_holm_and_names_the_largest():
     assert conditions[1].test(1.0).p < 0.05 and conditions[0].accuracies == (0.7, 0.5)
     said = inflation_claim(conditions)
     assert said.text.startswith(
-        "1 of 3 models answers the benchmark better than the holdout; the largest difference is a's, +20.0 points"
+        "1 of 3 models scores higher on the benchmark than on the holdout; the largest difference is a's, 20.0 points (likely "
     )
     assert said.is_made and inflation_claim(conditions[:1]).text.startswith(
-        "a answers the benchmark better than the holdout: +20.0 points ["
+        "a scores 20.0 points higher on the benchmark than on the holdout (likely "
     )
     nothing = inflation_claim(conditions[2:])
-    assert "is not shown to answer the benchmark better" in nothing.text and not nothing.is_made
+    assert "is not shown to score higher on the benchmark" in nothing.text and not nothing.is_made
     assert inflation_claim([]).assertion is None
 
 

@@ -28,7 +28,7 @@ def test_each_step_has_its_cost():
     open_margin = at(difficulty="equivalent", semantic="undecided", prediction="equivalent")
     open_margin["semantic"] = replace(open_margin["semantic"], margin=None)
     said = next_step(open_margin, 100, 100, START)
-    assert said.text.startswith("Next: set a margin for semantic similarity, for example 0.012 MMD²: the middle distance")
+    assert said.text.startswith("Next: set a margin for semantic similarity, for example 0.012 (distance): the middle distance")
     assert "10 people with one sheet each take about 100 minutes" in next_step(open_margin, 100, 100).text
     scarce = at(difficulty="undecided", semantic="equivalent", prediction="equivalent", odd="equivalent")
     n = equivalence_plan(0.5, 0.1).n

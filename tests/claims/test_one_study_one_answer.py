@@ -40,7 +40,7 @@ STUDIES = [
 MARKED = re.compile("⟪(.*?)¦(.*?)¦(.*?)⟫", re.DOTALL)
 SIGNED = re.compile(r"[+−]\d[\d.]* points \[([+−]?)(\d[\d.]*), ([+−]?)(\d[\d.]*)\]")
 P = re.compile(r"p ([=<>]) (\.\d+)")
-LEADER = re.compile(r"(?:^|: )(simulated-[\w-]+) (?:leads|scores higher than|is better than) (simulated-[\w-]+)")
+LEADER = re.compile(r"(?:^|: )(simulated-[\w-]+) (?:leads|scores higher than) (simulated-[\w-]+)")
 PLACE = re.compile(r"(?:(simulated-[\w-]+): )?(\w[\w ]+, [\w ]+): (?:mostly|undecided)")
 SCORE = re.compile(
     r"(simulated-[\w-]+): (?:Accuracy )?([\d.]+)%(?: right; with other questions | \[)([\d.]+)(?:, | to )([\d.]+)(?:\]|%)"

@@ -234,7 +234,7 @@ def test_the_words_that_assert_are_those_of_the_verdicts():
         "mostly the extractor, not the model, p = .01",
         "0.10 flip, of which 0.09 is genuine",
         "Memory: losses alone (20 problems).",
-        "The model remembers these questions. One kind of evidence says so (20 problems: losses).",
+        "The model remembers these questions. One kind of evidence shows it on the 20 problems.",
         "These questions are unlike their controls.",
     ):
         assert ASSERTING.search(said)

@@ -38,20 +38,19 @@ def alike(**letters):
 def test_a_model_that_is_better_than_every_other_is_named_with_the_gap_to_the_second():
     claim = best_claim(alike(A=STRONG, B=WEAK))
     assert claim.is_made and claim.assertion is BETTER and claim.outcome == FIRST
-    assert claim.text.startswith("A is better than B at 95%: +65.0 points [") and claim.text.endswith("].")
+    assert claim.text.startswith("A scores higher than B, by 65.0 points (likely ") and claim.text.endswith(").")
     assert claim.detail.startswith("Lead of A over B: p < .001. ")
     claim = best_claim(alike(A=STRONG, B=WEAK, C=WEAK))
-    assert claim.text.startswith("A is better than every other model at 95%: +65.0 points [")
-    assert claim.text.endswith("] over B.")
+    assert claim.text.startswith("A scores higher than every other model, by 65.0 points over B (likely ")
 
 
 @pytest.mark.parametrize(("level", "text"), [(0.91, "91%"), (0.999, "99.9%")])
-def test_every_sentence_names_the_level_that_is_set(level, text):
-    """At 91% the first sentence named no level, and at 99.9% the others said 100%."""
-    first, tied = alike(A=STRONG, B=WEAK), alike(A=STRONG, B=MIDDLE, C=WEAK)
-    sentences = [best_claim(one, level).text for one in (first, tied, alike(A=STRONG, B=MIDDLE))]
-    sentences.append(pair_claim(first, 0, 1, level).text)
-    assert all(f" at {text}" in sentence for sentence in sentences), sentences
+def test_a_pair_names_the_level_that_is_set_and_the_headline_follows_it(level, text):
+    """At 99.9% sentences said 100%. The slider says the level of the headline."""
+    first = alike(A=STRONG, B=WEAK)
+    assert f" at {text}" in pair_claim(first, 0, 1, level).text
+    headline = best_claim(first, level).text
+    assert "%" not in headline and headline != best_claim(first, 0.95).text
 
 
 def test_no_lead_is_given_where_the_declared_way_was_not_read():
@@ -79,7 +78,7 @@ def test_two_that_are_not_separated_share_the_first_place():
     claim = best_claim(alike(A=STRONG, B=MIDDLE, C=WEAK))
     assert claim.is_made and claim.outcome == SOME
     assert claim.text == (
-        "A or B is best, undecided which at 95%; C is behind. "
+        "A or B is best, but which of them is undecided; C is behind. "
         "About 220 more items would decide between A and B, should the lead stay what it is."
     )
     assert claim.numbers["not_behind"] == ("A", "B")
@@ -88,7 +87,7 @@ def test_two_that_are_not_separated_share_the_first_place():
 
 def test_models_that_are_not_behind_are_a_set_whatever_their_number():
     claim = best_claim(alike(A=STRONG, B=MIDDLE, C=MIDDLE, D=MIDDLE, E=WEAK))
-    assert claim.text.startswith("One of 4 models is best, undecided which at 95%; E is behind. About ")
+    assert claim.text.startswith("One of 4 models is best, but which of them is undecided; E is behind. About ")
     assert claim.detail.startswith("Not shown to be behind another: A, B, C, D. ")
 
 
@@ -111,7 +110,7 @@ def test_as_many_items_as_are_named_decide_four_times_in_five():
 
 def test_nothing_is_asserted_where_no_pair_is_separated_and_below_ten_items():
     claim = best_claim(alike(A=STRONG, B=MIDDLE))
-    assert not claim.is_made and claim.outcome == NONE and "A leads B by +2.5 points" in claim.text
+    assert not claim.is_made and claim.outcome == NONE and "A leads B by 2.5 points (likely −" in claim.text
     few = best_claim(alike(A="111111111", B="000000000"))
     assert not few.is_made and few.outcome == FEW and few.text.endswith("too few items for a claim (9).")
     assert not best_claim(alike(A=STRONG)).is_made

@@ -36,6 +36,7 @@ COPIES = (
     "Problems of one template are near twins, and hid copies: they no longer count as neighbors, "
     "so fewer copies can be excluded."
 )
+PROMPT = "Words only: a wording of a question is called a prompt."
 BENCHMARK = "Words only: a target is a benchmark, and differences are in points."
 # Why sentences changed: a part of the place, a part of the sentence now, the reason. The first
 # whose parts are both there holds.
@@ -43,6 +44,7 @@ REASONS = (
     ("additivity", "", UNDECIDED),
     ("score", "leaves them out", LEFT_OUT),
     ("score", "prompts like these", LIKE_THESE),
+    ("", "to some prompt", PROMPT),
     ("", "checked by people", SHARED),
     ("", "close copies", COPIES),
     ("holdout", "", BENCHMARK),

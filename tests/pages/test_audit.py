@@ -33,7 +33,7 @@ def test_findings_stand_worst_first_and_open_the_items_behind_them(imported):
     headline, *grades = [one for one in words if one.startswith("#")]
     assert "checks could be made; none failed, but " in headline and "the score less sure" in headline
     assert [one.rpartition(" (")[0] for one in grades] == ["### Makes the score less sure"]
-    assert any("scores higher than" in one for one in words)
+    assert any("scores higher " in one for one in words)
     app.button(key="look-1").click().run()
     assert not app.exception
     assert app.query_params["item"] and any("Right answer" in one.value for one in app.caption)

@@ -79,12 +79,12 @@ def test_a_study_with_both_roles_fills_the_difficulty_test_and_inflation(path, m
     runner.run(STUDY, store)
     store.close()
     app = shown(sets=f"study:{STUDY.study_id}", part="Inflation")
-    assert not app.exception and "answer the benchmark better than the holdout" in words(app)
+    assert not app.exception and "higher on the benchmark" in words(app)
     with monkeypatch.context() as patch:
         patch.setattr(gates, "closed_gates", lambda _store, _study, _axes, names, *_: dict.fromkeys(names, "Nobody labelled."))
         for part in ("Inflation", "Tests"):
             app = shown(sets=f"study:{STUDY.study_id}", part=part)
-            assert "answer the benchmark better than the holdout" not in words(app)
+            assert "higher on the benchmark" not in words(app)
             assert ("Not claimed: Nobody labelled." if part == "Inflation" else "Not run: Nobody labelled.") in words(app)
     app = shown(sets=f"study:{STUDY.study_id}", part="Tests")
     assert "its training cut-off is not stated" in words(app) and "No model has answered both sets" not in words(app)

@@ -206,5 +206,5 @@ def test_a_table_of_scores_alone_is_said_to_flip_in_results_and_offers_no_run(ap
     app.button(key="log-import").click().run()
     app.switch_page("flips/page.py").run()
     said = words(app).replace("\\", "")
-    assert not app.exception and "of pairs of variants get different results, read by score and nothing else" in said
+    assert not app.exception and "The result differs between two prompts of one question" in said
     assert "A log that holds the outputs' texts is read here besides." in said and "run it again" not in said

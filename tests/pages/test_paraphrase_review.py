@@ -285,7 +285,7 @@ def test_the_headline_of_a_study_leaves_out_a_judge_that_has_not_passed(store):
     runner.run(JUDGED, store)
     app = opened()
     assert not app.exception and "Left out, not reviewed enough: judge, judge backwards." in words(app)
-    assert "of pairs of variants get different answers, read by" in words(app)
+    assert "The answer differs between two prompts of one question" in words(app)
     texts = judges.judged_texts(store, JUDGED.study_id)
     judgements.keep(store, OUTPUT_LABELS, [label_row(one, "Bea", one["judged"]) for one in texts[:110]])
     app.run()

@@ -11,7 +11,7 @@ from tests.runs.test_same_meaning import World, by_city, declared, log, with_mod
 
 pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("allowed_folders")]
 SAID = {
-    "flips/page.py": "of pairs of variants get different answers, read by same meaning and nothing else",
+    "flips/page.py": "The answer differs between two prompts of one question",
     "score/page.py": "Nothing was judged right or wrong here, so there is no score.",
     "ranking/page.py": "There is nothing to rank: no two models have answers that are right or wrong.",
     "memorization/page.py": "add items with the role control",

@@ -90,17 +90,17 @@ def test_nothing_is_said_to_be_part_of_a_rate_that_it_exceeds():
 
 def test_one_extractor_alone_names_no_genuine_part():
     assert (
-        "of pairs of variants get different answers, read by"
+        "The answer differs between two prompts of one question in"
         in said([row for i in range(12) for row in asked(f"i{i}", "AAB")]).sentence
     )
 
 
 def test_what_a_scorer_that_only_judges_gives_are_results_and_no_answers():
     rows = [row for i in range(12) for row in asked(f"i{i}", [RIGHT, RIGHT, WRONG])]
-    assert "of pairs of variants get different results, read by" in said(rows, RIGHT).sentence
+    assert "The result differs between two prompts of one question in" in said(rows, RIGHT).sentence
     made = frame(rows).assign(is_correct=lambda every: every["answer"] == RIGHT)
-    assert "get different results" in surface_claim(made, "regex", "regex").text
-    assert "get different answers" in surface_claim(made.assign(answer="B"), "regex", "regex").text
+    assert "The result differs" in surface_claim(made, "regex", "regex").text
+    assert "The answer differs" in surface_claim(made.assign(answer="B"), "regex", "regex").text
 
 
 def test_asking_again_is_no_change():

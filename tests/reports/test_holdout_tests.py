@@ -87,7 +87,7 @@ def test_what_cannot_be_run_says_why_and_what_waits_is_not_run():
         "semantic": "Not run: this embedding was not found.",
         "prediction": "Running: a moment.",
     }
-    assert four.claim.text.startswith("Undecided: none of 4 tests shows equivalence")
+    assert four.claim.text.startswith("Undecided: the holdout is like the benchmark on none of 4 tests")
 
 
 @pytest.mark.slow

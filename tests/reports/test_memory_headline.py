@@ -74,12 +74,12 @@ def said(*rows):
 
 def test_the_line_names_each_kind_of_evidence_once():
     losses = [rows_of("number", "paraphrase", name, 1.0, 5.0) for name in ("question_loss", "answer_loss")]
-    assert said(losses[0]) == "The model remembers these questions. One kind of evidence says so (20 problems: losses)."
+    assert said(losses[0]) == "The model remembers these questions. One kind of evidence shows it on the 20 problems."
     assert (
-        said(*losses) == "The model remembers these questions. One kind of evidence says so (20 problems: losses)."
+        said(*losses) == "The model remembers these questions. One kind of evidence shows it on the 20 problems."
     )  # two detectors, one kind of evidence: two of two do not agree
     claim = memory_headline(frame_of(*losses), STUDY)
-    assert claim.detail == "2 of 2 detectors see it. Compared with 30 control items."
+    assert claim.detail == "20 problems: how likely the text is. 2 of 2 detectors see it. Compared with 30 control items."
 
 
 def test_a_clean_study_shows_none():

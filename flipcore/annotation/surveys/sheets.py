@@ -260,7 +260,7 @@ def tally(answers: Sequence[Mapping], *, is_model: bool = False) -> Tally:
 # What all surveys on two sets say together, of people or of models.
 
 
-NO_SURVEY = "Not run: no survey on these sets is built. Build one under Survey."
+NO_SURVEY = "Not run: build a survey under Survey."
 NO_ANSWER = "Not run: no survey on these sets has an answer yet. Send its link under Survey."
 
 

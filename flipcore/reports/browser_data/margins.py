@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from itertools import product
 
-from flipcore.claims.holdout import outcome_claim, verdict_claim
+from flipcore.claims.holdout import TOPICS, outcome_claim, verdict_claim
 from flipcore.reports.browser_data.board import (
     Board,
     Control,
@@ -65,7 +65,8 @@ def _row(test: verdict.HoldoutTest, margin: float | None, about: str) -> Row:
     for number in margins:
         claim = outcome_claim(test.against_margin(number))
         outcomes.append(claim.outcome)
-        sentences.append(claim.text)
+        # The row's title names the topic.
+        sentences.append(claim.text.replace(f" on {TOPICS[test.name]}", "", 1))
         text = "no margin" if number is None else f"margin {units.margin_text(test.name, number)}"
         labels.append(text)
     title = units.TITLES[test.name]

@@ -93,6 +93,21 @@ class Estimate:
             else f"{value} points"
         )
 
+    def likely_percent(self) -> str:
+        """Return a share as headlines say it: "40% (likely 34 to 46%)"."""
+        shown = percent_text(self.value, self.percent_digits)
+        low = number_text(100 * self.low, self.percent_digits)
+        return shown + self._likely(low, percent_text(self.high, self.percent_digits))
+
+    def likely_points(self) -> tuple[str, str]:
+        """Return a difference as headlines say it: "24.4 points" and " (likely 16.8 to 31.6)"."""
+        low, high = (number_text(100 * limit, 1) for limit in (self.low, self.high))
+        return f"{number_text(100 * self.value, 1)} points", self._likely(low, high)
+
+    def _likely(self, low: str, high: str) -> str:
+        label = coverage_label(self.coverage)
+        return f" (likely {low} to {high}{f', {label}' * bool(label)})" if self.has_interval else ""
+
     @property
     def is_too_short(self) -> bool:
         """True where nothing may be claimed: in simulation such intervals held the truth too

@@ -39,13 +39,13 @@ def bound_text(test: ScaledTest) -> str:
 
 
 def margin_text(name: str, margin: float | None) -> str:
-    """Return a margin in the unit of its test: "±10 points", "0.60", "0.012 MMD²"; None is
+    """Return a margin in the unit of its test: "±10 points", "0.60", "0.012 (distance)"; None is
     "none"."""
     if margin is None:
         return "none"
     if name == "difficulty":
         return f"±{number_text(100 * margin, 0)} points"
-    return f"{margin:.2g} MMD²" if name == "semantic" else number_text(margin)
+    return f"{margin:.2g} (distance)" if name == "semantic" else number_text(margin)
 
 
 def axis_text(test: ScaledTest, x: float) -> str:
@@ -64,7 +64,7 @@ def decimals(test: ScaledTest) -> int:
 
 def unit(name: str) -> str:
     """Return the unit of a test's estimate."""
-    return {"difficulty": "points", "semantic": "MMD²"}.get(name, "share")
+    return {"difficulty": "points", "semantic": "distance"}.get(name, "share")
 
 
 def estimate_text(test: ScaledTest) -> str:
@@ -82,7 +82,7 @@ def detectable_text(test: ScaledTest) -> str:
     if test.name == "difficulty":
         return f"{number_text(100 * test.detectable, 1)} points"
     if test.name == "semantic":
-        return f"{number_text(test.detectable, decimals(test))} MMD²"
+        return f"{number_text(test.detectable, decimals(test))} (distance)"
     return (
         f"{number_text(NOTHING[test.name] + test.detectable)} against "
         f"{number_text(NOTHING[test.name])}"

@@ -140,7 +140,7 @@ def test_who_misses_more_than_one_check_is_not_counted(survey):
 
 
 def test_a_survey_without_an_answer_is_to_be_sent_and_no_survey_is_to_be_built(store, survey):
-    assert survey_results(store, "others") == (None, "Not run: no survey on these sets is built. Build one under Survey.")
+    assert survey_results(store, "others") == (None, "Not run: build a survey under Survey.")
     outcome, why = survey_results(store, "sets")
     assert outcome is None and why == "Not run: no survey on these sets has an answer yet. Send its link under Survey."
 

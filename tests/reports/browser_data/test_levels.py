@@ -220,7 +220,8 @@ def said_at(made, level, rule="parts"):
     lead = row["leads"][outcome]
     low, high = (limits(made, side)[WHISKERS.index(lead), r, at] for side in ("low", "high"))
     value = intervals(made)[r][lead]["value"]
-    return row["sentences"][outcome].replace("{lead}", f"{value:.0%} [{100 * low:.0f}, {100 * high:.0f}]")
+    sentence = row["sentences"][outcome].replace("{lead|likely}", f"{value:.0%} (likely {100 * low:.0f} to {high:.0%})")
+    return sentence.replace("{lead}", f"{value:.0%} [{100 * low:.0f}, {100 * high:.0f}]")
 
 
 def test_the_board_leads_with_the_sentence_of_the_card():

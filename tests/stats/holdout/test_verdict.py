@@ -235,7 +235,7 @@ def planted(name, bound=(-0.05, 0.1), detectable=0.2):
     ("name", "margin", "text"),
     [
         ("difficulty", 0.1, "±10 points"),
-        ("semantic", 0.0123, "0.012 MMD²"),
+        ("semantic", 0.0123, "0.012 (distance)"),
         ("prediction", 0.6, "0.60"),
         ("semantic", None, "none"),
     ],
@@ -261,7 +261,7 @@ def test_what_could_be_detected_is_unknown_where_answers_do_not_tell(name, detec
 
 def test_mmd2_has_as_many_digits_as_the_data_leave_open():
     assert units.decimals(planted("semantic", (0.0, 0.002))) == 4 and units.decimals(planted("semantic", (0.0, 2e-6))) == 7
-    assert units.decimals(planted("semantic", (0.1, 0.1))) == 4 and units.unit("semantic") == "MMD²"
+    assert units.decimals(planted("semantic", (0.1, 0.1))) == 4 and units.unit("semantic") == "distance"
 
 
 def version(retro, results, target=("t",), **settings):
