@@ -366,7 +366,7 @@ def _verdict(cell: Decomposition, test: PartsTest, p: np.ndarray, p_read: np.nda
     is_beyond_noise = stated_parts(cell.item_values) != THREE
     noise = "" if test.above_floor else ", noise included"
     if is_beyond_noise:
-        noise = " beyond reruns alone"
+        noise = ", reruns subtracted"
     units = "items" if cell.n_items == test.n else "clusters of items"
     few = f"too few {units} for a claim ({test.n})"
     # Every outcome that some level could give gets its sentence: a page changes the level without

@@ -139,7 +139,7 @@ def test_the_reference_and_an_unread_cell_assert_nothing():
 def test_above_the_floor_comes_first_where_both_floors_were_measured():
     claim = only(with_samples(12, 6))
     assert claim.text == (
-        "Option order, first token: undecided, p > .99. −5% [−12, 2] of pairs flip only under this extractor beyond reruns alone."
+        "Option order, first token: undecided, p > .99. −5% [−12, 2] of pairs flip only under this extractor, reruns subtracted."
     )
     assert claim.detail.startswith("Of all pairs, ") and "Noise floor: 20% [" in claim.detail
 
