@@ -9,6 +9,8 @@ products and no test is computed one by one.
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
 
 import numpy as np
 
@@ -25,7 +27,7 @@ from flipcore.stats.choices.choice import (
     specifications,
 )
 from flipcore.stats.choices.curve import Curve, Effect, SideTest, Tests
-from flipcore.stats.choices.material import ALIKE, Material, coarsest_units
+from flipcore.stats.choices.material import ALIKE, ITEM_CHOICES, Material, coarsest_units
 from flipcore.stats.choices.shares import ShareSide
 
 LEVEL = 0.95
@@ -33,14 +35,33 @@ FEWEST_MOVERS = 3  # units that make up an effect, for an interval of it
 
 
 @dataclass(frozen=True, eq=False)
+class _States:
+    """Values (items, states), 0 where an item is left out, and 1 in `counted` where it is not."""
+
+    values: np.ndarray
+    counted: np.ndarray
+
+    @cached_property
+    def parts(self) -> tuple[np.ndarray, ...]:
+        """The matrices of which clusters have sums: `ClusterSums`."""
+        won, lost = np.maximum(self.values, 0.0), np.maximum(-self.values, 0.0)
+        return self.counted, won, lost, (won > 0).astype(float), (lost > 0).astype(float)
+
+
+@dataclass(frozen=True, eq=False)
 class _Part:
-    """The specifications of one set: their `rows`, and `values` and `weights` (items, rows) of
-    their items. An item that is left out weighs 0; weights add up to the number of items."""
+    """The specifications of one set of items: their `rows`, the state of each (`columns`), and
+    `weights` (items,), or (items, rows) where they differ between states. An item that is left out
+    weighs 0; the weights of a specification add up to its number of items."""
 
     rows: np.ndarray
-    values: np.ndarray
+    columns: np.ndarray
     weights: np.ndarray
-    is_weighted: bool
+
+    def weighted(self, matrix: np.ndarray) -> np.ndarray:
+        """Return the matrix (items, states) of the set's specifications (items, rows), weighted."""
+        weights = self.weights[:, None] if self.weights.ndim == 1 else self.weights
+        return weights * matrix[:, self.columns]
 
 
 def count(material: Material, choices: Sequence[Choice] | None = None) -> Curve:
@@ -49,28 +70,28 @@ def count(material: Material, choices: Sequence[Choice] | None = None) -> Curve:
     options = specifications(kept)
     declared = {choice.name: choice.options[0].name for choice in material.choices}
     settings = [declared | setting_of(kept, row) for row in options]
-    parts = _parts(material, settings)
+    states, parts = _parts(material, settings)
     order = np.argsort(np.concatenate([part.rows for part in parts]))
     units = np.unique(material.clusters, return_inverse=True)[1]
     coarse = coarsest_units(units, material.categories, kept)
     tests, basics = [], []
     for part in parts:
-        sums = _sums(part, units)
+        sums = _sums(states, part, units)
         tests.append(_both_sides(sums, material.bounds))
-        basics.append(_basics(part, sums))
+        basics.append(_basics(states, part, sums))
     estimate, se, df, n_units, n_items = np.concatenate(basics, axis=1)[:, order]
     coarse_tests = tests
     if coarse.max(initial=-1) != units.max(initial=-1):
-        coarse_tests = [_both_sides(_sums(part, coarse), material.bounds) for part in parts]
-    closed = []
-    for row, setting in zip(options, settings, strict=True):
-        closed.append(_why_closed(kept, row) or material.why_closed(setting))
+        coarse_tests = [_both_sides(_sums(states, part, coarse), material.bounds) for part in parts]
+    closed = [_why_closed(kept, row) for row in options]
     for place in np.flatnonzero(np.isnan(df)):
         closed[place] = closed[place] or (
             f"fewer than {MIN_N} items or {MIN_CLAIM_FAMILIES} clusters count"
         )
     is_open = np.array([not reason for reason in closed])
-    effects = _effects(kept, options, is_open, parts, estimate, coarse)
+    places, contrasts = _contrasts(kept, options, is_open)
+    changes = contrasts.T @ np.nan_to_num(estimate)
+    per_unit, sizes = _unit_differences(states, parts, contrasts, estimate, coarse)
     return Curve(
         choices=kept,
         options=options,
@@ -83,71 +104,88 @@ def count(material: Material, choices: Sequence[Choice] | None = None) -> Curve:
         tests=Tests(tests, order),
         coarse_tests=Tests(coarse_tests, order),
         n_coarse=int(coarse.max(initial=-1)) + 1,
-        effects=effects,
+        effects=_tested(places, changes, per_unit, sizes),
         bounds=material.bounds,
         note=note,
     )
 
 
-def _parts(material: Material, settings: Sequence[dict[str, str]]) -> list[_Part]:
+def _parts(material: Material, settings: Sequence[dict[str, str]]) -> tuple[_States, list[_Part]]:
     by_set: dict[tuple[str, ...], list[int]] = {}
-    columns: dict[tuple[str, ...], np.ndarray] = {}
-    states = []
+    numbers: dict[tuple[str, ...], int] = {}
+    values: list[np.ndarray] = []
+    columns = []
     for place, setting in enumerate(settings):
         state = tuple(setting[name] for name in material.value_choices if name in setting)
-        if state not in columns:
-            columns[state] = material.values(setting)
-        states.append(state)
-        key = tuple(setting[name] for name in material.item_choices if name in setting)
+        if state not in numbers:
+            numbers[state] = len(values)
+            values.append(material.values(setting))
+        columns.append(numbers[state])
+        key = tuple(setting[name] for name in ITEM_CHOICES if name in setting)
         by_set.setdefault(key, []).append(place)
+    matrix = np.column_stack(values)
+    states = _States(np.nan_to_num(matrix), (~np.isnan(matrix)).astype(float))
     parts = []
     for places in by_set.values():
         setting = settings[places[0]]
-        values = np.column_stack([columns[states[place]] for place in places])
-        weights = material.kept(setting)[:, None] & ~np.isnan(values)
-        is_weighted = setting.get(WEIGHTS) == ALIKE
-        if is_weighted:
-            weights = _alike(weights, material.categories)
-        values = np.nan_to_num(values)
-        parts.append(_Part(np.array(places), values, weights.astype(float), is_weighted))
-    return parts
+        of_states = np.array([columns[place] for place in places])
+        weights = material.kept(setting).astype(float)
+        part = _Part(np.array(places), of_states, weights)
+        if setting.get(WEIGHTS) == ALIKE:
+            alike = _alike(part.weighted(states.counted), material.categories)
+            part = _Part(part.rows, of_states, alike)
+        parts.append(part)
+    return states, parts
 
 
 def _alike(counted: np.ndarray, categories: np.ndarray) -> np.ndarray:
     """(items, k) weights by which every category that has items weighs the same."""
-    one_hot = np.zeros((int(categories.max(initial=-1)) + 1, len(categories)))
-    one_hot[categories, np.arange(len(categories))] = 1.0
-    sizes = one_hot @ counted
+    sizes = _by_unit(categories) @ counted
     n_present = np.maximum((sizes > 0).sum(axis=0), 1)
     per_item = counted.sum(axis=0) / n_present / np.maximum(sizes, 1.0)
-    return np.where(counted, per_item[categories], 0.0)
+    return counted * per_item[categories]
 
 
-def _sums(part: _Part, units: np.ndarray) -> ItemSums | ClusterSums:
+def _by_unit(units: np.ndarray, weights: np.ndarray | None = None) -> Any:
+    """(units, items) sparse matrix that sums items by unit."""
+    from scipy.sparse import csr_array
+
+    entries = np.ones(len(units)) if weights is None else weights
+    return csr_array((entries, (units, np.arange(len(units)))))
+
+
+def _sums(states: _States, part: _Part, units: np.ndarray) -> ItemSums | ClusterSums:
     """Sums of all specifications of a set; weighted items are clusters of one."""
-    values, weights = part.values, part.weights
     is_single = int(units.max(initial=-1)) + 1 == len(units)
-    if is_single and not part.is_weighted:
-        weighted = weights * values
-        return ItemSums(weights.sum(axis=0), weighted.sum(axis=0), (weighted * values).sum(axis=0))
-    won, lost = np.maximum(values, 0.0), np.maximum(-values, 0.0)
+    is_weighted = part.weights.ndim > 1
+    counted, won, lost, *_ = states.parts
+    if not is_weighted:
+        squares_won, squares_lost = (part.weights @ matrix**2 for matrix in (won, lost))
+        squares_won, squares_lost = squares_won[part.columns], squares_lost[part.columns]
+    else:
+        squares_won, squares_lost = (part.weighted(matrix**2).sum(axis=0) for matrix in (won, lost))
+    if is_single and not is_weighted:
+        total = part.weights @ states.values
+        n = part.weights @ counted
+        return ItemSums(n[part.columns], total[part.columns], squares_won + squares_lost)
 
-    def summed(numbers: np.ndarray) -> np.ndarray:
-        return numbers if is_single else by_unit @ numbers
+    def summed(matrix: np.ndarray) -> np.ndarray:
+        if is_single:
+            return part.weighted(matrix)
+        if is_weighted:
+            return by_unit @ part.weighted(matrix)
+        return (by_unit @ matrix)[:, part.columns]
 
-    if not is_single:
-        from scipy.sparse import csr_array
-
-        places = (units, np.arange(len(units)))
-        by_unit = csr_array((np.ones(len(units)), places))
+    by_unit = _by_unit(units, None if is_weighted else part.weights)
+    n_won, n_lost = states.parts[3:]
     return ClusterSums(
-        sizes=summed(weights),
-        won=summed(weights * won),
-        lost=summed(weights * lost),
-        n_won=summed(weights * (values > 0)),
-        n_lost=summed(weights * (values < 0)),
-        squares_won=(weights * won**2).sum(axis=0),
-        squares_lost=(weights * lost**2).sum(axis=0),
+        sizes=summed(counted),
+        won=summed(won),
+        lost=summed(lost),
+        n_won=summed(n_won),
+        n_lost=summed(n_lost),
+        squares_won=squares_won,
+        squares_lost=squares_lost,
     )
 
 
@@ -165,9 +203,12 @@ def _both_sides(
     return ShareSide.of(sums, is_lower=True), ShareSide.of(sums, is_lower=False)
 
 
-def _basics(part: _Part, sums: ItemSums | ClusterSums) -> np.ndarray:
+def _basics(states: _States, part: _Part, sums: ItemSums | ClusterSums) -> np.ndarray:
     """(5, k) estimate, se, df, numbers of units and of items."""
-    n_items = (part.weights > 0).sum(axis=0)
+    if part.weights.ndim > 1:
+        n_items = (part.weights > 0).sum(axis=0)
+    else:
+        n_items = (part.weights @ states.counted)[part.columns]
     if isinstance(sums, ClusterSums):
         means = sums.means
         is_few = (n_items < MIN_N) | (means.n_effective < MIN_CLAIM_FAMILIES)
@@ -188,55 +229,60 @@ def _why_closed(choices: Sequence[Choice], row: np.ndarray) -> str:
     return next(filter(None, reasons), "")
 
 
-def _effects(
-    choices: Sequence[Choice],
-    options: np.ndarray,
-    is_open: np.ndarray,
-    parts: Sequence[_Part],
-    estimate: np.ndarray,
-    units: np.ndarray,
-) -> tuple[Effect, ...]:
-    """Compare each option with the declared one of its choice, over the settings of all others.
-
-    The difference of two specifications is a sum over units of what each adds to either mean,
-    ψ = Σ w (x - mean) / Σ w, so the differences per unit have the variance of the effect. The
-    degrees of freedom are the least of two effective numbers of units, less one: by size, and
-    (Σψ²)²/Σψ⁴, because an option may move few of them.
-    """
+def _contrasts(
+    choices: Sequence[Choice], options: np.ndarray, is_open: np.ndarray
+) -> tuple[list[tuple[Choice, int]], np.ndarray]:
+    """Return (choice, option number) of each option that is compared with the declared one, and
+    their contrasts (n_specifications, n_effects): the mean difference over all settings of the
+    other choices in which both are open."""
     places, contrasts = [], []
+    # Mixed radix: the specification with another option of one choice is so many rows away.
+    sizes = [len(choice.options) for choice in choices]
     for column, choice in enumerate(choices):
-        settings_beside = np.delete(options, column, axis=1)
+        step = math.prod(sizes[column + 1 :])
         for number in range(1, len(choice.options)):
-            contrast = np.zeros(len(options))
-            declared = np.flatnonzero((options[:, column] == 0) & is_open)
-            twins = {settings_beside[place].tobytes(): place for place in declared}
-            pairs = []
-            for place in np.flatnonzero((options[:, column] == number) & is_open):
-                twin = twins.get(settings_beside[place].tobytes())
-                if twin is not None:
-                    pairs.append((place, twin))
-            for place, twin in pairs:
-                contrast[place] += 1 / len(pairs)
-                contrast[twin] -= 1 / len(pairs)
-            if pairs:
+            changed = np.flatnonzero(options[:, column] == number)
+            twins = changed - number * step
+            is_pair = is_open[changed] & is_open[twins]
+            if is_pair.any():
+                contrast = np.zeros(len(options))
+                contrast[changed[is_pair]] = 1 / is_pair.sum()
+                contrast[twins[is_pair]] = -1 / is_pair.sum()
                 places.append((choice, number))
                 contrasts.append(contrast)
     if not places:
-        return ()
-    matrix = np.column_stack(contrasts)
-    per_item = np.zeros((len(units), len(places)))
-    sizes = np.zeros(len(units))
+        return [], np.zeros((len(options), 0))
+    return places, np.column_stack(contrasts)
+
+
+def _unit_differences(
+    states: _States,
+    parts: Sequence[_Part],
+    contrasts: np.ndarray,
+    estimate: np.ndarray,
+    units: np.ndarray,
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return what each unit adds to each effect (units, effects), and its number of items.
+
+    A mean is a sum over units of ψ = Σ w (x - mean) / Σ w, but for a constant.
+    """
+    per_item = np.zeros((len(units), contrasts.shape[1]))
+    is_counted = np.zeros(len(units), dtype=bool)
+    means = np.nan_to_num(estimate)
     for part in parts:
-        shares = part.weights / np.maximum(part.weights.sum(axis=0), 1e-9)
-        centered = part.values - np.nan_to_num(estimate[part.rows])
-        per_item += (shares * centered) @ matrix[part.rows]
-        sizes = np.maximum(sizes, (part.weights > 0).any(axis=1))
-    n_units = int(units.max(initial=-1)) + 1
-    per_unit = np.zeros((n_units, len(places)))
-    np.add.at(per_unit, units, per_item)
-    unit_sizes = np.bincount(units, weights=sizes, minlength=n_units)
-    changes = matrix.T @ np.nan_to_num(estimate)
-    return _tested(places, changes, per_unit[unit_sizes > 0], unit_sizes[unit_sizes > 0])
+        totals = part.weighted(states.counted).sum(axis=0)
+        per_state = contrasts[part.rows] / np.maximum(totals, 1e-9)[:, None]
+        per_mean = per_state * means[part.rows][:, None]
+        values, counted = (matrix[:, part.columns] for matrix in (states.values, states.counted))
+        if part.weights.ndim > 1:
+            values, counted = part.weights * values, part.weights * counted
+            per_item += values @ per_state - counted @ per_mean
+        else:
+            per_item += part.weights[:, None] * (values @ per_state - counted @ per_mean)
+        is_counted |= (counted > 0).any(axis=1)
+    by_unit = _by_unit(units)
+    sizes = by_unit @ is_counted.astype(float)
+    return (by_unit @ per_item)[sizes > 0], sizes[sizes > 0]
 
 
 def _tested(
@@ -245,6 +291,13 @@ def _tested(
     per_unit: np.ndarray,
     sizes: np.ndarray,
 ) -> tuple[Effect, ...]:
+    """Test effects by t over units, with Holm's correction.
+
+    The degrees of freedom are the least of two effective numbers of units, less one: by size, and
+    (Σψ²)²/Σψ⁴, because an option may move few of them.
+    """
+    if not places:
+        return ()
     from scipy.special import stdtr, stdtrit
 
     n_units = len(sizes)

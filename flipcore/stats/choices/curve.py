@@ -48,9 +48,10 @@ class Tests:
         high = np.concatenate([below.limit(alpha) for _, below in self.parts])
         return low[self.order], high[self.order]
 
-    def p_above(self, null: float) -> np.ndarray:
-        """Return the one-sided p of a mean of `null` or less (n_specifications,)."""
-        return np.concatenate([above.p(null) for above, _ in self.parts])[self.order]
+    def p(self, null: float, *, below: bool = False) -> np.ndarray:
+        """Return the one-sided p of a mean of `null` or less, or with `below` of `null` or more
+        (n_specifications,)."""
+        return np.concatenate([sides[below].p(null) for sides in self.parts])[self.order]
 
 
 @dataclass(frozen=True)
@@ -93,11 +94,12 @@ class Ways:
 class Distance:
     """The least number of choices changed from the declared specification, and the settings there.
 
-    `n_changed` is NaN where no specification is so.
+    `n_changed` is NaN where no specification is so. `all_turned` are those farther away, too.
     """
 
     n_changed: float
     specifications: tuple[int, ...]
+    all_turned: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -241,14 +243,16 @@ class Curve:
         if not is_met.any():
             return Distance(math.nan, ())
         least = int(self.n_changed[is_met].min())
-        places = np.flatnonzero(is_met & (self.n_changed == least))
-        return Distance(least, tuple(int(place) for place in places))
+        nearest = np.flatnonzero(is_met & (self.n_changed == least))
+        turned = np.flatnonzero(is_met)
+        return Distance(least, tuple(nearest.tolist()), tuple(turned.tolist()))
 
-    def p_survives(self, margin: float = 0.0) -> float:
+    def p_survives(self, margin: float = 0.0, *, below: bool = False) -> float:
         """Return the largest one-sided p of all open specifications, over the coarsest units.
 
-        All must be above the margin for "survives every choice" to be true, so the largest p is
-        exact whatever their dependence (intersection-union). NaN where one has no test.
+        All must be above the margin (with `below`, below it) for "survives every choice" to be
+        true, so the largest p is exact whatever their dependence (intersection-union). NaN where
+        one has no test.
         """
-        p = self.coarse_tests.p_above(margin)[self.is_open]
+        p = self.coarse_tests.p(margin, below=below)[self.is_open]
         return float(p.max()) if p.size and not np.isnan(p).any() else math.nan

@@ -19,6 +19,7 @@ from flipcore.text.counts import count_of
 ALL, ONCE = "all", "once"
 PUBLISHED, WRONG_OUT, DISPUTED_OUT, SETTLED = "published", "wrong-out", "disputed-out", "settled"
 LEAST_READ = 0.8  # of a model's answers, for an extractor to be counted
+VALUE_CHOICES = (names.EXTRACTOR, names.UNREAD, names.CUT, names.RERUNS, names.PROMPT, names.KEY)
 OVERLAP = 0.8  # of unread and cut answers, from which they are one choice
 _STATUS = {OK: 1, UNREADABLE: 2, CUT: 3}
 _PLACE = ["item_id", "model", "axis", "variant", "extractor", "sample"]
@@ -120,51 +121,43 @@ def answers_of(frame: pd.DataFrame, reference: str, facts: ItemFacts) -> Answers
 
 @dataclass(frozen=True, eq=False)
 class AnswerMaterial(Material):
-    """Scores of one model per item, or of the first of two models less the second."""
+    """Scores of one model per item, or of the first of two models less the second.
+
+    `closed_prompts` are behind a gate, so that a mean leaves them out.
+    """
 
     answers: Answers
-    facts: ItemFacts
     choices: tuple[Choice, ...]
+    left_out: Mapping[str, np.ndarray]
     clusters: np.ndarray
     categories: np.ndarray
     bounds: tuple[float, float]
-    # prompts behind a gate, which a mean leaves out
     closed_prompts: frozenset[int]
-    value_choices: ClassVar[tuple[str, ...]] = (
-        names.EXTRACTOR,
-        names.UNREAD,
-        names.CUT,
-        names.RERUNS,
-        names.PROMPT,
-        names.KEY,
-    )
-    item_choices: ClassVar[tuple[str, ...]] = (
-        names.KEY,
-        names.REPEATED,
-        names.CATEGORIES,
-        names.WEIGHTS,
-    )
+    value_choices: ClassVar[tuple[str, ...]] = VALUE_CHOICES  # type: ignore[misc] # no field here
+
+    @property
+    def has_outputs(self) -> bool:
+        """True where several extractors, or unread answers, show that outputs were read."""
+        n_extractors = len(self.answers.extractors)
+        return n_extractors > 1 or bool(self.answers.status.max(initial=0) > _STATUS[OK])
 
     def values(self, setting: Setting) -> np.ndarray:
         answers = self.answers
         extractor = answers.extractors.index(setting.get(names.EXTRACTOR, answers.extractors[0]))
         by_people = setting.get(names.KEY) == SETTLED
-        right = (answers.settled_right if by_people else answers.right)[:, :, :, extractor]
-        status = answers.status[:, :, :, extractor]
-        is_out = np.zeros(status.shape, dtype=bool)
-        has_cut_choice = names.CUT in setting
-        if setting.get(names.UNREAD) == names.LEFT_OUT:
-            is_out |= status == _STATUS[UNREADABLE]
-        cut_choice = names.CUT if has_cut_choice else names.UNREAD
-        if setting.get(cut_choice) == names.LEFT_OUT:
-            is_out |= status == _STATUS[CUT]
-        right = np.where(is_out, np.nan, right)
         prompts = self._prompts(setting.get(names.PROMPT, names.OWN))
-        right = right[:, :, prompts]
+        scores = answers.settled_right if by_people else answers.right
+        right = scores[:, :, prompts, extractor]
+        status = answers.status[:, :, prompts, extractor]
         if setting.get(names.RERUNS) == names.FIRST:
-            right = right[..., :1]
-        scores = _mean(right)
-        return _mean(scores[:, 0] - scores[:, 1] if scores.shape[1] == 2 else scores[:, 0])
+            right, status = right[..., :1], status[..., :1]
+        if setting.get(names.UNREAD) == names.LEFT_OUT:
+            right = np.where(status == _STATUS[UNREADABLE], np.nan, right)
+        # Where cut answers are no choice of their own, they go with the unread ones.
+        if setting.get(names.CUT if names.CUT in setting else names.UNREAD) == names.LEFT_OUT:
+            right = np.where(status == _STATUS[CUT], np.nan, right)
+        means = _mean(right)
+        return _mean(means[:, 0] - means[:, 1] if means.shape[1] == 2 else means[:, 0])
 
     def _prompts(self, option: str) -> list[int]:
         if option == names.OWN:
@@ -172,23 +165,6 @@ class AnswerMaterial(Material):
         if option == names.MEAN:
             return [i for i in range(len(self.answers.prompts)) if i not in self.closed_prompts]
         return [[_prompt_name(*prompt) for prompt in self.answers.prompts].index(option)]
-
-    def kept(self, setting: Setting) -> np.ndarray:
-        facts, items = self.facts, pd.Index(self.answers.items)
-        is_kept = np.ones(len(items), dtype=bool)
-        if setting.get(names.REPEATED) == ONCE:
-            is_kept &= ~items.isin(facts.repeated)
-        key = setting.get(names.KEY, PUBLISHED)
-        if key in (WRONG_OUT, DISPUTED_OUT):
-            is_kept &= ~items.isin(facts.wrong_key if key == WRONG_OUT else facts.disputed)
-        if key == SETTLED:
-            # A key that people dispute without another answer settles nothing.
-            is_kept &= ~(items.isin(facts.disputed) & ~items.isin(facts.settled))
-        group = setting.get(names.CATEGORIES, ALL)
-        if group != ALL:
-            categories = pd.Index(_categories(self.answers, facts))
-            is_kept &= ~categories.isin(facts.category_groups[group])
-        return is_kept
 
 
 def material_of(
@@ -217,13 +193,30 @@ def material_of(
     choices = tuple(choice for choice in possible if choice and len(choice.options) > 1)
     return AnswerMaterial(
         answers,
-        facts,
         choices,
+        _left_out(answers, facts),
         answers.clusters,
         np.unique(_categories(answers, facts), return_inverse=True)[1],
         SIGNED if len(answers.models) == 2 else UNIT,
         frozenset(closed_prompts),
     )
+
+
+def _left_out(answers: Answers, facts: ItemFacts) -> dict[str, np.ndarray]:
+    """Return "choice=option" -> (items,) True where an item is left out."""
+    items = pd.Index(answers.items)
+    disputed = items.isin(facts.disputed)
+    left_out = {
+        f"{names.REPEATED}={ONCE}": items.isin(facts.repeated),
+        f"{names.KEY}={WRONG_OUT}": items.isin(facts.wrong_key),
+        f"{names.KEY}={DISPUTED_OUT}": disputed,
+        # A key that people dispute without another answer settles nothing.
+        f"{names.KEY}={SETTLED}": disputed & ~items.isin(list(facts.settled)),
+    }
+    categories = pd.Index(_categories(answers, facts))
+    for group, members in facts.category_groups.items():
+        left_out[f"{names.CATEGORIES}={group}"] = categories.isin(members)
+    return left_out
 
 
 def _extractors(answers: Answers, gates: Mapping[str, str], titles: Mapping[str, str]) -> Choice:

@@ -34,7 +34,7 @@ def test_twenty_specifications_equal_paired_scores(clusters):
     states, stuff = material(np.random.default_rng(3), clusters)
     curve = count(stuff)
     low, high = curve.limits(0.95)
-    p = curve.tests.p_above(0.0)
+    p = curve.tests.p(0.0)
     assert len(curve) == 20
     for place in range(20):
         setting = curve.setting(place)
