@@ -72,7 +72,8 @@ class TaskReading:
 
     `floor` is how often reruns of the old prompt differ in score, NaN where it ran once. `n_old`
     and `n_new` are the items that each run has a score of. `other_extractors` read the stored
-    outputs of both runs.
+    outputs of both runs. Where items were asked in other prompts too (`has_versions`), only their
+    own prompt is compared.
     """
 
     task: str
@@ -84,6 +85,7 @@ class TaskReading:
     n_old: int
     n_new: int
     margin: float
+    has_versions: bool
 
 
 @dataclass(frozen=True, eq=False)
@@ -111,8 +113,9 @@ class TaskCheck:
         verdict = f"{self.outcome}, " if self.outcome else ""
         if not self.loss.is_judged:
             return f"{self.task}: {verdict}{why_not_judged(self.loss)}."
+        prompt = " at the own prompt" if self.reading.has_versions else ""
         return (
-            f"{self.task}: {verdict}{change_text(self.loss)} on {count_of(self.loss.n, 'item')} by"
+            f"{self.task}: {verdict}{change_text(self.loss)} on {count_of(self.loss.n, 'item')}{prompt} by"
             f" {title_of(self.reading.extractor).lower()}; margin"
             f" {amount_text(self.loss.margin, self.loss.scale)}."
         )
@@ -130,6 +133,8 @@ class TaskCheck:
         if n_added:
             added = count_of(n_added, "item is", "items are")
             yield f"{added} only in the new run and not compared."
+        if self.reading.has_versions:
+            yield "Other prompts of these items were not compared."
         yield f"{count_of(self.loss.n_fell, 'item')} fell, {self.loss.n_rose:,} rose."
         if not math.isnan(self.reading.floor):
             share = number_text(100 * self.reading.floor, 0)
@@ -543,6 +548,7 @@ def _read_task(
         n_old=int(by_item[_OLD].notna().sum()),
         n_new=int(by_item[_NEW].notna().sum()),
         margin=margin,
+        has_versions=bool(rows_asked["has_versions"].any()),
     )
 
 

@@ -122,6 +122,17 @@ def test_a_table_passes_beside_itself_and_a_short_one_is_undecided(folder, capsy
     assert "About 89 more items would decide it" in capsys.readouterr()[0]  # .98 ** 149 < .05
 
 
+def test_items_asked_in_several_prompts_are_compared_at_their_own_and_it_is_said(folder, capsys):
+    for name in ("old", "new"):
+        rows = ["question_id,question,prompt_id,correct"]
+        for prompt in ("plain", "polite"):
+            rows += [f"q{i},Which number follows {i}?,{prompt},{int(i % 5 > 0)}" for i in range(80)]
+        (folder / f"{name}.csv").write_text("\n".join(rows) + "\n")
+    command.main(["check", "old.csv", "new.csv", "--margin", "5pp"])
+    said = capsys.readouterr()[0]
+    assert "on 80 items at the own prompt by" in said and "Other prompts of these items were not compared." in said
+
+
 def test_columns_are_mapped_in_both_runs(folder, capsys):
     old, new = (table_of(folder, f"{name}.csv", [1] * 60, note=7) for name in ("old", "new"))
     assert command.main(["check", old, new, "--margin", "2pp"]) == 3
