@@ -43,14 +43,24 @@ def correlation_left_open(counts: np.ndarray, sizes: np.ndarray) -> np.ndarray:
 
     # Half an event more: a rate of 0 would fit every correlation alike, with no clusters at all.
     rate = np.minimum((counts.sum(axis=0) + 0.5) / np.maximum(sizes.sum(axis=0), 1.0), 0.99)
-    likelihoods = np.empty((_CORRELATIONS.size, counts.shape[1]))
+    likelihoods = np.zeros((_CORRELATIONS.size, counts.shape[1]))
+    # Most clusters hold no event, and those of one size are then equally likely.
+    distinct_sizes = np.unique(sizes)
+    n_of_size = np.zeros((distinct_sizes.size, counts.shape[1]))
+    for number, size in enumerate(distinct_sizes):
+        n_of_size[number] = (sizes == size).sum(axis=0)
+    clusters, columns = np.nonzero(counts)
+    n_events, n_items = counts[clusters, columns], sizes[clusters, columns]
     for place, correlation in enumerate(_CORRELATIONS):
         together = (1 - correlation) / correlation
         event, no_event = rate * together, (1 - rate) * together
-        per_cluster = gammaln(event + counts) + gammaln(no_event + sizes - counts)
-        per_cluster -= gammaln(event) + gammaln(no_event)
-        per_cluster -= gammaln(together + sizes) - gammaln(together)
-        likelihoods[place] = per_cluster.sum(axis=0)
+        without = gammaln(no_event + distinct_sizes[:, None]) - gammaln(no_event)
+        without -= (gammaln(together + distinct_sizes) - gammaln(together))[:, None]
+        a, b = event[columns], no_event[columns]
+        gain = gammaln(a + n_events) - gammaln(a)
+        gain += gammaln(b + n_items - n_events) - gammaln(b + n_items)
+        likelihoods[place] = (n_of_size * without).sum(axis=0)
+        likelihoods[place] += np.bincount(columns, gain, minlength=counts.shape[1])
     is_open = likelihoods >= likelihoods.max(axis=0) - LIKELIHOOD_DROP
     return _CORRELATIONS[_CORRELATIONS.size - 1 - is_open[::-1].argmax(axis=0)]
 
