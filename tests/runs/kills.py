@@ -14,6 +14,7 @@ import sys
 import tempfile
 import time
 from collections import Counter
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -154,8 +155,10 @@ def killed_in_the_middle(n_kills: int, folder: Path, seed: int = 7, study: Study
         try:
             own_models.save(card)
             n_done = 0
-            for _ in range(n_kills):
-                n_done += _killed_in_the_middle_once(dict(os.environ), path, server, rng.randint(*MIDDLE))
+            with suppress(KeyboardInterrupt):  # Ctrl-C: compared after as many kills as there were
+                for number in range(n_kills):
+                    n_done += _killed_in_the_middle_once(dict(os.environ), path, server, rng.randint(*MIDDLE))
+                    print(f"\r{number + 1} of {n_kills} kills", end="", file=sys.stderr, flush=True)
             n_killed_sent = len(server.bodies)
             store = Store.open(folder / "flips.duckdb")
             last = runner.run(study, store)
@@ -228,10 +231,8 @@ def main() -> None:
             continue
         with tempfile.TemporaryDirectory() as folder:
             outcome = killed_in_the_middle(n, Path(folder)) if way == "served" else killed(way, n, Path(folder))
-        lines.append(
-            f"| {way} | {outcome.n_kills} | {outcome.n_calls:,} | {outcome.n_sent:,} | {outcome.n_repeated:,} | {outcome.most_sent} | "
-            f"{', '.join(outcome.differing) or 'none'} |"
-        )
+        counts = f"{outcome.n_calls:,} | {outcome.n_sent:,} | {outcome.n_repeated:,} | {outcome.most_sent}"
+        lines.append(f"| {TITLES[way]} | {outcome.n_kills} | {counts} | {', '.join(outcome.differing) or 'none'} |")
         TABLE.write_text("\n".join(lines) + "\n", encoding="utf-8")
         print(lines[-1], flush=True)
 
