@@ -92,6 +92,11 @@ def main(arguments: list[str] | None = None) -> int:
             return 141
         except KeyboardInterrupt:
             return _stopped()
+        except Exception:
+            # A query that a signal breaks off while commands are imported is an error of DuckDB's.
+            if not interrupts.has_come():
+                raise
+            return _stopped()
 
 
 def _acted(arguments: list[str] | None) -> int:

@@ -7,6 +7,8 @@ import sys
 
 import pytest
 
+from flipcore import __main__ as main
+from flipcore.core import interrupts
 from tests.conftest import ROOT
 
 # A command whose work is the code that a test gives; `begun` is a line that says that it is at work.
@@ -94,3 +96,21 @@ def test_the_work_folder_of_a_stopped_command_is_removed(tmp_path, monkeypatch):
     work = f"from flipcore.core.work_folders import work_folder\nwith work_folder('merge'):\n    {BEGUN}\n    time.sleep(60)"
     assert ended(work, signal.SIGTERM)[0] == 143
     assert list(tmp_path.glob("flipscope-*/*")) == []
+
+
+@pytest.mark.parametrize("came", [True, False])
+def test_a_query_broken_off_while_commands_are_imported_is_a_sentence(monkeypatch, capsys, came):
+    """DuckDB answers a signal with an error of its own, which hides that of Python."""
+
+    def commands():
+        if came:
+            interrupts.note(signal.SIGINT)
+        raise RuntimeError("Query interrupted")
+
+    monkeypatch.setattr(main, "commands_by_name", commands)
+    if came:
+        assert main.main(["stats", "x"]) == 130 and "Stopped by Ctrl-C." in capsys.readouterr().err
+    else:
+        with pytest.raises(RuntimeError):
+            main.main(["stats", "x"])
+    interrupts.forget()
