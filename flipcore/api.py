@@ -17,6 +17,7 @@ import pandas as pd
 from flipcore.core.errors import BadInput
 from flipcore.reports.answer import Answer
 from flipcore.reports.audit import Verdict, audit, verdict
+from flipcore.reports.choices import choices_report, leading_models
 from flipcore.reports.whole_study import WholeStudy, imported, study_of, whole_study
 from flipcore.stats.flips.surface import surface
 from flipcore.store.connection import Store
@@ -100,6 +101,27 @@ class StudyView:
         if self.whole.ranking is None:
             raise BadInput("Only one model has answers here, so there is nothing to rank.")
         return self.whole.ranking
+
+    def choices(
+        self,
+        first: str = "",
+        second: str = "",
+        *,
+        above: float | None = None,
+        margin: float = 0.0,
+        without: Sequence[str] = (),
+        also: Sequence[str] = (),
+    ) -> Answer:
+        """Count a decision in every defensible way: `first` scores higher than `second` by `margin`, or `first` scores `above`.
+
+        Margin and bar are shares: 0.01 is one point. `without` and `also` are those of the command line. Raises BadInput for
+        names that are not here.
+        """
+        models = [name for name in (first, second) if name] or leading_models(self.whole)[: 1 if above is not None else 2]
+        if above is None and len(models) < 2:
+            raise BadInput("One model has scores here: give the bar, as in above=0.45.")
+        bar = margin if above is None else above
+        return choices_report(self.whole, *models, margin=bar, without=without, also=also)
 
     def _model(self, name: str) -> str:
         """Return the named model, or the first. BadInput lists those of the study."""

@@ -12,7 +12,7 @@ from importlib import import_module
 
 # In the order of the help; `import` is a word of the language, so that its file has a longer name.
 _FILES = (
-    "demo run models stats report publish match import_outputs audit check reread variants plugins"
-    " access merge verify backup repair archive restore export"
+    "demo run models stats choices report publish match import_outputs audit check reread variants"
+    " plugins access merge verify backup repair archive restore export"
 )
 COMMANDS = {name.partition("_")[0]: import_module(f"{__name__}.{name}") for name in _FILES.split()}

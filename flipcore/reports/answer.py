@@ -25,6 +25,7 @@ class Question(StrEnum):
     RANKING = "ranking"
     MEMORY = "memory"
     HOLDOUT = "holdout"
+    CHOICES = "choices"
 
 
 @dataclass(frozen=True)

@@ -1,20 +1,186 @@
 """Every defensible choice of how to count, of a stored study: its material and what may be said."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import pandas as pd
 
 from flipcore.annotation.key_review import OTHER, key_reviews
+from flipcore.claims import choices as claims
+from flipcore.claims.choices import Decision
+from flipcore.claims.claim import Claim
 from flipcore.core.errors import BadInput
+from flipcore.core.records import BASE
 from flipcore.extractors import EXTRACTORS, title_of
+from flipcore.reports.answer import LEVEL, Answer, Question
 from flipcore.reports.ranking import roles_of
+from flipcore.reports.rows import Row, claim_fields, plain
 from flipcore.reports.whole_study import WholeStudy
+from flipcore.stats.base.estimate import Estimate, without_interval
+from flipcore.stats.choices.choice import Choice, ChoiceClass, selected
+from flipcore.stats.choices.counting import count
+from flipcore.stats.choices.curve import Curve
 from flipcore.stats.choices.readouts import AnswerMaterial, ItemFacts, answers_of, material_of
 from flipcore.stats.flips.decomposition import default_reference
 from flipcore.store.judgements import ANSWER, KEY_VERDICTS
 from flipcore.store.queries import judgements, review
+from flipcore.store.queries.locks import locks
 from flipcore.text.same_question import item_key
 
 BACKWARDS = "judge_backwards"
 _WRITTEN = frozenset({"generate"})
+
+
+STORED = "choices"  # among the settings of a lock
+SCORES_ALONE = (
+    "Scores came without outputs, so only reruns, repeated questions, weights and categories can "
+    "be varied."
+)
+
+
+@dataclass(frozen=True, eq=False)
+class ChoicesReport(Answer):
+    """A decision counted in every way that was selected. `offered` are all choices that the study
+    allows, also those that are not counted; `is_locked` where a lock stored them beforehand."""
+
+    decision: Decision
+    curve: Curve
+    offered: tuple[Choice, ...]
+    is_locked: bool
+    note: str = ""
+    level: float = LEVEL
+
+    question = Question.CHOICES
+
+    @property
+    def claims(self) -> tuple[Claim, ...]:
+        """The decision over all ways, then what moves it."""
+        survives = claims.survives_claim(
+            self.curve, self.decision, self.level, is_locked=self.is_locked
+        )
+        moves = claims.moves_claim(self.curve, self.decision, self.level)
+        # Without a headline no effect is said either.
+        return (survives, moves.not_claimed(survives.withheld))
+
+    def way(self, specification: int) -> Estimate:
+        """Return the estimate of one specification with its guarded limits."""
+        low, high = (float(limits[specification]) for limits in self.curve.limits(self.level))
+        value, n = float(self.curve.estimate[specification]), int(self.curve.n_units[specification])
+        if not low <= high:
+            return without_interval(value, n, self.level)
+        method = "wilson_t" if self.decision.is_bar else "guarded t"
+        return Estimate(value, low, high, self.level, method, n, None)
+
+    def rows(self) -> Iterator[Row]:
+        """The declared way, the lowest and the highest open one, then each option's effect."""
+        model, ways = self.decision.first, {"as declared": 0}
+        order = self.curve.estimate.argsort()
+        opened = [int(place) for place in order if self.curve.is_open[place]]
+        if opened:
+            ways |= {"lowest way": opened[0], "highest way": opened[-1]}
+        claim: Claim | None = self.claims[0]
+        for name, place in ways.items():
+            columns = {"model": model, "against": self.decision.second, "way": name}
+            yield Row(model, name, "every choice", self.way(place), claim, columns)
+            claim = None
+        for effect in self.curve.effects:
+            columns = {"model": model, "against": self.decision.second, "way": effect.name}
+            p = {"p": effect.p, "adjusted p": effect.adjusted_p}
+            yield Row(model, effect.name, "moved by", effect.change, None, columns, p=p)
+
+    def lines(self) -> list[str]:
+        lines = super().lines()
+        counts = self.curve.ahead_in(self.decision.margin)
+        effects = {effect.name: effect for effect in self.curve.effects}
+        for choice in self.curve.choices:
+            lines.append(f"{choice.label}: {choice.reason}")
+            for option in choice.options:
+                n_ahead, n_open = counts[choice.name, option.name]
+                what = "above the bar" if self.decision.is_bar else "ahead"
+                words = f"{what} in {n_ahead} of {n_open}"
+                effect = effects.get(f"{choice.name}={option.name}")
+                if effect:
+                    words += f", moves it by {effect.change.text_points()}"
+                if option.closed:
+                    words = f"may not be claimed: {option.closed}"
+                lines.append(f"  {choice.name}={option.name} ({option.label}): {words}")
+        also = []
+        for choice in self.offered:
+            if choice.kind is ChoiceClass.UNCERTAIN or choice.options[-1].is_uncertain:
+                also.append(choice.name)
+        if also:
+            lines.append(f"Also offered, counted apart: {', '.join(also)} (--also).")
+        return [*lines, self.note] if self.note else lines
+
+    def as_dict(self) -> dict[str, Any]:
+        margin, curve = self.decision.margin, self.curve
+        low, high = curve.limits(self.level)
+        states, ways = curve.states(self.level, margin), []
+        for place, n_merged in zip(curve.ways.first, curve.ways.n_merged, strict=True):
+            way = {
+                "setting": curve.setting(int(place)),
+                "value": plain(float(curve.estimate[place])),
+                "low": plain(float(low[place])),
+                "high": plain(float(high[place])),
+                "state": str(states[place]),
+                "closed": curve.closed[place],
+                "n_merged": int(n_merged),
+            }
+            ways.append(way)
+        effects = []
+        for effect in curve.effects:
+            numbers = {"p": plain(effect.p), "adjusted_p": plain(effect.adjusted_p)}
+            effects.append({"option": effect.name, "change": plain(effect.change), **numbers})
+        return {
+            "first": self.decision.first,
+            "second": self.decision.second,
+            "margin": margin,
+            "level": self.level,
+            "claims": [claim_fields(claim) for claim in self.claims],
+            "numbers": plain(dict(self.claims[0].numbers)),
+            "choices": stored_choices(curve.choices),
+            "ways": ways,
+            "effects": effects,
+            "note": self.note,
+        }
+
+
+def stored_choices(choices: Iterable[Choice]) -> list[dict[str, Any]]:
+    """Return choices as a lock, a decision and JSON hold them."""
+    rows = []
+    for choice in choices:
+        options = [{"name": o.name, "label": o.label, "reason": o.reason} for o in choice.options]
+        row = {"name": choice.name, "class": str(choice.kind), "reason": choice.reason}
+        rows.append(row | {"options": options})
+    return rows
+
+
+def choices_report(
+    study: WholeStudy,
+    first: str,
+    second: str = "",
+    *,
+    margin: float = 0.0,
+    without: Iterable[str] = (),
+    also: Iterable[str] = (),
+    level: float = LEVEL,
+    role: str = "",
+) -> ChoicesReport:
+    """Count a decision of a study in every way: `first` scores higher than `second` by `margin`,
+    or above `margin` where there is no second model.
+
+    Raises BadInput for models, choices and options that are not here.
+    """
+    models = [first, second] if second else [first]
+    material = choices_material(study, models, role)
+    curve = count(material, selected(material.choices, without, also))
+    stored = [lock["settings"].get(STORED) for lock in locks(study.store, study.study_id)]
+    is_locked = stored_choices(curve.choices) in stored
+    note = "" if material.has_outputs else SCORES_ALONE
+    decision = Decision(first, second, margin)
+    offered = tuple(choice for choice in material.choices if len(choice.options) > 1)
+    return ChoicesReport(decision, curve, offered, is_locked, note, level)
 
 
 def choices_material(
@@ -95,3 +261,20 @@ def item_facts(study: WholeStudy) -> ItemFacts:
         settled=settled,
         category_groups={name: [name] for name in sorted(set(categories.values()))},
     )
+
+
+def leading_models(study: WholeStudy) -> list[str]:
+    """Return the models with scores, the highest first. Raises BadInput where there is none."""
+    frame = study.frame
+    frame = frame[(frame["role"] == next(iter(roles_of(frame)), "")) & frame["is_correct"].notna()]
+    extractors = list(dict.fromkeys(frame["extractor"].astype(str)))
+    if not extractors:
+        raise BadInput("Nothing was judged right or wrong here, so nothing can be counted.")
+    reference = study.reference or default_reference(extractors, study.study.scorer_names)
+    at_own_prompt = frame[(frame["extractor"] == reference) & (frame["variant"] == BASE)]
+    means = at_own_prompt.groupby(at_own_prompt["model"].astype(str))["is_correct"].agg(_share)
+    return [str(model) for model in means.sort_values(ascending=False, kind="stable").index]
+
+
+def _share(is_correct: pd.Series) -> float:
+    return float(is_correct.astype(float).mean())

@@ -115,7 +115,8 @@ class TaskCheck:
             return f"{self.task}: {verdict}{why_not_judged(self.loss)}."
         prompt = " at the own prompt" if self.reading.has_versions else ""
         return (
-            f"{self.task}: {verdict}{change_text(self.loss)} on {count_of(self.loss.n, 'item')}{prompt} by"
+            f"{self.task}: {verdict}{change_text(self.loss)} on"
+            f" {count_of(self.loss.n, 'item')}{prompt} by"
             f" {title_of(self.reading.extractor).lower()}; margin"
             f" {amount_text(self.loss.margin, self.loss.scale)}."
         )

@@ -83,7 +83,11 @@ def count(material: Material, choices: Sequence[Choice] | None = None) -> Curve:
     coarse_tests = tests
     if coarse.max(initial=-1) != units.max(initial=-1):
         coarse_tests = [_both_sides(_sums(states, part, coarse), material.bounds) for part in parts]
-    closed = [_why_closed(kept, row) for row in options]
+    # A choice that is not varied is as declared, and that may be closed.
+    varied = {choice.name for choice in kept}
+    fixed = [choice for choice in material.choices if choice.name not in varied]
+    declared_closed = _why_closed(fixed, np.zeros(len(fixed), dtype=int))
+    closed = [declared_closed or _why_closed(kept, row) for row in options]
     for place in np.flatnonzero(np.isnan(df)):
         closed[place] = closed[place] or (
             f"fewer than {MIN_N} items or {MIN_CLAIM_FAMILIES} clusters count"

@@ -190,7 +190,12 @@ def material_of(
         _prompts(answers, gates, closed_prompts),
         *_of_items(answers, facts),
     )
-    choices = tuple(choice for choice in possible if choice and len(choice.options) > 1)
+    # The extractor stays also where it is the only one: it may be closed.
+    choices = tuple(
+        choice
+        for choice in possible
+        if choice and (choice.name == names.EXTRACTOR or len(choice.options) > 1)
+    )
     return AnswerMaterial(
         answers,
         choices,

@@ -1,0 +1,318 @@
+"""Claims about every defensible choice of how to count: one decision survives them all, or not.
+
+A share of ways is a description and no evidence: with two equal models 95% of 180 specifications
+point one way in a quarter of studies. "Survives every choice" is asserted where each specification
+shows it, so its p is the largest of theirs (intersection-union).
+"""
+
+import math
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from flipcore.claims.claim import Assertion, Claim, description
+from flipcore.stats.base.estimate import number_text, p_text, percent_text
+from flipcore.stats.base.guarded import CLUSTERS_LIKE_SEEN
+from flipcore.stats.choices.choice import Choice, Option
+from flipcore.stats.choices.curve import Curve, Effect, State
+from flipcore.text.counts import count_of
+
+SURVIVES = Assertion(
+    "survives every choice",
+    "the decision is true whichever of the listed ways of counting is chosen",
+    error_rate=0.05,
+    sides=2,
+    family="each decision; the largest p over all its ways",
+    worlds=(
+        "equal models",
+        "equal, an extractor misreads one",
+        "equal, one unread in a tenth",
+        "equal, prompts suit one",
+        "equal in one of 21 ways",
+    ),
+)
+MOVES = Assertion(
+    "this choice moves it",
+    "another option of a choice moves the estimate, over other questions like these",
+    error_rate=0.05,
+    sides=2,
+    family="all options of all choices of a decision, Holm",
+    worlds=("categories left out at random", "questions left out at random", "misread at random"),
+)
+ASSERTIONS = (SURVIVES, MOVES)
+SURVIVED, DIRECTION, FALLS, LEVEL_WAYS, FEW_OPEN = (
+    "survives",
+    "direction only",
+    "falls",
+    "level",
+    "too few ways",
+)
+MOVED, NOT_MOVED = "moved", "not moved"
+AFTER, BEFORE = "Chosen after seeing the answers.", "Chosen before anybody saw the answers."
+LEAST_OPEN = 0.5  # of the specifications, for anything to be said
+
+
+@dataclass(frozen=True)
+class Decision:
+    """A decision in words: `first` scores higher than `second` by the margin, or, without a
+    second, above the bar. `margin` is a share, also of a bar."""
+
+    first: str
+    second: str = ""
+    margin: float = 0.0
+
+    @property
+    def is_bar(self) -> bool:
+        return not self.second
+
+    def numbers(self, low: float, high: float) -> str:
+        """Return "by 0.4 to 1.1 points", or "43 to 48%"."""
+        if self.is_bar:
+            ends = [number_text(100 * x, 0) for x in (low, high)]
+            return f"{ends[0]}%" if ends[0] == ends[1] else f"{ends[0]} to {ends[1]}%"
+        ends = [number_text(100 * x, 1) for x in (low, high)]
+        return f"by {ends[0] if ends[0] == ends[1] else ' to '.join(ends)} points"
+
+    def holds(self, *, above: bool = True) -> str:
+        """Return the sentence that is asserted, without its end."""
+        if self.is_bar:
+            return f"{self.first} scores {'above' if above else 'below'} {self._bar}"
+        by = f"more than {number_text(100 * self.margin, 1)} points " if self.margin else ""
+        if above:
+            return f"{self.first} scores {by}higher than {self.second}"
+        if self.margin:
+            return f"{self.first} does not score {by}higher than {self.second}"
+        return f"{self.first} scores lower than {self.second}"
+
+    def leads(self, n: str) -> str:
+        """Return "It leads in 32 of 48"."""
+        if self.is_bar:
+            return f"It scores above {self._bar} in {n}"
+        by = f" by more than {number_text(100 * self.margin, 1)} points" if self.margin else ""
+        return f"It leads{by} in {n}"
+
+    @property
+    def _bar(self) -> str:
+        digits = 0 if math.isclose(100 * self.margin, round(100 * self.margin)) else 1
+        return percent_text(self.margin, digits)
+
+
+def survives_claim(
+    curve: Curve, decision: Decision, level: float = 0.95, *, is_locked: bool = False
+) -> Claim:
+    """Say whether a decision is shown in every open way of counting, and where it falls.
+
+    `is_locked`: the choices were stored before anybody saw an answer.
+    """
+    margin, shares = decision.margin, curve.shares(level, decision.margin)
+    numbers: dict[str, Any] = {
+        "ways": shares.n_open,
+        "ahead": shares.n_ahead,
+        "shown": shares.n_shown,
+    }
+    n_all = shares.n_open + shares.n_closed
+    detail = _detail(curve, is_locked=is_locked)
+    if not curve.is_open[0] or shares.n_open < LEAST_OPEN * n_all:
+        reasons = Counter(reason for reason in curve.closed if reason)
+        why = f"{shares.n_open} of {count_of(n_all, 'way')} of counting may be claimed: "
+        why += f"{'; '.join(reason for reason, _ in reasons.most_common(3))}."
+        claim = Claim(SURVIVES, FEW_OPEN, "", detail=detail, numbers=numbers)
+        return claim.not_claimed(why)
+    opened = curve.estimate[curve.is_open]
+    low, high = float(opened.min()), float(opened.max())
+    ways = f"{count_of(shares.n_open, 'way')} of counting"
+    below = bool(curve.estimate[0] < margin)
+    n_shown = shares.n_against if below else shares.n_shown
+    p = curve.p_survives(margin, below=below)
+    numbers |= {"p": p, "lowest": low, "highest": high}
+    if n_shown == shares.n_open and p <= (1 - level) / 2 + 1e-12:
+        sentence = _survives(decision, ways, shares.n_open, low, high, below=below)
+        detail = f"Largest p of all ways: {p_text(p)} (one-sided). {detail}"
+        numbers |= {"below": below}
+        return Claim(SURVIVES, SURVIVED, sentence, asserted=True, detail=detail, numbers=numbers)
+    # From here on the ways are counted and nothing is asserted.
+    n_side = shares.n_behind if below else shares.n_ahead
+    if n_side == shares.n_open:
+        sentence = _direction(curve, decision, ways, low, high, level, below=below)
+        return Claim(SURVIVES, DIRECTION, sentence, detail=detail, numbers=numbers)
+    if not (shares.n_shown or shares.n_against) and _all_hold(curve, level, margin):
+        sentence = (
+            f"{decision.first} and {decision.second} are not told apart in any of {ways}: their "
+            f"intervals hold 0 and {number_text(100 * margin, 1)} points."
+        )
+        return Claim(SURVIVES, LEVEL_WAYS, sentence, detail=detail, numbers=numbers)
+    sentence = _falls(curve, decision, level)
+    return Claim(SURVIVES, FALLS, sentence, detail=detail, numbers=numbers)
+
+
+def moves_claim(curve: Curve, decision: Decision, level: float = 0.95) -> Claim:
+    """Name the options that move the estimate by more than chance, the largest first."""
+    if not curve.effects:
+        return description("No choice is open here.", NOT_MOVED)
+    movers = [effect for effect in curve.effects if effect.is_beyond_chance(level)]
+    movers.sort(key=lambda effect: -abs(effect.change.value))
+    n_options = len(curve.effects)
+    detail = f"Over {curve.n_coarse:,} units, the coarsest that a choice leaves out"
+    detail += f"; p corrected for {count_of(n_options, 'option')} (Holm)."
+    what = "the score" if decision.is_bar else "the lead"
+    numbers = {effect.name: effect.change for effect in curve.effects}
+    if not movers:
+        sentence = f"No choice moves {what} by more than chance."
+        return Claim(MOVES, NOT_MOVED, sentence, detail=detail, numbers=numbers)
+    named = [f"{_option_words(mover)} ({_change(mover)})" for mover in movers[:3]]
+    more = f", and {len(movers) - 3} more" if len(movers) > 3 else ""
+    verb = "moves" if len(movers) == 1 else "move"
+    sentence = f"More than chance {verb} {what}: {'; '.join(named)}{more}."
+    sentence = f"{_depends(curve, decision, movers[0])}{sentence}"
+    return Claim(MOVES, MOVED, sentence, asserted=True, detail=detail, numbers=numbers)
+
+
+def _depends(curve: Curve, decision: Decision, mover: Effect) -> str:
+    """Return "Whether it is 43 or 48% depends on what is done with unread answers." of a bar."""
+    opened = curve.estimate[curve.is_open]
+    low, high = (number_text(100 * float(x), 0) for x in (opened.min(), opened.max()))
+    if not decision.is_bar or low == high:
+        return ""
+    return f"Whether it is {low} or {high}% depends most on: {mover.choice.label.lower()}. "
+
+
+def _option_words(effect: Effect) -> str:
+    return f"{effect.choice.label.lower()}, {effect.choice.options[effect.option].label}"
+
+
+def _change(effect: Effect) -> str:
+    return f"{number_text(100 * effect.change.value, 1, sign=True)} points"
+
+
+def _survives(
+    decision: Decision, ways: str, n: int, low: float, high: float, *, below: bool
+) -> str:
+    if n == 1:
+        return f"{decision.holds(above=not below)}; no other way of counting is open."
+    if decision.is_bar:
+        where = f"in each of {ways}: {decision.numbers(low, high)}"
+        return f"{decision.holds(above=not below)} {where}."
+    chosen = f"{decision.holds(above=not below)}, whichever of these {ways} is chosen"
+    if below and decision.margin:
+        return f"{chosen}."
+    ends = (-high, -low) if below else (low, high)
+    return f"{chosen}: {decision.numbers(*ends)}."
+
+
+def _direction(
+    curve: Curve,
+    decision: Decision,
+    ways: str,
+    low: float,
+    high: float,
+    level: float,
+    *,
+    below: bool,
+) -> str:
+    states = curve.states(level, decision.margin)
+    shown = [place for place in curve.ways.first if states[place] in (State.SHOWN, State.AGAINST)]
+    all_ways = f"all {ways}"
+    if decision.is_bar:
+        side = "below" if below else "above"
+        start = f"{decision.first} scores {side} {percent_text(decision.margin)} in {all_ways}"
+        start += f", {decision.numbers(low, high)}"
+    elif below and decision.margin:
+        start = f"{decision.holds(above=False)} in any of {ways}"
+    else:
+        leader = decision.second if below else decision.first
+        ends = (-high, -low) if below else (low, high)
+        start = f"{leader} leads in {all_ways}, {decision.numbers(*ends)}"
+    if len(shown) == len(curve.ways.first) - int((~curve.is_open[curve.ways.first]).sum()):
+        units = count_of(curve.n_coarse, "unit")
+        return f"{start}; all show it, but not over the {units} that a choice leaves out whole."
+    if not shown:
+        return f"{start}; none by more than chance."
+    verb = "shows" if len(shown) == 1 else "show"
+    return f"{start}; {len(shown)} {verb} it{_common(curve, shown)}."
+
+
+def _common(curve: Curve, places: Sequence[int]) -> str:
+    """Return ", all of them where …" for the options that all these specifications share and the
+    declared one lacks."""
+    shared = _shared_changes(curve, places)
+    start = ", where" if len(places) == 1 else ", all of them where"
+    return f"{start} {' and '.join(shared)}" if shared else ""
+
+
+def _falls(curve: Curve, decision: Decision, level: float) -> str:
+    shares = curve.shares(level, decision.margin)
+    lead = f"{decision.first} is not safely above {percent_text(decision.margin)}."
+    if not decision.is_bar:
+        ahead = "ahead of" if not decision.margin else "far enough ahead of"
+        lead = f"{decision.first} is not safely {ahead} {decision.second}."
+    counted = f"{shares.n_ahead} of {count_of(shares.n_open, 'defensible way')} of counting"
+    by_chance = f"in {shares.n_shown} by more than chance" if shares.n_shown else ""
+    by_chance = by_chance or "in none by more than chance"
+    return f"{lead} {decision.leads(counted)}, {by_chance}. {_where_it_turns(curve, decision)}"
+
+
+def _where_it_turns(curve: Curve, decision: Decision) -> str:
+    """Say where the direction turns: "only where" of all such ways, else at the nearest one."""
+    turn = curve.turns(decision.margin)
+    if not turn.specifications:
+        return ""
+    below = bool(curve.estimate[0] < decision.margin)
+    turned = (
+        ("It rises above it", "It leads") if below else ("It falls below it", "It falls behind")
+    )
+    start = turned[0] if decision.is_bar else turned[1]
+    common = _shared_changes(curve, turn.all_turned)
+    place = "only where"
+    if not common:
+        common, place = _shared_changes(curve, turn.specifications), "first where"
+    n_more = int(turn.n_changed) - len(common)
+    words = " and ".join(common)
+    if n_more:
+        more = "one more choice changes" if n_more == 1 else f"{n_more} more choices change"
+        if not common:
+            more = "one choice changes" if n_more == 1 else f"{n_more} choices change"
+        words = " and ".join(filter(None, (words, more)))
+    return f"{start} {place} {words}."
+
+
+def _shared_changes(curve: Curve, specifications: Sequence[int]) -> list[str]:
+    """Return the options, other than declared ones, that all these specifications have."""
+    shared = []
+    for column, choice in enumerate(curve.choices):
+        numbers = {int(curve.options[place, column]) for place in specifications}
+        if len(numbers) == 1 and 0 not in numbers:
+            option = choice.options[numbers.pop()]
+            verb = "" if option.label.startswith("count") else "are "
+            shared.append(_option_clause(choice, option, verb))
+    return shared
+
+
+def _option_clause(choice: Choice, option: Option, verb: str) -> str:
+    """Return "unread answers are left out", or "prompt: mean of 15"."""
+    if choice.label.endswith("s"):
+        return f"{choice.label.lower()} {verb}{option.label}"
+    return f"{choice.label.lower()}: {option.label}"
+
+
+def _all_hold(curve: Curve, level: float, margin: float) -> bool:
+    low, high = curve.limits(level)
+    is_in = (low < 0) & (high > margin)
+    return bool(margin > 0 and is_in[curve.is_open].all())
+
+
+def _detail(curve: Curve, *, is_locked: bool) -> str:
+    """Return the basis of all sentences: items, units, closed ways, and when it was chosen."""
+    n_items, n_units = int(curve.n_items[0]), int(curve.n_units[0])
+    size = f"{n_items:,} questions as declared"
+    assumed = ""
+    if n_units != n_items:
+        size += f", in {n_units:,} clusters"
+        assumed = CLUSTERS_LIKE_SEEN
+    n_closed = len({curve.ways.number[place] for place in range(len(curve)) if curve.closed[place]})
+    closed = ""
+    if n_closed:
+        reasons = dict.fromkeys(reason for reason in curve.closed if reason)
+        closed = f"{n_closed} more may not be claimed: {'; '.join(list(reasons)[:3])}."
+    chosen = BEFORE if is_locked else AFTER
+    return " ".join(filter(None, (f"{size}.", closed, curve.note, chosen, assumed)))

@@ -1,0 +1,80 @@
+"""`flipscope choices STUDY`: does a decision survive every defensible choice of how to count?"""
+
+import argparse
+import json
+import re
+
+from flipcore.commands.opening import add_study, on_study
+from flipcore.core.errors import BadInput
+from flipcore.store.connection import Store
+
+HELP = "does a decision survive every defensible way of counting?"
+_SHARE = re.compile(r"\s*(\d*\.?\d+)\s*(%|points|pp|)\s*")
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """The options of `choices`."""
+    add_study(parser)
+    decision = parser.add_mutually_exclusive_group()
+    decision.add_argument(
+        "--pair",
+        nargs=2,
+        metavar=("A", "B"),
+        help="A scores higher than B (default: the two models that score highest)",
+    )
+    decision.add_argument(
+        "--above", metavar="BAR", help="a score is above this bar: 45%% (default of one model)"
+    )
+    parser.add_argument("--model", default="", help="the model of --above, where there are several")
+    parser.add_argument(
+        "--margin", default="0", metavar="POINTS", help="by at least so many points"
+    )
+    parser.add_argument(
+        "--without",
+        nargs="+",
+        action="extend",
+        default=[],
+        metavar="CHOICE[=OPTION]",
+        help="leave a choice as declared, or one of its options out",
+    )
+    parser.add_argument(
+        "--also",
+        nargs="+",
+        action="extend",
+        default=[],
+        metavar="CHOICE",
+        help="count a choice that asks slightly otherwise, too",
+    )
+    parser.add_argument("--json", action="store_true", help="machine-readable")
+
+
+@on_study
+def act(store: Store, study_id: str, options: argparse.Namespace) -> int:
+    """Print the decision over all ways of counting. Raises BadInput for what is not here."""
+    from flipcore.reports.choices import choices_report, leading_models
+    from flipcore.reports.whole_study import whole_study
+
+    study = whole_study(store, study_id)
+    if options.above is not None:
+        models, margin = [options.model or leading_models(study)[0]], share_of(options.above, "%")
+    else:
+        models = options.pair or leading_models(study)[:2]
+        margin = share_of(options.margin, "points")
+    if len(models) < 2 and options.above is None:
+        raise BadInput("One model has scores here: give a bar, as in --above 45%.")
+    report = choices_report(
+        study, *models, margin=margin, without=options.without, also=options.also
+    )
+    if options.json:
+        print(json.dumps(report.as_dict(), indent=2, ensure_ascii=False))
+    else:
+        print("\n".join(report.lines()))
+    return 0
+
+
+def share_of(words: str, unit: str) -> float:
+    """Return "45%" or "1" (of `unit`) as a share. Raises BadInput for anything else."""
+    parts = _SHARE.fullmatch(words)
+    if not parts or float(parts[1]) > 100:
+        raise BadInput(f"{words!r} is no number of {unit} from 0 to 100.")
+    return float(parts[1]) / 100

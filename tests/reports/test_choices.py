@@ -1,0 +1,114 @@
+"""Every choice of a table: what may be varied, the sentences, the command and the notebook."""
+
+import json
+import re
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from flipcore.api import study_in_memory
+from flipcore.claims.choices import AFTER, BEFORE, Decision, moves_claim, survives_claim
+from flipcore.core.errors import BadInput
+from flipcore.reports.choices import SCORES_ALONE, STORED, choices_report, stored_choices
+from flipcore.stats.choices.counting import count
+from flipcore.stats.choices.readouts import ItemFacts, answers_of, material_of
+
+
+def readouts(leads, n=300, unread=0.1):
+    """Two models read by one extractor; B leaves a share of its answers unread. `leads` are the shares right."""
+    rows = []
+    for model, right in leads.items():
+        for i in range(n):
+            is_unread = model == "B" and (i % round(1 / unread) == 0 if unread else False)
+            is_right = not is_unread and (i * 7919) % 1000 < 1000 * right
+            status = "unreadable" if is_unread else "ok"
+            rows.append((model, f"q{i}", "identity", "base", "regex", 0, status, is_right, f"q{i}", "x"))
+    columns = "model item_id axis variant extractor sample status is_correct family answer".split()
+    return pd.DataFrame(rows, columns=columns)
+
+
+def curve_of(leads, **more):
+    answers = answers_of(readouts(leads, **more), "regex", ItemFacts())
+    return count(material_of(answers.of("A", "B"), ItemFacts()))
+
+
+def test_a_large_lead_survives_and_its_sentence_says_by_how_much():
+    claim = survives_claim(curve_of({"A": 0.9, "B": 0.5}), Decision("A", "B"))
+    assert claim.is_made and claim.outcome == "survives"
+    assert re.fullmatch(
+        r"A scores higher than B, whichever of these 2 ways of counting is chosen: by \d+\.\d to \d+\.\d points\.",
+        claim.sentence,
+    )
+    assert AFTER in claim.detail and "one-sided" in claim.detail
+
+
+def test_a_lead_that_is_only_unread_answers_falls_where_they_are_left_out():
+    curve = curve_of({"A": 0.70, "B": 0.72})
+    claim = survives_claim(curve, Decision("A", "B"))
+    assert not claim.is_made and claim.outcome == "falls"
+    assert claim.sentence.startswith("A is not safely ahead of B. It leads in 1 of 2 defensible ways of counting, in ")
+    assert claim.sentence.endswith("It falls behind only where unread answers are left out.")
+    moves = moves_claim(curve, Decision("A", "B"))
+    assert moves.is_made and "unread answers, left out" in moves.sentence
+
+
+def test_the_one_that_leads_is_named_whichever_was_asked_about_first():
+    claim = survives_claim(curve_of({"A": 0.5, "B": 0.9}, unread=0.02), Decision("A", "B"))
+    assert claim.is_made and claim.sentence.startswith("A scores lower than B, whichever of these 2 ways")
+
+
+def test_a_score_is_above_a_bar_in_every_way_or_not():
+    frame, facts = readouts({"A": 0.8, "B": 0.7}), ItemFacts()
+    curve = count(material_of(answers_of(frame, "regex", facts).of("B"), facts))
+    above = survives_claim(curve, Decision("B", margin=0.5))
+    assert above.is_made and above.sentence.startswith("B scores above 50% in each of 2 ways of counting: 63 to 70%.")
+    assert not survives_claim(curve, Decision("B", margin=0.68)).is_made
+
+
+def test_where_fewer_than_half_are_open_nothing_is_said():
+    curve = curve_of({"A": 0.9, "B": 0.5}, unread=0.5)
+    claim = survives_claim(curve, Decision("A", "B"))
+    assert claim.text == "Not claimed: 0 of 2 ways of counting may be claimed: reads 50% of B."
+
+
+def table(n=120):
+    rng = np.random.default_rng(3)
+    rows = []
+    for model, right in (("A", 0.9), ("B", 0.5)):
+        for i in range(n):
+            for epoch in (1, 2):
+                score = int(rng.random() < right)
+                rows.append({"model": model, "id": f"q{i}", "question": f"Question {i}?", "epoch": epoch, "score": score})
+    return pd.DataFrame(rows)
+
+
+@pytest.fixture(scope="module")
+def study():
+    return study_in_memory(table())
+
+
+def test_a_table_of_scores_alone_says_what_can_be_varied(study):
+    report = study.choices("A", "B")
+    assert [choice.name for choice in report.curve.choices] == ["reruns"]
+    assert report.note == SCORES_ALONE and report.lines()[-1] == SCORES_ALONE
+    assert report.claims[0].is_made
+    assert json.loads(json.dumps(report.as_dict()))["choices"][0]["options"][0]["name"] == "mean"
+
+
+def test_the_notebook_asks_for_a_bar_and_refuses_what_is_not_there(study):
+    assert study.choices("A", above=0.5).claims[0].sentence.startswith("A scores above 50%")
+    assert study.choices().decision.first == "A"
+    assert set(study.choices("A", "B").frame["quantity"]) == {"every choice", "moved by"}
+    with pytest.raises(BadInput, match="'C' has no scored answers here"):
+        study.choices("A", "C")
+    with pytest.raises(BadInput, match="no choice 'unread'"):
+        study.choices("A", "B", without=["unread"])
+
+
+def test_choices_that_a_lock_stored_were_chosen_before(study, monkeypatch):
+    stored = stored_choices(study.choices("A", "B").curve.choices)
+    monkeypatch.setattr("flipcore.reports.choices.locks", lambda *_: [{"settings": {STORED: stored}}])
+    assert BEFORE in choices_report(study.whole, "A", "B").claims[0].detail
+    fewer = choices_report(study.whole, "A", "B", without=["reruns"])
+    assert AFTER in fewer.claims[0].detail
