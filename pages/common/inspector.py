@@ -19,6 +19,7 @@ from flipcore.reports.compared_pairs import (
 )
 from flipcore.reports.trajectories import Turn, trials, turns_of
 from flipcore.stats.base.estimate import number_text
+from flipcore.stats.ranking.ways import Way
 from flipcore.store.queries.inspection import Inspection, SampleView, SeenVariant, inspection
 from flipcore.text.answers import answer_text
 from flipcore.text.counts import count_of
@@ -328,6 +329,32 @@ def side(
             as_losses=as_losses,
             shorten=differs,
         )
+
+
+def output_under(study_id: str, model: str, item: str, way: Way, *, is_left: bool) -> None:
+    """Show what one of two models was sent under a way and what was read from its output.
+
+    Both models were sent the same prompt.
+    """
+    axes = [way.axis, *(part.name for part in session.declared(study_id).axes)]
+    views = (
+        inspection(session.store(), study_id, model, item, name) for name in dict.fromkeys(axes)
+    )
+    # The way's own axis comes first; the base prompt is stored under any axis.
+    for view in views:
+        variant = (
+            next((variant for variant in view.variants if variant.key == way.key), None)
+            if view
+            else None
+        )
+        if view and variant and variant.readings:
+            st.caption(f"Right answer: {plain(answer_text(view.item, view.item.target))}")
+            samples = [
+                readout for readout in variant.readings if readout.extractor == way.extractor
+            ]
+            side(model, view, variant, variant, samples, as_losses=is_left)
+            return
+    st.info(f"Nothing of {plain(model)} has come back for this item.")
 
 
 def other_side(title: str, view: Inspection, pair: tuple[Side, Side]) -> None:

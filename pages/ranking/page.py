@@ -26,14 +26,11 @@ from flipcore.reports.score import ScoreReport
 from flipcore.stats.base.estimate import level_text
 from flipcore.stats.flips.decomposition import REFERENCE, default_reference
 from flipcore.stats.holdout.difficulty import conditions
-from flipcore.stats.ranking.ways import Way
 from flipcore.store.queries import holdout
-from flipcore.store.queries.inspection import inspection
-from flipcore.text.answers import answer_text
 from pages.common import gates, modes, record, repeats, scores, screen, session
 from pages.common.answers import answer_of
 from pages.common.header import offer_suited, page_header
-from pages.common.inspector import side
+from pages.common.inspector import output_under
 from pages.common.showing import how_to_read, plain, show_figure, show_table
 from pages.components import boards
 from pages.ranking import cached
@@ -142,37 +139,11 @@ def outputs_behind(study_id: str, report: RankingReport) -> None:
             return
         for column, model, is_left in zip(st.columns(2), pairs[pair], (True, False), strict=True):
             with column:
-                _output(study_id, model, item, way, is_left=is_left)
+                output_under(study_id, model, item, way, is_left=is_left)
 
 
 def _close() -> None:
     st.query_params.pop("way", None)
-
-
-def _output(study_id: str, model: str, item: str, way: Way, *, is_left: bool) -> None:
-    """Show what one model was sent under the way and what was read from its output.
-
-    Both models were sent the same prompt.
-    """
-    axes = [way.axis, *(part.name for part in session.declared(study_id).axes)]
-    views = (
-        inspection(session.store(), study_id, model, item, name) for name in dict.fromkeys(axes)
-    )
-    # The way's own axis comes first; the base prompt is stored under any axis.
-    for view in views:
-        variant = (
-            next((variant for variant in view.variants if variant.key == way.key), None)
-            if view
-            else None
-        )
-        if view and variant and variant.readings:
-            st.caption(f"Right answer: {plain(answer_text(view.item, view.item.target))}")
-            samples = [
-                readout for readout in variant.readings if readout.extractor == way.extractor
-            ]
-            side(model, view, variant, variant, samples, as_losses=is_left)
-            return
-    st.info(f"Nothing of {plain(model)} has come back for this item.")
 
 
 PAGE = "ranking"
