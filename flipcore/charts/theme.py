@@ -21,6 +21,7 @@ class Colours:
 
     genuine: str
     artifact: str
+    behind: str
     floor: str
     broken: str
     fixed: str
@@ -39,6 +40,7 @@ class Colours:
 LIGHT = Colours(
     genuine="#0072B2",
     artifact="#E69F00",
+    behind="#C2410C",
     floor="#6B7480",
     broken="#8E5BA6",
     fixed="#009E8E",
@@ -56,6 +58,7 @@ LIGHT = Colours(
 DARK = Colours(
     genuine="#3D9BD9",
     artifact="#F0B94B",
+    behind="#F58A5B",
     floor="#9BA6B2",
     broken="#C39BD3",
     fixed="#3FC8B8",

@@ -280,6 +280,8 @@ const PICTURES = {
     picture.rows.forEach(({ label }, i) => board.text(svg, 8, 8 + tall * (i + 0.34), label, { ...ground, "font-size": 15 }));
   },
 
+  ways(board, cell, picture) { board.curve = new Curve(board, cell, picture); },
+
   axis(board, cell, picture) {
     board.canvas(cell, board.data.scale, { ...picture, height: 20, hasAxis: true, grid: null });
   },
@@ -349,6 +351,7 @@ class Board {
 
   // the sentence and the small line of a headline
   headline({ sentence, detail, rows, combined }, at) {
+    if (this.curve) return this.curve.headline();
     if (combined) {
       const moved = this.rows.filter(({ control }) => control);
       return combined[moved.map((row) => this.outcomeOf(row, this.positionOf(row))).join("|")];
@@ -482,8 +485,9 @@ class Board {
 
   buildChoices() {
     const { data, root } = this;
-    root.querySelector(".view").hidden = !data.choices;
-    for (const { name, title, options } of data.choices ?? []) {
+    const choices = (data.choices ?? []).filter(({ options }) => options);
+    root.querySelector(".view").hidden = !choices.length;
+    for (const { name, title, options } of choices) {
       const label = element("label", "", "", this.choices);
       element("span", "", title, label);
       const select = element("select", "", "", label);
@@ -654,6 +658,15 @@ class Board {
     this.share.released();
   }
 
+  // a setting that a picture has switches for
+  choose(name, value) {
+    const from = this.root._view[name];
+    this.root._view[name] = value;
+    this.paint();
+    this.sendMove({ control: name, from, to: value });
+    this.share.released();
+  }
+
   sendMove(move, taken = {}) {
     const view = { ...this.root._view, ...taken };
     this.root._sent = [...this.root._sent, JSON.stringify(view)];
@@ -665,9 +678,10 @@ class Board {
     if (this.data.locked) return;
     let isOther = false;
     for (const { name, options } of this.data.choices ?? []) {
-      if (sent[name] === this.root._view[name] || !options.some(([value]) => value === sent[name])) continue;
+      if (sent[name] === this.root._view[name] || typeof sent[name] !== "string") continue;
+      if (options && !options.some(([value]) => value === sent[name])) continue;
       this.root._view[name] = sent[name];
-      isOther = true;
+      isOther ||= Boolean(options); // what a picture switches itself is painted, not built
     }
     for (const handle of this.handles) {
       if (!(handle.name in sent) || (handle.isLine && !Number.isFinite(sent[handle.name]))) continue;

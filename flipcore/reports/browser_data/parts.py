@@ -16,7 +16,7 @@ class Part:
     js: str
 
 
-BOARD = ("numbers.js",)  # scripts that stand before that of a board
+BOARD = ("numbers.js", "curve.js")  # scripts that stand before that of a board
 
 
 def part(name: str, shared: Sequence[str] = ()) -> Part:
