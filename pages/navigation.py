@@ -81,6 +81,7 @@ PAGES = (
         keys=(*RECORD, *INSPECTOR),
         on_card=lambda study: True,
         has_decisions=True,
+        was={"score_choices": {"show": "Every choice"}},
     ),
     Entry(
         "flips",
@@ -103,6 +104,7 @@ PAGES = (
         keys=RECORD,
         on_card=lambda study: len(study.models) > 1,
         has_decisions=True,
+        was={"ranking_choices": {"show": "Every choice"}},
     ),
     Entry(
         "memorization",

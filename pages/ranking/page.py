@@ -27,7 +27,7 @@ from flipcore.stats.base.estimate import level_text
 from flipcore.stats.flips.decomposition import REFERENCE, default_reference
 from flipcore.stats.holdout.difficulty import conditions
 from flipcore.store.queries import holdout
-from pages.common import gates, modes, record, repeats, scores, screen, session
+from pages.common import every_choice, gates, modes, record, repeats, scores, screen, session
 from pages.common.answers import answer_of
 from pages.common.header import offer_suited, page_header
 from pages.common.inspector import output_under
@@ -264,23 +264,31 @@ def content(study_id: str, mode: str, lock: dict | None, line: DeltaGenerator) -
     record.history(study_id)
 
 
-study_id = page_header("ranking", fits=compares_models)
-if study_id is not None:
-    line = st.container(horizontal=True, vertical_alignment="center", gap="small", key="view-line")
+def order(study_id: str, line: DeltaGenerator) -> None:
+    """Show the order of the models under every way of asking and reading."""
     with line:
         mode = modes.mode_selector()
     lock = modes.lock_of(study_id, mode, PAGE)
     frame = session.readouts(study_id, lock=lock["lock_id"] if lock else None)
     start = start_of(session.declared(study_id).scorer_names, START)
+    if modes.has_something(study_id, PAGE, mode, lock, start, has_readouts=not frame.empty):
+        content(study_id, mode, lock, line)
+    how_to_read(
+        "A row is one **way**: a version of the prompt under one extractor. The number is the "
+        "share of right answers. The dot is the model's rank, the bar its **rank interval**: all "
+        "bars hold at once at the level above. A tinted cell is first. Click a row to read answers "
+        "on which two models differ. **p, pair alone** is McNemar's, or a t test where samples are "
+        "averaged."
+    )
+
+
+study_id = page_header("ranking", fits=compares_models)
+if study_id is not None:
+    line = st.container(horizontal=True, vertical_alignment="center", gap="small", key="view-line")
     if not compares_models(session.declared(study_id)):
         st.markdown("## This study asks one model. Duplicate it and add another to compare them.")
         offer_suited(f"{PAGE}/page.py", compares_models)
-    elif modes.has_something(study_id, PAGE, mode, lock, start, has_readouts=not frame.empty):
-        content(study_id, mode, lock, line)
-
-how_to_read(
-    "A row is one **way**: a version of the prompt under one extractor. The number is the share of "
-    "right answers. The dot is the model's rank, the bar its **rank interval**: all bars hold at "
-    "once at the level above. A tinted cell is first. Click a row to read answers on which two "
-    "models differ. **p, pair alone** is McNemar's, or a t test where samples are averaged."
-)
+    elif screen.segments("Show", ["Order", every_choice.TITLE], "show", place=line) == "Order":
+        order(study_id, line)
+    else:
+        every_choice.show_pair(study_id, line)

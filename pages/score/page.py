@@ -9,7 +9,7 @@ from flipcore.extractors import title_of
 from flipcore.reports import score as score_reports
 from flipcore.reports.answer import Question, Settings
 from flipcore.reports.browser_data.steps import Steps
-from pages.common import modes, record, repeats, scores, screen
+from pages.common import every_choice, modes, record, repeats, scores, screen
 from pages.common.answers import answer_of
 from pages.common.header import page_header
 from pages.common.headline import score_sentences
@@ -262,19 +262,29 @@ def content(study_id: str, mode: str, lock: dict | None, line: DeltaGenerator) -
     record.history(study_id)
 
 
-study_id = page_header("score")
-if study_id is not None:
-    line = st.container(horizontal=True, vertical_alignment="center", gap="small", key="view-line")
+def intervals(study_id: str, line: DeltaGenerator) -> None:
+    """Show each model's score with its nested intervals."""
     with line:
         mode = modes.mode_selector()
     lock = modes.lock_of(study_id, mode, PAGE)
     has_readouts = bool(scores.Choices.of(study_id, lock["lock_id"] if lock else None).readers)
     if modes.has_something(study_id, PAGE, mode, lock, START, has_readouts=has_readouts):
         content(study_id, mode, lock, line)
+    how_to_read(
+        "The open circle is the score. Around it lie, from inside out: **reruns** of the same "
+        "calls; **other questions** in these prompts; **other questions and prompts**; the thin "
+        "line is what one further prompt would report. A dot is the score of one prompt, a diamond "
+        "that of one extractor. Click one to read the outputs behind it."
+    )
 
-how_to_read(
-    "The open circle is the score. Around it lie, from inside out: **reruns** of the same calls; "
-    "**other questions** in these prompts; **other questions and prompts**; the thin line is what "
-    "one further prompt would report. A dot is the score of one prompt, a diamond that of one "
-    "extractor. Click one to read the outputs behind it."
-)
+
+study_id = page_header("score")
+if study_id is not None:
+    line = st.container(horizontal=True, vertical_alignment="center", gap="small", key="view-line")
+    if (
+        screen.segments("Show", ["Intervals", every_choice.TITLE], "show", place=line)
+        == "Intervals"
+    ):
+        intervals(study_id, line)
+    else:
+        every_choice.show_score(study_id, line)

@@ -1,0 +1,200 @@
+"""The part Every choice of Ranking and Score: one decision under every way of counting."""
+
+from collections.abc import Mapping
+from itertools import combinations
+
+import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
+
+from flipcore.access.acting import Permission, acting
+from flipcore.reports import chosen_ways
+from flipcore.reports.browser_data import every_choice as boards_data
+from flipcore.reports.choices import (
+    SCORES_ALONE,
+    STORED,
+    ChoicesReport,
+    choices_material,
+    leading_models,
+    stored_choices,
+)
+from flipcore.reports.chosen_ways import Toggles
+from flipcore.stats.base.estimate import level_text
+from flipcore.stats.choices.choice import selected
+from flipcore.stats.choices.counting import count
+from flipcore.stats.choices.curve import Curve
+from flipcore.stats.choices.readouts import AnswerMaterial
+from flipcore.store.judgements import KEY_VERDICTS
+from flipcore.store.queries import judgements
+from pages.common import gates, modes, record, screen, session
+from pages.common.answers import PageStudy
+from pages.common.inspector import output_under
+from pages.common.showing import how_to_read, plain, show_table, shown_problem
+from pages.components import boards
+
+TITLE = "Every choice"
+PAGES = {1: "score_choices", 2: "ranking_choices"}  # by number of models, for locks and decisions
+FORGED = "The browser sent settings that this page does not have. Reload the page."
+Models = tuple[str, ...]
+
+
+def _revision(study_id: str) -> tuple:
+    # People's verdicts on keys are choices, and no part of the study.
+    return (*gates.with_labels(study_id), judgements.n_rows(session.store(), KEY_VERDICTS))
+
+
+@session.cached("Collecting the answers", 16)
+def _models(study_id: str) -> list[str]:
+    """The models with scores, the highest first."""
+    return leading_models(PageStudy(session.store(), study_id))
+
+
+@session.cached("Collecting the answers", 8, _revision)
+def _material(study_id: str, models: Models, lock: str | None) -> AnswerMaterial:
+    return choices_material(PageStudy(session.store(), study_id, lock=lock), models)
+
+
+@session.cached("Counting every way", 32, _revision)
+def _curve(study_id: str, models: Models, lock: str | None, toggles: Toggles) -> Curve:
+    """Count what is switched on."""
+    material = _material(study_id, models, lock)
+    without, also = boards_data.switched(material.choices, dict(toggles))
+    return count(material, selected(material.choices, without, also))
+
+
+def _report(study_id: str, models: Models, lock: dict | None, view: Mapping) -> ChoicesReport:
+    lock_id = lock["lock_id"] if lock else None
+    material = _material(study_id, models, lock_id)
+    curve = _curve(study_id, models, lock_id, chosen_ways.toggles_of(material.choices, view))
+    return ChoicesReport(
+        chosen_ways.decision_of(models, view),
+        curve,
+        material.choices,
+        chosen_ways.was_stored(curve, lock),
+        "" if material.has_outputs else SCORES_ALONE,
+        view["level"],
+    )
+
+
+@session.cached("Putting it into words", 16, _revision)
+def _board(study_id: str, models: Models, lock: dict | None, view: tuple) -> dict:
+    settings = dict(view)
+    material = _material(study_id, models, lock["lock_id"] if lock else None)
+    # The browser has every option that may be switched without asking the server.
+    sent = count(material, boards_data.in_sight(material.choices, settings))
+    return boards_data.board(_report(study_id, models, lock, settings), sent, settings).data()
+
+
+def show_pair(study_id: str, line: DeltaGenerator) -> None:
+    """Show the lead of one of two models over the other; which, is chosen in `line`."""
+    with shown_problem():
+        pairs = {f"{a} v {b}": (a, b) for a, b in combinations(_models(study_id), 2)}
+        pair = screen.select("Models", list(pairs), "pair", place=line, width=340, **_UNLABELED)
+        if pair:
+            _show(study_id, pairs[pair], line)
+
+
+def show_score(study_id: str, line: DeltaGenerator) -> None:
+    """Show whether the score of a model, chosen in `line`, is above a bar."""
+    with shown_problem():
+        models = _models(study_id)
+        model = screen.select("Model", models, "choices-model", place=line, width=260, **_UNLABELED)
+        _show(study_id, (model,), line)
+
+
+_UNLABELED = {"label_visibility": "collapsed"}
+
+
+def _show(study_id: str, models: Models, line: DeltaGenerator) -> None:
+    """Show the decision on two models, or on the score of one; its mode stands in `line`."""
+    page = PAGES[len(models)]
+    with line:
+        mode = screen.segments(
+            "Mode", ["explore", "locked"], "choices-mode", format_func=modes.MODES.__getitem__
+        )
+    lock = modes.lock_of(study_id, mode, page)
+    material = _material(study_id, models, lock["lock_id"] if lock else None)
+    start = chosen_ways.start_view(material)
+    view = modes.view_of(study_id, page, start, lock)
+    report = _report(study_id, models, lock, view)
+    if mode == "locked" and lock is None:
+        # Without a lock the choices are those of the open items, and a lock stores them.
+        stored = {STORED: stored_choices(report.curve.choices)}
+        modes.offer_lock(study_id, page, view | stored)
+        return
+    if not report.offered:
+        st.markdown(f"## {plain(report.claims[0].text)}")
+        st.caption(plain(f"No choice is open here. {report.note}"))
+        return
+    _draw(study_id, page, models, lock, view, start)
+    for note in filter(None, (report.note, report.curve.note)):
+        st.caption(plain(note))
+    with st.expander("Every number", icon=":material/table_rows:"):
+        show_table("every-option", chosen_ways.option_rows(report))
+        show_table("every-way", chosen_ways.way_rows(report))
+        st.caption(f"Intervals at {level_text(report.level)}; equal ways stand once.")
+    record.history(study_id)
+    how_to_read(
+        "A mark is one **way of counting** with its interval; the ring is the declared one. A "
+        "triangle lies behind, an open ring may not be claimed. Below, a cell says which option a "
+        "way takes. **Moves it by** is the mean change against the declared option; orange is "
+        "beyond chance. A share of ways is no evidence by itself: equal models often agree in "
+        "nearly all of them."
+    )
+
+
+@st.fragment
+def _draw(
+    study_id: str, page: str, models: Models, lock: dict | None, view: dict, start: dict
+) -> None:
+    """Draw the board, and below it what lies behind the mark that was clicked."""
+    data = _board(study_id, models, lock, tuple(view.items()))
+    # Whoever may not decide looks on; the writer would refuse it anyway.
+    data = data | {"is_waiting": not acting().may(Permission.DECIDE)}
+    n_rows = sum(len(choice["options"]) for choice in data["rows"][0]["pictures"][0]["choices"])
+    with screen.room("every-choice", 480 + 24 * n_rows, 800 + 60 * n_rows):
+        moved, decision, opened = boards.draw(
+            data, key=f"{page}-{study_id}-{'|'.join(models)}", locked=lock is not None
+        )
+    for sent in (moved, decision):
+        if sent is not None and not chosen_ways.fits(sent, start):
+            st.error(FORGED)
+            return
+    if moved and all(isinstance(moved.get(end), (int, float)) for end in ("lowest", "highest")):
+        record.log_move(study_id, moved)
+    # Made here again, because what comes from a browser may say anything.
+    decided = decision and chosen_ways.written_down(
+        _report(study_id, models, lock, decision), decision
+    )
+    record.offer(study_id, page, "locked" if lock else "explore", decided)
+    if opened is not None:
+        st.query_params["way"] = str(opened)[:2_000]
+        st.rerun(scope="fragment")
+    if way := st.query_params.get("way"):
+        _behind(
+            study_id, models, _material(study_id, models, lock["lock_id"] if lock else None), way
+        )
+    modes.remember(study_id, page, start, moved)
+
+
+def _behind(study_id: str, models: Models, material: AnswerMaterial, way: str) -> None:
+    """Show the settings of a way, and the outputs of items that it counts otherwise."""
+    setting, words = chosen_ways.setting_from(way, material)
+    items, item = chosen_ways.differing_items(setting, material), None
+    with st.container(border=True, key="behind-way"):
+        with st.container(horizontal=True, vertical_alignment="bottom"):
+            st.markdown(plain(words))
+            if items:
+                label = f"{len(items):,} items are counted otherwise"
+                item = screen.select(label, items, "behind-item", width=320)
+            st.button("Close", key="behind-close", icon=":material/close:", on_click=_close)
+        if item is None:
+            st.caption("It counts every item as the declared way does.")
+            return
+        for column, model in zip(st.columns(len(models)), models, strict=True):
+            with column:
+                place = chosen_ways.way_of(setting, material)
+                output_under(study_id, model, item, place, is_left=model == models[0])
+
+
+def _close() -> None:
+    st.query_params.pop("way", None)
