@@ -14,6 +14,7 @@ from flipcore.claims.audit_input import OURS, AuditInput, Finding, scored, spoke
 from flipcore.core.errors import BadInput
 from flipcore.core.records import BASE, IDENTITY
 from flipcore.extractors import title_of
+from flipcore.reports.log_scores import leading
 from flipcore.reports.rereading import rereadings
 from flipcore.reports.whole_study import WholeStudy
 from flipcore.stats.base.estimate import number_text, percent_text
@@ -428,8 +429,8 @@ def _score_line(c: WholeStudy, model: str) -> str:
         claim, scorer = model_score.claim, title_of(model_score.reader).lower()
         detail = f"{claim.detail[:1].lower()}{claim.detail[1:]}"
         line = f"{claim.text} By {scorer}; {detail}".rstrip("; ")
-        passes = [note for note in c.flips[model].notes if "pass^" in note]
-        return "\n".join([line, *passes])
+        passes = [score.passes_words() for score in leading(c.task_scores, model)]
+        return "\n".join([line, *filter(None, passes)])
     score = c.flips[model].headline.score
     words = score.text.removeprefix(f"{model}: ") if score else "No score was recorded."
     return f"{model}: {words} {c.mismatch(model)}".rstrip()

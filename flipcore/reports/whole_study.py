@@ -280,8 +280,7 @@ class WholeStudy:
             by_task=by_task,
             pairs=labelled_pairs(self.store, self.study_id),
         )
-        answered = dict.fromkeys([*reports, *self.everything["model"]])
-        for model in map(str, answered):
+        for model in self.models:
             if model in reports:
                 headline = _beside(self.score, reports[model].headline)
             else:
@@ -329,9 +328,12 @@ class WholeStudy:
                 yield from (test.claim, *test.further)
         yield from self.sets.claims if self.sets.has_sets else ()
 
-    @property
+    @cached_property
     def models(self) -> list[str]:
-        return list(self.flips)
+        """Return the models with answers that could flip, then those of which only values were
+        read."""
+        names = [*self.frame["model"].unique(), *self.everything["model"].unique()]
+        return list(dict.fromkeys(map(str, names)))
 
     @property
     def plugins(self) -> str:
