@@ -251,9 +251,10 @@ def _asked(reading: TableReading, variants: Sequence[Mapping[str, Any]]) -> tupl
 def _holds(variants: Sequence[Mapping[str, Any]], outer: str, part: str) -> bool:
     """Whether the text of one column stands inside of the longer text of another, in most rows."""
     pairs = [(value_at(values, outer), value_at(values, part)) for values in variants]
-    texts = [(text, inner) for text, inner in pairs if isinstance(text, str) and isinstance(inner, str)]
-    n_inside = sum(len(inner) < len(text) and inner.strip() in text for text, inner in texts)
-    return bool(texts) and 2 * n_inside > len(texts)
+    # a part that most rows lack is no question
+    texts = [(text, inner if isinstance(inner, str) else "") for text, inner in pairs if isinstance(text, str)]
+    n_inside = sum(0 < len(inner) < len(text) and inner.strip() in text for text, inner in texts)
+    return 2 * n_inside > len(texts)
 
 
 def _is_path(variants: Sequence[Mapping[str, Any]], name: str) -> bool:

@@ -179,6 +179,7 @@ def _doubt_outputs(table_profile: Profile, reading: TableReading) -> Question | 
     output = reading.roles.output
     if not output or reading.shape or names(output, "readout"):
         return None
+    others = []
     for name in reading.roles.readouts:
         column = table_profile[name]
         is_whole = column.is_text and not names(name, "readout") and part_of(name) == OUTPUT
@@ -186,17 +187,21 @@ def _doubt_outputs(table_profile: Profile, reading: TableReading) -> Question | 
             continue
         if _is_held_by(table_profile, name, output) or _is_held_by(table_profile, output, name):
             continue
-        listed = f"{output},{name}"
-        return Question(
-            "outputs",
-            f"Each row holds two outputs, {output} and {name}.",
-            Choice(
-                "They are of two systems; each has a score of its own.",
-                (f"model_columns={listed}",),
-            ),
-            Choice(f"{output} is the output; {name} is not used.", (f"text={output}",)),
-        )
-    return None
+        others.append(name)
+    if not others:
+        return None
+    listed, n = ",".join([output, *others]), 1 + len(others)
+    left = f"{', '.join(others)} {'is' if len(others) == 1 else 'are'} not used"
+    return Question(
+        "outputs",
+        f"Each row holds {'two' if n == 2 else n} outputs, {', '.join([output, *others[:-1]])} and "
+        f"{others[-1]}.",
+        Choice(
+            f"They are of {'two' if n == 2 else n} systems; each has a score of its own.",
+            (f"model_columns={listed}",),
+        ),
+        Choice(f"{output} is the output; {left}.", (f"text={output}",)),
+    )
 
 
 def _is_held_by(table_profile: Profile, part: str, text_column: str) -> bool:

@@ -4,6 +4,7 @@ import json
 
 import pytest
 
+from flipcore.datasets.recorded.by_structure import guessed
 from flipcore.datasets.tables.coding import Coding, score_of_cell
 from flipcore.datasets.tables.reading import MATCH, read_table
 from flipcore.datasets.tables.sentence import sentence
@@ -638,3 +639,32 @@ def test_models_without_a_score_are_said(tmp_path):
         for model in ("small", "large")
     ]
     assert sentence(read(tmp_path, rows)).startswith("Read as 12 questions (question_id) × 2 models (model) × 1 run")
+
+
+def test_three_outputs_of_a_row_are_asked_about_together(tmp_path):
+    """Two of three systems were offered."""
+    rows = [
+        {"id": i, "responses": {name: f"{name} writes a letter about plan {i}." for name in ("base", "sft", "dpo")}}
+        for i in range(16)
+    ]
+    (question,) = read(tmp_path, rows).questions
+    (word,) = question.first.words
+    assert set(word.removeprefix("model_columns=").split(",")) == {"responses.base", "responses.sft", "responses.dpo"}
+    apart = read_table(tmp_path / "table.jsonl", dict([word.split("=", 1)]))
+    assert apart.n_conditions == 3 and not apart.questions
+
+
+def test_a_second_prompt_that_most_rows_lack_is_not_the_question(tmp_path):
+    """Three of four rows were refused: they had no refined prompt."""
+    rows = [
+        {
+            "id": f"q{i}",
+            "Prompt": f"Please write about topic {i} now.",
+            "Refined Prompt": f"write about topic {i}" if i % 4 == 0 else "",
+        }
+        | {"Response": f"Topic {i} is well known.", "F1": i / 12}
+        for i in range(12)
+    ]
+    read(tmp_path, rows)
+    recording = guessed(str(tmp_path / "table.jsonl"))
+    assert "Refined Prompt" not in (recording.question, recording.prompt)
