@@ -129,6 +129,14 @@ def entries(store: Store, *, study_id: str = "", page: str = "", words: str = ""
     return matching
 
 
+def moves_sentence(n: int) -> str:
+    """Say how often a threshold was moved."""
+    if n == 0:
+        return "No threshold was moved."
+    times = "once" if n == 1 else f"{n:,} times"
+    return f"A threshold was moved {times}; every move is kept."
+
+
 def count_sentence(record: Sequence[Entry]) -> str:
     """The number of decisions, of those whose data changed, and of those where that is unknown."""
     n_changed = sum(entry.is_changed for entry in record)

@@ -10,6 +10,7 @@ import streamlit as st
 from flipcore.core.links import settings_from, settings_text
 from flipcore.reports import locks as lock_reports
 from flipcore.reports.browser_data.levels import fitting
+from flipcore.reports.decision_record import moves_sentence
 from flipcore.store.queries import decisions, locks
 from pages.common import screen, session
 from pages.common.header import show_badges
@@ -33,18 +34,11 @@ def note(mode: str, study_id: str, band: str) -> str:
     moves = decisions.n_moves(session.store(), study_id)
     return {
         # The badge EXPLORATORY explains itself on hover, so this says the number alone.
-        "explore": _moves_words(moves),
+        "explore": moves_sentence(moves),
         "simultaneous": f"The band holds {band}: choose freely after looking.",
         "locked": "Only the items that were set aside are counted, at the settings and verdicts "
         "of the lock.",
     }[mode]
-
-
-def _moves_words(n: int) -> str:
-    if n == 0:
-        return "No threshold was moved."
-    times = "once" if n == 1 else f"{n:,} times"
-    return f"A threshold was moved {times}; every move is kept."
 
 
 def lock_of(study_id: str, mode: str, page: str) -> dict | None:

@@ -49,5 +49,5 @@ def _warning(study_id: str) -> str:
     heat = {use.name: use.temperature for use in study.models}
     sentences = list(by_wording(frame, items, heat, by_task=study.is_recorded).values())
     # Of several models the first sentence says what all of them say.
-    others = [text.removeprefix(PER_WORDING) for text in sentences[1:]]
-    return " ".join([warning, *sentences[:1], *others])
+    later_sentences = [text.removeprefix(PER_WORDING) for text in sentences[1:]]
+    return " ".join([warning, *sentences[:1], *later_sentences])

@@ -15,6 +15,7 @@ from flipcore.core.version import __version__
 from flipcore.methods.words import TERMS
 from flipcore.reports.badges import MEANINGS
 from flipcore.reports.browser_data.parts import BOARD, part, script_of
+from flipcore.reports.decision_record import moves_sentence
 from flipcore.reports.declaration import items_text
 from flipcore.reports.exports import result_tables, sections
 from flipcore.reports.exports.data_files import data_files, dictionary
@@ -71,7 +72,7 @@ def report(store: Store, study_id: str, n_outputs: int = N_OUTPUTS) -> str:
         memory=memory,
         evidence=evidence(results, n_outputs),
         n_outputs=n_outputs,
-        n_moves=decisions.n_moves(store, study_id),
+        moves=moves_sentence(decisions.n_moves(store, study_id)),
         notes=sections.notes_on_items(results),
         locks=sections.locks_of(results),
         declaration=File("Save the declaration", f"{study_id}.toml", results.study.to_toml()),
