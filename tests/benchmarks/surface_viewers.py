@@ -6,21 +6,29 @@ title, and to the painted map. Each way of looking has a server of its own.
 
 ``--for 200`` lets the viewers come at once to a server that has just started and stay for so many seconds: each opens a page after
 another, with a new session after every fifth. Printed are the first looks, all others, and the server's memory.
+
+``--first`` lets each of the viewers open one page of a server that has just started: the glossary, which computes nothing; then the pages
+above with nothing kept, and with what the server before has kept. Printed are also the processor's seconds of the server, which say more
+than a clock where other programs run.
 """
 
 import argparse
 import asyncio
+import os
 import random
+import shutil
 import statistics
 import sys
 import tempfile
 import time
+from contextlib import suppress
 from pathlib import Path
 
 from websockets.asyncio.client import connect
 
 from flipcore.core import folders
 from flipcore.store import archiving, packing
+from flipcore.store.connection import results_folder
 from tests.benchmarks.page_growth import PAGES
 from tests.benchmarks.readout_growth import A_MODEL, MODELS, store_of
 from tests.benchmarks.test_paint_speed import machine
@@ -90,11 +98,7 @@ async def seen(socket, page: str, start: float) -> dict[str, float]:
 
 def looks(address: str, n: int, page: str = "flips") -> list[dict[str, float]]:
     """What `n` viewers who come at once wait for."""
-
-    async def all_of_them() -> list[dict[str, float]]:
-        return await asyncio.gather(*(look(address, page) for _ in range(n)))
-
-    return asyncio.run(all_of_them())
+    return looks_at(address, [page] * n)
 
 
 def painted(page, address: str) -> tuple[float, float]:
@@ -172,13 +176,54 @@ def long_stay(path: Path, n: int, for_s: float) -> None:
         print(f"  the server holds, {name:<44}{statistics.median(part):>10,.0f} MB, at most {max(part):,.0f}")
 
 
+def first_pages(path: Path, n: int) -> None:
+    """Print what `n` viewers wait for who each open one page of a fresh server, and what it costs."""
+    pages = [random.Random(number).sample(PAGES, len(PAGES))[-1] for number in range(n)]
+    shutil.rmtree(results_folder(path), ignore_errors=True)
+    print(f"  {n} first pages at once: {', '.join(pages)}")
+    for name, chosen in (("glossary alone", ["glossary"] * n), ("nothing kept yet", pages), ("kept", pages)):
+        with server(path) as address:
+            all_seen = looks_at(address, chosen)
+            told(f"{name}: the end of each page", [one["end"] for one in all_seen])
+            slowest = max(zip([one["end"] for one in all_seen], chosen, strict=True))
+            print(
+                f"    the processor worked {cpu_s(address):.1f} s; the longest was {slowest[1]}, {slowest[0]:.1f} s", flush=True
+            )
+
+
+def looks_at(address: str, pages: list[str]) -> list[dict[str, float]]:
+    """What viewers wait for who come at once, one to each page."""
+
+    async def all_of_them() -> list[dict[str, float]]:
+        return await asyncio.gather(*(look(address, page) for page in pages))
+
+    return asyncio.run(all_of_them())
+
+
+def process_of(address: str) -> Path | None:
+    """Return the folder in /proc of the server at `address`."""
+    port = f"--server.port={address.rsplit(':', 1)[1]}".encode()
+    for place in Path("/proc").glob("[0-9]*"):
+        with suppress(OSError):  # it has ended meanwhile
+            if port in (place / "cmdline").read_bytes().split(b"\0"):
+                return place
+    return None
+
+
+def cpu_s(address: str) -> float:
+    """Seconds of a processor that the server at `address` has taken."""
+    place = process_of(address)
+    if place is None:
+        return float("nan")
+    user, system = (place / "stat").read_text().rpartition(")")[2].split()[11:13]
+    return (int(user) + int(system)) / os.sysconf("SC_CLK_TCK")
+
+
 def memory_mb(address: str, kind: str = "VmHWM") -> float:
     """The most memory that the server at `address` has held, or what it holds (VmRSS)."""
-    port = f"--server.port={address.rsplit(':', 1)[1]}".encode()
-    for status in Path("/proc").glob("[0-9]*/status"):
-        if port in (status.parent / "cmdline").read_bytes().split(b"\0"):
-            return next(int(line.split()[1]) / 1e3 for line in status.read_text().splitlines() if line.startswith(kind))
-    return float("nan")
+    place = process_of(address)
+    lines = (place / "status").read_text().splitlines() if place else []
+    return next((int(line.split()[1]) / 1e3 for line in lines if line.startswith(kind)), float("nan"))
 
 
 def told(name: str, seconds: list[float]) -> None:
@@ -206,6 +251,7 @@ def main(words: list[str]) -> None:
     given.add_argument(
         "--for", type=float, default=0.0, dest="for_s", help="seconds that viewers stay; nothing else is timed then"
     )
+    given.add_argument("--first", action="store_true", help="one page each of a fresh server; nothing else is timed then")
     given.add_argument("--servers", type=int, default=3, help="with --for: how many fresh servers they come to")
     chosen = given.parse_args(words)
     with tempfile.TemporaryDirectory(prefix="surface-viewers-") as name:
@@ -213,6 +259,9 @@ def main(words: list[str]) -> None:
         folders.admit(folder)
         path = drawn(folder, chosen.items)
         print(f"{chosen.items:,} items × 20 variants × 4 readouts ({chosen.items * A_MODEL:,} readouts), {machine()}")
+        if chosen.first:
+            first_pages(path, chosen.viewers)
+            return
         if chosen.for_s:
             for _ in range(chosen.servers):
                 long_stay(path, chosen.viewers, chosen.for_s)

@@ -1,4 +1,6 @@
-"""Signals at random moments of every command: `python -m tests.core.signals [N]` writes signals.md beside this file.
+"""Signals at random moments of every command: `python -m tests.core.signals [N [COMMAND ...]]` writes signals.md beside this file.
+
+With commands, the rows of the others stay as they are.
 
 Each command runs N times as a process in a copy of one prepared folder and gets SIGINT, then N times
 SIGTERM, each at a seeded moment. It has to end with a sentence and 130 or 143, or as it would have
@@ -42,6 +44,7 @@ COMMANDS = {
     "archive": ["archive", STUDY.study_id],
     "backup": ["backup", "copies"],
     "repair": ["repair"],
+    "restore": ["restore", "other.duckdb"],
     "verify": ["verify"],
     "plugins": ["plugins"],
     "models": ["models", "list"],
@@ -191,21 +194,26 @@ def main() -> None:
         "| command | signal | sent | a sentence | its own end | Python's | faults |",
         "|---|---|---|---|---|---|---|",
     ]
+    rows = dict.fromkeys(COMMANDS, "")
+    for command in rows:
+        kept = [line for line in TABLE.read_text(encoding="utf-8").splitlines() if line.startswith(f"| {command} |")]
+        rows[command] = "\n".join(kept)
     with tempfile.TemporaryDirectory() as name:
         base = Path(name) / "base"
         base.mkdir()
         prepare(base)
         for command in chosen:
+            made = []
             for number in SIGNALS:
                 ends = interrupt(base, command, number, n)
                 counts = [ends.n_by_end[end] for end in ("a sentence", "its own end", "Python's start or end")]
-                lines.append(
+                made.append(
                     f"| {command} | {number.name} | {n} | {' | '.join(map(str, counts))} | "
                     f"{'; '.join(ends.faults).replace(chr(10), ' ') or 'none'} |"
                 )
-                print(lines[-1], flush=True)
-    if not sys.argv[2:]:
-        TABLE.write_text("\n".join(lines) + "\n", encoding="utf-8")
+                print(made[-1], flush=True)
+            rows[command] = "\n".join(made)
+            TABLE.write_text("\n".join([*lines, *filter(None, rows.values())]) + "\n", encoding="utf-8")
 
 
 if __name__ == "__main__":
