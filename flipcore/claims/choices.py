@@ -115,10 +115,10 @@ def survives_claim(
     detail = _detail(curve, is_locked=is_locked)
     if not curve.is_open[0] or shares.n_open < LEAST_OPEN * n_all:
         reasons = Counter(reason for reason in curve.closed if reason)
-        why = f"{shares.n_open} of {count_of(n_all, 'way')} of counting may be claimed: "
-        why += f"{'; '.join(reason for reason, _ in reasons.most_common(3))}."
+        reason_text = f"{shares.n_open} of {count_of(n_all, 'way')} of counting may be claimed: "
+        reason_text += f"{'; '.join(reason for reason, _ in reasons.most_common(3))}."
         claim = Claim(SURVIVES, FEW_OPEN, "", detail=detail, numbers=numbers)
-        return claim.not_claimed(why)
+        return claim.not_claimed(reason_text)
     opened = curve.estimate[curve.is_open]
     low, high = float(opened.min()), float(opened.max())
     ways = f"{count_of(shares.n_open, 'way')} of counting"
@@ -155,15 +155,15 @@ def moves_claim(curve: Curve, decision: Decision, level: float = 0.95) -> Claim:
     n_options = len(curve.effects)
     detail = f"Over {curve.n_coarse:,} units, the coarsest that a choice leaves out"
     detail += f"; p corrected for {count_of(n_options, 'option')} (Holm)."
-    what = "the score" if decision.is_bar else "the lead"
+    subject = "the score" if decision.is_bar else "the lead"
     numbers = {effect.name: effect.change for effect in curve.effects}
     if not movers:
-        sentence = f"No choice moves {what} by more than chance."
+        sentence = f"No choice moves {subject} by more than chance."
         return Claim(MOVES, NOT_MOVED, sentence, detail=detail, numbers=numbers)
     named = [f"{_option_words(mover)} ({_change(mover)})" for mover in movers[:3]]
     more = f", and {len(movers) - 3} more" if len(movers) > 3 else ""
     verb = "moves" if len(movers) == 1 else "move"
-    sentence = f"More than chance {verb} {what}: {'; '.join(named)}{more}."
+    sentence = f"More than chance {verb} {subject}: {'; '.join(named)}{more}."
     sentence = f"{_depends(curve, decision, movers[0])}{sentence}"
     return Claim(MOVES, MOVED, sentence, asserted=True, detail=detail, numbers=numbers)
 

@@ -97,8 +97,8 @@ class ChoicesReport(Answer):
             lines.append(f"{choice.label}: {choice.reason}")
             for option in choice.options:
                 n_ahead, n_open = counts[choice.name, option.name]
-                what = "above the bar" if self.decision.is_bar else "ahead"
-                words = f"{what} in {n_ahead} of {n_open}"
+                side = "above the bar" if self.decision.is_bar else "ahead"
+                words = f"{side} in {n_ahead} of {n_open}"
                 effect = effects.get(f"{choice.name}={option.name}")
                 if effect:
                     words += f", moves it by {effect.change.text_points()}"

@@ -1,0 +1,109 @@
+"""Every choice of counting on real outputs: `python -m tests.choices_real` writes tests/choices_real.md.
+
+MMLU-Redux: 14 models' letters to 5,700 questions, the published key, and the questions that people found wrong. The data are not in
+the repository.
+"""
+
+import csv
+from collections import Counter
+from itertools import combinations, pairwise
+
+import numpy as np
+
+from flipcore.claims.choices import Decision, moves_claim, survives_claim
+from flipcore.stats.choices.choice import selected
+from flipcore.stats.choices.counting import count
+from flipcore.stats.choices.curve import Curve, State
+from flipcore.stats.choices.readouts import Answers, ItemFacts, material_of
+from tests.conftest import ROOT, SHARED_DATA
+
+PATH = SHARED_DATA / "keys" / "mmlu_redux_14_models.csv"
+N_DISPUTED_SUBJECTS, PER_SUBJECT = 12, 100  # the rows stand subject by subject, in 57 hundreds
+LETTERS = "ABCD"
+READ, UNREAD = 1, 2
+PICTURE = ("qwen_qwen2-72b-instruct", "writer_palmyra-x-004")
+
+
+def answers_and_facts() -> tuple[Answers, ItemFacts]:
+    with PATH.open(encoding="utf-8") as file:
+        rows = list(csv.DictReader(file))
+    names = list(rows[0])
+    models = names[names.index("error_type") + 1 : names.index("majority_llm_pred_top_3")]
+    items = [str(i) for i in range(len(rows))]
+    shape = (len(rows), len(models), 1, 1, 1)
+    right, status = np.zeros(shape), np.full(shape, UNREAD, dtype=np.int8)
+    seen, repeated = set(), set()
+    for i, row in enumerate(rows):
+        for m, model in enumerate(models):
+            status[i, m] = READ if row[model] and row[model] in LETTERS else UNREAD
+            right[i, m] = row[model] == LETTERS[int(row["groundtruth_answer"])]
+        text = " ".join((row["question"] + row["choices"]).lower().split())
+        if text in seen:
+            repeated.add(items[i])
+        seen.add(text)
+    wrong = {i for i, row in zip(items, rows, strict=True) if row["error_type"] == "wrong_groundtruth"}
+    disputed = {i for i, row in zip(items, rows, strict=True) if row["error_type"] != "ok"}
+    subjects = {item: f"subject {int(item) // PER_SUBJECT}" for item in items}
+    # By people's verdicts: no model's answer says which subjects are disputed most.
+    most = Counter(subjects[item] for item in sorted(disputed, key=int)).most_common(N_DISPUTED_SUBJECTS)
+    groups = {f"{N_DISPUTED_SUBJECTS} most disputed": [name for name, _ in most]}
+    facts = ItemFacts(subjects, repeated, wrong, disputed, category_groups=groups)
+    prompts = (("", "base"),)
+    answers = Answers(tuple(models), tuple(items), prompts, ("letter",), np.arange(len(items)), right, right, status)
+    return answers, facts
+
+
+def curves() -> dict[tuple[str, str], Curve]:
+    """A curve of every pair, the model with the higher score first."""
+    answers, facts = answers_and_facts()
+    means = answers.right.mean(axis=(0, 2, 3, 4))
+    order = [answers.models[m] for m in np.argsort(-means, kind="stable")]
+    found = {}
+    for pair in combinations(order, 2):
+        material = material_of(answers.of(*pair), facts)
+        found[pair] = count(material, selected(material.choices, also=["categories"]))
+    return found
+
+
+def text() -> str:
+    by_pair = curves()
+    models = list(dict.fromkeys(first for first, _ in by_pair)) + [next(reversed(by_pair))[1]]
+    declared = every = whole = 0
+    for curve in by_pair.values():
+        states = curve.states(0.95)
+        declared += states[0] is State.SHOWN
+        every += all(state is State.SHOWN for state in states)
+        whole += curve.p_survives() <= 0.025
+    adjacent = [by_pair[pair] for pair in pairwise(models)]
+    keep = sum(bool((curve.estimate > 0).all()) for curve in adjacent)
+    beyond = sum(any(effect.is_beyond_chance(0.95) for effect in curve.effects) for curve in adjacent)
+    untested = sum(any(np.isnan(effect.p) for effect in curve.effects if effect.choice.name == "unread") for curve in adjacent)
+    decision, curve = Decision(*PICTURE), by_pair[PICTURE]
+    lines = [
+        "# Every choice on MMLU-Redux",
+        "",
+        "`python -m tests.choices_real` writes this. 14 models, 5,700 questions, up to 48 ways of counting: unread wrong or left out;",
+        "key as published, wrong keys out, disputed out; repeated questions; subjects alike; without the 12 most disputed subjects.",
+        "",
+        "| | pairs |",
+        "|---|---|",
+        f"| shown as declared, over questions | {declared} of {len(by_pair)} |",
+        f"| shown in every way, over questions | {every} of {len(by_pair)} |",
+        f"| survive every choice: over subjects, which a choice leaves out whole | {whole} of {len(by_pair)} |",
+        f"| of neighbors in the order, keep it in every way | {keep} of {len(adjacent)} |",
+        f"| of neighbors, some choice moves the lead by more than chance | {beyond} of {len(adjacent)} |",
+        f"| of neighbors, the unread answers stand in fewer than 3 subjects, so that no test is made | {untested} of {len(adjacent)} |",
+        "",
+        f"> {survives_claim(curve, decision).sentence}",
+        ">",
+        f"> {moves_claim(curve, decision).sentence}",
+    ]
+    return "\n".join([*lines, ""])
+
+
+def main() -> None:
+    (ROOT / "tests" / "choices_real.md").write_text(text(), encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()
