@@ -226,8 +226,8 @@ def _reads_as(name: str, reference: str) -> bool:
     # Scorers of a log, and versions of ours, read what was written.
     abilities = []
     for extractor in (name, reference):
-        known = EXTRACTORS.get(extractor)
-        abilities.append(known.abilities if known else _WRITTEN)
+        plugin = EXTRACTORS.get(extractor)
+        abilities.append(plugin.abilities if plugin else _WRITTEN)
     return abilities[0] == abilities[1]
 
 
