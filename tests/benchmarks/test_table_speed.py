@@ -2,6 +2,10 @@
 
 Both are measured in one run on the same files. FLIPSCOPE_FILES=5000 and FLIPSCOPE_TEXTS=100000 are
 the full sizes; the default is small.
+
+On 2026-11-29, beside a dozen other programs on two cores: the first line of 5,000 files took 7.1
+times the bare read (7.4 CPU seconds). 50,000 texts with their extractors took 173 times (38.9 CPU
+seconds, 605 MB); the code of that morning, in another run, 246 times.
 """
 
 import json
