@@ -3,6 +3,7 @@ must stay hidden, and divided into the part that is explored and the part that o
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 from flipcore.core.records import Item, digest
 from flipcore.core.study import ItemSource, Study
@@ -33,6 +34,12 @@ class Sets:
     def sets_id(self) -> str:
         """A hash of both sets' entries, whatever they are called."""
         return digest(sorted(_ids(self.target)), sorted(_ids(self.retro)))
+
+    @cached_property
+    def content_id(self) -> str:
+        """A hash of all that both sets say of their entries, as where each comes from, which is no
+        part of `sets_id`."""
+        return digest(repr(self.target), repr(self.retro))
 
     @classmethod
     def without_study(

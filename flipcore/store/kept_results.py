@@ -48,14 +48,13 @@ _SIGNATURE_BYTES = hashlib.sha256().digest_size
 MOST_BYTES = 32_000_000
 OF_CONTENT, MOST_OF_CONTENT = "content", 100  # the folder of what is no study, and its files
 _LIBRARIES = ("duckdb", "numpy", "pandas", "pyarrow", "scikit-learn", "scipy")
-_CODE = ("*.py", "*.toml", "*.sql")
 # Rows, besides readouts and variants, from which the results of a study are made: its own, and what
 # people said of questions, wherever they were asked.
 _OF_STUDY = ("studies", "study_items", "locks", "flip_verdicts", "late_readouts")
 _JUDGEMENTS = sorted({kind.table for kind in KINDS} - {*_OF_STUDY})
 _OF_PEOPLE = ("paraphrases", "control_pairs", "surveys", *_JUDGEMENTS)
 _ITEMS = "SELECT i.* FROM items i JOIN study_items m USING (item_id) WHERE m.study_id = $id"
-_CALLS = """SELECT count(*), bit_xor(hash(c.call_id, c.status, c.finish_reason, c.n_tokens_out))
+_CALLS = """SELECT count(*), bit_xor(hash(c.call_id, c.status, c.created_at))
     FROM completions c JOIN study_calls s USING (call_id) WHERE s.study_id = $id"""
 _HELD = f"SELECT item_id, holder FROM ({HOLDINGS}) WHERE study_id = $id ORDER BY ALL"
 
@@ -157,8 +156,9 @@ def code() -> str:
     for library in _LIBRARIES:
         seen.update(version(library).encode())
     for folder in (Path(__file__).resolve().parents[1], APP.parent / "pages"):
-        for pattern in _CODE:
-            for path in sorted(folder.rglob(pattern)):
+        # All files and not Python alone: the measured coverage is JSON, and methods are TOML.
+        for path in sorted(folder.rglob("*")):
+            if path.is_file() and path.parent.name != "__pycache__":
                 seen.update(path.relative_to(folder.parent).as_posix().encode())
                 seen.update(path.read_bytes())
     return seen.hexdigest()

@@ -9,12 +9,13 @@ from flipcore.core.errors import FlipscopeError
 from flipcore.extractors import EXTRACTORS
 from flipcore.extractors.pattern import DEFAULT
 from flipcore.models import model_cards
-from flipcore.reports.audit import LESS_SURE, WRONG, Audit, audit
+from flipcore.reports.audit import LESS_SURE, WRONG
 from flipcore.reports.browser_data.steps import Steps
 from flipcore.runs import rereading
 from flipcore.runs.asking_again import asked_again
 from flipcore.store.queries import budgets
 from flipcore.store.queries.judges import JUDGE
+from pages.audit.cached import audit_of
 from pages.common import session
 from pages.common.header import page_header
 from pages.common.headline import score_sentences
@@ -174,11 +175,6 @@ def _judge(
     st.info(plain(judge_run.sentence), icon=":material/pause_circle:")
 
 
-@session.cached("Looking at every row", 8, is_kept=True)
-def audit_of(study_id: str) -> Audit:
-    return audit(session.store(), study_id)
-
-
 def card(number: int, finding: Finding) -> None:
     with st.container(border=True):
         left, right = st.columns([5, 1], vertical_alignment="center")
@@ -223,7 +219,7 @@ if study_id is not None:
     # A link may name a finding of an earlier audit, which this one does not have.
     opened = (
         report.findings[int(number_in_link) - 1]
-        if number_in_link.isdecimal() and 0 < int(number_in_link) <= n
+        if number_in_link.isdecimal() and len(number_in_link) < 9 and 0 < int(number_in_link) <= n
         else None
     )
     if opened and opened.items:

@@ -11,6 +11,8 @@ from flipcore.core.work import say_step
 from flipcore.reports.answer import Question, Settings
 from flipcore.reports.memory import Measurement, measurements_of
 from flipcore.reports.whole_study import WholeStudy, compute_answer
+from flipcore.store.judgements import SURVEY_ANSWERS
+from flipcore.store.queries import holdout, judgements
 from pages.common import gates, session
 
 STEPS = {
@@ -61,11 +63,21 @@ def answer_of(
 ) -> Any:
     """Return what the study says to a question, under a lock where one is named; None where there
     is nothing to say."""
-    return _cached_answer(study_id, question, settings or Settings(), lock)
+    # People's word on two sets is a row of no study, so that no revision counts it.
+    n_answers = n_survey_rows() if question is Question.HOLDOUT else 0
+    return _cached_answer(study_id, question, settings or Settings(), lock, n_answers)
+
+
+def n_survey_rows() -> int:
+    """Count the surveys and the answers to them: what the tests of two sets depend on besides."""
+    store = session.store()
+    return judgements.n_rows(store, SURVEY_ANSWERS) + len(holdout.surveys(store))
 
 
 @session.cached("Reading the answers", 64, gates.with_labels, is_kept=True)
-def _cached_answer(study_id: str, question: Question, settings: Settings, lock: str | None) -> Any:
+def _cached_answer(
+    study_id: str, question: Question, settings: Settings, lock: str | None, n_answers: int
+) -> Any:
     say_step(STEPS[question])
     return compute_answer(question, PageStudy(session.store(), study_id, lock=lock), settings)
 

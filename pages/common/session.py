@@ -18,6 +18,7 @@ from streamlit.runtime.scriptrunner_utils.script_run_context import in_cached_fu
 
 from flipcore.access.acting import Permission, acting, acting_as, require
 from flipcore.core.errors import BadInput, FlipscopeError
+from flipcore.core.paths import own_models_toml
 from flipcore.core.study import Study
 from flipcore.core.work import Work, at_work
 from flipcore.models import model_cards
@@ -108,9 +109,10 @@ def cached(
 ) -> Callable[[Callable[..., T]], Callable[..., T]]:
     """Remember a function of a study's id, or of a view that has one, and of hashable settings.
 
-    It is computed again when the study's `revision` is another. What takes long says `step`
-    meanwhile. What is remembered was read by somebody else, so who asks must be allowed to read. A
-    view's own statistics depend on what its fields say and on nothing that the session holds.
+    It is computed again when the study's `revision` is another, or the cards of models are. What
+    takes long says `step` meanwhile. What is remembered was read by somebody else, so who asks must
+    be allowed to read. A view's own statistics depend on what its fields say and on nothing that
+    the session holds.
     `is_kept` also keeps what is computed of a finished study beside the database, for the next
     server: what is large, quick to compute, or made of anything but rows of the study is not.
     """
@@ -124,11 +126,21 @@ def cached(
             # Memory is shared by all sessions, so the permission is asked for before it is read.
             require(Permission.READ)
             study_id = study if isinstance(study, str) else study.study_id
-            return remembered(revision(study_id), study, *settings)
+            return remembered((revision(study_id), _stamp_of_cards()), study, *settings)
 
         return read
 
     return decorate
+
+
+def _stamp_of_cards() -> tuple[int, int]:
+    """Return what changes with the user's own models, whose cards say what they can have read."""
+    # The command line writes the file, too, so no page can tell the others.
+    try:
+        status = own_models_toml().stat()
+    except OSError:
+        return 0, 0
+    return status.st_mtime_ns, status.st_size
 
 
 def _kept(make: Callable[..., T]) -> Callable[..., T]:

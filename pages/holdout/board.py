@@ -21,7 +21,7 @@ from pages.holdout.cached import SETTINGS, is_kept
 
 
 @st.cache_data(show_spinner=False, max_entries=16)
-def _start(sets_id: str, embedding: str, _sets: Sets) -> StartingMargin | None:
+def _start(content_id: str, embedding: str, _sets: Sets) -> StartingMargin | None:
     n = len(_sets.target)
     return starting_margin(
         cached.vectors(_sets, embedding)[0][:n], [item.category for item in _sets.target]
@@ -35,7 +35,7 @@ def start_of(sets: Sets, view: dict) -> StartingMargin | None:
     """
     # The entries in sight are not those that the test will read.
     return (
-        _start(sets.sets_id, view["embedding"], sets)
+        _start(sets.content_id, view["embedding"], sets)
         if sets.share_aside and len(sets.target) >= 10
         else None
     )
@@ -137,7 +137,7 @@ class BoardPlace:
             _drawing(waiting_board(list(tests.values()), view, about, missing), key, is_locked=True)
 
     def _settings(self, sets: Sets, view: dict) -> tuple:
-        return sets.sets_id, *(view[name] for name in SETTINGS)
+        return sets.content_id, *(view[name] for name in SETTINGS)
 
     def verdict(self, sets: Sets, view: dict, mode: str, lock: dict | None) -> dict:
         """Draw the four rows and the verdict; return the tests by name, and how or why not."""

@@ -34,7 +34,7 @@ def _cache() -> dict[tuple, tuple]:
 
 
 def is_kept(sets: Sets, view: dict) -> bool:
-    return (sets.sets_id, *(view[name] for name in SETTINGS)) in _cache()
+    return (sets.content_id, *(view[name] for name in SETTINGS)) in _cache()
 
 
 def prediction(sets: Sets, view: dict, vectors: Callable):
@@ -43,7 +43,7 @@ def prediction(sets: Sets, view: dict, vectors: Callable):
     `vectors(sets, embedding)` gives the rows for a classifier that reads them. Any other choice on
     the page ends it between two permutations.
     """
-    cache, key = _cache(), (sets.sets_id, *(view[name] for name in SETTINGS))
+    cache, key = _cache(), (sets.content_id, *(view[name] for name in SETTINGS))
     if key not in cache:
         # Only the classifier of vectors needs an embedding.
         rows = vectors(sets, view["embedding"])[0] if view["classifier"] == "vectors" else None
@@ -59,7 +59,7 @@ def prediction(sets: Sets, view: dict, vectors: Callable):
 
 def _names(sets: Sets, embedding: str) -> list[str]:
     """Return what tells these sets and the vectors of their entries from others, on any server."""
-    return [sets.sets_id, embedding, str(embeddings.embedding_by_name(embedding).revision)]
+    return [sets.content_id, embedding, str(embeddings.embedding_by_name(embedding).revision)]
 
 
 EVERY_S = 0.3
@@ -109,7 +109,7 @@ def of_sets(step: str, max_entries: int = 8):
     It runs once for what both sets hold, whatever they are called.
     """
     # Equal sets under two names share a result: the id comes from what they hold.
-    by_content: dict[str | type, Callable] = {Sets: lambda sets: sets.sets_id}
+    by_content: dict[str | type, Callable] = {Sets: lambda sets: sets.content_id}
     return lambda make: session.computed(step)(
         st.cache_resource(show_spinner=False, max_entries=max_entries, hash_funcs=by_content)(make)
     )
@@ -140,7 +140,7 @@ def duplicates(sets: Sets):
     def make():
         return pairs_alike([entry_text(item) for item in (*sets.target, *sets.retro)])
 
-    return kept_results.kept_of_content(session.store(), ["duplicates", sets.sets_id], make)
+    return kept_results.kept_of_content(session.store(), ["duplicates", sets.content_id], make)
 
 
 @of_sets("Regrouping the entries", 24)

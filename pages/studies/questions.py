@@ -20,7 +20,7 @@ from flipcore.reports.memory import REWRITING, break_to_open
 from flipcore.runs.demo import demo_studies
 from flipcore.runs.progress import QUEUED
 from pages.common import screen, session
-from pages.common.answers import answer_of
+from pages.common.answers import answer_of, n_survey_rows
 from pages.common.header import show_progress
 from pages.common.headline import headline, memory_headline
 from pages.common.showing import plain
@@ -199,11 +199,11 @@ def _tests_of(study_id: str) -> Work[HoldoutReport | None] | None:
     # The tests would slow down a study that is being asked.
     if session.registry().running():
         return None
-    return _testing(study_id, session.store().revision(study_id))
+    return _testing(study_id, (session.revision(study_id), n_survey_rows()))
 
 
 @st.cache_resource(max_entries=4, show_spinner=False)
-def _testing(study_id: str, revision: int) -> Work[HoldoutReport | None]:
+def _testing(study_id: str, revision: tuple[int, int]) -> Work[HoldoutReport | None]:
     person = acting()
 
     def make() -> HoldoutReport | None:

@@ -126,6 +126,14 @@ def test_an_item_that_stands_in_both_is_target_and_no_holdout():
     assert sets.sources == (), "no study can ask for these sets by their sources"
 
 
+def test_entries_that_come_from_elsewhere_are_other_content_of_the_same_sets():
+    """The tests compare one entry per source, and no entry's id says its source."""
+    sets = sets_of_sources("mine", SOURCES)
+    copied = replace(sets, retro=tuple(replace(item, source_id="one page") for item in sets.retro))
+    assert copied.sets_id == sets.sets_id and copied.content_id != sets.content_id
+    assert replace(sets, name="yours").content_id == sets.content_id
+
+
 def test_a_share_that_is_set_aside_stays_aside_whatever_is_asked_for_later(store):
     whole = sets_of_sources("mine", SOURCES)
     open_part = divided_sets(store, whole, 0.5, confirmatory=False)

@@ -2,6 +2,7 @@
 
 import pickle
 import shutil
+from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
@@ -106,6 +107,8 @@ CHANGES = {
     "a lock": f"INSERT INTO locks VALUES ('l', '{S}', '{{}}', 'Ada', now())",
     "a key": f"UPDATE items SET target = 'another' WHERE item_id IN (SELECT min(item_id) FROM study_items WHERE study_id = '{S}')",
     "a role": f"UPDATE study_items SET role = 'control' WHERE study_id = '{S}'",
+    "an answer in the place of another": "UPDATE completions SET text = 'x', created_at = now() "
+    "WHERE call_id IN (SELECT min(call_id) FROM completions)",
     "a failed call's answer": "UPDATE completions SET status = 'error' WHERE call_id IN (SELECT min(call_id) FROM completions)",
 }
 
@@ -145,6 +148,14 @@ def test_other_code_has_the_result_computed_again(store, path, monkeypatch):
     fresh = Store.open(path)
     assert kept(fresh, make)["n"] == 2
     fresh.close()
+
+
+@pytest.mark.parametrize("kind", [".py", ".json", ".toml", ".sql"])
+def test_a_file_of_any_kind_beside_the_code_makes_other_code(monkeypatch, kind):
+    """The measured coverage of intervals is JSON, and estimates quote it."""
+    before, read = kept_results.code.__wrapped__(), Path.read_bytes
+    monkeypatch.setattr(Path, "read_bytes", lambda path: b"" if path.suffix == kind else read(path))
+    assert kept_results.code.__wrapped__() != before
 
 
 def test_rows_that_come_while_a_result_is_computed_keep_it_from_being_kept(store, path):

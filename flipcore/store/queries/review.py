@@ -88,6 +88,7 @@ def count_as_random(store: Store, verdict_ids: Sequence[str]) -> None:
         connection.execute(sql, {"ids": list(verdict_ids)})
 
     store.writer.transact(mark, Permission.JUDGE, changes=()).result(30)
+    store.touch([""])  # the gates of every study count them
 
 
 def keep_pairs(store: Store, rows: Sequence[dict], items: Sequence[Item] = ()) -> None:
