@@ -1,5 +1,6 @@
 """Warnings about links that name a study which is not in this store."""
 
+import math
 from collections.abc import Collection, Mapping
 from typing import Literal
 
@@ -7,6 +8,16 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from pages.common.showing import plain
+
+
+def bound(key: str) -> Literal["query-params"] | None:
+    """Return how a field for a number stands in the link: not at all where the link's number is
+    endless, which Streamlit cannot read."""
+    try:
+        is_endless = math.isinf(float(st.query_params.get(key, "0")))
+    except ValueError:  # no number, which Streamlit passes over
+        is_endless = False
+    return None if is_endless else "query-params"
 
 
 def remember_missing(name: str, link: str, existing_names: Collection[str], choice: str) -> None:

@@ -18,6 +18,7 @@ from flipcore.text.counts import count_of
 from flipcore.vectors import embeddings
 from flipcore.vectors.map_jobs import DEFAULT, Drawing, Layouts
 from pages.common import screen
+from pages.common.links import bound
 from pages.common.showing import offer_file, plain, show_figure, show_table, shown_problem
 from pages.holdout import excluding, likeness
 
@@ -207,7 +208,7 @@ def _drawing_choice(*, is_umap: bool) -> Drawing | None:
             key="map-distance",
             bind="query-params",
         )
-        seed = st.number_input("Seed", 0, 2**31 - 2, 0, key="map-seed", bind="query-params")
+        seed = st.number_input("Seed", 0, 2**31 - 2, 0, key="map-seed", bind=bound("map-seed"))
         st.caption(
             "Few neighbours show small groups, many the whole. A shape that another seed does not "
             "draw is not there."

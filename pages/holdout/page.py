@@ -10,7 +10,7 @@ from flipcore.reports.worked_examples import holdout_example
 from flipcore.vectors import classifiers, embeddings
 from pages.common import modes, record, repeats, screen, session
 from pages.common.header import badges, header_line, offer_copy, show_badges
-from pages.common.links import say_missing
+from pages.common.links import bound, say_missing
 from pages.common.showing import how_to_read, plain, shown_problem
 from pages.holdout import (
     board,
@@ -63,7 +63,7 @@ def settings(sets: Sets, view: dict, lock: dict | None) -> dict:
         )
         st.caption(plain(kinds[classifier].why_not() or kinds[classifier].about))
         seed = st.number_input(
-            "Seed", 0, 2**31 - 1, 0, key="seed", bind="query-params", disabled=bool(lock)
+            "Seed", 0, 2**31 - 1, 0, key="seed", bind=bound("seed"), disabled=bool(lock)
         )
         m = st.number_input(
             "Permutations of the cross-validation",
@@ -71,7 +71,7 @@ def settings(sets: Sets, view: dict, lock: dict | None) -> dict:
             9_999,
             START["permutations"],
             key="permutations",
-            bind="query-params",
+            bind=bound("permutations"),
             disabled=bool(lock),
             help="19 reach p = .05, 199 reach p = .005",
         )

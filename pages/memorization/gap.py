@@ -22,6 +22,7 @@ from flipcore.stats.memory.operand_size import operand_check
 from flipcore.store.queries import memory
 from pages.common import screen, session
 from pages.common.identity import name_field
+from pages.common.links import bound
 from pages.common.showing import how_to_read, plain, show_figure, show_table, shown_problem
 from pages.components import boards
 from pages.memorization.cached import (
@@ -229,7 +230,7 @@ def _match(view: View) -> None:
             CALIPER,
             0.05,
             key="match-caliper",
-            bind="query-params",
+            bind=bound("match-caliper"),
             width=220,
         )
     references = (

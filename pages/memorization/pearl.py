@@ -15,6 +15,7 @@ from flipcore.stats.memory.pearl_analysis import Pearl
 from flipcore.store.queries import memory as memory_queries
 from flipcore.text.similarity import compressor_warning
 from pages.common import screen, session
+from pages.common.links import bound
 from pages.common.showing import how_to_read, show_figure
 from pages.components import boards
 from pages.memorization.cached import (
@@ -184,7 +185,7 @@ def rule_and_rate(controls, mode: str, settings: dict) -> tuple[str, float]:
             float(settings["fpr"]),
             0.005,
             key="pearl-fpr",
-            bind="query-params",
+            bind=bound("pearl-fpr"),
             format="%.3f",
             disabled=mode == "locked",
         )

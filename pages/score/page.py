@@ -14,6 +14,7 @@ from pages.common.answers import answer_of
 from pages.common.header import page_header
 from pages.common.headline import score_sentences
 from pages.common.inspector import inspector_place, open_item
+from pages.common.links import bound
 from pages.common.showing import how_to_read, plain, show_table
 from pages.components import boards
 
@@ -85,7 +86,7 @@ def _budget(model_score: score_reports.ModelScore) -> None:
         10_000_000,
         model_score.n_calls,
         key="score-budget",
-        bind="query-params",
+        bind=bound("score-budget"),
         width=220,
     )
     st.caption(plain(score_reports.best_sentence(model_score, int(n_calls))))
