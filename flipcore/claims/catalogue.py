@@ -7,6 +7,7 @@ from itertools import chain
 
 from flipcore.claims import (
     audit,
+    choices,
     corrected_ranks,
     flips,
     gates,
@@ -32,6 +33,7 @@ MODULES = (
     score,
     corrected_ranks,
     regression,
+    choices,
 )
 ASSERTIONS: tuple[Assertion, ...] = tuple(
     chain.from_iterable(module.ASSERTIONS for module in MODULES)

@@ -125,6 +125,7 @@ def _methods(part: str) -> tuple[Method, ...]:
 _FILE = tomllib.loads(_text("methods.toml"))
 FLIPS, MEMORY, HOLDOUT = _methods("flips"), _methods("memory"), _methods("holdout")
 INTERVALS = _methods("intervals")
+RANKING = _methods("ranking")
 (HOLM,) = _methods("tests")
 MEANING = next(method for method in FLIPS if method.name == "sameness of meaning")
 

@@ -13,6 +13,7 @@ from flipcore.methods.words import (
     INTERVALS,
     MEMORY,
     PAPERS,
+    RANKING,
     TERMS,
     Method,
     bibtex,
@@ -23,7 +24,7 @@ from flipcore.methods.words import (
 from flipcore.stats.base.intervals import KINDS
 from tests.conftest import ROOT
 
-METHODS = (*FLIPS, *HOLDOUT, *MEMORY, *INTERVALS, HOLM)
+METHODS = (*FLIPS, *HOLDOUT, *MEMORY, *INTERVALS, *RANKING, HOLM)
 
 
 def test_every_method_cites_papers_that_are_there_and_says_so_before_its_last_stop():

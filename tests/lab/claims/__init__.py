@@ -21,6 +21,7 @@ MODULES = (
     "score",
     "corrected",
     "regression",
+    "choices",
 )
 
 
