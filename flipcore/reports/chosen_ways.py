@@ -48,7 +48,10 @@ def was_stored(curve: Curve, lock: Mapping[str, Any] | None) -> bool:
 
 
 def _option_names(rows: list[dict]) -> set[tuple[str, str]]:
-    return {(row["name"], option["name"]) for row in rows for option in row["options"]}
+    pairs = set()
+    for row in rows:
+        pairs |= {(row["name"], option["name"]) for option in row["options"]}
+    return pairs
 
 
 def fits(sent: object, start: Mapping[str, Any]) -> bool:

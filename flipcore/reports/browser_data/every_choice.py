@@ -50,8 +50,10 @@ def board(report: ChoicesReport, sent: Curve, view: View) -> Board:
     stops = thresholds(sent, decision)
     at_stop = min(range(len(stops)), key=lambda place: abs(stops[place] - float(view["threshold"])))
     claims = _claims(report, stops)
-    sentences = list(dict.fromkeys(_two_lines(claim) for row in claims for claim in row))
-    places = [[sentences.index(_two_lines(claim)) for claim in row] for row in claims]
+    sentences: dict[tuple[str, str, str], int] = {}
+    places = []
+    for row in claims:
+        places += [sentences.setdefault(_two_lines(claim), len(sentences)) for claim in row]
     picture = {
         "kind": "ways",
         "name": "Ways of counting, from the lowest to the highest",
@@ -68,7 +70,7 @@ def board(report: ChoicesReport, sent: Curve, view: View) -> Board:
         "ahead": decision.first,
         "behind": decision.second,
         "words": ["above", "below"] if decision.is_bar else ["ahead", "ahead"],
-        "sentences": sentences,
+        "sentences": list(sentences),
         "places": _integers(np.array(places), "<u2"),
         "choices": shown,
         "drawn": drawn,
@@ -108,8 +110,8 @@ def thresholds(curve: Curve, decision: Decision) -> tuple[float, ...]:
     """Return the margins, or the bars around a score, that a handle goes to, in points."""
     if not decision.is_bar:
         return MARGINS
-    known = 100 * curve.estimate[np.isfinite(curve.estimate)]
-    low, high = (float(known.min()), float(known.max())) if known.size else (0.0, 100.0)
+    scores = 100 * curve.estimate[np.isfinite(curve.estimate)]
+    low, high = (float(scores.min()), float(scores.max())) if scores.size else (0.0, 100.0)
     step = max(1, math.ceil((high - low + 10) / MOST_BARS))
     start = max(0, math.floor(low) - 5)
     return tuple(float(bar) for bar in range(start, min(100, math.ceil(high) + 5) + 1, step))
@@ -168,8 +170,8 @@ def _claims(report: ChoicesReport, stops: Sequence[float]) -> list[list[Claim]]:
 
 def _two_lines(claim: Claim) -> tuple[str, str, str]:
     """The first sentence of a claim, the others, and the small line."""
-    first, _, others = claim.text.partition(". ")
-    return (first if first.endswith(".") else f"{first}.", others, claim.detail)
+    first, _, second = claim.text.partition(". ")
+    return (first if first.endswith(".") else f"{first}.", second, claim.detail)
 
 
 def _changes(claims: Sequence[Claim]) -> list[tuple[int, str]]:
@@ -195,13 +197,13 @@ def _option(choice: Choice, option: Option) -> dict[str, Any]:
 
 def _offered(curve: Curve, choices: Sequence[Choice]) -> list[dict]:
     """Uncertain options that are not in the curve."""
-    known = set()
+    sent_options = set()
     for choice in curve.choices:
-        known |= {(choice.name, option.name) for option in choice.options}
+        sent_options |= {(choice.name, option.name) for option in choice.options}
     offered = []
     for choice in choices:
         for option in choice.options[1:]:
-            if (choice.name, option.name) not in known:
+            if (choice.name, option.name) not in sent_options:
                 place = {"name": choice.name, "title": choice.label}
                 offered.append({"choice": place, "option": _option(choice, option)})
     return offered
