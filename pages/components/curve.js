@@ -64,11 +64,11 @@ class Curve {
     if (picture.offered.length) this.buildOffered();
   }
 
-  // options that ask something a little different: they come with the next answer of the server, and are counted apart
+  // options that ask something a little different: their ways come with the next answer of the server
   buildOffered() {
     const { picture: { offered }, root, board } = this;
     const box = element("details", "offered", "", root);
-    element("summary", "", `Ask slightly otherwise, counted apart (${offered.length})`, box);
+    element("summary", "", `Also ask slightly otherwise (${offered.length})`, box);
     for (const { choice, option } of offered) {
       const label = element("label", "option", "", box);
       const input = Object.assign(element("input", "", "", label), { type: "checkbox", disabled: Boolean(board.data.locked) });

@@ -1,8 +1,10 @@
-"""The pictures of README and docs: ``FLIPSCOPE_DEMO=flips.duckdb python -m tests.browser.pictures``, of a database whose demo is done."""
+"""The pictures of README and docs: ``FLIPSCOPE_DEMO=flips.duckdb python -m tests.browser.pictures [NAME]``, of a database whose demo
+is done."""
 
 import io
 import os
 import shutil
+import sys
 import tempfile
 from pathlib import Path
 
@@ -21,6 +23,7 @@ def places() -> dict[str, tuple[str, str]]:
     return {
         "flips": (f"flips?study={flips}", "[data-testid=stDataFrame] canvas"),
         "score": (f"score?study={flips}", ".score"),
+        "choices": (f"score?study={flips}&show=Every+choice", ".curve .unmoved, .curve .offered"),
         "parts": (f"flips?study={flips}&show=Parts", ".threshold"),
         "ranking": (f"ranking?study={ranking}", ".ranking"),
         "memory": (f"memorization?study={memory}", ".js-plotly-plot .scatterlayer"),
@@ -36,13 +39,21 @@ def main() -> None:
         with dashboard(ROOT / "app.py", database, FLIPSCOPE_HOME=folder) as address, browser_page() as page:
             page.add_init_script("localStorage.setItem('flipscope-tour', 'done')")
             page.set_viewport_size(SIZE)
+            wanted = sys.argv[1:]
             for name, (link, whole) in places().items():
+                if wanted and name not in wanted:
+                    continue
+                # The board of every choice is taller than a screen.
+                page.set_viewport_size(SIZE | {"height": 1_100} if name == "choices" else SIZE)
                 for theme in ("light", "dark") if name == "flips" else ("light",):
                     page.emulate_media(color_scheme=theme)
                     page.goto(f"{address}/{link}")
                     page.locator(whole).first.wait_for(timeout=180_000)
                     page.wait_for_timeout(4_000)  # what is drawn after it
-                    page.screenshot(path=PLACE / (f"{name}-{theme}.png" if name == "flips" else f"{name}.png"))
+                    shown = page.locator(".board.curve") if name == "choices" else page
+                    shown.screenshot(path=PLACE / (f"{name}-{theme}.png" if name == "flips" else f"{name}.png"))
+            if wanted:
+                return
             page.emulate_media(color_scheme="light")
             page.goto(f"{address}/{places()['flips'][0]}")
             _animated(page)
