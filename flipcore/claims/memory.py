@@ -112,7 +112,8 @@ def summary_claim(verdicts: Sequence[Witness], sets: Mapping[str, str], n_contro
     # The line says no more than the weakest of the verdicts that it sums up.
     is_memory = all(witness.claim.outcome == MEMORY for witness in seeing)
     # Detectors that read one kind of evidence tend to agree, so that a kind counts once.
-    parts, details = [], []
+    parts: list[str] = []
+    details: list[str] = []
     for items, size in sets.items():
         kinds = list(
             dict.fromkeys(witness.evidence for witness in seeing if witness.items == items)
