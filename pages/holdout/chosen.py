@@ -35,20 +35,19 @@ def _read(name: str, keys: tuple[str, ...], _sources: list[ItemSource]) -> Sets:
 def divided(sets: Sets, *, confirmatory: bool) -> Sets:
     """Return the part of the sets that may be shown.
 
-    The page or its link says which share is set aside.
+    Only a hand on the page sets a share aside, since that is for good: never a link.
     """
-    share = float(st.session_state.get("aside", share_in_link()) or 0.0)
+    share = float(st.session_state.get(_aside_key(sets)) or 0.0)
     return divided_sets(session.store(), sets, share, confirmatory=confirmatory)
 
 
-def share_in_link() -> float:
-    """Return the share that the link sets aside; a reload never shows what was hidden."""
-    text = st.query_params.get("aside", "")
-    return next((share for share in SHARES if text == f"{share:g}"), 0.0)
+def _aside_key(sets: Sets) -> str:
+    # Other sets that are chosen next are asked anew.
+    return f"aside-{sets.record_id}"
 
 
 def choose_share_aside(sets: Sets, *, is_locked: bool) -> None:
-    """Offer the share of entries that only a lock opens, kept in the link.
+    """Offer the share of entries that only a lock opens.
 
     Where the study declares it, it is said.
     """
@@ -58,12 +57,11 @@ def choose_share_aside(sets: Sets, *, is_locked: bool) -> None:
             "Duplicate it to have another share."
         )
     else:
-        share = screen.segments(
+        screen.segments(
             "Set aside for confirmation",
             SHARES,
-            "aside",
-            default=share_in_link(),
-            # Written into the link below, so that a reload never shows what was hidden.
+            _aside_key(sets),
+            default=min(SHARES, key=lambda share: abs(share - sets.share_aside)),
             bind=None,
             label_visibility="visible",
             disabled=is_locked or sets.share_aside > 0,
@@ -71,10 +69,6 @@ def choose_share_aside(sets: Sets, *, is_locked: bool) -> None:
             help="For good: no page shows these entries until margins are stored in Locked mode. "
             "Assignment depends only on the entry's own text.",
         )
-        if share:
-            st.query_params["aside"] = f"{share:g}"
-        else:
-            st.query_params.pop("aside", None)
 
 
 EXAMPLES = {

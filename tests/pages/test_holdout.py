@@ -142,8 +142,21 @@ def test_locked_shows_nothing_until_margins_are_stored(path):
     assert not app.exception and "No entries were set aside" in words(app) and "Near duplicates" not in words(app)
 
 
+def aside_control(app):
+    return next(group for group in app.button_group if group.label.startswith("Set aside"))
+
+
 def opened(mode):
-    return shown(sets="halves", mode=mode, aside="0.5")
+    """The two halves, half of each set aside by a hand where it is not yet."""
+    app = shown(sets="halves", mode=mode)
+    control = aside_control(app)
+    return app if control.disabled else control.set_value(0.5).run()
+
+
+def test_a_link_sets_nothing_aside(path):
+    """It would be for good, and anybody writes a link."""
+    app = shown(sets="halves", aside="0.5", mode="Locked")
+    assert not app.exception and not aside_control(app).disabled and "No entries were set aside" in words(app)
 
 
 def n_entries(app):
@@ -174,7 +187,7 @@ def test_what_was_set_aside_once_stays_so_without_the_link_and_on_other_pages(pa
     store.close()
     st.cache_resource.clear()
     again = shown(sets="halves")  # nobody says `aside` any more
-    assert n_entries(again) == shown_before and again.button_group(key="aside").disabled
+    assert n_entries(again) == shown_before and aside_control(again).disabled
     other = shown(sets="unlike")
     assert not other.exception
 
