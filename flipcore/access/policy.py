@@ -114,11 +114,9 @@ def _read(file: Path, mtime_ns: int) -> Policy:
     if not isinstance(name, str) or (claim and not name):
         raise _problem('has a table [claim] without its name, as in name = "groups"')
     login = table.get("login", {})
-    trust = (
-        login.get("addresses_are_verified", False)
-        if isinstance(login, dict) and len(login) <= 1
-        else None
-    )
+    trust = None
+    if isinstance(login, dict) and len(login) <= 1:
+        trust = login.get("addresses_are_verified", False)
     if not isinstance(trust, bool) or (login and "addresses_are_verified" not in login):
         raise _problem(
             "has a table [login] that may hold addresses_are_verified = true, and nothing else"

@@ -52,11 +52,10 @@ def control_sources(store: Store) -> dict[str, ItemSource]:
         for source in studies.declared(store, study_id).items:
             if source.dataset in LOADERS and (source.path or not LOADERS[source.dataset].local):
                 all_controls = replace(source, role="control", n=0, seed=0, categories=(), where={})
-                place = (
-                    source.path.rsplit("/", 1)[-1]
-                    if source.path
-                    else ", ".join(map(str, source.options.values())) or "from the hub"
-                )
+                if source.path:
+                    place = source.path.rsplit("/", 1)[-1]
+                else:
+                    place = ", ".join(map(str, source.options.values())) or "from the hub"
                 sources.setdefault(f"{LOADERS[source.dataset].title} ({place})", all_controls)
     return sources
 

@@ -78,11 +78,10 @@ def label_row(
     where a random pair of texts did (`pair_labels`).
 
     Raises BadInput for an answer that the item does not have."""
-    reading = (
-        None
-        if answer is None
-        else canonical_answer(text["kind"], len(text["options"]), answer=answer)
-    )
+    if answer is None:
+        reading = None
+    else:
+        reading = canonical_answer(text["kind"], len(text["options"]), answer=answer)
     values = {
         "item_id": text["item_id"],
         "call_id": text["call_id"],
@@ -314,11 +313,9 @@ def _again(texts: Sequence[Mapping]) -> Estimate:
 
 def _share(k: int, n: int) -> Estimate:
     low, high = wilson(k, n)
-    return (
-        Estimate(k / n, low, high=high, level=0.95, method="wilson", n=n, seed=None)
-        if n
-        else missing()
-    )
+    if n:
+        return Estimate(k / n, low, high=high, level=0.95, method="wilson", n=n, seed=None)
+    return missing()
 
 
 # Labels of both outputs of a pair: what people say of a flip. A random pair of each model, item and

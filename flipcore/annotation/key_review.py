@@ -147,11 +147,9 @@ class KeyReview:
         n_right, n_against = self.words[RIGHT], against.total()
         if n_right > n_against:
             return RIGHT
-        return (
-            UNDECIDED
-            if n_right == n_against
-            else min(against, key=lambda word: (-against[word], word))
-        )
+        if n_right == n_against:
+            return UNDECIDED
+        return min(against, key=lambda word: (-against[word], word))
 
     @property
     def is_disputed(self) -> bool:

@@ -86,13 +86,8 @@ class CombinedWordings(Axis):
                     {},
                     *_settings(item, plain, variants=axis.variants(item, layout, rng, material)),
                 ]
-        ways = _ways(
-            self.name,
-            self.n,
-            draw=self.draw,
-            sizes=tuple(len(settings) for settings in by_axis.values()),
-            names=tuple(by_axis),
-        )
+        sizes = tuple(len(settings) for settings in by_axis.values())
+        ways = _ways(self.name, self.n, draw=self.draw, sizes=sizes, names=tuple(by_axis))
         changed = []
         for number, way in enumerate(ways, start=1):
             joined: dict[str, Any] = {}

@@ -79,13 +79,8 @@ def decomposition_bars(cells: Sequence, title_of: Callable[[str], str], c: Colou
         )
     figure.update_layout(barmode="stack", bargap=0.3)
     words = f"Pairs of variants that flip, in three parts; {FLOORS}; whiskers the interval of T."
-    laid_out(
-        figure,
-        c,
-        height=420,
-        says=caption(words, [cell.T for cell in cells]),
-        y_title="variant pairs that flip",
-    )
+    says = caption(words, [cell.T for cell in cells])
+    laid_out(figure, c, height=420, says=says, y_title="variant pairs that flip")
     figure.update_yaxes(rangemode="tozero", tickformat=".0%")
     return figure
 
@@ -291,13 +286,7 @@ def sequence(paths: dict[str, SequencePath], c: Colours, y_title: str) -> Figure
         "The mean as items came in, with 95% limits that hold at every number of items at once; "
         f"n = {n:,}."
     )
-    laid_out(
-        figure,
-        c,
-        height=320,
-        says=words,
-        x_title="items, in the random order in which they were asked",
-        y_title=y_title,
-    )
+    x_title = "items, in the random order in which they were asked"
+    laid_out(figure, c, height=320, says=words, x_title=x_title, y_title=y_title)
     figure.update_yaxes(range=[0, 1.02])
     return figure

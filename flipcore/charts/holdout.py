@@ -37,14 +37,8 @@ def pair_likeness(edges: np.ndarray, target: np.ndarray, retro: np.ndarray, c: C
         f"Share of pairs by cosine, n = {int(target.sum()):,} pairs inside the benchmark and "
         f"{int(retro.sum()):,} inside the holdout."
     )
-    laid_out(
-        figure,
-        c,
-        height=340,
-        says=words,
-        x_title="cosine of two entries of one set",
-        y_title="pairs",
-    )
+    x_title = "cosine of two entries of one set"
+    laid_out(figure, c, height=340, says=words, x_title=x_title, y_title="pairs")
     figure.update_yaxes(tickformat=".0%")
     figure.update_xaxes(
         range=[edges[bins[0]], edges[min(len(edges) - 1, bins[-1] + 1)]] if len(bins) else None
@@ -187,12 +181,8 @@ def equivalence_figure(versions: Sequence[Mapping], c: Colours) -> Figure:
     for column, name in enumerate(tests, start=1):
         ran = [version for version in versions if name in version["results"]]
         _panel(figure, ran, name=name, column=column, c=c)
-    laid_out(
-        figure,
-        c,
-        height=320,
-        says="Each test of each version: its interval, and its margin as a tick.",
-    )
+    says = "Each test of each version: its interval, and its margin as a tick."
+    laid_out(figure, c, height=320, says=says)
     return figure.update_layout(showlegend=False, margin={"l": 8, "r": 8, "t": 48, "b": 8})
 
 
@@ -234,9 +224,5 @@ def _panel(figure, versions: Sequence[Mapping], name: str, column: int, c: Colou
             hovertemplate="margin %{y:.3f}<extra>%{x}</extra>",
             marker={"symbol": "line-ew", "size": 26, "line": {"color": c.genuine, "width": 3}},
         )
-    figure.add_hline(
-        y=scale * NOTHING[name],
-        line={"color": c.floor, "width": 1.5, "dash": "dot"},
-        row=1,
-        col=column,
-    )
+    line = {"color": c.floor, "width": 1.5, "dash": "dot"}
+    figure.add_hline(y=scale * NOTHING[name], line=line, row=1, col=column)

@@ -37,12 +37,8 @@ def inflation_figure(rows: Sequence[Inflated], c: Colours) -> Figure:
     words = (
         "Accuracy on the benchmark and on the holdout, and their difference in percentage points."
     )
-    laid_out(
-        figure,
-        c,
-        height=110 + 38 * len(by_size),
-        says=caption(words, [row.inflation for row in rows]),
-    )
+    says = caption(words, [row.inflation for row in rows])
+    laid_out(figure, c, height=110 + 38 * len(by_size), says=says)
     if has_accuracies:
         figure.update_xaxes(title_text="accuracy", range=[0, 1.02], tickformat=".0%", row=1, col=1)
     figure.update_xaxes(title_text="inflation, points", row=1, col=2 if has_accuracies else 1)

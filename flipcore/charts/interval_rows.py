@@ -42,12 +42,8 @@ def interval_rows(
         # A missing value or end is NaN, which equals nothing.
         lows += [end for end in (estimate.value, estimate.low) if end == end]
     least = min(lows)
-    laid_out(
-        figure,
-        c,
-        height=70 + ROW_PX * len(rows),
-        says=caption("Estimates with their intervals.", estimates),
-    )
+    says = caption("Estimates with their intervals.", estimates)
+    laid_out(figure, c, height=70 + ROW_PX * len(rows), says=says)
     figure.update_xaxes(range=[least - 0.03, 1.03])
     figure.update_yaxes(
         tickvals=list(range(len(rows))),

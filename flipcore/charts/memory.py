@@ -101,13 +101,8 @@ def detector_rows(marks: Sequence[DetectorMark], c: Colours) -> Figure:
     )
     if len(units) == 2:  # before they are laid out, which gives both the same looks
         figure.update_layout(xaxis_domain=[0, 0.48], xaxis2={"domain": [0.52, 1], "anchor": "y"})
-    laid_out(
-        figure,
-        c,
-        height=90 + ROW_PX * len(titles) * 3 // 4,
-        says=words,
-        x_title=UNITS[bool(units and units[0])],
-    )
+    height = 90 + ROW_PX * len(titles) * 3 // 4
+    laid_out(figure, c, height=height, says=words, x_title=UNITS[bool(units and units[0])])
     if len(units) == 2:
         figure.update_layout(xaxis2_title_text=UNITS[True])
     return figure.update_yaxes(
@@ -190,14 +185,8 @@ def level_curves(
             hoverinfo="skip",
         )
     words = f"Similarity of continuations as bits are flipped, a curve a text, n = {len(means):,}."
-    laid_out(
-        figure,
-        c,
-        height=340,
-        says=words,
-        x_title="bits flipped (characters touched)",
-        y_title=y_title,
-    )
+    x_title = "bits flipped (characters touched)"
+    laid_out(figure, c, height=340, says=words, x_title=x_title, y_title=y_title)
     figure.update_xaxes(
         tickvals=list(range(len(levels))), ticktext=list(levels), range=[-0.3, len(levels) - 0.6]
     )
@@ -226,13 +215,8 @@ def balance_figure(rows: Sequence[Balance], c: Colours) -> Figure:
     for bound in (-WORST, WORST):
         figure.add_vline(x=bound, line=dict(color=c.muted, width=2, dash="dash"))
     words = "Standardised differences between benchmark and controls, before and after matching."
-    laid_out(
-        figure,
-        c,
-        height=110 + ROW_PX * len(rows),
-        says=words,
-        x_title="benchmark − control, standard deviations",
-    )
+    x_title = "benchmark − control, standard deviations"
+    laid_out(figure, c, height=110 + ROW_PX * len(rows), says=words, x_title=x_title)
     widths = [2 * WORST]
     for row in rows:
         widths += [abs(x) for x in (row.before, row.after) if x == x]
@@ -291,12 +275,8 @@ def auc_by_dose(detectors: Sequence[Detector], c: Colours) -> Figure:
             hovertemplate="<b>%{fullData.name}</b><br>read %{customdata:,} times: AUC "
             "%{text}<extra></extra>",
         )
-    figure.add_hline(
-        y=0.5,
-        line={"color": c.muted, "dash": "dot"},
-        annotation_text="a coin",
-        annotation_position="bottom left",
-    )
+    line = {"color": c.muted, "dash": "dot"}
+    figure.add_hline(y=0.5, line=line, annotation_text="a coin", annotation_position="bottom left")
     words = "AUC of each detector by how often items were read in training."
     estimates = []
     for detector in detectors:
@@ -349,14 +329,8 @@ def scores_by_dose(detector: Detector, c: Colours) -> Figure:
             annotation_position="top left",
         )
     words = f"{detector.name}: scores by how often items were read in training."
-    laid_out(
-        figure,
-        c,
-        height=340,
-        says=words,
-        x_title="times read in training",
-        y_title=f"{detector.name}: score",
-    )
+    y_title = f"{detector.name}: score"
+    laid_out(figure, c, height=340, says=words, x_title="times read in training", y_title=y_title)
     figure.update_xaxes(
         tickvals=list(range(len(groups))), ticktext=[f"{dose:,}" for dose, *_ in groups]
     )
@@ -391,14 +365,8 @@ def roc_by_dose(detector: Detector, c: Colours) -> Figure:
             f"%{{x:.0%}} of never-seen<extra></extra>",
         )
     words = f"{detector.name}: items flagged against never-seen items flagged, by dose."
-    laid_out(
-        figure,
-        c,
-        height=340,
-        says=words,
-        x_title="never-seen items flagged",
-        y_title="items of the dose flagged",
-    )
+    y_title = "items of the dose flagged"
+    laid_out(figure, c, height=340, says=words, x_title="never-seen items flagged", y_title=y_title)
     figure.update_xaxes(range=[0, 1], tickformat=".0%")
     figure.update_yaxes(range=[0, 1.02], tickformat=".0%")
     return figure

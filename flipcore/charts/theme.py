@@ -168,18 +168,10 @@ def laid_out(
             "traceorder": "normal",
         },
     )
-    figure.update_xaxes(
-        title={"text": x_title, "font": {"size": 14}},
-        gridcolor=c.grid,
-        zerolinecolor=c.muted,
-        automargin=True,
-    )
-    figure.update_yaxes(
-        title={"text": y_title, "font": {"size": 14}},
-        gridcolor=c.grid,
-        zerolinecolor=c.muted,
-        automargin=True,
-    )
+    title = {"text": x_title, "font": {"size": 14}}
+    figure.update_xaxes(title=title, gridcolor=c.grid, zerolinecolor=c.muted, automargin=True)
+    title = {"text": y_title, "font": {"size": 14}}
+    figure.update_yaxes(title=title, gridcolor=c.grid, zerolinecolor=c.muted, automargin=True)
     return figure
 
 

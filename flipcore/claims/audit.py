@@ -251,11 +251,8 @@ def own_contradictions(log: AuditInput, frame: pd.DataFrame) -> Iterator[Finding
             f"{model}, {spoken_name(extractor)}: {len(part):,} of {n:,} scores contradict the "
             f"log's own answer; {calls_wrong:,} right answers count as wrong."
         )
-        claim = description(
-            sentence,
-            "contradiction",
-            detail="Compared after removing case, punctuation and number formats.",
-        )
+        detail = "Compared after removing case, punctuation and number formats."
+        claim = description(sentence, "contradiction", detail=detail)
         rank = 80 + 20 * len(part) / n
         items = _listed_items(part)
         yield Finding("score against answer", claim, rank, items, model, extractor=extractor)

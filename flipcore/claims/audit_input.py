@@ -45,16 +45,7 @@ READ = (
 
 RERUNS = ["model", "temperature", "n_items", "n_outputs", "n_same", "n_timed", "n_chars"]
 OUTPUTS = ["model", "item_id", "variant_id", "sample", "what"]
-LENGTHS = [
-    "model",
-    "max_tokens",
-    "finish_reason",
-    "n_tokens_out",
-    "n_chars",
-    "ends_open",
-    "n",
-    "n_texts",
-]
+LENGTHS = "model max_tokens finish_reason n_tokens_out n_chars ends_open n n_texts".split()
 
 
 @dataclass(frozen=True)
@@ -118,11 +109,8 @@ def scored(frame: pd.DataFrame) -> pd.DataFrame:
     codes, items = pd.factorize(frame["item_id"])
     tasks = pd.array([str(item).partition("/")[0] for item in items], dtype="str")
     task = pd.Series(tasks.take(codes), index=frame.index)
-    return frame.assign(
-        score=right.where(right.notna(), value),
-        task=task,
-        is_base=(frame["variant"] == BASE) & (frame["axis"] == OWN_PROMPT),
-    )
+    is_base = (frame["variant"] == BASE) & (frame["axis"] == OWN_PROMPT)
+    return frame.assign(score=right.where(right.notna(), value), task=task, is_base=is_base)
 
 
 def shares_alone(frame: pd.DataFrame) -> pd.DataFrame:

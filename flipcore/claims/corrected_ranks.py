@@ -106,11 +106,10 @@ def _claim(
         f"{joint.text_points()}, {p_text(p)} (extractor alone: "
         f"{number_text(100 * raw, 1, sign=True)} points)."
     )
-    finding = (
-        f"{first.model} scores higher than {second.model}"
-        if is_shown
-        else f"undecided whether {first.model} and {second.model} differ"
-    )
+    if is_shown:
+        finding = f"{first.model} scores higher than {second.model}"
+    else:
+        finding = f"undecided whether {first.model} and {second.model} differ"
     outcome = HIGHER if is_shown else UNDECIDED
     return Claim(
         HIGHER_BY_PEOPLE,
@@ -149,11 +148,10 @@ def ranks_by_people(
         for name, first_rank, last_rank in zip(names, best, worst, strict=True)
     ]
     is_open = not any(pair.claim.asserted for pair in pairs)
-    sentence = (
-        "By people, no model is shown to rank above another."
-        if is_open
-        else f"Ranks by people: {', '.join(ranks)}."
-    )
+    if is_open:
+        sentence = "By people, no model is shown to rank above another."
+    else:
+        sentence = f"Ranks by people: {', '.join(ranks)}."
     numbers = {
         "best": dict(zip(names, best, strict=True)),
         "worst": dict(zip(names, worst, strict=True)),

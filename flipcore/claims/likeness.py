@@ -104,14 +104,8 @@ def likeness_claim(target: Estimate, retro: Estimate, difference: Estimate) -> C
         )
     direction = "more" if difference.value > 0 else "less"
     sentence = f"Holdout entries are {direction} alike than benchmark entries: {means}."
-    return Claim(
-        MORE_ALIKE,
-        direction,
-        sentence,
-        asserted=True,
-        detail=f"Difference {difference.text(3)}.",
-        numbers=numbers,
-    )
+    detail = f"Difference {difference.text(3)}."
+    return Claim(MORE_ALIKE, direction, sentence, asserted=True, detail=detail, numbers=numbers)
 
 
 def words_claim(table: NgramTable) -> Claim:

@@ -59,11 +59,9 @@ def locked_claim(
     later = " ".join(filter(None, (changes, after))) or "Nothing has changed since."
     n_items = len(state["items"]) if state else 0
     # Where answers existed already, the lock can promise only that nobody could read them.
-    moment = (
-        "any answer of these models to them was here"
-        if is_first
-        else "anybody could read what the models answered to them"
-    )
+    moment = "anybody could read what the models answered to them"
+    if is_first:
+        moment = "any answer of these models to them was here"
     claim = Claim(
         LOCKED,
         "locked",

@@ -28,13 +28,8 @@ def _claim(plan: Plan, finding: str, power: float) -> Claim:
     sentence = (
         f"{plan.n:,} items a set: the rule then {finding} in {percent_text(plan.power)} of studies."
     )
-    return description(
-        sentence,
-        "plan",
-        detail="Exact power of the rule that the Holdout page uses.",
-        n=plan.n,
-        power=plan.power,
-    )
+    detail = "Exact power of the rule that the Holdout page uses."
+    return description(sentence, "plan", detail=detail, n=plan.n, power=plan.power)
 
 
 def gap_design(n_benchmark: int, n_control: int, control: str) -> Claim:
@@ -69,12 +64,8 @@ def equality_design(n_target: int, n_retro: int) -> Claim:
         f"Two sets of equal accuracy are shown alike within {100 * margin:.0f} points four times "
         f"in five, from {n:,} items a set."
     )
-    return description(
-        sentence,
-        "plan",
-        detail="Exact power of the rule that the Holdout page uses, at accuracy 0.70.",
-        margin=margin,
-    )
+    detail = "Exact power of the rule that the Holdout page uses, at accuracy 0.70."
+    return description(sentence, "plan", detail=detail, margin=margin)
 
 
 def gap_plan(
@@ -102,9 +93,5 @@ def gap_plan(
     sentence = (
         f"{n:,.0f} rewritten items a set, so {n_to_author(n, coverage):,.0f} items to start from."
     )
-    return description(
-        sentence,
-        "plan",
-        detail="Normal approximation, two-sided at 5%, of one detector alone.",
-        n=n,
-    )
+    detail = "Normal approximation, two-sided at 5%, of one detector alone."
+    return description(sentence, "plan", detail=detail, n=n)

@@ -74,11 +74,10 @@ def _audit(options: argparse.Namespace) -> int:
         return 1
     with _store_of(options, are_files=are_files) as store:
         read_as: list[str] = []
-        study_id = (
-            _read(options, store, first, read_as)
-            if are_files
-            else _study_id(options.study[0], store)
-        )
+        if are_files:
+            study_id = _read(options, store, first, read_as)
+        else:
+            study_id = _study_id(options.study[0], store)
         findings = audit(store, study_id)
         answer = verdict(whole_study(store, study_id), findings)
         if first and _scores_apart(first, store, study_id):
@@ -102,11 +101,9 @@ def _audit(options: argparse.Namespace) -> int:
             print(write_report(store, study_id, options.html, None), file=sys.stderr)
     if are_files:
         peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e3
-        where = (
-            f"Stored as study {study_id}."
-            if options.keep
-            else "Nothing was stored; --keep stores a study."
-        )
+        where = "Nothing was stored; --keep stores a study."
+        if options.keep:
+            where = f"Stored as study {study_id}."
         print(
             f"{time.monotonic() - start:.1f} s, at most {peak:,.0f} MB of memory. {where}",
             file=sys.stderr,

@@ -99,11 +99,8 @@ def _judgement(store: Store, study_id: str, options: argparse.Namespace) -> str:
         return ""
 
     def show(progress: JudgeProgress) -> None:
-        print(
-            f"\r{progress.n_done:,} of {progress.n_all:,} answers judged   ",
-            end="",
-            file=sys.stderr,
-        )
+        file = sys.stderr
+        print(f"\r{progress.n_done:,} of {progress.n_all:,} answers judged   ", end="", file=file)
 
     with interruptible() as cancel:
         judge_run = judge_again(

@@ -320,8 +320,6 @@ def extractor_fault(extractor: Extractor) -> str:
 
 
 def _kinds_fault(kinds: frozenset[str]) -> str:
-    return (
-        ""
-        if kinds and set(kinds) <= set(KINDS)
-        else f"it applies to {sorted(kinds)}; items are {', '.join(KINDS)}."
-    )
+    if kinds and set(kinds) <= set(KINDS):
+        return ""
+    return f"it applies to {sorted(kinds)}; items are {', '.join(KINDS)}."

@@ -71,11 +71,10 @@ def fitting(kind: type, where: str, key: str, value: Any, default: Any = None) -
         return _adapter(kind, key, instead=instead).validate_python(value)
     except ValidationError as error:
         words = _words(hint)
-        entry = (
-            f"{key} = {str(value)[:60]!r}"
-            if key not in _SECRET
-            else f"another kind of value in {key}"
-        )
+        if key not in _SECRET:
+            entry = f"{key} = {str(value)[:60]!r}"
+        else:
+            entry = f"another kind of value in {key}"
         raise BadInput(f"{where} has {entry}; it must be {words}.") from error
 
 

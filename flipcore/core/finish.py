@@ -125,11 +125,10 @@ def separate_reasoning(completion: Completion) -> Completion:
     reasoning, answer, is_open = reasoning_apart(completion.text)
     if answer == completion.text:
         return completion
-    ended = (
-        OPEN
-        if is_open and completion.finish_reason not in (LENGTH, FILTER)
-        else completion.finish_reason
-    )
+    if is_open and completion.finish_reason not in (LENGTH, FILTER):
+        ended = OPEN
+    else:
+        ended = completion.finish_reason
     all_reasoning = "\n".join(filter(None, (completion.reasoning, reasoning)))
     return replace(completion, text=answer, reasoning=all_reasoning, finish_reason=ended)
 

@@ -52,11 +52,9 @@ _canonical = json_encoder(sort_keys=True, separators=(",", ":"))
 def role_name(role: str, roles: Collection[str] = ()) -> str:
     """Name of the items of a role for people: of two sets that are compared the one is the
     benchmark, unless others of the study's `roles` are, and the other its holdout."""
-    return (
-        role.replace("_", " ")
-        if "benchmark" in roles
-        else _PLAIN_ROLES.get(role, role.replace("_", " "))
-    )
+    if "benchmark" in roles:
+        return role.replace("_", " ")
+    return _PLAIN_ROLES.get(role, role.replace("_", " "))
 
 
 def role_title(role: str, roles: Collection[str]) -> str:

@@ -54,11 +54,9 @@ class Completed(ScoreDetector):
     def set_test(self, d: ArrayLike, d0: ArrayLike) -> SetTest:
         items, controls = finite(d), finite(d0)
         n_complete = int((controls >= COMPLETE).sum())
-        return (
-            complete_test(items, controls)
-            if n_complete >= rank(len(controls))
-            else set_test(items, controls)
-        )
+        if n_complete >= rank(len(controls)):
+            return complete_test(items, controls)
+        return set_test(items, controls)
 
     def is_in(self, frame: pd.DataFrame) -> bool:
         return bool(((frame["axis"] == self.axis) & (frame["extractor"] == self.measure)).any())

@@ -175,8 +175,6 @@ def detector_fault(detector: Detector) -> str:
     """Fault of a detector that no type can say; "" where all is as it must be."""
     if detector.direction not in (LARGE, SMALL):
         return f"its direction is {detector.direction!r}; it is {LARGE} or {SMALL}."
-    return (
-        ""
-        if detector.measure or detector.axis
-        else "it names neither the axis nor the extractor that it needs."
-    )
+    if detector.measure or detector.axis:
+        return ""
+    return "it names neither the axis nor the extractor that it needs."

@@ -45,11 +45,8 @@ class GuessedExactly(WordForWord):
         n_controls, n_exact_control = self._count(frame, control_roles)
         rates = f"Filled in exactly: {_rate(n_exact, n_items)} of the benchmark"
         rates += f", {_rate(n_exact_control, n_controls)} of the controls."
-        return replace(
-            evidence,
-            cut=f"{rates} {evidence.cut}",
-            numbers={**evidence.numbers, "n_exact": n_exact, "n_exact_control": n_exact_control},
-        )
+        numbers = {**evidence.numbers, "n_exact": n_exact, "n_exact_control": n_exact_control}
+        return replace(evidence, cut=f"{rates} {evidence.cut}", numbers=numbers)
 
     def _count(self, frame: pd.DataFrame, roles: Sequence[str]) -> tuple[int, int]:
         """Return how many items have a score, and how many were filled in exactly."""

@@ -46,11 +46,10 @@ def continuation_need(variant: Variant, ask: Ask) -> list[Need]:
     if not reference and not prompt:
         return []
     words = 2 * len(str(reference).split()) + 8
-    room = (
-        min(_MOST, _ROOM_STEP * -(-words // _ROOM_STEP))
-        if reference
-        else min(_MOST, ask.max_tokens)
-    )
+    if reference:
+        room = min(_MOST, _ROOM_STEP * -(-words // _ROOM_STEP))
+    else:
+        room = min(_MOST, ask.max_tokens)
     room = int(variant.params.get("room", room))
 
     def request(text: str, temperature: float, top_p: float) -> Request:

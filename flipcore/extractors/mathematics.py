@@ -100,11 +100,9 @@ def _reply(words: str, targets: tuple[str, ...]) -> dict | None:
 
 def why_not() -> str:
     """The missing package, as a sentence; "" where mathematics can be read."""
-    return (
-        ""
-        if find_spec("math_verify")
-        else "Mathematics needs math-verify: pip install -r requirements-math.txt."
-    )
+    if find_spec("math_verify"):
+        return ""
+    return "Mathematics needs math-verify: pip install -r requirements-math.txt."
 
 
 def _stated(text: str) -> tuple[int, int, bool]:

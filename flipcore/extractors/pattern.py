@@ -100,11 +100,10 @@ class Pattern(TextReader):
         """The answer that the group holds; unreadable where nothing matches, or not in time."""
         try:
             matches = self.compiled().finditer(text, timeout=TIME_LIMIT_S)
-            hit = (
-                next(matches, None)
-                if self.which == "first"
-                else max(matches, key=lambda match: match.start(), default=None)
-            )
+            if self.which == "first":
+                hit = next(matches, None)
+            else:
+                hit = max(matches, key=lambda match: match.start(), default=None)
         except TimeoutError:
             return unreadable(
                 f"The pattern took longer than {TIME_LIMIT_S:g} s on this answer and was stopped."

@@ -127,11 +127,8 @@ class Gate:
 
     def person(self, cookies: Mapping[str, str], scope: Message) -> Person:
         """The person who comes with these cookies, as of now."""
-        return person_named(
-            self._store,
-            cookies.get(COOKIE, ""),
-            login=self._login(cookies, scope) if self._login else {},
-        )
+        login = self._login(cookies, scope) if self._login else {}
+        return person_named(self._store, cookies.get(COOKIE, ""), login=login)
 
 
 def person_named(store: Callable[[], Store], cookie: str, login: Mapping[str, Any]) -> Person:
@@ -289,11 +286,8 @@ def access_routes(store: Callable[[], Store], base: str = "") -> list[Route]:
         token = await _token(request)
         if not is_access_on():
             return JSONResponse({"sentence": OFF}, headers=_HEADERS)
-        guesser = Guesser(
-            "",
-            visit_of(request.cookies)[0],
-            address=network_of(request.client.host) if request.client else "",
-        )
+        address = network_of(request.client.host) if request.client else ""
+        guesser = Guesser("", visit_of(request.cookies)[0], address=address)
         if guesses.are_too_many(guesser):
             return JSONResponse({"sentence": TOO_MANY}, 429, _HEADERS)
         try:

@@ -98,11 +98,9 @@ def revoke(store: Store, invitation_id: str) -> None:
 def enter(store: Store, token: str, cookie: str = "") -> Entry:
     """Opens a link with the token of its fragment; `cookie` is what the browser has already. The
     browser that opened it first may open it again."""
-    invitation = (
-        invitations.by_id(store).get(signing.key_of(token))
-        if len(token) <= MOST_TOKEN_CHARS
-        else None
-    )
+    invitation = None
+    if len(token) <= MOST_TOKEN_CHARS:
+        invitation = invitations.by_id(store).get(signing.key_of(token))
     if invitation is None or not signing.is_signed(signing.LINK, token, content=invitation.content):
         return Entry(FOREIGN)
     if invitation.revoked_at is not None:
@@ -133,11 +131,9 @@ def place_of(person: Person) -> str:
 def person_of(store: Store, cookie: str) -> Person | None:
     """The person whose cookie this is; None for one that is forged, expired or revoked. Looked up
     each time, so a revocation holds at once."""
-    invitation = (
-        invitations.by_id(store).get(signing.key_of(cookie))
-        if len(cookie) <= MOST_TOKEN_CHARS
-        else None
-    )
+    invitation = None
+    if len(cookie) <= MOST_TOKEN_CHARS:
+        invitation = invitations.by_id(store).get(signing.key_of(cookie))
     if (
         invitation is None
         or not invitation.stands

@@ -385,11 +385,9 @@ class Rooms:
             raise Refusal(
                 "Too many wrong codes came from here. Wait a minute, then try again.", 1008
             )
-        letters = (
-            "".join(filter(str.isalnum, code)).upper()
-            if isinstance(code, str) and len(code) < 40
-            else ""
-        )
+        letters = ""
+        if isinstance(code, str) and len(code) < 40:
+            letters = "".join(filter(str.isalnum, code)).upper()
         room = self._rooms.get(letters)
         if room is None:
             self._guesses.count(guesser)

@@ -171,11 +171,9 @@ def check_own(card: ModelCard) -> ModelCard:
             "The address of the server is missing, for example http://localhost:8000/v1."
         )
     if not card.model.strip() or len(card.model) > _MOST_CHARS:
-        which = (
-            "which model of the server is meant"
-            if card.backend == SERVED
-            else "which folder or name the weights have"
-        )
+        which = "which folder or name the weights have"
+        if card.backend == SERVED:
+            which = "which model of the server is meant"
         raise BadInput(f"Say {which}, in at most {_MOST_CHARS} characters.")
     if card.cutoff:
         span("end of its training", card.cutoff)

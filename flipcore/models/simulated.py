@@ -102,19 +102,14 @@ class Simulated(Backend):
 
     async def complete(self, call: Call) -> Completion:
         entry = self._by_prompt.get(call.request.prompt)
-        verdict = (
-            judge_reply(call.request.prompt)
-            if entry is None and call.request.kind == "generate"
-            else None
-        )
+        verdict = None
+        if entry is None and call.request.kind == "generate":
+            verdict = judge_reply(call.request.prompt)
         if verdict:
             return _completion(call, 4, text=verdict, finish_reason=STOP)
         if entry is None:
-            return Completion(
-                call.call_id,
-                "failed",
-                error="A simulated model answers only the items of its own study.",
-            )
+            error = "A simulated model answers only the items of its own study."
+            return Completion(call.call_id, "failed", error=error)
         item, variant, original = entry
         kind = call.request.kind
         method = {
@@ -183,17 +178,15 @@ class Simulated(Backend):
             terse = "terse" in variant.params or (
                 variant.layout in LAYOUTS and self._uniform(item.item_id, "chatty") >= 0.5
             )
-            text = (
-                f" {variant.labels[place]}"
-                if terse
-                else f" The answer is ({variant.labels[place]}) {item.options[int(answer)]}."
-            )
+            if terse:
+                text = f" {variant.labels[place]}"
+            else:
+                text = f" The answer is ({variant.labels[place]}) {item.options[int(answer)]}."
         elif item.kind == CODE:
-            body = (
-                item.solution
-                if answer == variant.target
-                else f"def {item.meta.get('entry_point')}(*_):\n    return None"
-            )
+            if answer == variant.target:
+                body = item.solution
+            else:
+                body = f"def {item.meta.get('entry_point')}(*_):\n    return None"
             text = f"Here it is:\n\n```python\n{body}\n```\n"
         else:
             text = f" Working it out step by step.\n#### {answer}"

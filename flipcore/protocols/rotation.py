@@ -244,12 +244,8 @@ def _order(item: Item, attempt: int) -> list[int]:
 
 def _call(history: History, attempt: int, form: str) -> Call:
     variant = _variant(history.item, attempt, form=form, layout=history.variants[0].layout)
-    return Call(
-        history.backend.name,
-        history.backend.revision,
-        request=text_request(variant, history.ask),
-        sample=attempt,
-    )
+    request = text_request(variant, history.ask)
+    return Call(history.backend.name, history.backend.revision, request=request, sample=attempt)
 
 
 def _variant(item: Item, attempt: int, form: str, layout: str) -> Variant:
@@ -293,11 +289,9 @@ def _vote(completion: Completion, form: str, item: Item, order: Sequence[int]) -
     place = int(match[1]) - 1 if form == "number" else ord(match[1].upper()) - ord("A")
     if not 0 <= place < len(order):
         return None
-    return (
-        order[place]
-        if match[2] is None or _option(match[2], item, order=order) == order[place]
-        else None
-    )
+    if match[2] is None or _option(match[2], item, order=order) == order[place]:
+        return order[place]
+    return None
 
 
 def _option(reply: str, item: Item, order: Sequence[int]) -> int | None:

@@ -178,12 +178,8 @@ def read_by_judge(
     """
 
     def call(need: Need) -> Call:
-        return Call(
-            judge.name,
-            judge.revision,
-            request=need.request,
-            parent_id=answers[need.answer_at or 0][1].call_id,
-        )
+        parent_id = answers[need.answer_at or 0][1].call_id
+        return Call(judge.name, judge.revision, request=need.request, parent_id=parent_id)
 
     read = extractor.read_together(item, answers, lambda need: completions.get(call(need).call_id))
     return [(reading, list(map(call, needs))) for reading, needs in read]

@@ -324,11 +324,8 @@ def _inflation_words(base: pd.DataFrame) -> str:
     if answers.groupby("item_id")["is_correct"].nunique().max() > 1:
         return ""
     cluster = answers["family"] if "family" in answers else answers["item_id"]
-    answers = answers.assign(
-        layout="",
-        source_id=cluster.where(cluster != answers["item_id"], None),
-        is_cut=answers["status"] == CUT,
-    )
+    source_id = cluster.where(cluster != answers["item_id"], None)
+    answers = answers.assign(layout="", source_id=source_id, is_cut=answers["status"] == CUT)
     points = conditions(answers, least=1)[0].inflation().text_points()
     return f": {points} (inflation if the holdout is fair)"
 

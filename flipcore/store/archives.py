@@ -126,11 +126,10 @@ def check_here(archived: dict[str, Archive], study_id: str) -> None:
 def check_merge(connection: DuckDBPyConnection, merged_tables: set[str]) -> None:
     """Raise BadInput where a file that is merged holds rows of a study that is archived here."""
     for study_id, archive in archives(connection).items():
-        holds = (
-            ["SELECT 1 FROM theirs_readouts WHERE study_id = $study_id"]
-            if "readouts" in merged_tables
-            else []
-        )
+        if "readouts" in merged_tables:
+            holds = ["SELECT 1 FROM theirs_readouts WHERE study_id = $study_id"]
+        else:
+            holds = []
         if "completions" in merged_tables and archive.files["completions"]:
             holds.append(
                 f"SELECT 1 FROM theirs_completions SEMI JOIN {read(archive.files['completions'])} "

@@ -53,11 +53,10 @@ def archive(store: Store, study_id: str, to: str | Path | None = None) -> archiv
     require(Permission.FILES)
     if study_id in store.archives:
         raise BadInput(f"The study is archived already. {store.archives[study_id].sentence()}")
-    root = (
-        str(to)
-        if to is not None and "://" in str(to)
-        else str(Path(to or store.path.parent / "archive").resolve())
-    )
+    if to is not None and "://" in str(to):
+        root = str(to)
+    else:
+        root = str(Path(to or store.path.parent / "archive").resolve())
     action = partial(_move_out, study_id=study_id, root=root)
     moved = store.writer.transact(
         action, Permission.FILES, act="archived a study", on=study_id, changes=()
@@ -150,11 +149,9 @@ def _table_files(
         folder = f"{root}/study_id={quote(study_id, safe='')}/model={quote(model, safe='')}"
         paths.append(f"{folder}/{table}.parquet")
         names = ", ".join(f'"{name}"' for name in tables()[table].names)
-        order = (
-            "ORDER BY item_id, axis, variant_id, sample, extractor"
-            if table != "completions"
-            else ""
-        )
+        order = ""
+        if table != "completions":
+            order = "ORDER BY item_id, axis, variant_id, sample, extractor"
         rows = f"SELECT {names} FROM {table} WHERE {_ROWS[table]} AND model = $model {order}"
         with nullcontext(paths[-1]) if "://" in root else whole_file(paths[-1]) as place:
             connection.execute(

@@ -47,11 +47,10 @@ class Merged:
     skipped: Skipped = field(default_factory=Counter)
 
     def sentences(self) -> list[str]:
-        facts = (
-            [", ".join(_rows(n, table) for table, n in self.added.items() if n) + " added."]
-            if +self.added
-            else []
-        )
+        if +self.added:
+            facts = [", ".join(_rows(n, table) for table, n in self.added.items() if n) + " added."]
+        else:
+            facts = []
         if self.replaced:
             facts.append(f"{count_of(self.replaced, 'failed call')} got their answer.")
         if n_duplicates := sum(self.duplicates.values()):

@@ -46,8 +46,6 @@ def ends_of(text: str) -> str:
     """A long stretch that two texts have alike, as its two ends and how many letters lie between; a
     short one as it is."""
     left_out = len(text) - 2 * END_LETTERS
-    return (
-        text
-        if left_out <= END_LETTERS
-        else f"{text[:END_LETTERS]}\n[… {left_out:,} letters alike …]\n{text[-END_LETTERS:]}"
-    )
+    if left_out <= END_LETTERS:
+        return text
+    return f"{text[:END_LETTERS]}\n[… {left_out:,} letters alike …]\n{text[-END_LETTERS:]}"

@@ -29,19 +29,7 @@ FIELDS = {
     "answer": "of an example: the label of the right option, or the right answer",
     "solution": "of an example: its worked solution",
 }
-FILTERS = (
-    "trim",
-    "upper",
-    "lower",
-    "capitalize",
-    "title",
-    "length",
-    "join",
-    "first",
-    "last",
-    "default",
-    "string",
-)
+FILTERS = tuple("trim upper lower capitalize title length join first last default string".split())
 MOST_OUT = 200_000  # characters of one prompt
 MOST_LOOPS = 2
 _LISTS = ("options", "labels", "choices")

@@ -41,12 +41,8 @@ def _as_turns(name: str) -> Preset:
         "the description the system prompt."
     )
     title = preset.title.removesuffix(", chat")
-    return Preset(
-        f"{title}, examples as turns",
-        about,
-        kinds=preset.kinds,
-        prompt=replace(preset.prompt, as_turns=True),
-    )
+    prompt = replace(preset.prompt, as_turns=True)
+    return Preset(f"{title}, examples as turns", about, kinds=preset.kinds, prompt=prompt)
 
 
 for _name in ("lm_eval_mmlu", "lm_eval_gsm8k", "lm_eval_mmlu_pro"):

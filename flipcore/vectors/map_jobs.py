@@ -75,12 +75,8 @@ class Layouts:
                     n_neighbours=drawing.n_neighbours,
                     min_distance=drawing.min_distance,
                 )
-                vectors.keep(
-                    self._store,
-                    BACKEND,
-                    revision=name,
-                    vectors_by_hash=dict(zip(hashes, places, strict=True)),
-                )
+                vectors_by_hash = dict(zip(hashes, places, strict=True))
+                vectors.keep(self._store, BACKEND, revision=name, vectors_by_hash=vectors_by_hash)
                 return places
 
             threading.Thread(

@@ -135,21 +135,15 @@ def show_log() -> None:
     if acts.empty:
         st.caption("The log has no row yet, or none that fits the filter.")
     else:
-        show_table(
-            "acts",
-            acts,
-            column_config={"n_rows": "rows", "created_at": "when (UTC)", "target": "on"},
-        )
+        column_config = {"n_rows": "rows", "created_at": "when (UTC)", "target": "on"}
+        show_table("acts", acts, column_config=column_config)
     other_acts = invitations.acts(store, people, words, elsewhere=True)
     if not other_acts.empty:
         with st.expander(
             f"Said by merged files of other places: {len(other_acts):,}", icon=":material/merge:"
         ):
-            show_table(
-                "acts-elsewhere",
-                other_acts,
-                column_config={"n_rows": "rows", "created_at": "when (UTC)", "target": "on"},
-            )
+            column_config = {"n_rows": "rows", "created_at": "when (UTC)", "target": "on"}
+            show_table("acts-elsewhere", other_acts, column_config=column_config)
     with st.container(horizontal=True):
         _replacing(names)
         if st.button(

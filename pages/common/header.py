@@ -128,11 +128,10 @@ def offer_suited(page: str, fits: Callable[[Study], bool]) -> None:
 def _provenance(row: dict) -> None:
     """Models and items in sight; date, version and id behind them."""
     models = ", ".join(row["models"]) or "no model"
-    many = (
-        count_of(len(row["models"]), "model")
-        if len(row["models"]) > 1
-        else f"{models[:MOST_LETTERS]}…"
-    )
+    if len(row["models"]) > 1:
+        many = count_of(len(row["models"]), "model")
+    else:
+        many = f"{models[:MOST_LETTERS]}…"
     short = models if len(models) <= MOST_LETTERS else many
     label = plain(f"{short} · {items_text(session.store(), row)}")
     # The title line has room for few words; the rest is one click away.
@@ -187,11 +186,8 @@ def offer_copy(source: str, study_id: str = "") -> None:
         type="tertiary",
         help="The sentence, the link, the methods",
     ):
-        _sentence(
-            key="copy-sentence",
-            data={"source": f"{source}, Flipscope {__version__}"},
-            width="content",
-        )
+        data = {"source": f"{source}, Flipscope {__version__}"}
+        _sentence(key="copy-sentence", data=data, width="content")
         if study_id:
             _methods(study_id)
 

@@ -183,8 +183,6 @@ def error_bar(study_id: str) -> ErrorBar | None:
     """
     report: ScoreReport | None = answer_of(study_id, Question.SCORE)
     # Only a model with shares was asked in several prompts.
-    return (
-        next((model_score.bar for model_score in report.models if model_score.shares), None)
-        if report
-        else None
-    )
+    if report:
+        return next((model_score.bar for model_score in report.models if model_score.shares), None)
+    return None

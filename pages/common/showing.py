@@ -192,12 +192,8 @@ def show_table(
     hides are in no file.
     """
     answer = place.dataframe(rows, hide_index=True, column_config=column_config, **options)
-    offer_table(
-        name,
-        rows,
-        place=place,
-        without=[key for key, value in (column_config or {}).items() if value is None],
-    )
+    without = [key for key, value in (column_config or {}).items() if value is None]
+    offer_table(name, rows, place=place, without=without)
     return answer
 
 

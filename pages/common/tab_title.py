@@ -16,11 +16,8 @@ _OLD, _LAST, _CLOCK, _WHOLE = "endings-old", "endings-last", "drawn-by-clock", "
 def begin() -> None:
     """The title and the icon before anything is known."""
     # A named icon as page icon would be fetched from a server of Google's on every visit.
-    st.set_page_config(
-        page_title="Flipscope",
-        page_icon=Path(__file__).parents[1] / "components/icon.svg",
-        layout="wide",
-    )
+    page_icon = Path(__file__).parents[1] / "components/icon.svg"
+    st.set_page_config(page_title="Flipscope", page_icon=page_icon, layout="wide")
 
 
 @contextmanager

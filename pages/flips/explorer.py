@@ -127,11 +127,9 @@ def keep(view: View, flipmap: DrawnMap, brush: dict) -> None:
 def ids(view: View, flipmap: DrawnMap) -> list[str]:
     """Return the selected items; none where the map is another one now."""
     selection = st.session_state.get(PLACE, {})
-    return (
-        selection["ids"]
-        if (selection.get("study"), selection.get("version")) == (view.study_id, flipmap.version)
-        else []
-    )
+    if (selection.get("study"), selection.get("version")) == (view.study_id, flipmap.version):
+        return selection["ids"]
+    return []
 
 
 def order(view: View, flipmap: DrawnMap) -> Steps:

@@ -118,11 +118,8 @@ def _likeness(target: Sequence[Item], retro: Sequence[Item], store: Store) -> No
     claim = compared_claims(comparison)[1]
     st.markdown(f"**{plain(claim.text)}**")
     st.caption(plain(claim.detail))
-    show_figure(
-        "pair-likeness",
-        lambda c: pair_likeness(*comparison.likeness_counts, c),
-        alt="Share of the pairs of either set by their cosine.",
-    )
+    alt = "Share of the pairs of either set by their cosine."
+    show_figure("pair-likeness", lambda c: pair_likeness(*comparison.likeness_counts, c), alt=alt)
     st.caption(
         plain(
             f"{comparison.described}; all pairs within {len(target):,} benchmark and within "

@@ -62,13 +62,8 @@ def show(sets: Sets, tests: dict, about: dict, missing: dict, *, confirmatory: b
         }
         for name, test in tests.items()
     ]
-    show_table(
-        "holdout-tests",
-        rows,
-        column_config={
-            name: st.column_config.TextColumn(width="large") for name in ("ours", "how")
-        },
-    )
+    column_config = {name: st.column_config.TextColumn(width="large") for name in ("ours", "how")}
+    show_table("holdout-tests", rows, column_config=column_config)
     st.caption("At the margins where the handles above were last released.")
     for name, reason in missing.items():
         st.caption(plain(f"{TITLES[name]}. {reason}"))

@@ -67,11 +67,9 @@ def show(view: cached.View, mode: str, settings: dict, controls) -> None:
         key=f"loss-{measure}",
     )
     in_nats = isinstance(detector, Loss)
-    quantity = (
-        "how much more surprising a paraphrase is than the published text, in nats"
-        if in_nats
-        else "the score"
-    )
+    quantity = "the score"
+    if in_nats:
+        quantity = "how much more surprising a paraphrase is than the published text, in nats"
     how_to_read(
         f"**D** is {quantity}: {plain(detector.about)} The **verdict** tests the whole set: how "
         "many items lie above the controls' mark, against chance. Benjamini–Hochberg only names "

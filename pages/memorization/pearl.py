@@ -66,11 +66,8 @@ def show(view: View, mode: str, settings: dict, controls) -> None:
     line = detector_line(
         judged_test, pearl, detector.unit, start, simultaneous=mode == "simultaneous"
     )
-    moved, decision, _ = boards.draw(
-        line.data(),
-        key=f"alpha-{view}-{axis}-{metric}-{rule}-{fpr}-{mode}",
-        locked=mode == "locked",
-    )
+    key = f"alpha-{view}-{axis}-{metric}-{rule}-{fpr}-{mode}"
+    moved, decision, _ = boards.draw(line.data(), key=key, locked=mode == "locked")
     if moved or settings["alpha"] is not None:
         sentences += say_dragged(judged_test, view, pearl, settings["margin"])
     about = {"task": detector.task.capitalize(), "metric": metric, "rule": rule, "fpr": fpr}

@@ -75,15 +75,10 @@ def show(view: View, mode: str, settings: dict, controls) -> None:
 
 def _mark(verdict: MemoryTest) -> DetectorMark:
     claim = verdict.claim
-    symbol = (
-        CLAIMED
-        if claim.is_made and claim.outcome in POSITIVE
-        else WITHHELD
-        if claim.withheld
-        else OPEN
-        if claim.outcome == UNDECIDED
-        else NONE_SHOWN
-    )
+    if claim.is_made and claim.outcome in POSITIVE:
+        symbol = CLAIMED
+    else:
+        symbol = WITHHELD if claim.withheld else OPEN if claim.outcome == UNDECIDED else NONE_SHOWN
     title = detector_title(verdict.detector)
     return DetectorMark(
         title,

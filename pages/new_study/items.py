@@ -281,22 +281,18 @@ def with_place(source: ItemSource) -> ItemSource | None:
         upload = st.file_uploader(
             f"JSONL, JSON, CSV, Excel or Parquet, {UPLOAD_LIMIT}", type=TABLES, key="add-file"
         )
-        return (
-            None
-            if upload is None
-            else _with_columns(replace(source, path=str(saved_upload(upload))), key="map")
-        )
+        if upload is None:
+            return None
+        return _with_columns(replace(source, path=str(saved_upload(upload))), key="map")
     if source.dataset == "text":
         left, right = st.columns([3, 1])
         upload = left.file_uploader(
             "Text, XML or a zip of them", type=["txt", "xml", "zip"], key="add-text"
         )
         n_words = right.number_input("Words a passage", 20, 2000, 120, key="add-words")
-        return (
-            None
-            if upload is None
-            else replace(source, path=str(saved_upload(upload)), options={"n_words": int(n_words)})
-        )
+        if upload is None:
+            return None
+        return replace(source, path=str(saved_upload(upload)), options={"n_words": int(n_words)})
     if source.dataset == "hub":
         left, middle, right = st.columns(3)
         repo = left.text_input("Repository", placeholder="owner/name", key="add-repo")
@@ -311,11 +307,8 @@ def with_place(source: ItemSource) -> ItemSource | None:
     )
     if upload is not None:
         return replace(source, path=str(saved_upload(upload)))
-    path = st.text_input(
-        "Or where it is on this machine",
-        key=f"add-path-{source.dataset}",
-        placeholder="a file path",
-    )
+    key = f"add-path-{source.dataset}"
+    path = st.text_input("Or where it is on this machine", key=key, placeholder="a file path")
     if not path and not st.toggle(
         "Ask the hub", key=f"add-hub-{source.dataset}", help="needs a network"
     ):

@@ -33,11 +33,10 @@ def draft() -> Study:
     # Only once: what somebody has set since stays.
     if st.session_state.get("draft-of") != origin:
         parent, problem = _parent(origin)
-        base = (
-            replace(parent, name=f"{parent.name} (copy)")
-            if parent
-            else replace(demo_study(), name="")
-        )
+        if parent:
+            base = replace(parent, name=f"{parent.name} (copy)")
+        else:
+            base = replace(demo_study(), name="")
         # Another page may offer a study to start from.
         st.session_state["draft"] = base = st.session_state.get("offered-drafts", {}).get(
             origin, base

@@ -247,11 +247,10 @@ def own_prompt(base: OwnPrompt | None) -> OwnPrompt | None:
         format_func=lambda name: PRESETS[name].title if name else "what stands below",
     )
     # Fields begin with the preset written out, so that each word can be changed.
-    start = (
-        resolved(OwnPrompt(preset=preset))
-        if preset
-        else resolved(base or OwnPrompt(template="{{ question }}\nAnswer:"))
-    )
+    if preset:
+        start = resolved(OwnPrompt(preset=preset))
+    else:
+        start = resolved(base or OwnPrompt(template="{{question }}\nAnswer:"))
     if preset:
         st.caption(plain(PRESETS[preset].about))
     texts = {}

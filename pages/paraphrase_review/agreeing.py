@@ -188,12 +188,8 @@ def _settle(disagreement: ratings.Disagreement) -> None:
     left, right = st.columns(2)
     with left.container(border=True):
         st.caption("Original")
-        differences(
-            pair["paraphrase"],
-            pair["original"],
-            key=f"settle-a-{disagreement.pair_id}",
-            as_losses=True,
-        )
+        key = f"settle-a-{disagreement.pair_id}"
+        differences(pair["paraphrase"], pair["original"], key=key, as_losses=True)
     with right.container(border=True):
         st.caption("Paraphrase")
         differences(pair["original"], pair["paraphrase"], key=f"settle-b-{disagreement.pair_id}")

@@ -46,11 +46,10 @@ def _propose() -> None:
         _typos(source)
         return
     with shown_problem():
-        recipe = (
-            RECIPES[how]
-            if how in RECIPES
-            else translation(third.text_input("Into", "German", key="propose-language"))
-        )
+        if how in RECIPES:
+            recipe = RECIPES[how]
+        else:
+            recipe = translation(third.text_input("Into", "German", key="propose-language"))
         _by_model(source, model, recipe)
 
 

@@ -33,11 +33,10 @@ def under_board(report: score_reports.ScoreReport) -> None:
         if claim.detail:
             st.caption(plain(claim.detail))
     names = [model_score.model for model_score in report.models]
-    name = (
-        st.selectbox("Model", names, key="score-model", bind="query-params", width=330)
-        if len(names) > 1
-        else names[0]
-    )
+    if len(names) > 1:
+        name = st.selectbox("Model", names, key="score-model", bind="query-params", width=330)
+    else:
+        name = names[0]
     model_score = report.find_model(name) or report.models[0]
     left, right = st.columns(2, gap="large")
     with left:

@@ -65,13 +65,8 @@ def _actions(row: dict, *, running: bool, is_answered: bool) -> None:
         if running:
             # A callback is called before anything is drawn, so that no redrawing of the page can
             # swallow the click.
-            st.button(
-                "Cancel",
-                key=f"cancel-{study_id}",
-                icon=":material/stop:",
-                on_click=_cancel,
-                args=(study_id,),
-            )
+            key = f"cancel-{study_id}"
+            st.button("Cancel", key=key, icon=":material/stop:", on_click=_cancel, args=(study_id))
         if (
             not running
             and row["state"] != "done"
@@ -86,12 +81,8 @@ def _actions(row: dict, *, running: bool, is_answered: bool) -> None:
                 st.rerun()
         # Also while it runs: pages fill as answers arrive.
         opens = _opens(row, is_answered=is_answered)
-        st.page_link(
-            opens.path,
-            label="Open",
-            icon=":material/arrow_forward:",
-            query_params=opens.link_to(study_id),
-        )
+        icon = ":material/arrow_forward:"
+        st.page_link(opens.path, label="Open", icon=icon, query_params=opens.link_to(study_id))
         with st.popover(
             "Menu", icon=":material/more_vert:", type="tertiary", key=f"menu-{study_id}"
         ):
@@ -212,13 +203,10 @@ def _calls(row: dict) -> None:
     """Say how many calls were made or taken from the store, and what they cost."""
     # A missing price comes as None or, from a frame, as NaN, which differs from itself.
     unknown = row["cost_usd"] is None or row["cost_usd"] != row["cost_usd"]
-    cost = (
-        ""
-        if not row["n_calls_done"]
-        else " · price unknown"
-        if unknown
-        else f" · {dollars(row['cost_usd'])}"
-    )
+    if not row["n_calls_done"]:
+        cost = ""
+    else:
+        cost = " · price unknown" if unknown else f" · {dollars(row['cost_usd'])}"
     st.caption(plain(f"{calls_text(int(row['n_calls_done']), int(row['n_reused']))}{cost}"))
 
 
@@ -280,11 +268,10 @@ def harness_button(study_id: str, study: Study) -> None:
             "Harness", HARNESSES, format_func=TITLES.__getitem__, key=f"harness-{study_id}"
         )
         names = [use.name for use in study.models]
-        model = (
-            names[0]
-            if len(names) == 1
-            else st.selectbox("Model", names, key=f"harness-model-{study_id}")
-        )
+        if len(names) == 1:
+            model = names[0]
+        else:
+            model = st.selectbox("Model", names, key=f"harness-model-{study_id}")
         if st.button("Write the prompts", key=f"harness-write-{study_id}"):
             with shown_problem():
                 packed, sentence = zipped_variants(session.store(), study, harness, model)

@@ -215,12 +215,8 @@ def _testing(study_id: str, revision: tuple[int, int]) -> Work[HoldoutReport | N
 
 
 def _link(page: str, params: dict[str, str]) -> None:
-    st.page_link(
-        page,
-        label="See the two outputs behind it",
-        icon=":material/arrow_forward:",
-        query_params=params,
-    )
+    label = "See the two outputs behind it"
+    st.page_link(page, label=label, icon=":material/arrow_forward:", query_params=params)
 
 
 @session.cached(max_entries=4, is_kept=True)

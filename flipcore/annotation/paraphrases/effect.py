@@ -71,11 +71,10 @@ class SourceGate:
         supply = (
             f"only {n_left:,} are left to review" if n_left else "all of them have been reviewed"
         )
-        need = (
-            f"{self.gate.missing} About {n_more:,} more"
-            if self.gate.accepted.n
-            else f"{n_more:,} reviewed pairs"
-        )
+        if self.gate.accepted.n:
+            need = f"{self.gate.missing} About {n_more:,} more"
+        else:
+            need = f"{n_more:,} reviewed pairs"
         return (
             f"{need}, accepted at the same rate, would open it, but {supply}: bring more "
             "paraphrases of this source in, or let a model propose "
@@ -372,11 +371,10 @@ def own_acceptance(reviewed: OwnVerdicts) -> list[str]:
         after = rows[rows["in_sample"]]
         before = reviewed.before[reviewed.before["pair_id"].isin(after["pair_id"])]
         texts = _acceptance(before), _acceptance(after)
-        moved = (
-            f"acceptance from {texts[0]} to {texts[1]}"
-            if texts[0] != texts[1]
-            else f"nothing: acceptance is {texts[1]}"
-        )
+        if texts[0] != texts[1]:
+            moved = f"acceptance from {texts[0]} to {texts[1]}"
+        else:
+            moved = f"nothing: acceptance is {texts[1]}"
         sentences.append(
             f"{n:,} verdict{'s' * (n > 1)} of {reviewed.reviewer} on the {len(rows):,} stored "
             f"paraphrases of {dataset} · {generator} moved {moved}."

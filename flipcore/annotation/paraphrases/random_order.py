@@ -142,13 +142,8 @@ def take(
     start, rows, refusals = now(), [], []
     for place, message in enumerate(messages):
         try:
-            row = _row(
-                message,
-                texts,
-                standing=standing,
-                reviewer=reviewer,
-                created_at=start + dt.timedelta(microseconds=place),
-            )
+            created_at = start + dt.timedelta(microseconds=place)
+            row = _row(message, texts, standing=standing, reviewer=reviewer, created_at=created_at)
         except BadInput as error:
             refusals.append(str(error))
         else:
@@ -176,11 +171,8 @@ def _count(store: Store, rows: list[dict], standing: Mapping[str, Mapping], orde
     random: set[str] = set()
     if order.at_random:
         judged_ids = {row["pair_id"] for row in verdicts.values()}
-        random = beginning(
-            order.places,
-            judged_ids,
-            others_pairs=review.judged_by_others(store, order.reviewer, at_random=True),
-        )
+        others_pairs = review.judged_by_others(store, order.reviewer, at_random=True)
+        random = beginning(order.places, judged_ids, others_pairs=others_pairs)
     new = {row["verdict_id"] for row in rows}
     for row in rows:
         if not row["undoes"]:

@@ -329,12 +329,8 @@ def propose(
     if reason:
         raise OverBudget(reason)
     retro_ids = under_embargo(store, [item.item_id for item in items])
-    check_embargo(
-        retro_ids,
-        use.name,
-        may_send=may_send_retro,
-        how="Allow it where you propose, or leave them out.",
-    )
+    how = "Allow it where you propose, or leave them out."
+    check_embargo(retro_ids, use.name, may_send=may_send_retro, how=how)
     asking = Asking(
         store,
         maker(use.name, recipe),

@@ -152,11 +152,9 @@ def tokens(text: str) -> list[Token]:
     words = []
     for i, (start, end, word) in enumerate(spans):
         before = _BEFORE.search(text[:start])
-        title = (
-            before[1]
-            if before and (before[1] in TITLES or (before[1] in KIN and not before[2]))
-            else ""
-        )
+        title = ""
+        if before and (before[1] in TITLES or (before[1] in KIN and not before[2])):
+            title = before[1]
         if word not in TITLES and not (word in KIN and _next(text, spans, i=i)):
             words.append(
                 Token(

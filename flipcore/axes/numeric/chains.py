@@ -115,11 +115,9 @@ def _prose_steps(line: str) -> Iterator[tuple[int, Step | None]]:
     sides, start = text.split("="), 0
     for left, *right in (sides[i:] for i in range(len(sides) - 1)):
         expression = _EXPRESSION.search(left)
-        formula = (
-            re.sub(r"^[\s*/+)]+|^\.(?!\d)|[\s(*/+.-]+$", "", expression.group())
-            if expression
-            else ""
-        )
+        formula = ""
+        if expression:
+            formula = re.sub(r"^[\s*/+)]+|^\.(?!\d)|[\s(*/+.-]+$", "", expression.group())
         stated = [number[1] for number in map(_STATED.match, right) if number]
         formula = re.split(r"(?<=[\d%])\s+(?=[\d.])", formula)[-1]
         candidates = (_step(formula, number, line=line, is_annotated=False) for number in stated)

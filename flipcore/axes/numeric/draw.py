@@ -320,12 +320,8 @@ def _rewrite(
             text += [_with_article(question[end : mention.start], numeral), numeral]
             end = mention.end
     changed = tuple((old, new) for old, new in draw.items() if old != new)
-    return Resample(
-        "".join([*text, question[end:]]),
-        after[-1],
-        operands=changed,
-        steps=tuple(str(value) for value in after),
-    )
+    steps = tuple(str(value) for value in after)
+    return Resample("".join([*text, question[end:]]), after[-1], operands=changed, steps=steps)
 
 
 def _with_article(before: str, numeral: str) -> str:
@@ -344,8 +340,6 @@ def _in_style(mention: Mention, new: Fraction) -> str:
     has_separators = (
         "," in mention.text or " " in mention.text or (new >= 10_000 and len(mention.text) < 5)
     )
-    return (
-        f"{float(new):,.{mention.decimals}f}"
-        if has_separators
-        else f"{float(new):.{mention.decimals}f}"
-    )
+    if has_separators:
+        return f"{float(new):,.{mention.decimals}f}"
+    return f"{float(new):.{mention.decimals}f}"

@@ -299,18 +299,7 @@ _SPANS = re.compile(
     r"times|trips?)$",
     re.IGNORECASE,
 )
-_ORDINALS = (
-    "first",
-    "second",
-    "third",
-    "fourth",
-    "fifth",
-    "sixth",
-    "seventh",
-    "eighth",
-    "ninth",
-    "tenth",
-)
+_ORDINALS = tuple("first second third fourth fifth sixth seventh eighth ninth tenth".split())
 _LIST = re.compile(
     r"(?:[\w'’-]+(?: [\w'’-]+){0,3}, )+(?:and |or |& )?[\w'’-]+(?: (?:and|or|&) [\w'’-]+)?"
 )

@@ -147,11 +147,8 @@ def _exact(expression):
     import sympy
 
     names = expression.free_symbols  # of several, i may count something
-    expression = (
-        expression.subs(dict.fromkeys(names, sympy.I))
-        if set(map(str, names)) == {"i"}
-        else expression
-    )
+    if set(map(str, names)) == {"i"}:
+        expression = expression.subs(dict.fromkeys(names, sympy.I))
     return sympy.nsimplify(expression.doit(), rational=True)
 
 

@@ -187,11 +187,9 @@ class ChoiceText:
         """The whole answer is one label, in whatever case."""
         bare = text.strip(" \t\n.()[]*:\"'")
         places = [i for i, label in enumerate(self.labels) if label.casefold() == bare.casefold()]
-        return (
-            self._one(places[0], text, text.find(bare), len(bare))
-            if bare and len(places) == 1
-            else None
-        )
+        if bare and len(places) == 1:
+            return self._one(places[0], text, text.find(bare), len(bare))
+        return None
 
     def _is_denied(self, label: re.Match, text: str) -> bool:
         """Tell whether a label is denied where it stands. An option's own words after it are no
@@ -346,11 +344,9 @@ class ChoiceText:
         fits = []
         for i, option in enumerate(self.options):
             may_begin = option and _begins(option, text[start : start + len(option) + 9])
-            match = (
-                re.compile(_loose(option) + r"(?!\w)", re.IGNORECASE).match(text, start)
-                if may_begin
-                else None
-            )
+            match = None
+            if may_begin:
+                match = re.compile(_loose(option) + r"(?!\w)", re.IGNORECASE).match(text, start)
             if match:
                 fits.append((match.end(), i))
         longest = [(end, i) for end, i in fits if end == max(fits)[0]]
@@ -408,11 +404,9 @@ class ChoiceText:
         words = list(dict.fromkeys(word for word, _ in spots))
         if len(words) > 1:
             return _no_choice(f"The answer names {len(words)} labels ({', '.join(sorted(words))}).")
-        return (
-            self._one(self._position(words[0]), text, spots[-1][1], len(words[0]))
-            if words
-            else None
-        )
+        if words:
+            return self._one(self._position(words[0]), text, spots[-1][1], len(words[0]))
+        return None
 
     def _one(self, position, text, start, length):
         """Label, unless it is also the words of another option ("2" as label of 7)."""

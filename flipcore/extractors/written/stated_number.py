@@ -221,11 +221,9 @@ def _value(
         return canonical_number(f"{sign}{int(bare[:-1] or 0) + part}")
     if mixed := re.fullmatch(r"(\d+)[ \u00a0](\d+)/(\d+)", bare):
         n_wholes, top, bottom = map(int, mixed.groups())
-        return (
-            canonical_number(f"{sign}{n_wholes * (top < bottom) + Fraction(top, bottom)}")
-            if bottom
-            else None
-        )
+        if bottom:
+            return canonical_number(f"{sign}{n_wholes * (top < bottom) + Fraction(top, bottom)}")
+        return None
     is_euro = re.match(_EURO, behind)
     if re.fullmatch(r"\d{1,3}(?:\.\d{3})+(?:,\d{1,2})?", bare) and (
         "," in bare or bare.count(".") > 1 or is_euro

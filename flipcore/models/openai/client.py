@@ -144,11 +144,8 @@ class OpenAICompatible(Backend):
         if (call.request.effort and "effort" not in self.takes) or (
             call.request.reasoning_budget and "reasoning_budget" not in self.takes
         ):
-            return Completion(
-                call.call_id,
-                "failed",
-                error=f"{self.name} does not take this reasoning effort or budget.",
-            )
+            error = f"{self.name} does not take this reasoning effort or budget."
+            return Completion(call.call_id, "failed", error=error)
         self._breaker.down = missing_key(self.card) or self._breaker.down
         most, n_lost = self.card.options.get("n_attempts", N_ATTEMPTS), 0
         for attempt in range(1, most + 1):

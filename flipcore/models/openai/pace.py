@@ -133,11 +133,9 @@ def seconds_of(text: str) -> float:
     """Seconds of "1s", "6m0s" or "250ms"; 0 where it is none of them, as with a date."""
     parts = re.findall(r"(\d+(?:\.\d+)?)(ms|h|m|s)", text)
     if "".join(number + unit for number, unit in parts) != text.strip():
-        return (
-            float(text)
-            if re.fullmatch(r"\d+(\.\d+)?", text.strip()) and float(text) < LONGEST_S * 60
-            else 0.0
-        )
+        if re.fullmatch(r"\d+(\.\d+)?", text.strip()) and float(text) < LONGEST_S * 60:
+            return float(text)
+        return 0.0
     return sum(float(number) * _UNITS[unit] for number, unit in parts)
 
 

@@ -111,11 +111,8 @@ class _Server:
         took = time.perf_counter() - started
         reply = replies.reply_of(response.text)
         call = Call("", revision="", request=Request("generate", prompt="", max_tokens=FEW))
-        replies.fields_of(
-            call,
-            reply,
-            card=replace(self.card, api="chat" if path.startswith("/chat") else "completions"),
-        )
+        card = replace(self.card, api="chat" if path.startswith("/chat") else "completions")
+        replies.fields_of(call, reply, card=card)
         self.headers |= {name.lower(): value for name, value in response.headers.items()}
         self.seconds.append(took)
         return Reply(reply, response.headers, seconds=took)
@@ -292,11 +289,8 @@ async def _scores(server: _Server) -> tuple[bool, int, bool]:
     """(whether a given text is scored, with how many tokens beyond it, whether the other API of a
     chat model does it)."""
     card = replace(server.card, api="completions")
-    call = Call(
-        "",
-        revision="",
-        request=Request("score", "The sky above the meadow is", continuation=" blue today"),
-    )
+    request = Request("score", "The sky above the meadow is", continuation=" blue today")
+    call = Call("", revision="", request=request)
     text = call.request.prompt + call.request.continuation
     for n_tokens in (0, 1):
         body = {"prompt": text, "echo": True, "logprobs": 1, server.limit_name: n_tokens}

@@ -303,11 +303,10 @@ def token_counts(reply: Mapping[str, Any]) -> tuple[int | None, int | None, int 
         _count(usage, name) for name in ("prompt_tokens", "completion_tokens", "total_tokens")
     )
     details = usage.get("completion_tokens_details")
-    n_reasoning = (
-        _count(details, "reasoning_tokens")
-        if isinstance(details, dict)
-        else _count(usage, "reasoning_tokens")
-    )
+    if isinstance(details, dict):
+        n_reasoning = _count(details, "reasoning_tokens")
+    else:
+        n_reasoning = _count(usage, "reasoning_tokens")
     if n_in is not None and n_out is not None and total is not None and total > n_in + n_out:
         n_reasoning, n_out = n_reasoning or total - n_in - n_out, total - n_in
     return n_in, n_out, n_reasoning
@@ -315,11 +314,9 @@ def token_counts(reply: Mapping[str, Any]) -> tuple[int | None, int | None, int 
 
 def _count(usage: Mapping[str, Any], key: str) -> int | None:
     value = usage.get(key)
-    return (
-        value
-        if isinstance(value, int) and not isinstance(value, bool) and 0 <= value < _MOST_TOKENS
-        else None
-    )
+    if isinstance(value, int) and not isinstance(value, bool) and 0 <= value < _MOST_TOKENS:
+        return value
+    return None
 
 
 def _error_words(reply: Mapping[str, Any]) -> str:

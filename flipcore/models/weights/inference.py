@@ -355,11 +355,10 @@ class _Stops:
     def __call__(self, input_ids: Any, scores: Any, **_: Any) -> Any:
         import torch
 
-        is_over = (
-            [self._is_over(row[self.longest :]) for row in input_ids.tolist()]
-            if self.stop
-            else [False] * len(input_ids)
-        )
+        if self.stop:
+            is_over = [self._is_over(row[self.longest :]) for row in input_ids.tolist()]
+        else:
+            is_over = [False] * len(input_ids)
         return torch.tensor(is_over, device=input_ids.device)
 
     def _is_over(self, tokens: list[int]) -> bool:

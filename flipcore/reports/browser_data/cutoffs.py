@@ -232,11 +232,9 @@ def alpha_line(
 
 def _limits_text(name: str, n: int) -> str:
     """The interval's place in a line of text; below ten texts there is none, and that is said."""
-    return (
-        f" [{{{name}_low|percent}}, {{{name}_high|percent}}]"
-        if n >= MIN_N
-        else f" (no interval: {n} texts, at least {MIN_N} are needed)"
-    )
+    if n >= MIN_N:
+        return f" [{{{name}_low|percent}}, {{{name}_high|percent}}]"
+    return f" (no interval: {n} texts, at least {MIN_N} are needed)"
 
 
 def detector_line(

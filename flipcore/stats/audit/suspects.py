@@ -59,11 +59,10 @@ def suspicions(
     ]
     share = np.array([item_share for _, item_share, _, _ in most], dtype=float)
     against = (share > MOST).astype(float)
-    number = (
-        np.unique([str(subject) for subject in subjects], return_inverse=True)[1]
-        if len(subjects)
-        else np.zeros(0, dtype=int)
-    )
+    if len(subjects):
+        number = np.unique([str(subject) for subject in subjects], return_inverse=True)[1]
+    else:
+        number = np.zeros(0, dtype=int)
     sums, sizes = np.bincount(number, against), np.bincount(number)
     overall = against.mean() if against.size else 0.0
     # Each item is left out of its subject's rate, or agreement on it would count twice.

@@ -87,11 +87,9 @@ class Estimate:
         value, low, high = (
             number_text(100 * x, digits, sign=True) for x in (self.value, self.low, self.high)
         )
-        return (
-            f"{value} points [{low}, {high}]{self._shortness()}"
-            if self.has_interval
-            else f"{value} points"
-        )
+        if self.has_interval:
+            return f"{value} points [{low}, {high}]{self._shortness()}"
+        return f"{value} points"
 
     def likely_percent(self) -> str:
         """Return a share as headlines say it: "40% (likely 34 to 46%)"."""

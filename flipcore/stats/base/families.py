@@ -421,11 +421,10 @@ def clustered_difference(
         residual = means.sums - means.values * means.sizes
         residuals.append(np.sqrt(means.weights) * residual / np.maximum(means.n, 1))
     # Subtracted before squaring: a family with items in both sets moves both means together.
-    se = (
-        float(np.linalg.norm(residuals[0] - residuals[1]))
-        if min(x_means.n_families[0], y_means.n_families[0]) > 1
-        else math.nan
-    )
+    if min(x_means.n_families[0], y_means.n_families[0]) > 1:
+        se = float(np.linalg.norm(residuals[0] - residuals[1]))
+    else:
+        se = math.nan
     (d1, u1, c1), (d2, u2, c2) = x_means.spread, y_means.spread
     core = np.zeros((1, 4, 4))
     core[:, :2, :2], core[:, 2:, 2:] = c1, c2

@@ -101,11 +101,10 @@ class ParaphraseGate:
         """Say how many reviewed pairs do not count, with a space before it; "" without any."""
         if not self.n_chosen:
             return ""
-        n = (
-            "1 reviewed pair was"
-            if self.n_chosen == 1
-            else f"{self.n_chosen:,} reviewed pairs were"
-        )
+        if self.n_chosen == 1:
+            n = "1 reviewed pair was"
+        else:
+            n = f"{self.n_chosen:,} reviewed pairs were"
         return (
             f" {n} chosen, not drawn at random, or came in by a file. Such pairs count once a "
             "reviewer's random order has reached them, or once all pairs are reviewed."

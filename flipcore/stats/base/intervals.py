@@ -64,16 +64,7 @@ __all__ = [
     "z_quantile",
 ]
 
-KINDS = (
-    "default",
-    "percentile",
-    "bca",
-    "studentized",
-    "clt_cluster",
-    "wilson",
-    "bonett_price",
-    "conf_seq",
-)
+KINDS = tuple("default percentile bca studentized clt_cluster wilson bonett_price conf_seq".split())
 NAN = math.nan
 SIGNED = (-1.0, 1.0)
 
@@ -151,11 +142,10 @@ def conf_seq_half(
     """Return the half-width of the confidence sequence after t points with standard deviation
     `sd`."""
     # The rho that makes the sequence about tightest at n_opt points, by the paper's own formula.
-    r2 = (
-        (-2 * math.log(alpha) + math.log(-2 * math.log(alpha) + 1)) / n_opt
-        if rho is None
-        else rho**2
-    )
+    if rho is None:
+        r2 = (-2 * math.log(alpha) + math.log(-2 * math.log(alpha) + 1)) / n_opt
+    else:
+        r2 = rho**2
     return sd * math.sqrt((t * r2 + 1) / (t * t * r2) * math.log((t * r2 + 1) / alpha**2))
 
 

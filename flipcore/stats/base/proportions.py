@@ -121,11 +121,9 @@ def stand_in(
     """Return the interval that has a width where `kind` has none; the same one at every level."""
     value, n = float(x.mean()), sums.size
     if kind == "conf_seq":
-        reason = (
-            f"starts at {MIN_LOOK} items; {n} are in"
-            if n < MIN_LOOK
-            else "needs values that differ; all are equal so far"
-        )
+        reason = "needs values that differ; all are equal so far"
+        if n < MIN_LOOK:
+            reason = f"starts at {MIN_LOOK} items; {n} are in"
         return StandIn("none", f"No interval: a confidence sequence {reason}.")
     if n < 2 or bounds is None or x.min() < bounds[0] or x.max() > bounds[1]:
         equal = f"{n} equal value{'' if n == 1 else 's'}"

@@ -121,11 +121,10 @@ def separability(
         With one label only, or when `paired` groups are not pairs.
     """
     y = np.asarray(labels, dtype=int)
-    group = (
-        np.arange(len(y))
-        if groups is None
-        else np.unique(np.asarray(groups), return_inverse=True)[1]
-    )
+    if groups is None:
+        group = np.arange(len(y))
+    else:
+        group = np.unique(np.asarray(groups), return_inverse=True)[1]
     _check(len(X), y, group, paired=paired)
     rng = generator(seed)
     observed, scores = _run(X, y, group, fit_predict, n_folds, rng)

@@ -105,11 +105,8 @@ def coded_answers(readouts: pd.DataFrame) -> CodedAnswers:
         cells = np.full((len(extractors), len(items), n_places, depth), ABSENT, dtype=np.int32)
         cells[extractor[rows], item[rows], place, layer] = code[rows]
         # Cut answers were given; they are reported by their own count.
-        missing = np.bincount(
-            extractor[rows],
-            weights=(code[rows] == ABSENT) & ~was_cut[rows],
-            minlength=len(extractors),
-        )
+        weights = (code[rows] == ABSENT) & ~was_cut[rows]
+        missing = np.bincount(extractor[rows], weights=weights, minlength=len(extractors))
         if was_lost[rows].any():
             lost |= _lost_cells(
                 name,

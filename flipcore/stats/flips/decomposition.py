@@ -375,11 +375,10 @@ def artifact_shares(
     """Return A/T of each cell (items, 2) of A_i and T_i: ratio of sums, BCa over one joint item
     draw."""
     # One draw for all cells, so that their shares move together as the rates do.
-    reps = (
-        replicate_means(np.hstack(cells), n_boot, generator(seed))
-        if len(cells[0])
-        else np.empty((0, 2 * len(cells)))
-    )
+    if len(cells[0]):
+        reps = replicate_means(np.hstack(cells), n_boot, generator(seed))
+    else:
+        reps = np.empty((0, 2 * len(cells)))
     return [
         _ratio(cell[~np.isnan(cell).any(axis=1)], reps[:, 2 * j], reps[:, 2 * j + 1], level, seed)
         for j, cell in enumerate(cells)

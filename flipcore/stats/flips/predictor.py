@@ -77,11 +77,9 @@ def flip_prediction(
     items = pd.factorize(rows["family" if "family" in rows else "item_id"][mask])[0]
     n_items = int(items.max(initial=-1)) + 1
     if n_items < N_FOLDS or np.unique(y).size < 2:
-        reason = (
-            f"{n_items} items are fewer than {N_FOLDS} folds."
-            if n_items < N_FOLDS
-            else "All rows are of one class."
-        )
+        reason = "All rows are of one class."
+        if n_items < N_FOLDS:
+            reason = f"{n_items} items are fewer than {N_FOLDS} folds."
         return _undefined(n_items, mask, reason)
     model, folds = _model(), _folds(items)
     matrix = design.to_numpy()

@@ -102,12 +102,8 @@ def opened(frame: pd.DataFrame, axis: str, extractor: str, policy: str = "own_cl
     base, changed = part.codes[:, :1, :, None], part.codes[:, 1:, None, :]
     usable, differs = pair_flips(base, changed, policy)
     n_sample_pairs = usable.sum(axis=(2, 3))
-    rate = np.divide(
-        differs.sum(axis=(2, 3)),
-        n_sample_pairs,
-        out=np.full(n_sample_pairs.shape, np.nan),
-        where=n_sample_pairs > 0,
-    )
+    out = np.full(n_sample_pairs.shape, np.nan)
+    rate = np.divide(differs.sum(axis=(2, 3)), n_sample_pairs, out=out, where=n_sample_pairs > 0)
     return Cells(
         list(part.items),
         part.keys[1:],
@@ -119,12 +115,8 @@ def opened(frame: pd.DataFrame, axis: str, extractor: str, policy: str = "own_cl
 
 def _unreadable(codes: np.ndarray, over) -> np.ndarray:
     n_present = (codes != ABSENT).sum(axis=over)
-    return np.divide(
-        (codes == NULL).sum(axis=over),
-        n_present,
-        out=np.zeros(n_present.shape),
-        where=n_present > 0,
-    )
+    out = np.zeros(n_present.shape)
+    return np.divide((codes == NULL).sum(axis=over), n_present, out=out, where=n_present > 0)
 
 
 def _cut(codes: np.ndarray, cut: np.ndarray, over) -> np.ndarray:

@@ -68,11 +68,10 @@ class _Families:
 
     @classmethod
     def make(cls, labels: np.ndarray, sources: np.ndarray | None) -> _Families:
-        names = (
-            np.arange(len(labels))
-            if sources is None
-            else np.unique(sources, return_inverse=True)[1]
-        )
+        if sources is None:
+            names = np.arange(len(labels))
+        else:
+            names = np.unique(sources, return_inverse=True)[1]
         # Source and side in one number, so that one sort finds the families.
         sides, number, size = np.unique(2 * names + labels, return_inverse=True, return_counts=True)
         source, label = sides // 2, sides % 2

@@ -195,11 +195,10 @@ def perm_test_mmd(
         )
     rng = generator(seed)
     total = target.sum(axis=0) + retro.sum(axis=0)
-    blocks = (
-        swapped_sums(target, retro, m, rng)
-        if paired
-        else random_sums(np.concatenate([target, retro]), n_t, m, rng)
-    )
+    if paired:
+        blocks = swapped_sums(target, retro, m, rng)
+    else:
+        blocks = random_sums(np.concatenate([target, retro]), n_t, m, rng)
     twins = float((target * retro).sum()) if paired else None
     observed = float(_mmd2(target.sum(axis=0), n_t, retro.sum(axis=0), n_r, twins))
     # The sum of the second group is the total less that of the first.

@@ -143,11 +143,9 @@ def _source_gap(
     # The source's verdicts are kept where its interval is not shown.
     if min(len(before), len(control_before)) < MIN_N:
         return without_interval(bootstrap["gap"], n, 0.95, _FEW), literal, directional
-    note = (
-        "The source's interval; it has no width where neither set ever changes."
-        if low == high
-        else ""
-    )
+    note = ""
+    if low == high:
+        note = "The source's interval; it has no width where neither set ever changes."
     return (
         Estimate(bootstrap["gap"], low, high, 0.95, "percentile", n, seed, note),
         literal,

@@ -71,11 +71,9 @@ def _rejects(design: GapDesign, gap: float, rng: np.random.Generator) -> bool:
         # A right answer breaks and a wrong one is mended, each with its own rate.
         after = before ^ (rng.random(n) < np.where(before, breaks, fixes))
         sets.append(Rewritten.make([str(i) for i in range(n)], before, after))
-    pairs = (
-        {str(i): str(i) for i in range(min(design.n))}
-        if design.control not in (RANDOM, OTHER)
-        else None
-    )
+    pairs = None
+    if design.control not in (RANDOM, OTHER):
+        pairs = {str(i): str(i) for i in range(min(design.n))}
     sides = Sides(sets[0], sets[1], (design.guess, design.guess), pairs=pairs)
     return gap_decision(sides, design.control, int(rng.integers(2**31)), N_PERMUTATIONS).is_larger
 

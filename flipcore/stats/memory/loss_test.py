@@ -179,11 +179,10 @@ def flags(d: ArrayLike, d0: ArrayLike, alpha: float = 0.05) -> dict[str, np.ndar
         )
     p_source = pval_source(d, d0)
     # A tail that is not Gaussian would make these p-values too small.
-    tail = (
-        np.asarray(bonferroni(pval_tail(d, d0)))
-        if normality(d0)["ok"]
-        else np.full(np.shape(d), np.nan)
-    )
+    if normality(d0)["ok"]:
+        tail = np.asarray(bonferroni(pval_tail(d, d0)))
+    else:
+        tail = np.full(np.shape(d), np.nan)
     return {
         "source_p01": p_source < SOURCE_LEVEL,
         "source_bonferroni": np.asarray(bonferroni(p_source)) <= alpha,

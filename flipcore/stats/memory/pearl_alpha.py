@@ -67,11 +67,10 @@ class Calibration:
     def sentence(self) -> str:
         """Say what alpha promises, or how many non-members it lacks."""
         if math.isinf(self.alpha):
-            need = (
-                min_calibration(self.fpr)
-                if self.rule == "tolerance"
-                else math.ceil((1 - self.fpr) / self.fpr - SLACK)
-            )
+            if self.rule == "tolerance":
+                need = min_calibration(self.fpr)
+            else:
+                need = math.ceil((1 - self.fpr) / self.fpr - SLACK)
             return (
                 f"No α keeps false positives at {100 * self.fpr:g}% with {self.n} non-members "
                 f"under the {self.rule} rule, so α is not set: {need} are needed."

@@ -128,11 +128,9 @@ class Pearl:
         if math.isinf(self.calibration.alpha):
             return self.calibration.sentence()
         n_texts = len(self.item_ids) - self.n_undefined
-        left_out = (
-            f" {self.n_undefined} without a defined sensitivity are left out."
-            if self.n_undefined
-            else ""
-        )
+        left_out = ""
+        if self.n_undefined:
+            left_out = f" {self.n_undefined} without a defined sensitivity are left out."
         mode = self.calibration.setting.mode
         mode_text = "" if mode == "paper" else f" {LABELS[mode]}."
         return (

@@ -72,11 +72,10 @@ class Order:
         )
         groups = self.scores.groups
         least, most = (self.gaps(j, k, side)[way] for side in ("lowest", "highest"))
-        n = (
-            int((~np.isnan(least)).sum())
-            if groups is None
-            else np.unique(groups[~np.isnan(least)]).size
-        )
+        if groups is None:
+            n = int((~np.isnan(least)).sum())
+        else:
+            n = np.unique(groups[~np.isnan(least)]).size
         low, high = guarded_limits(least, most, SIGNED, alpha, groups)
         if np.isnan(low):
             return without_interval(value, n, 1 - 2 * alpha)

@@ -138,18 +138,15 @@ def score_cells(rows: pd.DataFrame, scale: tuple[float, float] | None = None) ->
     mean = np.bincount(cell, score[is_scored], size) / np.maximum(n_runs, 1)
     squares = np.bincount(cell, (score[is_scored] - mean[cell]) ** 2, size)
     # One rarely asked wording would else cost most of the questions.
-    enough = (
-        (n_runs.reshape(shape) > 0).mean(axis=0) >= MOST_ABSENT
-        if shape[0]
-        else np.zeros(shape[1], dtype=bool)
-    )
+    if shape[0]:
+        enough = (n_runs.reshape(shape) > 0).mean(axis=0) >= MOST_ABSENT
+    else:
+        enough = np.zeros(shape[1], dtype=bool)
     is_complete = (n_runs.reshape(shape)[:, enough] > 0).all(axis=1)
     part = np.ix_(is_complete, enough)
-    families = (
-        _families(rows["family"], is_scored, row, shape[0])[is_complete]
-        if "family" in rows
-        else None
-    )
+    families = None
+    if "family" in rows:
+        families = _families(rows["family"], is_scored, row, shape[0])[is_complete]
     return ScoreCells(
         mean.reshape(shape)[part],
         n_runs.reshape(shape)[part],

@@ -144,11 +144,9 @@ def settings_of(
     settings = json.loads(rows[0][0]) if rows else {}
     if not isinstance(settings, dict):
         return {}
-    return (
-        settings
-        if start is None
-        else {key: settings[key] for key in start if _is_like(settings.get(key), start[key])}
-    )
+    if start is None:
+        return settings
+    return {key: settings[key] for key in start if _is_like(settings.get(key), start[key])}
 
 
 def _is_like(value: Any, start: Any) -> bool:

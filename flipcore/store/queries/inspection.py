@@ -57,11 +57,9 @@ class SampleView:
         """Say how the completion ended; "" where no text could have been cut off."""
         if self.request.get("kind") != "generate":
             return ""
-        return (
-            f"Ended by: {self.finish_reason.replace('_', ' ')}."
-            if self.finish_reason
-            else "Cut off: not recorded."
-        )
+        if self.finish_reason:
+            return f"Ended by: {self.finish_reason.replace('_', ' ')}."
+        return "Cut off: not recorded."
 
     @property
     def log_probabilities(self) -> dict[str, list[dict[str, Any]]]:

@@ -98,11 +98,9 @@ def _invitation(row: tuple) -> Invitation:
 
 
 def _time(microseconds: int | None) -> dt.datetime | None:
-    return (
-        None
-        if microseconds is None
-        else dt.datetime.fromtimestamp(0, dt.UTC) + dt.timedelta(microseconds=microseconds)
-    )
+    if microseconds is None:
+        return None
+    return dt.datetime.fromtimestamp(0, dt.UTC) + dt.timedelta(microseconds=microseconds)
 
 
 def invitations(store: Store) -> list[Invitation]:

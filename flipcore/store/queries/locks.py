@@ -72,11 +72,10 @@ def keep_lock(
     if not reviewer:
         raise BadInput("A lock needs the name of whoever stores it.")
     store.writer.flush()
-    state = (
-        _state(store, record_id)
-        if items is None
-        else {"items": [[item, ""] for item in sorted(items)]}
-    )
+    if items is None:
+        state = _state(store, record_id)
+    else:
+        state = {"items": [[item, ""] for item in sorted(items)]}
     if not is_before_answers(state):
         _check_ended(store, record_id)
     if not state["items"]:

@@ -220,11 +220,9 @@ class Bert:
 
     def why_not(self) -> str:
         missing = [package for package in ("torch", "transformers") if find_spec(package) is None]
-        return (
-            f"Needs {' and '.join(missing)}: pip install -r requirements-bert.txt."
-            if missing
-            else ""
-        )
+        if missing:
+            return f"Needs {' and '.join(missing)}: pip install -r requirements-bert.txt."
+        return ""
 
     def prepared(self, texts: Sequence[str], vectors: np.ndarray | None = None) -> FitPredict:
         if self.why_not():

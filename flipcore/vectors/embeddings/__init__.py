@@ -79,11 +79,10 @@ def embedded(
             f"{blank[0]} has no words, so it has no place among the others: leave it out of the "
             "set."
         )
-    vectors = (
-        _vectors_through_store(store, embedding, texts=texts)
-        if embedding.of_text_alone
-        else embedding.vectors(texts)
-    )
+    if embedding.of_text_alone:
+        vectors = _vectors_through_store(store, embedding, texts=texts)
+    else:
+        vectors = embedding.vectors(texts)
     return unit_rows(vectors, items), f"{embedding.title}, {vectors.shape[1]} dimensions"
 
 

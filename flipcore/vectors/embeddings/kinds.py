@@ -83,11 +83,9 @@ class SentenceTransformers:
         return self.model
 
     def why_not(self) -> str:
-        return (
-            ""
-            if find_spec("sentence_transformers")
-            else "Needs sentence-transformers: pip install -r requirements-bert.txt."
-        )
+        if find_spec("sentence_transformers"):
+            return ""
+        return "Needs sentence-transformers: pip install -r requirements-bert.txt."
 
     def vectors(self, texts: Sequence[str]) -> np.ndarray:
         """(n, 768) for the default model; raises MissingPackage, or BadInput where the weights
