@@ -23,7 +23,7 @@ STUDY = Study(
     tuple(ModelUse(f"simulated-{name}") for name in ("artifact-prone", "clean")),
     confirmatory_share=0.4,
 )
-CHOICES = ("reruns", "prompt", "weights", "categories")
+CHOICES = ("extractor", "reruns", "prompt", "weights", "categories")
 VIEW = {"level": 0.9, "threshold": 0.0} | dict.fromkeys(CHOICES, "")
 
 
@@ -75,7 +75,7 @@ def test_a_link_restores_level_margin_and_switches_and_what_nobody_has_is_left_o
     text = "level:0.9,threshold:1.5,prompt:option_order%3Arotate-1"
     board = part(at=text, pair="simulated-clean v simulated-artifact-prone").boards[0]
     assert [control["start"] for control in board["controls"]] == [0.9, 1.5]
-    assert board["choices"][1]["chosen"] == "option_order%3Arotate-1"
+    assert {choice["name"]: choice["chosen"] for choice in board["choices"]}["prompt"] == "option_order%3Arotate-1"
     assert len(prompts_of(board)) == 3
     board = part(at="level:7,threshold:nan,prompt:nobody,other:x", pair="a v b", way="prompt=%00+x").boards[0]
     assert board["controls"][0]["start"] == 0.95
