@@ -52,7 +52,7 @@ class _Asked:
 
 
 class _Output(NamedTuple):
-    """What came back in a row: the sample of its call, and what of it was kept."""
+    """The output of a row: the sample of its call, and as much of it as was kept."""
 
     sample: int
     completion: Completion

@@ -94,7 +94,7 @@ def map_events(
 
     def hand_on(kind: str, fits: Callable[[Any], bool], take: Callable[[dict], None]) -> None:
         # A callback finds the event in the session; the component's own result comes later.
-        event = (st.session_state.get(key) or {}).get(kind)
+        event: Any = (st.session_state.get(key) or {}).get(kind)
         if fits(event):
             take(event)
 

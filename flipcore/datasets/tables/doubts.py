@@ -179,7 +179,7 @@ def _doubt_outputs(table_profile: Profile, reading: TableReading) -> Question | 
     output = reading.roles.output
     if not output or reading.shape or names(output, "readout"):
         return None
-    others = []
+    other_outputs = []
     for name in reading.roles.readouts:
         column = table_profile[name]
         is_whole = column.is_text and not names(name, "readout") and part_of(name) == OUTPUT
@@ -187,15 +187,15 @@ def _doubt_outputs(table_profile: Profile, reading: TableReading) -> Question | 
             continue
         if _is_held_by(table_profile, name, output) or _is_held_by(table_profile, output, name):
             continue
-        others.append(name)
-    if not others:
+        other_outputs.append(name)
+    if not other_outputs:
         return None
-    listed, n = ",".join([output, *others]), 1 + len(others)
-    left = f"{', '.join(others)} {'is' if len(others) == 1 else 'are'} not used"
+    listed, n = ",".join([output, *other_outputs]), 1 + len(other_outputs)
+    left = f"{', '.join(other_outputs)} {'is' if len(other_outputs) == 1 else 'are'} not used"
     return Question(
         "outputs",
-        f"Each row holds {'two' if n == 2 else n} outputs, {', '.join([output, *others[:-1]])} and "
-        f"{others[-1]}.",
+        f"Each row holds {'two' if n == 2 else n} outputs,"
+        f" {', '.join([output, *other_outputs[:-1]])} and {other_outputs[-1]}.",
         Choice(
             f"They are of {'two' if n == 2 else n} systems; each has a score of its own.",
             (f"model_columns={listed}",),

@@ -300,17 +300,17 @@ def _with_alike(profile: Profile, stems: Sequence[str], affixes: frozenset[str])
     """Add the systems that are called like something else and have every column of the others:
     cot_answer, cot_correct, cot_time.
     """
-    found = list(stems)
+    all_stems = list(stems)
     for name in profile.names:
         for affix in affixes:
             stem = name[: -len(affix) - 1]
             is_called = affix and name.endswith(affix) and name[len(stem) : len(stem) + 1] in SIGNS
-            if not is_called or not stem or stem in found:
+            if not is_called or not stem or stem in all_stems:
                 continue
             is_other = any(names(stem, kind) for kind in ("target", "people", "judge", "prompt"))
-            if not is_other and all(_column_of(profile, stem, other) for other in affixes):
-                found.append(stem)
-    return tuple(found)
+            if not is_other and all(_column_of(profile, stem, ending) for ending in affixes):
+                all_stems.append(stem)
+    return tuple(all_stems)
 
 
 def _called(profile: Profile, stems: Sequence[str], affixes: frozenset[str]) -> tuple[str, ...]:
