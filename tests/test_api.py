@@ -47,7 +47,7 @@ def test_the_readmes_lines_run_as_they_stand(path, monkeypatch, tmp_path, capsys
     monkeypatch.chdir(tmp_path)
     exec(compile(lines, "notebook.md", "exec"), {})
     out = capsys.readouterr().out
-    assert "Demo of notebooks" in out and "option_order" in out and "A_minus_G" in out and "than the holdout" in out
+    assert "Demo of notebooks" in out and "option_order" in out and "A_minus_G" in out and "on the benchmark" in out
     assert "plotly" in Path("decomposition.html").read_text(encoding="utf-8")
 
 
@@ -78,7 +78,7 @@ def test_the_readmes_lines_run_in_a_notebook_that_shows_the_figures(path, monkey
     nbclient.NotebookClient(notebook, timeout=120, resources={"metadata": {"path": str(tmp_path)}}).execute()
     first, second = (cell.outputs for cell in notebook.cells)
     said = "".join(one.text for one in first if one.output_type == "stream" and one.name == "stdout")
-    assert "Demo of notebooks" in said and "option_order" in said and "A_minus_G" in said and "than the holdout" in said
+    assert "Demo of notebooks" in said and "option_order" in said and "A_minus_G" in said and "on the benchmark" in said
     figures = [one.data["application/vnd.plotly.v1+json"] for one in second if one.output_type == "display_data"]
     assert [bool(one["data"]) for one in figures] == [True] * 3
     assert [one for one in [*first, *second] if one.output_type == "error" or one.get("name") == "stderr"] == []
@@ -118,7 +118,7 @@ def test_two_sets_get_the_verdict_and_its_four_tests_before_inflation_everywhere
     verdict, *tests, inflation = study.holdout().claims
     assert verdict.text.startswith(("Undecided", "The sets"))
     assert len(tests) == 4 and any(one.text.startswith("Human odd-one-out: Not run") for one in tests)
-    assert "answer the benchmark better" in inflation.text
+    assert "higher on the benchmark" in inflation.text
     text, whole = study.text(), study.whole.as_dict()
     places = [text.index(one.text) for one in (verdict, *tests, inflation)]
     assert places == sorted(places)

@@ -266,7 +266,9 @@ def test_no_sentence_of_the_product_is_a_claim_outside_the_catalogue():
         for node in ast.walk(ast.parse(text))
         if isinstance(node, ast.Call) and getattr(node.func, "id", "") == "Assertion"
     ]
-    assert sorted(defined) == sorted(BY_NAME)
+    # Claims of short intervals are made from others in one place, and named after them.
+    of_others = {f"{name}, about 91%" for name in defined}
+    assert sorted(defined) == sorted(set(BY_NAME) - of_others)
 
 
 def test_a_cell_needs_a_known_truth():
