@@ -1,6 +1,6 @@
 """Every defensible choice of how to count, of a stored study: its material and what may be said."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -156,6 +156,27 @@ def stored_choices(choices: Iterable[Choice]) -> list[dict[str, Any]]:
     return rows
 
 
+def was_stored(curve: Curve, offered: Iterable[Choice], lock: Mapping[str, Any] | None) -> bool:
+    """Tell whether a lock stored just these options, before anybody saw the answers.
+
+    What it stored and the items do not offer cannot be counted. Labels are not compared: they have
+    counts of items in them, and those that were set aside are others.
+    """
+    if lock is None:
+        return False
+    stored = _option_names(lock["settings"].get(STORED, []))
+    return _option_names(stored_choices(curve.choices)) == stored & _option_names(
+        stored_choices(offered)
+    )
+
+
+def _option_names(rows: list[dict[str, Any]]) -> set[tuple[str, str]]:
+    pairs = set()
+    for row in rows:
+        pairs |= {(row["name"], option["name"]) for option in row["options"]}
+    return pairs
+
+
 def choices_report(
     study: WholeStudy,
     first: str,
@@ -175,8 +196,10 @@ def choices_report(
     models = [first, second] if second else [first]
     material = choices_material(study, models, role)
     curve = count(material, selected(material.choices, without, also))
-    stored = [lock["settings"].get(STORED) for lock in locks(study.store, study.study_id)]
-    is_locked = stored_choices(curve.choices) in stored
+    is_locked = False
+    for lock in locks(study.store, study.study_id):
+        if STORED in lock["settings"]:
+            is_locked = is_locked or was_stored(curve, material.choices, lock)
     note = "" if material.has_outputs else SCORES_ALONE
     decision = Decision(first, second, margin)
     offered = tuple(choice for choice in material.choices if len(choice.options) > 1)

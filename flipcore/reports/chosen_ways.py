@@ -9,11 +9,10 @@ import numpy as np
 from flipcore.claims.choices import Decision
 from flipcore.core.records import BASE, IDENTITY
 from flipcore.reports.browser_data.every_choice import start_of
-from flipcore.reports.choices import STORED, ChoicesReport, stored_choices
+from flipcore.reports.choices import ChoicesReport
 from flipcore.stats.base.estimate import level_text, number_text, p_text
 from flipcore.stats.choices import choice as names
 from flipcore.stats.choices.choice import Choice
-from flipcore.stats.choices.curve import Curve
 from flipcore.stats.choices.readouts import AnswerMaterial
 from flipcore.stats.ranking.ways import Way
 
@@ -36,22 +35,6 @@ def decision_of(models: tuple[str, ...], view: Mapping[str, Any]) -> Decision:
 def toggles_of(choices: tuple[Choice, ...], view: Mapping[str, Any]) -> Toggles:
     """Return the settings of the choices alone, in order, to be a key."""
     return tuple((choice.name, view[choice.name]) for choice in choices)
-
-
-def was_stored(curve: Curve, lock: Mapping[str, Any] | None) -> bool:
-    """Tell whether a lock stored every option that is counted, before anybody saw the answers."""
-    if lock is None:
-        return False
-    # Labels have counts of items in them, and those that were set aside are others.
-    stored = _option_names(lock["settings"].get(STORED, []))
-    return _option_names(stored_choices(curve.choices)) <= stored
-
-
-def _option_names(rows: list[dict]) -> set[tuple[str, str]]:
-    pairs = set()
-    for row in rows:
-        pairs |= {(row["name"], option["name"]) for option in row["options"]}
-    return pairs
 
 
 def fits(sent: object, start: Mapping[str, Any]) -> bool:

@@ -16,6 +16,7 @@ from flipcore.reports.choices import (
     choices_material,
     leading_models,
     stored_choices,
+    was_stored,
 )
 from flipcore.reports.chosen_ways import Toggles
 from flipcore.stats.base.estimate import level_text
@@ -69,7 +70,7 @@ def _report(study_id: str, models: Models, lock: dict | None, view: Mapping) -> 
         chosen_ways.decision_of(models, view),
         curve,
         material.choices,
-        chosen_ways.was_stored(curve, lock),
+        was_stored(curve, material.choices, lock),
         "" if material.has_outputs else SCORES_ALONE,
         view["level"],
     )

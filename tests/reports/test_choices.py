@@ -110,5 +110,10 @@ def test_choices_that_a_lock_stored_were_chosen_before(study, monkeypatch):
     stored = stored_choices(study.choices("A", "B").curve.choices)
     monkeypatch.setattr("flipcore.reports.choices.locks", lambda *_: [{"settings": {STORED: stored}}])
     assert BEFORE in choices_report(study.whole, "A", "B").claims[0].detail
+    stored[0]["options"][0]["label"] = "another count of items"
+    stored[0]["options"].append({"name": "not-here", "label": "", "reason": ""})
+    assert BEFORE in choices_report(study.whole, "A", "B").claims[0].detail
     fewer = choices_report(study.whole, "A", "B", without=["reruns"])
     assert AFTER in fewer.claims[0].detail
+    monkeypatch.setattr("flipcore.reports.choices.locks", lambda *_: [{"settings": {}}])
+    assert AFTER in choices_report(study.whole, "A", "B").claims[0].detail
