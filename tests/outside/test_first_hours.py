@@ -107,7 +107,10 @@ def test_twenty_questions_to_a_server_without_log_probabilities(quiz_user):
     said = said_by(quiz_user.flipscope("stats", "Quiz"))
     assert "mymodel: 75% right" in said
     # Of each item two other orders are compared with its own: 2 of 20 items change in both.
-    assert "The answer differs between two prompts of one question in 10% (likely" in said and "by written answer alone" in said
+    assert (
+        "The answer differs between two prompts of one question in 10% (likely" in said
+        and "written answer is the reference" in said
+    )
 
 
 @pytest.mark.slow
