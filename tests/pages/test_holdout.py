@@ -69,7 +69,7 @@ def test_a_fresh_store_shows_a_verdict_on_the_shipped_example_in_every_part(path
         app.session_state["part"] = part
         app.run()
         assert not app.exception and not app.error
-        assert "36 benchmark entries, 36 holdout entries. 36 items of the holdout are in the benchmark, too" in words(app)
+        assert "36 benchmark and 36 holdout entries. 36 items of the holdout are in the benchmark, too" in words(app)
         assert [said for said in PARTS.values() if said in words(app)] == [said_there]
     assert not any(board.get("is_waiting") for board in boards[2:])  # each is computed once
 
@@ -134,7 +134,7 @@ def test_two_sets_of_ones_own_are_asked_for(path):
 
 def test_sets_that_are_gone_fall_back_to_the_example(path):
     app = shown(sets="version:gone")
-    assert not app.exception and "140 benchmark entries, 200 holdout entries" in words(app)
+    assert not app.exception and "140 benchmark and 200 holdout entries" in words(app)
 
 
 def test_locked_shows_nothing_until_margins_are_stored(path):
@@ -161,7 +161,7 @@ def test_a_link_sets_nothing_aside(path):
 
 def n_entries(app):
     return [
-        int(n) for n in re.search(r"(\d+) benchmark entries, (\d+) holdout entries, (those|\d+ more)", words(app)).groups()[:2]
+        int(n) for n in re.search(r"(\d+) benchmark and (\d+) holdout entries, (those|\d+ more)", words(app)).groups()[:2]
     ]
 
 
@@ -291,19 +291,19 @@ def test_excluded_entries_leave_every_number_with_the_tests_before_and_after_and
     whole = chosen_ids()
     app.session_state["entries-excluded"] = {whole[0]: whole[1][:2]}
     app.run()
-    assert not app.exception and "34 benchmark entries, 36 holdout entries" in words(app)
+    assert not app.exception and "34 benchmark and 36 holdout entries" in words(app)
     assert "2 entries excluded by hand: 2 benchmark, 0 holdout" in words(app)
     table = next(frame.value for frame in app.dataframe if "verdict, without them" in frame.value.columns)
     semantic = table[table["test"] == "Semantic similarity"].iloc[0]
     assert "[" in semantic["all entries"] and semantic["all entries"] != semantic["without them"]
     app.button(key="put-back").click().run()
-    assert "36 benchmark entries, 36 holdout entries" in words(app) and "excluded by hand" not in words(app)
+    assert "36 benchmark and 36 holdout entries" in words(app) and "excluded by hand" not in words(app)
     for mode in ("Simultaneous", "Locked"):  # no band over margins holds for entries that were chosen after a look
         other = shown(sets="halves", mode=mode)
         other.session_state["entries-excluded"] = {whole[0]: whole[1][:2]}
         other.run()
         assert not other.exception and "excluded by hand" not in words(other)
-        assert mode == "Locked" or "36 benchmark entries, 36 holdout entries" in words(other)
+        assert mode == "Locked" or "36 benchmark and 36 holdout entries" in words(other)
 
 
 def chosen_ids() -> tuple[str, list[str]]:
