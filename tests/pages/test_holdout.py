@@ -160,9 +160,7 @@ def test_a_link_sets_nothing_aside(path):
 
 
 def n_entries(app):
-    return [
-        int(n) for n in re.search(r"(\d+) benchmark and (\d+) holdout entries, (those|\d+ more)", words(app)).groups()[:2]
-    ]
+    return [int(n) for n in re.search(r"(\d+) benchmark and (\d+) holdout entries, (those|\d+ more)", words(app)).groups()[:2]]
 
 
 def test_a_lock_opens_the_entries_that_were_set_aside_and_no_others(path):

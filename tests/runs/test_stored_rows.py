@@ -54,6 +54,17 @@ def test_a_table_is_stored_row_for_row_as_before(name):
     assert stored_rows(name) == json.loads(STORED.read_text(encoding="utf-8"))[name]
 
 
+def test_a_table_of_outputs_keeps_its_categories(tmp_path):
+    """It was said that it has them, and nothing was stored."""
+    folders.admit(tmp_path)
+    rows = [f"q{i},{('law', 'art', 'bio')[i % 3]},{'AB'[i % 2]},A,{'AB'[i % 5 == 0]}" for i in range(30)]
+    (tmp_path / "wide.csv").write_text("\n".join(["question_id,subject,gold,llama,mistral", *rows]))
+    store = Store.open(":memory:")
+    store_logs(survey([tmp_path / "wide.csv"]), store)
+    assert sorted(store.rows("SELECT category, count(*) FROM items GROUP BY ALL")) == [("art", 10), ("bio", 10), ("law", 10)]
+    store.close()
+
+
 if __name__ == "__main__":
     folders.admit(TABLES)
     digests = {name: stored_rows(name) for name in paths()}

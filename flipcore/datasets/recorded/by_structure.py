@@ -200,6 +200,7 @@ def _with_grid(
         changes["scorer"] = grid.scorer
     if recording.score and not recording.prompt:
         changes |= {"answers": "text", "question": ""}
+    if not recording.category or recording.score:
         changes["category"] = next((name for name in grid.clusters if names(name, "subject")), "")
     # a subject groups questions that were not made from one another
     sources = [name for name in grid.clusters if not names(name, "subject")]
