@@ -109,7 +109,7 @@ def test_what_the_pocket_model_read_decides_which_holdout_it_may_be_asked_about(
         assert "a planted shift of 0.2 SD of" in one.about["semantic"]
     assert second.tests["semantic"].estimate.n == 120 + 200 and "of 30 benchmark entries" in second.about["semantic"]
     assert second.claim.is_made and second.claim.text == (
-        "The sets could have one source as far as it was tested: equivalent on 3 of 3 tests; the survey was not run."
+        "The sets could have one source as far as it was tested: alike on 3 of 3 tests; the survey was not run."
     )
     own_margin = holdout_report(opened, twin.study_id)
     assert own_margin.tests["difficulty"].state == "undecided" and not own_margin.claim.is_made
