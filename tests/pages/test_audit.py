@@ -6,7 +6,6 @@ import pytest
 
 from flipcore.claims.audit_input import Finding
 from flipcore.claims.claim import Claim
-from flipcore.reports import audit as reports
 from flipcore.reports.audit import audit
 from flipcore.runs.log_import import store_logs
 from flipcore.runs.log_survey import survey
@@ -103,7 +102,7 @@ def test_a_log_without_a_finding_says_how_many_checks_could_be_made(tmp_path, mo
 
 def test_findings_that_do_not_touch_the_score_lie_behind_a_line(imported, monkeypatch):
     made = [Finding("prompts" if n < 6 else "repeats", Claim(None, "described", f"said {n}"), 1.0) for n in range(1, 8)]
-    monkeypatch.setattr(reports, "audit", lambda *given: replace(audit(*given), findings=tuple(made)))
+    monkeypatch.setattr("pages.audit.cached.audit", lambda *given: replace(audit(*given), findings=tuple(made)))
     app = opened("audit/page.py", study=imported)
     assert not app.exception
     folds = [one for one in app.expander if any("said" in block.value for block in one.markdown)]
