@@ -120,7 +120,7 @@ def test_a_sheet_goes_out_as_a_file_and_comes_back_with_its_answers(page, addres
 def agrees(headline, signs):
     """The headline counts the rows as their signs do."""
     if headline.startswith("Undecided"):
-        return f"{signs.count('✓') or 'none'} of 4 tests show" in headline
+        return f"on {signs.count('✓') or 'none'} of 4 tests" in headline
     return bool({"✗", "✗✗"} & set(signs)) == ("can be told apart" in headline)
 
 
