@@ -254,14 +254,18 @@ def _falls(curve: Curve, decision: Decision, level: float) -> str:
 
 def _where_it_turns(curve: Curve, decision: Decision) -> str:
     """Say where the direction turns: "only where" of all such ways, else at the nearest one."""
+    gaps = (curve.estimate - decision.margin).round(12)
+    if gaps[0] == 0:
+        return f"As declared {_level(decision, 'it is', 'they are')}."
     turn = curve.turns(decision.margin)
     if not turn.specifications:
         return ""
-    below = bool(curve.estimate[0] < decision.margin)
-    turned = (
-        ("It rises above it", "It leads") if below else ("It falls below it", "It falls behind")
-    )
-    start = turned[0] if decision.is_bar else turned[1]
+    if gaps[turn.specifications[0]] == 0:
+        start = _level(decision, "It is", "They are")
+    elif decision.is_bar:
+        start = "It rises above it" if gaps[0] < 0 else "It falls below it"
+    else:
+        start = "It leads" if gaps[0] < 0 else "It falls behind"
     common = _shared_changes(curve, turn.all_turned)
     place = "only where"
     if not common:
@@ -271,9 +275,27 @@ def _where_it_turns(curve: Curve, decision: Decision) -> str:
     if n_more:
         more = "one more choice changes" if n_more == 1 else f"{n_more} more choices change"
         if not common:
-            more = "one choice changes" if n_more == 1 else f"{n_more} choices change"
+            more = _changed(curve, turn.specifications, n_more)
         words = " and ".join(filter(None, (words, more)))
     return f"{start} {place} {words}."
+
+
+def _level(decision: Decision, it_is: str, they_are: str) -> str:
+    """Return "they are level" of a lead, "it is just the bar" of a score."""
+    if decision.is_bar:
+        return f"{it_is} just the bar"
+    return f"{it_is} just the margin ahead" if decision.margin else f"{they_are} level"
+
+
+def _changed(curve: Curve, specifications: Sequence[int], n: int) -> str:
+    """Return "one choice changes (weights or prompt)", or "2 choices change"."""
+    if n > 1:
+        return f"{n} choices change"
+    labels = []
+    for column, choice in enumerate(curve.choices):
+        if any(curve.options[place, column] for place in specifications):
+            labels.append(choice.label.lower())
+    return f"one choice changes ({' or '.join(labels)})"
 
 
 def _shared_changes(curve: Curve, specifications: Sequence[int]) -> list[str]:

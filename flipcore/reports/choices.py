@@ -24,7 +24,7 @@ from flipcore.stats.choices.curve import Curve
 from flipcore.stats.choices.readouts import AnswerMaterial, ItemFacts, answers_of, material_of
 from flipcore.stats.flips.decomposition import default_reference
 from flipcore.store.judgements import ANSWER, KEY_VERDICTS
-from flipcore.store.queries import judgements, review
+from flipcore.store.queries import judgements, review, studies
 from flipcore.store.queries.locks import locks
 from flipcore.text.same_question import item_key
 
@@ -239,7 +239,13 @@ def choices_material(
     facts = item_facts(study)
     answers = answers_of(frame, own_reference, facts)
     titles = {name: title_of(name) for name in alike}
-    return material_of(answers.of(*models), facts, closed_gates=study.closed_gates, titles=titles)
+    return material_of(
+        answers.of(*models),
+        facts,
+        closed_gates=study.closed_gates,
+        titles=titles,
+        has_outputs=studies.has_outputs(study.store, study.study_id),
+    )
 
 
 def _reads_as(name: str, reference: str) -> bool:

@@ -2,6 +2,7 @@
 
 import json
 import re
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -11,7 +12,9 @@ from flipcore.api import study_in_memory
 from flipcore.claims.choices import AFTER, BEFORE, Decision, moves_claim, survives_claim
 from flipcore.core.errors import BadInput
 from flipcore.reports.choices import SCORES_ALONE, STORED, choices_report, stored_choices
+from flipcore.stats.choices.choice import Choice, ChoiceClass, Option
 from flipcore.stats.choices.counting import count
+from flipcore.stats.choices.material import ArrayMaterial
 from flipcore.stats.choices.readouts import ItemFacts, answers_of, material_of
 
 
@@ -66,6 +69,30 @@ def test_a_score_is_above_a_bar_in_every_way_or_not():
     assert not survives_claim(curve, Decision("B", margin=0.68)).is_made
 
 
+def level_where_declared(*, elsewhere):
+    """A and B are level as declared; under the other extractor A has so many right answers more than B."""
+    declared = np.tile([1.0, -1.0, 0.0, 0.0], 10)
+    other = declared.copy()
+    other[2 : 2 + abs(elsewhere)] += np.sign(elsewhere)
+    extractor = Choice("extractor", "Extractor", (Option("a", "a", ""), Option("b", "b", "")), ChoiceClass.EQUAL, "")
+    states = {("a",): declared, ("b",): other}
+    items = np.arange(40)
+    return count(ArrayMaterial((extractor,), ("extractor",), states, {}, items, np.zeros(40, dtype=int)))
+
+
+@pytest.mark.parametrize("elsewhere", [1, -1])
+def test_what_is_level_as_declared_turns_nowhere(elsewhere):
+    """It was said to fall behind where it leads."""
+    claim = survives_claim(level_where_declared(elsewhere=elsewhere), Decision("A", "B"))
+    assert claim.sentence.endswith("in none by more than chance. As declared they are level.")
+
+
+def test_a_lead_that_ends_level_does_not_fall_behind():
+    curve = level_where_declared(elsewhere=1)
+    claim = survives_claim(replace(curve, estimate=curve.estimate[::-1].copy()), Decision("A", "B"))
+    assert claim.sentence.endswith("They are level only where extractor: b.")
+
+
 def test_where_fewer_than_half_are_open_nothing_is_said():
     curve = curve_of({"A": 0.9, "B": 0.5}, unread=0.5)
     claim = survives_claim(curve, Decision("A", "B"))
@@ -94,6 +121,14 @@ def test_a_table_of_scores_alone_says_what_can_be_varied(study):
     assert report.note == SCORES_ALONE and report.lines()[-1] == SCORES_ALONE
     assert report.claims[0].is_made
     assert json.loads(json.dumps(report.as_dict()))["choices"][0]["options"][0]["name"] == "mean"
+
+
+def test_outputs_that_one_extractor_read_are_outputs():
+    """They were said to be missing, where nothing else read them and every answer was found."""
+    whole = study_in_memory(table()).whole
+    with whole.store.own_cursor() as cursor:
+        cursor.execute("UPDATE completions SET text = 'The answer is B.'")
+    assert choices_report(whole, "A", "B").note == ""
 
 
 def test_the_notebook_asks_for_a_bar_and_refuses_what_is_not_there(study):

@@ -226,9 +226,13 @@ class Curve:
         return counts
 
     def turns(self, margin: float = 0.0) -> Distance:
-        """Return how many choices must change until the direction is no longer the declared one."""
+        """Return how many choices must change until the direction is the other one, or, where no
+        way has the other one, until there is none. NaN where the declared way has no direction."""
         signs = np.sign((self.estimate - margin).round(12))
-        return self._nearest(signs != signs[0])
+        if signs[0] == 0:
+            return Distance(math.nan, ())
+        turned = self._nearest(signs == -signs[0])
+        return turned if turned.specifications else self._nearest(signs == 0)
 
     def loses(self, level: float, margin: float = 0.0) -> Distance:
         """Return how many choices must change until what the declared specification shows is not

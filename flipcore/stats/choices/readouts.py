@@ -123,7 +123,8 @@ def answers_of(frame: pd.DataFrame, reference: str, facts: ItemFacts) -> Answers
 class AnswerMaterial(Material):
     """Scores of one model per item, or of the first of two models less the second.
 
-    `closed_prompts` are behind a gate, so that a mean leaves them out.
+    `closed_prompts` are behind a gate, so that a mean leaves them out. `has_outputs` is false of
+    scores that came alone.
     """
 
     answers: Answers
@@ -133,13 +134,8 @@ class AnswerMaterial(Material):
     categories: np.ndarray
     bounds: tuple[float, float]
     closed_prompts: frozenset[int]
+    has_outputs: bool
     value_choices: ClassVar[tuple[str, ...]] = VALUE_CHOICES  # type: ignore[misc] # no field here
-
-    @property
-    def has_outputs(self) -> bool:
-        """True where several extractors, or unread answers, show that outputs were read."""
-        n_extractors = len(self.answers.extractors)
-        return n_extractors > 1 or bool(self.answers.status.max(initial=0) > _STATUS[OK])
 
     def values(self, setting: Setting) -> np.ndarray:
         answers = self.answers
@@ -173,6 +169,7 @@ def material_of(
     *,
     closed_gates: Mapping[str, str] | None = None,
     titles: Mapping[str, str] | None = None,
+    has_outputs: bool = True,
 ) -> AnswerMaterial:
     """Return what can be chosen about the score of one model, or the difference of two.
 
@@ -204,6 +201,7 @@ def material_of(
         np.unique(_categories(answers, facts), return_inverse=True)[1],
         SIGNED if len(answers.models) == 2 else UNIT,
         frozenset(closed_prompts),
+        has_outputs,
     )
 
 

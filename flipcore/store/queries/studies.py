@@ -113,6 +113,16 @@ def axes_and_extractors(store: Store, study_id: str) -> tuple[tuple[str, ...], t
     )
 
 
+def has_outputs(store: Store, study_id: str) -> bool:
+    """Tell whether any call of a study has a text or log-probabilities stored."""
+    rows = store.rows(
+        "SELECT 1 FROM study_calls JOIN completions c USING (call_id) WHERE study_id = $study_id "
+        "AND (c.text <> '' OR c.tokens IS NOT NULL OR c.top_logprobs IS NOT NULL) LIMIT 1",
+        study_id=study_id,
+    )
+    return bool(rows)
+
+
 _ITEMS = f"""
 SELECT q.*, role, position, confirmatory, family_of.family
 FROM study_items i JOIN items q USING (item_id) {JOIN_CLUSTERS}
