@@ -158,7 +158,12 @@ def moves_claim(curve: Curve, decision: Decision, level: float = 0.95) -> Claim:
     subject = "the score" if decision.is_bar else "the lead"
     numbers = {effect.name: effect.change for effect in curve.effects}
     if not movers:
+        n_untold = sum(math.isnan(effect.p) for effect in curve.effects)
         sentence = f"No choice moves {subject} by more than chance."
+        if n_untold == n_options:
+            sentence = f"Too few units differ to say whether a choice moves {subject}."
+        elif n_untold:
+            sentence += f" For {count_of(n_untold, 'option')} too few units differ to say."
         return Claim(MOVES, NOT_MOVED, sentence, detail=detail, numbers=numbers)
     named = [f"{_option_words(mover)} ({_change(mover)})" for mover in movers[:3]]
     more = f", and {len(movers) - 3} more" if len(movers) > 3 else ""

@@ -93,6 +93,12 @@ def test_a_lead_that_ends_level_does_not_fall_behind():
     assert claim.sentence.endswith("They are level only where extractor: b.")
 
 
+def test_where_an_option_moves_too_few_units_nothing_is_said_of_it():
+    """One item in 40 is moved: no test, which was said to be no effect."""
+    claim = moves_claim(level_where_declared(elsewhere=1), Decision("A", "B"))
+    assert not claim.is_made and claim.sentence == "Too few units differ to say whether a choice moves the lead."
+
+
 def test_where_fewer_than_half_are_open_nothing_is_said():
     curve = curve_of({"A": 0.9, "B": 0.5}, unread=0.5)
     claim = survives_claim(curve, Decision("A", "B"))
