@@ -108,6 +108,7 @@ CALLS = {
     "studies.rewords_by_construction": lambda s: studies.rewords_by_construction(s, S),
     "studies.declared": lambda s: studies.declared(s, S),
     "studies.toml": lambda s: studies.toml(s, S),
+    "studies.has_outputs": lambda s: studies.has_outputs(s, S),
     "studies.axes_and_extractors": lambda s: studies.axes_and_extractors(s, S),
     "studies.study_items": lambda s: studies.study_items(s, S),
     "studies.paraphrase_states": lambda s: studies.paraphrase_states(s),
