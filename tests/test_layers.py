@@ -94,7 +94,7 @@ ALLOWED_MODULES = {
     "openpyxl": "datasets.reading.sheets",
     "pandas": "annotation api claims detectors reports runs.asking_again stats store",
     "plotly": "charts",
-    "pyarrow": "datasets runs.plain_import store",
+    "pyarrow": "datasets runs.import_batch store",
     "pydantic": "core.declared",
     "rapidfuzz": "stats.holdout.duplicates",
     "ray": "runs.cluster.ray_cluster",

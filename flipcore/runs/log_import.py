@@ -29,6 +29,7 @@ from flipcore.datasets.recorded.log_records import LogRecord
 from flipcore.datasets.recorded.log_rows import AskedItem, Builder, Joining, LogRow
 from flipcore.extractors import EXTRACTORS
 from flipcore.extractors.mathematics import canonical_expression
+from flipcore.runs.import_batch import Batch, Place
 from flipcore.runs.log_survey import LATER_FACTS, ReadScores, Survey, require_unchanged
 from flipcore.runs.origins import study_row
 from flipcore.runs.our_readouts import (
@@ -284,7 +285,7 @@ def store_logs(
         recorded.repeat_bases(store, study.study_id, OWN_PROMPT)
         n_paraphrases = recorded.offer_paraphrases(store, study.study_id, study.name)
         is_checked |= before > 0
-        outcome: tuple[int, _Sentences] | None = (sums.n_outputs, _Sentences())
+        outcome: tuple[int, _Sentences] | None = (storing.n_outputs, _Sentences())
         if is_checked and not is_as_read:
             outcome = _read_again(storing)
     if outcome is None:
@@ -344,7 +345,7 @@ class _DeclaredPairs:
         return {sides[True]: sides[False] for sides in self._sides.values() if len(sides) == 2}
 
 
-@dataclass(frozen=True)
+@dataclass
 class _Storing:
     """One import on its way into the store."""
 
@@ -358,6 +359,7 @@ class _Storing:
     sums: recorded.Sums
     on_progress: Callable[[ImportProgress], None] | None
     stop: threading.Event | None
+    n_outputs: int = 0
 
     @property
     def n_all(self) -> int:
@@ -409,7 +411,7 @@ def _read_again(storing: _Storing) -> tuple[int, _Sentences] | None:
                 for call, completion in log_row.calls
             )
             names_its_calls = all(
-                sources.get(_key_of(readout)) == readout.source_ids
+                sources.get((*_place_of(readout), readout.extractor)) == readout.source_ids
                 for readout in log_row.readouts
                 if readout.extractor not in leave
             )
@@ -441,15 +443,8 @@ def _read_again(storing: _Storing) -> tuple[int, _Sentences] | None:
     return n_outputs, astray
 
 
-def _key_of(readout: Readout) -> tuple:
-    return (
-        readout.model,
-        readout.item_id,
-        readout.axis,
-        readout.variant_id,
-        readout.sample,
-        readout.extractor,
-    )
+def _place_of(readout: Readout) -> Place:
+    return readout.model, readout.item_id, readout.axis, readout.variant_id, readout.sample
 
 
 def _left_out(survey: Survey) -> set[str]:
@@ -457,44 +452,44 @@ def _left_out(survey: Survey) -> set[str]:
 
 
 def _all_stored(storing: _Storing) -> bool:
-    """Store the rows after those that are stored already, in batches.
+    """Store the rows after those that are stored already, in batches; False where it was stopped.
 
-    `pairs` takes what rows declare. Returns False where it was stopped.
+    `pairs` takes what rows declare.
     """
-    study, survey, store, before = storing.study, storing.survey, storing.store, storing.before
-    leave = _left_out(survey)
-    n_seen, batch, waiting = 0, _Batch(study, leave, survey), None
+    survey, store, study_id = storing.survey, storing.store, storing.study.study_id
+    has_own_order = survey.is_plain and survey.plain_table().has_own_order
+    waiting: Future | None = None
+    n_seen = storing.before
     try:
-        if survey.is_plain:
-            return _plain_stored(storing)
-        for log_row in _log_rows(survey, storing.elsewhere, before, storing.refusals):
-            n_seen += 1
-            if log_row is not None:
-                batch.take(log_row, n_seen)
-                storing.pairs.take(log_row)
-            if n_seen % recorded.BATCH and not batch.is_full:
-                continue
-            if n_seen > before:
-                tables = batch.tables(storing.sums)
-                waiting = recorded.store_marked(store, batch.study_id, tables, n_seen, waiting)
-                batch = _Batch(study, leave, survey)
+        for n_seen, batch in _plain_batches(storing) if survey.is_plain else _batches(storing):
+            if n_seen > storing.before:
+                columns = batch.columns()
+                storing.sums.add(columns, n_calls=batch.n_calls, n_sources=batch.n_sources)
+                storing.n_outputs += batch.n_outputs
+                # The batch before is stored first, so that few wait in memory.
+                if waiting:
+                    waiting.result()
+                waiting = recorded.store_columns(
+                    store, study_id, columns, n_seen, has_own_order=has_own_order
+                )
             storing.say(n_seen)
-            if storing.is_stopped:
-                storing.cancel(max(n_seen, before), waiting)
+            if storing.is_stopped and n_seen < storing.n_all:
+                storing.cancel(max(n_seen, storing.before), waiting)
                 return False
-        tables = batch.tables(storing.sums)
-        recorded.store_marked(store, batch.study_id, tables, n_seen, waiting).result()
+        if waiting:
+            waiting.result()
     except BaseException:
         # The page's own Stop, an interrupt, a full disk: what was stored stays, and the state says
         # so.
-        storing.cancel(recorded.import_mark(store, study.study_id))
+        storing.cancel(recorded.import_mark(store, study_id))
         raise
+    store.touch([study_id])
     return True
 
 
-def _plain_stored(storing: _Storing) -> bool:
-    """Store the rows of a plain table as columns, as `_all_stored` stores records."""
-    study, survey, store = storing.study, storing.survey, storing.store
+def _plain_batches(storing: _Storing) -> Iterator[tuple[int, Batch]]:
+    """Yield (rows seen so far, a batch) of a plain table."""
+    study, survey = storing.study, storing.survey
     plain = PlainImport(
         study.study_id,
         survey,
@@ -503,26 +498,59 @@ def _plain_stored(storing: _Storing) -> bool:
         scored={str(scorer["task"]) for scorer in study.scorers},
         elsewhere=storing.elsewhere,
     )
-    waiting: Future | None = None
-    has_own_order = survey.plain_table().has_own_order
-    batches = plain.batches(
+    return plain.batches(
         storing.before, on_item=storing.pairs.take, on_refusal=storing.refusals.add
     )
-    for n_seen, columns in batches:
-        if waiting:
-            waiting.result()
-        storing.sums.add_columns(columns)
-        waiting = recorded.store_columns(
-            store, study.study_id, columns, n_seen, has_own_order=has_own_order
+
+
+def _batches(storing: _Storing) -> Iterator[tuple[int, Batch]]:
+    """Yield (rows seen so far, a batch) of records."""
+    study, survey = storing.study, storing.survey
+    leave, scored = _left_out(survey), {str(scorer["task"]) for scorer in study.scorers}
+    n_seen, batch = 0, Batch(study.study_id, leave)
+    for log_row in _log_rows(survey, storing.elsewhere, storing.before, storing.refusals):
+        n_seen += 1
+        if log_row is not None:
+            _take(batch, log_row, n_seen, survey=survey, scored=scored)
+            storing.pairs.take(log_row)
+        if n_seen % recorded.BATCH == 0 or batch.is_full:
+            yield n_seen, batch
+            batch = Batch(study.study_id, leave)
+    yield n_seen, batch
+
+
+def _take(
+    batch: Batch, log_row: LogRow, position: int, *, survey: Survey, scored: set[str]
+) -> None:
+    """Take in a row: its item, its calls, and what was read of them by the log and by us."""
+    batch.take_item(log_row, position)
+    readouts = [*log_row.readouts]
+    if log_row.is_new:
+        batch.n_outputs += 1
+        for call, completion in log_row.calls:
+            batch.take_call(
+                call.model,
+                call.revision,
+                rows.json_text(call.request.declared()),
+                sample=call.sample,
+                completion=completion,
+                parent_id=call.parent_id,
+            )
+        is_score = log_row.calls[0][0].request.kind == "score"
+        if is_score or (survey.has_text and log_row.has_text):
+            task = log_row.item.dataset
+            readouts = (
+                _ours(log_row, is_scored=task in scored, is_mathematics=task in survey.mathematics)
+                + readouts
+            )
+    for readout in readouts:
+        batch.take_readout(
+            _place_of(readout),
+            readout.extractor,
+            readout.reading,
+            is_correct=readout.is_correct,
+            call_ids=readout.source_ids,
         )
-        storing.say(n_seen)
-        if storing.is_stopped and n_seen < storing.n_all:
-            storing.cancel(n_seen, waiting)
-            return False
-    if waiting:
-        waiting.result()
-    store.touch([study.study_id])
-    return True
 
 
 def _log_rows(
@@ -582,81 +610,6 @@ def _joining(survey: Survey) -> Joining:
     return Joining(
         kinds, _own_names(survey), roles, survey.clusters, grades, axes, harmless, formulas
     )
-
-
-class _Batch:
-    """Rows of some thousand outputs by table, each key once."""
-
-    def __init__(self, study: Study, leave: set[str], survey: Survey) -> None:
-        self.study_id, self.leave, self.has_text = study.study_id, leave, survey.has_text
-        self.mathematics = survey.mathematics
-        self.scored = {str(scorer["task"]) for scorer in study.scorers}
-        self.items: dict[str, dict] = {}
-        self.study_items: dict[str, dict] = {}
-        self.variants: dict[str, dict] = {}
-        self.study_variants: dict[tuple, dict] = {}
-        self.completions: dict[str, dict] = {}
-        self.readouts: list[Readout] = []
-        self.n_chars = self.n_calls = self.n_outputs = 0
-
-    @property
-    def is_full(self) -> bool:
-        """True where its texts alone fill the memory that a batch may take."""
-        return self.n_chars > recorded.BATCH_CHARS
-
-    def take(self, log_row: LogRow, position: int) -> None:
-        item, variant = log_row.item, log_row.variant
-        if item.item_id not in self.items:
-            self.items[item.item_id] = rows.item_row(item)
-            self.study_items[item.item_id] = {
-                "study_id": self.study_id,
-                "item_id": item.item_id,
-                "role": log_row.role,
-                "position": position,
-                "confirmatory": False,
-            }
-        key = (variant.axis, variant.variant_id)
-        if key not in self.study_variants:
-            self.variants[variant.variant_id] = rows.variant_row(variant)
-            (row,) = rows.study_variant_rows(self.study_id, [variant])
-            self.study_variants[key] = row | {"position": log_row.position}
-        if log_row.is_new:
-            self.n_outputs += 1
-            self.n_calls += len(log_row.calls)
-            for call, completion in log_row.calls:
-                self.n_chars += len(call.request.prompt)
-                self.n_chars += len(completion.text) + len(completion.reasoning)
-                self.completions[call.call_id] = rows.completion_row(
-                    call, completion, simulated=False
-                )
-            is_score = log_row.calls[0][0].request.kind == "score"
-            can_read = is_score or (self.has_text and log_row.has_text)
-            task = log_row.item.dataset
-            if can_read:
-                self.readouts += _ours(
-                    log_row, is_scored=task in self.scored, is_mathematics=task in self.mathematics
-                )
-        for readout in log_row.readouts:
-            if readout.extractor not in self.leave:
-                self.readouts.append(readout)
-
-    def tables(self, sums: recorded.Sums) -> dict[str, list[dict]]:
-        """Return the rows to store, by table, and count them in the sums."""
-        readouts, sources = rows.readout_rows(self.study_id, self.readouts)
-        tables = {
-            "items": list(self.items.values()),
-            "study_items": list(self.study_items.values()),
-            "variants": list(self.variants.values()),
-            "study_variants": list(self.study_variants.values()),
-            "completions": list(self.completions.values()),
-            "study_calls": [
-                {"study_id": self.study_id, "call_id": call_id} for call_id in self.completions
-            ],
-            "readouts": readouts,
-            "readout_sources": sources,
-        }
-        sums.add(tables, self.n_calls, self.n_outputs)
-        return tables
 
 
 def _ours(log_row: LogRow, *, is_scored: bool, is_mathematics: bool) -> list[Readout]:

@@ -4,15 +4,13 @@ What is asked is made once per item, and a call's id of a text that is written o
 row there are a text, its id, and what was read of it.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
-from typing import Any, NamedTuple
-
-import pyarrow
+from typing import NamedTuple
 
 from flipcore.core.contracts import Extractor
 from flipcore.core.errors import BadInput
-from flipcore.core.records import Call, CallIds, Completion, Reading, Request, correctness
+from flipcore.core.records import CallIds, Completion, Reading, Request, correctness
 from flipcore.datasets.recorded.hash_table import HashTable
 from flipcore.datasets.recorded.log_documents import Document, Placed
 from flipcore.datasets.recorded.log_places import call_number, completion_hash
@@ -25,11 +23,10 @@ from flipcore.datasets.recorded.log_rows import (
     request_of,
 )
 from flipcore.datasets.recorded.plain_tables import PlainRow, PlainTable
+from flipcore.runs.import_batch import Batch
 from flipcore.runs.log_survey import Survey
 from flipcore.runs.our_readouts import extractor_of, read_outputs
 from flipcore.store import recorded, rows
-from flipcore.store.schema import tables
-from flipcore.store.writer import columns_as_arrow
 
 MOST_ITEMS = 20_000  # that are remembered until their next row
 # Columns take a third of the memory of records, and fewer commits write less.
@@ -73,71 +70,6 @@ class _OnlyItems(Placed):
         return True
 
 
-_OF_ITEM = (
-    "item_id",
-    "dataset",
-    "kind",
-    "question",
-    "options",
-    "target",
-    "category",
-    "solution",
-    "source_id",
-    "meta",
-)
-_OF_VARIANT = (
-    "variant_id",
-    "item_id",
-    "system",
-    "parts",
-    "option_order",
-    "labels",
-    "layout",
-    "target",
-)
-_OF_STUDY_VARIANT = ("item_id", "axis", "variant_id", "key", "position", "compared_with", "params")
-_OF_CALL = (
-    "call_id",
-    "model",
-    "request",
-    "sample",
-    "status",
-    "text",
-    "finish_reason",
-    "error",
-    "raw_reply",
-    "reasoning",
-)
-_PLACE = ("model", "item_id", "axis", "variant_id", "sample", "extractor")
-_OF_READING = (
-    "status",
-    "answer",
-    "value",
-    "is_correct",
-    "span_start",
-    "span_end",
-    "reason",
-    "probabilities",
-    "label_mass",
-)
-
-
-class _Columns:
-    """Rows of one table: tuples of the cells of `names`, and cells that are the same in all."""
-
-    def __init__(self, table: str, names: Sequence[str]) -> None:
-        self.table, self.names = table, names
-        self.rows: list[tuple] = []
-        self.same: dict[str, Any] = {}
-
-    def arrow(self) -> pyarrow.Table:
-        """Return the rows as Arrow holds them."""
-        n_rows = len(self.rows)
-        cells = dict(zip(self.names, map(list, zip(*self.rows, strict=True)), strict=True))
-        shared = {name: [value] * n_rows for name, value in self.same.items()}
-        return columns_as_arrow(tables()[self.table], cells | shared)
-
-
 class PlainImport:
     """Batches of a plain table, ready to be stored."""
 
@@ -167,14 +99,14 @@ class PlainImport:
         *,
         on_item: Callable[[AskedItem], None],
         on_refusal: Callable[[str], None],
-    ) -> Iterator[tuple[int, dict[str, pyarrow.Table]]]:
-        """Yield (rows seen so far, columns by table) of the rows after the first `before`.
+    ) -> Iterator[tuple[int, Batch]]:
+        """Yield (rows seen so far, a batch) of the rows after the first `before`.
 
         `on_item` is given each item, `on_refusal` the sentence of a row whose
         item is none.
         """
         n_seen, n_items = self.survey.n_refused, 0
-        batch = _PlainBatch(self)
+        batch = Batch(self.study_id, self.leave)
         numbers = self.survey.placed.numbers()
         for row in self._table.rows():
             if isinstance(row, Rejection):
@@ -194,11 +126,31 @@ class PlainImport:
                 on_item(asked.item)
             if n_seen <= before:
                 continue
-            batch.take(row, asked, n_seen, is_new=is_new)
-            if batch.n_rows == BATCHES * recorded.BATCH or batch.n_chars > recorded.BATCH_CHARS:
-                yield n_seen, batch.columns()
-                batch = _PlainBatch(self)
-        yield n_seen, batch.columns()
+            if is_new:
+                batch.take_item(asked.item, n_seen)
+            self._take(batch, row, asked)
+            if batch.n_outputs == BATCHES * recorded.BATCH or batch.is_full:
+                yield n_seen, batch
+                batch = Batch(self.study_id, self.leave)
+        yield n_seen, batch
+
+    def _take(self, batch: Batch, row: PlainRow, asked: _Asked) -> None:
+        """Take in the output of a row and what was read of it."""
+        item, variant = asked.item.item, asked.item.variant
+        model = self.model(row)
+        output = self.output(row, asked, model)
+        batch.n_outputs += 1
+        batch.take_call(
+            model,
+            self.revision,
+            asked.request_text,
+            sample=output.sample,
+            completion=output.completion,
+        )
+        place = model, item.item_id, variant.axis, variant.variant_id, asked.item.sample
+        call_ids = (output.completion.call_id,)
+        for extractor, reading, is_correct in self.readings(row, asked, output):
+            batch.take_readout(place, extractor, reading, is_correct=is_correct, call_ids=call_ids)
 
     def _asked_of(self, number: int, row: PlainRow) -> _Asked:
         asked = self._asked.get(number)
@@ -260,9 +212,7 @@ class PlainImport:
             reading = read_outputs(asked.extractor, item, variant, [output.completion])
             yield asked.extractor.name, reading, correctness(reading, variant.target)
         for readout in self._table.readouts(row):
-            read = self._log_read(readout, asked)
-            if read[0] not in self.leave:
-                yield read
+            yield self._log_read(readout, asked)
 
     def _log_read(self, readout: LogReadout, asked: _Asked) -> Read:
         item, variant, task = asked.item.item, asked.item.variant, asked.record.task
@@ -275,120 +225,3 @@ class PlainImport:
             if len(self._read) < _MOST_READ:
                 self._read[key] = read
         return read
-
-
-class _PlainBatch:
-    """Columns of some thousand rows."""
-
-    def __init__(self, plain: PlainImport) -> None:
-        self._plain = plain
-        self.n_rows = self.n_chars = 0
-        self._items = _Columns("items", _OF_ITEM)
-        self._study_items = _Columns("study_items", ("item_id", "role", "position"))
-        self._variants = _Columns("variants", _OF_VARIANT)
-        self._study_variants = _Columns("study_variants", _OF_STUDY_VARIANT)
-        self._calls = _Columns("completions", _OF_CALL)
-        self._readouts = _Columns("readouts", (*_PLACE, *_OF_READING))
-        self._sources = _Columns("readout_sources", (*_PLACE, "call_id"))
-        self._study_items.same = {"study_id": plain.study_id, "confirmatory": False}
-        self._study_variants.same = {"study_id": plain.study_id}
-        self._readouts.same = {"study_id": plain.study_id}
-        self._sources.same = {"study_id": plain.study_id, "position": 0}
-
-    def take(self, row: PlainRow, asked: _Asked, position: int, *, is_new: bool) -> None:
-        """Take in a row, and its item where it is the first one of it."""
-        plain, item, variant = self._plain, asked.item.item, asked.item.variant
-        if is_new:
-            self._take_item(asked.item, position)
-        model = plain.model(row)
-        output = plain.output(row, asked, model)
-        completion = output.completion
-        if not self.n_rows:
-            self._take_same(asked, completion)
-        self.n_rows += 1
-        self.n_chars += len(asked.request_text) + len(completion.text) + len(completion.reasoning)
-        self._calls.rows.append(
-            (
-                completion.call_id,
-                model,
-                asked.request_text,
-                output.sample,
-                completion.status,
-                completion.text,
-                completion.finish_reason,
-                completion.error,
-                completion.raw_reply,
-                completion.reasoning,
-            )
-        )
-        place = model, item.item_id, variant.axis, variant.variant_id, asked.item.sample
-        for extractor, reading, is_correct in plain.readings(row, asked, output):
-            self._readouts.rows.append((*place, extractor, *_cells_of(reading, is_correct)))
-            self._sources.rows.append((*place, extractor, completion.call_id))
-
-    def _take_same(self, asked: _Asked, completion: Completion) -> None:
-        """Take from the first call what is the same in all of them."""
-        call = Call("", self._plain.revision, asked.request)
-        row = rows.completion_row(call, completion, simulated=False)
-        self._calls.same = {name: row[name] for name in row if name not in _OF_CALL}
-
-    def _take_item(self, asked: AskedItem, position: int) -> None:
-        item, variant = asked.item, asked.variant
-        item_id, variant_id = item.item_id, variant.variant_id
-        self._items.rows.append(
-            (
-                item_id,
-                item.dataset,
-                item.kind,
-                item.question,
-                list(item.options),
-                item.target,
-                item.category,
-                item.solution,
-                item.source_id,
-                rows.json_text(dict(item.meta)),
-            )
-        )
-        self._study_items.rows.append((item_id, asked.role, position))
-        self._variants.rows.append(
-            (
-                variant_id,
-                item_id,
-                variant.prompt.system,
-                rows.json_text(variant.prompt.parts),
-                list(variant.order),
-                list(variant.labels),
-                variant.layout,
-                variant.target,
-            )
-        )
-        params = rows.json_text(dict(variant.params))
-        place = item_id, variant.axis, variant_id, variant.key, asked.position
-        self._study_variants.rows.append((*place, variant.compared_with, params))
-
-    def columns(self) -> dict[str, pyarrow.Table]:
-        """Return the columns by table, of tables that have any rows."""
-        of_items = (self._items, self._study_items, self._variants, self._study_variants)
-        tables = (*of_items, self._calls, self._readouts, self._sources)
-        filled = {columns.table: columns.arrow() for columns in tables if columns.rows}
-        if self._calls.rows:
-            study_ids = [self._plain.study_id] * self.n_rows
-            call_ids = filled["completions"]["call_id"]
-            filled["study_calls"] = pyarrow.table({"study_id": study_ids, "call_id": call_ids})
-        return filled
-
-
-def _cells_of(reading: Reading, is_correct: bool | None) -> tuple:  # noqa: FBT001
-    """The cells of `_OF_READING`."""
-    start, end = reading.span or (None, None)
-    return (
-        reading.status,
-        reading.answer,
-        reading.value,
-        is_correct,
-        start,
-        end,
-        reading.reason,
-        rows.json_text(reading.probabilities),
-        reading.label_mass,
-    )

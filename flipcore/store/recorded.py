@@ -5,7 +5,6 @@ import json
 from collections.abc import Collection, Iterator, Mapping
 from concurrent.futures import Future
 from functools import cache, cached_property
-from hashlib import md5
 from pathlib import Path
 
 import duckdb
@@ -44,21 +43,6 @@ def is_in_file_order(store: Store, study_id: str) -> bool:
     return bool(store.rows(sql, key=_ORDER + study_id)[0][0])
 
 
-def store_marked(
-    store: Store,
-    study_id: str,
-    tables: Mapping[str, list[dict]],
-    n_seen: int,
-    waiting: Future | None,
-) -> Future:
-    """Hand a batch of an import to the writer, safe with its mark of `n_seen` rows or not at all,
-    once the batch before it, `waiting`, is stored, so that few wait in memory."""
-    if waiting:
-        waiting.result()
-    mark = {"key": f"import {study_id}", "value": str(n_seen)}
-    return store.writer.add_together([*tables.items(), ("store_info", [mark])])
-
-
 def store_columns(
     store: Store,
     study_id: str,
@@ -87,15 +71,11 @@ _OF_SOURCE = """sum(md5_number_lower(concat_ws(chr(31), model, item_id, axis, va
     CAST(sample AS VARCHAR), extractor, CAST(position AS VARCHAR), call_id)))"""
 _SUMS = f"""
 SELECT (SELECT count(*) FROM study_calls WHERE study_id = $study_id),
+       (SELECT count(*) FROM readout_sources WHERE study_id = $study_id),
        (SELECT {_OF_OUTPUT}
         FROM study_calls s JOIN completions c USING (call_id) WHERE s.study_id = $study_id),
        (SELECT {_OF_SOURCE} FROM readout_sources WHERE study_id = $study_id)
 """
-
-
-def _sum_of(connection: DuckDBPyConnection, query: str) -> int:
-    ((total,),) = connection.execute(query).fetchall()
-    return int(total or 0)
 
 
 @cache
@@ -113,41 +93,21 @@ class Sums:
     """
 
     def __init__(self) -> None:
-        self.n_calls = self.n_outputs = self.of_outputs = self.of_sources = 0
+        self.n_calls = self.n_sources = self.of_outputs = self.of_sources = 0
 
-    def add(self, tables: Mapping[str, list[dict]], n_calls: int, n_outputs: int) -> None:
-        """Take in a batch; `n_calls` are those of its rows, before two of one id became one."""
-        self.n_calls, self.n_outputs = self.n_calls + n_calls, self.n_outputs + n_outputs
-        for row in tables["completions"]:
-            self.of_outputs += _number(
-                row["call_id"], row["status"], row["text"], row["reasoning"], row["tokens"] or ""
-            )
-        for row in tables["readout_sources"]:
-            self.of_sources += _number(
-                row["model"],
-                row["item_id"],
-                row["axis"],
-                row["variant_id"],
-                str(row["sample"]),
-                row["extractor"],
-                str(row["position"]),
-                row["call_id"],
-            )
-
-    def add_columns(self, columns: Mapping[str, pyarrow.Table]) -> None:
-        """Take in a batch of outputs that are calls of their own, as columns."""
-        if "completions" not in columns:
-            return
-        n_rows = columns["completions"].num_rows
-        self.n_calls, self.n_outputs = self.n_calls + n_rows, self.n_outputs + n_rows
-        connection = self._connection
-        connection.register("outputs", columns["completions"])
-        self.of_outputs += _sum_of(connection, f"SELECT {_OF_OUTPUT} FROM outputs")
-        connection.unregister("outputs")
+    def add(self, columns: Mapping[str, pyarrow.Table], *, n_calls: int, n_sources: int) -> None:
+        """Take in a batch by table; the counts are those before two rows of one key became one."""
+        self.n_calls, self.n_sources = self.n_calls + n_calls, self.n_sources + n_sources
+        if "completions" in columns:
+            self.of_outputs += self._sum(_OF_OUTPUT, columns["completions"])
         if "readout_sources" in columns:
-            connection.register("sources", columns["readout_sources"])
-            self.of_sources += _sum_of(connection, f"SELECT {_OF_SOURCE} FROM sources")
-            connection.unregister("sources")
+            self.of_sources += self._sum(_OF_SOURCE, columns["readout_sources"])
+
+    def _sum(self, sum_of_rows: str, table: pyarrow.Table) -> int:
+        self._connection.register("batch", table)
+        ((total,),) = self._connection.execute(f"SELECT {sum_of_rows} FROM batch").fetchall()
+        self._connection.unregister("batch")
+        return int(total or 0)
 
     @cached_property
     def _connection(self) -> DuckDBPyConnection:
@@ -159,15 +119,10 @@ class Sums:
         (totals,) = store.rows(_SUMS, study_id=study_id)
         return tuple(int(value or 0) for value in totals) == (
             self.n_calls,
+            self.n_sources,
             self.of_outputs,
             self.of_sources,
         )
-
-
-def _number(*parts: str) -> int:
-    """The number that DuckDB's md5_number_lower makes of the parts."""
-    text = "\x1f".join(parts).encode("utf-8", "surrogatepass")
-    return int.from_bytes(md5(text, usedforsecurity=False).digest()[8:], "little")
 
 
 def import_state(store: Store, study_id: str) -> tuple[str, str]:

@@ -7,6 +7,7 @@ import threading
 import zipfile
 from types import SimpleNamespace
 
+import pyarrow
 import pytest
 
 from flipcore import __main__ as command
@@ -399,17 +400,18 @@ def test_an_interrupted_import_says_so_and_goes_on_behind_its_mark(tmp_path, sto
 
 @pytest.mark.slow
 def test_a_batch_that_cannot_be_stored_leaves_no_mark(tmp_path, store, monkeypatch):
-    from flipcore.runs.log_import import _Batch
+    from flipcore.runs.import_batch import Batch
     from flipcore.store.recorded import import_mark
 
     log_survey = survey([made.lm_eval(tmp_path / "run").parent])
-    whole = _Batch.tables
-    monkeypatch.setattr(_Batch, "tables", lambda batch, sums: whole(batch, sums) | {"items": [{"item_id": None}]})
+    whole = Batch.columns
+    broken = {"items": pyarrow.table({"item_id": pyarrow.nulls(1, pyarrow.string())})}
+    monkeypatch.setattr(Batch, "columns", lambda batch: whole(batch) | broken)
     with pytest.raises(Exception, match="could not be written"):
         store_logs(log_survey, store)
     study_id = study_of(log_survey).study_id
     assert import_mark(store, study_id) == 0 and store.rows("SELECT count(*) FROM readouts") == [(0,)]
-    monkeypatch.setattr(_Batch, "tables", whole)
+    monkeypatch.setattr(Batch, "columns", whole)
     assert len(studies.readouts(store, store_logs(log_survey, store), everything=True)) == 18
 
 
