@@ -51,7 +51,7 @@ class Program:
 
 
 def why_not() -> str:
-    """Why no code is run here, as a sentence that says what to do; "" where it is."""
+    """Return a sentence that says why no code is run here and what to do; "" where it is run."""
     if os.environ.get(VARIABLE) != "1":
         return f"Code of models is run only where the admin allows it: start Flipscope with {VARIABLE}=1, on Linux with bubblewrap."
     if sys.platform != "linux" or platform.machine() not in _PROCESSORS:
@@ -63,7 +63,7 @@ def why_not() -> str:
 
 @lru_cache
 def _trial() -> str:
-    """Whether the system gives a box: tried once."""
+    """Tell whether the system gives a box: tried once."""
     with _seccomp() as rules:
         command = [*_box(rules), "/usr/bin/env", "true"]
         ended = subprocess.run(
@@ -76,8 +76,9 @@ def _trial() -> str:
 
 
 def most_at_once() -> int:
-    """How many programs may run beside each other, so that all of them together fit into the memory that is free now: a limit of the
-    container counts where there is one. At least one."""
+    """Return the number of programs that may run beside each other, so that all of them together
+    fit into the memory that is free now: a limit of the container counts where there is one. At
+    least one."""
     if sys.platform != "linux":
         return 1
     free = os.sysconf("SC_AVPHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
@@ -118,7 +119,8 @@ def run(program: Program, stop: threading.Event | None = None) -> tuple[str, str
 
 
 def _is_killed(code: subprocess.Popen) -> bool:
-    """Whether the system ended the code, which it does where it takes too much time; asked before anybody else ends it."""
+    """Tell whether the system ended the code, which it does where it takes too much time; asked
+    before anybody else ends it."""
     with contextlib.suppress(subprocess.TimeoutExpired):
         return code.wait(0.2) == 128 + signal.SIGKILL
     return False

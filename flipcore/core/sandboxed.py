@@ -45,7 +45,7 @@ def plain(value: Any) -> Any:
 
 
 def value_of(data: Any) -> Any:
-    """What `plain` made JSON of."""
+    """Return the value that `plain` made JSON of."""
     if not isinstance(data, list):
         return data
     kind, parts = data

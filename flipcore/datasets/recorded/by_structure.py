@@ -250,7 +250,7 @@ def _asked(reading: TableReading, variants: Sequence[Mapping[str, Any]]) -> tupl
 
 
 def _holds(variants: Sequence[Mapping[str, Any]], outer: str, part: str) -> bool:
-    """Whether the text of one column stands inside of the longer text of another, in most rows."""
+    """Tell whether one column's text stands inside the longer text of another, in most rows."""
     pairs = [(value_at(values, outer), value_at(values, part)) for values in variants]
     # a part that most rows lack is no question
     texts = [(text, inner if isinstance(inner, str) else "") for text, inner in pairs if isinstance(text, str)]
@@ -259,7 +259,7 @@ def _holds(variants: Sequence[Mapping[str, Any]], outer: str, part: str) -> bool
 
 
 def _is_path(variants: Sequence[Mapping[str, Any]], name: str) -> bool:
-    """Whether a column names figures: short texts without blanks."""
+    """Tell whether a column names figures: short texts without blanks."""
     texts = _texts(variants, name)
     return bool(texts) and all(len(text) < LONGEST_PATH and not any(c.isspace() for c in text) for text in texts)
 
@@ -275,7 +275,8 @@ def _text(reading: TableReading, variants: Sequence[Mapping[str, Any]]) -> str:
 
 
 def _are_words(texts: Sequence[str]) -> bool:
-    """Whether most answers are more than a letter or a number with its unit: "The answer is 12"."""
+    """Tell whether most answers are more than a letter or a number with its unit: "The answer is
+    12"."""
     return 2 * sum(len(text.split()) >= FEWEST_WORDS for text in texts) > len(texts)
 
 
@@ -294,7 +295,7 @@ def _fields(
 
 
 def _n_different(variants: Sequence[Mapping[str, Any]], prompt: str) -> int:
-    """How many prompts differ in the first rows."""
+    """Count the different prompts of the first rows."""
     first = prompt.partition(",")[0]
     return len({str(value_at(values, first)) for values in variants})
 

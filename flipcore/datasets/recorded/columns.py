@@ -103,7 +103,7 @@ SCORER = "score_"
 
 
 def is_of_inspect(rows: Sequence[Mapping[str, Any]]) -> bool:
-    """Whether it is such a frame."""
+    """Tell whether the rows are such a frame."""
     return _INSPECT <= rows[0].keys()
 
 
@@ -176,7 +176,7 @@ def read_words(read: Iterable[str] | None) -> list[str]:
 
 
 def words_between(first: Recording, wanted: Recording) -> list[str]:
-    """What corrects `first` to be `other`."""
+    """Return the words that correct `first` to be `wanted`."""
     keys = [key for key in KEYS if getattr(wanted, key) != getattr(first, key)]
     words = [f"{key}={getattr(wanted, key)}".replace("\n", "\\n") for key in keys]
     if wanted.fields == first.fields:
@@ -215,14 +215,14 @@ def variants_in(rows: Sequence[Mapping], nested: str, names: Sequence[str] = ())
 
 
 def is_written(variants: Sequence[Mapping], name: str) -> bool:
-    """Whether a column holds what a model wrote: half of its cells are sentences."""
+    """Tell whether a column holds what a model wrote: half of its cells are sentences."""
     cells = [str(values[name]).strip() for values in variants if values.get(name) not in (None, "")]
     lengths = [(len(cell.split()), cell.endswith((".", "!", "?"))) for cell in cells]
     return bool(cells) and 2 * sum(n >= LEAST_WORDS or (n >= LEAST_WORDS // 2 and ends) for n, ends in lengths) > len(cells)
 
 
 def is_order(variants: Sequence[Mapping], name: str) -> bool:
-    """Whether a column holds a permutation in each row."""
+    """Tell whether a column holds a permutation in each row."""
     orders = [values[name] for values in variants if values.get(name) is not None]
     return bool(orders) and all(
         isinstance(order, (list, tuple)) and sorted(map(str, order)) == sorted(map(str, range(len(order)))) for order in orders
@@ -256,12 +256,12 @@ def _shown_where_there(variants: Sequence[Mapping], name: str, prompt: str) -> b
 
 
 def _is_key(rows: Sequence[Mapping], name: str, options: Sequence[str]) -> bool:
-    """Whether a column holds the right one of the options that other columns hold."""
+    """Tell whether a column holds the right one of the options that other columns hold."""
     return all(_is_among(values.get(name), _listed(values, ",".join(options))) for values in rows)
 
 
 def _is_among(target: Any, options: Sequence[str]) -> bool:
-    """Whether a right answer is one of these options, or the letter of one."""
+    """Tell whether a right answer is one of these options, or the letter of one."""
     letter = ord(target.strip().upper()) - ord("A") if isinstance(target, str) and len(target.strip()) == 1 else -1
     return str(target) in options or 0 <= letter < len(options)
 
@@ -287,19 +287,19 @@ def _never_shown(variants: Sequence[Mapping], name: str, prompt: str) -> bool:
 
 
 def lists_as_many(variants: Sequence[Mapping], name: str, options: str) -> bool:
-    """Whether a column lists as many entries as there are options: it is no right answer."""
+    """Tell whether a column lists as many entries as there are options: it is no right answer."""
     pairs = [(values.get(name), _listed(values, options)) for values in variants]
     listed = [(cell, shown) for cell, shown in pairs if cell not in (None, "")]
     return bool(listed) and all(isinstance(cell, list) and 1 < len(cell) == len(shown) for cell, shown in listed)
 
 
 def shows_options(variants: Sequence[Mapping], name: str, prompt: str) -> bool:
-    """Whether the prompt shows the options of a column, so that their order may change."""
+    """Tell whether the prompt shows the options of a column, so that their order may change."""
     return bool(name) and not _never_shown(variants, name, prompt)
 
 
 def are_roles(variants: Sequence[Mapping], name: str) -> bool:
-    """Whether a column holds roles of items in every row."""
+    """Tell whether a column holds roles of items in every row."""
     return all(str(values.get(name)) in (*ROLES, "baseline") for values in variants)
 
 
@@ -377,7 +377,7 @@ def options_in_prompt(pattern: str, prompt: str) -> list[str]:
 
 
 def find_marker(variants: Sequence[Mapping], text: str) -> str:
-    """What stands before the answer in most texts that repeat their prompt; "" for nothing."""
+    """Return the mark before the answer in most texts that repeat their prompt; "" for none."""
     texts = [values[text] for values in variants if isinstance(values.get(text), str)] if text else []
     return next((mark for mark in _MARKERS if texts and sum(mark in output for output in texts) > len(texts) / 2), "")
 

@@ -52,7 +52,8 @@ def _score_of_text(text: str) -> float | None:
 
 
 def scorer_readout(name: str, value: Any) -> LogReadout:
-    """What a scorer gave a row. Raises BadInput for a score that is none; an empty one is no score."""
+    """Return the score of a row as a readout; an empty cell is no score. Raises BadInput for any
+    other cell that is none."""
     if (
         value is None
         or value != value
@@ -77,9 +78,10 @@ def readout_of(
     is_answered: bool = False,
     form: str = "",
 ) -> LogReadout:
-    """What a row's field says of one variant, whose item has these `options` and shows them in this `order`; a field that is not
-    there is absent, and an empty one unreadable where a program read an answer. Its column holds options in this `form`. Raises
-    BadInput for scores of no option."""
+    """Return the readout of a row's field for one variant, whose item has these `options` and shows
+    them in this `order`; a field that is not there is absent, and an empty one unreadable where a
+    program read an answer. Its column holds options in this `form`. Raises BadInput for scores of
+    no option."""
     value = values.get(field.column)
     # a program wrote what it read of each text, and nothing where it read none
     if is_answered and field.column in values and names(field.column, "readout") and (value is None or value != value):
@@ -116,7 +118,8 @@ def _scored(field: Field, scores: Mapping, values: Mapping, options: Sequence[st
 
 
 def _mass_note(labels: Sequence[str], scores: Sequence[float], values: Mapping, field: Field) -> str:
-    """What is known of the label mass: nothing, or that it is at most labels / (labels + likeliest other token)."""
+    """Say what is known of the label mass: nothing, or that it is at most labels / (labels +
+    likeliest other token)."""
     top, token = values.get(field.top_score), values.get(field.top_token)
     if not isinstance(top, (int, float)) or token is None or str(token).strip() in labels:
         return "Label mass unknown: only the labels' scores were recorded."
@@ -152,7 +155,8 @@ _NAMED_ENTRY = re.compile(r"(.+?)\[(?!-?\d+\])(.+)\]\.(\w+)")  # metrics[Relevan
 
 
 def value_at(values: Any, path: str) -> Any:
-    """What stands at a path; None where nothing does. A column that is called like the path itself wins."""
+    """Return the value at a path; None where nothing stands. A column that is called like the path
+    itself wins."""
     if isinstance(values, Mapping) and path in values:
         return values[path]
     if named := _NAMED_ENTRY.fullmatch(path):
@@ -169,7 +173,7 @@ def value_at(values: Any, path: str) -> Any:
 
 
 def _entry_value(entries: Any, name: str, key: str) -> Any:
-    """What an entry of a list of {name, score} holds."""
+    """Return the value of an entry in a list of {name, score}."""
     for entry in entries if isinstance(entries, list) else ():
         if isinstance(entry, Mapping) and name in (entry.get("name"), entry.get("metric"), entry.get("metric_name")):
             return entry.get(key)

@@ -25,7 +25,7 @@ _readout_values = attrgetter(*(field.name for field in fields(LogReadout)))
 
 
 class KeptRecords:
-    """What was read of each file, by the file's number.
+    """Records that were read of each file, by the file's number.
 
     Holds nothing where the disk was full or a format's record cannot be written: whoever asks
     reads the file again. The same goes for a copy in another process.

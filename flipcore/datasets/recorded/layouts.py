@@ -77,7 +77,7 @@ class Layout:
 
     @cached_property
     def models(self) -> dict[Path, frozenset[str]]:
-        """Who answered, as the rows of each table name it."""
+        """Models that the rows of each table name."""
         by_number = self.reading({}).models_of_files
         return {path: by_number.get(number, frozenset()) for number, path in enumerate(self.rows)}
 
@@ -120,14 +120,16 @@ def _rows_of(source: Source, *, is_whole: bool) -> _Rows:
 
 
 def _layout_key(source: Source, rows: _Rows) -> tuple:
-    """What tables must share: the suffix, the columns, and in files of many rows what these hold."""
+    """Return what tables must share: the suffix, the columns, and in files of many rows what these
+    hold."""
     columns = dict.fromkeys(name for row in rows for name in row)
     kinds = frozenset(_kind(rows, name) for name in columns) if len(rows) >= LEAST_ROWS else frozenset()
     return source.path.suffix.lower(), frozenset(columns), kinds
 
 
 def _kind(rows: _Rows, name: str) -> tuple[str, str]:
-    """Whether a column holds numbers, letters or something else, as far as its roles depend on it."""
+    """Tell whether a column holds numbers, letters or something else, as far as its roles depend on
+    it."""
     cells = [cell for row in rows[:N_LOOKED_AT] if (cell := as_cell(row.get(name))) is not None]
     if not cells:
         return name, ""

@@ -1,4 +1,4 @@
-"""What a log says was answered, and what is right, in canonical form."""
+"""Answers and right answers of logs in canonical form."""
 
 from collections.abc import Callable, Sequence
 
@@ -12,7 +12,7 @@ SEVERAL = "+"  # between options that were chosen together
 
 
 def kind_of(record: LogRecord) -> str:
-    """What kind of item a record would be, looked at alone."""
+    """Return the kind of item that a record would be, looked at alone."""
     if record.kind:
         return record.kind
     if 1 < len(record.options) <= MAX_OPTIONS:
@@ -106,8 +106,9 @@ def reading_of(
 
 
 def _outcome(readout: LogReadout, target: str | None) -> str | None:
-    """What stands for the answer where a scorer judges a text or a trajectory and takes no answer out of it: right or wrong, or
-    a grade; None for a score on a continuous scale, which hardly ever comes twice."""
+    """Return what stands for the answer where a scorer judges a text or a trajectory and takes no
+    answer out of it: right or wrong, or a grade; None for a score on a continuous scale, which
+    hardly ever comes twice."""
     if readout.is_correct is not None:
         return (target or RIGHT).split("\n")[0] if readout.is_correct else WRONG
     return f"{readout.score:g}" if readout.score is not None and readout.score.is_integer() else None

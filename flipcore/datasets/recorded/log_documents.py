@@ -1,7 +1,9 @@
-"""Which document a record is about, over all files of an import: by its hash, by its id where the text agrees, else by its text.
+"""The document that a record is about, over all files of an import: by its hash, by its id where
+the text agrees, else by its text.
 
-Never by the name of a file or the order of its rows. The same id with another text is another item, and is said; so is a text
-that stands under other ids in another file. A million documents are remembered in some hundred bytes each.
+Never by the name of a file or the order of its rows. The same id with another text is another item,
+and is said; so is a text that stands under other ids in another file. A million documents are
+remembered in some hundred bytes each.
 """
 
 from array import array
@@ -168,7 +170,8 @@ class Documents:
         return None
 
     def _agrees(self, number: int, gold: int) -> bool:
-        """Whether the right answers are the same, where both are known: a contradiction is shown, not hidden."""
+        """Tell whether the right answers are the same, where both are known: a contradiction is
+        shown, not hidden."""
         return not gold or not self._gold[number] or self._gold[number] == gold
 
     def _is_other_run(self, number: int, record: LogRecord, source: int) -> bool:
@@ -214,7 +217,8 @@ class Documents:
 
 
 def _is_version(record: LogRecord) -> bool:
-    """Whether the record says itself that it is a changed version: then its text is not the item's."""
+    """Tell whether the record says itself that it is a changed version: then its text is not the
+    item's."""
     return record.axis not in ("", OWN_PROMPT) and record.variant != BASE
 
 

@@ -1,7 +1,8 @@
-"""Where a record stands among all others of its item: which of the item's prompts, which sample of it, which call.
+"""The place of a record among all others of its item: its prompt, the sample of it, the call.
 
-Every row keeps its own output: rows come in any order (harnesses write samples as they finish), say the same sample twice, or
-ask for two items with one prompt. A million outputs are remembered in some hundred megabytes: by hash, in tables of plain numbers.
+Every row keeps its own output: rows come in any order (harnesses write samples as they finish), say
+the same sample twice, or ask for two items with one prompt. A million outputs are remembered in
+some hundred megabytes: by hash, in tables of plain numbers.
 """
 
 from collections.abc import Callable, Iterable, Mapping
@@ -192,9 +193,10 @@ Calls = list[tuple[Call, Completion]]  # several where each option was scored by
 
 
 class OwnCalls:
-    """Which output each call of an import stands for. Two items may have one prompt: the request is the same, the outputs are two,
-    so that the later one is a further sample of the request. `elsewhere` are calls of the same files in other studies, by the hash of
-    their id, with the hash of what they hold: a call of another content is not written over."""
+    """The output that each call of an import stands for. Two items may have one prompt: the request
+    is the same, the outputs are two, so that the later one is a further sample of the request.
+    `elsewhere` are calls of the same files in other studies, by the hash of their id, with the hash
+    of what they hold: a call of another content is not written over."""
 
     def __init__(self, elsewhere: HashTable | None = None) -> None:
         self._elsewhere = elsewhere or HashTable(1)
@@ -239,7 +241,8 @@ def completion_hash(completion: Completion) -> int:
 
 
 def hashes_of(completions: Iterable[Completion]) -> HashTable:
-    """What calls hold, as `OwnCalls` takes it: here what other studies have of the same files, read in another way."""
+    """Return what calls hold, as `OwnCalls` takes it: here what other studies have of the same
+    files, read in another way."""
     table = HashTable(1)
     for one in completions:
         table.set(call_number(one.call_id), completion_hash(one))
@@ -247,7 +250,7 @@ def hashes_of(completions: Iterable[Completion]) -> HashTable:
 
 
 def is_same(read: Completion, in_store: Completion | None) -> bool:
-    """Whether a completion is kept as it was read, byte for byte."""
+    """Tell whether a completion is kept as it was read, byte for byte."""
     return in_store is not None and (read.text, read.reasoning, read.status, read.tokens) == (
         in_store.text,
         in_store.reasoning,

@@ -1,7 +1,9 @@
-"""What every reader of a log yields: one completion of one prompt, with what the log's own harness read from it.
+"""Records that every reader of a log yields: one completion of one prompt, with what the log's own
+harness read from it.
 
-Nothing is decided here. What a log does not say stays empty or None; what a harness wrote (answers, right answers) stays as
-it was written and is made canonical in `log_rows`, so that all formats go the same way.
+Nothing is decided here. What a log does not say stays empty or None; what a harness wrote (answers,
+right answers) stays as it was written and is made canonical in `log_rows`, so that all formats go
+the same way.
 """
 
 import json
@@ -15,8 +17,9 @@ from flipcore.datasets.tables.table_reading import Question
 
 @dataclass(slots=True)
 class LogReadout:
-    """What one filter or scorer made of a completion: the `answer` as it wrote it (None where it gives none), whether it
-    called it right, and its `score` (None where it is no number). `unreadable` says that it found no answer."""
+    """Readout of a completion by one filter or scorer: the `answer` as it wrote it (None where it
+    gives none), whether it called it right, and its `score` (None where it is no number).
+    `unreadable` says that it found no answer."""
 
     name: str
     answer: str | None = None
@@ -29,7 +32,7 @@ class LogReadout:
 
 @dataclass(frozen=True, slots=True)
 class PlanMark:
-    """Which prompt of which study an answer belongs to; `model` is the study's name for it."""
+    """Prompt of a study that an answer belongs to; `model` is the study's name for it."""
 
     study_id: str
     model: str
@@ -130,7 +133,7 @@ class ReportedScore:
 
 @dataclass(frozen=True)
 class Run:
-    """Which task a log asked of which model, and the settings that make another system of it."""
+    """Task that a log asked, the model it asked, and the settings that make another system of it."""
 
     task: str
     model: str
@@ -150,9 +153,11 @@ def _spoken(value: Any) -> str:
 
 @dataclass
 class LogAbout:
-    """What a log says of itself beside its records. `notes` are sentences for people; `counts_outputs` is how many outputs it
-    says it holds; `columns` is how a table's columns are read; `plan` has the `items`, `epochs` and perhaps `ids` that were to be
-    asked. `doubts` say what its score could rest on besides, as (about, sentence): columns that could be read two ways."""
+    """Statements of a log about itself, beside its records. `notes` are sentences for people;
+    `counts_outputs` is how many outputs it says it holds; `columns` is how a table's columns are
+    read; `plan` has the `items`, `epochs` and perhaps `ids` that were to be asked. `doubts` say
+    what its score could rest on besides, as (about, sentence): columns that could be read two ways.
+    """
 
     format: str
     reported: list[ReportedScore] = field(default_factory=list)
@@ -236,7 +241,8 @@ _LEAST_PASSAGE, _LONGEST_NAME = 80, 60  # characters
 
 
 def family_of(doc: Any) -> str:
-    """What a document says of the template or passage that it shares with others: its name, or a hash of its text; "" for none."""
+    """Return what a document says of the template or passage that it shares with others: its name,
+    or a hash of its text; "" for none."""
     if not isinstance(doc, dict) or _FAMILY_NAMES.isdisjoint(doc):
         return ""
     for name in _FAMILY:

@@ -23,8 +23,8 @@ UNNAMED = "model not named in the log"
 
 @dataclass(frozen=True)
 class Joining:
-    """What was decided for a whole import: kind, role and clusters ("family" or "subject") of each task, and names that recorded
-    readouts may not take."""
+    """Decisions for a whole import: kind, role and clusters ("family" or "subject") of each task,
+    and names that recorded readouts may not take."""
 
     kinds: Mapping[str, str]
     own_names: Collection[str] = ()
@@ -55,7 +55,7 @@ class LogRow:
 
 @dataclass(frozen=True, slots=True)
 class AskedItem:
-    """What one record asks, in the pipeline's types."""
+    """Item and prompt of one record, in the pipeline's types."""
 
     item: Item
     variant: Variant
@@ -67,7 +67,7 @@ class AskedItem:
 
 @dataclass(slots=True)
 class _Setting:
-    """What a record answers: the item, and how it was put."""
+    """Question that a record answers: the item, and how it was put."""
 
     item: Item
     order: tuple[int, ...]
@@ -128,8 +128,8 @@ class Builder:
         return setting, variant
 
     def _is_free(self, variant: Variant) -> bool:
-        """Whether no other model has this prompt under another name, where one of them is its base: a version of one may be the base of
-        another, and each model keeps its own."""
+        """Tell whether no other model has this prompt under another name, where one of them is its
+        base: a version of one may be the base of another, and each model keeps its own."""
         if variant.axis in (OWN_PROMPT, OTHER_PROMPT):
             return True  # a base and further prompts are on axes of their own
         at, is_base = hash_of(variant.item_id, variant.axis, variant.variant_id), int(variant.key == BASE)

@@ -25,7 +25,7 @@ class NotPlain(Exception):
 
 
 class TableRows(Protocol):
-    """What makes a record of a row; see `formats.tables`."""
+    """Maker of records of rows; see `formats.tables`."""
 
     def group(self, key: Key, variants: list[VariantRow]) -> Iterator[LogRecord | Rejection]: ...
 
@@ -154,6 +154,6 @@ class PlainTable:
         return self._rows.text(row.values)
 
     def finish(self, row: PlainRow) -> str:
-        """Why the output of a row ended, as the table says it."""
+        """Return why the output of a row ended, as the table says it."""
         column = self.recording.finish
         return str(row.values.get(column) or "") if column else ""

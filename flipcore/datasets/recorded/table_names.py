@@ -1,5 +1,6 @@
-"""What tables of outputs that lie beside each other are called: tables that ask the same questions are one task, and what tells their
-files apart is the model, the condition under which it was asked, or a run of it."""
+"""Names of tables of outputs that lie beside each other: tables that ask the same questions are one
+task, and what tells their files apart is the model, the condition under which it was asked, or a
+run of it."""
 
 import re
 from collections import Counter, defaultdict
@@ -166,7 +167,7 @@ def _first_row(source: Source, layouts: Mapping[Path, Layout]) -> Mapping[str, A
 
 
 def _says_more(first: Source, second: Source) -> bool:
-    """Whether every row of `other` holds all that the row of `one` does, and some row more."""
+    """Tell whether every row of `second` holds all that the row of `first` does, and some row more."""
     is_more = False
     try:
         file_rows = (read_rows(str(source.path), most_mb=MOST_MB) for source in (first, second))
@@ -234,7 +235,8 @@ def _telling(sets: Sequence[int]) -> Sequence[int]:
 
 
 def _cells(rows: Sequence[Mapping[str, Any]]) -> set[int]:
-    """What finds tables that may ask the same: long texts, the cells of the first row, and how each column begins."""
+    """Return hashes that find tables which may ask the same: long texts, the cells of the first
+    row, and how each column begins."""
     texts: set[int] = set()
     for row in rows:
         texts |= {hash(text) for value in row.values() if len(text := str(value)) > LONG}
@@ -256,8 +258,9 @@ def _bare_ids(rows: Sequence[Mapping[str, Any]]) -> set[str]:
 
 
 def ask_alike(first: Sequence[Mapping[str, Any]], second: Sequence[Mapping[str, Any]]) -> bool:
-    """Whether the rows of two tables are of the same questions: these stand in the same order, or the right answers do, or the same long
-    texts stand in any. An id, a count and a constant say nothing, and neither do a few right answers."""
+    """Tell whether the rows of two tables are of the same questions: these stand in the same order,
+    or the right answers do, or the same long texts stand in any. An id, a count and a constant say
+    nothing, and neither do a few right answers."""
     first_ids, second_ids = _bare_ids(first), _bare_ids(second)
     if min(len(first_ids), len(second_ids)) >= LEAST_ROWS and len(first_ids & second_ids) >= LEAST_ALIKE * min(
         len(first_ids), len(second_ids)
@@ -285,13 +288,14 @@ def _by_chance(pairs: Sequence[tuple[str, str]]) -> float:
 
 
 def _counts(pairs: Sequence[tuple[str, str]]) -> bool:
-    """Whether a column counts its rows."""
+    """Tell whether a column counts its rows."""
     numbers = [int(cell) for cell, _ in pairs if cell.isdecimal()]
     return len(numbers) == len(pairs) and numbers == list(range(numbers[0], numbers[0] + len(numbers)))
 
 
 def _task(paths: Sequence[tuple[str, ...]]) -> tuple[str, ...]:
-    """What the files share, the likeliest name of their task first: the stem, else the deepest folder; the beginning of their names."""
+    """Return what the files share, the likeliest name of their task first: the stem, else the
+    deepest folder; the beginning of their names."""
     shared = [next(iter(names)) for level in zip(*paths, strict=False) if len(names := set(level)) == 1]
     tokens = [re.split(r"[_ ]", path[0]) for path in paths]
     same = "_".join(level[0] for level in _while_same(zip(*tokens, strict=False)))
@@ -299,8 +303,8 @@ def _task(paths: Sequence[tuple[str, ...]]) -> tuple[str, ...]:
 
 
 def _labels(paths: Sequence[tuple[str, ...]]) -> list[str]:
-    """What tells each file from the others, "" where nothing does: one folder's name or the stem where that is enough, else all that
-    differ."""
+    """Return what tells each file from the others, "" where nothing does: one folder's name or the
+    stem where that is enough, else all that differ."""
     n = max(map(len, paths))
     levels = list(zip(*(path + ("",) * (n - len(path)) for path in paths), strict=True))
     kinds = len(set(zip(*levels, strict=True)))

@@ -1,5 +1,5 @@
-"""When to ask a server again, how long to wait, and how to say what went wrong without giving a key
-away."""
+"""Rules for asking a server again: when, how long to wait, and how to name a fault without giving a
+key away."""
 
 import json
 import re

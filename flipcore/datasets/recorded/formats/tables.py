@@ -70,12 +70,12 @@ def column_correction(word: str) -> tuple[str, str] | None:
 
 
 def is_of_columns(correction: str) -> bool:
-    """Whether a correction is about the columns of tables."""
+    """Tell whether a correction is about the columns of tables."""
     return correction.startswith((COLUMN, READ))
 
 
 def may_be_table(source: Source) -> bool:
-    """Whether a file is called like a table; only its rows tell whether it is one."""
+    """Tell whether a file is called like a table; only its rows tell whether it is one."""
     return suffix_of(source.name) in SUFFIXES
 
 
@@ -85,15 +85,16 @@ def first_guess(source: Source, words: Mapping[str, str] | None = None) -> Recor
 
 
 def words_of_columns(corrections: Mapping[str, str]) -> dict[str, str]:
-    """What corrections say of the columns of tables, by key."""
+    """Return the corrections of columns of tables, by key."""
     return {key.removeprefix(COLUMN): value for key, value in corrections.items() if key.startswith(COLUMN)}
 
 
 def table_reader(
     source: Source, corrections: Mapping[str, str], name: TableName | None = None, layout: Layout | None = None
 ) -> Reader:
-    """What reads this table: as guessed, alone or with others of its `layout`, and called by `name`, with what `corrections` say of its
-    columns ("column:KEY", "read:READOUT"). Raises BadInput for a recording that cannot be read by."""
+    """Return the reader of this table: as guessed, alone or with others of its `layout`, and called
+    by `name`, with what `corrections` say of its columns ("column:KEY", "read:READOUT"). Raises
+    BadInput for a recording that cannot be read by."""
     none_read = COLUMN + "read"
     words = [
         f"{key.removeprefix(COLUMN)}={value}"
@@ -125,7 +126,8 @@ def table_reader(
 
 
 def _other_sheets(reading: TableReading) -> str:
-    """What to do where the first sheet of an Excel file holds no outputs: often it is an overview."""
+    """Say what to do where the first sheet of an Excel file holds no outputs: often it is an
+    overview."""
     if not reading.other_sheets:
         return ""
     named = ", ".join(reading.other_sheets[:6])
@@ -133,7 +135,7 @@ def _other_sheets(reading: TableReading) -> str:
 
 
 def _reader_in(layout: Layout, recording: Recording, reading: TableReading) -> Reader:
-    """What reads one of the tables of a layout; what is said of all of them is said of the first."""
+    """Return the reader of one table of a layout; notes about all of them stand at the first."""
     key = replace(recording, dataset="", model="")
     shared = layout.shared.get(key)
     if shared is None:
@@ -150,7 +152,7 @@ def _reader_in(layout: Layout, recording: Recording, reading: TableReading) -> R
 
 
 def _unreadable(reading: TableReading, problem: str) -> Reader:
-    """What stands for a table that is read once its question is answered."""
+    """Return a reader without rows, for a table that is read once its question is answered."""
     about = LogAbout("table of outputs", read_as=sentence(reading), questions=reading.questions, unreadable=problem)
     return Reader(TABLE, _TITLE, may_be_table, lambda source, companions: iter(()), lambda source, companions: about)
 
@@ -164,7 +166,8 @@ def _under(condition: str, records: Callable, source: Source, companions: Sequen
 
 
 def reader_of(recording: Recording, rows: Sequence[Mapping[str, Any]] = (), reading: TableReading | None = None) -> Reader:
-    """What reads a table of which everything is declared; its first `rows` tell how options are named."""
+    """Return the reader of a table of which everything is declared; its first `rows` tell how
+    options are named."""
     forms = _forms_of(recording, rows)
     records, about = partial(_records, recording, forms), partial(_about, recording, reading)
     plain = partial(_plain_table, recording, forms) if is_plain(recording) else None
@@ -270,7 +273,7 @@ def _readable(recording: Recording, rows: Sequence[Mapping[str, Any]], reading: 
 
 
 def _are_items(rows: Sequence[Mapping[str, Any]]) -> bool:
-    """Whether New study would know the question, and what is right or to choose from."""
+    """Tell whether New study would know the question, and what is right or to choose from."""
     mapping = guess_columns(rows)
     return "question" in mapping and bool({"options", "target"} & {*mapping})
 
