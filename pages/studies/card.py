@@ -66,7 +66,7 @@ def _actions(row: dict, *, running: bool, is_answered: bool) -> None:
             # A callback is called before anything is drawn, so that no redrawing of the page can
             # swallow the click.
             key = f"cancel-{study_id}"
-            st.button("Cancel", key=key, icon=":material/stop:", on_click=_cancel, args=(study_id))
+            st.button("Cancel", key=key, icon=":material/stop:", on_click=_cancel, args=[study_id])
         if (
             not running
             and row["state"] != "done"
