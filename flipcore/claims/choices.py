@@ -115,7 +115,8 @@ def survives_claim(
     detail = _detail(curve, is_locked=is_locked)
     if not curve.is_open[0] or shares.n_open < LEAST_OPEN * n_all:
         reasons = Counter(reason for reason in curve.closed if reason)
-        reason_text = f"{shares.n_open} of {count_of(n_all, 'way')} of counting may be claimed: "
+        reason_text = f"that {decision.holds()}. {shares.n_open} of "
+        reason_text += f"{count_of(n_all, 'way')} of counting may be claimed: "
         reason_text += f"{'; '.join(reason for reason, _ in reasons.most_common(3))}."
         claim = Claim(SURVIVES, FEW_OPEN, "", detail=detail, numbers=numbers)
         return claim.not_claimed(reason_text)

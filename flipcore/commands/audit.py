@@ -12,6 +12,7 @@ from contextlib import ExitStack, closing, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from flipcore.commands.choices import share_of
 from flipcore.commands.opening import add_map, admit_folders_of, open_store
 from flipcore.commands.questions import UNANSWERED, Unanswered, settled
 from flipcore.core.errors import BadInput, StoreHeld
@@ -44,6 +45,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--keep",
         action="store_true",
         help="store the files as a study; without it nothing is written",
+    )
+    parser.add_argument(
+        "--above", metavar="BAR", help="is the best score above 45%% in every way of counting?"
     )
     parser.add_argument(
         "--all", action="store_true", help="every finding, and what could not be checked"
@@ -79,7 +83,8 @@ def _audit(options: argparse.Namespace) -> int:
         else:
             study_id = _study_id(options.study[0], store)
         findings = audit(store, study_id)
-        answer = verdict(whole_study(store, study_id), findings)
+        bar = None if options.above is None else share_of(options.above, "%")
+        answer = verdict(whole_study(store, study_id), findings, bar)
         if first and _scores_apart(first, store, study_id):
             print(
                 "Rows that are no item of the study are left out from here on: the first count"
@@ -92,7 +97,9 @@ def _audit(options: argparse.Namespace) -> int:
                 plain["read_as"] = read_as
             print(json.dumps(plain, indent=2, ensure_ascii=False))
         elif options.all or not are_files:
-            print("\n".join([*answer.score_lines, "", findings.text()]))
+            every_choice = answer.every_choice
+            lines = [f"{every_choice.text} {every_choice.detail}"] if every_choice else []
+            print("\n".join([*answer.score_lines, *lines, "", findings.text()]))
         else:
             print(answer.text())
         if options.html:

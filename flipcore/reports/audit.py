@@ -11,11 +11,14 @@ import pandas as pd
 from flipcore.claims.audit import TWO_MODELS, findings
 from flipcore.claims.audit_checks import Coverage, coverage
 from flipcore.claims.audit_input import OURS, AuditInput, Finding, scored, spoken_name
+from flipcore.claims.claim import Claim
 from flipcore.core.errors import BadInput
 from flipcore.core.records import BASE, IDENTITY
 from flipcore.extractors import title_of
+from flipcore.reports.choices import choices_report, leaders_report, leading_models
 from flipcore.reports.log_scores import leading
 from flipcore.reports.rereading import rereadings
+from flipcore.reports.rows import claim_fields
 from flipcore.reports.whole_study import WholeStudy
 from flipcore.stats.base.estimate import number_text, percent_text
 from flipcore.store.connection import Store
@@ -358,10 +361,13 @@ DEFAULT_ADVICE = "Open the items behind it: keep the study (--keep) and look at 
 
 @dataclass(frozen=True)
 class Verdict:
-    """`score_lines`, one per model, and the `audit` of the same rows."""
+    """`score_lines`, one per model, and the `audit` of the same rows. `every_choice`: whether the
+    best model leads, or is above a bar, whichever way of counting is chosen; None without two
+    models and a bar, and where nothing can be varied."""
 
     score_lines: tuple[str, ...]
     audit: Audit
+    every_choice: Claim | None = None
 
     def advice(self) -> list[str]:
         """Steps to take, the most urgent first, each once."""
@@ -378,6 +384,8 @@ class Verdict:
         lines.append(self.audit.headline)
         compared = [finding for _, finding in self.audit.compared]
         lines += [f"- {finding.claim.text}" for finding in compared]
+        if self.every_choice:
+            lines.append(f"- {self.every_choice.text}")
         against = self.audit.of_grades(WRONG, LESS_SURE)
         shown = against[:MOST_FINDINGS]
         n_more = len(against) - len(shown)
@@ -398,6 +406,7 @@ class Verdict:
             "headline": self.audit.headline,
             "scores": list(self.score_lines),
             "findings": [_finding(finding) for finding in self.audit.of_grades(*GRADES)],
+            "every_choice": claim_fields(self.every_choice) if self.every_choice else None,
             "advice": self.advice(),
             "recognised": self.audit.recognised,
             "checks": self.audit.coverage.sentence,
@@ -417,9 +426,14 @@ def _finding(finding: Finding) -> dict[str, Any]:
     }
 
 
-def verdict(c: WholeStudy, audit: Audit) -> Verdict:
-    """The scores of a study as `stats` says them, and the audit's findings."""
-    return Verdict(tuple(_score_line(c, model) for model in c.models), audit)
+def verdict(c: WholeStudy, audit: Audit, above: float | None = None) -> Verdict:
+    """The scores of a study as `stats` says them, and the audit's findings. With `above`, a share,
+    every choice is asked about that bar. Raises BadInput for a bar where nothing has a score."""
+    score_lines = tuple(_score_line(c, model) for model in c.models)
+    report = leaders_report(c)
+    if above is not None:
+        report = choices_report(c, leading_models(c)[0], margin=above)
+    return Verdict(score_lines, audit, report.claims[0] if report else None)
 
 
 def _score_line(c: WholeStudy, model: str) -> str:

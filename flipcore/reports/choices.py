@@ -206,6 +206,19 @@ def choices_report(
     return ChoicesReport(decision, curve, offered, is_locked, note, level)
 
 
+def leaders_report(study: WholeStudy) -> ChoicesReport | None:
+    """Count whether the model that scores highest leads the next one in every way; None without two
+    models with scores, and where nothing can be varied."""
+    try:
+        models = leading_models(study)[:2]
+        if len(models) < 2:
+            return None
+        report = choices_report(study, *models)
+    except BadInput:
+        return None
+    return report if report.offered else None
+
+
 def choices_material(
     study: WholeStudy, models: Sequence[str], role: str = "", reference: str = ""
 ) -> AnswerMaterial:

@@ -15,8 +15,9 @@ from flipcore.runs import rereading
 from flipcore.runs.asking_again import asked_again
 from flipcore.store.queries import budgets
 from flipcore.store.queries.judges import JUDGE
-from pages.audit.cached import audit_of
+from pages.audit.cached import audit_of, every_choice
 from pages.common import session
+from pages.common.every_choice import TITLE
 from pages.common.header import page_header
 from pages.common.headline import score_sentences
 from pages.common.inspector import inspector_place, open_item
@@ -203,6 +204,23 @@ def cards(findings: Sequence[tuple[int, Finding]]) -> None:
         card(number, finding)
 
 
+def _every_choice(study_id: str) -> None:
+    """Say below the pairs of models whether the first survives every choice, and lead there."""
+    claim = every_choice(study_id)
+    if claim is None:
+        return
+    with st.container(border=True):
+        left, right = st.columns([5, 1], vertical_alignment="center")
+        left.markdown(f"**{plain(claim.text)}**")
+        left.caption(plain(claim.detail))
+        right.page_link(
+            "ranking/page.py",
+            label=TITLE,
+            icon=":material/alt_route:",
+            query_params={"study": study_id, "show": TITLE},
+        )
+
+
 study_id = page_header("audit")
 if study_id is not None:
     try:
@@ -234,6 +252,8 @@ if study_id is not None:
         # the rest waits behind a click.
         compared = [numbered for numbered in report.compared if numbered in findings]
         cards(compared)
+        if compared:
+            _every_choice(study_id)
         collapsed = [numbered for numbered in findings if numbered not in compared]
         if collapsed:
             with st.expander(f"{kind} ({len(collapsed):,})"):

@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from flipcore import __main__ as command
 from flipcore.api import study_in_memory
 from flipcore.claims.choices import AFTER, BEFORE, Decision, moves_claim, survives_claim
 from flipcore.core.errors import BadInput
@@ -102,7 +103,7 @@ def test_where_an_option_moves_too_few_units_nothing_is_said_of_it():
 def test_where_fewer_than_half_are_open_nothing_is_said():
     curve = curve_of({"A": 0.9, "B": 0.5}, unread=0.5)
     claim = survives_claim(curve, Decision("A", "B"))
-    assert claim.text == "Not claimed: 0 of 2 ways of counting may be claimed: reads 50% of B."
+    assert claim.text == "Not claimed: that A scores higher than B. 0 of 2 ways of counting may be claimed: reads 50% of B."
 
 
 def table(n=120):
@@ -127,6 +128,23 @@ def test_a_table_of_scores_alone_says_what_can_be_varied(study):
     assert report.note == SCORES_ALONE and report.lines()[-1] == SCORES_ALONE
     assert report.claims[0].is_made
     assert json.loads(json.dumps(report.as_dict()))["choices"][0]["options"][0]["name"] == "mean"
+
+
+def test_an_audit_says_in_a_line_what_every_choice_leaves_of_a_lead(study):
+    claim = study.choices("A", "B").claims[0]
+    said = study.audit()
+    assert f"\n- {claim.text}\n" in said.text() and claim.is_made
+    assert said.as_dict()["every_choice"]["outcome"] == "survives"
+
+
+def test_an_audit_of_a_model_asks_about_a_bar(tmp_path, capsys, allowed_folders):
+    path = tmp_path / "one.csv"
+    table()[lambda rows: rows["model"] == "A"].to_csv(path, index=False)
+    assert command.main(["audit", str(path)]) == 0 and "ways of counting" not in capsys.readouterr().out
+    assert command.main(["audit", str(path), "--above", "50%"]) == 0
+    assert "\n- A scores above 50% in each of 2 ways of counting: " in capsys.readouterr().out
+    assert command.main(["audit", str(path), "--above", "half"]) == 1
+    assert "'half' is no number of % from 0 to 100." in capsys.readouterr().err
 
 
 def test_outputs_that_one_extractor_read_are_outputs():
