@@ -3,7 +3,7 @@ findings of a log claims anything. What it says of models is Ranking's claim."""
 
 from collections.abc import Callable
 from functools import partial
-from itertools import combinations
+from itertools import combinations, dropwhile, takewhile
 
 import numpy as np
 import pandas as pd
@@ -20,7 +20,7 @@ from flipcore.claims.audit import (
     models_differ,
     readout_claims,
 )
-from flipcore.claims.audit_input import AuditInput, scored
+from flipcore.claims.audit_input import AuditInput, Finding, scored
 from flipcore.claims.audit_items import GROUPS_DIFFER, GroupedScores, standard_error_claim
 from flipcore.claims.ranking import BETTER
 from flipcore.stats.audit.groups import group_spread
@@ -172,18 +172,21 @@ def _whole_log(n_models: int, n_tasks: int, n: int, lost: float = 0.0) -> Simula
 def _models_of_log(n_models: int, n_tasks: int, n: int, lost: float = 0.0) -> Simulation:
     """Whether a finding of models asserts something.
 
-    No other check of the list changes these findings, so only theirs is run. What is claimed comes
-    first; behind it are descriptions, of other readers and of single tasks.
+    No other check of the list changes these findings, so only theirs is run. Descriptions of the
+    other reader come before what is claimed, and those of single tasks behind it.
     """
 
     def one(rng: np.random.Generator) -> bool:
         log = _log(rng, n_models, n_tasks, n, lost)
-        for finding in models_differ(log, scored(log.frame)):
-            if finding.claim.is_made or finding.claim.detail == NOT_OF_RANKING:
-                return finding.claim.is_made
-        return False
+        all_findings = models_differ(log, scored(log.frame))
+        from_claims = dropwhile(_is_described, all_findings)
+        return any(finding.claim.is_made for finding in takewhile(lambda finding: not _is_described(finding), from_claims))
 
     return each(one)
+
+
+def _is_described(finding: Finding) -> bool:
+    return finding.claim.detail == NOT_OF_RANKING
 
 
 LOGS = ((4, 5, 40), (8, 1, 150))
