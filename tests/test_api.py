@@ -40,6 +40,7 @@ def path(tmp_path_factory):
     return place
 
 
+@pytest.mark.slow
 def test_the_readmes_lines_run_as_they_stand(path, monkeypatch, tmp_path, capsys):
     (lines,) = re.findall(r"# In a notebook\n\n```python\n(.*?)```", NOTEBOOK, re.DOTALL)
     assert len([line for line in lines.splitlines() if line.strip()]) <= 12
@@ -91,6 +92,7 @@ def study(path, allowed_folders, few_permutations, tmp_path_factory):
         yield flipscope.study("Demo")
 
 
+@pytest.mark.slow
 def test_every_estimate_has_its_interval_method_n_and_seed_and_the_same_value_as_stats(study):
     split = study.decomposition()
     (cell,) = [
@@ -131,6 +133,7 @@ def test_two_sets_get_the_verdict_and_its_four_tests_before_inflation_everywhere
     assert whole["inflation"]["sentence"] == inflation.text
 
 
+@pytest.mark.slow
 def test_a_study_without_a_test_of_memory_says_why(path, tmp_path):
     store = Store.open(tmp_path / "flips.duckdb")
     items = (ItemSource("flipscope_choice", n=12),)

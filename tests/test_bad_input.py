@@ -305,6 +305,7 @@ def test_the_limit_of_the_browser_is_the_limit_of_the_reader():
         assert tomllib.load(file)["server"]["maxUploadSize"] == MAX_UPLOAD_MB
 
 
+@pytest.mark.slow
 def test_a_file_over_the_limit_is_refused_before_it_is_read(tmp_path):
     path = tmp_path / "big.jsonl"
     with path.open("wb") as file:

@@ -27,6 +27,7 @@ def test_the_flip_rate_is_the_naive_one_and_its_closed_form(answers, policy):
     assert same(definitions.item_flip_rate(answers, policy), definitions.item_flip_rate_closed(answers, policy))
 
 
+@pytest.mark.slow
 @given(st.lists(ANSWERS, min_size=1, max_size=6), POLICY)  # no study is without items
 def test_consistency_is_one_minus_the_macro_rate(items, policy):
     assert same(definitions.consistency_rate(items, policy), 1 - naive.mean([naive.item_flip_rate(a, policy) for a in items]))
@@ -39,6 +40,7 @@ def test_the_decomposition_is_the_naive_one(rows, policy):
     assert all(same(found[key], wanted[key]) for key in wanted)
 
 
+@pytest.mark.slow
 @given(
     st.lists(st.tuples(ANSWERS, ANSWERS).map(lambda pair: list(zip(*pair, strict=False))), max_size=5),
     st.sampled_from(["own_class", "always_flip"]),

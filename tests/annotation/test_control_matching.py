@@ -69,6 +69,7 @@ def test_stored_pairs_decide_the_paired_drop_gap(store):
     assert not claim.withheld and "length in words" in claim.detail and "pairs" in claim.detail
 
 
+@pytest.mark.slow
 def test_what_was_set_aside_is_paired_with_what_was_set_aside(store):
     aside = {row["item_id"]: row["confirmatory"] for row in planning.members(store, S)}
     matching = matched_in_study(store, S, BY)
@@ -76,6 +77,7 @@ def test_what_was_set_aside_is_paired_with_what_was_set_aside(store):
     assert all(aside[first] == aside[second] for first, second in matching.pairs.items())
 
 
+@pytest.mark.slow
 def test_pairs_that_are_not_alike_withhold_the_claim(store):
     matching = matched_in_study(store, S, BY)
     row = matching.balance[0]

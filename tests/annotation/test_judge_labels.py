@@ -66,6 +66,7 @@ def test_a_judge_that_reads_as_people_do_passes_and_one_that_does_not_fails(text
     assert not half.gate.is_open and "must reach 0.60" in half.sentences[0]
 
 
+@pytest.mark.slow
 def test_few_labels_say_how_many_are_missing(texts):
     report = judge_report(texts, labels_of(texts[:30]))
     assert not report.gate.is_open and report.gate.n_more == 70 and "70 more" in report.sentences[0]

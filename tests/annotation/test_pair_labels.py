@@ -53,6 +53,7 @@ def label(store, call_ids, other=0):
     judgements.keep(store, OUTPUT_LABELS, rows)
 
 
+@pytest.mark.slow
 def test_one_random_pair_of_each_item_and_axis_comes_up_with_its_outputs_apart(store):
     sides = judges.pair_sides(store, S)
     first, second = sides[::2], sides[1::2]
@@ -84,6 +85,7 @@ def test_labels_of_pairs_and_single_ones_stand_apart(store):
     assert labelled_pairs(store, S).n_labels == 20 and len(labelled_pairs(store, S).rows) >= 9
 
 
+@pytest.mark.slow
 def test_people_who_read_as_the_reference_change_nothing_and_others_correct_it(store):
     order = pairs_to_label(judges.pair_sides(store, S), "Ada", [])
     label(store, order)
@@ -106,6 +108,7 @@ def test_people_who_read_as_the_reference_change_nothing_and_others_correct_it(s
     assert json.dumps(whole.as_dict()["models"]["simulated-noisy"]["people"], allow_nan=False)
 
 
+@pytest.mark.slow
 def test_labels_that_are_too_few_for_limits_correct_nothing_in_words_or_tables(store):
     """Six labels printed "0.42 of pairs state another answer", which invites belief."""
     label(store, pairs_to_label(judges.pair_sides(store, S), "Ada", [])[:12], other=4)
@@ -119,6 +122,7 @@ def test_labels_that_are_too_few_for_limits_correct_nothing_in_words_or_tables(s
     assert whole.text().count("too few to correct G and A") == 1  # once a model
 
 
+@pytest.mark.slow
 def test_a_closed_gate_withholds_and_pairs_without_an_answer_are_left_out(store):
     label(store, pairs_to_label(judges.pair_sides(store, S), "Ada", []), other=40)
     whole = whole_study(store, S)

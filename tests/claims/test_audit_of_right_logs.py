@@ -55,6 +55,7 @@ def test_two_runs_under_one_temperature_are_reruns_and_each_reports_its_own_scor
     assert not found.of_grades(WRONG) and "80 calls, openai/gpt-4o-mini;" in found.recognised
 
 
+@pytest.mark.slow
 def test_a_false_score_of_one_of_two_runs_is_still_heard(tmp_path):
     shutil.copytree(TABLES / "two_runs", tmp_path / "runs")
 
@@ -66,6 +67,7 @@ def test_a_false_score_of_one_of_two_runs_is_still_heard(tmp_path):
     assert "reported 0.725, recomputed 0.650 from all 40 rows" in finding.claim.text
 
 
+@pytest.mark.slow
 def test_two_tasks_of_two_models_on_the_same_items_each_report_their_own_rows(tmp_path):
     def second(log):
         log["eval"] |= {"task": "sums-again", "model": "openai/other"}
@@ -88,6 +90,7 @@ def test_two_tasks_on_the_same_texts_contradict_nothing():
     assert not found.of_grades(WRONG) and "repeated items" not in abouts
 
 
+@pytest.mark.slow
 def test_two_tasks_that_send_one_prompt_with_two_right_answers_contradict_each_other(tmp_path):
     shutil.copy(TABLES / "two_tasks" / "kinds.json", tmp_path / "kinds.json")
 
@@ -109,6 +112,7 @@ def test_samples_that_failed_hold_no_other_model():
     )
 
 
+@pytest.mark.slow
 def test_another_model_that_answered_is_still_heard(tmp_path):
     def other_model(log):
         log["samples"][-1]["output"]["model"] = "gpt-3"
@@ -130,6 +134,7 @@ def test_the_first_answer_of_a_self_critique_is_no_leaked_key(tmp_path, is_marke
     assert not wrong(path)
 
 
+@pytest.mark.slow
 def test_a_key_in_the_first_question_of_a_self_critique_is_still_heard(tmp_path):
     def leak(log):
         for sample in log["samples"]:

@@ -140,6 +140,7 @@ def one_run_an_item(samples):
     return [logged for logged in averaged(samples) if logged["epoch"] == 1]
 
 
+@pytest.mark.slow
 def test_a_clean_log_with_its_true_standard_error_is_not_accused(tmp_path):
     assert not abouts(tmp_path, log_of(samples_of()))
 
@@ -149,6 +150,7 @@ def test_clean_epochs_with_their_true_standard_error_are_not_accused(tmp_path):
     assert not abouts(tmp_path, log_of(samples_of(4), 4))
 
 
+@pytest.mark.slow
 def test_cached_epochs_are_heard(tmp_path):
     text = abouts(tmp_path, log_of(samples_of(4, same=True), 4))["cached runs"]
     assert "all 240 runs of 60 items repeat the same text at temperature 1" in text
@@ -171,6 +173,7 @@ def test_epochs_that_agree_in_a_few_words_are_not_accused(tmp_path):
     assert not abouts(tmp_path, log_of(samples_of(4, same=True, n_words=1), 4))
 
 
+@pytest.mark.slow
 def test_averaged_epochs_are_heard(tmp_path):
     text = abouts(tmp_path, log_of(averaged(samples_of(4)), 4))["averaged runs"]
     assert "all 4 runs of an item hold the same score, though their texts differ" in text
@@ -193,6 +196,7 @@ def test_partial_credit_is_not_accused(tmp_path):
     assert "averaged runs" not in abouts(tmp_path, log)
 
 
+@pytest.mark.slow
 def test_a_third_of_the_standard_error_is_heard(tmp_path):
     samples = samples_of()
     error = log_of(samples)["results"]["scores"][0]["metrics"]["stderr"]["value"]
@@ -241,6 +245,7 @@ def test_a_dozen_keys_that_no_answer_agrees_with_are_heard(tmp_path):
     assert "no answer agrees with the right answer, and all 3 models give one other answer" in text
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", [0, *(pytest.param(seed, marks=pytest.mark.slow) for seed in (1, 2))])
 def test_models_that_fall_into_one_trap_are_not_accused_of_wrong_keys(tmp_path, seed):
     assert "keys alone" not in abouts(tmp_path, *three_models((), range(20), seed))
@@ -312,11 +317,13 @@ def test_one_token_is_the_form_of_an_answer():
     assert cuts_of(lengths_of(6, max_tokens=2))
 
 
+@pytest.mark.slow
 def test_a_part_of_the_items_is_heard(tmp_path):
     log = log_of(samples_of(), dataset={"samples": 1500}, config={"limit": N_ITEMS})
     assert "60 of 1,500 items (the first ones, not a random part)" in abouts(tmp_path, log)["part of the items"]
 
 
+@pytest.mark.slow
 def test_a_limit_that_the_rows_exceed_is_heard(tmp_path):
     log = log_of(samples_of(), dataset={"samples": 1500}, config={"limit": 50})
     assert "the log planned 50 items and holds 60" in abouts(tmp_path, log)["items of no plan"]
@@ -370,6 +377,7 @@ def test_refusals_are_heard_by_name(tmp_path):
     assert "outputs are refusals (6)" in found["refusals"]
 
 
+@pytest.mark.slow
 def test_a_refusal_that_is_right_is_not_accused(tmp_path):
     refusal = "I'm sorry, but I can't help with that."
     log = log_of(changed(samples_of(), 1, lambda logged: said(logged, refusal, "C")))
@@ -397,11 +405,13 @@ def cut_at(samples, n_chars):
     return changed(samples, 6, cut)
 
 
+@pytest.mark.slow
 def test_texts_cut_at_a_number_of_characters_are_heard(tmp_path):
     found = abouts(tmp_path, log_of(cut_at(samples_of(), 300)))
     assert "have exactly 300 characters, which no other exceeds (10)" in found["silent cuts"]
 
 
+@pytest.mark.slow
 def test_texts_that_fill_the_tokens_allowed_are_heard(tmp_path):
     samples = samples_of()
     for number, logged in enumerate(samples):

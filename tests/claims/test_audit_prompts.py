@@ -210,6 +210,7 @@ def with_faults(faults):
     return samples, {FAULTS[fault][0] for fault in faults}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("faults", TOGETHER, ids=", ".join)
 def test_faults_of_one_log_are_each_named(tmp_path, faults):
     samples, names = with_faults(faults)
@@ -277,12 +278,14 @@ def test_another_number_of_options_is_no_other_wording(tmp_path, ask):
     assert "wordings" in abouts(tmp_path, with_fewer_options(clean(), lambda one: ask(one) + " Be brief." * later(one)), "b")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("n_options", [4, 0])
 def test_an_audit_of_one_item_is_made(tmp_path, n_options):
     one = [row | {"choices": row["choices"][:n_options]} for row in clean()[:1]]
     assert "rows missing" in abouts(tmp_path, one)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("n_logs", [1, pytest.param(6, marks=pytest.mark.slow)])
 def test_a_clean_twin_has_none_of_them(tmp_path, n_logs):
     heard = NEW | {about for about, _ in LONG_HEARD.values()} | {"reported score"}
@@ -290,11 +293,13 @@ def test_a_clean_twin_has_none_of_them(tmp_path, n_logs):
         assert not heard & set(abouts(tmp_path, clean(seed), str(seed)))
 
 
+@pytest.mark.slow
 def test_epochs_that_were_averaged_beforehand_are_missing(tmp_path):
     samples = [one | {"scores": {"choice": {"value": 0.5, "answer": "A"}}} for one in clean() if one["epoch"] == 1]
     assert f"{N} of {N} items have fewer than the 2 epochs" in abouts(tmp_path, samples)["epochs missing"].claim.text
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("n_logs", [25, pytest.param(200, marks=pytest.mark.slow)])
 def test_prompts_and_keys_of_many_clean_logs_raise_nothing(n_logs):
     n_hits = 0

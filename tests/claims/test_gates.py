@@ -76,6 +76,7 @@ def test_rewordings_enter_claims_when_their_source_has_passed(path):
     store.close()
 
 
+@pytest.mark.slow
 def test_an_axis_that_asked_no_paraphrase_is_said_to_once_with_its_cells(tmp_path):
     """It stood once a reader, named no cell, and spoke of paraphrases that nobody has."""
     store = Store.open(tmp_path / "flips.duckdb")

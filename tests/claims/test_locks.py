@@ -93,6 +93,7 @@ def changed(store, lock, **settings):
     cursor.close()
 
 
+@pytest.mark.slow
 def test_a_lock_that_was_changed_is_refused(store):
     lock = locks.keep_lock(store, S, PAGE, {"level": 0.95}, "Ada")
     changed(store, lock, level=0.8)

@@ -19,6 +19,7 @@ def at(**outcomes):
     return {name: with_outcome(name, outcome) for name, outcome in zip(TESTS, outcomes.values(), strict=False) if outcome}
 
 
+@pytest.mark.slow
 def test_each_step_has_its_cost():
     said = next_step({}, 100, 100).text
     assert (

@@ -57,6 +57,7 @@ def n_clusters(frame) -> tuple[int, int]:
     return frame["item_id"].nunique(), frame["family"].nunique()
 
 
+@pytest.mark.slow
 def test_every_way_counts_questions_and_not_ids(store, study_id, tmp_path):
     study = studies.declared(store, study_id)
     frame = studies.readouts(store, study_id)

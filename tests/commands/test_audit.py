@@ -38,6 +38,7 @@ def log(tmp_path, monkeypatch):
     return made.inspect_eval(tmp_path / "woods.eval", samples, made.inspect_header(0.8, 30))
 
 
+@pytest.mark.slow
 def test_a_log_that_holds_is_said_to_and_nothing_is_written(log, tmp_path, capsys):
     assert command.main(["audit", str(log)]) == 0
     said, told = capsys.readouterr()
@@ -50,6 +51,7 @@ def test_a_log_that_holds_is_said_to_and_nothing_is_written(log, tmp_path, capsy
     assert [one.name for one in tmp_path.rglob("*")] == ["woods.eval"]
 
 
+@pytest.mark.slow
 def test_what_does_not_hold_stands_before_what_to_do(log, tmp_path, capsys):
     samples = [made.inspect_sample(i, value="C" if i % 3 else "I") for i in range(1, 31)]
     made.inspect_eval(log, samples, made.inspect_header(0.9, 30))
@@ -123,6 +125,7 @@ def of_wordings(path):
     return made.lines(path, rows)
 
 
+@pytest.mark.slow
 def test_a_score_at_the_own_prompt_is_told_from_the_one_over_all_wordings(log, tmp_path, capsys, monkeypatch):
     monkeypatch.setattr(audit, "LARGE_BYTES", 0)
     place = of_wordings(tmp_path / "wordings.jsonl")
@@ -135,6 +138,7 @@ def test_a_score_at_the_own_prompt_is_told_from_the_one_over_all_wordings(log, t
     assert "of 2 runs an item at the own prompt: pass^1 50.0%" in passes
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", LOGS)
 def test_what_is_said_first_is_the_score_of_the_stored_rows(name, tmp_path):
     first, stored = first_and_stored(LOGS[name](tmp_path))
@@ -159,6 +163,7 @@ def two_scorers(path, n_apart):
     made.inspect_eval(path, samples, made.inspect_header(1.0, 30))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("n_apart", "is_shown"), [(12, True), pytest.param(2, False, marks=pytest.mark.slow)])
 def test_two_scorers_make_a_score_less_sure_only_where_they_are_shown_to_differ(log, capsys, n_apart, is_shown):
     two_scorers(log, n_apart)
@@ -214,6 +219,7 @@ def test_the_findings_that_are_printed_are_numbered_one_after_the_other():
     ]  # fmt: skip
 
 
+@pytest.mark.slow
 def test_every_headline_is_the_logs_own_number(log, tmp_path, capsys):
     """What `python -m tests.headlines` prints of any folder of logs."""
     assert headlines.main([str(tmp_path)]) == 0
@@ -249,6 +255,7 @@ def wide_rows(n=30):
         }
 
 
+@pytest.mark.slow
 def test_a_zipped_table_whose_options_no_prompt_shows_is_read_as_a_choice(log, tmp_path, capsys, monkeypatch):
     place = tmp_path / "outputs.zip"
     with zipfile.ZipFile(place, "w") as packed:
@@ -279,6 +286,7 @@ SHOTS = (
 )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("think", "reply", "by"),
     [
@@ -303,6 +311,7 @@ def test_few_shot_outputs_in_a_document_are_read_by_their_last_options(think, re
     assert ": 75% right" in said and f"By {by}; 40 questions" in said
 
 
+@pytest.mark.slow
 def test_outputs_whose_text_nobody_stored_are_not_wrong_under_what_reads_texts(log, tmp_path):
     """Two tables of one folder: one with sentences, one with bare answers."""
     folder = tmp_path / "both"
@@ -335,6 +344,7 @@ def test_published_outputs_have_the_score_that_their_authors_published(shared_da
         assert f": {float(score):.0%} right" in capsys.readouterr()[0]
 
 
+@pytest.mark.slow
 def test_what_the_publishers_own_program_could_not_read_is_counted_and_said_once(log, tmp_path, capsys):
     """Where there is no text there was nothing to read; what people did not label says nothing either."""
     rows = [row | {"human_label": row["answer"] if i < 5 else None} for i, row in enumerate(wide_rows())]
@@ -348,6 +358,7 @@ def test_what_the_publishers_own_program_could_not_read_is_counted_and_said_once
     assert "human_label finds" not in said
 
 
+@pytest.mark.slow
 def test_answers_of_which_nobody_knows_what_is_right_are_compared_between_their_readers(log, tmp_path, capsys):
     """A survey has no right answer: what can be said is how far two readings of one text agree."""
     rows = [

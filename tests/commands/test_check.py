@@ -34,6 +34,7 @@ def run_of(folder, name, n_right, n=200, scorer="choice"):
     return str(made.inspect_eval(folder / f"{name}.eval", samples, made.inspect_header(n_right / n, n)))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("n_new", "code", "word"), [(110, 0, "PASS"), (70, 1, "FAIL"), (109, 2, "UNDECIDED")])
 def test_the_verdict_is_the_exit_code(folder, capsys, n_new, code, word):
     # .98 ** 149 < .05: fewer equal items pass by no margin of 2 points
@@ -49,6 +50,7 @@ def test_the_verdict_is_the_exit_code(folder, capsys, n_new, code, word):
     assert (suite.get("failures"), suite.get("skipped")) == (str(int(code == 1)), str(int(code == 2)))
 
 
+@pytest.mark.slow
 def test_errors_end_with_three_whatever_they_are(folder, capsys):
     old = run_of(folder, "old", 20, n=30)
     other = run_of(folder, "other", 20, n=30)
@@ -68,6 +70,7 @@ def test_errors_end_with_three_whatever_they_are(folder, capsys):
     assert "Traceback" not in capsys.readouterr()[1]
 
 
+@pytest.mark.slow
 def test_a_file_of_settings_gives_what_the_options_leave_open(folder, capsys):
     old, new = run_of(folder, "old", 45, n=60), run_of(folder, "new", 35, n=60)
     (folder / "gate.toml").write_text('margin = "40pp"\n')
@@ -92,12 +95,14 @@ def table_of(folder, name, scores, **more):
     return str(folder / name)
 
 
+@pytest.mark.slow
 def test_two_tables_are_runs_of_one_task_whatever_their_files_are_called(folder, capsys):
     old, new = (table_of(folder, f"{name}.csv", [int(i >= n) for i in range(150)]) for name, n in (("old", 15), ("new", 45)))
     assert command.main(["check", old, new, "--margin", "2pp"]) == 1
     assert "new: FAIL, 20.0 points lower [" in capsys.readouterr()[0]
 
 
+@pytest.mark.slow
 def test_two_folders_of_runs_are_versions_of_one_task(folder, capsys):
     """The folders' names were two tasks, and the runs shared none."""
     for name, n_wrong in (("model_a", 15), ("model_b", 45)):
@@ -121,6 +126,7 @@ def test_a_table_passes_beside_itself_and_a_short_one_is_undecided(folder, capsy
     assert "About 89 more items would decide it" in capsys.readouterr()[0]  # .98 ** 149 < .05
 
 
+@pytest.mark.slow
 def test_items_asked_in_several_prompts_are_compared_at_their_own_and_it_is_said(folder, capsys):
     for name in ("old", "new"):
         rows = ["question_id,question,prompt_id,correct"]
@@ -132,6 +138,7 @@ def test_items_asked_in_several_prompts_are_compared_at_their_own_and_it_is_said
     assert "on 80 items at the own prompt by" in said and "Other prompts of these items were not compared." in said
 
 
+@pytest.mark.slow
 def test_columns_are_mapped_in_both_runs(folder, capsys):
     old, new = (table_of(folder, f"{name}.csv", [1] * 60, note=7) for name in ("old", "new"))
     assert command.main(["check", old, new, "--margin", "2pp"]) == 3
@@ -203,6 +210,7 @@ def scores_of(n, n_right):
     return [1] * n_right + [0] * (n - n_right)
 
 
+@pytest.mark.slow
 def test_a_loss_within_the_margin_is_no_fail_and_said_to_be_shown(folder):
     old = scores_of(400, 280)
     code, check = check_tasks(folder, {"woods": old}, {"woods": moved(old, 30, 15)})
@@ -220,6 +228,7 @@ def test_a_few_unchanged_grades_pass_on_no_scale(folder, grades, margin):
     assert code == 2, check["headline"]
 
 
+@pytest.mark.slow
 def test_a_missing_task_is_undecided_by_its_name(folder, capsys):
     old = {"woods": scores_of(60, 40), "lakes": scores_of(60, 40)}
     code, check = check_tasks(folder, old, {"woods": old["woods"]})
@@ -228,6 +237,7 @@ def test_a_missing_task_is_undecided_by_its_name(folder, capsys):
     assert "lakes" in (folder / "check.md").read_text()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("absent", ["rows", "calls"])
 def test_a_third_that_is_missing_never_passes(folder, absent):
     old = scores_of(120, 80)
@@ -255,6 +265,7 @@ def test_five_tasks_without_a_loss_pass_together_and_fail_together(folder):
     assert code == 1 and "on the mean of 5 tasks" in check["headline"]
 
 
+@pytest.mark.slow
 def test_one_task_that_loses_far_more_fails_all_by_its_name(folder):
     old = scores_of(80, 56)
     new = dict.fromkeys(("lakes", "hills", "roads", "towns"), old)
@@ -263,6 +274,7 @@ def test_one_task_that_loses_far_more_fails_all_by_its_name(folder):
     assert [one["outcome"] for one in check["tasks"]].count("FAIL") == 1
 
 
+@pytest.mark.slow
 def test_one_shared_item_is_a_sentence_without_limits(folder, capsys):
     old = {"woods": [1], "lakes": scores_of(60, 45)}
     code, check = check_tasks(folder, old, old)
@@ -277,6 +289,7 @@ def test_a_table_of_one_row_is_refused_with_a_sentence(folder, capsys):
     assert "The table has 1 row of bare scores" in capsys.readouterr()[1]
 
 
+@pytest.mark.slow
 def test_tasks_on_different_scales_are_refused_with_a_sentence(folder, capsys):
     old = {"woods": scores_of(50, 30), "essays": [1, 5, *[3] * 38]}
     files = [table_of_tasks(folder, name, old) for name in ("old", "new")]

@@ -53,6 +53,7 @@ def test_the_help_names_every_command_and_what_it_is_for(capsys):
     assert all(f"{name} {module.HELP}" in shown for name, module in COMMANDS.items())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("words", "code"),
     [
@@ -120,6 +121,7 @@ def test_a_command_ends_well_where_the_terminal_knows_ascii_alone(tmp_path):
     assert b"Traceback" not in ended.stderr and b"\x1b" not in ended.stdout + ended.stderr, ended
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("command", [["plugins"], pytest.param(["stats", "small"], marks=pytest.mark.slow)])
 def test_a_reader_that_goes_away_ends_a_command_without_a_word(path, command):
     """`flipscope stats … | head`, with a reader that is gone before the first line."""
@@ -131,6 +133,7 @@ def test_a_reader_that_goes_away_ends_a_command_without_a_word(path, command):
     assert (process.wait(60), said) == (141, "")
 
 
+@pytest.mark.slow
 def test_errata_are_exported_by_command_as_the_page_shows_them(path, capsys):
     """A key that two people dispute, and before that a sentence."""
     command = ["export", "small", "--format", "errata", "--folder", str(path.parent / "out")]

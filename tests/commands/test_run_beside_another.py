@@ -59,6 +59,7 @@ def n_readouts():
         store.close()
 
 
+@pytest.mark.slow
 def test_run_waits_for_a_command_and_then_asks_the_study(holder, capsys):
     release = threading.Timer(1.0, lambda: (holder.stdin.write("\n"), holder.stdin.flush()))
     release.start()

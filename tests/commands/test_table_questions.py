@@ -18,6 +18,7 @@ def own_database(tmp_path, monkeypatch):
     monkeypatch.setenv("FLIPSCOPE_DB", str(tmp_path / "flips.duckdb"))
 
 
+@pytest.mark.slow
 def test_the_first_line_of_an_audit_says_how_the_table_was_read(capsys):
     assert command.main(["audit", str(TABLES / "arms.jsonl")]) == 0
     said = capsys.readouterr().out.splitlines()
@@ -34,6 +35,7 @@ def test_an_open_question_claims_nothing_and_stores_nothing(name, tmp_path, caps
     assert not (tmp_path / "flips.duckdb").exists()
 
 
+@pytest.mark.slow
 def test_an_answer_by_map_settles_it_and_moves_the_score(capsys):
     assert command.main(["audit", str(TABLES / "percent_mixed.csv"), "--map", "percent=score"]) == 0
     assert "m scores 0.70;" in capsys.readouterr().out
@@ -50,6 +52,7 @@ def test_a_program_reads_the_questions_as_json(capsys):
     assert [one["score"] for one in question["choices"]] == [0.25, None]
 
 
+@pytest.mark.slow
 def test_one_key_answers_in_a_terminal(monkeypatch, capsys):
     keys = iter("x1")
     monkeypatch.setattr(questions, "_read_key", lambda: next(keys))
@@ -65,6 +68,7 @@ def test_a_key_that_ends_it_claims_nothing(monkeypatch, capsys):
     assert "Mean score" not in capsys.readouterr().out
 
 
+@pytest.mark.slow
 def test_runs_and_the_one_system_of_a_table_are_what_the_first_line_says(tmp_path, capsys):
     rows = [f"q{i},m-9,{int((i + run) % 4 > 0)},{run}" for i in range(30) for run in (1, 2)]
     table = tmp_path / "winter.csv"
@@ -83,6 +87,7 @@ def several_letters(n=40):
         yield {"id": i, "question": f"Which of these hold in case {i}?", "answer": ",".join(letters), "prediction": said}
 
 
+@pytest.mark.slow
 def test_several_right_letters_are_compared_as_a_set(tmp_path, capsys):
     path = tmp_path / "several.jsonl"
     path.write_text("".join(json.dumps(row) + "\n" for row in several_letters()), encoding="utf-8")
@@ -91,6 +96,7 @@ def test_several_right_letters_are_compared_as_a_set(tmp_path, capsys):
     assert "output: prediction, read as several letters" in said and ": 75% right" in said
 
 
+@pytest.mark.slow
 def test_minus_one_beside_zeros_and_ones_is_asked(tmp_path, capsys):
     path = tmp_path / "thirds.csv"
     path.write_text("id,score\n" + "".join(f"{i},{i % 3 - 1}\n" for i in range(60)), encoding="utf-8")

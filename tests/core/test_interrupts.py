@@ -81,6 +81,7 @@ def test_a_signal_in_a_finalizer_is_not_lost():
     assert code == 143 and "Traceback" not in err and "Stopped by" in err
 
 
+@pytest.mark.slow
 def test_a_command_that_ends_what_it_had_begun_says_143_for_sigterm():
     work = (
         "from flipcore.commands.opening import interruptible\n"

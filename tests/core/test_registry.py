@@ -45,6 +45,7 @@ def test_an_offer_that_cannot_be_used_is_a_sentence_and_hurts_nothing_else(monke
         assert "opposite" in AXES
 
 
+@pytest.mark.slow
 def test_nothing_of_a_package_is_imported_before_somebody_looks():
     code = (
         "from importlib import metadata\nfrom flipcore.core import plugins\nn = []\n"

@@ -58,6 +58,7 @@ def _writes(call):
     return True
 
 
+@pytest.mark.slow
 def test_nothing_else_opens_a_file_for_writing():
     found = []
     for path in sorted([*(ROOT / "flipcore").rglob("*.py"), *(ROOT / "pages").rglob("*.py"), ROOT / "app.py"]):

@@ -314,6 +314,7 @@ def test_a_numbers_span_is_the_number():
     assert text[start:end] == "18"
 
 
+@pytest.mark.slow
 def test_every_option_of_every_length_can_be_named():
     for n in range(2, 11):
         item = choice([f"metal {chr(97 + i) * 3}" for i in range(n)], target="0")

@@ -145,6 +145,7 @@ def test_a_server_of_this_machine_costs_nothing_unless_somebody_says_a_price(end
     assert own_models.edited(card_from("x", "other", "m"), endpoint=endpoint).price_out == price
 
 
+@pytest.mark.slow
 def test_the_command_line_adds_tests_lists_and_removes(capsys, monkeypatch, home):
     monkeypatch.setenv("LAB_KEY", KEY)
     with Mannered(BY_NAME["refuses temperature"]) as server:

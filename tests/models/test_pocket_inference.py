@@ -39,6 +39,7 @@ def test_greedy_tokens_are_exactly_those_of_torch(model):
         assert made.finish_reason == ("stop" if end in row["greedy_ids"] else "length")
 
 
+@pytest.mark.slow
 def test_a_seed_decides_its_sample_whatever_else_is_in_the_batch(model):
     settings = {"max_tokens": 12, "temperature": 0.8, "top_p": 0.9}
     together = model.generate(PROMPTS, seeds=range(len(PROMPTS)), **settings)

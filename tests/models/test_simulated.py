@@ -130,6 +130,7 @@ def reworded(item):
 OTHER_ROLES = [pytest.param(*case, marks=pytest.mark.slow) for case in (("target", True), ("retro", False))]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("role", "recalled"), [("benchmark", True), ("control", False), *OTHER_ROLES])
 def test_a_published_item_is_right_in_its_own_words_and_a_control_only_where_able(role, recalled):
     of = items(400)

@@ -44,6 +44,7 @@ def said(app: AppTest) -> list[str]:
     return [str(one.value) for kind in ("warning", "error") for one in getattr(app, kind) if NOT_HERE in str(one.value)]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("page", [pytest.param(one, marks=[pytest.mark.slow] if one != "flips" else []) for one in WAYS])
 def test_a_link_to_a_study_that_is_not_here_says_so(show, page):
     app = show(page, WAYS[page])

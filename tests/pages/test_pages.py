@@ -42,6 +42,7 @@ def shown(page: str) -> AppTest:
     return opened(page)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("page", PAGES)
 def test_a_finished_study_fills_every_page(path, finished, monkeypatch, page):
     copy_of(finished, path.parent)
@@ -58,6 +59,7 @@ def test_a_database_that_cannot_be_opened_is_a_sentence(path, page):
     assert not app.exception and "not a valid DuckDB database" in words(app) and "FLIPSCOPE_DB" in words(app)
 
 
+@pytest.mark.slow
 def test_open_leads_to_the_page_that_the_studys_sentence_is_about(path, monkeypatch):
     """All four demo studies opened Score."""
     quiet(monkeypatch)
@@ -131,6 +133,7 @@ def test_the_three_questions_stand_there_while_the_demo_runs(monkeypatch):
     assert "The answer of flips." in words(app) and "The answer comes here." in words(app) and "Press Resume" in words(app)
 
 
+@pytest.mark.slow
 def test_a_study_that_ends_while_its_page_is_drawn_is_not_called_running(path, finished, monkeypatch):
     from pages.common import session
 
@@ -151,6 +154,7 @@ def test_a_study_that_ends_while_its_page_is_drawn_is_not_called_running(path, f
     assert not app.exception and "**Done**" in words(app) and "**Running**" not in words(app)
 
 
+@pytest.mark.slow
 def test_what_takes_long_is_said_meanwhile(path, finished, monkeypatch):
     copy_of(finished, path.parent)
     said, caption = [], st.delta_generator.DeltaGenerator.caption
@@ -173,6 +177,7 @@ ALL_PAGES = [*PAGES, "score/page.py", "ranking/page.py", "audit/page.py", "repor
 QUICK_PAGES = ("flips/page.py",)  # it remembers most
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "page", [pytest.param(page, marks=() if page in QUICK_PAGES else pytest.mark.slow) for page in ALL_PAGES]
 )

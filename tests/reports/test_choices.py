@@ -122,6 +122,7 @@ def study():
     return study_in_memory(table())
 
 
+@pytest.mark.slow
 def test_a_table_of_scores_alone_says_what_can_be_varied(study):
     report = study.choices("A", "B")
     assert [choice.name for choice in report.curve.choices] == ["reruns"]
@@ -147,6 +148,7 @@ def test_an_audit_of_a_model_asks_about_a_bar(tmp_path, capsys, allowed_folders)
     assert "'half' is no number of % from 0 to 100." in capsys.readouterr().err
 
 
+@pytest.mark.slow
 def test_outputs_that_one_extractor_read_are_outputs():
     """They were said to be missing, where nothing else read them and every answer was found."""
     whole = study_in_memory(table()).whole

@@ -52,6 +52,7 @@ STUDIES = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "kind",
     [pytest.param(kind, marks=pytest.mark.slow if kind in ("logs of two models", "a table") else ()) for kind in STUDIES],

@@ -63,6 +63,7 @@ def test_the_page_and_the_report_compute_the_same(store, monkeypatch):
     assert holdout_report(store, TWO.study_id, {"prediction": 0.99}).tests["prediction"].margin == 0.99
 
 
+@pytest.mark.slow
 def test_pairs_most_alike_across_the_sets_are_in_stats_and_json(store, monkeypatch):
     few_permutations(monkeypatch)
     tests, roles = holdout_report(store, TWO.study_id), sets_of_study(store, TWO.study_id)

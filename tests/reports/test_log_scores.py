@@ -71,6 +71,7 @@ def trajectory(i, epoch, reward):
     return sample(i, reward, epoch, messages=turns, text=f"Bye {i} {epoch}.")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("target", ["the whole instruction in many words " * 8, pytest.param("", marks=pytest.mark.slow)])
 def test_an_agents_score_is_its_reward_and_its_floor_that_of_outcomes(tmp_path, store, target):
     rewards = [[1, 1, 1, 1], [1, 0, 0, 0], [0, 0, 0, 0], [1, 1, 0, 0]] * 3
@@ -99,6 +100,7 @@ def test_the_logs_scorer_is_the_reference_where_ours_reads_too(tmp_path, store):
     assert notes == ["Reference extractor: match."]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("reducer", "value"),
     [
@@ -153,6 +155,7 @@ def test_what_the_log_calls_its_headline_leads_whatever_it_reports_first(tmp_pat
     assert "Accuracy 25% [" in sentence and "by match" in sentence
 
 
+@pytest.mark.slow
 def test_a_metric_of_ones_own_is_said_and_is_no_score_of_rows(tmp_path, store):
     rows = [sample(i, "CI"[i % 2]) for i in range(12)]
     head = header("facts", ("reward", "reward", None, 50.0))
@@ -190,6 +193,7 @@ def graded(tmp_path, name="essays.eval", n=40, n_epochs=3):
     return made.inspect_eval(tmp_path / name, rows, head), values
 
 
+@pytest.mark.slow
 def test_grades_have_the_whole_error_bar_on_their_own_scale(tmp_path, store):
     path, values = graded(tmp_path)
     study_id, study = study_of(store, path)
@@ -210,6 +214,7 @@ def test_grades_have_the_whole_error_bar_on_their_own_scale(tmp_path, store):
     ) == {"match"}
 
 
+@pytest.mark.slow
 def test_a_declared_scale_bounds_the_limits_and_refuses_what_lies_beyond(tmp_path, store):
     path, _ = graded(tmp_path)
     corrections = corrections_of(["scale:grade=0..10"])
@@ -223,6 +228,7 @@ def test_a_declared_scale_bounds_the_limits_and_refuses_what_lies_beyond(tmp_pat
             corrections_of([word])
 
 
+@pytest.mark.slow
 def test_a_table_of_grades_in_several_wordings_has_other_wordings_too(tmp_path, store):
     rng = np.random.default_rng(1)
     shift = {"alpha": rng.normal(0.4, 0.3, 6), "beta": rng.normal(0, 0.3, 6)}
@@ -276,6 +282,7 @@ def test_a_scorer_that_gives_several_values_is_read_as_it_is_reported(tmp_path, 
     assert not [one for one in audit(store, study_id).findings if one.about == "reported score"]
 
 
+@pytest.mark.slow
 def test_several_right_options_are_the_scorers_to_judge(tmp_path, store):
     rows = [
         made.inspect_sample(i, text="ANSWER: A, C", value="CI"[i % 4 == 0])
@@ -289,6 +296,7 @@ def test_several_right_options_are_the_scorers_to_judge(tmp_path, store):
     assert audit(store, study_id).findings == ()
 
 
+@pytest.mark.slow
 def test_samples_that_ran_out_of_tokens_are_cut_and_wrong_and_no_call_failed(tmp_path, store):
     rows = [
         sample(i, "I", scorer="match", target="oak")
@@ -320,6 +328,7 @@ def test_a_corpus_measure_is_shown_as_the_log_reports_it(tmp_path, store):
     assert "Mean score 0.29 by bleu, as the log reports it" in sentence and "0.50" not in sentence
 
 
+@pytest.mark.slow
 def test_a_corpus_measure_alone_is_the_headline_and_no_answer_of_a_row(tmp_path, store):
     """The text that a row keeps for BLEU was compared with its target, and called the recomputed score."""
     bleu = {"metrics": ["bleu"], "bleu": ["a", "b"]}
@@ -356,6 +365,7 @@ def trials(rewards):
     ]
 
 
+@pytest.mark.slow
 def test_agents_own_result_files_give_pass_hat_k(tmp_path, store):
     path = tmp_path / "trials.json"
     path.write_text(json.dumps(trials([[1, 1, 1, 1], [1, 0, 0, 0], [0, 0, 0, 0], [1, 1, 0, 0]] * 3)), encoding="utf-8")
@@ -395,6 +405,7 @@ def test_the_second_generation_of_agents_files_is_read_by_its_layout(tmp_path, s
     assert (one.model, one.task, one.mean.value, one.n_epochs) == ("m-2", "retail", 0.5, 2)
 
 
+@pytest.mark.slow
 @pytest.mark.stand_in("test_agents_own_result_files_give_pass_hat_k")
 def test_the_public_agents_file_gives_its_published_numbers(shared_data, store):
     study_id, study = study_of(store, shared_data / "agents" / "gpt-4o-airline.json")
@@ -406,6 +417,7 @@ def test_the_public_agents_file_gives_its_published_numbers(shared_data, store):
     assert "29% [" in audit(store, study_id).text()  # the floor of outcomes
 
 
+@pytest.mark.slow
 def test_failed_calls_widen_the_headline_of_a_log(store, tmp_path):
     """Of 100 samples 10 failed: the score may be any between all of them wrong and all right."""
     rows = [sample(i, float(i < 60), answer="x") for i in range(100)]

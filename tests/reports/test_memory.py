@@ -188,6 +188,7 @@ def test_a_reference_model_costs_no_call_that_is_stored_and_judges_where_the_stu
     assert not any(test.detector == "loss beside a reference model" for test in tests["early"])
 
 
+@pytest.mark.slow
 def test_reference_models_expect_a_score_and_too_few_say_what_the_curve_wants():
     """Controls that are harder, as six models show that never read the benchmark; the seventh is better on the benchmark alone."""
     skill = {"m": (0.9, 0.5), **{f"r{k}": (0.3 + 0.08 * k + 0.02 * (k % 2), 0.2 + 0.08 * k) for k in range(6)}}
@@ -297,6 +298,7 @@ def test_problems_that_were_read_and_survive_rewriting_are_not_called_clean():
     )
 
 
+@pytest.mark.slow
 def test_no_memory_beyond_a_margin_needs_both_upper_limits():
     rows = [
         ("m", "number", f"{role}{i}", role, "paraphrase", variant, at, 0, "regex", "ok", None, i < n)

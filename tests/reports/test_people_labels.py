@@ -36,18 +36,21 @@ def labels_of(tmp_path, is_labelled, n=1_500):
     return people_labels(survey([path], scores=read), read)
 
 
+@pytest.mark.slow
 def test_random_labels_correct_the_judge_and_cover_the_truth(tmp_path):
     (labels,) = labels_of(tmp_path, lambda i, judge, draw: draw.random() < 0.25)
     assert labels.corrected == pytest.approx(TRUTH, abs=0.04)
     assert "by judge_passed" in labels.sentence and "of people's labels (human_passed)" in labels.sentence
 
 
+@pytest.mark.slow
 def test_labels_of_passed_rows_alone_correct_nothing(tmp_path):
     (labels,) = labels_of(tmp_path, lambda i, judge, draw: judge and draw.random() < 0.4)
     assert labels.corrected is None and "No row that judge_passed calls wrong has a label" in labels.sentence
     assert "from 67% to 91%" in labels.sentence  # of those called wrong none or all may be right
 
 
+@pytest.mark.slow
 def test_labels_of_one_topic_are_no_random_part(tmp_path):
     (labels,) = labels_of(tmp_path, lambda i, judge, draw: draw.random() < (0.4 if i % 2 else 0.1))
     assert labels.corrected is None and "no random part: topic" in labels.sentence

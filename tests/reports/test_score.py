@@ -208,6 +208,7 @@ def test_text_json_rows_and_tables_hold_one_answer():
     }
 
 
+@pytest.mark.slow
 def test_a_small_table_of_prompts_and_repeats_by_import_and_stats(tmp_path, monkeypatch, capsys):
     """The first prompt's repeats are its own, and no further wording."""
     rows = rows_of(n=12, m=4, s=3).rename(columns={"item_id": "input_id", "wording": "prompt_id", "sample": "run_idx"})
@@ -333,6 +334,7 @@ def test_what_is_judged_comes_before_what_it_is_compared_with():
     assert score_report(pd.concat([control, benchmark])).role == "benchmark"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seeds", [range(3), pytest.param(range(3, 20), marks=pytest.mark.slow)])
 def test_no_lead_is_claimed_over_answers_that_nobody_read(seeds):
     """Two models of one ability; of the second half of the answers cannot be read. Before, all of these were called higher."""

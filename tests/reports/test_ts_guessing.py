@@ -86,6 +86,7 @@ def test_a_model_that_read_the_benchmark_is_seen_and_its_rates_are_said(found):
     assert tests[EXACT].numbers["n_exact"] == 40
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("read", [(), pytest.param(("benchmark", "control"), marks=pytest.mark.slow)])
 def test_a_model_that_read_neither_or_both_is_not_accused(found, read):
     assert {test.decision for test in found(*read).values()} == {"none shown"}

@@ -14,6 +14,7 @@ from tests.runs.test_runner import tiny_study
 MODEL = tiny_study().models[0].name
 
 
+@pytest.mark.slow
 def test_a_call_is_there_once_it_was_answered_and_the_set_is_read_again_after_a_merge(store):
     stored = StoredCalls(store, [MODEL])
     assert "0" * 20 not in stored
@@ -36,6 +37,7 @@ def test_a_failed_call_is_not_there(store):
     assert first not in stored and second in stored
 
 
+@pytest.mark.slow
 def test_a_first_run_looks_no_item_up_and_a_later_one_only_what_is_there(store, monkeypatch):
     looks, look = [], planning.completions
     monkeypatch.setattr(planning, "completions", lambda store, ids: looks.append(ids) or look(store, ids))

@@ -75,6 +75,7 @@ def test_roles_without_a_rewriting_say_how_to_declare_one(tmp_path, monkeypatch)
     store.close()
 
 
+@pytest.mark.slow
 def test_a_value_of_the_column_of_axes_is_declared_a_rewriting_and_the_control_random(tmp_path, monkeypatch):
     store, whole = imported(tmp_path, monkeypatch, *REWRITING, "control=random")
     assert whole.study.control == "random"
@@ -95,6 +96,7 @@ def test_a_rewriting_without_the_published_wording_beside_it_says_so(tmp_path, m
     store.close()
 
 
+@pytest.mark.slow
 def test_pairs_are_declared_by_a_column_that_both_items_share(tmp_path, monkeypatch):
     store, whole = imported(tmp_path, monkeypatch, *REWRITING, "control=paired", "pair=twin")
     pairs = control_pairs(store)
@@ -231,6 +233,7 @@ def test_tasks_of_a_recording_are_pooled_into_no_gap_and_no_accuracy(tmp_path, m
     store.close()
 
 
+@pytest.mark.slow
 def test_paraphrases_of_a_recording_that_nobody_reviewed_claim_nothing_anywhere(tmp_path, monkeypatch, capsys):
     store, whole = imported(tmp_path, monkeypatch, *REWORDING, "control=random")
     tests = {one.detector: one for one in whole.memory.tests["m"]}
@@ -246,6 +249,7 @@ def test_paraphrases_of_a_recording_that_nobody_reviewed_claim_nothing_anywhere(
     store.close()
 
 
+@pytest.mark.slow
 def test_paraphrases_of_a_recording_come_into_review_and_open_their_gate_as_a_studys_own_do(tmp_path, monkeypatch, capsys):
     store, study_id = stored(tmp_path, monkeypatch, *REWORDING, "control=random")
     assert "60 paraphrases wait for reviewers under Review." in store.rows("SELECT message FROM studies")[0][0]
@@ -287,6 +291,7 @@ def test_a_recording_with_too_few_paraphrases_says_beforehand_that_nothing_can_b
     store.close()
 
 
+@pytest.mark.slow
 def test_a_recording_that_an_earlier_release_imported_comes_into_review_when_it_is_imported_again(
     tmp_path, monkeypatch, capsys
 ):

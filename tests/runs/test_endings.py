@@ -254,6 +254,7 @@ def test_two_runs_that_share_calls_end_when_one_is_cancelled(store, items, monke
     assert store.rows("SELECT count(*) FROM completions WHERE status = 'ok'") == [(last.n_done,)]
 
 
+@pytest.mark.slow
 def test_two_runs_at_once_send_a_server_no_more_calls_than_its_card_allows(store, items, declared):
     with Server(delay_s=0.02) as server:
         declared(server.url, n_in_flight=5)

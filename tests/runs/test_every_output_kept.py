@@ -92,6 +92,7 @@ def check_own_texts(seed):
     assert len(readouts) == sum(len(record.readouts) for record in records), seed
 
 
+@pytest.mark.slow
 def test_every_row_stands_over_its_own_text_and_no_readout_over_another():
     for seed in range(150):
         check_own_texts(seed)
@@ -166,6 +167,7 @@ FILES = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", FILES)
 def test_every_format_is_stored_as_written(name, tmp_path, store):
     path = FILES[name](tmp_path) or tmp_path
@@ -362,6 +364,7 @@ def any_outputs(seed):
     return outputs
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", [0, pytest.param(1, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("name", WRITERS)
 def test_every_format_keeps_any_rows(name, seed, tmp_path, store):
@@ -380,6 +383,7 @@ def test_every_format_is_tried():
     assert {reader.name for reader in READERS} ^ set(WRITERS) == {"planned", "table"}  # joins the study that planned it
 
 
+@pytest.mark.slow
 def test_a_row_that_is_not_stored_is_counted_and_named(tmp_path, store, monkeypatch, capsys):
     take = log_import._take
 
@@ -419,6 +423,7 @@ def test_the_same_file_read_otherwise_takes_no_text_of_another_study(tmp_path, s
         assert state == "done" and texts(store, other, "strict-match") == before == texts(store, first, "strict-match")
 
 
+@pytest.mark.slow
 def test_a_study_that_lost_texts_is_found_and_read_again(tmp_path):
     samples = [made.inspect_sample(i, k, f"{i}.{k} ANSWER: A") for i in (1, 2) for k in (1, 2)]
     log, path = made.inspect_eval(tmp_path / "a.eval", samples, made.inspect_header(1, 4)), tmp_path / "flips.duckdb"
@@ -449,6 +454,7 @@ def test_a_study_that_lost_texts_is_found_and_read_again(tmp_path):
     assert migrations.SCHEMA_VERSION >= 5
 
 
+@pytest.mark.slow
 def test_a_study_whose_rows_were_taken_for_one_another_is_read_again_too(tmp_path):
     """An earlier release kept one of two outputs of an equal question, and nothing stored says that there was another."""
     rows = [made.lm_eval_row(i % 3, f"That makes {i}", str(i), False) for i in range(5)]

@@ -47,6 +47,7 @@ def written(tmp_path, rows, name="made.jsonl"):
     return path
 
 
+@pytest.mark.slow
 def test_an_import_is_an_ordinary_study(tmp_path, store):
     found = imported(written(tmp_path, ROWS), RECORDING, "Mine")
     study_id = store_logs(found, store)
@@ -117,6 +118,7 @@ def test_real_first_tokens_flip_1102_times_of_1800_through_the_store(shared_data
     assert (frame.query("extractor == 'regex'")["status"] == "ok").sum() > 200
 
 
+@pytest.mark.slow
 @pytest.mark.stand_in("datasets/recorded/test_outputs.py::test_placeholder_scores_are_missing")
 def test_a_field_that_no_row_has_is_missing_and_no_disagreement(shared_data, store):
     path = str(shared_data / "mcq_robustness" / "gemma-7b" / "shards" / "shard_0.json_labeled_resolved.json")
@@ -141,6 +143,7 @@ def test_the_command_imports_and_says_what_comes_next(tmp_path, monkeypatch, cap
     assert command.main(["audit", "Mine"]) == 0 and "table of outputs" not in capsys.readouterr().err
 
 
+@pytest.mark.slow
 def test_a_variant_keeps_its_own_right_answer_role_and_axis(tmp_path, store):
     rows = [
         {
@@ -194,6 +197,7 @@ def table_of(store, study_id):
     return frame.sort_values(list(frame.columns)).reset_index(drop=True).astype(str)
 
 
+@pytest.mark.slow
 def test_an_import_that_is_stopped_goes_on_and_ends_the_same(tmp_path, store, monkeypatch):
     monkeypatch.setattr("flipcore.store.recorded.BATCH", 2)
     outputs, stop = imported(written(tmp_path, ROWS), RECORDING, "Mine"), threading.Event()

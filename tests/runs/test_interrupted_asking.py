@@ -164,6 +164,7 @@ def interrupted(store, monkeypatch, ask, how, k):
     return n_before
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("how", [cancelled, ctrl_c, fault], ids=lambda one: one.__name__)
 @pytest.mark.parametrize("ask", N_CALLS, ids=lambda one: one.__name__)
 def test_what_was_bought_before_an_interrupt_is_stored_and_recorded(store, monkeypatch, ask, how):

@@ -126,6 +126,7 @@ def test_every_item_is_looked_at_where_something_else_would_be_asked_or_read(sto
     assert runner.run(tiny_study(), store).state == "done" and len(asked[1]) == 10
 
 
+@pytest.mark.slow
 def test_a_paraphrase_that_came_since_has_its_item_looked_at(store, asked):
     study = tiny_study(axes=(Part("identity"), Part("paraphrase", {"unreviewed": True})))
     runner.run(study, store)
@@ -145,6 +146,7 @@ def test_a_pilot_says_nothing_of_the_whole(store):
     assert planning.study_end(store, tiny_study().study_id)[3] == runner.UNKNOWN
 
 
+@pytest.mark.slow
 def test_a_failed_call_leaves_its_item_open(store, asked, monkeypatch):
     complete, n = Simulated.complete, iter(range(1_000))
 

@@ -227,6 +227,7 @@ def places(frame):
     return set(frame[["axis", "variant"]].itertuples(index=False, name=None))
 
 
+@pytest.mark.slow
 def test_which_prompt_is_the_base_and_what_another_is_called_can_be_said(tmp_path, store):
     files = [_run(tmp_path / name, name, "2233") for name in ("plain", "terse")]
     _, frame, _ = imported(store, files, "model=m")
@@ -241,6 +242,7 @@ def test_which_prompt_is_the_base_and_what_another_is_called_can_be_said(tmp_pat
     assert log_survey.axes == {"identity": 4, "style": 4}
 
 
+@pytest.mark.slow
 def test_which_sample_a_file_holds_can_be_said(tmp_path, store):
     folders = [_run(tmp_path / name, "Say:", answers).parent for name, answers in (("a", "2222"), ("b", "3333"))]
 
@@ -256,6 +258,7 @@ def test_which_sample_a_file_holds_can_be_said(tmp_path, store):
     assert kept == {0: "2"} and "4 rows were refused" in message and "which another file holds already" in message
 
 
+@pytest.mark.slow
 def test_each_row_of_a_prompt_can_be_a_further_sample(tmp_path, store):
     path = _run(tmp_path / "a", "Say:", "22")
     path.write_text(path.read_text() + path.read_text().replace('"2"', '"3"'))
@@ -299,6 +302,7 @@ def kept_in_folders(root, *folders):
     return root
 
 
+@pytest.mark.slow
 def test_tables_called_alike_in_folders_are_of_the_models_that_the_folders_name(tmp_path, store):
     found = survey([kept_in_folders(tmp_path / "results", "small", "large")])
     assert set(found.models) == {"small", "large"} and found.unread == []

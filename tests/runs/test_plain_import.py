@@ -65,6 +65,7 @@ def by_records(table, monkeypatch):
         return found, stored(store)
 
 
+@pytest.mark.slow
 def test_a_plain_table_is_stored_as_its_records_are(table, by_records):
     found = survey([table])
     assert found.is_plain
@@ -78,6 +79,7 @@ def test_a_plain_table_is_stored_as_its_records_are(table, by_records):
         assert getattr(found, name) == getattr(records, name), name
 
 
+@pytest.mark.slow
 def test_a_plain_table_that_was_stopped_goes_on_and_is_read_again(table, by_records, monkeypatch):
     monkeypatch.setattr(recorded, "BATCH", 5)
     stop = threading.Event()
@@ -90,6 +92,7 @@ def test_a_plain_table_that_was_stopped_goes_on_and_is_read_again(table, by_reco
         assert "stored as written" in store.rows("SELECT message FROM studies")[0][0]
 
 
+@pytest.mark.slow
 def test_a_table_that_records_began_is_begun_anew(table, by_records, monkeypatch):
     monkeypatch.setattr(recorded, "BATCH", 20)
     monkeypatch.setattr(grouping, "IN_MEMORY", 1_000)  # its records come part by part
@@ -106,6 +109,7 @@ def test_a_table_that_records_began_is_begun_anew(table, by_records, monkeypatch
         assert rows == rows_of_records
 
 
+@pytest.mark.slow
 def test_outputs_that_another_study_holds_otherwise_are_calls_of_their_own(table, by_records):
     records = by_records[0]
     # The same file with another column as its output has the same requests.

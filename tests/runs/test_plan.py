@@ -72,6 +72,7 @@ def test_a_few_items_that_ask_for_much_are_projected_as_such():
     assert projection(plan(study)).n_calls == 300
 
 
+@pytest.mark.slow
 def test_completion_of_1319_items_says_its_calls_seconds_and_price_before_one_is_bought(tmp_path, store):
     """One call an item: as many as items, at the price of the model's card, and nothing is asked without a budget."""
     question = "A farmer has {} hens and sells the eggs of every day but one. How many eggs does she sell in {} days at most?"

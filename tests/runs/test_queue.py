@@ -231,6 +231,7 @@ PHASES = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("phase", PHASES)
 def test_a_click_on_cancel_ends_a_run_in_every_phase_and_says_at_once_that_it_stops(store, monkeypatch, phase):
     registry, one, said = Registry(store), study("one"), []

@@ -134,6 +134,7 @@ def table(store, folder, header, rows):
     return store_logs(survey([str(path)]), store)
 
 
+@pytest.mark.slow
 def test_a_pattern_is_compared_with_what_the_study_was_read_by_and_never_with_itself(tmp_path, store, monkeypatch):
     """Of a table without a readout of Flipscope's the first name was the pattern's own."""
     rows = [f"q{i},Say {i}?,I think it is word{i}.,word{i % 7},word{i}" for i in range(20)]
@@ -149,6 +150,7 @@ def test_a_pattern_is_compared_with_what_the_study_was_read_by_and_never_with_it
     assert [old_readout(store, study_id, one) for one in (name, second)] == ["", name]
 
 
+@pytest.mark.slow
 def test_only_what_has_a_text_to_read_is_offered(tmp_path, store):
     study_id = table(store, tmp_path, "item_id,model,score", [f"q{i},m,{i % 2}" for i in range(20)])
     assert fitting(store, study_id) == []

@@ -61,6 +61,7 @@ def test_the_projection_counts_the_calls_exactly_for_small_studies(store):
     assert projection(plan(tiny_study(), store)).n_calls == runner.run(tiny_study(), store).n_done
 
 
+@pytest.mark.slow
 def test_every_slot_is_used_where_an_item_asks_few_calls(store, monkeypatch):
     """36 items of two calls each, 64 slots."""
     now, most, complete = [], [], Simulated.complete
@@ -77,6 +78,7 @@ def test_every_slot_is_used_where_an_item_asks_few_calls(store, monkeypatch):
     assert runner.run(study, store).n_done == 72 and max(most) == model_cards()["simulated-artifact-prone"].n_in_flight == 64
 
 
+@pytest.mark.slow
 def test_a_cancelled_run_resumes_with_the_missing_calls_only(store):
     cancel = threading.Event()
     cancel.set()
@@ -86,6 +88,7 @@ def test_a_cancelled_run_resumes_with_the_missing_calls_only(store):
     assert done.state == "done" and done.n_done == n_completions(store)
 
 
+@pytest.mark.slow
 def test_confirmatory_items_are_read_only_under_a_lock(store):
     study = tiny_study(confirmatory_share=0.5)
     runner.run(study, store)
@@ -146,6 +149,7 @@ def test_two_studies_at_once_buy_a_shared_call_once(store):
     assert n_completions(store) == table["n_calls_done"].iloc[0] == table["n_calls_done"].iloc[1]
 
 
+@pytest.mark.slow
 def test_a_study_whose_calls_were_answered_for_another_says_so(store):
     runner.run(tiny_study(), store)
     runner.run(tiny_study(name="the same questions later"), store)

@@ -135,6 +135,7 @@ def parts_of(view, model):
 TWO_SAMPLES = tuple(ModelUse(name, max_tokens=32, n_samples=2) for name in ("right", "fickle"))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("with_key", [True, pytest.param(False, marks=pytest.mark.slow)], ids=["with a key", "without"])
 def test_a_model_that_says_the_right_thing_in_ten_ways_never_flips(tmp_path, store, world, with_key):
     study = declared(tmp_path, with_key=with_key)
@@ -157,6 +158,7 @@ def test_a_model_that_says_the_right_thing_in_ten_ways_never_flips(tmp_path, sto
             view.score()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("at", [12, pytest.param(1, marks=pytest.mark.slow)])
 def test_an_interrupt_among_the_comparisons_loses_none_and_buys_none_twice(tmp_path, store, world, at):
     # Of fewer cities all comparisons would be on their way at once.
@@ -239,6 +241,7 @@ def labels(store, study):
         yield label_row(text, "Ana", next(city for city in (*CITIES.values(), "Carthage") if city in text["text"]))
 
 
+@pytest.mark.slow
 def test_the_pocket_models_answers_to_questions_without_a_key_are_read(tmp_path, store, world):
     """Problems with numbers, asked as free text: what is compared is the working with its result."""
     problems = [item.question for item in load_report(ItemSource("pocket_problems", n=4)).items]
@@ -299,6 +302,7 @@ def by_city(prompt):
     return "same" if first == second else "different"
 
 
+@pytest.mark.slow
 def test_a_logs_outputs_are_read_again_with_every_alias_and_an_interrupt_loses_nothing(tmp_path, store, world, monkeypatch):
     monkeypatch.setattr(world, "verdict_of", by_city)
     study_id = store_logs(survey([log(tmp_path)], {"model": "m"}), store)
@@ -334,6 +338,7 @@ def item_lands(store):
     ]
 
 
+@pytest.mark.slow
 def test_the_command_line_prices_and_reads_by_sameness_of_meaning(tmp_path, world, monkeypatch, capsys):
     monkeypatch.setattr(world, "verdict_of", by_city)
     monkeypatch.setenv("FLIPSCOPE_DB", str(tmp_path / "own.duckdb"))

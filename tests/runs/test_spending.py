@@ -184,6 +184,7 @@ def test_a_free_call_needs_no_budget():
     assert Spending(None, 0.0, {"m": free}).reserve(CALL) == 0.0
 
 
+@pytest.mark.slow
 def test_a_first_run_counts_each_call_once_and_reuses_none(store):
     first = runner.run(tiny_study(), store)
     assert first.n_done == first.n_calls > 0 and (first.n_reused, first.n_failed) == (0, 0)

@@ -86,6 +86,7 @@ def test_stats_says_it_with_both_accuracies_and_says_not_recorded_where_nobody_k
     assert "not recorded" in unknown.sentence() and unknown.as_dict()["n_cut"] is None
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("answer", "among"), [("12", 0.75), ("def f(): return 12  # " + "and so on " * 20, None)])
 def test_a_logs_own_score_and_a_reading_of_the_same_texts_count_the_same_ones_as_cut_off(store, tmp_path, answer, among):
     """What is right in more words than a reading of ours compares is read by the log's scorer alone: its texts ended as the log says."""

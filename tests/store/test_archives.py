@@ -286,6 +286,7 @@ def test_an_archive_of_an_earlier_release_is_counted(store):
     assert check(store, S).fingerprints == {} and restore(store, S).n_rows == moved.n_rows
 
 
+@pytest.mark.slow
 def test_an_archive_without_a_column_that_came_later_is_read_and_comes_back_whole(store, tmp_path):
     """It could be neither read nor restored: the column of its files was looked for by name."""
     runner.run(STUDY, store)

@@ -76,6 +76,7 @@ CHANGES = {
 }
 
 
+@pytest.mark.slow
 def test_what_was_removed_or_changed_shows(path, capsys):
     assert said(path) == "" and main(["verify"]) == 0
     assert "5 rows of the log of acts" in capsys.readouterr().out
@@ -87,6 +88,7 @@ def test_what_was_removed_or_changed_shows(path, capsys):
         assert re.search(sentence, capsys.readouterr().out), change
 
 
+@pytest.mark.slow
 def test_what_a_merged_file_says_is_kept_apart(path, tmp_path):
     """A row written by hand in another file: ada, admin, deleted a study; and an event that revokes an invitation of here."""
     store = Store.open(path)
@@ -136,6 +138,7 @@ def test_a_name_that_is_replaced_leaves_a_chain_that_holds_and_mends_none(path):
     store.close()
 
 
+@pytest.mark.slow
 def test_rows_of_an_earlier_release_are_where_the_chain_begins(path):
     changed(path, "UPDATE acts SET number = NULL, link = ''", "DELETE FROM store_info WHERE key = 'acts'")
     audit_log.forget_outside(path)  # where an earlier release kept nothing

@@ -75,6 +75,7 @@ def test_a_whole_log_is_read_and_nothing_is_said(path, caplog):
     store.close()
 
 
+@pytest.mark.slow
 def test_a_flipped_byte_is_named_and_repaired_up_to_it(path):
     change(path, flip_payload)
     with pytest.raises(BadInput, match=r"a\.duckdb\.wal, the log .*, is damaged at byte .* repair"):

@@ -119,6 +119,7 @@ def whole(tmp_path, study):
     return rows
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("step", [4, pytest.param(1, marks=pytest.mark.slow)])
 def test_a_run_on_a_disk_that_is_full_at_the_kth_commit_for_every_k(tmp_path, disk, slowly, step):
     expected, k = whole(tmp_path, STUDY), 1 - step
@@ -141,6 +142,7 @@ def test_a_run_on_a_disk_that_is_full_at_the_kth_commit_for_every_k(tmp_path, di
     assert k > 3  # the declaration, answers, readouts, the end
 
 
+@pytest.mark.slow
 def test_calls_stop_and_others_go_on_writing_once_there_is_room(tmp_path, disk, monkeypatch):
     """In a dashboard one writer serves everybody: whoever writes is told at once, and not held behind a run's thousand rows."""
     import asyncio
@@ -249,6 +251,7 @@ def steps():
         yield pytest.param(work, 1, id=f"{work}-each", marks=pytest.mark.slow)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("work", "step"), list(steps()))
 def test_any_work_on_a_disk_that_is_full_at_the_kth_commit_for_every_k(tmp_path, ran, other, disk, opened, work, step):
     k, expected = 0, None

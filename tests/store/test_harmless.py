@@ -83,6 +83,7 @@ def test_the_command_line_says_no_flip_rate_of_it(path, monkeypatch, capsys):
     assert "Option order" in text and "Opposite" not in text
 
 
+@pytest.mark.slow
 def test_the_export_marks_none_of_it_as_what_flips_are_made_of(store, tmp_path):
     (readouts,) = [one for one in export(store, STUDY.study_id, tmp_path, "csv") if "-readouts." in one.name]
     rows = pd.read_csv(readouts)

@@ -74,6 +74,7 @@ def write(store, sql):
     store.writer.transact(lambda connection: connection.execute(sql), changes=()).result(60)
 
 
+@pytest.mark.slow
 def test_a_fresh_server_reads_what_another_computed(store, path):
     make = Counted()
     assert kept(store, make) == kept(store, make) == {"flips": 0.4, "n": 1}
@@ -113,6 +114,7 @@ CHANGES = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("change", CHANGES)
 def test_a_change_has_the_result_computed_again(store, path, change):
     make = Counted()

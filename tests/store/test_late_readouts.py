@@ -61,6 +61,7 @@ def some_fail(monkeypatch, every=3):
     monkeypatch.setattr(Simulated, "complete", faulty)
 
 
+@pytest.mark.slow
 def test_a_lock_is_refused_while_calls_are_outstanding(ran):
     for state in ("planned", "running", "cancelled", "over_budget", "failed"):
         sql = "UPDATE studies SET state = $state, n_calls = 180 WHERE study_id = $s"
@@ -70,6 +71,7 @@ def test_a_lock_is_refused_while_calls_are_outstanding(ran):
     assert locks.locks(ran, S) == []
 
 
+@pytest.mark.slow
 def test_failed_calls_that_are_asked_again_after_the_lock_stand_apart(store, monkeypatch):
     with monkeypatch.context() as patch:
         some_fail(patch)
@@ -85,6 +87,7 @@ def test_failed_calls_that_are_asked_again_after_the_lock_stand_apart(store, mon
     assert problems(store) == []
 
 
+@pytest.mark.slow
 def test_another_reading_after_the_lock_stands_apart(ran):
     lock = locks.keep_lock(ran, S, PAGE, {}, "Ada")
     before = under(ran, lock)
@@ -93,6 +96,7 @@ def test_another_reading_after_the_lock_stands_apart(ran):
     assert studies.readouts(ran, S)["extractor"].nunique() == 2
 
 
+@pytest.mark.slow
 def test_what_a_merge_brings_after_the_lock_stands_apart(store, finished, monkeypatch):
     with monkeypatch.context() as patch:
         some_fail(patch)
@@ -115,6 +119,7 @@ def test_a_file_that_gets_lock_and_readouts_together_shows_the_same(ran, tmp_pat
     other.close()
 
 
+@pytest.mark.slow
 def test_readouts_that_are_not_those_of_the_lock_are_refused_and_said_by_verify(ran, tmp_path, capsys, monkeypatch):
     lock = locks.keep_lock(ran, S, PAGE, {}, "Ada")
     row = locks.locks(ran, S)[0]

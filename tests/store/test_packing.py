@@ -89,6 +89,7 @@ def n_packed(store) -> int:
     return store.rows("SELECT count(*) FROM packed.rows WHERE study_id = $id", id=S)[0][0]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("odd", [0.1, pytest.param(0.0, marks=pytest.mark.slow)])
 def test_packs_give_the_frame_that_the_readouts_give(store, odd):
     shuffled(store, 1, odd=odd)
@@ -121,6 +122,7 @@ def test_studies_that_are_odd_are_packed_as_they_are(store, what):
     assert packing.pack(store, S) and (same(store) > 0) == (what == "variants at one position")
 
 
+@pytest.mark.slow
 def test_readouts_are_those_of_one_state_where_a_study_is_packed_again_meanwhile(store, monkeypatch):
     assert packing.pack(store, S)
     before, mark_in = studies.readouts(store, S), packing.mark_in
@@ -145,6 +147,7 @@ def test_a_deleted_study_leaves_nothing_packed_though_its_mark_was_gone(store):
     assert n_packed(store) == 0
 
 
+@pytest.mark.slow
 def test_verdicts_and_locks_decide_when_packs_are_read(store):
     assert packing.pack(store, S)
     before = same(store)
@@ -190,6 +193,7 @@ KEEPS = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("what", CHANGES)
 def test_no_pack_holds_after_what_may_change_readouts(store, filled, what):
     assert packing.pack(store, S) and packing.holds(store, S)
@@ -197,6 +201,7 @@ def test_no_pack_holds_after_what_may_change_readouts(store, filled, what):
     assert not packing.holds(store, S) and n_packed(store) == 0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("what", KEEPS)
 def test_packs_hold_where_the_same_readouts_stand_elsewhere(store, tmp_path, what):
     execute(store, "UPDATE study_items SET confirmatory = false")
@@ -219,6 +224,7 @@ def test_readouts_that_change_while_they_are_packed_leave_no_mark(store, monkeyp
     assert not packing.pack(store, S) and not packing.holds(store, S)
 
 
+@pytest.mark.slow
 def test_chunks_and_other_rules_and_unknown_states(store, monkeypatch):
     assert packing.pack(store, S)
     whole = studies.readouts(store, S)
@@ -234,6 +240,7 @@ def test_chunks_and_other_rules_and_unknown_states(store, monkeypatch):
     assert not packing.holds(store, S)
 
 
+@pytest.mark.slow
 def test_a_large_study_is_packed_once_somebody_has_read_it(store, monkeypatch):
     before = studies.readouts(store, S)
     time.sleep(0.2)
@@ -247,6 +254,7 @@ def test_a_large_study_is_packed_once_somebody_has_read_it(store, monkeypatch):
     pd.testing.assert_frame_equal(studies.readouts(store, S), before)
 
 
+@pytest.mark.slow
 def test_what_cannot_be_packed_is_not_tried_again_until_it_changes(store, monkeypatch):
     tried, pack = [], packing.pack
     monkeypatch.setattr(packing, "pack", lambda *words: tried.append(1) or pack(*words))
@@ -283,6 +291,7 @@ def test_what_else_stands_in_the_place_of_packs_goes(store, what):
     again.close()
 
 
+@pytest.mark.slow
 def test_packs_of_another_release_are_left_behind(store):
     assert packing.pack(store, S)
     before, path = studies.readouts(store, S), store.path

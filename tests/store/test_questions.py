@@ -71,6 +71,7 @@ def written_otherwise(store, path, how):
 HOW = ["the same file", "other case and spaces", "options turned", "without options", "the whole prompt"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("how", [pytest.param(how, marks=pytest.mark.slow if how == "the same file" else ()) for how in HOW])
 def test_the_same_questions_under_other_ids_stay_unseen_until_a_lock(store, tmp_path, how):
     written_otherwise(store, tmp_path / "again.csv", how)
@@ -90,6 +91,7 @@ def test_the_same_questions_under_other_ids_stay_unseen_until_a_lock(store, tmp_
     assert len(studies.study_items(store, other.study_id)) == 24
 
 
+@pytest.mark.slow
 def test_other_options_are_another_question(store, tmp_path):
     with (tmp_path / "other.csv").open("w", encoding="utf-8") as stream:
         writer = csv.writer(stream)
@@ -112,6 +114,7 @@ def test_no_prompt_shows_as_an_example_what_is_set_aside_under_another_id(store,
         assert not [q for q in aside if q in shown and q != one.item.question]
 
 
+@pytest.mark.slow
 def test_a_study_that_names_the_same_questions_twice_shows_none_that_it_sets_aside(store, tmp_path):
     written_otherwise(store, tmp_path / "again.csv", "the same file")
     both = (*STUDY.items, ItemSource("file", path=str(tmp_path / "again.csv")))
@@ -137,6 +140,7 @@ def test_a_merged_study_of_the_same_questions_stays_unseen(store, tmp_path):
     assert len(studies.study_items(store, other.study_id)) == 24 - n
 
 
+@pytest.mark.slow
 def test_a_lock_names_the_study_that_showed_the_answers_under_another_id(store, tmp_path):
     written_otherwise(store, tmp_path / "again.csv", "the same file")
     source = ItemSource("file", path=str(tmp_path / "again.csv"))
@@ -152,6 +156,7 @@ def test_a_lock_names_the_study_that_showed_the_answers_under_another_id(store, 
     assert not claim.is_made and f"shown before shows them for {n} of the {n} items" in claim.text
 
 
+@pytest.mark.slow
 def test_a_lock_says_that_answers_are_older_than_its_study(store):
     """Another study asked them, and is gone: whoever had it could have read them."""
     again = replace(STUDY, name="again", confirmatory_share=0.6)

@@ -98,6 +98,7 @@ def test_another_process_is_told_who_holds_the_file(store):
     assert issubclass(StoreHeld, Exception)
 
 
+@pytest.mark.slow
 def test_merging_is_a_union_and_an_answer_beats_a_failure(tmp_path, store):
     other = Store.open(tmp_path / "other.duckdb")
     other.writer.add("completions", completion_rows("shared") + completion_rows("theirs")).result(10)

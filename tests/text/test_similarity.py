@@ -52,6 +52,7 @@ def slow_common_subsequence(first, second):
     return best[-1][-1]
 
 
+@pytest.mark.slow
 @given(st.lists(st.sampled_from("abc"), max_size=80), st.lists(st.sampled_from("abc"), max_size=80))
 @settings(max_examples=150, deadline=None)
 def test_the_longest_common_subsequence_is_that_of_the_quadratic_table(first, second):

@@ -105,6 +105,7 @@ def test_the_gate_counts_each_source_and_says_when_there_are_too_few_pairs(store
     assert not shut.gate.is_open and "all of them have been reviewed" in shut.sentence()
 
 
+@pytest.mark.slow
 def test_too_many_unreviewed_rewordings_of_an_item_leave_the_rest_of_the_effect(store, monkeypatch):
     def refuse(*_, **__):
         raise BadInput("Review some of them first.")

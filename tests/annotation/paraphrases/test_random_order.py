@@ -87,6 +87,7 @@ def in_common(pair_id):
     return Place(pair_id, True)
 
 
+@pytest.mark.slow
 def test_an_order_that_was_chosen_opens_no_gate_until_the_random_one_has_reached_its_pairs(store):
     first = order(store)
     chosen = order_of(store, "Ada", pair_ids=first[10:70])
@@ -135,6 +136,7 @@ def other_machine(tmp_path, verdicts):
     return with_verdicts.path
 
 
+@pytest.mark.slow
 def test_a_merged_database_with_a_forged_mark_opens_no_gate(store, tmp_path):
     path = other_machine(tmp_path, {"Cem": order(store, "Cem")[30:100]})  # all marked as drawn at random
     assert FROM_ELSEWHERE in merge_files([path], store)
@@ -156,6 +158,7 @@ def test_two_reviewers_of_another_machine_who_left_pairs_to_each_other_count_aft
     assert counts(store) == (len({*judged["Ada"], *judged["Bea"]}), 0)
 
 
+@pytest.mark.slow
 def test_settling_the_good_ones_alone_opens_no_gate(store):
     ids = order(store)[:60]
     texts = {pair["pair_id"]: pair for pair in review.pairs(store)}
@@ -172,6 +175,7 @@ def test_settling_the_good_ones_alone_opens_no_gate(store):
     assert round(gate(store).accepted.value * gate(store).accepted.n) == before + len(split)
 
 
+@pytest.mark.slow
 def test_nobody_chooses_an_order_by_trying_names(store, monkeypatch):
     """Where nobody is told apart a name costs nothing; where people are, each has an order of their own."""
     names = [f"Ada {number}" for number in range(30)]

@@ -47,6 +47,7 @@ def test_a_long_row_of_a_table_is_refused(tmp_path, ending):
     assert any("more than 10 MB" in row.problem for row in rows)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("most_mb", [20, pytest.param(MAX_UPLOAD_MB, marks=pytest.mark.slow)])
 def test_a_packed_file_unpacks_to_no_more_than_a_file_may_have(tmp_path, monkeypatch, most_mb):
     monkeypatch.setattr("flipcore.datasets.reading.rows.MAX_UPLOAD_MB", most_mb)
@@ -58,6 +59,7 @@ def test_a_packed_file_unpacks_to_no_more_than_a_file_may_have(tmp_path, monkeyp
             list(read_rows(path, most_mb=most_mb))
 
 
+@pytest.mark.slow
 def test_a_table_of_one_text_often_unpacks_to_no_more_than_a_file_may_have(tmp_path):
     """A Parquet file of 100 kB with 1.5 GB of text: its parts are small, and there was no end to their rows."""
     places = pa.array([0] * 15_000, pa.int32())
@@ -68,6 +70,7 @@ def test_a_table_of_one_text_often_unpacks_to_no_more_than_a_file_may_have(tmp_p
         deque(read_rows(tmp_path / "a.parquet"), maxlen=0)
 
 
+@pytest.mark.slow
 def test_a_part_of_a_table_that_unpacks_to_a_thousand_times_its_size_is_refused_unread(tmp_path):
     pa.parquet.write_table(pa.table({"question": ["x" * 120_000_000]}), tmp_path / "a.parquet", compression="zstd")
     with pytest.raises(BadInput, match="would unpack from"):
@@ -112,6 +115,7 @@ def test_a_disk_that_has_no_room_for_what_is_unpacked_is_a_sentence(tmp_path, mo
     assert not list(place.glob("*/*")) and [one.name for one in sources([path])] == ["logs/a.jsonl", "logs/b.jsonl"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("text", ['{"a": [%s]}', '[{"a": [%s]}, {"b": 1}]', '{"rows": [{"a": [%s]}]}', '{"a": [%s]}\n{"b": 1}'])
 def test_short_nested_lists_are_counted(tmp_path, text):
     (tmp_path / "a.json").write_text(text % ",".join(["[[]]"] * 510_000))

@@ -91,6 +91,7 @@ def test_a_half_written_zstd_file_gets_a_sentence(tmp_path):
 OTHER_KINDS = [pytest.param(kind, marks=pytest.mark.slow) for kind in ("csv.gz", "tsv")]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["xlsx", "csv.zst", *OTHER_KINDS])
 def test_audit_reads_each_of_them(tmp_path, monkeypatch, capsys, kind):
     monkeypatch.chdir(tmp_path)

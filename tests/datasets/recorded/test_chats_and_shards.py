@@ -43,6 +43,7 @@ def conversations(n, **more):
     return rows
 
 
+@pytest.mark.slow
 def test_the_assistants_last_turn_is_the_output(tmp_path, store):
     """A list of messages was "not used", and there was no output."""
     path = write_lines(tmp_path / "chat.jsonl", conversations(24))
@@ -138,6 +139,7 @@ def test_an_older_export_of_promptfoo_holds_the_reason_above(tmp_path, store):
     assert frame[frame["extractor"] == "success"]["is_correct"].mean() == 0.5
 
 
+@pytest.mark.slow
 def test_an_event_log_of_matches_alone_is_read(tmp_path, store):
     """Specification, matches in any order and a final report, without a line of sampling."""
     lines = [{"spec": {"completion_fns": ["m-1"], "base_eval": "sums", "run_id": "r"}}]

@@ -198,6 +198,7 @@ def accuracies(path, store):
 SUMS = [(k, k + 1, 2 * k + 1) for k in range(12)]
 
 
+@pytest.mark.slow
 def test_an_object_a_model_is_a_row_a_model(tmp_path, store):
     rows = [
         {
@@ -308,6 +309,7 @@ def of_several_tasks(n=12):
             yield asked | {"task_type": "judging"} | more
 
 
+@pytest.mark.slow
 def test_a_question_of_several_tasks_is_another_one_in_each_and_of_each_text_that_it_is_about(tmp_path):
     path = made.lines(tmp_path / "several.jsonl", list(of_several_tasks()))
     found = guessed(str(path))
@@ -394,6 +396,7 @@ def of_formulas():
         }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("is_installed", [True, pytest.param(False, marks=pytest.mark.slow)])
 def test_a_table_of_formulas_keeps_every_row_and_is_read_as_mathematics(tmp_path, monkeypatch, is_installed):
     if is_installed:
@@ -443,6 +446,7 @@ def of_two_models(n=30):
         }
 
 
+@pytest.mark.slow
 def test_a_place_is_no_text_of_another_option_and_empty_cells_and_refused_rows_are_said(tmp_path):
     rows = list(of_two_models())
     rows[9]["answer"] = 7  # of four options
@@ -511,6 +515,7 @@ def test_right_answers_in_words_beside_numbers_are_one_task(tmp_path, store):
     assert len(frame) == 9 and frame["is_correct"].sum() == 8
 
 
+@pytest.mark.slow
 def test_a_quarter_of_answers_in_words_gives_one_score(tmp_path, store):
     """Three in four right answers were numbers, and the table had two scores without a total."""
     words = ["Paris", "blue", "oxygen"]
@@ -549,6 +554,7 @@ def _letters(n: int = 12):
         yield {"subject": "x", "gold": "ABCDE"[k % 5] + ".", "pred": shown + ".", "response": said[k % 3].format(shown)}
 
 
+@pytest.mark.slow
 def test_right_answers_that_are_letters_make_choices_where_no_options_are_shown(tmp_path, store):
     path = made.lines(tmp_path / "exam.jsonl", [{"id": k} | row for k, row in enumerate(_letters())])
     assert guessed(str(path)).letters == tuple("ABCDE")
@@ -560,6 +566,7 @@ def test_right_answers_that_are_letters_make_choices_where_no_options_are_shown(
     assert guessed(str(made.lines(tmp_path / "words.jsonl", words))).answers == "text"
 
 
+@pytest.mark.slow
 def test_rows_that_nothing_tells_apart_are_no_two_models_questions(tmp_path, store):
     """Without a question and an id the n-th row of one file need not be that of another: one left out shifts all that follow."""
     rows = list(_letters(60))
@@ -748,6 +755,7 @@ def of_several():
 SLOW_ROWS = ("plural", "called after models")  # others like them are quick
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("row_of", "models", "n_runs"),
     [pytest.param(*case, id=name, marks=pytest.mark.slow if name in SLOW_ROWS else ()) for name, *case in of_several()],
@@ -853,6 +861,7 @@ def test_a_name_that_says_something_about_an_answer_is_none(name, part):
     assert part_of(name) == part
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "document",
     [
@@ -898,6 +907,7 @@ def test_documents_of_harnesses_are_their_rows(tmp_path, store, document):
     assert scores["item_id"].nunique() == 8 and scores["is_correct"].astype(float).mean() == 0.5
 
 
+@pytest.mark.slow
 def test_an_object_with_a_value_an_item_has_a_row_an_item(tmp_path, store):
     """As CRUXEval writes its samples; the same of one output an item."""
     texts = {f"sample_{n}": ["'a'", "'b'"] for n in range(24)}

@@ -56,6 +56,7 @@ def records_of(found: Survey) -> list[LogRecord]:
     return list(found.records())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("suffix", [".jsonl", ".json", ".csv"])
 @pytest.mark.parametrize(
     "shape",

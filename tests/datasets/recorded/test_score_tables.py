@@ -40,6 +40,7 @@ def scores_of(store, path, *words):
     return log_survey, study_id, task_scores(store, study_id, studies.declared(store, study_id))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["scores.csv", pytest.param("scores.parquet", marks=pytest.mark.slow)])
 def test_item_model_score_and_epoch_are_enough(tmp_path, store, name):
     rows = rows_of()
@@ -53,6 +54,7 @@ def test_item_model_score_and_epoch_are_enough(tmp_path, store, name):
     assert set(frame["axis"]) == {"recorded"} and set(frame["variant"]) == {"base"}
 
 
+@pytest.mark.slow
 def test_wordings_runs_scorers_tasks_and_clusters_are_read_where_they_are(tmp_path, store):
     rows = [
         {
@@ -80,6 +82,7 @@ def test_wordings_runs_scorers_tasks_and_clusters_are_read_where_they_are(tmp_pa
     assert set(frame["variant"]) == {"base", "polite"} and set(frame["sample"]) == {0, 1} and frame["family"].nunique() == 60
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("values", "mean"),
     [(["true", "False"], 0.5), (["pass", "FAIL"], 0.5), (["85%", "95 %"], 0.9), (["C", "P"], 0.75), ([1, None], 1.0)],
@@ -124,6 +127,7 @@ def test_two_scales_and_two_readings_are_said(tmp_path):
         survey([written(tmp_path, [{"score": 1, "model": "m"}] * 6)])
 
 
+@pytest.mark.slow
 def test_a_column_of_another_name_is_mapped(tmp_path, store):
     rows = [{"item": i, "model": "m", "points_awarded": i % 2} for i in range(20)]
     assert [*survey([written(tmp_path, rows)]).readouts] == ["points_awarded"]
@@ -151,6 +155,7 @@ def abouts_of(store, path, *words):
     return {one.about: one.claim.text for one in audit(store, study_id).findings}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "fault", [pytest.param(fault, marks=pytest.mark.slow if fault == "one below" else ()) for fault in BAD]
 )
@@ -168,6 +173,7 @@ def test_a_good_table_has_none_of_these_findings(tmp_path, store):
         assert not heard & set(abouts_of(store, written(tmp_path, rows, name)))
 
 
+@pytest.mark.slow
 def test_rows_that_no_column_tells_apart_are_said(tmp_path, store):
     rows = [{"item_id": f"q{i}", "model": "m", "score": i % 2} for i in range(30)]
     rows.append(rows[3] | {"score": 0})  # a row that repeats another word for word would be left out
@@ -217,6 +223,7 @@ def inspect_frame(n=20, **more):
     )
 
 
+@pytest.mark.slow
 def test_inspects_data_frames_come_in_as_they_are(tmp_path):
     frame = inspect_frame()
     view = flipcore.read(frame, name="woods")
@@ -233,6 +240,7 @@ def test_inspects_data_frames_come_in_as_they_are(tmp_path):
     }
 
 
+@pytest.mark.slow
 def test_a_data_frame_is_a_study_in_memory_and_its_columns_are_mapped():
     frame = pd.DataFrame({"item": range(40), "xyz": [i % 4 > 0 for i in range(40)]})
     with pytest.raises(BadInput, match="--map score=xyz"):

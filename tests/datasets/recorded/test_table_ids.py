@@ -31,6 +31,7 @@ def ids_of(store: Store, study_id: str) -> dict[str, str]:
     return {"study": study_id} | {name: digest([list(row) for row in store.rows(sql)]) for name, sql in QUERIES.items()}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", CASES)
 def test_a_table_has_the_ids_that_it_always_had(name, tmp_path):
     rows, words, read = CASES[name]

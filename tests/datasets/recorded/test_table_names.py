@@ -135,6 +135,7 @@ def test_a_table_of_several_models_names_them_itself(tmp_path):
 SLOW_CASES = [pytest.param(*case, marks=pytest.mark.slow) for case in ((240, "model"), (12, "Model"), (240, "Model"))]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("n", "column"), [(12, "model"), *SLOW_CASES])
 def test_each_row_keeps_its_model_beside_the_condition_of_its_file(tmp_path, store, n, column):
     """Two files of two models each: the second model's rows were once the first's, as its second run."""
@@ -178,6 +179,7 @@ def test_outputs_that_stand_again_with_labels_are_read_once(tmp_path):
     assert "results/test.jsonl holds less of the same rows, and is left out." in seen.sentences()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("first", ["oak", "tin"])
 def test_a_prompt_that_is_the_base_of_one_model_and_a_version_of_another_stays_both(tmp_path, first):
     """In whichever order the files are read."""

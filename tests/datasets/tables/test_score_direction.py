@@ -73,6 +73,7 @@ def test_renamed_it_is_asked_whether_it_is_a_score_at_all(tmp_path):
     assert question.about == "score"
 
 
+@pytest.mark.slow
 def test_nothing_is_claimed_before_it_is_answered_and_both_answers_hold(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     path = written(tmp_path, rows_with("hallucinated"))
@@ -85,6 +86,7 @@ def test_nothing_is_claimed_before_it_is_answered_and_both_answers_hold(tmp_path
     assert sum(one.is_correct for record in kept.records() for one in record.readouts) == 8  # 20% of 40
 
 
+@pytest.mark.slow
 def test_beside_another_score_it_is_called_lower_is_better(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     rows = [{"toxicity": i % 2, **row, "correct": i % 4 > 0} for i, row in enumerate(rows_with("extra"))]

@@ -108,6 +108,7 @@ def test_every_table_of_the_folder_is_judged_here():
     assert found - others == {*RIGHT, *ASKED, *REFUSED, *OF_HARNESSES} - {"subjects/biology.jsonl"}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", RIGHT)
 def test_a_table_is_read_right(name):
     n_items, n_arms, n_runs, scores = RIGHT[name]
@@ -176,6 +177,7 @@ def renamed(path, folder, rename):
 LINES = sorted(path.name for path in TABLES.glob("*.jsonl"))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", LINES)
 @pytest.mark.parametrize("language", ["german", "numbers"])
 def test_renamed_columns_give_the_same_scores_or_a_question(tmp_path, name, language):

@@ -276,6 +276,7 @@ def test_a_cell_needs_a_known_truth():
         Cell(COIN, "fair", "40", each(lambda rng: False), truth="other")
 
 
+@pytest.mark.slow
 def test_runs_that_are_not_put_into_words_would_have_claimed_nothing():
     from tests.lab.claims import flips as worlds
 

@@ -66,6 +66,7 @@ def test_a_text_comes_back_with_its_tokens_price_and_the_parameters_that_matter(
     assert (sent["seed"], sent["temperature"], sent["top_p"], sent["stop"]) == (8, 0.7, 0.9, ["\n"])  # seed 5 + sample 3
 
 
+@pytest.mark.slow
 def test_neutral_repetition_penalty_is_sent_where_the_card_asks_for_it():
     with Server() as server:
         ask(server.url, WORDS, options={"extra_body": {"repeat_penalty": 1.0}, "max_tokens_name": "max_completion_tokens"})

@@ -224,6 +224,7 @@ def said_at(made, level, rule="parts"):
     return sentence.replace("{lead}", f"{value:.0%} [{100 * low:.0f}, {100 * high:.0f}]")
 
 
+@pytest.mark.slow
 def test_the_board_leads_with_the_sentence_of_the_card():
     rows = two_axes()
     made = board(coded_answers(rows), str, n_boot=199)

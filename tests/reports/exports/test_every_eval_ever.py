@@ -78,6 +78,7 @@ def test_it_reads_back_with_the_same_axes_answers_and_scores(tmp_path, store):
             assert one["is_correct"].mean() == pytest.approx(two["is_correct"].mean())
 
 
+@pytest.mark.slow
 def test_items_that_are_set_aside_are_in_no_line(tmp_path, store):
     study = tiny_study(name="half aside", confirmatory_share=0.5)
     hidden = [one.item for one in plan(study, store).items if one.confirmatory]

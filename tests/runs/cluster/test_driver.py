@@ -60,6 +60,7 @@ def slowly(monkeypatch):
     monkeypatch.setattr(Simulated, "complete", later)
 
 
+@pytest.mark.slow
 def test_the_same_tables_as_in_one_process(store, whole):
     on = place(3)
     last = runner.run(tiny_study(), store, place=on)
@@ -72,6 +73,7 @@ def test_the_same_tables_as_in_one_process(store, whole):
     assert again.n_reused == again.n_done == last.n_done
 
 
+@pytest.mark.slow
 def test_a_lost_workers_calls_are_asked_again_and_no_others(store, whole):
     """Two workers go in the middle, each with calls on their way to it: only those are sent a second time."""
     n_on_way = {}

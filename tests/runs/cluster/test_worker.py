@@ -34,6 +34,7 @@ def served_study(tmp_path, url, monkeypatch, **changes):
     return Study("served", (source,), (formats,), (Part("regex"),), (ModelUse("lab", max_tokens=8),))
 
 
+@pytest.mark.slow
 def test_a_key_is_in_the_environment_of_the_worker_and_in_no_message(store, tmp_path, monkeypatch):
     monkeypatch.setenv("LAB_KEY", KEY)
     on = place(2)
@@ -74,6 +75,7 @@ def test_limits_that_headers_name_are_shared_too():
     assert 30 <= n <= 34
 
 
+@pytest.mark.slow
 def test_the_budget_holds_over_all_workers(store, tmp_path, monkeypatch):
     """Three workers have room for all calls at once, and are sent what the budget bears."""
     monkeypatch.setenv("LAB_KEY", KEY)

@@ -267,6 +267,7 @@ def test_examples_as_turns_go_out_as_messages_and_come_back_as_the_same_prompt(t
         write_variants(other, study, "lm-eval", tmp_path / "l")
 
 
+@pytest.mark.slow
 def test_an_inspect_log_of_turns_comes_back_with_its_failed_call(tmp_path, stores):
     _, other = stores
     prompt = OwnPrompt(template="{{ question }}\n{{ choices }}\nReply:", n_examples=2, as_turns=True)

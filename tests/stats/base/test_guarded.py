@@ -152,6 +152,7 @@ def unequal_items(rng, clusters, rate, correlation, runs=RUNS):
     return (~lost & (rng.random(weights.shape) < chance_of_win)).astype(float) - lost
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("world", [losses_in_clusters, unequal_items])
 @pytest.mark.parametrize("correlation", [0.1, 0.3, 0.5])
 @pytest.mark.parametrize(

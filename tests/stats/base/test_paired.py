@@ -37,6 +37,7 @@ def test_the_p_of_the_source_is_the_continuity_corrected_one():
     assert p["exact"] == pytest.approx(2 * 0.5**33) == pytest.approx(2.33e-10, rel=1e-2)
 
 
+@pytest.mark.slow
 @given(
     st.lists(st.sampled_from([-1.0, 0.0, 0.5, 1.0]), min_size=2, max_size=30),
     st.lists(st.sampled_from([-1.0, 0.0, 0.5, 1.0]), min_size=2, max_size=30),

@@ -14,6 +14,7 @@ from tests import naive
 ROWS = st.lists(st.tuples(st.integers(0, 1), st.integers(0, 4)), min_size=1, max_size=15)
 
 
+@pytest.mark.slow
 @given(ROWS)
 def test_auc_is_the_share_of_pairs_in_the_right_order(rows):
     y, s = zip(*rows, strict=True)

@@ -22,6 +22,7 @@ def test_more_cells_and_fewer_items_need_a_larger_difference():
     assert detectable_difference(40, 6) > detectable_difference(40) > detectable_difference(120)
 
 
+@pytest.mark.slow
 def test_beyond_what_is_drawn_the_difference_shrinks_with_the_root(monkeypatch):
     monkeypatch.setattr(module, "MOST_DRAWN", 150)
     found = detectable_difference.__wrapped__
@@ -36,6 +37,7 @@ def test_a_plan_gives_the_power_of_two_worse_worlds():
     assert f"{100 * low:.0f}% to {100 * high:.0f}% of studies" in flips.plan_sentence(40, 1)
 
 
+@pytest.mark.slow
 def test_what_cannot_be_planned_is_missing_and_said():
     assert math.isnan(power(9, 0.3)) and math.isnan(power(40, LARGEST + 0.1)) and math.isnan(detectable_difference(9))
     assert flips.plan_sentence(9, 1).startswith("9 items read in two ways;")

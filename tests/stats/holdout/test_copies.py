@@ -34,6 +34,7 @@ def vectors_with_copies(share, seed=1):
     return target, retro / np.linalg.norm(retro, axis=1, keepdims=True)
 
 
+@pytest.mark.slow
 def test_a_holdout_of_which_three_in_ten_are_copies_is_found_and_never_equivalent():
     target, retro = vectors_with_copies(0.3)
     near = cross_neighbours(nearest_by_vector(np.vstack([target, retro])), LABELS)
@@ -67,6 +68,7 @@ def copies_at_most(share, seed):
     return cross_neighbours(nearest_by_vector(np.vstack([target, retro])), LABELS, None, seed, 199).at_most
 
 
+@pytest.mark.slow
 def test_what_sameness_leaves_open_stands_in_its_sentence():
     target, retro = vectors_with_copies(0.0)
     near = cross_neighbours(nearest_by_vector(np.vstack([target, retro])), LABELS)
@@ -81,6 +83,7 @@ def test_a_set_none_of_whose_entries_has_a_neighbour_bounds_nothing():
     assert np.isnan(cross_neighbours(np.full(2 * N, -1), LABELS).at_most)
 
 
+@pytest.mark.slow
 def test_light_edits_are_found_by_runs_of_words_and_two_samples_are_not():
     rng = generator(3)
     target = words(rng, N)
@@ -102,6 +105,7 @@ def semantic_of(n, m, rho, templates, paired, seed):
     return semantic(Sets.without_study("made", items[:n], items[n:]), (units, "made"), seed)[0]
 
 
+@pytest.mark.slow
 def test_where_no_two_texts_share_a_run_of_words_no_share_of_them_is_told():
     rng = generator(1)
     texts = words(rng, N)
@@ -114,6 +118,7 @@ def test_where_no_two_texts_share_a_run_of_words_no_share_of_them_is_told():
     assert "and by runs of five words " in told and "nan" not in told
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("n", "m", "n_worlds"),
     [(60, 40, 3), pytest.param(60, 40, 8, marks=pytest.mark.slow), pytest.param(40, 40, 8, marks=pytest.mark.slow)],
@@ -123,6 +128,7 @@ def test_entries_that_name_their_source_are_no_copies_for_it(n, m, n_worlds):
     assert outcomes.count("different") <= 1, outcomes  # it was 8 of 8: each entry lay next to its declared source
 
 
+@pytest.mark.slow
 def test_families_are_relabelled_whole_and_are_no_neighbours_of_themselves():
     families = np.repeat(np.arange(60), 5)
     labels = np.repeat([0, 1], 150)
@@ -160,6 +166,7 @@ def test_families_that_cannot_change_sides_are_compared_by_their_first_entries()
     assert compared_rows(np.repeat([0, 1], 40), np.tile(np.arange(40), 2)).all()  # source pairs swap
 
 
+@pytest.mark.slow
 def test_twins_within_a_set_lower_no_bound_on_copies():
     """By nearest neighbours alone the bound lies below the truth in nine worlds of ten."""
     labels, too_low = np.repeat([0, 1], 100), {"twins as neighbours": 0, "twins apart": 0}

@@ -23,6 +23,7 @@ def test_a_plan_is_the_fewest_that_reach_its_power():
     assert equivalence_power(0.4, 0.2, int(plan.n / 1.05)) < 0.8
 
 
+@pytest.mark.slow
 def test_where_the_approximation_promised_power_and_the_rule_has_none():
     # 17 entries a set at .99 and 10 points: the approximation says .80
     assert equivalence_power(0.99, 0.1, 17) == 0.0

@@ -192,6 +192,7 @@ def test_a_difference_is_decided_by_holm_over_the_tests_of_the_page():
     assert verdict.as_family([close])[0].state == "different"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("right", range(0, 41, 2))
 def test_a_difference_is_shown_by_the_test_where_its_interval_shows_it(right):
     # 1 v 6 of 40: z said p = .048 beside Newcombe's interval, which held 0

@@ -340,6 +340,7 @@ def test_a_gap_is_what_the_benchmark_loses_more_in_points(design):
     assert breaks == pytest.approx(1) and fixes == design.fixes
 
 
+@pytest.mark.slow
 def test_where_the_control_gains_more_than_the_benchmark_can_the_gap_begins_there():
     design = GapDesign((80, 120), (0.96, 0.67), 0.02, 0.3)
     assert design.least == pytest.approx(0.0456) and design.rates(design.least) == pytest.approx((0, 1))
@@ -359,6 +360,7 @@ def test_without_a_gap_the_rule_fires_as_rarely_as_it_promises(design):
     assert 0.1 < found < 0.3 and rule_power(design, found) >= 0.7
 
 
+@pytest.mark.slow
 def test_what_cannot_be_found_is_not_a_number():
     assert math.isnan(detectable_gap(GapDesign((9, 500), (0.7, 0.7), 0.1, 0.1)))
     assert math.isnan(detectable_gap(GapDesign((15, 15), (0.2, 0.2), 0.1, 0.1), n_runs=40))

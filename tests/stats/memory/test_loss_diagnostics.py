@@ -97,6 +97,7 @@ def test_stratified_and_weighted_p_values_repair_what_length_breaks():
     assert pooled > 0.014 and stratified < 0.012 and weighted < 0.012
 
 
+@pytest.mark.slow
 def test_a_diagnosis_takes_items_and_controls_of_unequal_number_apart(monkeypatch):
     # It looks at no p of the classifier, so 19 of its 199 permutations are enough.
     few = functools.partial(diagnostics.exchangeability, m=19)

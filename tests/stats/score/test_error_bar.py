@@ -195,6 +195,7 @@ def test_unequal_reruns_keep_their_own_weight():
 # Advice on the next call, against an equal split.
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("n_calls", [300, pytest.param(3000, marks=pytest.mark.slow)])
 def test_advice_is_never_worse_than_an_equal_split(n_calls):
     worse, better, n_gain = [], 0, 0

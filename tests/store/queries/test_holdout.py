@@ -40,6 +40,7 @@ def test_studies_with_items_of_both_roles_are_found(store):
     assert [(row["study_id"], row["n_target"], row["n_retro"]) for row in found] == [(STUDY.study_id, 24, 24)]
 
 
+@pytest.mark.slow
 def test_items_of_a_role_come_back_as_they_were_and_those_set_aside_only_under_a_lock(store):
     from flipcore.datasets import load
 

@@ -71,6 +71,7 @@ def plain(made) -> str:
         return repr({name: getattr(made, name) for name in vars(made)} if hasattr(made, "__dict__") else made)
 
 
+@pytest.mark.slow
 def test_rows_are_those_of_the_join_in_the_study_s_order(run):
     store, study_id = run
     frame, joined = studies.readouts(store, study_id), store.frame(JOINED)
@@ -85,6 +86,7 @@ def test_rows_are_those_of_the_join_in_the_study_s_order(run):
     assert {True, False, None} == set(frame["is_correct"])
 
 
+@pytest.mark.slow
 def test_all_and_harmless_readouts_of_one_look_are_those_of_two(run):
     store, study_id = run
     everything, harmless = all_and_harmless(store, study_id, sight(store, study_id, None), "standing")
@@ -92,6 +94,7 @@ def test_all_and_harmless_readouts_of_one_look_are_those_of_two(run):
     pd.testing.assert_frame_equal(harmless, studies.readouts(store, study_id))
 
 
+@pytest.mark.slow
 def test_categories_stand_as_their_texts_are_sorted(run):
     store, study_id = run
     for name in TEXTS:
@@ -112,6 +115,7 @@ def test_a_study_without_readouts_has_the_same_columns(run):
     assert (len(frame), tuple(frame.columns)) == (0, COLUMNS)
 
 
+@pytest.mark.slow
 def test_every_statistic_is_that_of_the_texts(run):
     store, study_id = run
     frame = studies.readouts(store, study_id)

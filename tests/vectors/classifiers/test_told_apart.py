@@ -24,6 +24,7 @@ def rewritten(items, change):
     return [entry(f"r{i}", change(item.question), dataset="retro", source_id=item.item_id) for i, item in enumerate(items)]
 
 
+@pytest.mark.slow
 def test_sets_with_words_of_their_own_are_told_apart():
     found = told_apart(topical("animals", 20), topical("numbers", 20), m=19)
     assert found.cross_validation.balanced.value > 0.95 and found.cross_validation.p == 0.05
@@ -52,6 +53,7 @@ def test_a_habit_of_the_rewriter_is_found_within_pairs():
     assert found.cross_validation.p == 0.01 and found.cross_validation.balanced.value > 0.6
 
 
+@pytest.mark.slow
 def test_fewer_retro_entries_than_targets_compare_the_pairs_alone():
     target = random_entries(60, 4)
     found = told_apart(target, rewritten(target[:25], str.upper), m=19)
@@ -79,11 +81,13 @@ def test_a_small_set_is_found_among_a_large_one():
     assert found.cross_validation.p == 1 / 40 and found.cross_validation.balanced.value > 0.7
 
 
+@pytest.mark.slow
 def test_the_same_seed_gives_the_same_result():
     first, again = (told_apart(random_entries(30, 1), random_entries(30, 2), m=9, seed=4) for _ in range(2))
     assert first == again
 
 
+@pytest.mark.slow
 def test_embeddings_are_read_row_by_row():
     target, retro = random_entries(30, 1), random_entries(30, 2)
     rows = np.concatenate([np.tile([1.0, 0.1], (30, 1)), np.tile([0.1, 1.0], (30, 1))])
