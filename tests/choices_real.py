@@ -10,7 +10,8 @@ from itertools import combinations, pairwise
 
 import numpy as np
 
-from flipcore.claims.choices import Decision, moves_claim, survives_claim
+from flipcore.claims.choices import moves_claim, survives_claim
+from flipcore.claims.decisions import Decision
 from flipcore.stats.choices.choice import selected
 from flipcore.stats.choices.counting import count
 from flipcore.stats.choices.curve import Curve, State

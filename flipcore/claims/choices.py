@@ -8,11 +8,11 @@ shows it, so its p is the largest of theirs (intersection-union).
 import math
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from flipcore.claims.claim import Assertion, Claim, description
-from flipcore.stats.base.estimate import number_text, p_text, percent_text
+from flipcore.claims.decisions import Decision
+from flipcore.stats.base.estimate import number_text, p_text
 from flipcore.stats.base.guarded import CLUSTERS_LIKE_SEEN
 from flipcore.stats.choices.choice import Choice, Option
 from flipcore.stats.choices.curve import Curve, Effect, State
@@ -53,51 +53,6 @@ AFTER, BEFORE = "Chosen after seeing the answers.", "Chosen before anybody saw t
 LEAST_OPEN = 0.5  # of the specifications, for anything to be said
 
 
-@dataclass(frozen=True)
-class Decision:
-    """A decision in words: `first` scores higher than `second` by the margin, or, without a
-    second, above the bar. `margin` is a share, also of a bar."""
-
-    first: str
-    second: str = ""
-    margin: float = 0.0
-
-    @property
-    def is_bar(self) -> bool:
-        return not self.second
-
-    def numbers(self, low: float, high: float) -> str:
-        """Return "by 0.4 to 1.1 points", or "43 to 48%"."""
-        if self.is_bar:
-            ends = [number_text(100 * x, 0) for x in (low, high)]
-            return f"{ends[0]}%" if ends[0] == ends[1] else f"{ends[0]} to {ends[1]}%"
-        ends = [number_text(100 * x, 1) for x in (low, high)]
-        return f"by {ends[0] if ends[0] == ends[1] else ' to '.join(ends)} points"
-
-    def holds(self, *, above: bool = True) -> str:
-        """Return the sentence that is asserted, without its end."""
-        if self.is_bar:
-            return f"{self.first} scores {'above' if above else 'below'} {self._bar}"
-        by = f"more than {number_text(100 * self.margin, 1)} points " if self.margin else ""
-        if above:
-            return f"{self.first} scores {by}higher than {self.second}"
-        if self.margin:
-            return f"{self.first} does not score {by}higher than {self.second}"
-        return f"{self.first} scores lower than {self.second}"
-
-    def leads(self, n: str) -> str:
-        """Return "It leads in 32 of 48"."""
-        if self.is_bar:
-            return f"It scores above {self._bar} in {n}"
-        by = f" by more than {number_text(100 * self.margin, 1)} points" if self.margin else ""
-        return f"It leads{by} in {n}"
-
-    @property
-    def _bar(self) -> str:
-        digits = 0 if math.isclose(100 * self.margin, round(100 * self.margin)) else 1
-        return percent_text(self.margin, digits)
-
-
 def survives_claim(
     curve: Curve, decision: Decision, level: float = 0.95, *, is_locked: bool = False
 ) -> Claim:
@@ -128,7 +83,12 @@ def survives_claim(
     p = curve.p_survives(margin, below=below)
     numbers |= {"p": p, "lowest": low, "highest": high}
     if n_shown == shares.n_open and p <= (1 - level) / 2 + 1e-12:
-        sentence = _survives(decision, ways, shares.n_open, low, high, below=below)
+        sentence = decision.survives(ways, low, high, below=below)
+        if shares.n_open == 1:
+            others = "no other way of counting is open"
+            if curve.is_open.sum() > 1:
+                others = f"all {int(curve.is_open.sum()):,} ways of counting say the same"
+            sentence = f"{decision.holds(above=not below)}; {others}."
         detail = f"Largest p of all ways: {p_text(p)} (one-sided). {detail}"
         numbers |= {"below": below}
         return Claim(SURVIVES, SURVIVED, sentence, asserted=True, detail=detail, numbers=numbers)
@@ -156,20 +116,19 @@ def moves_claim(curve: Curve, decision: Decision, level: float = 0.95) -> Claim:
     n_options = len(curve.effects)
     detail = f"Over {curve.n_coarse:,} units, the coarsest that a choice leaves out"
     detail += f"; p corrected for {count_of(n_options, 'option')} (Holm)."
-    subject = "the score" if decision.is_bar else "the lead"
     numbers = {effect.name: effect.change for effect in curve.effects}
     if not movers:
         n_untold = sum(math.isnan(effect.p) for effect in curve.effects)
-        sentence = f"No choice moves {subject} by more than chance."
+        sentence = f"No choice moves {decision.subject} by more than chance."
         if n_untold == n_options:
-            sentence = f"Too few units differ to say whether a choice moves {subject}."
+            sentence = f"Too few units differ to say whether a choice moves {decision.subject}."
         elif n_untold:
             sentence += f" For {count_of(n_untold, 'option')} too few units differ to say."
         return Claim(MOVES, NOT_MOVED, sentence, detail=detail, numbers=numbers)
     named = [f"{_option_words(mover)} ({_change(mover)})" for mover in movers[:3]]
     more = f", and {len(movers) - 3} more" if len(movers) > 3 else ""
     verb = "moves" if len(movers) == 1 else "move"
-    sentence = f"More than chance {verb} {subject}: {'; '.join(named)}{more}."
+    sentence = f"More than chance {verb} {decision.subject}: {'; '.join(named)}{more}."
     sentence = f"{_depends(curve, decision, movers[0])}{sentence}"
     return Claim(MOVES, MOVED, sentence, asserted=True, detail=detail, numbers=numbers)
 
@@ -191,21 +150,6 @@ def _change(effect: Effect) -> str:
     return f"{number_text(100 * effect.change.value, 1, sign=True)} points"
 
 
-def _survives(
-    decision: Decision, ways: str, n: int, low: float, high: float, *, below: bool
-) -> str:
-    if n == 1:
-        return f"{decision.holds(above=not below)}; no other way of counting is open."
-    if decision.is_bar:
-        where = f"in each of {ways}: {decision.numbers(low, high)}"
-        return f"{decision.holds(above=not below)} {where}."
-    chosen = f"{decision.holds(above=not below)}, whichever of these {ways} is chosen"
-    if below and decision.margin:
-        return f"{chosen}."
-    ends = (-high, -low) if below else (low, high)
-    return f"{chosen}: {decision.numbers(*ends)}."
-
-
 def _direction(
     curve: Curve,
     decision: Decision,
@@ -218,17 +162,7 @@ def _direction(
 ) -> str:
     states = curve.states(level, decision.margin)
     shown = [place for place in curve.ways.first if states[place] in (State.SHOWN, State.AGAINST)]
-    all_ways = f"all {ways}"
-    if decision.is_bar:
-        side = "below" if below else "above"
-        start = f"{decision.first} scores {side} {percent_text(decision.margin)} in {all_ways}"
-        start += f", {decision.numbers(low, high)}"
-    elif below and decision.margin:
-        start = f"{decision.holds(above=False)} in any of {ways}"
-    else:
-        leader = decision.second if below else decision.first
-        ends = (-high, -low) if below else (low, high)
-        start = f"{leader} leads in {all_ways}, {decision.numbers(*ends)}"
+    start = decision.in_all(ways, low, high, below=below)
     if len(shown) == len(curve.ways.first) - int((~curve.is_open[curve.ways.first]).sum()):
         units = count_of(curve.n_coarse, "unit")
         return f"{start}; all show it, but not over the {units} that a choice leaves out whole."
@@ -248,30 +182,24 @@ def _common(curve: Curve, places: Sequence[int]) -> str:
 
 def _falls(curve: Curve, decision: Decision, level: float) -> str:
     shares = curve.shares(level, decision.margin)
-    lead = f"{decision.first} is not safely above {percent_text(decision.margin)}."
-    if not decision.is_bar:
-        ahead = "ahead of" if not decision.margin else "far enough ahead of"
-        lead = f"{decision.first} is not safely {ahead} {decision.second}."
     counted = f"{shares.n_ahead} of {count_of(shares.n_open, 'defensible way')} of counting"
     by_chance = f"in {shares.n_shown} by more than chance" if shares.n_shown else ""
     by_chance = by_chance or "in none by more than chance"
-    return f"{lead} {decision.leads(counted)}, {by_chance}. {_where_it_turns(curve, decision)}"
+    turn = _where_it_turns(curve, decision)
+    return f"{decision.doubt} {decision.leads(counted)}, {by_chance}. {turn}".rstrip()
 
 
 def _where_it_turns(curve: Curve, decision: Decision) -> str:
     """Say where the direction turns: "only where" of all such ways, else at the nearest one."""
     gaps = (curve.estimate - decision.margin).round(12)
     if gaps[0] == 0:
-        return f"As declared {_level(decision, 'it is', 'they are')}."
+        return f"As declared {decision.level}."
     turn = curve.turns(decision.margin)
     if not turn.specifications:
         return ""
+    start = decision.turn(above=bool(gaps[0] < 0))
     if gaps[turn.specifications[0]] == 0:
-        start = _level(decision, "It is", "They are")
-    elif decision.is_bar:
-        start = "It rises above it" if gaps[0] < 0 else "It falls below it"
-    else:
-        start = "It leads" if gaps[0] < 0 else "It falls behind"
+        start = f"{decision.level[:1].upper()}{decision.level[1:]}"
     common = _shared_changes(curve, turn.all_turned)
     place = "only where"
     if not common:
@@ -284,13 +212,6 @@ def _where_it_turns(curve: Curve, decision: Decision) -> str:
             more = _changed(curve, turn.specifications, n_more)
         words = " and ".join(filter(None, (words, more)))
     return f"{start} {place} {words}."
-
-
-def _level(decision: Decision, it_is: str, they_are: str) -> str:
-    """Return "they are level" of a lead, "it is just the bar" of a score."""
-    if decision.is_bar:
-        return f"{it_is} just the bar"
-    return f"{it_is} just the margin ahead" if decision.margin else f"{they_are} level"
 
 
 def _changed(curve: Curve, specifications: Sequence[int], n: int) -> str:

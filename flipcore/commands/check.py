@@ -7,6 +7,7 @@ import re
 import sys
 import tomllib
 from contextlib import ExitStack
+from dataclasses import replace
 from pathlib import Path
 
 from flipcore.commands.opening import add_map, admit_folders_of
@@ -49,6 +50,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="TOML with any of margin, old-model and new-model; options come before it",
     )
     parser.add_argument(
+        "--every-choice",
+        action="store_true",
+        help="also say whether it holds in every defensible way of counting; the exit code stays",
+    )
+    parser.add_argument(
         "--json",
         metavar="OUT",
         help="machine-readable, to a file (- prints it in place of the text)",
@@ -59,6 +65,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def act(options: argparse.Namespace) -> int:
     """Print the verdict and return its exit code. Raises BadInput where nothing can be judged."""
+    from flipcore.reports.choices import loss_claims
     from flipcore.reports.regression import Run, regression_check
 
     settings = _settings(options)
@@ -81,6 +88,8 @@ def act(options: argparse.Namespace) -> int:
             )
             runs.append(Run(store, store_logs(log_survey, store, is_checked=False), model))
         check = regression_check(runs[0], runs[1], margin=margin, in_points=in_points)
+        if options.every_choice:
+            check = replace(check, every_choice=loss_claims(runs[0], runs[1], check))
     as_json = json.dumps(check.as_dict(), indent=2, ensure_ascii=False)
     print(as_json if options.json == "-" else check.text())
     for out, text in (

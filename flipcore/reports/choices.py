@@ -8,21 +8,24 @@ import pandas as pd
 
 from flipcore.annotation.key_review import OTHER, key_reviews
 from flipcore.claims import choices as claims
-from flipcore.claims.choices import Decision
-from flipcore.claims.claim import Claim
+from flipcore.claims.claim import Claim, description
+from flipcore.claims.decisions import Decision, Loss
 from flipcore.core.errors import BadInput
 from flipcore.core.records import BASE
 from flipcore.extractors import EXTRACTORS, title_of
 from flipcore.reports.answer import LEVEL, Answer, Question
 from flipcore.reports.ranking import roles_of
+from flipcore.reports.regression import RegressionCheck, Run
 from flipcore.reports.rows import Row, claim_fields, plain
-from flipcore.reports.whole_study import WholeStudy
+from flipcore.reports.whole_study import WholeStudy, whole_study
 from flipcore.stats.base.estimate import Estimate, without_interval
 from flipcore.stats.choices.choice import Choice, ChoiceClass, selected
 from flipcore.stats.choices.counting import count
 from flipcore.stats.choices.curve import Curve
+from flipcore.stats.choices.losses import loss_curve
 from flipcore.stats.choices.readouts import AnswerMaterial, ItemFacts, answers_of, material_of
 from flipcore.stats.flips.decomposition import default_reference
+from flipcore.stats.score.regression import ERROR
 from flipcore.store.judgements import ANSWER, KEY_VERDICTS
 from flipcore.store.queries import judgements, review, studies
 from flipcore.store.queries.locks import locks
@@ -32,6 +35,7 @@ BACKWARDS = "judge_backwards"
 _WRITTEN = frozenset({"generate"})
 
 
+NEW_RUN, OLD_RUN = "The new run", "the old run"
 STORED = "choices"  # among the settings of a lock
 SCORES_ALONE = (
     "Scores came without outputs, so only reruns, repeated questions, weights and categories can "
@@ -237,7 +241,14 @@ def choices_material(
     """
     frame = study.frame
     role = role or next(iter(roles_of(frame)), "")
-    frame = frame[(frame["role"] == role) & frame["is_correct"].notna()]
+    return _material(study, frame[frame["role"] == role], models, reference)
+
+
+def _material(
+    study: WholeStudy, frame: pd.DataFrame, models: Sequence[str], reference: str = ""
+) -> AnswerMaterial:
+    """Return the material of readouts of one role; all else is known of them by `study`."""
+    frame = frame[frame["is_correct"].notna()]
     asked_models = list(dict.fromkeys(frame["model"].astype(str)))
     for model in models:
         if model not in asked_models:
@@ -259,6 +270,31 @@ def choices_material(
         titles=titles,
         has_outputs=studies.has_outputs(study.store, study.study_id),
     )
+
+
+def loss_claims(old: Run, new: Run, check: RegressionCheck) -> dict[str, Claim]:
+    """Say of each task of a check whether the new run loses less than the margin in every way of
+    counting, at the check's own error rate on each side."""
+    study = whole_study(new.store, new.study_id)
+    sides = ((check.new, study), (check.old, whole_study(old.store, old.study_id)))
+    frames = []
+    for run_name, (model, run_study) in zip((NEW_RUN, OLD_RUN), sides, strict=True):
+        frame = run_study.frame
+        frames.append(frame[frame["model"] == model].assign(model=run_name))
+    both = pd.concat(frames, ignore_index=True)
+    decision = Loss(NEW_RUN, OLD_RUN, -check.margin)
+    by_task = {}
+    for task in check.tasks:
+        items = task.reading.table.by_item.dropna().index
+        part = both[both["item_id"].astype(str).isin(items)]
+        try:
+            material = _material(study, part, [NEW_RUN, OLD_RUN], task.reading.extractor)
+        except BadInput:
+            by_task[task.task] = description("Every choice needs answers that are right or wrong.")
+            continue
+        curve = loss_curve(material, check.margin)
+        by_task[task.task] = claims.survives_claim(curve, decision, 1 - 2 * ERROR)
+    return by_task
 
 
 def _reads_as(name: str, reference: str) -> bool:

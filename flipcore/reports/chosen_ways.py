@@ -6,7 +6,7 @@ from urllib.parse import unquote
 
 import numpy as np
 
-from flipcore.claims.choices import Decision
+from flipcore.claims.decisions import Decision
 from flipcore.core.records import BASE, IDENTITY
 from flipcore.reports.browser_data.every_choice import start_of
 from flipcore.reports.choices import ChoicesReport

@@ -3,7 +3,7 @@ changed, and what decides it."""
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import chain
 from typing import Any
@@ -17,7 +17,7 @@ from flipcore.claims.regression import Names, loss_claim, verdict_claim, why_not
 from flipcore.core.errors import BadInput
 from flipcore.core.study import Study
 from flipcore.extractors import EXTRACTORS, title_of
-from flipcore.reports.rows import plain
+from flipcore.reports.rows import claim_fields, plain
 from flipcore.stats.base.estimate import number_text
 from flipcore.stats.flips.decomposition import default_reference
 from flipcore.stats.score import regression
@@ -195,7 +195,8 @@ def change_text(loss: Loss) -> str:
 
 @dataclass(frozen=True, eq=False)
 class RegressionCheck:
-    """All tasks together. `missing` are tasks only in the old run, `added` only in the new."""
+    """All tasks together. `missing` are tasks only in the old run, `added` only in the new.
+    `every_choice`, by task, says beside the verdict whether it holds in every way of counting."""
 
     tasks: tuple[TaskCheck, ...]
     bounds: Bounds
@@ -204,6 +205,7 @@ class RegressionCheck:
     new: str
     missing: tuple[str, ...] = ()
     added: tuple[str, ...] = ()
+    every_choice: Mapping[str, Claim] = field(default_factory=dict)
 
     @property
     def outcome(self) -> str:
@@ -279,12 +281,18 @@ class RegressionCheck:
         if self.verdict.detail:
             yield self.verdict.detail
 
+    def notes_on(self, task: TaskCheck) -> Iterator[str]:
+        """Notes on one task, every choice the last."""
+        yield from task.notes()
+        if claim := self.every_choice.get(task.task):
+            yield f"{claim.text} {claim.detail}".rstrip()
+
     def text(self) -> str:
         lines = [self.headline, *(f"  {note}" for note in self.notes())]
         if self.mean_sentence:
             lines.append(self.mean_sentence)
         for task in self.tasks:
-            lines += [task.sentence, *(f"  {note}" for note in task.notes())]
+            lines += [task.sentence, *(f"  {note}" for note in self.notes_on(task))]
             if losers := task.reading.losers:
                 more = " …" if len(losers) > N_NAMED else ""
                 lines.append(f"  Fell: {', '.join(losers[:N_NAMED])}{more}")
@@ -308,7 +316,7 @@ class RegressionCheck:
             undecided = f"{_WORD[UNDECIDED]} | 0 | missing from the new run"
             lines.append(f"| {_cell(name)} | {undecided} | | |")
         for task in self.tasks:
-            lines += ["", f"**{task.task}**", "", *(f"- {note}" for note in task.notes())]
+            lines += ["", f"**{task.task}**", "", *(f"- {note}" for note in self.notes_on(task))]
             if losers := task.reading.losers:
                 listed = "".join(f"- `{item}`\n" for item in losers)
                 title = f"{count_of(len(losers), 'item')} that fell"
@@ -357,9 +365,11 @@ class RegressionCheck:
                 "at_best": _numbers(task.best),
                 "n_absent": task.reading.table.n_absent,
                 "fell": list(task.reading.losers),
-                "notes": list(task.notes()),
+                "notes": list(self.notes_on(task)),
                 "other_readers": by_others,
             }
+            if claim := self.every_choice.get(task.task):
+                row["every_choice"] = claim_fields(claim)
             tasks.append(row)
         return {
             "outcome": self.outcome,

@@ -5,7 +5,8 @@ import itertools
 import numpy as np
 import pytest
 
-from flipcore.claims.choices import Decision, survives_claim
+from flipcore.claims.choices import survives_claim
+from flipcore.claims.decisions import Decision
 from flipcore.reports.browser_data import every_choice
 from flipcore.reports.choices import ChoicesReport
 from flipcore.stats.choices.choice import Choice, ChoiceClass, Option, selected

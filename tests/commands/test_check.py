@@ -51,6 +51,25 @@ def test_the_verdict_is_the_exit_code(folder, capsys, n_new, code, word):
 
 
 @pytest.mark.slow
+def test_every_choice_says_whether_the_verdict_holds_and_keeps_the_exit_code(folder, capsys):
+    old, new = run_of(folder, "old", 110, n=149), run_of(folder, "new", 70, n=149)
+    for later, code, words in (
+        (old, 0, "The new run does not lose 2 points or more against the old run; all 2 ways of counting say the same."),
+        (new, 1, "The new run loses more than 2 points against the old run; all 2 ways of counting say the same."),
+    ):
+        assert command.main(["check", old, later, "--margin", "2pp", "--every-choice", "--json", "out.json"]) == code
+        assert f"\n  {words} Largest p of all ways: p " in capsys.readouterr()[0]
+        (task,) = json.loads((folder / "out.json").read_text())["tasks"]
+        assert task["every_choice"]["outcome"] == "survives"
+    # .98 ** 148 > .05: what the check leaves open no other test decides.
+    few = run_of(folder, "few", 110, n=148)
+    assert command.main(["check", few, few, "--margin", "2pp", "--every-choice"]) == 2
+    assert "; none by more than chance." in capsys.readouterr()[0]
+    command.main(["check", old, new, "--margin", "2pp"])
+    assert "whichever" not in capsys.readouterr()[0]
+
+
+@pytest.mark.slow
 def test_errors_end_with_three_whatever_they_are(folder, capsys):
     old = run_of(folder, "old", 20, n=30)
     other = run_of(folder, "other", 20, n=30)

@@ -10,7 +10,8 @@ import pytest
 
 from flipcore import __main__ as command
 from flipcore.api import study_in_memory
-from flipcore.claims.choices import AFTER, BEFORE, Decision, moves_claim, survives_claim
+from flipcore.claims.choices import AFTER, BEFORE, moves_claim, survives_claim
+from flipcore.claims.decisions import Decision
 from flipcore.core.errors import BadInput
 from flipcore.reports.choices import SCORES_ALONE, STORED, choices_report, stored_choices
 from flipcore.stats.choices.choice import Choice, ChoiceClass, Option

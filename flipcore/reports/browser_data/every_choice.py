@@ -15,8 +15,9 @@ from urllib.parse import quote, unquote
 
 import numpy as np
 
-from flipcore.claims.choices import Decision, moves_claim, survives_claim
+from flipcore.claims.choices import moves_claim, survives_claim
 from flipcore.claims.claim import Claim
+from flipcore.claims.decisions import Decision
 from flipcore.reports.browser_data.board import Board, Control, Headline, Row, level_control, packed
 from flipcore.reports.choices import ChoicesReport
 from flipcore.stats.base.estimate import Estimate, level_text, number_text
@@ -67,9 +68,9 @@ def board(report: ChoicesReport, sent: Curve, view: View) -> Board:
         "reasons": reasons,
         "scale": scale,
         "ticks": ticks,
-        "ahead": decision.first,
-        "behind": decision.second,
-        "words": ["above", "below"] if decision.is_bar else ["ahead", "ahead"],
+        "ahead": decision.sides[0],
+        "behind": decision.sides[1],
+        "words": list(decision.side_words),
         "sentences": list(sentences),
         "places": _integers(np.array(places), "<u2"),
         "choices": shown,

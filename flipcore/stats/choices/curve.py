@@ -32,6 +32,16 @@ class SideTest(Protocol):
         """Return one-sided p."""
 
 
+class EveryTest(Protocol):
+    """Tests of every specification."""
+
+    def limits(self, alpha: float) -> tuple[np.ndarray, np.ndarray]:
+        """Return one-sided lower and upper limits."""
+
+    def p(self, null: float, *, below: bool = False) -> np.ndarray:
+        """Return one-sided p."""
+
+
 @dataclass(frozen=True, eq=False)
 class Tests:
     """Tests of every specification: its limits at a one-sided alpha, and its p.
@@ -137,8 +147,8 @@ class Curve:
     n_units: np.ndarray
     n_items: np.ndarray
     closed: tuple[str, ...]
-    tests: Tests
-    coarse_tests: Tests
+    tests: EveryTest
+    coarse_tests: EveryTest
     n_coarse: int
     effects: tuple[Effect, ...]
     bounds: tuple[float, float]

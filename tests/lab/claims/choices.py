@@ -10,7 +10,8 @@ from dataclasses import replace
 
 import numpy as np
 
-from flipcore.claims.choices import MOVES, SURVIVES, Decision, moves_claim, survives_claim
+from flipcore.claims.choices import MOVES, SURVIVES, moves_claim, survives_claim
+from flipcore.claims.decisions import Decision
 from flipcore.stats.base.guarded import guarded_t
 from flipcore.stats.base.intervals import SIGNED
 from flipcore.stats.choices.choice import selected

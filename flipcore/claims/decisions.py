@@ -1,0 +1,209 @@
+"""Decisions in words: a lead, a first rank, a bar, a loss between two runs, and whose flips are.
+
+A decision is true where an estimate passes its margin; its sentences are those of one kind.
+"""
+
+import math
+from dataclasses import dataclass
+
+from flipcore.stats.base.estimate import number_text, percent_text
+
+EVERY_OTHER, ANOTHER = "every other model", "another model"
+
+
+def _range(low: float, high: float, digits: int) -> str:
+    ends = [number_text(100 * x, digits) for x in (low, high)]
+    return ends[0] if ends[0] == ends[1] else " to ".join(ends)
+
+
+@dataclass(frozen=True)
+class Decision:
+    """`first` scores higher than `second` by the margin, or, without a second, above the bar.
+
+    `second` may be `EVERY_OTHER`. `margin` is a share, also of a bar.
+    """
+
+    first: str
+    second: str = ""
+    margin: float = 0.0
+
+    @property
+    def is_bar(self) -> bool:
+        return not self.second
+
+    @property
+    def subject(self) -> str:
+        """The name of the estimate."""
+        return "the score" if self.is_bar else "the lead"
+
+    @property
+    def sides(self) -> tuple[str, str]:
+        """Who is ahead above the margin, and below it."""
+        return self.first, ANOTHER if self.second == EVERY_OTHER else self.second
+
+    @property
+    def side_words(self) -> tuple[str, str]:
+        """The words of both sides beside a picture: "ahead", or "above" and "below" a bar."""
+        return ("above", "below") if self.is_bar else ("ahead", "ahead")
+
+    def numbers(self, low: float, high: float) -> str:
+        """Return "by 0.4 to 1.1 points", or "43 to 48%"."""
+        return f"{_range(low, high, 0)}%" if self.is_bar else f"by {_range(low, high, 1)} points"
+
+    def holds(self, *, above: bool = True) -> str:
+        """Return the sentence that is asserted, without its end."""
+        if self.is_bar:
+            return f"{self.first} scores {'above' if above else 'below'} {self._bar}"
+        if not above and not self.margin:
+            return f"{self.first} scores lower than {self.sides[1]}"
+        verb = "scores" if above else "does not score"
+        return f"{self.first} {verb} {self._by}higher than {self.second}"
+
+    def survives(self, ways: str, low: float, high: float, *, below: bool) -> str:
+        """Return the sentence of a decision that each of several ways shows."""
+        if self.is_bar:
+            return f"{self.holds(above=not below)} in each of {ways}: {self.numbers(low, high)}."
+        chosen = f"{self.holds(above=not below)}, whichever of these {ways} is chosen"
+        if below and self.margin:
+            return f"{chosen}."
+        return f"{chosen}: {self.numbers(*((-high, -low) if below else (low, high)))}."
+
+    def in_all(self, ways: str, low: float, high: float, *, below: bool) -> str:
+        """Return the direction that all ways have, without its end."""
+        if self.is_bar:
+            return f"{self.holds(above=not below)} in all {ways}, {self.numbers(low, high)}"
+        if below and self.margin:
+            return f"{self.holds(above=False)} in any of {ways}"
+        ends = (-high, -low) if below else (low, high)
+        return f"{self.sides[below]} leads in all {ways}, {self.numbers(*ends)}"
+
+    @property
+    def doubt(self) -> str:
+        """The sentence where ways differ in their direction."""
+        if self.is_bar:
+            return f"{self.first} is not safely above {percent_text(self.margin)}."
+        ahead = "far enough ahead of" if self.margin else "ahead of"
+        return f"{self.first} is not safely {ahead} {self.second}."
+
+    def leads(self, n: str) -> str:
+        """Return "It leads in 32 of 48"."""
+        if self.is_bar:
+            return f"It scores above {self._bar} in {n}"
+        by = f" by {self._by.rstrip()}" if self.margin else ""
+        return f"It leads{by} in {n}"
+
+    def turn(self, *, above: bool) -> str:
+        """Return "It falls behind", to be followed by "only where"."""
+        if self.is_bar:
+            return "It rises above it" if above else "It falls below it"
+        return "It leads" if above else "It falls behind"
+
+    @property
+    def level(self) -> str:
+        """The words of an estimate that is just the margin."""
+        if self.is_bar:
+            return "it is just the bar"
+        return "it is just the margin ahead" if self.margin else "they are level"
+
+    @property
+    def _by(self) -> str:
+        return f"more than {number_text(100 * self.margin, 1)} points " if self.margin else ""
+
+    @property
+    def _bar(self) -> str:
+        digits = 0 if math.isclose(100 * self.margin, round(100 * self.margin)) else 1
+        return percent_text(self.margin, digits)
+
+
+class Loss(Decision):
+    """The new run `first` does not lose against the old run `second`: its lead is above the margin,
+    which is 0 less the loss that is accepted."""
+
+    @property
+    def subject(self) -> str:
+        return "the change"
+
+    def numbers(self, low: float, high: float) -> str:
+        ends = [number_text(100 * x, 1, sign=True) for x in (low, high)]
+        return f"a change of {ends[0] if ends[0] == ends[1] else ' to '.join(ends)} points"
+
+    def holds(self, *, above: bool = True) -> str:
+        if above:
+            return f"{self.first} does not lose {self._loss} or more against {self.second}"
+        return f"{self.first} loses more than {self._loss} against {self.second}"
+
+    def survives(self, ways: str, low: float, high: float, *, below: bool) -> str:
+        start = f"{self.holds(above=not below)}, whichever of {ways} is chosen"
+        return f"{start}: {self.numbers(low, high)}."
+
+    def in_all(self, ways: str, low: float, high: float, *, below: bool) -> str:
+        side = "more" if below else "less"
+        start = f"{self.first} loses {side} than {self._loss} in all {ways}"
+        return f"{start}, {self.numbers(low, high)}"
+
+    @property
+    def doubt(self) -> str:
+        return f"{self.first} is not safely within {self._loss} of {self.second}."
+
+    def leads(self, n: str) -> str:
+        return f"It loses less than {self._loss} in {n}"
+
+    def turn(self, *, above: bool) -> str:
+        return "It loses less" if above else "It loses more"
+
+    @property
+    def level(self) -> str:
+        return "it loses just the margin"
+
+    @property
+    def _loss(self) -> str:
+        points = number_text(-100 * self.margin, 1).removesuffix(".0")
+        return f"{points} {'point' if points == '1' else 'points'}"
+
+
+class Flips(Decision):
+    """Flips by `first`, a change, are mostly those of the extractor `second`: more pairs flip under
+    it alone than under both it and the reference, by the margin."""
+
+    @property
+    def subject(self) -> str:
+        return "the difference"
+
+    @property
+    def sides(self) -> tuple[str, str]:
+        return "mostly the extractor's", "mostly the model's"
+
+    @property
+    def side_words(self) -> tuple[str, str]:
+        return "in", "in"
+
+    def holds(self, *, above: bool = True) -> str:
+        by = f", by {self._by.rstrip()}" if self.margin else ""
+        is_mostly = "are mostly" if above else "are not mostly"
+        return f"Flips by {self.first} {is_mostly} those of the extractor {self.second}{by}"
+
+    def survives(self, ways: str, low: float, high: float, *, below: bool) -> str:
+        ends = (-high, -low) if below else (low, high)
+        chosen = f"{self.holds(above=not below)}, whichever of these {ways} is chosen"
+        return f"{chosen}: {self.numbers(*ends)}."
+
+    def in_all(self, ways: str, low: float, high: float, *, below: bool) -> str:
+        side = "Fewer" if below else "More"
+        ends = (-high, -low) if below else (low, high)
+        start = f"{side} pairs flip under {self.second} alone than under both extractors"
+        return f"{start} in all {ways}, {self.numbers(*ends)}"
+
+    @property
+    def doubt(self) -> str:
+        return f"Flips by {self.first} are not safely those of the extractor {self.second}."
+
+    def leads(self, n: str) -> str:
+        by = f", by {self._by.rstrip()}," if self.margin else ""
+        return f"More pairs flip under it alone than under both{by} in {n}"
+
+    def turn(self, *, above: bool) -> str:
+        return "It is so" if above else "It is not"
+
+    @property
+    def level(self) -> str:
+        return "as many flip under it alone as under both"
