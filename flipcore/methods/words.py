@@ -127,6 +127,7 @@ FLIPS, MEMORY, HOLDOUT = _methods("flips"), _methods("memory"), _methods("holdou
 INTERVALS = _methods("intervals")
 RANKING = _methods("ranking")
 (HOLM,) = _methods("tests")
+EVERY_CHOICE = next(method for method in RANKING if method.name == "every choice of counting")
 MEANING = next(method for method in FLIPS if method.name == "sameness of meaning")
 
 

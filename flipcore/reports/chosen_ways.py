@@ -121,7 +121,8 @@ def option_rows(report: ChoicesReport) -> list[dict[str, Any]]:
             row["ahead in"] = f"{n_ahead} of {n_open}"
             row["moves it by"] = effect.change.text_points() if effect else "as declared"
             row["p (Holm)"] = p_text(effect.adjusted_p) if effect else ""
-            row["why it is open"] = f"{choice.reason} {option.closed or option.reason}"
+            reason = option.closed or option.reason
+            row["why it is open"] = f"{choice.reason} {reason[:1].upper()}{reason[1:]}."
             rows.append(row)
     return rows
 

@@ -9,7 +9,7 @@ from flipcore.reports.exports.document import MOST_OUTPUTS, N_OUTPUTS, report
 from flipcore.reports.exports.methods_text import methods_text
 from flipcore.reports.exports.result_tables import tables
 from flipcore.text.tables import FORMATS, table_text
-from pages.common import screen, session
+from pages.common import gates, screen, session
 from pages.common.answers import study_contents
 from pages.common.header import page_header
 from pages.common.headline import leading_sentences
@@ -61,10 +61,15 @@ def show_report(study_id: str) -> None:
     )
 
 
+@session.cached("Counting every way", 4, gates.with_labels)
+def _sentences(study_id: str) -> list[str]:
+    return sentences(study_contents(study_id))
+
+
 def show_sentences(study_id: str) -> None:
     """Show every claim with its numbers, each with a button that copies it."""
     with shown_problem():
-        for sentence in sentences(study_contents(study_id)):
+        for sentence in _sentences(study_id):
             st.code(sentence, language=None, wrap_lines=True)
 
 

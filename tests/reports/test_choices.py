@@ -14,6 +14,7 @@ from flipcore.claims.choices import AFTER, BEFORE, moves_claim, survives_claim
 from flipcore.claims.decisions import Decision
 from flipcore.core.errors import BadInput
 from flipcore.reports.choices import SCORES_ALONE, STORED, choices_report, stored_choices
+from flipcore.reports.exports.document import report
 from flipcore.stats.choices.choice import Choice, ChoiceClass, Option
 from flipcore.stats.choices.counting import count
 from flipcore.stats.choices.material import ArrayMaterial
@@ -147,6 +148,19 @@ def test_an_audit_of_a_model_asks_about_a_bar(tmp_path, capsys, allowed_folders)
     assert "\n- A scores above 50% in each of 2 ways of counting: " in capsys.readouterr().out
     assert command.main(["audit", str(path), "--above", "half"]) == 1
     assert "'half' is no number of % from 0 to 100." in capsys.readouterr().err
+
+
+@pytest.mark.slow
+def test_a_report_says_and_draws_every_choice_where_there_are_two_models(study):
+    text = report(study.store, study.study_id, 0)
+    (section,) = re.findall(r'<section id="choices">.*?</section>', text, re.DOTALL)
+    claim = study.choices("A", "B").claims[0]
+    assert claim.is_made and claim.text in section and "the first" in section and "A user asks once." in section
+    # Nobody is there to count what is only offered.
+    assert '"kind":"ways"' in text and '"offered":[]' in text
+    assert text.count(claim.text) > section.count(claim.text)
+    alone = study_in_memory(table()[lambda rows: rows["model"] == "A"])
+    assert 'id="choices"' not in report(alone.store, alone.study_id, 0)
 
 
 @pytest.mark.slow

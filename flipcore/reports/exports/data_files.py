@@ -8,6 +8,7 @@ from pathlib import Path
 import pandas as pd
 
 from flipcore.core.command_line import command
+from flipcore.reports.choices import leaders_report
 from flipcore.reports.exports.data_tables import File, Table
 from flipcore.reports.exports.rendering import packed
 from flipcore.reports.study import cell_place
@@ -29,7 +30,9 @@ VALUES = _COLUMNS["values"] | dict.fromkeys(
 def sentences(results: WholeStudy) -> list[str]:
     """Every claim of the study with its numbers, a sentence each, as `stats` prints them; what is
     withheld says why."""
-    texts = [f"{claim.text} {claim.detail}".strip() for claim in results.claims if claim.text]
+    choices = leaders_report(results)
+    claims = [*results.claims, *(choices.claims if choices else ())]
+    texts = [f"{claim.text} {claim.detail}".strip() for claim in claims if claim.text]
     return list(dict.fromkeys(texts))
 
 

@@ -12,9 +12,10 @@ from typing import Any
 from flipcore.charts.theme import DARK, LIGHT, Colours
 from flipcore.core.errors import BadInput
 from flipcore.core.version import __version__
-from flipcore.methods.words import TERMS
+from flipcore.methods.words import EVERY_CHOICE, TERMS
 from flipcore.reports.badges import MEANINGS
 from flipcore.reports.browser_data.parts import BOARD, part, script_of
+from flipcore.reports.choices import ChoicesReport, leaders_report
 from flipcore.reports.decision_record import moves_sentence
 from flipcore.reports.declaration import items_text
 from flipcore.reports.exports import result_tables, sections
@@ -47,6 +48,9 @@ def report(store: Store, study_id: str, n_outputs: int = N_OUTPUTS) -> str:
     memory, lines = sections.memory(results)
     # The script looks the boards up by the ids of their places, which no two parts share.
     boards = flip_boards | lines | sections.boards(results)
+    choices = leaders_report(results)
+    if choices:
+        boards |= sections.choices_board(choices)
     report_css = (_HERE / "report.css").read_text(encoding="utf-8")
     style = "\n".join([_palette(LIGHT, DARK), report_css, part("board", BOARD).css])
     report_js = (_HERE / "report.js").read_text(encoding="utf-8")
@@ -67,7 +71,9 @@ def report(store: Store, study_id: str, n_outputs: int = N_OUTPUTS) -> str:
         results=results,
         about=_about(results),
         meanings=MEANINGS,
-        **_opening(results),
+        **_opening(results, choices),
+        choices=choices,
+        every_choice=EVERY_CHOICE,
         flips=flips,
         memory=memory,
         evidence=evidence(results, n_outputs),
@@ -110,13 +116,15 @@ class Line:
     details: str = ""
 
 
-def _opening(results: WholeStudy) -> dict[str, Any]:
-    """Return the scores of the models whose prompts were measured, the first of the ranking, and
-    the four tests together; of each model its detectors of memory, its flips, and its answers that
-    were cut off."""
+def _opening(results: WholeStudy, choices: ChoicesReport | None) -> dict[str, Any]:
+    """Return the scores of the models whose prompts were measured, the first of the ranking and
+    whether its lead survives every choice, and the four tests together; of each model its detectors
+    of memory, its flips, and its answers that were cut off."""
     first = [claim.text for claim in results.score.whole_claims] if results.score else []
     if results.ranking:
         first.append(results.ranking.claims[0].text)
+    if choices:
+        first.append(choices.claims[0].text)
     lines = []
     for model in results.models:
         remembered = results.memory.summaries.get(model)

@@ -8,7 +8,8 @@ import pandas as pd
 
 from flipcore.core.records import role_name
 from flipcore.extractors import title_of
-from flipcore.reports import ranking
+from flipcore.reports import chosen_ways, ranking
+from flipcore.reports.choices import ChoicesReport
 from flipcore.reports.decision_record import table_of
 from flipcore.reports.exports.data_tables import Table
 from flipcore.reports.holdout import HoldoutReport
@@ -102,6 +103,16 @@ def ranking_tables(results: WholeStudy) -> list[Table]:
     return [
         Table("pairs", "Pairs of models", pairs, f"Every pair of models on the same {source}"),
         Table("ways", "Ways of asking and reading", ways, of_ways),
+    ]
+
+
+def choices_tables(results: WholeStudy, report: ChoicesReport) -> list[Table]:
+    """Return one row per option of every choice, and one per way of counting."""
+    source = f"{results.provenance}."
+    options, ways = chosen_ways.option_rows(report), chosen_ways.way_rows(report)
+    return [
+        Table("options", "Options of every choice", options, f"Every option counted; {source}"),
+        Table("counted", "Ways of counting", ways, f"Every way of counting, in points; {source}"),
     ]
 
 

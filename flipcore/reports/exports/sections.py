@@ -12,10 +12,11 @@ from flipcore.core.errors import FlipscopeError
 from flipcore.core.locks import MANIFEST, STATE
 from flipcore.extractors import title_of
 from flipcore.reports import ranking
-from flipcore.reports.browser_data import levels, margins
+from flipcore.reports.browser_data import every_choice, levels, margins
 from flipcore.reports.browser_data import ranking as ranking_board
 from flipcore.reports.browser_data import score as score_board
 from flipcore.reports.browser_data.cutoffs import SETS
+from flipcore.reports.choices import ChoicesReport
 from flipcore.reports.exports.data_tables import File, Table
 from flipcore.reports.exports.figures import Drawing, flip_bars, interval_rows
 from flipcore.reports.exports.memory_lines import line_of
@@ -41,7 +42,8 @@ from flipcore.stats.memory.drop_gap_analysis import DropGap
 from flipcore.store.queries import locks
 from flipcore.text.counts import count_of
 
-RANKING, SCORES, MARGINS = "ranking", "scores", "margins"  # ids of the places of boards
+# Ids of the places of boards.
+RANKING, SCORES, MARGINS, CHOICES = "ranking", "scores", "margins", "choices"
 Boards = dict[str, Any]  # by the id of its place
 
 
@@ -58,6 +60,15 @@ def boards(results: WholeStudy) -> Boards:
         board = margins.board(tests, report.view, report.about, report.missing)
         boards_by_place[MARGINS] = {"data": board.data()}
     return boards_by_place
+
+
+def choices_board(report: ChoicesReport) -> Boards:
+    """Return the board of every choice. Nobody answers here, so that uncertain options are not
+    offered, and a mark opens nothing."""
+    board = every_choice.board(report, report.curve, every_choice.start_of(report.offered)).data()
+    for picture in board["rows"][0]["pictures"]:
+        picture |= {"offered": [], "idle": "Point at a mark to see its settings."}
+    return {CHOICES: {"data": board}}
 
 
 @dataclass(frozen=True)
