@@ -101,11 +101,7 @@ def markers(c: Colours) -> dict[str, dict]:
     return {
         ALONE: {"color": c.artifact},
         BOTH: {"color": c.genuine},
-        REFERENCE: {
-            "color": c.genuine,
-            "opacity": 0.55,
-            "pattern": {"shape": "/", "fgcolor": c.text},
-        },
+        REFERENCE: {"color": c.genuine, "opacity": 0.45},
     }
 
 
@@ -192,7 +188,7 @@ def flip_panels(
             "colorscale": scale,
             "cmin": 0,
             "cmax": 1,
-            "colorbar": {"title": "share<br>that flip", "thickness": 12},
+            "colorbar": {"title": "share<br>that flip", "thickness": 12, "tickformat": ".0%"},
         }
     )
     figure.update_yaxes(autorange="reversed", showticklabels=False, showgrid=False)
