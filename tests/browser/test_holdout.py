@@ -90,7 +90,7 @@ def test_the_answers_are_a_row_of_the_verdict(page, address):
     page.goto(f"{address}/holdout?sets=halves&part=Survey")
     row = page.locator(".margins .row", has_text="Human odd-one-out")
     page.locator(".margins .row[title*='n = 10 answers']").wait_for()  # what it rests on is said on hover
-    assert "Not run" not in row.inner_text() and "margin 0.45" in row.inner_text()
+    assert "Not run" not in row.inner_text() and "margin 45%" in row.inner_text()
     assert "like the benchmark on none of 4 tests" in page.locator(".margins .headline").inner_text() and no_fault(page)
 
 

@@ -3,7 +3,7 @@
 import math
 from typing import Protocol
 
-from flipcore.stats.base.estimate import Estimate, number_text
+from flipcore.stats.base.estimate import Estimate, number_text, percent_text
 
 TITLES = {
     "difficulty": "Similarity of difficulty",
@@ -33,26 +33,28 @@ def bound_text(test: ScaledTest) -> str:
     interval of a difference."""
     low, high = test.bound
     if test.name in ONE_SIDED:
-        return f"at most {number_text(high)}"
+        return f"at most {percent_text(high)}"
     scale, digits = (100, 1) if test.name == "difficulty" else (1, decimals(test))
     return f"[{number_text(scale * low, digits)}, {number_text(scale * high, digits)}]"
 
 
 def margin_text(name: str, margin: float | None) -> str:
-    """Return a margin in the unit of its test: "±10 points", "0.60", "0.012 (distance)"; None is
+    """Return a margin in the unit of its test: "±10 points", "60%", "0.012 (distance)"; None is
     "none"."""
     if margin is None:
         return "none"
     if name == "difficulty":
         return f"±{number_text(100 * margin, 0)} points"
-    return f"{margin:.2g} (distance)" if name == "semantic" else number_text(margin)
+    return f"{margin:.2g} (distance)" if name == "semantic" else percent_text(margin)
 
 
 def axis_text(test: ScaledTest, x: float) -> str:
     """Return a value on the picture's axis, in the unit of its test."""
     if test.name == "difficulty":
         return f"{number_text(100 * x, 0, sign=True)} points"
-    return number_text(x, decimals(test) - 1 if test.name == "semantic" else 2) if x else "0"
+    if test.name in ONE_SIDED:
+        return percent_text(x)
+    return number_text(x, decimals(test) - 1) if x else "0"
 
 
 def decimals(test: ScaledTest) -> int:
@@ -71,7 +73,9 @@ def estimate_text(test: ScaledTest) -> str:
     """Return the estimate in the unit of its test."""
     if test.name == "difficulty":
         return test.estimate.text_points()
-    return test.estimate.text(decimals(test) if test.name == "semantic" else 2)
+    if test.name in ONE_SIDED:
+        return test.estimate.text_percent()
+    return test.estimate.text(decimals(test))
 
 
 def detectable_text(test: ScaledTest) -> str:
@@ -83,7 +87,5 @@ def detectable_text(test: ScaledTest) -> str:
         return f"{number_text(100 * test.detectable, 1)} points"
     if test.name == "semantic":
         return f"{number_text(test.detectable, decimals(test))} (distance)"
-    return (
-        f"{number_text(NOTHING[test.name] + test.detectable)} against "
-        f"{number_text(NOTHING[test.name])}"
-    )
+    nothing = NOTHING[test.name]
+    return f"{percent_text(nothing + test.detectable)} against {percent_text(nothing)}"

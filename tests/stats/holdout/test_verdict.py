@@ -237,7 +237,7 @@ def planted(name, bound=(-0.05, 0.1), detectable=0.2):
     [
         ("difficulty", 0.1, "±10 points"),
         ("semantic", 0.0123, "0.012 (distance)"),
-        ("prediction", 0.6, "0.60"),
+        ("prediction", 0.6, "60%"),
         ("semantic", None, "none"),
     ],
 )
@@ -246,7 +246,7 @@ def test_a_margin_stands_in_the_unit_of_its_test(name, margin, text):
 
 
 @pytest.mark.parametrize(
-    ("name", "text"), [("difficulty", "[-5.0, 10.0]"), ("prediction", "at most 0.10"), ("odd one out", "at most 0.10")]
+    ("name", "text"), [("difficulty", "[-5.0, 10.0]"), ("prediction", "at most 10%"), ("odd one out", "at most 10%")]
 )
 def test_a_bound_is_an_interval_or_the_most_that_a_share_can_be(name, text):
     assert units.bound_text(planted(name)).replace("−", "-") == text
@@ -254,7 +254,7 @@ def test_a_bound_is_an_interval_or_the_most_that_a_share_can_be(name, text):
 
 @pytest.mark.parametrize(
     ("name", "detectable", "text"),
-    [("difficulty", 0.2, "20.0 points"), ("prediction", 0.2, "0.70 against 0.50"), ("semantic", float("nan"), "unknown")],
+    [("difficulty", 0.2, "20.0 points"), ("prediction", 0.2, "70% against 50%"), ("semantic", float("nan"), "unknown")],
 )
 def test_what_could_be_detected_is_unknown_where_answers_do_not_tell(name, detectable, text):
     assert units.detectable_text(planted(name, detectable=detectable)) == text
