@@ -370,21 +370,14 @@ def pair_claim(contest: Contest, j: int, k: int, level: float = LEVEL) -> Claim:
         gates = " ".join(dict.fromkeys(contest.closed_gates.values()))
         no_items = f"{first} and {second} answered no item in common."
         return Claim(SEPARATED, NONE, "").not_claimed(gates or no_items)
-    at_level = f"at {level_text(level)}"
-    n_separating = n_first + n_second
-    if n_first and n_second:
-        verb = "separates" if n_first == 1 else "separate"
-        separating = f"{n_first} {verb} them {at_level} for {first}, {n_second} for {second}"
-    elif n_separating:
-        verb = "separates" if n_separating == 1 else "separate"
-        separating = f"{n_separating} {verb} them {at_level}"
-    else:
-        separating = f"none separates them {at_level}"
+    beyond = f"by more than chance at {level_text(level)}"
     sentence = (
         f"{first} leads {second} in {ahead} of {count_of(n_ways, 'combination')} of prompt and "
-        f"extractor; {separating}."
+        f"extractor, in {n_first or 'none'} {beyond}."
     )
-    outcome = SOME if n_separating else NONE
+    if n_second:
+        sentence += f" {second} leads in {n_second} {beyond}."
+    outcome = SOME if n_first or n_second else NONE
     detail = f"{second} leads in {behind}, they tie in {ties}."
     if n_open:
         open_ways = np.flatnonzero(contest.is_claimed & (leads == OPEN))

@@ -120,11 +120,14 @@ def test_a_pair_says_under_how_many_ways_it_leads_and_how_many_separate_it():
     one = contest_of({"A": {OWN: STRONG, TOKEN: WEAK, LOWER: STRONG}, "B": {OWN: MIDDLE, TOKEN: STRONG, LOWER: WEAK}})
     claim = pair_claim(one, 0, 1)
     assert claim.is_made and claim.assertion is SEPARATED
-    assert claim.text == "A leads B in 2 of 3 combinations of prompt and extractor; 1 separates them at 95% for A, 1 for B."
+    assert claim.text == (
+        "A leads B in 2 of 3 combinations of prompt and extractor, in 1 by more than chance at 95%. "
+        "B leads in 1 by more than chance at 95%."
+    )
     same = pair_claim(alike(A=STRONG, B=MIDDLE), 0, 1)
     assert (
         not same.is_made
-        and same.text == "A leads B in 3 of 3 combinations of prompt and extractor; none separates them at 95%."
+        and same.text == "A leads B in 3 of 3 combinations of prompt and extractor, in none by more than chance at 95%."
     )
 
 
@@ -199,7 +202,10 @@ def test_a_way_in_which_one_model_was_never_read_is_not_compared():
     ways = {OWN: STRONG, TOKEN: STRONG, LOWER: STRONG}
     verbose = {OWN: "u" * 200, TOKEN: WEAK, LOWER: "c" * 200}
     said = pair_claim(contest_of({"verbose": verbose, "terse": ways}), 0, 1)
-    assert said.text == "verbose leads terse in 0 of 1 combination of prompt and extractor; 1 separates them at 95%."
+    assert said.text == (
+        "verbose leads terse in 0 of 1 combination of prompt and extractor, in none by more than chance at 95%. "
+        "terse leads in 1 by more than chance at 95%."
+    )
     assert said.detail.startswith("terse leads in 1, they tie in 0. 2 more are not compared: one of them was never read there.")
 
 
