@@ -185,8 +185,8 @@ def standard_error_claim(scores: GroupedScores, p: float) -> Claim:
     # Groups more alike than chance make no interval too narrow.
     asserted = p <= GROUPS_DIFFER.error_rate and spread.ratio > 1
     sizes = (
-        f"standard error {number_text(spread.by_group, 4)} by group, "
-        f"{number_text(spread.by_item, 4)} by items"
+        f"standard error {number_text(100 * spread.by_group, 1)} points by group, "
+        f"{number_text(100 * spread.by_item, 1)} by items"
     )
     if not asserted:
         sentence = (

@@ -207,11 +207,11 @@ def audit(store: Store, study_id: str) -> Audit:
         notes=tuple(audit_input.notes),
         coverage=covered,
         subject="log" if study.is_recorded else "study",
-        spread=_spread(frame),
+        spread=_spread(frame, "log" if study.is_recorded else "study"),
     )
 
 
-def _spread(frame: pd.DataFrame) -> str:
+def _spread(frame: pd.DataFrame, subject: str) -> str:
     """Return how far extractors disagree on the share of right answers, of the model and task on
     which they do so most."""
     base = frame[(frame["variant"] == BASE) & (frame["axis"] == IDENTITY)]
@@ -232,11 +232,12 @@ def _spread(frame: pd.DataFrame) -> str:
             continue
         widest = shares.max() - shares.min()
         about = f" on {task}" if base["task"].nunique() > 1 else ""
-        about += f" about {model}" if base["model"].nunique() > 1 else ""
-        about += " at the own prompt" if (frame["variant"] != BASE).any() else ""
+        about += f", by {model}" if base["model"].nunique() > 1 else ""
+        if (frame["variant"] != BASE).any():
+            about += f", in the {subject}'s own prompt"
         sentence = (
-            f"Extractors disagree{about}: {number_text(100 * shares.min(), 0)} to"
-            f" {percent_text(shares.max())} right, depending on which reads the outputs."
+            f"Extractors disagree: {number_text(100 * shares.min(), 0)} to"
+            f" {percent_text(shares.max())} right{about}, depending on which reads the outputs."
         )
     return sentence
 

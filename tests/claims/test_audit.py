@@ -318,7 +318,7 @@ def test_a_wider_standard_error_is_said_where_subjects_differ_beyond_chance(apar
     if apart:
         sentence = found[0].claim.sentence.replace("\xa0", " ")
         assert sentence.startswith(
-            "m, e: scores differ by subject or template beyond chance, p = .001: standard error 0.1016 by group"
+            "m, e: scores differ by subject or template beyond chance, p = .001: standard error 10.2 points by group"
         )
 
 
