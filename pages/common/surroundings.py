@@ -93,9 +93,8 @@ TOUR = [
     (
         "flips",
         "Flips",
-        "A row is an item, a column a harmless change. Click a cell that stands out to read the "
-        "two outputs. Parts says whose flips "
-        "they are: drag the confidence level, and the verdicts move with it.",
+        "A row is an item, a column a harmless change. Click a cell to read the two outputs. "
+        "Parts says whose flips they are.",
     ),
     (
         "memorization",

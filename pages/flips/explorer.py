@@ -16,8 +16,8 @@ from pages.components.boards import flip_map, map_events
 from pages.flips.map_data import DrawnMap, View
 from pages.paraphrase_review.which_pairs import SELECTED
 
-# A screen of 900 px leaves this under the header, the answer and the controls.
-HEIGHT_PX = 560
+# A screen of 900 px leaves this under the header, the answer and the controls, and over the tour.
+HEIGHT_PX = 536
 # The key of the control that says which axes show their variants.
 OPENED = "opened"
 
@@ -256,7 +256,7 @@ def most_flips(table: list[dict]) -> None:
             "column": None,
             "question": st.column_config.TextColumn(width="medium"),
             **{
-                name: st.column_config.NumberColumn(format="%.2f")
+                name: st.column_config.NumberColumn(format="percent")
                 for name in table[0]
                 if name.endswith(", share")
             },

@@ -171,7 +171,7 @@ def _groups(study_id: str, models: list[str]) -> dict[str, str]:
         "model": len(models) > 1,
     }
     return {
-        name: "one row an item" if name == "items" else f"by {name}"
+        name: "one row per item" if name == "items" else f"by {name}"
         for name, offered in groupings.items()
         if offered
     }

@@ -268,7 +268,7 @@ def flip_table(
                 "question": question,
             }
             for title, mean in means.items():
-                share = None if math.isnan(mean[i]) else round(float(mean[i]), 3)
+                share = None if math.isnan(mean[i]) else round(float(mean[i]), 2)
                 row[f"{title}, share"] = share
             rows.append(row)
     return rows

@@ -83,6 +83,6 @@ def test_the_table_beside_the_map_has_the_items_in_sight_that_flip_most_first(ce
     rows = flip_table(*cells, "ijk", QUESTIONS, ("one", "other"))
     assert [row["id"] for row in rows] == ["j", "k", "i"] and rows[0]["column"] == "option_order"
     assert (
-        rows[0]["one, share"] == rows[0]["other, share"] == round(float(cells[0].rate[1, 0]), 3) and rows[2]["one, share"] == 0
+        rows[0]["one, share"] == rows[0]["other, share"] == round(float(cells[0].rate[1, 0]), 2) and rows[2]["one, share"] == 0
     )
     assert [row["id"] for row in flip_table(*cells, "i", {}, ("one", "other"))] == ["i"]
