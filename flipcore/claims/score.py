@@ -122,6 +122,7 @@ ALL_LEAD = 6
 # The sentence lists so many ranks; the others stand in small type.
 MOST_RANKS = 5
 WHOLE_BAR, QUESTIONS_ONLY, FEW = "whole error bar", "questions only", "few"
+OTHER_QUESTIONS = "Intervals are over other questions in the same prompt."
 
 
 def score_claim(

@@ -10,7 +10,7 @@ import pandas as pd
 from flipcore.claims import flips as claims
 from flipcore.claims.audit_input import what_differs
 from flipcore.claims.claim import Claim, description
-from flipcore.claims.score import QUESTIONS_ONLY
+from flipcore.claims.score import OTHER_QUESTIONS
 from flipcore.core.records import ABSENT, BASE, CUT, FIRST_TOKEN, IDENTITY, role_name
 from flipcore.datasets import LOADERS
 from flipcore.extractors import title_of
@@ -111,7 +111,10 @@ def headline(
             if reason := _why_unread(model, part):
                 unread[name] = reason
                 accuracies[name] = missing(note=f"Not claimed: {reason}")
-        accuracy_claim = description(f"{prefix}{_accuracy_words(sets, accuracies)}.")
+        words = _accuracy_words(sets, accuracies)
+        words = f"{prefix}{words}." if prefix else f"{words[:1].upper()}{words[1:]}."
+        has_interval = any(accuracy.has_interval for accuracy in accuracies.values())
+        accuracy_claim = description(words, detail=OTHER_QUESTIONS if has_interval else "")
         if sets.keys() == unread.keys():
             accuracy_claim = accuracy_claim.not_claimed(" ".join(dict.fromkeys(unread.values())))
     # The largest artifact leads; where none is shown, the field's usual extractor.
@@ -271,24 +274,42 @@ def _by_role(base: pd.DataFrame) -> dict[str, pd.DataFrame]:
 
 
 def _accuracy_words(sets: Mapping[str, pd.DataFrame], accuracies: Mapping[str, Estimate]) -> str:
-    """Set after set, as far as a line holds them."""
+    """Return "right on 96% [92, 98] of 140 benchmark items, 72% [65, 78] of 200 holdout items".
+
+    It names as many sets as a line holds, those without an accuracy last.
+    """
     if all(part["is_correct"].isna().all() for part in sets.values()):
-        return "No right answers are known, so there is no accuracy"
-    parts = []
+        return "no right answers are known, so there is no accuracy"
+    shares, missing_accuracies = [], []
     for name, accuracy in list(accuracies.items())[:MOST_SETS]:
-        parts.append(_one_accuracy(role_name(name, sets), accuracy, _answers(sets[name])))
-    n_more = len(accuracies) - len(parts)
-    if n_more:
-        parts.append(f"{count_of(n_more, 'further set')} under Every estimate")
-    has_interval = any(accuracy.has_interval for accuracy in accuracies.values())
+        answers, kind = _answers(sets[name]), role_name(name, sets).replace(", ", " ")
+        if not math.isnan(accuracy.value):
+            few = "" if accuracy.has_interval else ", too few for an interval"
+            items = items_words(answers["item_id"].nunique(), accuracy.n, kind)
+            shares.append(f"{accuracy.text_percent()} of {items}{few}")
+            continue
+        why = "not defined"
+        if not answers.empty:
+            why = f"not claimed, {percent_text(unread_share(answers['status']))} unread"
+        missing_accuracies.append(f"accuracy on {kind} items {why}" if kind else f"accuracy {why}")
+    parts = [f"right on {', '.join(shares)}"] if shares else []
     is_paired = all(
         name in sets and not math.isnan(accuracies[name].value) for name in ("target", "retro")
     )
-    inflation = _inflation_words(pd.concat(sets.values())) if is_paired else ""
-    # The name of a task's role has a comma in it already.
-    between = "; " if any(", " in name for name in sets) else ", "
-    only = f", {QUESTIONS_ONLY}" if has_interval else ""
-    return f"Accuracy {between.join(parts)}{inflation}{only}"
+    if is_paired:
+        parts[0] += _inflation_words(pd.concat(sets.values()))
+    n_more = len(accuracies) - len(shares) - len(missing_accuracies)
+    if n_more:
+        missing_accuracies.append(f"{count_of(n_more, 'further set')} under Every estimate")
+    return "; ".join(parts + missing_accuracies)
+
+
+def items_words(n_items: int, n_clusters: int, kind: str = "") -> str:
+    """Return "140 benchmark items in 30 clusters"; clusters are named where they hold several."""
+    words = count_of(n_items, f"{kind} item".lstrip())
+    if n_clusters < n_items:
+        words += f" in {count_of(n_clusters, 'cluster')}"
+    return words
 
 
 def _why_unread(model: str, base: pd.DataFrame) -> str:
@@ -298,19 +319,6 @@ def _why_unread(model: str, base: pd.DataFrame) -> str:
         return ""
     extractor = str(answers["extractor"].iloc[0])
     return why_unread(model, extractor, unread_share(answers["status"]))
-
-
-def _one_accuracy(role: str, accuracy: Estimate, answers: pd.DataFrame) -> str:
-    """ "retro 0.50 [0.25, 0.75] of 12 items"."""
-    start = f"{role} " if role else ""
-    if math.isnan(accuracy.value) and answers.empty:
-        return f"{start}not defined"
-    if math.isnan(accuracy.value):
-        return f"{start}not claimed, {percent_text(unread_share(answers['status']))} unread"
-    n = answers["item_id"].nunique()
-    clusters = f" in {count_of(accuracy.n, 'family', 'families')}" if accuracy.n < n else ""
-    few = "" if accuracy.has_interval else ", too few for an interval"
-    return f"{start}{accuracy.text_percent()} of {count_of(n, 'item')}{clusters}{few}"
 
 
 def _inflation_words(base: pd.DataFrame) -> str:

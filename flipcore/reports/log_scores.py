@@ -13,7 +13,7 @@ from typing import Any
 import pandas as pd
 
 from flipcore.claims.claim import Claim, description
-from flipcore.claims.score import QUESTIONS_ONLY
+from flipcore.claims.score import OTHER_QUESTIONS
 from flipcore.core.records import LOWER_IS_BETTER
 from flipcore.core.study import Study
 from flipcore.stats.base.accuracy import accuracy
@@ -71,7 +71,7 @@ class TaskScore:
         return " at the own prompt" if self.has_versions else ""
 
     def words(self) -> str:
-        """ "0.42 [0.31, 0.54] of 50 items, by reward (mean of 4 epochs)"."""
+        """ "42% [31, 54] of 50 items, by reward (mean of 4 epochs)"."""
         if not self.n_epochs:
             reducer = "" if self.reducer == MEAN else f" ({self.reducer})"
             return (
@@ -87,7 +87,7 @@ class TaskScore:
             value += f" on a scale{seen} from {self.scale[0]:g} to {self.scale[1]:g}"
         items = count_of(self.n_items, "item")
         if self.mean.n < self.n_items:
-            items += f" in {count_of(self.mean.n, 'family', 'families')}"
+            items += f" in {count_of(self.mean.n, 'cluster')}"
         scorer = self.scorer
         if self.n_epochs > 1 or self.reducer != MEAN:
             scorer += f" ({self.reducer} of {count_of(self.n_epochs, 'epoch')})"
@@ -95,8 +95,11 @@ class TaskScore:
         return f"{value} of {items}{self._prompt_words}, by {scorer}{few}"
 
     @property
-    def name(self) -> str:
-        return "Accuracy" if self.is_share else "Mean score"
+    def verb(self) -> str:
+        """What stands before `words`, as in "right on 42% of 50 items"."""
+        if math.isnan(self.mean.value):
+            return "score"
+        return "right on" if self.is_share else "mean score"
 
 
 def task_scores(store: Store, study_id: str, study: Study) -> list[TaskScore]:
@@ -295,12 +298,16 @@ def score_claim(scores: Sequence[TaskScore], model: str, prefix: str = "") -> Cl
         if score.role:
             labels.append(score.role.replace("_", " "))
         label = f"{', '.join(labels)}: " if labels else ""
-        only = f", {QUESTIONS_ONLY}" if score.mean.has_interval else ""
-        sentences.append(f"{label}{score.name} {score.words()}{only}.")
+        words = f"{score.verb} {score.words()}."
+        if not label and not prefix:
+            words = f"{words[:1].upper()}{words[1:]}"
+        sentences.append(f"{label}{words}")
         if score.absent:
             sentences.append(absence_words(score.absent))
     if len(first) > MOST_TASKS:
         sentences.append(
             f"{count_of(len(first) - MOST_TASKS, 'further task')} under Every estimate."
         )
-    return description(f"{prefix}{' '.join(sentences)}")
+    has_interval = any(score.mean.has_interval for score in first[:MOST_TASKS])
+    detail = OTHER_QUESTIONS if has_interval else ""
+    return description(f"{prefix}{' '.join(sentences)}", detail=detail)

@@ -13,7 +13,6 @@ import pandas as pd
 from flipcore.claims import ranking as ranking_claims
 from flipcore.claims.claim import Claim
 from flipcore.claims.ranking import Contest
-from flipcore.claims.score import QUESTIONS_ONLY
 from flipcore.core.records import role_name
 from flipcore.core.study import Study
 from flipcore.reports.answer import Answer, Question
@@ -265,7 +264,7 @@ def accuracies_sentence(report: RankingReport) -> str:
         score = _percent_or_note(accuracy(contest, contest.own_way, m))
         parts.append(f"{contest.models[m]} {score}")
     items = f"{int(contest.order.n[contest.own_way]):,} {role_name(report.role)} items"
-    return f"Accuracy, {QUESTIONS_ONLY}, on {items}: {'; '.join(parts)}."
+    return f"Right at the study's own prompt, on {items}: {'; '.join(parts)}."
 
 
 def pair_rows(pairs: Sequence[ModelPair]) -> list[dict[str, Any]]:

@@ -119,7 +119,6 @@ def _card_revision(study_id: str) -> tuple[int, int]:
 def _leading_sentences(study_id: str, is_begun: bool, is_running: bool) -> list[str]:
     summary = headline(study_id)
     score: ScoreReport | None = answer_of(study_id, Question.SCORE)
-    # The accuracy of a model without these claims says "questions only".
     whole_claims = score.whole_claims if score else ()
     ranking: RankingReport | None = None
     if compares_models(session.declared(study_id)):

@@ -122,7 +122,7 @@ def test_no_two_sentences_of_one_study_contradict_each_other_or_their_interval(s
         ),
         (
             [
-                ("", "described", "simulated-a: Accuracy 74% [63, 85] of 60 items."),
+                ("", "described", "simulated-a: right on 74% [63, 85] of 60 items."),
                 ("x", "x", "simulated-a: 74% right; with other questions 62 to 84%. Asked in one wording only."),
             ],
             "two intervals",

@@ -44,7 +44,7 @@ def says_a_score(text: str) -> list[str]:
 
 def test_the_walk_would_see_a_score(opened):
     store, study = opened
-    assert "5% [" in says_a_score("terse: Accuracy 5% [1, 14] of 60 items")
+    assert "5% [" in says_a_score("terse: right on 5% [1, 14] of 60 items")
     assert "100% [" in StudyView(store, study).text()  # of the model that was read
 
 

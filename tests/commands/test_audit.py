@@ -72,7 +72,7 @@ def test_the_score_of_a_large_file_is_told_before_anything_is_stored(log, monkey
 
     monkeypatch.setattr(audit, "store_logs", store_nothing)
     assert command.main(["audit", str(log)]) == 1
-    assert "Said by now: First count, before the checks: openai/m-1: Accuracy 80%" in capsys.readouterr()[1]
+    assert "Said by now: First count, before the checks: openai/m-1: right on 80%" in capsys.readouterr()[1]
     assert command.main(["audit", str(log), "--json"]) == 1
     assert "Said by now: \n" in capsys.readouterr()[1]
 
@@ -133,7 +133,7 @@ def test_a_score_at_the_own_prompt_is_told_from_the_one_over_all_wordings(log, t
     said, told = capsys.readouterr()
     (read_as, of_all, passes, *_), first = said.splitlines(), told.splitlines()[0]
     assert read_as.startswith("Read as 40 questions (item_id) × variants (prompt_id) × 2 runs (run)")
-    assert "Accuracy 50%" in first and "of 40 items at the own prompt, by score (mean of 2 epochs)" in first
+    assert "right on 50%" in first.lower() and "of 40 items at the own prompt, by score (mean of 2 epochs)" in first
     assert ": 83% right" in of_all and "By score; other questions alone: " in of_all
     assert "of 2 runs an item at the own prompt: pass^1 50.0%" in passes
 

@@ -153,7 +153,7 @@ def test_twenty_questions_to_a_server_without_log_probabilities(somebody, fails)
             ask_beside(somebody, server, QUIZ, {"quiz.jsonl": [row_of(item) for item in range(20)]})
             page.goto(f"{address}/studies")
             page.get_by_text("Quiz").first.wait_for()
-            page.get_by_text(re.compile(r"Accuracy 75% \[.*\] of " + ("16" if fails else "20"))).first.wait_for()
+            page.get_by_text(re.compile(r"[Rr]ight on 75% \[.*\] of " + ("16" if fails else "20"))).first.wait_for()
             said = main_text(page)
             assert ("16 failed" in said) == fails
             page.goto(f"{address}/flips")

@@ -52,7 +52,7 @@ def test_the_page_counts_winners_pairs_and_the_outputs_behind_a_way(path):
 def test_the_studys_card_names_every_model_with_its_accuracy(path):
     app = new_app().run()
     said = words(app)
-    assert not app.exception and f"Accuracy, questions only, on {OPEN} benchmark items: simulated-" in said
+    assert not app.exception and f"Right at the study's own prompt, on {OPEN} benchmark items: simulated-" in said
     for name in ("artifact-prone", "clean", "noisy"):
         assert len(re.findall(rf"simulated-{name} [\d.]+% \[", said)) == 1
 

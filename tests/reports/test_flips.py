@@ -78,7 +78,8 @@ def test_the_headline_says_the_verdict_and_its_small_line_the_three_parts():
         "Of all pairs, these flip: 33% [0, 73] only under this extractor, 0% [0, 24] only under the reference extractor, 67% [27, 100] "
         "under both."
     )
-    assert accuracy.text == "Accuracy 100% [71, 100] of 12 items, questions only." and accuracy.assertion is None
+    assert accuracy.text == "Right on 100% [71, 100] of 12 items." and accuracy.assertion is None
+    assert accuracy.detail == "Intervals are over other questions in the same prompt."
 
 
 def test_nothing_is_said_to_be_part_of_a_rate_that_it_exceeds():
@@ -115,9 +116,7 @@ def test_sets_in_different_roles_are_not_pooled():
         variant_id=made["variant"],
         role=["benchmark" if int(item[1:]) < 12 else "control" for item in made["item_id"]],
     )
-    assert headline(made).sentence.endswith(
-        " Accuracy benchmark 100% [71, 100] of 12 items, control 0% [0, 29] of 12 items, questions only."
-    )
+    assert headline(made).sentence.endswith(" Right on 100% [71, 100] of 12 benchmark items, 0% [0, 29] of 12 control items.")
     assert {role: one.value for role, one in headline(made).accuracies.items()} == {"benchmark": 1.0, "control": 0.0}
 
 
@@ -129,7 +128,7 @@ def test_a_holdout_study_says_its_inflation():
         variant_id=made["variant"],
         role=["target" if int(item[1:]) < 12 else "retro" for item in made["item_id"]],
     )
-    assert ", holdout 50% [22, 78] of 12 items: +50.0 points [" in headline(made).sentence
+    assert ", 50% [22, 78] of 12 holdout items: +50.0 points [" in headline(made).sentence
     twice = pd.concat([made, made.assign(sample=1, is_correct=0.0)])
     assert "inflation" not in headline(twice).sentence
 
@@ -139,7 +138,7 @@ def test_items_of_one_template_are_one_in_every_interval_of_a_card():
     made = frame([row for i in range(120) for row in asked(f"i{i}", "A" if i // 4 % 3 else "B", axis="identity")])
     template = [f"t{int(item[1:]) // 4}" for item in made["item_id"]]
     made = made.assign(is_correct=(made["answer"] == "A").astype(float), variant_id=made["variant"], family=template)
-    assert headline(made).sentence.startswith("Accuracy 67% [48, 81] of 120 items in 30 families, questions only.")
+    assert headline(made).sentence.startswith("Right on 67% [48, 81] of 120 items in 30 clusters. ")
     sides = made.assign(role=["target" if int(item[1:]) < 72 else "retro" for item in made["item_id"]])
     base = sides[sides["variant"] == "base"].drop_duplicates("item_id")
     (one,) = conditions(base.assign(layout="", source_id=base["family"]))
@@ -154,9 +153,7 @@ def test_what_is_not_reviewed_enough_is_named_instead_of_a_flip_rate():
     made = frame(rows)
     made = made.assign(is_correct=(made["answer"] == "A").astype(float), variant_id=made["variant"])
     found = claimed_headline(made, {"paraphrase"})
-    assert found.sentence == (
-        "Not claimed: too little was reviewed of paraphrase. Accuracy 100% [71, 100] of 12 items, questions only."
-    )
+    assert found.sentence == ("Not claimed: too little was reviewed of paraphrase. Right on 100% [71, 100] of 12 items.")
     assert not found.claims[0].is_made
     assert claimed_headline(made, set()).total.value == 1.0
 
@@ -165,8 +162,8 @@ def test_an_accuracy_of_many_items_keeps_within_what_was_seen():
     # 38 of 40: Wilson's [0.835, 0.986]; Student's interval would reach past .99
     made = frame([row for i in range(40) for row in asked(f"i{i}", "A" if i < 38 else "B", axis="identity")])
     made = made.assign(is_correct=(made["answer"] == "A").astype(float), variant_id=made["variant"])
-    assert headline(made).sentence.startswith("Accuracy 95% [83, 99] of 40 items")
-    assert headline(made.head(3)).sentence.startswith("Accuracy 100% of 3 items, too few for an interval. ")
+    assert headline(made).sentence.startswith("Right on 95% [83, 99] of 40 items")
+    assert headline(made.head(3)).sentence.startswith("Right on 100% of 3 items, too few for an interval. ")
 
 
 def test_unreadable_base_answers_are_wrong_and_absent_ones_left_out():

@@ -81,7 +81,7 @@ def test_an_agents_score_is_its_reward_and_its_floor_that_of_outcomes(tmp_path, 
     (one,) = task_scores(store, study_id, study)
     assert one.mean.value == pytest.approx(7 / 16) and one.n_epochs == 4
     sentence = headline(store, study_id)
-    assert sentence.startswith("Accuracy 44% [") and "12 items, by reward (mean of 4 epochs)" in sentence
+    assert sentence.startswith("Right on 44% [") and "12 items, by reward (mean of 4 epochs)" in sentence
     text = audit(store, study_id).text()
     assert "29% [" in text and "of repeated scores differ under reward" in text  # (3/6 + 4/6) / 4
     assert "text match" not in text and "does not" not in text
@@ -96,7 +96,7 @@ def test_the_logs_scorer_is_the_reference_where_ours_reads_too(tmp_path, store):
     study_id, _ = study_of(store, made.inspect_eval(tmp_path / "a.eval", rows, header("trees", ("match", "match", None, 0.5))))
     notes = whole_study(store, study_id).flips["openai/m-1"].notes
     sentence = headline(store, study_id)
-    assert "Accuracy 50% [" in sentence and "by match" in sentence
+    assert "Right on 50% [" in sentence and "by match" in sentence
     assert notes == ["Reference extractor: match."]
 
 
@@ -117,7 +117,7 @@ def test_the_first_reducer_of_the_log_gives_the_headline(tmp_path, store, reduce
     head = header("acts", ("reward", "reward", reducer, value), ("reward", "reward", "mode", 0.5))
     study_id, _ = study_of(store, made.inspect_eval(tmp_path / "a.eval", rows, head))
     sentence = headline(store, study_id)
-    assert f"Accuracy {value:.0%} [" in sentence and f"({reducer} of 4 epochs)" in sentence
+    assert f"Right on {value:.0%} [" in sentence and f"({reducer} of 4 epochs)" in sentence
     assert not [one for one in audit(store, study_id).findings if one.about == "reported score"]
 
 
@@ -129,7 +129,7 @@ def test_tasks_are_never_pooled_and_the_first_scorer_of_each_leads(tmp_path, sto
 
     study_id, study = study_of(store, of("first", "match", [1] * 9 + [0]), of("second", "model_graded", [1] * 4 + [0] * 6))
     sentence = headline(store, study_id)
-    assert "first: Accuracy 90% [" in sentence and "second: Accuracy 40% [" in sentence and "65%" not in sentence
+    assert "first: right on 90% [" in sentence and "second: right on 40% [" in sentence and "65%" not in sentence
     assert [one.scorer for one in leading(task_scores(store, study_id, study), "openai/m-1")] == ["match", "model_graded"]
 
 
@@ -142,7 +142,7 @@ def test_the_scorer_that_the_log_reports_first_leads_whatever_its_rows_list_firs
     head = header("facts", ("model_graded_fact", "model_graded_fact", None, 0.25), ("includes", "includes", None, 1.0))
     study_id, _ = study_of(store, made.inspect_eval(tmp_path / "a.eval", rows, head))
     sentence = headline(store, study_id)
-    assert "Accuracy 25% [" in sentence and "model_graded_fact" in sentence
+    assert "Right on 25% [" in sentence and "model_graded_fact" in sentence
 
 
 @pytest.mark.slow
@@ -152,7 +152,7 @@ def test_what_the_log_calls_its_headline_leads_whatever_it_reports_first(tmp_pat
     head["results"]["headline"] = {"scorer": "match", "score": "match", "metric": "mean", "reducer": None}
     study_id, _ = study_of(store, made.inspect_eval(tmp_path / "a.eval", rows, head))
     sentence = headline(store, study_id)
-    assert "Accuracy 25% [" in sentence and "by match" in sentence
+    assert "Right on 25% [" in sentence and "by match" in sentence
 
 
 @pytest.mark.slow
@@ -163,7 +163,7 @@ def test_a_metric_of_ones_own_is_said_and_is_no_score_of_rows(tmp_path, store):
     study_id, _ = study_of(store, made.inspect_eval(tmp_path / "a.eval", rows, head))
     text = audit(store, study_id).text()
     assert "reward is reported as percent 50.000, which need be no mean" in text and "recomputed" not in text
-    assert "Accuracy 50% [" in headline(store, study_id)
+    assert "Right on 50% [" in headline(store, study_id)
 
 
 @pytest.mark.slow
@@ -292,7 +292,7 @@ def test_several_right_options_are_the_scorers_to_judge(tmp_path, store):
     study_id, _ = study_of(
         store, made.inspect_eval(tmp_path / "a.eval", rows, header("multi", ("choice", "choice", None, 0.75)))
     )
-    assert "Accuracy 75% [" in headline(store, study_id)
+    assert "Right on 75% [" in headline(store, study_id)
     assert audit(store, study_id).findings == ()
 
 
@@ -304,7 +304,7 @@ def test_samples_that_ran_out_of_tokens_are_cut_and_wrong_and_no_call_failed(tmp
         for i in range(12)
     ]
     study_id, _ = study_of(store, made.inspect_eval(tmp_path / "a.eval", rows, header("long", ("match", "match", None, 0.0))))
-    assert "Accuracy 0% [" in headline(store, study_id)
+    assert "Right on 0% [" in headline(store, study_id)
     text = audit(store, study_id).text()
     assert "calls were cut off (12)" in text and "failed" not in text.partition("none failed")[2]
 

@@ -106,4 +106,6 @@ def test_items_that_lack_an_answer_are_said_and_left_out():
 
 
 def test_every_model_is_named_with_its_accuracy_the_best_first(report):
-    assert accuracies_sentence(report) == "Accuracy, questions only, on 40 benchmark items: A 75% [59, 86]; B 25% [14, 41]."
+    assert (
+        accuracies_sentence(report) == "Right at the study's own prompt, on 40 benchmark items: A 75% [59, 86]; B 25% [14, 41]."
+    )
