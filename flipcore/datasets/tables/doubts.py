@@ -528,6 +528,8 @@ def _is_level(table_profile: Profile, name: str) -> bool:
 def _is_outcome(name: str) -> bool:
     """Tell whether a column is called like something that an output decides, or a remark on it."""
     last = last_part(name)
+    if words_of(last) == ("type",):
+        return False  # of the prompt, as often as of anything else
     kinds = ("about", "score", "people", "judge", "output", "target", "answer", "configuration")
     return any(names(last, kind) for kind in kinds) and not names(last, "setting")
 

@@ -247,24 +247,13 @@ def _refusal(
             f"either.{columns} Give a table with a score or an output per row, or name the "
             "score: --map score=COLUMN."
         )
-    models = [
-        name
-        for name in table_profile.names
-        if names(name, "model") and table_profile[name].n_distinct == table_profile.n_rows > 1
-    ]
-    means = roles.graders or [
-        name
-        for name in table_profile.names
-        if table_profile[name].is_numeric and not table_profile[name].is_integer
-    ]
-    is_bare = not (
-        roles.output or roles.readouts or roles.prompts or grid.items
-    ) or grid.items == tuple(models[:1])
-    if models and means and is_bare and all(table_profile[name].is_numeric for name in means):
+    systems = _systems_of_means(table_profile, reading)
+    if systems and not words.get("item"):
+        value, plural = ("value", "values") if len(systems) == 1 else ("pair", "pairs")
         return (
-            f"Each row holds one value of {models[0]}: a ranking of means, not of "
-            f"questions.{columns} Give the table with a "
-            "row per question and model."
+            f"Each row holds one {value} of {' and '.join(systems)}: a ranking of "
+            f"means, not of questions.{columns} Give the table with a row per question and "
+            f"{systems[0]}. If each of these {plural} is a question: --map item=COLUMN."
         )
     has_read = bool(roles.output or roles.readouts or roles.graders)
     if not has_read:
@@ -295,6 +284,51 @@ def _refusal(
             f"questions.{columns} Give the rows behind it."
         )
     return ""
+
+
+def _systems_of_means(table_profile: Profile, reading: TableReading) -> tuple[str, ...]:
+    """The columns of which each row is one value, where its scores are means of that system.
+
+    Such are one column of models, or systems under several settings or on several sets of
+    questions, where no column names a question.
+    """
+    roles, items = reading.roles, reading.grid.items
+    if roles.output or roles.readouts or roles.prompts or roles.people:
+        return ()
+    n_rows = table_profile.n_rows
+    means = [
+        table_profile[name]
+        for name in roles.graders or table_profile.names
+        if name in roles.graders
+        or (table_profile[name].is_numeric and not table_profile[name].is_integer)
+    ]
+    if n_rows < 2 or not means or not all(column.is_numeric for column in means):
+        return ()
+    models = [name for name in table_profile.names if names(name, "model")]
+    models = [name for name in models if table_profile[name].n_distinct == n_rows]
+    if models and items in ((), tuple(models[:1])):
+        return tuple(models[:1])
+    if any(column.is_integer or column.is_verdict for column in means):
+        return ()  # right and wrong, or grades of one answer
+    parts = [last_part(name) for name in items]
+    if not all(names(part, "condition") or _SETS & set(words_of(part)[-1:]) for part in parts):
+        return ()  # a column names a question
+    conditions = [name for name in reading.grid.conditions if name not in items]
+    if not conditions or table_profile.n_distinct([*items, *conditions]) == n_rows:
+        return (*conditions, *items) if conditions else ()
+    known = {*roles.taken, *items, *conditions}
+    for name in (name for name in table_profile.names if name not in known):
+        column = table_profile[name]
+        is_level = 2 <= column.n_distinct <= n_rows / 2 and not (column.is_list or column.is_text)
+        if is_level and table_profile.n_distinct([*items, *conditions, name]) == n_rows:
+            return (*conditions, *items, name)
+    return ()
+
+
+# sets of questions, whose rows are means over them
+_SETS = set(
+    "benchmark benchmarks dataset datasets subset split subject language lang domain".split()
+)
 
 
 def _is_sample_size(table_profile: Profile, name: str) -> bool:

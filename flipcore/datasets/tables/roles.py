@@ -97,6 +97,8 @@ def part_of(name: str) -> str:
     ending = (words_of(last) or ("",))[-1]
     if ending in ("score", "scores", "rating", "grade") and len(words) > 1:
         return ""  # llm_answer_score grades an answer
+    if words_of(last)[0] in ("n", "num", "count") and len(words) > 1:
+        return ""  # n_gt counts right answers
     # `response_model` names who answered, and is no response
     if len(ending) < 2 or ending.isdigit() or ending in ("model", "models"):
         return ""

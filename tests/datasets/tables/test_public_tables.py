@@ -668,3 +668,56 @@ def test_a_second_prompt_that_most_rows_lack_is_not_the_question(tmp_path):
     read(tmp_path, rows)
     recording = guessed(str(tmp_path / "table.jsonl"))
     assert "Refined Prompt" not in (recording.question, recording.prompt)
+
+
+def test_a_count_of_right_answers_is_none(tmp_path):
+    """`n_gt` was the right answer and `n_pred` the output: 17% by a comparison of two counts."""
+    rows = []
+    for i in range(24):
+        counts = {"n_gt": 3 + i % 7, "n_pred": 4 + i % 5}
+        rows.append({"file": f"f{i // 2}", "model": f"m{i % 2}"} | counts | {"recall": 0.3 + (i % 7) / 40})
+    reading = read(tmp_path, rows)
+    assert (reading.roles.target, reading.roles.output) == ("", "") and reading.roles.scores == ("recall",)
+
+
+def test_four_ways_of_asking_in_type_are_asked_about(tmp_path):
+    """An id per row, and `type` says how each question was asked: 100 questions were read."""
+    rows = []
+    for i in range(100):
+        question, way = divmod(i, 4)
+        rows.append(
+            {"idx": i, "question": f"Which is number {question}?", "type": ["base", "cot", "facts", "both"][way]}
+            | {"choices": ["a x", "b y", "c z", "d w"], "answer": question % 4, "prediction": (question + way // 2) % 4}
+        )
+    (question,) = read(tmp_path, rows).questions
+    assert question.about == "item" and question.first.words == ("item=question", "models=type")
+    assert "25 questions (question), each under 4 settings" in question.first.says
+
+
+@pytest.mark.parametrize(
+    ("columns", "named"),
+    [
+        (("model", "benchmark"), "model and benchmark"),
+        (("model", "horizon"), "model and horizon"),
+        (("model", "strategy"), "model and strategy"),
+    ],
+)
+def test_means_of_systems_are_refused_in_a_sentence(tmp_path, columns, named):
+    """A row per model and benchmark was read as 6 questions; a horizon was asked about."""
+    values = {"model": ["a", "b", "c"], "benchmark": ["mmlu", "gsm8k", "arc", "piqa", "boolq", "drop"]}
+    values |= {"horizon": [1, 2, 4, 8, 16, 32], "strategy": ["zero", "few", "cot", "tree", "self", "plan"]}
+    rows = []
+    for i, first in enumerate(values[columns[0]]):
+        for j, second in enumerate(values[columns[1]]):
+            rows.append({columns[0]: first, columns[1]: second, "n_gt": 40, "f1": 0.31 + i / 7 + j / 17})
+    refusal = read(tmp_path, rows).refusal
+    assert f"Each row holds one pair of {named}: a ranking of means" in refusal and "--map item=COLUMN" in refusal
+
+
+def test_fractions_of_named_questions_are_no_ranking(tmp_path):
+    """Each scenario is a question, although no output stands beside its score."""
+    rows = [
+        {"scenario": f"s{j}", "model": model, "f1": 0.31 + i / 7 + j / 17} for i, model in enumerate("ab") for j in range(8)
+    ]
+    reading = read(tmp_path, rows)
+    assert not reading.refusal and reading.n_items == 8
