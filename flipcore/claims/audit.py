@@ -27,6 +27,7 @@ from flipcore.claims.audit_input import (
     ROUNDING,
     AuditInput,
     Finding,
+    legible,
     scored,
     shares_alone,
     spoken_name,
@@ -513,7 +514,7 @@ Place = tuple[str, float, pd.Index]
 def readout_pairs(log: AuditInput, frame: pd.DataFrame) -> tuple[list[ReadoutPair], list[Place]]:
     """Pair the readouts of each model on the texts that both saw."""
     base = frame[frame["is_base"] & (frame["axis"] == OWN_PROMPT) & frame["score"].notna()]
-    base = with_scales(base, log.scales)
+    base = with_scales(legible(base), log.scales)
     pairs, places = [], []
     for (model, *_), part in base.groupby(["model", "low", "high"], sort=False):
         low, high = float(part["low"].iloc[0]), float(part["high"].iloc[0])

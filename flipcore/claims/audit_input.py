@@ -13,6 +13,7 @@ from flipcore.core.records import (
     CUT,
     IDENTITY,
     ROTATION_READOUTS,
+    UNREADABLE,
     WRITTEN_ANSWER,
     WRITTEN_MATH,
     WRITTEN_WORDS,
@@ -25,6 +26,7 @@ ROUNDING = 0.0006
 LEAST_TEMPLATES, MOST_READOUTS, N_LISTED = 10, 12, 200
 OURS = (WRITTEN_ANSWER, "cloze", WRITTEN_WORDS, WRITTEN_MATH)
 OWN_PROMPT = IDENTITY
+MOST_UNREAD = 0.5  # of a model's answers, above which an extractor of ours gives no score
 # Such readouts are in no pair of answers.
 NO_ANSWER = (ABSENT, CUT)
 READ = (
@@ -95,6 +97,15 @@ class AuditInput:
     reruns: pd.DataFrame = field(default_factory=lambda: pd.DataFrame(columns=RERUNS))
     outputs: pd.DataFrame = field(default_factory=lambda: pd.DataFrame(columns=OUTPUTS))
     lengths: pd.DataFrame = field(default_factory=lambda: pd.DataFrame(columns=LENGTHS))
+
+
+def legible(frame: pd.DataFrame) -> pd.DataFrame:
+    """Return the readouts without those of our extractors that read less than half of a model's
+    outputs: they call everything wrong, and say nothing against another score."""
+    is_unread = frame["status"].isin((UNREADABLE, CUT))
+    unread = is_unread.groupby([frame["model"], frame["extractor"]], observed=True)
+    is_illegible = unread.transform("mean") > MOST_UNREAD
+    return frame[~(is_illegible & frame["extractor"].isin(OURS))]
 
 
 def scored(frame: pd.DataFrame) -> pd.DataFrame:

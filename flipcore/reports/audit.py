@@ -10,7 +10,7 @@ import pandas as pd
 
 from flipcore.claims.audit import TWO_MODELS, findings
 from flipcore.claims.audit_checks import Coverage, coverage
-from flipcore.claims.audit_input import OURS, AuditInput, Finding, scored, spoken_name
+from flipcore.claims.audit_input import AuditInput, Finding, legible, scored, spoken_name
 from flipcore.claims.claim import Claim
 from flipcore.core.errors import BadInput
 from flipcore.core.records import BASE, IDENTITY
@@ -219,9 +219,7 @@ def _spread(frame: pd.DataFrame, subject: str) -> str:
         return ""
     base = scored(base)
     base = base[base["score"].isin((0.0, 1.0))]
-    # An extractor of ours that read nothing calls everything wrong, and disagrees with nobody.
-    has_read = base["answer"].notna() | ~base["extractor"].isin(OURS)
-    base = base[base["extractor"].isin(base.loc[has_read, "extractor"].unique())]
+    base = legible(base)
     widest, sentence = LEAST_SPREAD, ""
     for key, part in base.groupby(["model", "task"], sort=False, observed=True):
         model, task = key if isinstance(key, tuple) else (key, "")

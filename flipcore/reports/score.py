@@ -24,7 +24,7 @@ from flipcore.reports.answer import LEVEL, Answer, FigureOf, Question
 from flipcore.reports.ranking import roles_of
 from flipcore.reports.read_by_people import PLACE, ReaderErrors, corrected_score
 from flipcore.reports.rows import Row, claim_fields, plain
-from flipcore.reports.unread import unread_share, why_unread
+from flipcore.reports.unread import is_unread, unread_share, why_unread
 from flipcore.stats.base.accuracy import tasks_of
 from flipcore.stats.base.estimate import MISSING, Estimate, number_text, p_text, percent_text
 from flipcore.stats.flips.decomposition import default_reference
@@ -724,10 +724,11 @@ def _model_score(frame: pd.DataFrame, model: str, sample: _Sample) -> ModelScore
 
 
 def _is_comparable(rows: pd.DataFrame, bar: ErrorBar, reference: ErrorBar) -> bool:
-    """Return whether another extractor read something, and nine in ten of the questions of both."""
+    """Return whether another extractor read most outputs, of nine in ten questions of both."""
     questions, own_questions = set(bar.cells.questions), set(reference.cells.questions)
     n_shared, n_all = len(questions & own_questions), len(questions | own_questions)
-    return n_shared >= LEAST_SHARED * n_all and bool((rows["status"] == OK).any())
+    is_read = not is_unread(str(rows["extractor"].iloc[0]), unread_share(rows["status"]))
+    return n_shared >= LEAST_SHARED * n_all and is_read and bool((rows["status"] == OK).any())
 
 
 def _gaps(frame: pd.DataFrame, settings: Settings, bar: ErrorBar) -> Mapping[str, Estimate]:

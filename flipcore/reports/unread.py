@@ -3,11 +3,10 @@ model."""
 
 import pandas as pd
 
+from flipcore.claims.audit_input import MOST_UNREAD
 from flipcore.core.records import CUT, UNREADABLE
 from flipcore.extractors import EXTRACTORS, title_of
 from flipcore.stats.base.estimate import percent_text
-
-MOST_UNREAD = 0.5  # of a model's answers, above which a reader of ours gives no score
 
 
 def unread_share(statuses: pd.Series) -> float:

@@ -1,5 +1,6 @@
 """The audit: each finding where its fault was planted, and none where there is none."""
 
+import json
 import re
 
 import numpy as np
@@ -413,6 +414,22 @@ def test_of_a_table_of_scores_it_is_scores_that_differ(tmp_path, store):
     found = audited(store, path)
     said = [one.claim.text for name in ("repeats", "prompts") for one in about(found, name)]
     assert len(said) == 2 and all(" scores " in one and " answers " not in one for one in said)
+
+
+def test_an_extractor_that_reads_few_outputs_contradicts_no_score(tmp_path, store):
+    """Long answers hold the right one in every second row, and an exact match reads the short ones alone: 0%."""
+    long = "I have thought about this for a long time, and about all that could speak against it, and I settle for"
+    rows = []
+    for i in range(40):
+        said = f"{long} Paris." if i % 2 else f"{long} Rome." if i % 4 else "I say Rome."
+        rows.append(
+            {"id": f"q{i}", "question": f"Which city is meant in riddle {i}?", "answer": "Paris"}
+            | {"response": said, "score": i % 2}
+        )
+    path = tmp_path / "table.jsonl"
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+    found = audited(store, path)
+    assert about(found, "readouts") == [] and "disagree" not in found.headline
 
 
 def test_a_range_of_scores_names_its_own_items_where_flips_are_of_fewer():
