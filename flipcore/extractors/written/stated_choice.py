@@ -4,7 +4,7 @@ In order: the last statement ("the answer is (C)"), a label at the start (" C", 
 line of its own or in brackets, one at the end ("It is tin C"), and the text of exactly one option.
 Whoever names several is not answering, a label with the words of another option ("A. galley", where
 galley is B) is a contradiction and no answer, and an option that is denied ("not B", "B is wrong")
-is not named.
+or supposed ("if not B") is not named. Who takes an answer back ("B. No, C.") gives the other one.
 """
 
 import re
@@ -15,6 +15,7 @@ from functools import lru_cache
 from flipcore.extractors.written import languages
 from flipcore.extractors.written.denial import is_denied
 from flipcore.extractors.written.scope import without_question
+from flipcore.extractors.written.supposed import condition_on, is_supposed
 
 _FILLER = (
     r"[\s:*_`\"'“(\[{$«「『]|\\boxed|\\text|\\textbf|\\mathrm|most likely|likely|probably|clearly|"
@@ -89,8 +90,26 @@ class _Labels:
         )
         self.own_line = re.compile(rf"(?:^|\n)[ \t*>(\[-]*({any_label})(?:[.):\]*]|[ \t]*(?=\n|$))")
         self.is_answer = re.compile(
-            rf"(?<![\w])({any_label})[)\]*\"'”]*\s+is\s+(?:the|my)\s+(?:\w+\s+)?(?:answer|option"
-            r"|choice)\b"
+            rf"(?<![\w])({any_label})[)\]*\"'”]*\s+is\s+(?:(?:the|my)\s+(?:\w+\s+)?(?:answer|option"
+            r"|choice)\b|(?:\w+ly\s+)?(?P<correct>correct|right)(?=[)*]*(?:[.,;!\n]|$)))"
+        )
+        self.condition = condition_on(any_label)
+        # "B. Wait, it's C."
+        self.correction = re.compile(
+            r"\b(?:wait|correction|actually|sorry|scratch that|i mean|on (?:reflection|second"
+            r" thoughts?)|no)\b(?:[\s,.:;…*–—-]|\b(?:wait|no|actually|it(?:['’]s| is| should be"
+            r"| must be)|that(?:['’]s| is)|should be|must be|make (?:that|it)|i mean|rather|the"
+            rf" answer is|option)\b)*[\"'(*\[]*({any_label})(?!\w)"
+            r"(?=[)\]*\"'”]*\s*(?:[.,;!?\n]|$))",
+            re.IGNORECASE,
+        )
+        # "B, and so is C", "B, but C is also correct"
+        self.too = re.compile(
+            rf"\bas well as\s+(?:option\s+)?[\"'(*\[]*({any_label})(?!\w)"
+            rf"|\bso\s+(?:is|are|does)\s+(?:option\s+)?[\"'(*\[]*({any_label})(?!\w)"
+            rf"|(?<!\w)({any_label})[)\]*\"'”]*\s+(?:is|are|would be|may be|could be)\s+"
+            r"(?:also|equally|just as)\s+(?:correct|right|true|possible|plausible|valid|acceptable"
+            r"|an?|the)\b"
         )
         denied = (
             rf"(?:not\s+(?:option\s+)?[\"'(*\[]*(?:{any_label})(?!\w)"
@@ -160,17 +179,34 @@ class ChoiceText:
         for rule in (self._only, self._statement, self._named_first, self._verdicts):
             choice = rule(text)
             if choice:
-                return choice
+                return self._corrected(choice, text)
         denied = self._denied(text)
         for rule in (self._start, self._mark, self._end, self._words):
             choice = rule(text)
             if choice and choice.position in denied:
-                return _no_choice(
-                    f"The answer denies {self.labels[choice.position]} and states no other option."
-                )
+                return self._corrected(choice, text, is_denied=True)
             if choice:
-                return choice
+                return self._corrected(choice, text)
         return _no_choice("No label and no option's text was found in the answer.")
+
+    def _corrected(self, choice: Choice, text: str, *, is_denied: bool = False) -> Choice:
+        """The choice, or the other option that takes it back behind it: "B. Wait, it's C."."""
+        if choice.position is None or choice.span is None:
+            return choice
+        others = [
+            mark
+            for mark in self.patterns.correction.finditer(text, choice.span[1])
+            if self._position(mark[1]) not in (None, choice.position)
+        ]
+        if others:
+            last = others[-1]
+            return self._one(self._position(last[1]), text, last.start(1), len(last[1]))
+        if not is_denied:
+            return choice
+        label = self.labels[choice.position]
+        return _no_choice(
+            f"The answer denies or only supposes {label}, and states no other option."
+        )
 
     def _denied(self, text: str) -> set[int]:
         """Positions of the options that the text denies somewhere, by label or by words."""
@@ -179,7 +215,7 @@ class ChoiceText:
             if self._is_denied(label, text):
                 denied.add(self._position(label.group(1)))
         for i, option in enumerate(self.options):
-            if any(is_denied(text, *spot.span()) for spot in _spots(option, text)):
+            if any(_is_not_said(text, *spot.span()) for spot in _spots(option, text)):
                 denied.add(i)
         return {place for place in denied if place is not None}
 
@@ -192,14 +228,14 @@ class ChoiceText:
         return None
 
     def _is_denied(self, label: re.Match, text: str) -> bool:
-        """Tell whether a label is denied where it stands. An option's own words after it are no
-        denial: "C) Do not worry"."""
+        """Tell whether a label is denied, or only supposed, where it stands. An option's own words
+        after it are no denial: "C) Do not worry"."""
         position = self._position(label.group(1))
         if position is not None and _folded(text[label.end(1) :]).startswith(
             _folded(self.options[position])
         ):
             return False
-        return is_denied(text, *label.span(1))
+        return _is_not_said(text, *label.span(1), self.patterns.condition)
 
     def _statement(self, text):
         """The last statement that names a label, or failing that an option's words."""
@@ -220,13 +256,15 @@ class ChoiceText:
         return last
 
     def _named_first(self, text) -> Choice | None:
-        """The last "C is the answer"."""
+        """The last "C is the answer". Two that are correct are no answer."""
         marks = [m for m in self.patterns.is_answer.finditer(text) if not self._is_denied(m, text)]
-        return (
-            self._one(self._position(marks[-1][1]), text, marks[-1].start(1), len(marks[-1][1]))
-            if marks
-            else None
-        )
+        named = sorted({mark[1] for mark in marks})
+        if len(named) > 1 and any(mark["correct"] for mark in marks):
+            return _no_choice(f"The answer calls {len(named)} labels correct ({', '.join(named)}).")
+        if not marks:
+            return None
+        last = marks[-1]
+        return self._agreed([(last[1], last.start(1)), *self._too(last.end(1), text)], text)
 
     def _verdicts(self, text: str) -> Choice | None:
         """The one option that is affirmed where a text says yes or no of one after another.
@@ -255,13 +293,29 @@ class ChoiceText:
             return _no_choice(
                 f"The answer weighs {label[1]} against {contrast[1]} and states neither."
             )
-        line_end = text.find("\n", label.end())
-        listed = self.patterns.own_line.match(text, line_end) if line_end >= 0 else None
+        if text[label.end() :].startswith("?"):
+            rest = self.patterns.label.finditer(text, label.end())
+            others = [mark[1] for mark in rest if self._is_other(mark, label, text)]
+            if others:
+                return _no_choice(f"The answer asks about {label[1]} and {others[0]}.")
+        listed = self._next_line(label.end(), text)
         if listed and listed.group(1) != label.group(1):
             return _no_choice(
                 f"The answer lists several options ({label.group(1)}, {listed.group(1)})."
             )
         return self._group(label, text)
+
+    def _next_line(self, end: int, text: str) -> re.Match | None:
+        """The label that the next line begins with; behind empty lines it must stand alone."""
+        line_end = text.find("\n", end)
+        if line_end < 0:
+            return None
+        blank = re.compile(r"[ \t.)\]*:]*\n\s*(?=\n)").match(text, end)
+        if blank:
+            alone = self.patterns.own_line.match(text, blank.end())
+            is_alone = alone and re.compile(r"[ \t.)\]*:]*(?:\n|$)").match(text, alone.end())
+            return alone if is_alone else None
+        return self.patterns.own_line.match(text, line_end)
 
     def _mark(self, text):
         """Label in brackets, after "option" or at the head of a line, if there is only one."""
@@ -322,7 +376,7 @@ class ChoiceText:
         hits = []
         for i, option in enumerate(self.options):
             for spot in _spots(option, text):
-                if not is_denied(text, *spot.span()) and self._is_said(option, spot, text):
+                if not _is_not_said(text, *spot.span()) and self._is_said(option, spot, text):
                     hits.append((spot.start(), spot.end(), i))
         outer = [hit for hit in hits if not _is_inside_a_longer(hit, hits)]
         options_said = {i for _, _, i in outer}
@@ -353,6 +407,13 @@ class ChoiceText:
         if len(longest) != 1:
             return None
         end, place = longest[0]
+        if is_supposed(text, start, end):
+            return None
+        for i, option in enumerate(self.options):
+            if i != place and re.match(
+                rf"\s+or\s+{_loose(option)}(?!\w)", text[end:], re.IGNORECASE
+            ):
+                return _no_choice("The answer names the words of two options to choose from.")
         label = self.patterns.label_behind.match(text, end)
         if label and label[1] != self.labels[place]:
             return self._contradiction(label[1], place)
@@ -382,7 +443,11 @@ class ChoiceText:
     def _further(self, end: int, text: str) -> Iterator[tuple[str, int]]:
         """Labels joined to one that ends at `end`, in its sentence: "C, Rarely; or E, Never"."""
         aside = _PARENTHESIS.match(text, end)
+        if aside and re.match(r"\s*\((?:or|and|possibly|maybe|perhaps)\b", aside.group()):
+            for mark in self.patterns.label.finditer(aside.group()):
+                yield mark[1], aside.start() + mark.start(1)
         end = aside.end() if aside else end
+        yield from self._too(end, text)
         stop = self.patterns.aside.search(text, end)
         for more in self.patterns.joined.finditer(text, end, stop.start() if stop else len(text)):
             word = more.group(1)
@@ -394,11 +459,31 @@ class ChoiceText:
             elif word.isdigit() and re.match(r"\s*(?:[.,;)]|$)", text[more.end() :]):
                 yield word, more.start(1)
 
+    def _too(self, end: int, text: str) -> Iterator[tuple[str, int]]:
+        """Labels that the rest of the line calls right as well."""
+        line_end = text.find("\n", end)
+        for mark in self.patterns.too.finditer(text, end, line_end if line_end >= 0 else len(text)):
+            yield mark[mark.lastindex or 0], mark.start(mark.lastindex or 0)
+
     def _group(self, label, text):
         word = label.group(1)
         if self._position(word) is None:
             return _no_choice(f"The answer names several labels at once ({word}).")
+        listed = self._listed(label.start(1), text)
+        if len(listed) > 2:
+            return _no_choice(f"The answer lists several options ({', '.join(sorted(listed))}).")
         return self._agreed([(word, label.start(1)), *self._further(label.end(1), text)], text)
+
+    def _listed(self, start: int, text: str) -> set[str]:
+        """Labels with their own options' words, in the line from `start` on."""
+        line = text[start:].partition("\n")[0]
+        listed = set()
+        for mark in self.patterns.label.finditer(line):
+            position = self._position(mark[1])
+            words = "" if position is None else _folded(self.options[position])
+            if words and _folded(line[mark.end() :]).startswith(words):
+                listed.add(mark[1])
+        return listed
 
     def _agreed(self, spots, text):
         words = list(dict.fromkeys(word for word, _ in spots))
@@ -488,6 +573,10 @@ def _first_word(option: str) -> str:
 
 def _no_choice(reason: str) -> Choice:
     return Choice(position=None, span=None, reason=reason)
+
+
+def _is_not_said(text: str, start: int, end: int, condition: re.Pattern | None = None) -> bool:
+    return is_denied(text, start, end) or is_supposed(text, start, end, condition)
 
 
 def _is_inside_a_longer(hit: tuple[int, int, int], hits: Sequence[tuple[int, int, int]]) -> bool:

@@ -59,6 +59,126 @@ def test_options_that_are_weighed_and_not_taken_are_no_answer(text):
     assert letter(text) is None
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "If not B then C.",
+        "If it's not B, it's C.",
+        "If it is not B, then it must be C.",
+        "C if not B.",
+        "C, if not B",
+        "Unless B, the answer is C.",
+        "Only if A is false is the answer B.",
+        "B is the answer if C is false.",
+        "B is correct only if the metal is pure.",
+        "C would be right, had the wood been light.",
+        "Option C would be correct if the wood were light.",
+        "The answer would be B if the question asked about metals.",
+        "If the question asks for metal, the answer is B; otherwise C.",
+        "If you mean the tree, the answer is A. If you mean the metal, the answer is B.",
+        "Suppose the answer is B. Then the metal floats. Contradiction.",
+        "Let us check whether the answer is B.",
+        "If not tin then ash.",
+        "Had the question been about wood, the answer would be B.",
+    ],
+)
+def test_an_option_under_a_condition_is_no_answer(text):
+    assert letter(text) is None
+
+
+@pytest.mark.parametrize(
+    "text, expected",
+    [
+        ("Suppose the answer is B. Then the metal floats, a contradiction. So the answer is C.", "C"),
+        ("If B were true, it would float, so the answer is C.", "C"),
+        ("If x is 5, then the answer is (B).", "B"),
+        ("The answer is B. If it had been wood, the answer would be C.", "B"),
+        ("Even if C floats, the answer is B.", "B"),
+        ("B\n\nIf a metal is heavy, it sinks.", "B"),
+        ("If I had to guess, I would say B.", "B"),
+        ("I would pick B if I had to choose.", "B"),
+        ("The answer is B, because if it were lighter, it would float.", "B"),
+    ],
+)
+def test_a_condition_elsewhere_leaves_the_answer(text, expected):
+    assert letter(text) == expected
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Many people think the answer is B.",
+        "Most people say the answer is B. They are wrong.",
+        "Some would choose B.",
+        "I doubt the answer is B.",
+        "I don't think the answer is B.",
+        "I'm not sure the answer is B.",
+        "It is unlikely that the answer is B.",
+        "The wrong answer is B.",
+        "The incorrect answer is B.",
+        "The trap answer is B.",
+        "The second best answer is B.",
+        "The answer that most people give is B.",
+        "The answer used to be B.",
+        "The answer is the opposite of B.",
+        "The answer is similar to B.",
+        "The letter after B.",
+        "Avoid B.",
+        "B is a distractor.",
+        "B is inferior to C.",
+        "B is not as good as C.",
+        "B is out. So is C.",
+        "The answer is any of the above but B.",
+        "I thought it was B.",
+        "The answer cannot possibly be B.",
+        "There is no way the answer is B.",
+        "A beginner would say B.",
+        "Wikipedia says the answer is B, but Wikipedia is wrong.",
+        "Let's look at option B first.",
+    ],
+)
+def test_what_others_say_or_what_is_doubted_is_no_answer(text):
+    assert letter(text) is None
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "The answer is oak or tin.",
+        "Answer: B (or C)",
+        "Answer: (A) oak (B) tin (C) ash (D) elm",
+        "The answer is B but C is also correct.",
+        "B is correct, and so is C.",
+        "The answer is B as well as C.",
+        "B as well as C.",
+        "B is as good as C.",
+        "B? C? I do not know.",
+        "B\n\nC",
+        "**B**\n\n**C**",
+        "A beats C.",
+    ],
+)
+def test_two_options_are_no_answer(text):
+    assert letter(text) is None
+
+
+@pytest.mark.parametrize(
+    "text, expected",
+    [
+        ("The answer is B. Wait, no, it's C.", "C"),
+        ("B. Wait, actually C.", "C"),
+        ("B... no, C.", "C"),
+        ("One might think the answer is B, but it is actually C.", "C"),
+        ("B is tempting. C is right.", "C"),
+        ("B seems right but is wrong; C is correct.", "C"),
+        ("A is wrong. No, B is wrong. The answer is D.", "D"),
+        ("A) No. B) Yes. C) No. D) No.", "B"),
+    ],
+)
+def test_the_last_of_two_is_read_where_the_first_is_taken_back(text, expected):
+    assert letter(text) == expected
+
+
 def test_yes_and_no_as_options_are_no_verdicts():
     assert letter("A) Yes", options=("Yes", "No")) == "A"
     assert letter("B) No", options=("Yes", "No")) == "B"
