@@ -11,7 +11,10 @@ from flipcore.datasets import load_report
 from flipcore.runs.demo import example_holdout
 from flipcore.store.connection import Store
 from flipcore.store.queries import holdout
+from flipcore.store.queries.locks import lock_of_page
 from flipcore.text.counts import count_of
+
+PAGE = "holdout"  # whose lock opens what two sets set aside
 
 
 @dataclass(frozen=True)
@@ -111,8 +114,8 @@ def pocket_study(sets: Sets) -> Study:
 
 def divided_sets(store: Store, sets: Sets, share: float, *, confirmatory: bool) -> Sets:
     """Divide sets that are no study's, with the studies that asked them: the part set aside where
-    `confirmatory`, else the rest. A `share` above 0 is set aside now, for good, where none was
-    before."""
+    `confirmatory` and the page has its lock, else the rest. A `share` above 0 is set aside now, for
+    good, where none was before."""
     sets, aside = _without_hidden(store, sets), holdout.entries_aside(store, sets.record_id)
     if share and not aside:
         target, retro = _ids(sets.target), _ids(sets.retro)
@@ -120,9 +123,11 @@ def divided_sets(store: Store, sets: Sets, share: float, *, confirmatory: bool) 
         aside = holdout.keep_aside(store, sets.record_id, target, retro, share)
     if not aside:
         return _with_studies(store, sets)
+    # Before a lock the open entries stand in: what is set aside is counted, and read by nobody.
+    is_opened = confirmatory and lock_of_page(store, sets.record_id, PAGE) is not None
 
     def part(items: tuple[Item, ...]) -> tuple[Item, ...]:
-        return tuple(item for item in items if (item.item_id in aside) == confirmatory)
+        return tuple(item for item in items if (item.item_id in aside) == is_opened)
 
     n_all = len(sets.target) + len(sets.retro)
     subset = replace(
@@ -132,7 +137,7 @@ def divided_sets(store: Store, sets: Sets, share: float, *, confirmatory: bool) 
         share_aside=len(aside) / max(n_all, 1),
     )
     n_other = n_all - len(subset.target) - len(subset.retro)
-    return _with_studies(store, replace(subset, n_aside=0 if confirmatory else n_other))
+    return _with_studies(store, replace(subset, n_aside=0 if is_opened else n_other))
 
 
 def _without_hidden(store: Store, sets: Sets) -> Sets:

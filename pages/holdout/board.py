@@ -83,7 +83,10 @@ def offer_lock(sets: Sets, settings: dict) -> None:
             icon=":material/lock_open:",
         )
         return
-    n_target, n_retro = n_aside(sets)
+    # Counted by the store, so that no page has read them before the lock.
+    n_target, n_retro = (
+        locks.n_set_aside(session.store(), sets.record_id, role) for role in ("target", "retro")
+    )
     st.caption(f"{n_target:,} benchmark and {n_retro:,} holdout entries were set aside.")
     fixed = settings | {
         "sets": sets.name,
@@ -91,19 +94,10 @@ def offer_lock(sets: Sets, settings: dict) -> None:
         "n_retro": n_retro,
         "share_aside": sets.share_aside,
     }
-    item_ids = None if sets.is_of_study else [item.item_id for item in (*sets.target, *sets.retro)]
-    modes.offer_button(sets.record_id, "holdout", fixed, "lock-holdout", item_ids, sets.study_ids)
-
-
-def n_aside(sets: Sets) -> tuple[int, int]:
-    """Count the benchmark and holdout entries that were set aside, without reading a study's."""
+    item_ids = None
     if not sets.is_of_study:
-        return len(sets.target), len(sets.retro)
-    # Counted by the store, so that no page has read them before the lock.
-    target, retro = (
-        locks.n_set_aside(session.store(), sets.record_id, role) for role in ("target", "retro")
-    )
-    return target, retro
+        item_ids = sorted(holdout.entries_aside(session.store(), sets.record_id))
+    modes.offer_button(sets.record_id, "holdout", fixed, "lock-holdout", item_ids, sets.study_ids)
 
 
 PAGE = "holdout"

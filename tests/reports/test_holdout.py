@@ -24,6 +24,7 @@ from flipcore.runs.demo import example_holdout
 from flipcore.stats.holdout.difficulty import conditions, pre_release
 from flipcore.stats.holdout.verdict import difficulty_test
 from flipcore.store.queries import holdout
+from flipcore.store.queries.locks import keep_lock
 from tests.stats.holdout.test_comparison import planted
 from tests.stats.holdout.test_difficulty import rows
 from tests.vectors.embeddings.items import entry
@@ -137,6 +138,9 @@ def test_entries_that_come_from_elsewhere_are_other_content_of_the_same_sets():
 def test_a_share_that_is_set_aside_stays_aside_whatever_is_asked_for_later(store):
     whole = sets_of_sources("mine", SOURCES)
     open_part = divided_sets(store, whole, 0.5, confirmatory=False)
+    # Whoever asks for the part set aside before its lock gets the open one.
+    assert divided_sets(store, whole, 0.0, confirmatory=True) == open_part
+    keep_lock(store, whole.record_id, "holdout", {}, "Ada", sorted(holdout.entries_aside(store, whole.record_id)))
     aside = divided_sets(store, whole, 0.0, confirmatory=True)
     assert open_part.target and aside.target and open_part.n_aside == len(aside.items) and aside.n_aside == 0
     assert not set(open_part.items) & set(aside.items) and set(open_part.items) | set(aside.items) == set(whole.items)
@@ -151,10 +155,11 @@ def test_nothing_is_set_aside_without_a_share(store):
 
 def test_entries_that_other_sets_keep_aside_are_left_out_with_a_note(store):
     whole = sets_of_sources("mine", SOURCES)
-    aside = divided_sets(store, whole, 0.5, confirmatory=True)
+    divided_sets(store, whole, 0.5, confirmatory=False)
+    aside = holdout.entries_aside(store, whole.record_id)
     other = Sets.without_study("other", whole.target[:-1], whole.retro)
     shown = divided_sets(store, other, 0.0, confirmatory=False)
-    assert not set(shown.items) & set(aside.items)
+    assert aside and not set(shown.items) & aside
     assert "a study set them aside, and only its lock opens them" in shown.notes[-1]
 
 
