@@ -93,7 +93,11 @@ PAGES = (
         on_card=lambda study: True,
         has_decisions=True,
         counts=True,
-        was={"flip_surface": {"show": "Map"}, "decomposition": {"show": "Parts"}},
+        was={
+            "flip_surface": {"show": "Map"},
+            "decomposition": {"show": "Parts"},
+            "flips_choices": {"show": "Every choice"},
+        },
     ),
     Entry(
         "ranking",

@@ -30,6 +30,7 @@ SURVIVES = Assertion(
         "equal, one unread in a tenth",
         "equal, prompts suit one",
         "equal in one of 21 ways",
+        "as many flips under both",
     ),
 )
 MOVES = Assertion(
@@ -70,7 +71,7 @@ def survives_claim(
     detail = _detail(curve, is_locked=is_locked)
     if not curve.is_open[0] or shares.n_open < LEAST_OPEN * n_all:
         reasons = Counter(reason for reason in curve.closed if reason)
-        reason_text = f"that {decision.holds()}. {shares.n_open} of "
+        reason_text = f"that {decision.clause}. {shares.n_open} of "
         reason_text += f"{count_of(n_all, 'way')} of counting may be claimed: "
         reason_text += f"{'; '.join(reason for reason, _ in reasons.most_common(3))}."
         claim = Claim(SURVIVES, FEW_OPEN, "", detail=detail, numbers=numbers)

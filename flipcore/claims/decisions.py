@@ -59,6 +59,11 @@ class Decision:
         verb = "scores" if above else "does not score"
         return f"{self.first} {verb} {self._by}higher than {self.second}"
 
+    @property
+    def clause(self) -> str:
+        """The same after "that"."""
+        return self.holds()
+
     def survives(self, ways: str, low: float, high: float, *, below: bool) -> str:
         """Return the sentence of a decision that each of several ways shows."""
         if self.is_bar:
@@ -75,7 +80,8 @@ class Decision:
         if below and self.margin:
             return f"{self.holds(above=False)} in any of {ways}"
         ends = (-high, -low) if below else (low, high)
-        return f"{self.sides[below]} leads in all {ways}, {self.numbers(*ends)}"
+        others = f" {EVERY_OTHER}" if self.second == EVERY_OTHER and not below else ""
+        return f"{self.sides[below]} leads{others} in all {ways}, {self.numbers(*ends)}"
 
     @property
     def doubt(self) -> str:
@@ -132,6 +138,11 @@ class Loss(Decision):
             return f"{self.first} does not lose {self._loss} or more against {self.second}"
         return f"{self.first} loses more than {self._loss} against {self.second}"
 
+    @property
+    def clause(self) -> str:
+        holds = self.holds()
+        return f"{holds[:1].lower()}{holds[1:]}"
+
     def survives(self, ways: str, low: float, high: float, *, below: bool) -> str:
         start = f"{self.holds(above=not below)}, whichever of {ways} is chosen"
         return f"{start}: {self.numbers(low, high)}."
@@ -171,16 +182,17 @@ class Flips(Decision):
 
     @property
     def sides(self) -> tuple[str, str]:
-        return "mostly the extractor's", "mostly the model's"
-
-    @property
-    def side_words(self) -> tuple[str, str]:
-        return "in", "in"
+        return "The extractor", "The model"
 
     def holds(self, *, above: bool = True) -> str:
         by = f", by {self._by.rstrip()}" if self.margin else ""
         is_mostly = "are mostly" if above else "are not mostly"
         return f"Flips by {self.first} {is_mostly} those of the extractor {self.second}{by}"
+
+    @property
+    def clause(self) -> str:
+        holds = self.holds()
+        return f"{holds[:1].lower()}{holds[1:]}"
 
     def survives(self, ways: str, low: float, high: float, *, below: bool) -> str:
         ends = (-high, -low) if below else (low, high)

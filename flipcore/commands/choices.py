@@ -3,10 +3,16 @@
 import argparse
 import json
 import re
+from typing import TYPE_CHECKING
 
+from flipcore.claims.decisions import EVERY_OTHER
 from flipcore.commands.opening import add_study, on_study
 from flipcore.core.errors import BadInput
 from flipcore.store.connection import Store
+
+if TYPE_CHECKING:
+    from flipcore.reports.choices import ChoicesReport
+    from flipcore.reports.whole_study import WholeStudy
 
 HELP = "does a decision survive every defensible way of counting?"
 _SHARE = re.compile(r"\s*(\d*\.?\d+)\s*(%|points|pp|)\s*")
@@ -25,7 +31,18 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     decision.add_argument(
         "--above", metavar="BAR", help="a score is above this bar: 45%% (default of one model)"
     )
-    parser.add_argument("--model", default="", help="the model of --above, where there are several")
+    decision.add_argument("--first", metavar="A", help="A scores higher than every other model")
+    decision.add_argument(
+        "--flips",
+        metavar="AXIS",
+        help="flips by this change, or by all, are mostly the extractor's and not the model's",
+    )
+    parser.add_argument(
+        "--model", default="", help="the model of --above or --flips, where there are several"
+    )
+    parser.add_argument(
+        "--extractor", default="", help="the extractor of --flips, where there are several"
+    )
     parser.add_argument(
         "--margin", default="0", metavar="POINTS", help="by at least so many points"
     )
@@ -51,25 +68,42 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 @on_study
 def act(store: Store, study_id: str, options: argparse.Namespace) -> int:
     """Print the decision over all ways of counting. Raises BadInput for what is not here."""
-    from flipcore.reports.choices import choices_report, leading_models
+    from flipcore.reports.choices import flips_choices_report
     from flipcore.reports.whole_study import whole_study
 
     study = whole_study(store, study_id)
-    if options.above is not None:
-        models, margin = [options.model or leading_models(study)[0]], share_of(options.above, "%")
+    if options.flips is not None:
+        report = flips_choices_report(
+            study,
+            options.flips,
+            options.extractor,
+            options.model,
+            margin=share_of(options.margin, "points"),
+            without=options.without,
+            also=options.also,
+        )
     else:
-        models = options.pair or leading_models(study)[:2]
-        margin = share_of(options.margin, "points")
-    if len(models) < 2 and options.above is None:
-        raise BadInput("One model has scores here: give a bar, as in --above 45%.")
-    report = choices_report(
-        study, *models, margin=margin, without=options.without, also=options.also
-    )
+        report = _report_on_scores(study, options)
     if options.json:
         print(json.dumps(report.as_dict(), indent=2, ensure_ascii=False))
     else:
         print("\n".join(report.lines()))
     return 0
+
+
+def _report_on_scores(study: "WholeStudy", options: argparse.Namespace) -> "ChoicesReport":
+    from flipcore.reports.choices import choices_report, leading_models
+
+    margin = share_of(options.margin, "points")
+    if options.above is not None:
+        models, margin = [options.model or leading_models(study)[0]], share_of(options.above, "%")
+    elif options.first:
+        models = [options.first, EVERY_OTHER]
+    else:
+        models = options.pair or leading_models(study)[:2]
+    if len(models) < 2 and options.above is None:
+        raise BadInput("One model has scores here: give a bar, as in --above 45%.")
+    return choices_report(study, *models, margin=margin, without=options.without, also=options.also)
 
 
 def share_of(words: str, unit: str) -> float:

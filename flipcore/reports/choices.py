@@ -9,9 +9,9 @@ import pandas as pd
 from flipcore.annotation.key_review import OTHER, key_reviews
 from flipcore.claims import choices as claims
 from flipcore.claims.claim import Claim, description
-from flipcore.claims.decisions import Decision, Loss
+from flipcore.claims.decisions import EVERY_OTHER, Decision, Flips, Loss
 from flipcore.core.errors import BadInput
-from flipcore.core.records import BASE
+from flipcore.core.records import BASE, IDENTITY
 from flipcore.extractors import EXTRACTORS, title_of
 from flipcore.reports.answer import LEVEL, Answer, Question
 from flipcore.reports.ranking import roles_of
@@ -22,8 +22,11 @@ from flipcore.stats.base.estimate import Estimate, without_interval
 from flipcore.stats.choices.choice import Choice, ChoiceClass, selected
 from flipcore.stats.choices.counting import count
 from flipcore.stats.choices.curve import Curve
+from flipcore.stats.choices.flips import FlipMaterial, flip_curve, flip_material
+from flipcore.stats.choices.joined import first_rank_curve
 from flipcore.stats.choices.losses import loss_curve
 from flipcore.stats.choices.readouts import AnswerMaterial, ItemFacts, answers_of, material_of
+from flipcore.stats.flips.coded_answers import coded_answers
 from flipcore.stats.flips.decomposition import default_reference
 from flipcore.stats.score.regression import ERROR
 from flipcore.store.judgements import ANSWER, KEY_VERDICTS
@@ -193,21 +196,125 @@ def choices_report(
     role: str = "",
 ) -> ChoicesReport:
     """Count a decision of a study in every way: `first` scores higher than `second` by `margin`,
-    or above `margin` where there is no second model.
+    or above `margin` where there is no second model. `second` may be `EVERY_OTHER`.
 
     Raises BadInput for models, choices and options that are not here.
     """
-    models = [first, second] if second else [first]
-    material = choices_material(study, models, role)
-    curve = count(material, selected(material.choices, without, also))
+    material = choices_material(study, [first, second] if second else [first], role)
+    curve = counted(material, selected(material.choices, without, also))
+    note = "" if material.has_outputs else SCORES_ALONE
+    return _report(study, Decision(first, second, margin), curve, material.choices, note, level)
+
+
+def counted(material: AnswerMaterial | FlipMaterial, choices: Sequence[Choice]) -> Curve:
+    """Count a score, a lead, a lead over several models, or flips."""
+    if isinstance(material, FlipMaterial):
+        return flip_curve(material, choices)
+    if len(material.answers.models) > 2:
+        return first_rank_curve(material, choices)
+    return count(material, choices)
+
+
+def _report(
+    study: WholeStudy,
+    decision: Decision,
+    curve: Curve,
+    choices: Sequence[Choice],
+    note: str,
+    level: float,
+) -> ChoicesReport:
     is_locked = False
     for lock in locks(study.store, study.study_id):
         if STORED in lock["settings"]:
-            is_locked = is_locked or was_stored(curve, material.choices, lock)
-    note = "" if material.has_outputs else SCORES_ALONE
-    decision = Decision(first, second, margin)
-    offered = tuple(choice for choice in material.choices if len(choice.options) > 1)
+            is_locked = is_locked or was_stored(curve, choices, lock)
+    offered = tuple(choice for choice in choices if len(choice.options) > 1)
     return ChoicesReport(decision, curve, offered, is_locked, note, level)
+
+
+def flips_choices_report(
+    study: WholeStudy,
+    axis: str,
+    extractor: str = "",
+    model: str = "",
+    *,
+    margin: float = 0.0,
+    without: Iterable[str] = (),
+    also: Iterable[str] = (),
+    level: float = LEVEL,
+) -> ChoicesReport:
+    """Count in every way whether flips by an axis are mostly those of an extractor.
+
+    `axis` may be "all". Raises BadInput for names that are not here, and where several extractors
+    or models could be meant.
+    """
+    material = flips_material(study, axis, extractor, model)
+    curve = counted(material, selected(material.choices, without, also))
+    decision = flips_decision(material, margin)
+    return _report(study, decision, curve, material.choices, "", level)
+
+
+def flips_decision(material: FlipMaterial, margin: float = 0.0) -> Flips:
+    """Return the decision on flips in the words of a screen."""
+    change = " and ".join(axis.replace("_", " ") for axis in material.axes)
+    return Flips(change, title_of(material.extractor).lower(), margin)
+
+
+def flip_pairings(study: WholeStudy, model: str) -> dict[str, list[str]]:
+    """Return axis -> extractors that are compared with the reference there, of one model."""
+    frame = study.flips_of(model)
+    frame = frame[frame["answer"].notna() & (frame["axis"] != IDENTITY)]
+    pairings: dict[str, list[str]] = {}
+    if not frame.empty:
+        reference = _flip_reference(study, frame)
+        for key, part in frame.groupby(["axis", "extractor"], sort=False, observed=True):
+            axis, extractor = map(str, key)
+            if extractor != reference and part["variant"].nunique() > 1:
+                pairings.setdefault(axis, []).append(extractor)
+    return pairings
+
+
+def _flip_reference(study: WholeStudy, frame: pd.DataFrame) -> str:
+    extractors = list(dict.fromkeys(frame["extractor"].astype(str)))
+    return study.reference or default_reference(extractors, study.study.scorer_names)
+
+
+def flips_material(
+    study: WholeStudy, axis: str, extractor: str = "", model: str = ""
+) -> FlipMaterial:
+    """Return what can be chosen about flips by an axis, or by "all"; errors as those of
+    `flips_choices_report`."""
+    by_model = {name: flip_pairings(study, name) for name in study.models}
+    model = _only("model", model, [name for name, pairings in by_model.items() if pairings])
+    pairings = by_model[model]
+    axes = list(pairings) if axis == "all" else [axis]
+    if axis not in (*pairings, "all"):
+        listed = ", ".join([*pairings, "all"])
+        raise BadInput(f"No flips by {axis!r} can be compared here. Changes: {listed}.")
+    compared = [name for name in pairings[axes[0]] if all(name in pairings[one] for one in axes)]
+    extractor = _only("extractor", extractor, compared)
+    answers = coded_answers(study.flips_of(model))
+    reference = _flip_reference(study, study.flips_of(model))
+    alike = [name for name in answers.extractors if _reads_as(name, reference)]
+    references = [reference, *(name for name in alike if name not in (reference, extractor))]
+    return flip_material(
+        answers,
+        extractor,
+        axes,
+        references,
+        item_facts(study),
+        closed_gates=study.closed_gates,
+        titles={name: title_of(name) for name in answers.extractors},
+    )
+
+
+def _only(kind: str, name: str, names: Sequence[str]) -> str:
+    """Return the named one, or the only one there is."""
+    if name in names or (not name and len(names) == 1):
+        return name or names[0]
+    listed = ", ".join(names) or "none"
+    if name:
+        raise BadInput(f"There is no {kind} {name!r} to compare here. There are: {listed}.")
+    raise BadInput(f"Which {kind}? Choose with --{kind}: {listed}.")
 
 
 def leaders_report(study: WholeStudy) -> ChoicesReport | None:
@@ -227,7 +334,7 @@ def choices_material(
     study: WholeStudy, models: Sequence[str], role: str = "", reference: str = ""
 ) -> AnswerMaterial:
     """Return what can be chosen about the score of one model of a study, or the lead of the first
-    of two over the second.
+    of two over the second, which may be `EVERY_OTHER`.
 
     Parameters
     ----------
@@ -241,6 +348,9 @@ def choices_material(
     """
     frame = study.frame
     role = role or next(iter(roles_of(frame)), "")
+    if EVERY_OTHER in models:
+        others = [model for model in leading_models(study) if model not in models]
+        models = [models[0], *others]
     return _material(study, frame[frame["role"] == role], models, reference)
 
 

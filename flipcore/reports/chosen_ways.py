@@ -9,27 +9,33 @@ import numpy as np
 from flipcore.claims.decisions import Decision
 from flipcore.core.records import BASE, IDENTITY
 from flipcore.reports.browser_data.every_choice import start_of
-from flipcore.reports.choices import ChoicesReport
+from flipcore.reports.choices import ChoicesReport, flips_decision
 from flipcore.stats.base.estimate import level_text, number_text, p_text
 from flipcore.stats.choices import choice as names
 from flipcore.stats.choices.choice import Choice
+from flipcore.stats.choices.flips import FlipMaterial
 from flipcore.stats.choices.readouts import AnswerMaterial
 from flipcore.stats.ranking.ways import Way
 
+Counted = AnswerMaterial | FlipMaterial
 Toggles = tuple[tuple[str, str], ...]
 
 
-def start_view(material: AnswerMaterial) -> dict[str, Any]:
+def start_view(material: Counted) -> dict[str, Any]:
     """Return the view to begin with: no margin, or a bar a little below the declared score."""
-    if len(material.answers.models) > 1:
+    if isinstance(material, FlipMaterial) or len(material.answers.models) > 1:
         return start_of(material.choices)
     score = 100 * float(np.nanmean(material.values(_declared(material))))
     return start_of(material.choices, max(0.0, 5.0 * ((score - 1) // 5)))
 
 
-def decision_of(models: tuple[str, ...], view: Mapping[str, Any]) -> Decision:
-    """Return the decision on two models, or on one and a bar, at the threshold of a view."""
-    return Decision(models[0], "".join(models[1:]), view["threshold"] / 100)
+def decision_of(subject: tuple[str, ...], material: Counted, view: Mapping[str, Any]) -> Decision:
+    """Return the decision at the threshold of a view: on two models, on one and a bar, or on the
+    flips that `material` counts."""
+    margin = view["threshold"] / 100
+    if isinstance(material, FlipMaterial):
+        return flips_decision(material, margin)
+    return Decision(subject[0], "".join(subject[1:]), margin)
 
 
 def toggles_of(choices: tuple[Choice, ...], view: Mapping[str, Any]) -> Toggles:
@@ -70,7 +76,7 @@ def written_down(report: ChoicesReport, view: Mapping[str, Any]) -> dict[str, An
     } | kept
 
 
-def setting_from(text: str, material: AnswerMaterial) -> tuple[dict[str, str], str]:
+def setting_from(text: str, material: Counted) -> tuple[dict[str, str], str]:
     """Return the setting of a link ("unread=left-out+key=…") and its options in words.
 
     A choice or an option that is not here stays as declared.
@@ -92,7 +98,7 @@ def way_of(setting: Mapping[str, str], material: AnswerMaterial) -> Way:
     return Way(axis if key else IDENTITY, key or BASE, extractor)
 
 
-def differing_items(setting: Mapping[str, str], material: AnswerMaterial) -> list[str]:
+def differing_items(setting: Mapping[str, str], material: Counted) -> list[str]:
     """Return items that a setting counts otherwise than the declared one: those that it leaves out
     or takes in, then by the difference of values."""
     values = []
@@ -101,10 +107,10 @@ def differing_items(setting: Mapping[str, str], material: AnswerMaterial) -> lis
     first, second = values
     gaps = np.where(np.isnan(first) == np.isnan(second), np.abs(first - second), 3.0)
     gaps = np.nan_to_num(gaps)
-    return [material.answers.items[i] for i in np.argsort(-gaps, kind="stable") if gaps[i] > 0]
+    return [material.items[i] for i in np.argsort(-gaps, kind="stable") if gaps[i] > 0]
 
 
-def _declared(material: AnswerMaterial) -> dict[str, str]:
+def _declared(material: Counted) -> dict[str, str]:
     return {choice.name: choice.options[0].name for choice in material.choices}
 
 

@@ -205,7 +205,7 @@ def cards(findings: Sequence[tuple[int, Finding]]) -> None:
 
 
 def _every_choice(study_id: str) -> None:
-    """Say below the pairs of models whether the first survives every choice, and lead there."""
+    """Say whether the lead of the best model survives every choice, with a link to the part."""
     claim = every_choice(study_id)
     if claim is None:
         return
@@ -252,12 +252,12 @@ if study_id is not None:
         # the rest waits behind a click.
         compared = [numbered for numbered in report.compared if numbered in findings]
         cards(compared)
-        if compared:
-            _every_choice(study_id)
         collapsed = [numbered for numbered in findings if numbered not in compared]
         if collapsed:
             with st.expander(f"{kind} ({len(collapsed):,})"):
                 cards(collapsed)
+    if report.compared:
+        _every_choice(study_id)
     lines = report.coverage.lines()
     with st.expander(
         f"Checks that could not be made ({len(lines)})" if lines else "What was checked"

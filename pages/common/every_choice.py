@@ -1,4 +1,4 @@
-"""The part Every choice of Ranking and Score: one decision under every way of counting."""
+"""The part Every choice of Ranking, Score and Flips: one decision under every way of counting."""
 
 from collections.abc import Mapping
 from itertools import combinations
@@ -7,6 +7,8 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from flipcore.access.acting import Permission, acting
+from flipcore.claims.decisions import EVERY_OTHER
+from flipcore.extractors import title_of
 from flipcore.reports import chosen_ways
 from flipcore.reports.browser_data import every_choice as boards_data
 from flipcore.reports.choices import (
@@ -14,6 +16,9 @@ from flipcore.reports.choices import (
     STORED,
     ChoicesReport,
     choices_material,
+    counted,
+    flip_pairings,
+    flips_material,
     leading_models,
     stored_choices,
     was_stored,
@@ -21,8 +26,8 @@ from flipcore.reports.choices import (
 from flipcore.reports.chosen_ways import Toggles
 from flipcore.stats.base.estimate import level_text
 from flipcore.stats.choices.choice import selected
-from flipcore.stats.choices.counting import count
 from flipcore.stats.choices.curve import Curve
+from flipcore.stats.choices.flips import FlipMaterial
 from flipcore.stats.choices.readouts import AnswerMaterial
 from flipcore.store.judgements import KEY_VERDICTS
 from flipcore.store.queries import judgements
@@ -32,10 +37,12 @@ from pages.common.inspector import output_under
 from pages.common.showing import how_to_read, plain, show_table, shown_problem
 from pages.components import boards
 
-TITLE = "Every choice"
-PAGES = {1: "score_choices", 2: "ranking_choices"}  # by number of models, for locks and decisions
+TITLE, ALL_AXES = "Every choice", "all"
+# By length of a subject, for locks and decisions: a model; two models; model, axis, extractor.
+PAGES = {1: "score_choices", 2: "ranking_choices", 3: "flips_choices"}
 FORGED = "The browser sent settings that this page does not have. Reload the page."
-Models = tuple[str, ...]
+Subject = tuple[str, ...]
+Counted = AnswerMaterial | FlipMaterial
 
 
 def _revision(study_id: str) -> tuple:
@@ -50,24 +57,28 @@ def _models(study_id: str) -> list[str]:
 
 
 @session.cached("Collecting the answers", 8, _revision)
-def _material(study_id: str, models: Models, lock: str | None) -> AnswerMaterial:
-    return choices_material(PageStudy(session.store(), study_id, lock=lock), models)
+def _material(study_id: str, subject: Subject, lock: str | None) -> Counted:
+    study = PageStudy(session.store(), study_id, lock=lock)
+    if len(subject) < 3:
+        return choices_material(study, subject)
+    model, axis, extractor = subject
+    return flips_material(study, axis, extractor, model)
 
 
 @session.cached("Counting every way", 32, _revision)
-def _curve(study_id: str, models: Models, lock: str | None, toggles: Toggles) -> Curve:
+def _curve(study_id: str, subject: Subject, lock: str | None, toggles: Toggles) -> Curve:
     """Count what is switched on."""
-    material = _material(study_id, models, lock)
+    material = _material(study_id, subject, lock)
     without, also = boards_data.switched(material.choices, dict(toggles))
-    return count(material, selected(material.choices, without, also))
+    return counted(material, selected(material.choices, without, also))
 
 
-def _report(study_id: str, models: Models, lock: dict | None, view: Mapping) -> ChoicesReport:
+def _report(study_id: str, subject: Subject, lock: dict | None, view: Mapping) -> ChoicesReport:
     lock_id = lock["lock_id"] if lock else None
-    material = _material(study_id, models, lock_id)
-    curve = _curve(study_id, models, lock_id, chosen_ways.toggles_of(material.choices, view))
+    material = _material(study_id, subject, lock_id)
+    curve = _curve(study_id, subject, lock_id, chosen_ways.toggles_of(material.choices, view))
     return ChoicesReport(
-        chosen_ways.decision_of(models, view),
+        chosen_ways.decision_of(subject, material, view),
         curve,
         material.choices,
         was_stored(curve, material.choices, lock),
@@ -77,18 +88,21 @@ def _report(study_id: str, models: Models, lock: dict | None, view: Mapping) -> 
 
 
 @session.cached("Putting it into words", 16, _revision)
-def _board(study_id: str, models: Models, lock: dict | None, view: tuple) -> dict:
+def _board(study_id: str, subject: Subject, lock: dict | None, view: tuple) -> dict:
     settings = dict(view)
-    material = _material(study_id, models, lock["lock_id"] if lock else None)
+    material = _material(study_id, subject, lock["lock_id"] if lock else None)
     # The browser has every option that may be switched without asking the server.
-    sent = count(material, boards_data.in_sight(material.choices, settings))
-    return boards_data.board(_report(study_id, models, lock, settings), sent, settings).data()
+    sent = counted(material, boards_data.in_sight(material.choices, settings))
+    return boards_data.board(_report(study_id, subject, lock, settings), sent, settings).data()
 
 
 def show_pair(study_id: str, line: DeltaGenerator) -> None:
     """Show the lead of one of two models over the other; which, is chosen in `line`."""
     with shown_problem():
-        pairs = {f"{a} v {b}": (a, b) for a, b in combinations(_models(study_id), 2)}
+        models = _models(study_id)
+        pairs = {f"{a} v {b}": (a, b) for a, b in combinations(models, 2)}
+        if len(models) > 2:
+            pairs |= {f"{model} v {EVERY_OTHER}": (model, EVERY_OTHER) for model in models}
         pair = screen.select("Models", list(pairs), "pair", place=line, width=340, **_UNLABELED)
         if pair:
             _show(study_id, pairs[pair], line)
@@ -102,21 +116,54 @@ def show_score(study_id: str, line: DeltaGenerator) -> None:
         _show(study_id, (model,), line)
 
 
+def show_flips(study_id: str, line: DeltaGenerator) -> None:
+    """Show whether flips of a model by a change, chosen in `line`, are mostly the extractor's."""
+    with shown_problem():
+        pairings = {}
+        for model, axis, extractor in _pairings(study_id):
+            change = "all changes" if axis == ALL_AXES else axis.replace("_", " ")
+            name = f"{change}, {title_of(extractor).lower()}, {model}"
+            pairings[name] = (model, axis, extractor)
+        if not pairings:
+            st.markdown("## Whose flips they are takes two extractors of the same outputs.")
+            return
+        pairing = screen.select(
+            "Flips", list(pairings), "flips", place=line, width=340, **_UNLABELED
+        )
+        _show(study_id, pairings[pairing], line)
+
+
+@session.cached("Collecting the answers", 16, gates.with_labels)
+def _pairings(study_id: str) -> list[Subject]:
+    """Model, axis and extractor of every decision on flips, each axis before all together."""
+    subjects = []
+    study = PageStudy(session.store(), study_id)
+    for model in study.models:
+        pairings = flip_pairings(study, model)
+        if len(pairings) > 1:
+            everywhere = [set(extractors) for extractors in pairings.values()]
+            shared = set.intersection(*everywhere)
+            pairings[ALL_AXES] = [name for name in next(iter(pairings.values())) if name in shared]
+        for axis, extractors in pairings.items():
+            subjects += [(model, axis, extractor) for extractor in extractors]
+    return subjects
+
+
 _UNLABELED = {"label_visibility": "collapsed"}
 
 
-def _show(study_id: str, models: Models, line: DeltaGenerator) -> None:
+def _show(study_id: str, subject: Subject, line: DeltaGenerator) -> None:
     """Show the decision on two models, or on the score of one; its mode stands in `line`."""
-    page = PAGES[len(models)]
+    page = PAGES[len(subject)]
     with line:
         mode = screen.segments(
             "Mode", ["explore", "locked"], "choices-mode", format_func=modes.MODES.__getitem__
         )
     lock = modes.lock_of(study_id, mode, page)
-    material = _material(study_id, models, lock["lock_id"] if lock else None)
+    material = _material(study_id, subject, lock["lock_id"] if lock else None)
     start = chosen_ways.start_view(material)
     view = modes.view_of(study_id, page, start, lock)
-    report = _report(study_id, models, lock, view)
+    report = _report(study_id, subject, lock, view)
     if mode == "locked" and lock is None:
         # Without a lock the choices are those of the open items, and a lock stores them.
         stored = {STORED: stored_choices(report.curve.choices)}
@@ -126,7 +173,7 @@ def _show(study_id: str, models: Models, line: DeltaGenerator) -> None:
         st.markdown(f"## {plain(report.claims[0].text)}")
         st.caption(plain(f"No choice is open here. {report.note}"))
         return
-    _draw(study_id, page, models, lock, view, start)
+    _draw(study_id, page, subject, lock, view, start)
     for note in filter(None, (report.note, report.curve.note)):
         st.caption(plain(note))
     with st.expander("Every number", icon=":material/table_rows:"):
@@ -145,16 +192,16 @@ def _show(study_id: str, models: Models, line: DeltaGenerator) -> None:
 
 @st.fragment
 def _draw(
-    study_id: str, page: str, models: Models, lock: dict | None, view: dict, start: dict
+    study_id: str, page: str, subject: Subject, lock: dict | None, view: dict, start: dict
 ) -> None:
     """Draw the board, and below it what lies behind the mark that was clicked."""
-    data = _board(study_id, models, lock, tuple(view.items()))
+    data = _board(study_id, subject, lock, tuple(view.items()))
     # Whoever may not decide looks on; the writer would refuse it anyway.
     data = data | {"is_waiting": not acting().may(Permission.DECIDE)}
     n_rows = sum(len(choice["options"]) for choice in data["rows"][0]["pictures"][0]["choices"])
     with screen.room("every-choice", 480 + 24 * n_rows, 800 + 60 * n_rows):
         moved, decision, opened = boards.draw(
-            data, key=f"{page}-{study_id}-{'|'.join(models)}", locked=lock is not None
+            data, key=f"{page}-{study_id}-{'|'.join(subject)}", locked=lock is not None
         )
     for sent in (moved, decision):
         if sent is not None and not chosen_ways.fits(sent, start):
@@ -164,20 +211,19 @@ def _draw(
         record.log_move(study_id, moved)
     # Made here again, because what comes from a browser may say anything.
     decided = decision and chosen_ways.written_down(
-        _report(study_id, models, lock, decision), decision
+        _report(study_id, subject, lock, decision), decision
     )
     record.offer(study_id, page, "locked" if lock else "explore", decided)
     if opened is not None:
         st.query_params["way"] = str(opened)[:2_000]
         st.rerun(scope="fragment")
     if way := st.query_params.get("way"):
-        _behind(
-            study_id, models, _material(study_id, models, lock["lock_id"] if lock else None), way
-        )
+        material = _material(study_id, subject, lock["lock_id"] if lock else None)
+        _behind(study_id, subject, material, way)
     modes.remember(study_id, page, start, moved)
 
 
-def _behind(study_id: str, models: Models, material: AnswerMaterial, way: str) -> None:
+def _behind(study_id: str, subject: Subject, material: Counted, way: str) -> None:
     """Show the settings of a way, and the outputs of items that it counts otherwise."""
     setting, words = chosen_ways.setting_from(way, material)
     items, item = chosen_ways.differing_items(setting, material), None
@@ -191,6 +237,13 @@ def _behind(study_id: str, models: Models, material: AnswerMaterial, way: str) -
         if item is None:
             st.caption("It counts every item as the declared way does.")
             return
+        if isinstance(material, FlipMaterial):
+            link = {"study": study_id, "item": item, "readout": material.extractor}
+            link |= {"axis": material.axes[0], "model": subject[0]}
+            st.page_link("flips/page.py", label=f"Open {plain(item)} on the map", query_params=link)
+            return
+        # Of a lead over every other model, the first of them.
+        models = material.answers.models[:2]
         for column, model in zip(st.columns(len(models)), models, strict=True):
             with column:
                 place = chosen_ways.way_of(setting, material)

@@ -2,12 +2,12 @@
 
 import streamlit as st
 
-from pages.common import screen
+from pages.common import every_choice, screen
 from pages.common.header import page_header
 from pages.common.showing import plain
 from pages.flips import map, map_data, parts
 
-PARTS = {"Map": map.show, "Parts": parts.show}
+PARTS = {"Map": map.show, "Parts": parts.show, every_choice.TITLE: every_choice.show_flips}
 
 study_id = page_header("flips", fits=lambda study: study.changes_prompts)
 if study_id is not None and (reason := map_data.why_nothing_was_read(study_id)):

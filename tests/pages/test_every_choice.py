@@ -71,6 +71,16 @@ def test_the_part_is_drawn_with_every_number_behind_it(part, page):
     assert set(options["class"]) == {"equally defensible"}
 
 
+def test_flips_of_each_change_and_extractor_are_a_decision_with_choices_of_their_own(part):
+    app = part("flips")
+    (board,) = app.boards
+    assert [choice["name"] for choice in board["choices"]] == ["reference", "categories"]
+    picture = board["rows"][0]["pictures"][0]
+    assert (picture["ahead"], picture["words"]) == ("The extractor", ["ahead", "ahead"])
+    assert "Every number" in [expander.label for expander in app.expander]
+    assert len(app.selectbox(key="flips").options) == 2  # a change, an extractor, two models
+
+
 def test_a_link_restores_level_margin_and_switches_and_what_nobody_has_is_left_out(part):
     text = "level:0.9,threshold:1.5,prompt:option_order%3Arotate-1"
     board = part(at=text, pair="simulated-clean v simulated-artifact-prone").boards[0]

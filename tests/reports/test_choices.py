@@ -163,6 +163,20 @@ def test_a_report_says_and_draws_every_choice_where_there_are_two_models(study):
     assert 'id="choices"' not in report(alone.store, alone.study_id, 0)
 
 
+def test_the_first_rank_is_the_least_lead_over_every_other_model():
+    rows = table()
+    third = rows[rows["model"] == "B"].assign(model="C", score=lambda part: part["score"].iloc[::-1].to_numpy())
+    study = study_in_memory(pd.concat([rows, third], ignore_index=True)).whole
+    leads = [choices_report(study, "A", other) for other in "BC"]
+    first = choices_report(study, "A", "every other model")
+    estimates = [report.curve.estimate for report in leads]
+    assert first.curve.estimate == pytest.approx(np.minimum(*estimates))
+    assert first.curve.p_survives() == max(report.curve.p_survives() for report in leads)
+    assert first.claims[0].sentence.startswith("A scores higher than every other model, whichever of these 2 ways")
+    last = choices_report(study, "B", "every other model").claims[0]
+    assert last.is_made and last.sentence.startswith("B scores lower than another model, whichever of these 2 ways")
+
+
 @pytest.mark.slow
 def test_outputs_that_one_extractor_read_are_outputs():
     """They were said to be missing, where nothing else read them and every answer was found."""

@@ -137,6 +137,10 @@ class AnswerMaterial(Material):
     has_outputs: bool
     value_choices: ClassVar[tuple[str, ...]] = VALUE_CHOICES  # type: ignore[misc] # no field here
 
+    @property
+    def items(self) -> tuple[str, ...]:
+        return self.answers.items
+
     def values(self, setting: Setting) -> np.ndarray:
         answers = self.answers
         extractor = answers.extractors.index(setting.get(names.EXTRACTOR, answers.extractors[0]))
@@ -185,7 +189,7 @@ def material_of(
         *_unread(answers),
         _reruns(answers),
         _prompts(answers, gates, closed_prompts),
-        *_of_items(answers, facts),
+        *item_choices(answers.items, facts),
     )
     # The extractor stays also where it is the only one: it may be closed.
     choices = tuple(
@@ -196,18 +200,18 @@ def material_of(
     return AnswerMaterial(
         answers,
         choices,
-        _left_out(answers, facts),
+        items_left_out(answers.items, facts),
         answers.clusters,
-        np.unique(_categories(answers, facts), return_inverse=True)[1],
+        np.unique(_categories(answers.items, facts), return_inverse=True)[1],
         SIGNED if len(answers.models) == 2 else UNIT,
         frozenset(closed_prompts),
         has_outputs,
     )
 
 
-def _left_out(answers: Answers, facts: ItemFacts) -> dict[str, np.ndarray]:
+def items_left_out(item_ids: Sequence[str], facts: ItemFacts) -> dict[str, np.ndarray]:
     """Return "choice=option" -> (items,) True where an item is left out."""
-    items = pd.Index(answers.items)
+    items = pd.Index(item_ids)
     disputed = items.isin(facts.disputed)
     left_out = {
         f"{names.REPEATED}={ONCE}": items.isin(facts.repeated),
@@ -216,7 +220,7 @@ def _left_out(answers: Answers, facts: ItemFacts) -> dict[str, np.ndarray]:
         # A key that people dispute without another answer settles nothing.
         f"{names.KEY}={SETTLED}": disputed & ~items.isin(list(facts.settled)),
     }
-    categories = pd.Index(_categories(answers, facts))
+    categories = pd.Index(_categories(item_ids, facts))
     for group, members in facts.category_groups.items():
         left_out[f"{names.CATEGORIES}={group}"] = categories.isin(members)
     return left_out
@@ -305,8 +309,9 @@ def _prompts(answers: Answers, gates: Mapping[str, str], closed: Collection[int]
     return Choice(names.PROMPT, "Prompt", tuple(options), ChoiceClass.EQUAL, reason)
 
 
-def _of_items(answers: Answers, facts: ItemFacts) -> list[Choice]:
-    items = set(answers.items)
+def item_choices(item_ids: Sequence[str], facts: ItemFacts) -> list[Choice]:
+    """Return the choices of which items count, and with which weights."""
+    items = set(item_ids)
     choices = []
     wrong, disputed = items & set(facts.wrong_key), items & set(facts.disputed)
     if disputed or wrong:
@@ -352,8 +357,8 @@ def _category_choice(facts: ItemFacts) -> Choice:
     return Choice(names.CATEGORIES, "Categories", tuple(options), ChoiceClass.UNCERTAIN, reason)
 
 
-def _categories(answers: Answers, facts: ItemFacts) -> list[str]:
-    return [facts.categories.get(item, "") for item in answers.items]
+def _categories(items: Sequence[str], facts: ItemFacts) -> list[str]:
+    return [facts.categories.get(item, "") for item in items]
 
 
 def _mean(values: np.ndarray) -> np.ndarray:

@@ -11,12 +11,15 @@ from dataclasses import replace
 import numpy as np
 
 from flipcore.claims.choices import MOVES, SURVIVES, moves_claim, survives_claim
-from flipcore.claims.decisions import Decision
+from flipcore.claims.decisions import Decision, Flips
 from flipcore.stats.base.guarded import guarded_t
 from flipcore.stats.base.intervals import SIGNED
 from flipcore.stats.choices.choice import selected
 from flipcore.stats.choices.counting import count
+from flipcore.stats.choices.flips import flip_curve, flip_material
 from flipcore.stats.choices.readouts import Answers, ItemFacts, material_of
+from flipcore.stats.flips.coded_answers import CodedAnswers
+from flipcore.stats.flips.disagreement import NULL
 from tests.lab.claims.cell import Cell, Simulation, each
 
 A_OVER_B = Decision("A", "B")
@@ -119,6 +122,24 @@ def _equal_in_one_of_21(rng: np.random.Generator) -> bool:
     return survives_claim(count(material_of(answers, ItemFacts())), A_OVER_B).is_made
 
 
+def _flips(rng: np.random.Generator, n: int, more: float) -> bool:
+    """Two in ten items flip under both extractors, and `more` times as many under the first alone, in the same way.
+    Where unread answers are left out, both are as many; else each unread one flips alone. A second reference misreads a little."""
+    kind = rng.choice(3, n, p=[0.8 - 0.2 * more, 0.2, 0.2 * more])
+    moved = rng.integers(0, 2, (n, 4))
+    first, regex = np.where(kind[:, None] > 0, moved, 0), np.where(kind[:, None] == 1, moved, 0)
+    judge = np.where(rng.random((n, 4)) < 0.02, 2, regex)
+    codes = {}
+    for name, read in (("first", first), ("regex", regex), ("judge", judge)):
+        codes["order", name] = np.where(rng.random((n, 4)) < 0.03, NULL, read)[:, :, None]
+    base = np.zeros((n, 4), dtype=bool)
+    base[:, 0] = True
+    items = np.array([f"q{i}" for i in range(n)], dtype=object)
+    answers = CodedAnswers(items, ("order",), ("first", "regex", "judge"), codes, {"order": base}, {}, np.arange(3))
+    material = flip_material(answers, "first", ["order"], ["regex", "judge"], ItemFacts(repeated=set(items[::10])))
+    return survives_claim(flip_curve(material), Flips("order", "first")).is_made
+
+
 def _subjects(rng: np.random.Generator, n_subjects: int, size: int, n_out: int) -> bool:
     """Subjects differ in the lead, and some are left out whatever it is there."""
     answers = answers_of_two(rng, n_subjects, size)
@@ -160,6 +181,9 @@ CELLS = (
     *(Cell(SURVIVES, "equal, one unread in a tenth", n, _survives(size, _unread), n_runs=FEW) for n, size in SIZES.items()),
     *(Cell(SURVIVES, "equal, prompts suit one", n, _survives(size, prompt=0.8), n_runs=FEW) for n, size in SIZES.items()),
     Cell(SURVIVES, "equal in one of 21 ways", "300 questions", each(_equal_in_one_of_21), n_runs=FEW),
+    Cell(SURVIVES, "as many flips under both", "60 questions", each(lambda rng: _flips(rng, 60, 1)), n_runs=FEW),
+    Cell(SURVIVES, "as many flips under both", "300 questions", each(lambda rng: _flips(rng, 300, 1)), n_runs=FEW),
+    Cell(SURVIVES, "twice as many flips under one", "300 questions", each(lambda rng: _flips(rng, 300, 2)), "planted", 200),
     Cell(SURVIVES, "ahead by .8 logits", "300 questions", _survives((300, 1), lead=0.8), "planted", 100),
     Cell(SURVIVES, "ahead by .8 logits, declared way", "300 questions", _declared((300, 1), 0.8), "planted", 200),
     Cell(SURVIVES, "ahead by .5 logits", "300 questions", _survives((300, 1), lead=0.5), "planted", 100),
