@@ -26,7 +26,7 @@ from flipcore.datasets.recorded.columns import (
     words_between,
 )
 from flipcore.datasets.recorded.fields import Field
-from flipcore.datasets.recorded.formats.tables import first_guess
+from flipcore.datasets.recorded.formats.tables import first_guess, sheets_of
 from flipcore.datasets.recorded.log_documents import JOINS
 from flipcore.datasets.recorded.log_places import OWN_PROMPT
 from flipcore.datasets.recorded.log_rows import UNNAMED
@@ -110,6 +110,8 @@ def offer(paths: list[str]) -> None:
     tables = _tables(tuple(paths))
     answers: list[Choice] = st.session_state.setdefault(f"table-answers-{key}", [])
     words = list(chain.from_iterable(choice.words for choice in answers))
+    if len(tables) == 1:
+        words = [*_sheet(tables[0], key), *words]
     if tables:
         read_as, questions = open_questions(paths, corrections_of(words, of_tables=True))
         if questions:
@@ -127,7 +129,7 @@ def offer(paths: list[str]) -> None:
     try:
         if tables:
             with fold:
-                words += [*column_words(tables, key, fields), *_control(key)]
+                words += [*column_words(tables, words, key, fields), *_control(key)]
             log_survey = _survey(tuple(paths), tuple(words), True)
         else:
             log_survey = _survey(tuple(paths), (), False)
@@ -236,6 +238,15 @@ def _ask(question: Question, paths: list[str], answers: list[Choice], key: str) 
 @st.cache_data(show_spinner=False, max_entries=8)
 def _first_rows(paths: tuple[str, ...], words: tuple[str, ...]) -> list[dict]:
     return first_rows(paths, corrections_of(words, of_tables=True), N_SHOWN)
+
+
+def _sheet(table: Source, key: str) -> list[str]:
+    """Offer the sheets of an Excel file, of which the first is read unless another is chosen."""
+    sheets = sheets_of(table)
+    if len(sheets) < 2:
+        return []
+    sheet = st.selectbox("Sheet", sheets, key=f"table-sheet-{key}")
+    return [f"sheet={sheet}"] if sheet != sheets[0] else []
 
 
 def _control(key: str) -> list[str]:
@@ -473,15 +484,18 @@ FIELDS = {
 PATHS = "A column inside of another can be typed: doc.options, resps[0][0]."
 
 
-def column_words(tables: Sequence[Source], key: str, in_sight: DeltaGenerator) -> list[str]:
+def column_words(
+    tables: Sequence[Source], words: Sequence[str], key: str, in_sight: DeltaGenerator
+) -> list[str]:
     """Return the words that `--map` would take, from the fields on the page.
 
-    For several tables they are guessed from the first. The names of model and study stay
-    `in_sight`.
+    `words` were said above. For several tables they are guessed from the first. The names of model
+    and study stay `in_sight`.
     """
     # Tables that come together are taken to have the columns of the first.
     table = tables[0]
-    first = first_guess(table)
+    said = dict(word.split("=", 1) for word in words)
+    first = first_guess(table, {"sheet": said.get("sheet", "")})
     st.caption("Guessed from the first rows; correct what is wrong.")
     nested = st.text_input(
         "Numbered columns begin with",

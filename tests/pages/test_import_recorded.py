@@ -11,6 +11,7 @@ from flipcore.datasets.recorded.columns import COLUMNS
 from flipcore.runs import log_import
 from pages.studies.import_outputs import FIELDS
 from tests.browser.serving import ROOT
+from tests.datasets.reading.test_packed import SCORES, write_sheet
 from tests.datasets.recorded import harness_files as made
 from tests.pages.opening import PAGE_MARKS, quiet, words
 from tests.runs.test_importing import ROWS
@@ -70,6 +71,15 @@ def test_an_import_that_lost_a_text_says_so_and_leads_nowhere(app, monkeypatch):
     app.button(key="log-import").click().run()
     assert not app.exception and "not stored as the files hold them" in app.error[0].value.replace("\\", "")
     assert "What have we measured" in words(app)
+
+
+def test_a_sheet_of_an_excel_file_is_chosen(app, tmp_path):
+    """The first sheet is an overview, which holds no outputs."""
+    path = write_sheet(tmp_path / "scores.xlsx", {"Overview": [["Made by", "Ada"]], "Scores": SCORES})
+    app.file_uploader(key="log-files").set_value([("scores.xlsx", path.read_bytes(), "application/octet-stream")]).run()
+    assert not app.exception and "no row that can be read" in app.error[0].value
+    widget(app, "selectbox", "table-sheet-").set_value("Scores").run()
+    assert not app.exception and "Read as 30 questions (id)" in words(app)
 
 
 def test_a_column_is_corrected(app):

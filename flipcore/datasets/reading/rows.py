@@ -68,10 +68,10 @@ class Row:
 
 
 def read_rows(
-    path: str | Path, header: tuple[str, ...] = (), most_mb: int = MAX_UPLOAD_MB
+    path: str | Path, header: tuple[str, ...] = (), most_mb: int = MAX_UPLOAD_MB, sheet: str = ""
 ) -> Iterator[Row]:
     """The rows of a file, read a line at a time. `header` names the columns of a CSV file that has
-    no header line.
+    no header line, `sheet` the sheet of an Excel file that is read, "" for its first.
 
     Raises BadInput when the file as a whole cannot be read: absent, larger than `most_mb` megabytes
     (of a packed file, unpacked), of an unknown kind, half-written; some of it is known only on the
@@ -83,7 +83,7 @@ def read_rows(
     if suffix == ".parquet":
         rows = _parquet(path, most_mb)
     elif suffix == ".xlsx":
-        rows = _sheet(path, most_mb)
+        rows = _sheet(path, most_mb, sheet)
     else:
         _check_beginning(path)
         rows = (
@@ -497,10 +497,10 @@ def _csv_parts(path: Path, most_mb: int) -> Iterator[str | None]:
             yield from _LINE_END.split(line)
 
 
-def _sheet(path: Path, most_mb: int) -> Iterator[Row]:
-    """The rows of an Excel file's first sheet, below its first filled line."""
+def _sheet(path: Path, most_mb: int, sheet: str) -> Iterator[Row]:
+    """The rows of a sheet of an Excel file, below its first filled line."""
     columns: tuple[str, ...] = ()
-    for number, cells in sheet_rows(path, most_mb * 1_000_000):
+    for number, cells in sheet_rows(path, most_mb * 1_000_000, sheet):
         if not columns and _is_title(cells):
             continue
         if not columns:

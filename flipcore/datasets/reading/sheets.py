@@ -1,4 +1,4 @@
-"""Excel files: the first sheet as rows, by openpyxl (an extra, requirements-excel.txt)."""
+"""Excel files: one sheet as rows, by openpyxl (an extra, requirements-excel.txt)."""
 
 import zipfile
 from collections.abc import Iterator
@@ -15,19 +15,26 @@ _LAST_LINE = 1_048_576  # of Excel itself
 _MOST_CELLS = 50_000_000  # with the empty ones before a line's last
 
 
-def sheet_rows(path: Path, most: int) -> Iterator[tuple[int, list[Any]]]:
-    """Return (its number from 1, cells) of each line of the first sheet that holds anything.
+def sheet_rows(path: Path, most: int, sheet: str = "") -> Iterator[tuple[int, list[Any]]]:
+    """Return (its number from 1, cells) of each line that holds anything of a sheet: the first one
+    without a name.
 
-    Raises BadInput without openpyxl, for a damaged file, and for one that unpacks to too much.
+    Raises BadInput without openpyxl, for a damaged file, for one that unpacks to too much, and for
+    a sheet that is not there.
     """
     n_cells = n_characters = 0
     with _workbook(path, most) as book:
         if not book.worksheets:
             raise BadInput(f"{spoken_name(path)} has no sheet with cells.")
-        sheet = book.worksheets[0]
+        titles = [worksheet.title for worksheet in book.worksheets]
+        if sheet and sheet not in titles:
+            raise BadInput(
+                f"{spoken_name(path)} has no sheet {sheet[:60]!r}; it has {', '.join(titles[:12])}."
+            )
+        cells_of_sheet = book.worksheets[titles.index(sheet) if sheet else 0]
         # A file may say that it has a thousand times as many cells as it holds.
-        sheet.reset_dimensions()
-        for number, cells in enumerate(sheet.iter_rows(values_only=True), start=1):
+        cells_of_sheet.reset_dimensions()
+        for number, cells in enumerate(cells_of_sheet.iter_rows(values_only=True), start=1):
             n_cells += len(cells)
             if number > _LAST_LINE or n_cells > _MOST_CELLS:
                 raise BadInput(
@@ -44,10 +51,10 @@ def sheet_rows(path: Path, most: int) -> Iterator[tuple[int, list[Any]]]:
                 yield number, plain
 
 
-def other_sheets(path: Path, most: int) -> tuple[str, ...]:
-    """Return the names of the sheets that are not read."""
+def sheet_names(path: Path, most: int) -> tuple[str, ...]:
+    """Return the names of the sheets that hold cells, in their order."""
     with _workbook(path, most) as book:
-        return tuple(sheet.title for sheet in book.worksheets[1:])
+        return tuple(sheet.title for sheet in book.worksheets)
 
 
 def is_workbook(names: tuple[str, ...]) -> bool:

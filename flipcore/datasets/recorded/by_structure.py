@@ -71,8 +71,11 @@ def guessed(path: str, words: Mapping[str, str] | None = None) -> Recording:
 
     Raises BadInput for a table of something else than outputs and scores.
     """
-    rows = looked_at(path)  # first: it refuses a file that may not be read, or is not there
-    return recording_by(read_by_structure(path, words or {}), rows, path)
+    words = words or {}
+    # first: it refuses a file that may not be read, or is not there
+    rows = looked_at(path, words.get("sheet", ""))
+    recording = recording_by(read_by_structure(path, words), rows, path)
+    return replace(recording, sheet=words.get("sheet", ""))
 
 
 def recording_by(reading: TableReading, rows: Sequence[Mapping[str, Any]], path: str) -> Recording:

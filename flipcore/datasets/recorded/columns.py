@@ -38,9 +38,9 @@ _PATTERNS = (r"^ *<[A-Z]>(.*?)</[A-Z]>", r"^ *\(?[A-Z][.):](.+)$")
 _MARKERS = ("[/INST]", "\nmodel\n", "<|assistant|>", "\nassistant\n", "### Response:")
 
 
-def looked_at(path: str) -> list[Mapping[str, Any]]:
+def looked_at(path: str, sheet: str = "") -> list[Mapping[str, Any]]:
     """The first good rows; raises BadInput for a file without any."""
-    file_rows = list(islice(read_rows(path, most_mb=MOST_MB), N_LOOKED_AT))
+    file_rows = list(islice(read_rows(path, most_mb=MOST_MB, sheet=sheet), N_LOOKED_AT))
     rows: list[Mapping[str, Any]] = [with_messages(row).values for row in file_rows if not row.problem]
     if not rows:
         first = f" {file_rows[0].place} {file_rows[0].problem.removesuffix('.')}." if file_rows else ""
@@ -53,7 +53,7 @@ def looked_at(path: str) -> list[Mapping[str, Any]]:
 
 def answers_in(path: str, recording: Recording) -> list[Mapping[str, Any]]:
     """Return the first rows with a row per answer, and columns inside of others beside them."""
-    return answers_of(looked_at(path), recording)
+    return answers_of(looked_at(path, recording.sheet), recording)
 
 
 def answers_of(rows: Sequence[Mapping[str, Any]], recording: Recording) -> list[Mapping[str, Any]]:

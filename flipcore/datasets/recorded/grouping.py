@@ -54,7 +54,7 @@ Group = tuple[Key, list[VariantRow]]
 
 def batches(path: str, recording: Recording) -> Iterator[list[Group] | Refusal]:
     """Groups of rows, each with its base first, in batches that share no item; and each row that is no row, as it is met."""
-    file_rows = read_rows(path, most_mb=MOST_MB)
+    file_rows = read_rows(path, most_mb=MOST_MB, sheet=recording.sheet)
     if recording.copies == "out":
         file_rows = _without_copies(file_rows)
     # Looking at the names of all columns in every row takes longer than reading a short row.

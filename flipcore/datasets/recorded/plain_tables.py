@@ -75,7 +75,8 @@ class PlainTable:
         recording = self.recording
         inside = [name for name in recording.columns if any(sign in name for sign in ",.[")]
         of_texts = allowed(self.path).name.lower().endswith((".csv", ".tsv")) and not inside
-        for number, row in enumerate(read_rows(self.path, most_mb=MOST_MB)):
+        file_rows = read_rows(self.path, most_mb=MOST_MB, sheet=recording.sheet)
+        for number, row in enumerate(file_rows):
             # Without a path or a list, a row is whole as it is.
             is_whole = of_texts or not (inside or any(type(cell) is list for cell in row.values.values()))
             whole = row if is_whole else with_paths(row, inside)

@@ -40,7 +40,8 @@ class Recording:
     those in `reverse` are turned round: 1 less what they hold. `tasks`, `category` and `cluster`
     name columns of the task, the subject, and the template or passage that items share; `finish`
     that of why an output ended: "length" where it was cut off. `prompt` and `question` may be
-    several columns, with commas between: their texts are joined.
+    several columns, with commas between: their texts are joined. `sheet` is the sheet of an Excel
+    file that is read, "" for its first.
     """
 
     dataset: str
@@ -80,6 +81,7 @@ class Recording:
     copies: str = ""
     lower: str = ""
     reverse: str = ""
+    sheet: str = ""
 
     @cached_property
     def models_beside(self) -> tuple[str, ...]:

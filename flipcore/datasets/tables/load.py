@@ -21,7 +21,7 @@ from flipcore.core.errors import BadInput
 from flipcore.core.folders import allowed, spoken_name
 from flipcore.datasets.reading.packed import is_packed, suffix_of
 from flipcore.datasets.reading.rows import Row, read_rows
-from flipcore.datasets.reading.sheets import other_sheets
+from flipcore.datasets.reading.sheets import sheet_names
 from flipcore.datasets.tables.turns import conversation_in, with_last_turn
 
 MOST_COLUMNS = 2_000  # DuckDB ended the process at 10,000
@@ -57,7 +57,7 @@ class Table:
     n_broken: int = 0
     is_whole: bool = True
     n_files: int = 1
-    other_sheets: tuple[str, ...] = ()  # of an Excel file, whose first sheet the table is
+    other_sheets: tuple[str, ...] = ()  # of an Excel file, one sheet of which the table is
 
     @property
     def file(self) -> tuple[str, ...]:
@@ -107,8 +107,11 @@ def _new_database() -> duckdb.DuckDBPyConnection:
     return duckdb.connect(":memory:", config=_SETTINGS)
 
 
-def load(path: str | Path) -> Table:
-    """Load a file. Raises BadInput for one without rows, or with more columns than a table has."""
+def load(path: str | Path, sheet: str = "") -> Table:
+    """Load a file, of an Excel file one sheet.
+
+    Raises BadInput for one without rows, or with more columns than a table has.
+    """
     file = allowed(path)
     plain_suffix = suffix_of(file)
     is_small = file.is_file() and file.stat().st_size <= SMALL_BYTES and not is_packed(file)
@@ -117,9 +120,11 @@ def load(path: str | Path) -> Table:
     if is_read_by_duckdb and not is_small and not is_packed(file):
         with suppress(duckdb.Error):
             return _load_large(connection, file, plain_suffix)
-    table = load_rows(connection, read_rows(path, most_mb=MOST_MB), spoken_name(path))
+    table = load_rows(connection, read_rows(path, most_mb=MOST_MB, sheet=sheet), spoken_name(path))
     if plain_suffix == ".xlsx":
-        return replace(table, other_sheets=other_sheets(file, MOST_MB * 1_000_000))
+        first, *more = sheet_names(file, MOST_MB * 1_000_000)
+        read = sheet or first
+        return replace(table, other_sheets=tuple(name for name in (first, *more) if name != read))
     return table
 
 

@@ -38,9 +38,10 @@ def read_table(path: str | Path, words: Mapping[str, str] | None = None) -> Tabl
 
     Raises BadInput for a file without rows.
     """
-    table = load(path)
+    words = words or {}
+    table = load(path, words.get("sheet", ""))
     with closing(table.connection):
-        return read_loaded(table, Path(path).name, words or {})
+        return read_loaded(table, Path(path).name, words)
 
 
 def read_loaded(table: Table, file: str, words: Mapping[str, str]) -> TableReading:

@@ -42,7 +42,7 @@ def sentence(reading: TableReading) -> str:
     if reading.unused:
         said.append(f"not used: {_few(reading.unused)}")
     if reading.other_sheets:
-        said.append(f"first sheet; not read: {_few(reading.other_sheets)}")
+        said.append(f"sheets that are not read: {_few(reading.other_sheets)}")
     if reading.left_out:
         said.append(f"left out: {', '.join(reading.left_out)}")
     return "; ".join(said) + "."

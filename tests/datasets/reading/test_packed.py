@@ -11,6 +11,8 @@ from flipcore.core.errors import BadInput
 from flipcore.datasets.reading.rows import read_rows
 from flipcore.datasets.tables.reading import read_table
 from flipcore.datasets.tables.sentence import sentence
+from flipcore.runs.log_corrections import corrections_of
+from flipcore.runs.log_survey import survey
 
 pytestmark = pytest.mark.usefixtures("allowed_folders")
 
@@ -46,7 +48,19 @@ def test_the_first_sheet_is_read_and_the_others_are_named(tmp_path):
     assert [row.values for row in read_rows(path)] == ROWS
     reading = read_table(path)
     assert reading.n_items == 30 and reading.scores["", "correct"] == pytest.approx(2 / 3)
-    assert "first sheet; not read: Key, Notes" in sentence(reading)
+    assert "sheets that are not read: Key, Notes" in sentence(reading)
+
+
+def test_another_sheet_is_read_where_it_is_named(tmp_path):
+    """An overview came first, and the outputs had to be saved as CSV."""
+    path = write_sheet(tmp_path / "scores.xlsx", {"Overview": [["Made by", "Ada"]], "Scores": SCORES})
+    words = corrections_of(["sheet=Scores"], of_tables=True)
+    seen = survey([path], words)
+    assert seen.n_records == 30 and seen.files[0].about.columns["sheet"] == "Scores"
+    with pytest.raises(BadInput, match=r"If the outputs stand in another one \(Scores\): --map sheet=NAME"):
+        survey([path])
+    with pytest.raises(BadInput, match="has no sheet 'Notes'; it has Overview, Scores"):
+        survey([path], corrections_of(["sheet=Notes"], of_tables=True))
 
 
 def test_an_empty_header_is_a_column_without_a_name(tmp_path):

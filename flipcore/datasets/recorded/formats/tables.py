@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from flipcore.core.errors import BadInput
+from flipcore.core.folders import allowed
 from flipcore.core.json_encoding import json_encoder
 from flipcore.core.records import BASE, LOWER_IS_BETTER, ROLES, Item
 from flipcore.datasets.reading.checks import checked
@@ -20,6 +21,7 @@ from flipcore.datasets.reading.columns import guess_columns, options_in, target_
 from flipcore.datasets.reading.log_files import Source
 from flipcore.datasets.reading.packed import suffix_of
 from flipcore.datasets.reading.rows import SUFFIXES
+from flipcore.datasets.reading.sheets import sheet_names
 from flipcore.datasets.recorded.by_structure import guessed, read_by_structure
 from flipcore.datasets.recorded.columns import (
     KEYS,
@@ -38,7 +40,7 @@ from flipcore.datasets.recorded.columns import (
 )
 from flipcore.datasets.recorded.fields import Field, readout_of, right_answer, score_of, scorer_readout
 from flipcore.datasets.recorded.formats.reader import Reader
-from flipcore.datasets.recorded.grouping import Key, Refusal, VariantRow, batches
+from flipcore.datasets.recorded.grouping import MOST_MB, Key, Refusal, VariantRow, batches
 from flipcore.datasets.recorded.layouts import Layout
 from flipcore.datasets.recorded.log_answers import unique_options
 from flipcore.datasets.recorded.log_records import LogAbout, LogReadout, LogRecord, Rejection, right_of
@@ -84,6 +86,13 @@ def first_guess(source: Source, words: Mapping[str, str] | None = None) -> Recor
     return replace(guessed(str(source.path), words or {}), dataset=Path(source.name).stem)
 
 
+def sheets_of(source: Source) -> tuple[str, ...]:
+    """Return the sheets of an Excel file, of which the first is read; empty for any other file."""
+    if suffix_of(source.name) != ".xlsx":
+        return ()
+    return sheet_names(allowed(source.path), MOST_MB * 1_000_000)
+
+
 def words_of_columns(corrections: Mapping[str, str]) -> dict[str, str]:
     """Return the corrections of columns of tables, by key."""
     return {key.removeprefix(COLUMN): value for key, value in corrections.items() if key.startswith(COLUMN)}
@@ -103,11 +112,11 @@ def table_reader(
     ]
     read = [f"{key.removeprefix(READ)}={value}" for key, value in corrections.items() if key.startswith(READ)]
     said = words_of_columns(corrections)
-    guess = replace(layout.recording(said), dataset=Path(source.name).stem) if layout else first_guess(source, said)
-    if name and not guess.model_columns:
-        guess = replace(guess, dataset=name.task, model=guess.model if guess.models else name.model or guess.model)
-    recording = corrected(guess, words, read if read or none_read in corrections else None)
     try:
+        guess = replace(layout.recording(said), dataset=Path(source.name).stem) if layout else first_guess(source, said)
+        if name and not guess.model_columns:
+            guess = replace(guess, dataset=name.task, model=guess.model if guess.models else name.model or guess.model)
+        recording = corrected(guess, words, read if read or none_read in corrections else None)
         if layout:
             reader = _reader_in(layout, recording, layout.reading(said))
         else:
@@ -115,8 +124,11 @@ def table_reader(
             rows = answers_in(str(source.path), recording)
             reader = reader_of(_readable(recording, rows, reading), rows, reading)
     except BadInput as error:
-        reading = layout.reading(said) if layout else read_by_structure(str(source.path), said)
-        problem = f"{error}{_other_sheets(reading)}"
+        problem = f"{error}{_other_sheets(source, said)}"
+        try:
+            reading = layout.reading(said) if layout else read_by_structure(str(source.path), said)
+        except BadInput:
+            raise BadInput(problem) from None
         if not reading.questions:
             raise BadInput(problem) from None
         reader = _unreadable(reading, problem)
@@ -125,13 +137,16 @@ def table_reader(
     return reader
 
 
-def _other_sheets(reading: TableReading) -> str:
-    """Say what to do where the first sheet of an Excel file holds no outputs: often it is an
-    overview."""
-    if not reading.other_sheets:
+def _other_sheets(source: Source, words: Mapping[str, str]) -> str:
+    """Say what to do where a sheet of an Excel file holds no outputs: the first often is an overview."""
+    sheets: Sequence[str] = ()
+    with suppress(BadInput):  # what is wrong with the file was said
+        sheets = sheets_of(source)
+    sheet = words.get("sheet") or next(iter(sheets), "")
+    if len(sheets) < 2 or sheet not in sheets:
         return ""
-    named = ", ".join(reading.other_sheets[:6])
-    return f" Only the first sheet is read. If the outputs stand in another one ({named}), save it as a CSV file."
+    named = ", ".join([name for name in sheets if name != sheet][:6])
+    return f" One sheet is read. If the outputs stand in another one ({named}): --map sheet=NAME."
 
 
 def _reader_in(layout: Layout, recording: Recording, reading: TableReading) -> Reader:
