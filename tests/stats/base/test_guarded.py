@@ -140,6 +140,27 @@ def test_losses_that_come_in_clusters_are_feared_where_few_were_seen(n_clusters,
     assert float(np.mean(guarded_t(x, SIGNED, clusters).p < 0.05)) <= 0.05 + 0.007
 
 
+def losses_alone(rng, clusters, rate, correlation, runs):
+    """No wins, and losses in some clusters more than in others: a model worse by `rate`."""
+    odds = (1 - correlation) / correlation
+    chance = rng.beta(rate * odds, (1 - rate) * odds, (runs, clusters.max() + 1))[:, clusters]
+    return -(rng.random((runs, len(clusters))) < chance).astype(float)
+
+
+@pytest.mark.parametrize(
+    ("n_clusters", "size", "rate", "correlation"),
+    [(20, 10, 0.05, 0.2), (30, 10, 0.02, 0.5), pytest.param(57, 25, 0.02, 0.2, marks=pytest.mark.slow)],
+)
+def test_a_worse_model_is_rarely_shown_to_lose_less_than_it_does(n_clusters, size, rate, correlation):
+    """Where losses exceeded wins, losses counted as independent: .06 to .16 instead of .025."""
+    clusters = clustered(n_clusters, size)
+    x = losses_alone(np.random.default_rng(13), clusters, rate, correlation, runs=1_000)
+    low, _ = guarded_limits(x, x, SIGNED, 0.025, clusters)
+    assert float(np.mean(low > -rate)) <= 0.025 + 0.01
+    side = GuardedSide.of(ClusterSums.of(x.T, clusters), SIGNED, SIGNED[0], is_clustered=True)
+    assert float(np.mean(side.p(-rate) < 0.025)) == pytest.approx(float(np.mean(low > -rate)), abs=0.002)
+
+
 def unequal_items(rng, clusters, rate, correlation, runs=RUNS):
     """The same of items that are unequally likely to differ, in either direction; 1 in 5 by thrice
     the mean."""
