@@ -15,7 +15,7 @@ from flipcore.access.acting import QUEUE, SURVEY, Level, Permission, Person, req
 from flipcore.core.errors import BadInput
 from flipcore.store.connection import Store
 from flipcore.store.queries import invitations
-from flipcore.store.queries.invitations import REVOKED, Invitation
+from flipcore.store.queries.invitations import Invitation
 from flipcore.store.rows import now
 
 ENTER = "/access/enter"
@@ -92,7 +92,7 @@ def revoke(store: Store, invitation_id: str) -> None:
     require(Permission.ACCESS)
     if invitation_id not in invitations.by_id(store):
         raise BadInput(f"There is no invitation {invitation_id[:40]!r}. Choose one of the list.")
-    invitations.keep_event(store, invitation_id, event=REVOKED)
+    invitations.keep_event(store, invitation_id)
 
 
 def enter(store: Store, token: str, cookie: str = "") -> Entry:
@@ -101,6 +101,7 @@ def enter(store: Store, token: str, cookie: str = "") -> Entry:
     invitation = None
     if len(token) <= MOST_TOKEN_CHARS:
         invitation = invitations.by_id(store).get(signing.key_of(token))
+    # The signature comes first: without a link of ours nobody learns whether an invitation exists.
     if invitation is None or not signing.is_signed(signing.LINK, token, content=invitation.content):
         return Entry(FOREIGN)
     if invitation.revoked_at is not None:

@@ -163,14 +163,14 @@ def _n_more(loss: Loss) -> int:
     return max(0, math.ceil(n_needed) - loss.n) if math.isfinite(n_needed) else 0
 
 
-def amount_text(value: float, scale: float, *, sign: bool = False) -> str:
+def amount_text(value: float, scale: float) -> str:
     """Points of a score from 0 to 1, "2 points" and "2.5 points", else the number on the score's
     own scale."""
     if scale != 1:
-        return number_text(value, 2, sign=sign)
+        return number_text(value, 2)
     digits = 0 if math.isclose(100 * value, round(100 * value), abs_tol=1e-9) else 1
-    text = number_text(100 * value, digits, sign=sign)
-    return f"{text} {'point' if text.strip('+−') == '1' else 'points'}"
+    text = number_text(100 * value, digits)
+    return f"{text} {'point' if text.strip('−') == '1' else 'points'}"
 
 
 def change_text(loss: Loss) -> str:

@@ -91,9 +91,9 @@ def release(upload) -> None:
         manager.add_file(context.session_id, empty)
 
 
-def how_to_read(text: str, *, example: str = "", title: str = "How to read this") -> None:
+def how_to_read(text: str, *, example: str = "") -> None:
     """Explain the page; `text` is its own Markdown, `example` puts its numbers into it."""
-    with st.expander(title, icon=":material/menu_book:"):
+    with st.expander("How to read this", icon=":material/menu_book:"):
         st.markdown(text)
         # The page's own numbers explain a term better than invented ones.
         if example:

@@ -87,8 +87,8 @@ def _cached(model: str) -> Path:
     return Path(config).parent
 
 
-def config_of(folder: Path, name: str = CONFIG) -> dict[str, Any]:
-    """Configuration of the checkpoint; BadInput where it cannot be read."""
+def config_of(folder: Path, name: str) -> dict[str, Any]:
+    """Configuration of the checkpoint under this name; BadInput where it cannot be read."""
     try:
         config = json.loads((folder / name).read_text(encoding="utf-8"))
     except (OSError, ValueError) as error:

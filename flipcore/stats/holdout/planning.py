@@ -116,9 +116,7 @@ class StartingMargin:
     n: int
 
 
-def starting_margin(
-    units: np.ndarray, groups: Sequence[str], kind: str = "category"
-) -> StartingMargin | None:
+def starting_margin(units: np.ndarray, groups: Sequence[str]) -> StartingMargin | None:
     """Return the median MMD² between groups of ten or more rows of `units` (n, d), where that is
     above 0; else the MMD² of a planted shift by 0.2 of the rows' spread around their mean. None
     below ten rows."""
@@ -139,7 +137,7 @@ def starting_margin(
         if middle > 0:
             return StartingMargin(
                 middle,
-                f"the middle distance between {len(large_groups)} groups by {kind}",
+                f"the middle distance between {len(large_groups)} groups by category",
                 len(units),
             )
     spread = float(((units - units.mean(axis=0)) ** 2).sum(axis=1).mean())

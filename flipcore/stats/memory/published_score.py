@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -92,8 +92,8 @@ def score_gap(
     gap = Estimate(x.mean() - y.mean(), *_limits(x, y, 0.95), 0.95, method, x.n + y.n, None)
     # Unread answers count against each statement: as right on the benchmark for the upper limit,
     # as right on the controls for the p of a larger score.
-    high = _limits(x.with_unread(1.0), y, 0.90)[1]
-    p = _p(x, y.with_unread(1.0))
+    high = _limits(replace(x, unread_as=1.0), y, 0.90)[1]
+    p = _p(x, replace(y, unread_as=1.0))
     return ScoreGap(control, first, second, gap, p, high, n_unread, withheld)
 
 
@@ -105,9 +105,6 @@ class _Set:
     right: np.ndarray
     families: np.ndarray | None
     unread_as: float = 0.0
-
-    def with_unread(self, value: float) -> _Set:
-        return _Set(self.right, self.families, value)
 
     @property
     def n(self) -> int:

@@ -126,10 +126,10 @@ def keep_invitation(
     return invitation
 
 
-def keep_event(store: Store, invitation_id: str, event: str) -> None:
-    """Append what became of an invitation, for the admin."""
+def keep_event(store: Store, invitation_id: str) -> None:
+    """Append that an invitation was revoked, for the admin."""
     person = require(Permission.ACCESS)
-    store.writer.add("invitation_events", [_event(invitation_id, event, person.name)]).result(30)
+    store.writer.add("invitation_events", [_event(invitation_id, REVOKED, person.name)]).result(30)
     store.touch([TOUCHED])
 
 
