@@ -78,7 +78,7 @@ class AuditInput:
     scorers, the one that leads first, `scales` the lowest and highest score of each task and
     readout whose scores are grades, `prompts` the base prompt of each item and its system message,
     `facts` what rows say against their log. `reruns`, `outputs` and `lengths` are of
-    `store.queries.audit_outputs`: prompts that were asked again, refusals and empty outputs, and
+    `store.queries.audit`: prompts that were asked again, refusals and empty outputs, and
     how long outputs are.
     """
 

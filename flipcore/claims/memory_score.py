@@ -1,6 +1,9 @@
-"""Claims about a published score that is higher on the benchmark than on its controls."""
+"""Claims about a published score that is higher on the benchmark than on its controls, and the
+description of one above the hardness curve."""
 
-from flipcore.claims.claim import Assertion, Claim
+from typing import Any
+
+from flipcore.claims.claim import Assertion, Claim, description
 from flipcore.claims.memory_gap import (
     CAUTION,
     FAMILY,
@@ -12,6 +15,7 @@ from flipcore.claims.memory_gap import (
     holm_text,
 )
 from flipcore.stats.base.estimate import p_text
+from flipcore.stats.memory.hardness_curve import Excess
 from flipcore.stats.memory.published_score import FRESH, RANDOM, ScoreGap
 
 _EQUAL = (
@@ -95,3 +99,33 @@ def _detail(score: ScoreGap, adjusted: float | None, n_family: int) -> str:
     if adjusted is not None and n_family > 1:
         detail += f" {holm_text(adjusted, n_family)}."
     return detail
+
+
+# A score above the hardness curve is described, and nothing is claimed of it: its detector has no
+# full row of known doses.
+
+NO_DOSES = (
+    "Its false verdicts are simulated, and known doses were tried once, so this is a description."
+)
+BLIND = (
+    "What all reference models have read, too, raises their curve and is not seen; what some have "
+    "read widens the interval."
+)
+
+
+def curve_claim(curve: Excess) -> Claim:
+    """Give the figures and why they make no verdict, or say which condition the detector lacks."""
+    numbers: dict[str, Any] = {"excess": curve.excess, "expected": curve.expected, "p": curve.p}
+    if curve.withheld:
+        return description("No curve.", "described", **numbers).not_claimed(curve.withheld)
+    figures = (
+        f"the benchmark score lies {curve.excess.text_points()} from what {curve.n_references} "
+        f"reference models expect ({p_text(curve.p)})."
+    )
+    detail = (
+        f"{curve.benchmark.text_percent()} of {curve.benchmark.n:,} benchmark items, "
+        f"{curve.expected.text_percent()} expected; {BLIND}"
+    )
+    # The figures stay readable within the reason: nothing else shows them.
+    claim = description(figures, "described", detail=detail, **numbers)
+    return claim.not_claimed(f"{figures} {NO_DOSES}")

@@ -24,7 +24,6 @@ from flipcore.stats.base.estimate import number_text, percent_text
 from flipcore.store.connection import Store
 from flipcore.store.queries import audit as queries
 from flipcore.store.queries import studies
-from flipcore.store.queries.audit_outputs import output_tables
 from flipcore.store.queries.locks import sight
 from flipcore.store.queries.readout_rows import all_and_harmless
 from flipcore.text.counts import count_of
@@ -159,7 +158,7 @@ def audit(store: Store, study_id: str) -> Audit:
     # Of several logs each reports scores of its own rows, so rows must say theirs.
     if any("file" in score for score in reported):
         frame = _with_files(frame, queries.files_of_outputs(store, study_id))
-    outputs = output_tables(store, study_id)
+    outputs = queries.output_tables(store, study_id)
     scales = {}
     for scorer in study.scorers:
         if "low" in scorer and "high" in scorer:

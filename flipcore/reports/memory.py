@@ -18,9 +18,8 @@ from flipcore.charts.interval_rows import interval_rows
 from flipcore.charts.theme import Colours, Figure
 from flipcore.claims.claim import Claim, description
 from flipcore.claims.memory import Witness, adjusted, after_rl, n_tests, summary_claim
-from flipcore.claims.memory_curve import curve_claim
 from flipcore.claims.memory_gap import GAP_WITHIN, MARGIN, gap_claim
-from flipcore.claims.memory_score import SCORE_HIGHER, score_claim
+from flipcore.claims.memory_score import SCORE_HIGHER, curve_claim, score_claim
 from flipcore.claims.memory_sets import at_least_claim, named_claim, set_claim
 from flipcore.claims.memory_truth import KnownDose, Record
 from flipcore.core.errors import BadInput
@@ -232,6 +231,15 @@ class MemoryTest:
         if measurement is None or measurement.gap or measurement.score:
             return False
         return bool(measurement.set_test and measurement.set_test.n)
+
+    @property
+    def n_controls(self) -> int | None:
+        """How many controls the items were compared with; None where nothing was tested."""
+        # Each kind of test counts them under a name of its own.
+        for name in ("n_control", "n_controls", "n_non_members"):
+            if name in self.numbers:
+                return int(self.numbers[name])
+        return None
 
     @property
     def chance(self) -> float:
