@@ -482,12 +482,19 @@ def study_vectors(store: Store, sets: Sets, embedding: str) -> tuple[np.ndarray,
     """((n, d) unit rows of target + retro, the words beside every figure made of them). Raises
     BadInput for an embedding that sends entries away."""
     # Only somebody at the map can agree to send entries away.
-    if away := embeddings.embedding_by_name(embedding).sent_to:
+    refuse_sending(embedding, agreed=())
+    return embeddings.embedded(store, [*sets.target, *sets.retro], embedding)
+
+
+def refuse_sending(embedding: str, agreed: Collection[str]) -> None:
+    """Raise BadInput for an embedding that sends entries to whom nobody has `agreed` to send."""
+    # An entry that has left this machine may end up in training data.
+    away = embeddings.embedding_by_name(embedding).sent_to
+    if away and away not in agreed:
         raise BadInput(
             f"this embedding sends the entries to {away}; agree to that under Map, or choose"
             " another under View."
         )
-    return embeddings.embedded(store, [*sets.target, *sets.retro], embedding)
 
 
 def semantic(sets: Sets, vectors: tuple[np.ndarray, str], seed: int) -> Result:

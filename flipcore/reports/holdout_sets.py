@@ -1,7 +1,7 @@
 """Two sets of entries, target and retro, as they are compared: read from their sources, less what
 must stay hidden, and divided into the part that is explored and the part that only a lock opens."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -81,8 +81,7 @@ def sets_of_sources(name: str, sources: Sequence[ItemSource]) -> Sets:
         notes.append(f"{counted}, and left out of the holdout.")
     target_ids = roles["target"].keys()
     # An item of both sets is published, so it is no holdout.
-    only_retro = [item for item in roles["retro"].values() if item.item_id not in target_ids]
-    retro = written_from(only_retro, target_ids)
+    retro = written_from(without_ids(roles["retro"].values(), target_ids), target_ids)
     return Sets.without_study(
         name,
         roles["target"].values(),
@@ -152,9 +151,12 @@ def _without_hidden(store: Store, sets: Sets) -> Sets:
         f"{count_of(len(hidden), 'entry is', 'entries are')} left out: a study set them aside, and"
         " only its lock opens them."
     )
-    target = tuple(item for item in sets.target if item.item_id not in hidden)
-    retro = tuple(item for item in sets.retro if item.item_id not in hidden)
-    return replace(sets, target=target, retro=retro, notes=(*sets.notes, note))
+    return replace(
+        sets,
+        target=without_ids(sets.target, hidden),
+        retro=without_ids(sets.retro, hidden),
+        notes=(*sets.notes, note),
+    )
 
 
 def _with_studies(store: Store, sets: Sets) -> Sets:
@@ -164,6 +166,11 @@ def _with_studies(store: Store, sets: Sets) -> Sets:
 
 def _ids(items: Iterable[Item]) -> list[str]:
     return [item.item_id for item in items]
+
+
+def without_ids(items: Iterable[Item], ids: Collection[str]) -> tuple[Item, ...]:
+    """The items that are not among `ids`."""
+    return tuple(item for item in items if item.item_id not in ids)
 
 
 def written_from(retro: Sequence[Item], target_ids: Iterable[str]) -> tuple[Item, ...]:

@@ -17,7 +17,7 @@ from pages.common import modes, record, screen, session
 from pages.common.showing import plain
 from pages.components import boards
 from pages.holdout import cached
-from pages.holdout.cached import SETTINGS, is_kept
+from pages.holdout.cached import is_kept, prediction_key
 
 
 @st.cache_data(show_spinner=False, max_entries=16)
@@ -117,9 +117,8 @@ class BoardPlace:
 
         Nothing once there was a verdict at these settings.
         """
-        if is_kept(sets, view) or self._settings(sets, view) in st.session_state.setdefault(
-            VERDICTS, set()
-        ):
+        seen = st.session_state.setdefault(VERDICTS, set())
+        if is_kept(sets, view) or prediction_key(sets, view) in seen:
             return
         with self.progress:
             tests, about, missing = cached.four_tests(
@@ -129,9 +128,6 @@ class BoardPlace:
         key = f"first-{len(waiting)}-{sets.record_id}-{mode}"
         with self.board.container():
             _drawing(waiting_board(list(tests.values()), view, about, missing), key, is_locked=True)
-
-    def _settings(self, sets: Sets, view: dict) -> tuple:
-        return sets.content_id, *(view[name] for name in SETTINGS)
 
     def verdict(self, sets: Sets, view: dict, mode: str, lock: dict | None) -> dict:
         """Draw the four rows and the verdict; return the tests by name, and how or why not."""
@@ -159,7 +155,7 @@ class BoardPlace:
                 modes.note(mode, sets.record_id, "for all four tests together, at whatever margins")
             )
         # From now on the quick board would only flicker.
-        st.session_state.setdefault(VERDICTS, set()).add(self._settings(sets, view))
+        st.session_state.setdefault(VERDICTS, set()).add(prediction_key(sets, view))
         return {"tests": tests, "about": about, "missing": missing}
 
 

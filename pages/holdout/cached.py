@@ -10,7 +10,6 @@ from functools import partial
 
 import streamlit as st
 
-from flipcore.core.errors import BadInput
 from flipcore.reports import holdout as tests_of_sets
 from flipcore.reports.holdout_sets import Sets
 from flipcore.stats.holdout.difficulty import Condition
@@ -33,8 +32,12 @@ def _cache() -> dict[tuple, tuple]:
     return {}
 
 
+def prediction_key(sets: Sets, view: dict) -> tuple:
+    return sets.content_id, *(view[name] for name in SETTINGS)
+
+
 def is_kept(sets: Sets, view: dict) -> bool:
-    return (sets.content_id, *(view[name] for name in SETTINGS)) in _cache()
+    return prediction_key(sets, view) in _cache()
 
 
 def prediction(sets: Sets, view: dict, vectors: Callable):
@@ -43,7 +46,7 @@ def prediction(sets: Sets, view: dict, vectors: Callable):
     `vectors(sets, embedding)` gives the rows for a classifier that reads them. Any other choice on
     the page ends it between two permutations.
     """
-    cache, key = _cache(), (sets.content_id, *(view[name] for name in SETTINGS))
+    cache, key = _cache(), prediction_key(sets, view)
     if key not in cache:
         # Only the classifier of vectors needs an embedding.
         rows = vectors(sets, view["embedding"])[0] if view["classifier"] == "vectors" else None
@@ -125,13 +128,7 @@ def vectors(sets: Sets, embedding: str):
 
     Entries leave this machine only after somebody agreed to it on the map.
     """
-    # An entry that has left this machine may end up in training data.
-    away = embeddings.embedding_by_name(embedding).sent_to
-    if away and away not in st.session_state.get("sent-away", ()):
-        raise BadInput(
-            f"this embedding sends the entries to {away}; agree to that under Map, or choose "
-            "another under View."
-        )
+    tests_of_sets.refuse_sending(embedding, st.session_state.get("sent-away", ()))
     return _vectors(sets, embedding)
 
 

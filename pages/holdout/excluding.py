@@ -9,7 +9,7 @@ from collections.abc import Collection
 import streamlit as st
 
 from flipcore.claims.holdout import outcome_claim
-from flipcore.reports.holdout_sets import Sets
+from flipcore.reports.holdout_sets import Sets, without_ids
 from flipcore.stats.holdout.units import TITLES, estimate_text
 from pages.common.showing import plain, show_table
 from pages.holdout import cached
@@ -47,10 +47,7 @@ def applied(full_sets: Sets | None) -> Sets | None:
     out = excluded(full_sets.sets_id) if full_sets is not None else frozenset()
     if full_sets is None or not out:
         return full_sets
-    target, retro = (
-        tuple(item for item in items if item.item_id not in out)
-        for items in (full_sets.target, full_sets.retro)
-    )
+    target, retro = without_ids(full_sets.target, out), without_ids(full_sets.retro, out)
     # The name says it, because the name stands in records and versions.
     n = len(full_sets.target) + len(full_sets.retro) - len(target) - len(retro)
     name = f"{full_sets.name}, {n:,} excluded"

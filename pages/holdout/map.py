@@ -10,6 +10,7 @@ from flipcore.charts.holdout import nearest_histogram
 from flipcore.claims.likeness import compared_claims, map_quality_text
 from flipcore.core.records import Item
 from flipcore.reports.holdout import FEWEST, component_axes, entry_rows
+from flipcore.reports.holdout_sets import without_ids
 from flipcore.stats.holdout.comparison import Comparison
 from flipcore.stats.holdout.projection import on_top_of
 from flipcore.store.connection import Store
@@ -47,12 +48,10 @@ def show(target: Sequence[Item], retro: Sequence[Item], store: Store, whole_id: 
             return
         comparison = likeness.comparison_of(target, retro, store, embedding)
         out = excluding.excluded(whole_id)
-        of_target, of_retro = (
-            [item for item in items if item.item_id not in out] for items in (target, retro)
-        )
-        remaining = (
-            likeness.comparison_of(of_target, of_retro, store, embedding) if out else comparison
-        )
+        remaining = comparison
+        if out:
+            left = without_ids(target, out), without_ids(retro, out)
+            remaining = likeness.comparison_of(*left, store, embedding)
         st.markdown(f"## {plain(compared_claims(remaining)[0].text)}")
         with st.container(horizontal=True, vertical_alignment="center", gap="small"):
             # A widget's value can be set only before the widget is drawn.

@@ -1,5 +1,6 @@
 """Holdout: could these have come from the same source?"""
 
+from itertools import chain
 from pathlib import Path
 
 import streamlit as st
@@ -95,10 +96,10 @@ if full_sets is not None and sets is not None:
     with header:
         offer_copy(sets.name, sets.record_id if sets.is_of_study else "")
         # Each badge once: several studies may have asked these sets.
-        badges_in_order: dict[tuple[str, str], None] = {}
-        for study_id in sets.study_ids:
-            badges_in_order |= dict.fromkeys(badges(session.study_row(study_id)))
-        show_badges(list(badges_in_order))
+        study_badges = chain.from_iterable(
+            badges(session.study_row(name)) for name in sets.study_ids
+        )
+        show_badges(list(dict.fromkeys(study_badges)))
     if mode == "locked" and lock is None:
         board.offer_lock(sets, board.with_start(chosen.sets_of(key, name), view))
     elif min(len(sets.target), len(sets.retro)) < FEWEST:

@@ -19,25 +19,14 @@ def what_is_compared(sets: Sets) -> None:
     pairs = cached.duplicates(sets)
     # A text in both sets is no holdout, one twice in a set counts twice.
     across = [pair for pair in pairs if pair.first < n <= pair.second]
-    aside = (
-        f", {sets.n_aside:,} more set aside"
-        if sets.n_aside
-        else ", those that were set aside"
-        if sets.share_aside
-        else ""
-    )
+    aside = ""
+    if sets.n_aside:
+        aside = f", {sets.n_aside:,} more set aside"
+    elif sets.share_aside:
+        aside = ", those that were set aside"
+    entries = f"{n:,} benchmark and {len(sets.retro):,} holdout entries{aside}."
     twice = f"{count_of(len(pairs), 'near duplicate')}: see Look inside." if pairs else ""
-    st.caption(
-        plain(
-            " ".join(
-                [
-                    f"{n:,} benchmark and {len(sets.retro):,} holdout entries{aside}.",
-                    *sets.notes,
-                    twice,
-                ]
-            ).strip()
-        )
-    )
+    st.caption(plain(" ".join([entries, *sets.notes, twice]).strip()))
     if any(pair.exact for pair in across):
         st.warning(
             "A text stands in both sets word for word, so it is not held out: leave it out before "
