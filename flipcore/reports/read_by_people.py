@@ -159,10 +159,17 @@ class ReaderErrors:
             "corrected": plain(self.score.estimate),
             "by_labels_alone": plain(self.score.by_people),
             "n_disagreements": self.score.n_disagreements,
-            "half_width": plain(self.score.half_width()),
-            f"half_width_after_{MORE}_more": plain(self.score.half_width(MORE)),
-            "half_width_at_best": plain(self.score.half_width(math.inf)),
+            **_half_widths(self.score),
         }
+
+
+def _half_widths(estimate: Corrected | FlipsByPeople) -> dict[str, float | None]:
+    """The half-width now, after more labels, and with as many as anybody could give."""
+    return {
+        "half_width": plain(estimate.half_width()),
+        f"half_width_after_{MORE}_more": plain(estimate.half_width(MORE)),
+        "half_width_at_best": plain(estimate.half_width(math.inf)),
+    }
 
 
 def reader_errors(rows: Sequence[Mapping[str, Any]]) -> list[ReaderErrors]:
@@ -233,6 +240,11 @@ def cost_words(n_labels: int, n_people: int, seconds: float) -> str:
 # T = G + A of a model with people's labels of pairs in it, beside the same without.
 
 
+def cell_place(cell: Decomposition) -> str:
+    """ "option order, first token"."""
+    return f"{cell.axis.replace('_', ' ')}, {title_of(cell.extractor).lower()}"
+
+
 @dataclass(frozen=True, eq=False)
 class PeopleOnFlips:
     """One axis (or all changes) under one extractor: `raw` as extractors read it, `people` with the
@@ -244,15 +256,11 @@ class PeopleOnFlips:
     why_not: str = ""
 
     @property
-    def place(self) -> str:
-        """ "option order, first token"."""
-        return f"{self.raw.axis.replace('_', ' ')}, {title_of(self.raw.extractor).lower()}"
-
-    @property
     def sentence(self) -> str:
         """G and A with the labels in them, beside those that extractors give: estimates, and no
         verdict; without limits that nothing is corrected, and why."""
-        place = f"{self.place[0].upper()}{self.place[1:]}"
+        place = cell_place(self.raw)
+        place = f"{place[0].upper()}{place[1:]}"
         pairs = count_of(self.people.n_pairs, "labelled pair")
         stated, artifact = self.people.stated, self.people.artifact
         if not stated.has_interval:
@@ -306,11 +314,10 @@ class PeopleOnFlips:
         }
 
     def rows(self) -> Iterator[Row]:
+        where, people = cell_place(self.raw), self.people
         place = {"model": self.model, "axis": self.raw.axis, "extractor": self.raw.extractor}
-        yield Row(self.model, self.place, "G, corrected by people", self.people.stated, place=place)
-        yield Row(
-            self.model, self.place, "A, corrected by people", self.people.artifact, place=place
-        )
+        yield Row(self.model, where, "G, corrected by people", people.stated, place=place)
+        yield Row(self.model, where, "A, corrected by people", people.artifact, place=place)
 
     def as_dict(self) -> dict[str, Any]:
         people = self.people
@@ -328,9 +335,7 @@ class PeopleOnFlips:
             "A_as_read": plain(self.raw.A),
             "A": plain(people.artifact),
             "G_by_labels_alone": plain(people.by_labels_alone),
-            "half_width": plain(people.half_width()),
-            f"half_width_after_{MORE}_more": plain(people.half_width(MORE)),
-            "half_width_at_best": plain(people.half_width(math.inf)),
+            **_half_widths(people),
         }
 
 

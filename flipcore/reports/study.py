@@ -18,7 +18,7 @@ from flipcore.extractors import title_of
 from flipcore.reports.answer import Answer, FigureOf, Question
 from flipcore.reports.flips import Headline, claimed_headline
 from flipcore.reports.log_scores import TaskScore, leading
-from flipcore.reports.read_by_people import PeopleOnFlips, people_on_flips, to_say
+from flipcore.reports.read_by_people import PeopleOnFlips, cell_place, people_on_flips, to_say
 from flipcore.reports.rows import Row, claim_fields, notebook_table, plain
 from flipcore.stats.base.estimate import Estimate
 from flipcore.stats.flips.coded_answers import coded_answers
@@ -190,11 +190,6 @@ def study_report(
         people = people_on_flips(model, cells, part, pairs, gates) if pairs and pairs.rows else []
         reports[model] = FlipsReport(model, headline, cells, claims, notes, people)
     return reports
-
-
-def cell_place(cell: Decomposition) -> str:
-    """ "option order, first token"."""
-    return f"{cell.axis.replace('_', ' ')}, {title_of(cell.extractor).lower()}"
 
 
 def table(cells: Sequence[Decomposition], temperature: float | None = None) -> pd.DataFrame:

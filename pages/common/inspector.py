@@ -4,6 +4,8 @@ What is looked at stands in the link (item, axis, readout, variant), so that a c
 same view.
 """
 
+from itertools import chain
+
 import streamlit as st
 
 from flipcore.core.records import IDENTITY, WRITTEN_ANSWER
@@ -79,11 +81,9 @@ def inspector(
         _close_button()  # a sheet lies over the page, so there must be a way to close it
         return
     _title_line(view, axis, model, steps)
+    readouts = chain.from_iterable(variant.readings for variant in view.variants)
     # A dictionary keeps the order in which the extractors come.
-    names_in_order: dict[str, None] = {}
-    for variant in view.variants:
-        names_in_order |= dict.fromkeys(readout.extractor for readout in variant.readings)
-    names = list(names_in_order)
+    names = list(dict.fromkeys(readout.extractor for readout in readouts))
     if not names:
         st.info("Nothing has come back for this item yet.")
         return

@@ -25,21 +25,15 @@ def show(view: View, mode: str, settings: dict, controls) -> None:
             icon=":material/join_inner:",
         )
         return
-    share = share_flagged_by_all(by_detector)
-    st.markdown(
-        "## "
-        + plain(
-            "No detector flags an item."
-            if not share.n
-            else f"{count_of(share.n, 'item is', 'items are')} flagged by one or more of "
-            f"{len(by_detector)} detectors"
-            + (
-                f", {round(share.value * share.n):,} of them by every detector that judged them."
-                if share.value
-                else ", none by all."
-            )
-        )
-    )
+    share, headline = share_flagged_by_all(by_detector), "No detector flags an item."
+    if share.n:
+        by_all = "none by all."
+        if share.value:
+            n_by_all = round(share.value * share.n)
+            by_all = f"{n_by_all:,} of them by every detector that judged them."
+        flagged = f"{count_of(share.n, 'item is', 'items are')} flagged by one or more"
+        headline = f"{flagged} of {len(by_detector)} detectors, {by_all}"
+    st.markdown(f"## {plain(headline)}")
     st.caption(
         "Flagged: beyond a detector's cut-off, or broken by its change; some by chance alone. "
         "What holds for the set stands under Summary."

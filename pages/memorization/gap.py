@@ -157,13 +157,10 @@ def _table(estimate: DropGap) -> None:
 
 def _coverage(view: View, operator: str, gap: DropGap) -> None:
     """Show sentences on the coverage, and a table of refusals by class where there are any."""
-    sentences = [
-        f"Benchmark: {drop.selection_sentence()}"
-        if name == "benchmark"
-        else f"Control: {drop.selection_sentence()}"
-        for name, drop in (("benchmark", gap.benchmark), ("control", gap.control))
-        if drop.selection_sentence()
-    ]
+    sentences = []
+    for name, drop in (("Benchmark", gap.benchmark), ("Control", gap.control)):
+        if selection := drop.selection_sentence():
+            sentences.append(f"{name}: {selection}")
     pairs = memory.operands(session.store(), view.study_id, operator)
     if pairs:
         was, became = zip(*pairs, strict=True)
@@ -189,18 +186,13 @@ def _matching(view: View, estimate: DropGap) -> None:
     """Show the pairs that are stored, and behind a switch how to match others."""
     pairs = members(view).pairs
     if estimate.gap_matched is not None:
-        decides = session.declared(view.study_id).control == PAIRED_CONTROL
-        st.markdown(
-            plain(
-                f"Within {len(pairs.control_of):,} stored pairs the gap is "
-                f"{estimate.gap_matched.text_points()}. {pairs.note()}"
-                + (
-                    ""
-                    if decides
-                    else " This is for comparison: the study declares another control."
-                )
-            )
+        sentence = (
+            f"Within {len(pairs.control_of):,} stored pairs the gap is "
+            f"{estimate.gap_matched.text_points()}. {pairs.note()}"
         )
+        if session.declared(view.study_id).control != PAIRED_CONTROL:
+            sentence += " This is for comparison: the study declares another control."
+        st.markdown(plain(sentence))
     if st.toggle("Match controls", key=f"match-{view.study_id}", bind="query-params"):
         with st.container(border=True), shown_problem():
             _match(view)

@@ -30,9 +30,8 @@ def show(view: View, mode: str, settings: dict, controls) -> None:
     truth.in_a_line(view)
     show_figure("detectors", lambda c: detector_rows([_mark(verdict) for verdict in verdicts], c))
     # The column of items is needed only where there are several kinds.
-    table = [
-        _row(verdict, has_kinds=len({test.items for test in verdicts}) > 1) for verdict in verdicts
-    ]
+    has_kinds = len({verdict.items for verdict in verdicts}) > 1
+    table = [_row(verdict, has_kinds=has_kinds) for verdict in verdicts]
     with st.expander("What each detector says", key="memory-tests"):
         st.caption(plain(claim.detail))
         st.table(
@@ -41,17 +40,10 @@ def show(view: View, mode: str, settings: dict, controls) -> None:
             hide_index=True,
         )
         offer_table("memory-summary", table)
-    membership = members(view)
-    st.caption(
-        plain(f"The study declares its control as “{session.declared(view.study_id).control}”.")
-    )
-    if membership.pairs.control_of:
-        st.caption(
-            plain(
-                f"Stored: {count_of(len(membership.pairs.control_of), 'pair')} of benchmark and "
-                "control items."
-            )
-        )
+    declared = session.declared(view.study_id).control
+    st.caption(plain(f"The study declares its control as “{declared}”."))
+    if n_pairs := len(members(view).pairs.control_of):
+        st.caption(plain(f"Stored: {count_of(n_pairs, 'pair')} of benchmark and control items."))
     card = model_cards().get(view.model)
     cutoff = card.cutoff if card else None
     rows = control_rows(session.study_items(view.study_id), view.control_roles, cutoff)
@@ -74,14 +66,15 @@ def show(view: View, mode: str, settings: dict, controls) -> None:
 
 
 def _mark(verdict: MemoryTest) -> DetectorMark:
-    claim = verdict.claim
+    claim, symbol = verdict.claim, NONE_SHOWN
     if claim.is_made and claim.outcome in POSITIVE:
         symbol = CLAIMED
-    else:
-        symbol = WITHHELD if claim.withheld else OPEN if claim.outcome == UNDECIDED else NONE_SHOWN
-    title = detector_title(verdict.detector)
+    elif claim.withheld:
+        symbol = WITHHELD
+    elif claim.outcome == UNDECIDED:
+        symbol = OPEN
     return DetectorMark(
-        title,
+        detector_title(verdict.detector),
         verdict.items,
         verdict.decision,
         symbol,
@@ -93,14 +86,12 @@ def _mark(verdict: MemoryTest) -> DetectorMark:
 
 
 def _row(verdict: MemoryTest, *, has_kinds: bool) -> dict[str, str]:
-    assertion, n = verdict.claim.assertion, verdict.numbers
-    # Each kind of test counts its controls under a name of its own.
-    n_control = n.get("n_control", n.get("n_controls", n.get("n_non_members", 0)))
+    assertion = verdict.claim.assertion
     rate = f"{100 * assertion.error_rate:g}%" if assertion else "–"
     return ({"items": verdict.items} if has_kinds else {}) | {
         "detector": detector_title(verdict.detector),
         "verdict": verdict.decision,
         "what it says": verdict.sentence,
-        "controls": f"{n_control:,}",
+        "controls": f"{verdict.n_controls or 0:,}",
         "error rate, one-sided": rate,
     }

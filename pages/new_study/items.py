@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import replace
+from itertools import chain
 
 import streamlit as st
 
@@ -328,10 +329,7 @@ def _with_columns(source: ItemSource, key: str) -> ItemSource | None:
         "Guessed from the first rows; correct what is wrong. Several option columns may be chosen."
     )
     # Rows of a JSON file may lack fields; a dictionary keeps the order in which they come.
-    columns_in_order: dict[str, None] = {}
-    for row in rows:
-        columns_in_order |= dict.fromkeys(row)
-    columns = list(columns_in_order)
+    columns = list(dict.fromkeys(chain.from_iterable(rows)))
     mapping: dict[str, str | list[str] | None] = {}
     single = [field for field in FIELDS if field != "options"]
     for place, field in zip(st.columns(len(single)), single, strict=True):

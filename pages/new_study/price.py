@@ -233,28 +233,23 @@ def _varies(study_id: str) -> bool:
 def _assumptions() -> Components:
     """Return components from what people know of a model."""
     left, right = st.columns(2)
-    score = left.number_input("Score, %", 1.0, 99.0, 80.0, 1.0, key="plan-score") / 100
-    spread = (
-        right.number_input(
-            "Spread of wordings (sd), points", 0.0, 50.0, 5.0, 0.5, key="plan-spread"
-        )
-        / 100
+    score = _share(left, "Score, %", 1.0, 99.0, 80.0, key="plan-score")
+    spread = _share(
+        right, "Spread of wordings (sd), points", 0.0, 50.0, 5.0, step=0.5, key="plan-spread"
     )
-    wordings = (
-        left.number_input(
-            "Differ between two wordings, %", 0.0, 50.0, 15.0, 1.0, key="plan-wordings"
-        )
-        / 100
-    )
-    runs = (
-        right.number_input("Differ between two runs, %", 0.0, 50.0, 8.0, 1.0, key="plan-runs") / 100
-    )
+    wordings = _share(left, "Differ between two wordings, %", 0.0, 50.0, 15.0, key="plan-wordings")
+    runs = _share(right, "Differ between two runs, %", 0.0, 50.0, 8.0, key="plan-runs")
     return assumed(score, wordings, runs, spread)
 
 
-# How many items does a claim need, and what is the smallest effect that this design can detect?
+def _share(
+    place, label: str, least: float, most: float, start: float, *, key: str, step: float = 1.0
+) -> float:
+    """Ask for a percentage, and return it as a share."""
+    return place.number_input(label, least, most, start, step, key=key) / 100
 
-MEMORY, HOLDOUT = (("benchmark",), ("control", "non_member")), (("target",), ("retro",))
+
+# How many items does a claim need, and what is the smallest effect that this design can detect?
 
 
 def detectable(n_by_role: Counter[str], control: str = OTHER_CONTROL) -> None:
@@ -268,13 +263,12 @@ def detectable(n_by_role: Counter[str], control: str = OTHER_CONTROL) -> None:
         "What could the sets show?", key="power-sets", help="simulates the rules of the other pages"
     ):
         return
-    n_items, n_controls = (sum(n_by_role.get(role, 0) for role in roles) for roles in MEMORY)
-    if n_items and n_controls:
-        claim = gap_design(n_items, n_controls, control)
-        st.caption(plain(f"{claim.text} {claim.detail}"))
-    target, retro = (sum(n_by_role.get(role, 0) for role in roles) for roles in HOLDOUT)
-    if target and retro:
-        claim = equality_design(target, retro)
+    claims, n_controls = [], n_by_role["control"] + n_by_role["non_member"]
+    if n_by_role["benchmark"] and n_controls:
+        claims.append(gap_design(n_by_role["benchmark"], n_controls, control))
+    if n_by_role["target"] and n_by_role["retro"]:
+        claims.append(equality_design(n_by_role["target"], n_by_role["retro"]))
+    for claim in claims:
         st.caption(plain(f"{claim.text} {claim.detail}"))
 
 
@@ -304,26 +298,17 @@ def calculator() -> None:
 def _answer(question: str, power: float) -> Claim:
     left, right = st.columns(2)
     if question == "drop gap":
-        gap = left.number_input("Gap, points", 1.0, 90.0, 15.0, 1.0, key="power-gap") / 100
-        drop = (
-            right.number_input("Drop on the control, points", 0.0, 90.0, 5.0, 1.0, key="power-drop")
-            / 100
+        gap = _share(left, "Gap, points", 1.0, 90.0, 15.0, key="power-gap")
+        drop = _share(right, "Drop on the control, points", 0.0, 90.0, 5.0, key="power-drop")
+        coverage = _share(
+            left, "Share that can be rewritten, %", 5.0, 100.0, 80.0, step=5.0, key="power-coverage"
         )
-        coverage = (
-            left.number_input(
-                "Share that can be rewritten, %", 5.0, 100.0, 80.0, 5.0, key="power-coverage"
-            )
-            / 100
-        )
-        gains = (
-            right.number_input(
-                "Answers set right by rewriting, %", 0.0, 50.0, 5.0, 1.0, key="power-gains"
-            )
-            / 100
+        gains = _share(
+            right, "Answers set right by rewriting, %", 0.0, 50.0, 5.0, key="power-gains"
         )
         return gap_plan(gap, drop, coverage, power, gains)
-    first = left.number_input("Accuracy, %", 1.0, 99.0, 70.0, 1.0, key="power-first") / 100
-    margin = right.number_input("Margin, points", 1.0, 50.0, 10.0, 1.0, key="power-margin") / 100
+    first = _share(left, "Accuracy, %", 1.0, 99.0, 70.0, key="power-first")
+    margin = _share(right, "Margin, points", 1.0, 50.0, 10.0, key="power-margin")
     return equality_plan(first, margin, power)
 
 

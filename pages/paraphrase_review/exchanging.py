@@ -1,6 +1,7 @@
 """Propose and exchange: paraphrases by a model, files in and out, the set as a dataset."""
 
 import re
+from itertools import chain
 from typing import Any
 
 import streamlit as st
@@ -193,10 +194,7 @@ def _bring_in() -> None:
         return
     rows = pair_files.file_rows(saved_upload(upload))
     # Rows of a file may lack fields, so the first two hundred are looked at.
-    names_in_order: dict[str, None] = {}
-    for row in rows[:200]:
-        names_in_order |= dict.fromkeys(map(str, row.values))
-    names = list(names_in_order)
+    names = list(dict.fromkeys(chain.from_iterable(map(str, row.values) for row in rows[:200])))
     left, right = st.columns(2)
     where = left.selectbox(
         "The originals are",

@@ -11,7 +11,7 @@ from flipcore.core.command_line import command
 from flipcore.reports.choices import leaders_report
 from flipcore.reports.exports.data_tables import File, Table
 from flipcore.reports.exports.rendering import packed
-from flipcore.reports.study import cell_place
+from flipcore.reports.read_by_people import cell_place
 from flipcore.reports.whole_study import WholeStudy
 from flipcore.stats.flips.decomposition import COLUMNS
 from flipcore.store.export import safe

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from flipcore.extractors import title_of
 from flipcore.reports.compared_pairs import flips, sides, why_no_flip
 from flipcore.reports.exports.memory_lines import highest_items
-from flipcore.reports.study import cell_place
+from flipcore.reports.read_by_people import cell_place
 from flipcore.reports.whole_study import WholeStudy
 from flipcore.stats.base.estimate import number_text
 from flipcore.stats.flips import surface

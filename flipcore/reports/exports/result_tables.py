@@ -166,15 +166,12 @@ def _p_value(p: float) -> str:
 
 def _memory_row(test: MemoryTest) -> dict[str, object]:
     assertion, numbers = test.claim.assertion, test.numbers
-    # Detectors name their counts by what they count.
-    n_items = numbers.get("n_benchmark", numbers.get("n"))
-    n_controls = numbers.get("n_controls", numbers.get("n_non_members"))
     return {
         "items": test.items,
         "detector": test.detector,
         "verdict": test.decision,
-        "n": n_items,
-        "controls": numbers.get("n_control", n_controls),
+        "n": numbers.get("n_benchmark", numbers.get("n")),
+        "controls": test.n_controls,
         "p (Holm)": _p_value(numbers.get("p_adjusted", math.nan)),
         "error rate, one-sided": f"{100 * assertion.error_rate:g}%" if assertion else None,
     }

@@ -30,9 +30,8 @@ from flipcore.reports.exports.result_tables import (
 from flipcore.reports.holdout import HoldoutReport
 from flipcore.reports.locks import claim_of
 from flipcore.reports.memory import MemoryTest
-from flipcore.reports.read_by_people import leading
+from flipcore.reports.read_by_people import cell_place, leading
 from flipcore.reports.score import LEVEL
-from flipcore.reports.study import cell_place
 from flipcore.reports.whole_study import WholeStudy
 from flipcore.stats.flips.coded_answers import coded_answers
 from flipcore.stats.holdout.difficulty import Condition
