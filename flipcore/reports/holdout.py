@@ -572,6 +572,12 @@ def _neighbours_of(sets: Sets, units: np.ndarray, seed: int) -> list[CrossNeighb
     return neighbours
 
 
+def prediction_key(sets: Sets, view: Mapping[str, Any]) -> tuple:
+    """Everything that the test by prediction depends on: the entries and these settings."""
+    names = ("classifier", "embedding", "permutations", "seed")
+    return sets.content_id, *(view[name] for name in names)
+
+
 def prediction(
     sets: Sets,
     view: Mapping[str, Any],

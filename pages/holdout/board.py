@@ -8,7 +8,7 @@ import streamlit as st
 from flipcore.claims.next_steps import next_step
 from flipcore.reports.browser_data.board import Board
 from flipcore.reports.browser_data.margins import board, waiting_board
-from flipcore.reports.holdout import START, set_facts
+from flipcore.reports.holdout import START, prediction_key, set_facts
 from flipcore.reports.holdout_sets import Sets
 from flipcore.stats.holdout.planning import StartingMargin, starting_margin
 from flipcore.stats.holdout.verdict import simultaneous
@@ -17,7 +17,7 @@ from pages.common import modes, record, screen, session
 from pages.common.showing import plain
 from pages.components import boards
 from pages.holdout import cached
-from pages.holdout.cached import is_kept, prediction_key
+from pages.holdout.cached import is_kept
 
 
 @st.cache_data(show_spinner=False, max_entries=16)

@@ -21,8 +21,6 @@ from flipcore.vectors import embeddings
 from pages.common import gates, session
 
 MOST_KEPT = 24
-# The settings of a view that the test by prediction depends on.
-SETTINGS = ("classifier", "embedding", "permutations", "seed")
 
 
 # A dictionary and not a cached function: Streamlit's caches hide what they hold, and the page must
@@ -32,12 +30,8 @@ def _cache() -> dict[tuple, tuple]:
     return {}
 
 
-def prediction_key(sets: Sets, view: dict) -> tuple:
-    return sets.content_id, *(view[name] for name in SETTINGS)
-
-
 def is_kept(sets: Sets, view: dict) -> bool:
-    return prediction_key(sets, view) in _cache()
+    return tests_of_sets.prediction_key(sets, view) in _cache()
 
 
 def prediction(sets: Sets, view: dict, vectors: Callable):
@@ -46,7 +40,7 @@ def prediction(sets: Sets, view: dict, vectors: Callable):
     `vectors(sets, embedding)` gives the rows for a classifier that reads them. Any other choice on
     the page ends it between two permutations.
     """
-    cache, key = _cache(), prediction_key(sets, view)
+    cache, key = _cache(), tests_of_sets.prediction_key(sets, view)
     if key not in cache:
         # Only the classifier of vectors needs an embedding.
         rows = vectors(sets, view["embedding"])[0] if view["classifier"] == "vectors" else None
