@@ -103,6 +103,7 @@ def matched_from_set(
         for item in items
         if item.item_id not in out and _wording(item.question) not in wordings
     ]
+    # No study set aside what a set holds, so all benchmark items may be paired with it.
     benchmark = [row | {"confirmatory": False} for row in members if row["role"] in ITEM_ROLES]
     if not benchmark or not candidates:
         raise BadInput(
@@ -178,6 +179,7 @@ def _traits(rows: Sequence[Mapping[str, Any]], accuracies: Mapping[str, float]) 
         STEPS: np.array([_steps(row) for row in rows], dtype=float),
         ACCURACY: np.array([accuracies.get(item, np.nan) for item in ids], dtype=float),
     }
+    # Only items of one kind, with as many options, both open or both set aside, may be a pair.
     part = tuple(
         f"{row['kind']}, {len(row['options'] or ())} options, {bool(row['confirmatory'])}"
         for row in rows

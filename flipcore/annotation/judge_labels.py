@@ -169,6 +169,7 @@ def seconds_of_a_label(labels: Sequence[Mapping]) -> float:
         times.setdefault(row["reviewer"], []).append(row["seconds"])
     gaps: list[float] = []
     for seconds in times.values():
+        # A longer gap is a break, and no reading.
         gaps += [later - earlier for earlier, later in pairwise(seconds) if later - earlier < PAUSE]
     return median(gaps) if gaps else math.nan
 

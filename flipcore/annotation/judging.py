@@ -44,6 +44,7 @@ def queue(
     pair) the riskiest come first. Raises BadInput for a share outside 0 to 1."""
     if not 0 <= shared <= 1:
         raise BadInput(f"The share that everybody judges lies between 0 and 1; got {shared}.")
+    # Drawn by hash and not by number: added pairs then change nothing for those that are there.
     common = [pair for pair in pairs if _uniform(seed, "shared", pair["pair_id"]) < shared]
     names = {pair["pair_id"] for pair in common}
     unshared = [pair for pair in pairs if pair["pair_id"] not in names]
@@ -91,6 +92,8 @@ def _spread(pairs: Sequence[Mapping], seed: int, reviewer: str) -> list[tuple[st
     places = []
     for members in strata.values():
         order = sorted(members, key=lambda pair_id: _uniform(seed, "order", reviewer, pair_id))
+        # The pairs of a stratum fill 0 to 1 evenly, so that each beginning holds the strata in
+        # proportion. The jitter keeps strata of one size from coming in step.
         places += [
             (pair_id, (i + _uniform(seed, "jitter", reviewer, pair_id)) / len(order))
             for i, pair_id in enumerate(order)

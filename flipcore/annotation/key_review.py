@@ -45,6 +45,7 @@ def suspects(readouts: pd.DataFrame, items: Mapping[str, Item]) -> list[Suspect]
     has_key = {
         name for name, item in items.items() if item.target is not None and item.kind != CODE
     }
+    # Several extractors read one output, which counts once.
     of_item = (
         readouts[readouts["answer"].notna()]
         .drop_duplicates(PLACE[:-1])

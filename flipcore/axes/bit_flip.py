@@ -57,6 +57,7 @@ def flip_positions(
     """
     if not ascii7:
         return rng.choice(8 * n_bytes, n, replace=False)
+    # Seven bits of each byte may flip: p // 7 is the byte, and 1 skips its top bit.
     positions = rng.choice(7 * n_bytes, min(n, 7 * n_bytes), replace=False)
     return positions // 7 * 8 + 1 + positions % 7
 
@@ -94,6 +95,7 @@ def share_of_characters_changed(text: str, positions: np.ndarray) -> float:
     if not text:
         return math.nan
     first_byte = np.cumsum([0] + [len(encoded(character)) for character in text])
+    # A flip in any byte of a character changes the character.
     touched = np.searchsorted(first_byte, np.asarray(positions, dtype=int) // 8, side="right")
     return len(np.unique(touched)) / len(text)
 

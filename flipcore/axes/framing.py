@@ -132,6 +132,8 @@ class SystemPrompt(Axis):
             )
             for key, text in texts.items()
         ]
+        # The study puts its own system prompt in later. Until then the base lacks it, and what
+        # equals the base cannot be told.
         return [plain, *changed] if material.has_system else collapsed([plain, *changed])
 
 

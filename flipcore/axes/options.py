@@ -1,14 +1,12 @@
 """The same options in other places, under other labels, or before their question.
 
 Cyclic shifts visit every position; random permutations mix more. Moving an option that names places
-or other options ("A and B", "both of
-the above", "none of these") changes what it says, so the change would not be harmless. Two kinds:
+or other options ("A and B", "both of the above", "none of these") changes what it says, so the
+change would not be harmless. Two kinds:
 - an option that names others by their label ("A and B", "b and c", "only A") goes wrong under any
-other order and any other
-  labels: such an item is neither reordered nor relabelled;
+  other order and any other labels: such an item is neither reordered nor relabelled;
 - one that means all or some of the others ("none of these") stays in its place at the end while the
-others move; where such
-  an option does not stand at the end, the item is not reordered.
+  others move; where it does not stand at the end, the item is not reordered.
 """
 
 import math
@@ -146,6 +144,7 @@ class OptionOrder(Axis):
     def variants(
         self, item: Item, layout: str, rng: np.random.Generator, material: Material
     ) -> list[Variant]:
+        # An option about the others keeps its place at the end, so only the rest change theirs.
         refers = referring(item.options)
         if refers.why_not_reordered:
             refusal = {"refusal": "refers", "why": refers.why_not_reordered}
@@ -184,6 +183,7 @@ def _spread(size: int, n: int) -> list[int]:
 def _shuffled(size: int, n: int, rng: np.random.Generator) -> list[tuple[int, ...]]:
     """Up to n - 1 distinct permutations in the order drawn, none of them the item's own."""
     n_orders = min(n, math.factorial(size))
+    # A dictionary keeps each order once, as drawn. The own order stands first and is not returned.
     orders = {tuple(range(size)): None}
     while len(orders) < n_orders:
         orders[tuple(int(i) for i in rng.permutation(size))] = None
@@ -238,6 +238,7 @@ class QuestionPosition(Axis):
     def variants(
         self, item: Item, layout: str, rng: np.random.Generator, material: Material
     ) -> list[Variant]:
+        # A question without its mark may be the beginning of a sentence that the options end.
         if POINTS.search(item.question) or not item.question.rstrip().endswith("?"):
             return [
                 base(item, self.name, layout=layout, params={"refusal": "points", "why": WHY_NOT})

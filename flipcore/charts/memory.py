@@ -256,6 +256,7 @@ def auc_by_dose(detectors: Sequence[Detector], c: Colours) -> Figure:
     doses = sorted(all_doses)
     hues = (c.genuine, c.artifact, c.fixed, c.broken, c.retro, c.benchmark)
     for number, detector in enumerate(detectors):
+        # Detectors stand side by side at a dose, or their intervals would cover each other.
         shift = 0.07 * (number - (len(detectors) - 1) / 2)
         hue = hues[number % len(hues)]
         values = [at_dose.auc for at_dose in detector.doses]

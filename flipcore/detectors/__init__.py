@@ -129,6 +129,7 @@ def item_scores(detector: Detector, frame: pd.DataFrame, roles: Sequence[str]) -
 
     def scores() -> pd.DataFrame:
         rows = detector.scores(frame, roles)
+        # Both columns are read here, so that what a package lacks is said of its detector.
         rows["item_id"], rows["d"].astype(float)
         return rows
 

@@ -60,6 +60,7 @@ class Batched(Backend):
     async def _serve(self) -> None:
         """Answers the waiting calls, a batch of one kind at a time, until none is left."""
         loop = asyncio.get_running_loop()
+        # In this moment the other calls of the same round arrive.
         await asyncio.sleep(GATHER_S)
         while self._waiting:
             kind = _kind(self._waiting[0][0])
@@ -193,6 +194,7 @@ def prompt_of(call: Call) -> str:
 
 def sampling_seed(call: Call) -> int:
     """Another sample, prompt or study seed draws other tokens; asking again draws the same."""
+    # A damaged text may hold half of a surrogate pair, which plain UTF-8 refuses.
     text = f"{call.request.seed}\x1f{call.sample}\x1f{call.request.prompt}"
     return int.from_bytes(hashlib.sha256(text.encode("utf-8", "surrogatepass")).digest()[:6], "big")
 

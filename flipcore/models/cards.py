@@ -183,6 +183,7 @@ def check_own(card: ModelCard) -> ModelCard:
 def _check_number(where: str, key: str, value: Any, low: float, high: float) -> None:
     if value is None and key not in ("n_in_flight", "timeout_s"):
         return
+    # To Python True is a number.
     if (
         isinstance(value, bool)
         or not isinstance(value, (int, float))
@@ -231,6 +232,7 @@ def _check_server(card: ModelCard, where: str) -> None:
     _check_api(card, where)
     try:
         address = urlsplit(card.endpoint)
+        # The port is checked only when it is asked for, and then raises for one that is no number.
         is_whole = (
             address.scheme in ("http", "https")
             and bool(address.hostname)

@@ -93,6 +93,7 @@ _HEAD = (
 _HEAD += (
     "# Keys are read from the environment variable named in api_key_env and are never stored.\n\n"
 )
+# The file is read, changed and written as one act: two sessions may save at once.
 _writing = threading.Lock()
 
 

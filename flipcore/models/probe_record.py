@@ -56,6 +56,7 @@ class ProbeRecord:
     notes: tuple[str, ...] = ()
 
     def as_table(self) -> dict:
+        # TOML has neither tuples nor a missing value.
         table = {
             key: list(value) if isinstance(value, tuple) else value
             for key, value in asdict(self).items()

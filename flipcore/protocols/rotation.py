@@ -149,6 +149,8 @@ class Rotation(CallProtocol):
     def _vote_calls(self, history: History) -> list[Call]:
         votes, attempt = Votes([0] * len(history.item.options), [0] * len(history.item.options)), 0
         while attempt < self.cap and not self._settled(votes, attempt):
+            # Asked together is what is needed in any case: up to the least number of attempts, or
+            # as many votes as the leader still lacks.
             n_ahead = min(
                 max(self.least - attempt, self.lead - votes.lead(), 1), self.cap - attempt
             )
@@ -225,6 +227,7 @@ def _attempt(history: History, attempt: int) -> Attempt:
         failed = failure([completion])
         if failed:
             return Attempt(problem=failed, sources=sources)
+        # Only the first line is the reply, so that a limit behind it cut nothing off.
         ended = None if "\n" in completion.text.strip() else unfinished(completion)
         if ended:
             cut = cut or (ended if ended.status == CUT else None)

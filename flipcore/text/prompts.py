@@ -142,6 +142,7 @@ def prompt(
     if item.kind == "completion" and not item.solution:
         return Prompt((("stem", text),), system)
     if item.kind == CODE:
+        # Code has braces of its own, at which `format` would fail.
         return Prompt((("stem", template.code.replace("{}", text)),), system)
     stem = ("stem", template.stem.format(text))
     if item.kind != "choice":

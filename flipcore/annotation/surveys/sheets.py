@@ -151,6 +151,7 @@ def new_survey(
 def most_triples(target: Sequence[Item], retro: Sequence[Item], n_examples: int) -> int:
     """Number of triples that a sheet can hold next to its examples; 0 when none."""
     in_both = {entry_text(item) for item in target} & {entry_text(item) for item in retro}
+    # A triple takes two benchmark entries and one of the holdout.
     return max(
         0,
         min(
@@ -382,6 +383,7 @@ class Returned:
 def returned(path: str | Path, surveys: Mapping[str, Survey]) -> Returned:
     """Filled sheets back from a file that `read_rows` reads. Raises BadInput for one that it
     cannot; one bad row harms no other."""
+    # One row more than the most tells that a file is too long, however long it is.
     lines = list(islice(read_rows(path), MOST_ROWS + 1))
     if len(lines) > MOST_ROWS:
         raise BadInput(

@@ -22,6 +22,7 @@ WORDS = {word: value for value, word in enumerate(_UNITS)} | _TENS
 for _ten, _value in _TENS.items():
     WORDS |= {f"{_ten}-{_UNITS[digit]}": _value + digit for digit in range(1, 10)}
 
+# Longest words first: "twenty" would otherwise be read out of "twenty-one".
 _NUMBER = re.compile(
     r"(?P<digits>(?<![\w.])\d{1,3}(?:,\d{3})+(?:\.\d+)?|(?<=\$)\d{1,3}(?: \d{3})+(?!\d)|"
     r"(?<![\w])\d*\.?\d+)|\b(?P<word>" + "|".join(sorted(WORDS, key=len, reverse=True)) + r")\b",

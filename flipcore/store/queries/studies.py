@@ -55,6 +55,7 @@ def studies(store: Store) -> pd.DataFrame:
     frame["models"] = pd.Series([models for models, _ in declared], dtype=object)
     frame["plugins"] = [plugins_text(json.loads(rows or "[]")) for rows in frame["plugins"]]
     frame["problem"] = pd.Series([problem for _, problem in declared], dtype=object)
+    # pandas says NaN or NaT of what is missing, and rows say None.
     for column in ("n_calls", "cost_usd", "started_at", "ended_at"):
         frame[column] = frame[column].astype(object).where(frame[column].notna(), None)
     return frame
@@ -267,6 +268,7 @@ WHERE v.study_id = $study_id AND p.state = 'unreviewed'
 """
 
 
+# The base prompt stands on every axis, so its readout on one of them is enough.
 _BASE_TOKENS = f"""
 SELECT r.item_id, r.probabilities, len(q.options) AS n_options, r.is_correct,
        len((v.parts->>'$')::VARCHAR) AS n_prompt_chars

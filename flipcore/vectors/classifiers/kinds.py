@@ -164,6 +164,7 @@ def weighted(texts: Sequence[str]) -> tuple[Any, np.ndarray]:
         token_pattern=TOKENS,
         ngram_range=(1, 2),
         sublinear_tf=True,
+        # A token of a single entry says nothing about an entry that is held out.
         min_df=2 if len(texts) >= 20 else 1,
     )
     shares = reader.fit_transform(texts).tocsr()
@@ -270,6 +271,7 @@ class Bert:
         import torch
 
         rng = generator(self.seed, "bert")
+        # The seed is set in a fork, so that what others draw from torch stays as it was.
         with torch.random.fork_rng():
             torch.manual_seed(int(rng.integers(2**31)))
             tokenizer, model = self._parts()
