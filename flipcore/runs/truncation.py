@@ -1,4 +1,4 @@
-"""Counts of a run's answers that were cut off, said when it ends, and of those that a reader cannot
+"""Counts of answers that were cut off, said when a run ends, and of those that an extractor cannot
 read, said by a pilot before money is spent."""
 
 from collections import Counter
@@ -28,12 +28,14 @@ class CutCount:
             for extractor in extractors
             if "generate" in extractor.abilities and extractor.asks == ANSWER
         }
-        ended = {}
+        # All extractors see one completion cut off, or none: the last status stands for all.
+        status_by_call = {}
         for readout in readouts:
-            is_read = readout.source_ids and readout.reading.status != ABSENT
-            if is_read and readout.extractor in names:
-                ended[readout.source_ids[0]] = readout.reading.status
-        self.add_counts(use, len(ended), sum(status == CUT for status in ended.values()))
+            has_output = readout.source_ids and readout.reading.status != ABSENT
+            if has_output and readout.extractor in names:
+                status_by_call[readout.source_ids[0]] = readout.reading.status
+        n_cut = sum(status == CUT for status in status_by_call.values())
+        self.add_counts(use, len(status_by_call), n_cut)
 
     def add_counts(self, use: ModelUse, n_answers: int, n_cut: int) -> None:
         """Add what was counted before, of one model."""
@@ -70,11 +72,11 @@ def token_limits(study: Study) -> str:
     )
 
 
-MOST_OTHERS = 2  # readers that a sentence names
+MOST_NAMED = 2  # other extractors in a sentence
 
 
 class UnreadableCount:
-    """Counts answers that ended by themselves, each once whatever its axis, by model and reader."""
+    """Counts answers that were not cut off by model and extractor, once per variant and sample."""
 
     def __init__(self) -> None:
         self.n_answers: Counter[tuple[str, str]] = Counter()
@@ -82,7 +84,7 @@ class UnreadableCount:
         self.read_by: dict[tuple[str, str], Counter[str]] = {}
 
     def add(self, model: str, extractors: Sequence[Extractor], readouts: Iterable[Readout]) -> None:
-        """Add the readouts of one item, under the readers that give an answer."""
+        """Add the readouts of one item, under the extractors that give an answer."""
         names = [
             extractor.name
             for extractor in extractors
@@ -105,8 +107,8 @@ class UnreadableCount:
             self.read_by.setdefault((model, name), Counter()).update(readers)
 
     def sentences(self) -> list[str]:
-        """One a model and reader that leaves something unread, the most unread first; one for all
-        where nothing is."""
+        """Return a sentence per model and extractor that leaves something unread, the worst first;
+        one for all where nothing is unread."""
         if not self.n_answers:
             return []
         if not self.n_unreadable:
@@ -116,7 +118,7 @@ class UnreadableCount:
 
     def _sentence(self, model: str, name: str) -> str:
         n, n_answers = self.n_unreadable[model, name], self.n_answers[model, name]
-        counts = self.read_by[model, name].most_common(MOST_OTHERS)
+        counts = self.read_by[model, name].most_common(MOST_NAMED)
         readers = " and ".join(
             f"{title_of(reader).lower()} {n_read:,}" for reader, n_read in counts
         )

@@ -21,14 +21,14 @@ class Pair:
     first: str
     second: str
     agreement: Agreement
-    n_both: int
+    n_both_flag: int
     n_first_only: int
     n_second_only: int
 
     @property
     def is_silent(self) -> bool:
         """True where one of the two flags nothing: kappa is then 0 or undefined."""
-        return min(self.n_both + self.n_first_only, self.n_both + self.n_second_only) == 0
+        return min(self.n_both_flag + self.n_first_only, self.n_both_flag + self.n_second_only) == 0
 
 
 def pairs(flags: Flags) -> list[Pair]:
@@ -37,13 +37,14 @@ def pairs(flags: Flags) -> list[Pair]:
     for first, second in combinations(flags, 2):
         common = sorted(flags[first].keys() & flags[second].keys())
         if common:
-            a, b = ([bool(flags[name][item]) for item in common] for name in (first, second))
+            a = [bool(flags[first][item]) for item in common]
+            b = [bool(flags[second][item]) for item in common]
             overlaps.append(
                 Pair(
                     first,
                     second,
                     cohen_agreement(a, b),
-                    n_both=sum(x and y for x, y in zip(a, b, strict=True)),
+                    n_both_flag=sum(x and y for x, y in zip(a, b, strict=True)),
                     n_first_only=sum(x and not y for x, y in zip(a, b, strict=True)),
                     n_second_only=sum(y and not x for x, y in zip(a, b, strict=True)),
                 )
@@ -54,10 +55,11 @@ def pairs(flags: Flags) -> list[Pair]:
 def flag_table(flags: Flags) -> pd.DataFrame:
     """Return one row per item that any detector judged, one column per detector, most flags first;
     None where it was not judged."""
-    flagged_by_item: dict[str, bool] = {}
+    # Each item once, in the order in which detectors judged them.
+    judged: dict[str, None] = {}
     for detector_flags in flags.values():
-        flagged_by_item |= detector_flags
-    items = list(flagged_by_item)
+        judged |= dict.fromkeys(detector_flags)
+    items = list(judged)
     columns: dict[str, object] = {"item_id": items}
     for name, detector_flags in flags.items():
         # "boolean", unlike bool, has a missing value for items that were not judged.
@@ -68,8 +70,7 @@ def flag_table(flags: Flags) -> pd.DataFrame:
 
 
 def share_flagged_by_all(flags: Flags) -> Estimate:
-    """Return the share of items, among those that any detector flags, that all detectors that
-    judged them flag (Wilson)."""
+    """Return, of the items that any detector flags, the share that no detector clears (Wilson)."""
     flagged: set[str] = set()
     cleared: set[str] = set()
     for detector_flags in flags.values():
@@ -87,7 +88,7 @@ def pair_rows(overlaps: Sequence[Pair]) -> list[dict]:
             "and": pair.second,
             "κ": "–" if pair.is_silent else pair.agreement.estimate.text(),
             "same verdict, %": round(100 * pair.agreement.raw, 1),
-            "both flag": pair.n_both,
+            "both flag": pair.n_both_flag,
             "first only": pair.n_first_only,
             "second only": pair.n_second_only,
             "items": pair.agreement.n_items,
@@ -102,7 +103,7 @@ def pairs_note(overlaps: Sequence[Pair]) -> str:
     same = [
         f"{pair.first} and {pair.second}"
         for pair in overlaps
-        if pair.n_both and not pair.n_first_only and not pair.n_second_only
+        if pair.n_both_flag and not pair.n_first_only and not pair.n_second_only
     ]
     sentences = []
     if n_silent:

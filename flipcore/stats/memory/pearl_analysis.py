@@ -1,6 +1,11 @@
 """PEARL over many items: sensitivities, alpha from non-members, flags, and a cut-off that can be
 dragged.
 
+PEARL (source 003) flips a few bits of a prompt and sees how abruptly the output leaves its
+reference. Scores are similarities (1 - NCD, ROUGE-L F1), so memory shows as a drop from one level
+to the next. The share of bits is not the share of characters: 1% of the bits changes 7.8% of the
+characters, 5% changes 33.6%.
+
 Alpha must come from texts that are certainly not in the training data and are NOT the ones being
 judged: chosen on the judged data, a method without any signal shows a detection .06 to .17 above
 its false-positive rate.
@@ -32,11 +37,10 @@ LABELS = {
 
 @dataclass(frozen=True, eq=False)
 class AlphaCurve:
-    """Shares at all alphas, for a line that is dragged: at a line x use the last entry with
-    `alphas` <= x.
+    """Flag rates at every alpha. A line dragged to x has those of the last alpha that is <= x.
 
-    `fpr` is the share of non-members above alpha, `detection` that of members, each with Wilson
-    limits (NaN below ten); NaN without any. The first alpha is minus infinity and flags everything.
+    `fpr` is the share of non-members above alpha, `detection` that of members: NaN without a text.
+    Their Wilson limits are NaN below 10 texts. The first alpha is minus infinity and flags all.
     """
 
     alphas: np.ndarray
@@ -51,30 +55,39 @@ class AlphaCurve:
 def alpha_curve(members: ArrayLike, non_members: ArrayLike) -> AlphaCurve:
     """Count false positives and detections at all alphas; sensitivities that are NaN leave. Limits
     are (alphas, 2)."""
-    first, second = (
-        np.sort(values[~np.isnan(values)])
-        for values in (np.asarray(members, dtype=float), np.asarray(non_members, dtype=float))
-    )
+    of_members, of_non_members = _sorted_values(members), _sorted_values(non_members)
     # Minus infinity first: below all values everything is flagged.
-    alphas = np.append(-np.inf, np.unique(np.concatenate([first, second])))
-    counts, shares, limits = [], [], []
-    for values in (second, first):
-        n = len(values)
-        # Strictly above: a sensitivity that equals alpha is not flagged.
-        k = n - np.searchsorted(values, alphas, side="right")
-        counts.append(k)
-        shares.append(k / n if n else np.full(len(alphas), np.nan))
-        none = [math.nan, math.nan]
-        limits.append(np.array([wilson(count, n) if n >= MIN_N else none for count in k.tolist()]))
-    return AlphaCurve(alphas, counts[0], counts[1], shares[0], limits[0], shares[1], limits[1])
+    alphas = np.append(-np.inf, np.unique(np.concatenate([of_members, of_non_members])))
+    n_false, fpr, fpr_limits = _rates_above(of_non_members, alphas)
+    n_detected, detection, detection_limits = _rates_above(of_members, alphas)
+    return AlphaCurve(alphas, n_false, n_detected, fpr, fpr_limits, detection, detection_limits)
+
+
+def _sorted_values(values: ArrayLike) -> np.ndarray:
+    array = np.asarray(values, dtype=float)
+    return np.sort(array[~np.isnan(array)])
+
+
+def _rates_above(
+    values: np.ndarray, alphas: np.ndarray
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Count sorted values above each alpha: counts and shares (alphas,), limits (alphas, 2)."""
+    n = len(values)
+    # Strictly above: a sensitivity that equals alpha is not flagged.
+    counts = n - np.searchsorted(values, alphas, side="right")
+    shares = counts / n if n else np.full(len(alphas), np.nan)
+    limits = np.full((len(alphas), 2), np.nan)
+    if n >= MIN_N:
+        limits = np.array([wilson(count, n) for count in counts.tolist()])
+    return counts, shares, limits
 
 
 @dataclass(frozen=True, eq=False)
 class Pearl:
     """Arrays share the order of `item_ids`. `means` (n, levels); `p` the permutation p of each item
     and `q` the same after Benjamini-Hochberg; `flagged` sensitivity > alpha. `non_members` are the
-    sensitivities that alpha came from; `n_incomplete` texts of either set were left out, because a
-    level has not come back or does not differ."""
+    sensitivities that alpha came from; `n_incomplete` texts of either set were left out: a
+    level has not come back, or the text is too short to change at that level."""
 
     item_ids: tuple[str, ...]
     means: np.ndarray
@@ -115,12 +128,12 @@ class Pearl:
         return alpha_curve(self.sensitivity, self.non_members)
 
     def set_test(self) -> SetTest:
-        """Run the verdict's test of all texts together: the number that is more sensitive than the
-        mark of the non-members."""
+        """Run the verdict's test of all texts together: how many are more sensitive than the k-th
+        most sensitive non-member."""
         return set_test(self.sensitivity, self.non_members)
 
     def any_cutoff_p(self) -> float:
-        """Return the p of the set after a drag: that of the largest excess over all alphas."""
+        """Return a p that holds for any dragged cut-off: that of the largest excess over all."""
         return largest_excess_p(self.sensitivity, self.non_members).p
 
     def sentence(self) -> str:
@@ -167,7 +180,7 @@ def pearl(
     m: int = 1999,
 ) -> Pearl:
     """Judge items by their scores[item_id][level][sample] against non-members measured in the same
-    `setting`.
+    `setting`. `rule` sets alpha (`pearl_alpha.calibration`), `m` is the number of permutations.
 
     Raises BadInput if an item has another number of levels than the setting, or is its own
     non-member.
@@ -192,21 +205,15 @@ def pearl(
     # The same seed for each text, so that its p does not depend on the others.
     p = np.array([perm_maxdrop(item, seed, m)["p"] for item in scores.values()], dtype=float)
     return Pearl(
-        tuple(scores),
-        means,
-        sensitivities(scores, setting.mode),
-        np.array([abruptness(row) for row in means.tolist()]),
-        p,
-        np.array(bh(p)),
-        calibration(non_members, setting, fpr, rule),
-        non_members,
+        item_ids=tuple(scores),
+        means=means,
+        sensitivity=sensitivities(scores, setting.mode),
+        abruptness=np.array([abruptness(row) for row in means.tolist()]),
+        p=p,
+        q=np.array(bh(p)),
+        calibration=calibration(non_members, setting, fpr, rule),
+        non_members=non_members,
     )
-
-
-# PEARL (source 003): flip a few bits of a prompt and see how abruptly the output leaves its
-# reference. Scores are similarities (1 - NCD, ROUGE-L F1), so memory shows as a drop from one level
-# to the next. The share of BITS is not the share of characters: 1% of bits changes 7.8% of the
-# characters, 5% changes 33.6%.
 
 
 SLACK = 1e-12
@@ -273,6 +280,7 @@ def perm_maxdrop(
     observed = sensitivity(level_means(levels))
     if math.isnan(observed):
         return {"p": math.nan, "sens": math.nan}
+    # No level is empty here: its mean, and so the sensitivity, would be NaN.
     sizes = np.array([len(level) for level in levels])
     pool = np.tile(np.concatenate(levels), (m, 1))
     shuffled = generator(seed).permuted(pool, axis=1)

@@ -11,7 +11,7 @@ def test_a_pair_is_judged_on_the_items_that_both_judged():
     found = pairs(FLAGS)
     assert [(one.first, one.second) for one in found] == [("loss", "pearl")]
     one = found[0]
-    assert (one.n_both, one.n_first_only, one.n_second_only, one.agreement.n_items, one.agreement.raw) == (1, 0, 0, 2, 1)
+    assert (one.n_both_flag, one.n_first_only, one.n_second_only, one.agreement.n_items, one.agreement.raw) == (1, 0, 0, 2, 1)
 
 
 def test_the_table_has_the_most_flagged_first_and_leaves_what_was_not_judged_empty():
