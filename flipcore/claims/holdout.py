@@ -23,6 +23,7 @@ from flipcore.stats.holdout.verdict import (
     HoldoutTest,
     HoldoutVerdict,
 )
+from flipcore.text.counts import in_a_row, with_capital
 
 TOPICS = {
     "difficulty": "difficulty",
@@ -227,7 +228,7 @@ def verdict_claim(verdict: HoldoutVerdict) -> Claim:
     # Sameness on average leaves copies of single entries open, so a claim of it says how many.
     with_copies, most = detail, most_copies(verdict.tests)
     if any(test.has_many_twins for test in verdict.tests):
-        with_copies = f"{MANY_TWINS[:1].upper()}{MANY_TWINS[1:]}. {detail}"
+        with_copies = f"{with_capital(MANY_TWINS)}. {detail}"
     elif most is not None:
         with_copies = (
             f"At most {most}% of the holdout entries are close copies, nearest to their own "
@@ -241,9 +242,9 @@ def verdict_claim(verdict: HoldoutVerdict) -> Claim:
     if verdict.state == DISTINGUISHABLE:
         parts = []
         if by_outcome[BEYOND]:
-            parts.append(f"beyond the margin on {_listed(by_outcome[BEYOND])}")
+            parts.append(f"beyond the margin on {in_a_row(by_outcome[BEYOND])}")
         if by_outcome[DIFFERENT]:
-            parts.append(f"different on {_listed(by_outcome[DIFFERENT])}")
+            parts.append(f"different on {in_a_row(by_outcome[DIFFERENT])}")
         sentence = f"The sets can be told apart: {'; '.join(parts)}."
         return Claim(SETS_DIFFER, verdict.state, sentence, asserted=True, detail=detail)
     if verdict.state == INDISTINGUISHABLE:
@@ -254,7 +255,7 @@ def verdict_claim(verdict: HoldoutVerdict) -> Claim:
         if by_outcome[WITHIN]:
             sentence = (
                 f"All {len(TESTS)} tests lie within their margins; a small difference is shown on "
-                f"{_listed(by_outcome[WITHIN])}."
+                f"{in_a_row(by_outcome[WITHIN])}."
             )
         return Claim(SAME_SOURCE, verdict.state, sentence, asserted=True, detail=with_copies)
     # The survey needs people and is often left out: the other tests may still agree.
@@ -265,7 +266,7 @@ def verdict_claim(verdict: HoldoutVerdict) -> Claim:
             "the survey was not run."
         )
         if by_outcome[WITHIN]:
-            small = _listed(by_outcome[WITHIN])
+            small = in_a_row(by_outcome[WITHIN])
             sentence = (
                 f"{n} of {n} tests lie within their margins, with a small difference on {small}; "
                 "the survey was not run."
@@ -285,11 +286,6 @@ def _undecided(verdict: HoldoutVerdict, by_outcome: dict[str, list[str]]) -> str
     ):
         parts += [f"{n} {singular if n == 1 else plural}"] if n else []
     return f"Undecided: {', '.join(parts)}."
-
-
-def _listed(names: Iterable[str]) -> str:
-    *most, last = names
-    return f"{', '.join(most)} and {last}" if most else last
 
 
 def inflation_claim(conditions: Sequence[Condition]) -> Claim:

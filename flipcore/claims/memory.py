@@ -15,7 +15,7 @@ from flipcore.claims.memory_score import FRESH_IS_LOWER, HIGHER, SCORE_HIGHER
 from flipcore.claims.memory_sets import BEYOND
 from flipcore.claims.memory_truth import SEES, SHIFTS
 from flipcore.stats.base.multiplicity import holm
-from flipcore.text.counts import in_a_row
+from flipcore.text.counts import in_a_row, with_capital
 
 ANY_DETECTOR = Assertion(
     "some detector sees memory",
@@ -120,7 +120,7 @@ def summary_claim(verdicts: Sequence[Witness], sets: Mapping[str, str], n_contro
         )
         if kinds:
             parts.append(_n_kinds(len(kinds), size, is_first=not parts))
-            details.append(f"{size[:1].upper()}{size[1:]}: {in_a_row(kinds)}.")
+            details.append(f"{with_capital(size)}: {in_a_row(kinds)}.")
     finding = (
         "The model remembers these questions"
         if is_memory
@@ -128,7 +128,7 @@ def summary_claim(verdicts: Sequence[Witness], sets: Mapping[str, str], n_contro
     )
     detail = f"{' '.join(details)} {detail}"
     evidence = ", and ".join(parts)
-    sentence = f"{finding}. {evidence[:1].upper()}{evidence[1:]}.{score_note}"
+    sentence = f"{finding}. {with_capital(evidence)}.{score_note}"
     outcome = MEMORY if is_memory else BEYOND
     return Claim(ANY_DETECTOR, outcome, sentence, asserted=True, detail=detail)
 

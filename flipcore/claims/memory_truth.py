@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from flipcore.claims.claim import Assertion, Claim, description
 from flipcore.stats.memory.ground_truth import Detector, GroundTruth, share_text
+from flipcore.text.counts import in_a_row, with_capital
 
 SEES = Assertion(
     "sees from dose",
@@ -88,7 +89,7 @@ def truth_claim(truth: GroundTruth) -> Claim:
     parts = [f"At {100 * truth.rate:g}% false positives."]
     parts += [f"Single items are seen by {'; by '.join(single)}."] if single else []
     parts += [f"Whole groups only by {'; by '.join(groups)}."] if groups else []
-    parts += [f"Nothing is shown by {_listed(blind)}."] if blind and (single or groups) else []
+    parts += [f"Nothing is shown by {in_a_row(blind)}."] if blind and (single or groups) else []
     outcome = "group" if groups else "none shown"
     if single:
         outcome = "sees"
@@ -107,11 +108,8 @@ def _first_sentence(truth: GroundTruth, outcomes: Sequence[str]) -> str:
     if best := best_detector(truth):
         share = next(dose.detected for dose in best.doses if dose.dose == best.sees)
         n = f"{outcomes.count('sees')} of {len(outcomes)} detectors"
-        name = f"{best.name[:1].upper()}{best.name[1:]}"
-        return (
-            f"{name} finds single items that were read {best.sees:,} times or more "
-            f"({share_text(share)} of them); {n} find any."
-        )
+        finds = f"{with_capital(best.name)} finds single items that were read"
+        return f"{finds} {best.sees:,} times or more ({share_text(share)} of them); {n} find any."
     n_groups = outcomes.count("group")
     group_words = ""
     if n_groups:
@@ -125,13 +123,9 @@ def _by_dose(pairs: Sequence[tuple[int | None, str]]) -> list[str]:
         if dose is not None:
             names.setdefault(dose, []).append(name)
     return [
-        f"{_listed(dose_names)} from dose {dose:,} on" for dose, dose_names in sorted(names.items())
+        f"{in_a_row(dose_names)} from dose {dose:,} on"
+        for dose, dose_names in sorted(names.items())
     ]
-
-
-def _listed(names: Sequence[str]) -> str:
-    *first, last = names
-    return f"{', '.join(first)} and {last}" if first else last
 
 
 @dataclass(frozen=True)

@@ -26,7 +26,7 @@ from flipcore.store.queries import audit as queries
 from flipcore.store.queries import studies
 from flipcore.store.queries.locks import sight
 from flipcore.store.queries.readout_rows import all_and_harmless
-from flipcore.text.counts import count_of
+from flipcore.text.counts import count_of, with_capital
 
 # Of the items: a variant that fewer were asked is compared with no other.
 LEAST_SHARED = 0.9
@@ -123,7 +123,7 @@ class Audit:
             none_failed = f"{checks.removesuffix('.')}; none failed"
             sentence = f"{none_failed}, but {less}." if less else f"{none_failed}."
         else:
-            sentence = f"{checks} {less[:1].upper()}{less[1:]}." if less else checks
+            sentence = f"{checks} {with_capital(less)}." if less else checks
         return f"{sentence} {self.spread}".rstrip()
 
     def text(self) -> str:

@@ -53,6 +53,7 @@ from flipcore.stats.memory.members import Members, members
 from flipcore.stats.memory.pearl_alpha import Setting
 from flipcore.stats.memory.published_score import ScoreGap, score_gap
 from flipcore.stats.memory.rewritten import Rewritten
+from flipcore.text.counts import with_capital
 from flipcore.text.dates import span
 
 OUTSIDE = (
@@ -545,7 +546,7 @@ def summary(tests: Sequence[MemoryTest], frame: pd.DataFrame) -> Claim:
         withheld = memory_claims[0].withheld
         claim = claim.not_claimed(
             f"memory in the {' and '.join(tested_sets.values())} cannot be judged yet."
-            f" {withheld[:1].upper()}{withheld[1:]}"
+            f" {with_capital(withheld)}"
         )
     untested = " and ".join(size for name, size in sets.items() if name not in tested)
     if not untested:

@@ -27,7 +27,7 @@ from flipcore.stats.score.corrected import Corrected, corrected
 from flipcore.stats.score.corrected_flips import FlipsByPeople, flips_by_people
 from flipcore.stats.score.self_preference import SelfPreference, self_preference
 from flipcore.store.queries.judges import BACKWARDS
-from flipcore.text.counts import count_of
+from flipcore.text.counts import count_of, with_capital
 
 # The place of an output among those of one model, and among those of several.
 PLACE = ["item_id", "variant_id", "sample"]
@@ -259,8 +259,7 @@ class PeopleOnFlips:
     def sentence(self) -> str:
         """G and A with the labels in them, beside those that extractors give: estimates, and no
         verdict; without limits that nothing is corrected, and why."""
-        place = cell_place(self.raw)
-        place = f"{place[0].upper()}{place[1:]}"
+        place = with_capital(cell_place(self.raw))
         pairs = count_of(self.people.n_pairs, "labelled pair")
         stated, artifact = self.people.stated, self.people.artifact
         if not stated.has_interval:

@@ -1,4 +1,4 @@
-"""Numbers of things in sentences."""
+"""Numbers of things in sentences, lists of words, and first letters."""
 
 from collections.abc import Sequence
 
@@ -12,3 +12,9 @@ def count_of(n: int, singular: str, plural: str = "") -> str:
 def in_a_row(words: Sequence[str]) -> str:
     """ "losses, rewriting and continuations"."""
     return " and ".join(filter(None, (", ".join(words[:-1]), words[-1])))
+
+
+def with_capital(text: str) -> str:
+    """The text with a capital first, as at the beginning of a sentence; "" stays empty."""
+    # `str.capitalize` would write the rest small, names among it.
+    return f"{text[:1].upper()}{text[1:]}"

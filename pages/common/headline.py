@@ -16,6 +16,7 @@ from flipcore.stats.flips.coded_answers import CodedAnswers, coded_answers
 from flipcore.stats.flips.decomposition import Decomposition, decompositions
 from flipcore.stats.memory.rewritten import harness_accuracy
 from flipcore.stats.score.error_bar import ErrorBar
+from flipcore.text.counts import with_capital
 from pages.common import gates, session
 from pages.common.answers import answer_of
 
@@ -130,7 +131,7 @@ def _leading_sentences(study_id: str, is_begun: bool, is_running: bool) -> list[
     other_claims = [claim.text for claim in summary.claims if claim != summary.score]
     sentences = (
         ranking.best.text if ranking else "",
-        memory[:1].upper() + memory[1:],
+        with_capital(memory),
         *([accuracies_sentence(ranking)] if ranking else scores_said),
         *other_claims,
         _rotation_sentence(study_id),

@@ -4,6 +4,7 @@ import pandas as pd
 import streamlit as st
 
 from flipcore.reports.memory import NAMES
+from flipcore.text.counts import with_capital
 from pages.common import session
 from pages.common.inspector import open_item
 from pages.common.showing import show_table
@@ -18,7 +19,7 @@ PARTS = {
     "agreement": "Do they agree?",
     "truth": "Ground truth",
 }
-KINDS = {kind: f"{name[:1].upper()}{name[1:]}" for kind, name in NAMES.items()}
+KINDS = {kind: with_capital(name) for kind, name in NAMES.items()}
 
 
 def set_title(kind: str) -> str:
@@ -27,7 +28,7 @@ def set_title(kind: str) -> str:
 
 
 def detector_title(title: str) -> str:
-    return f"{title[:1].upper()}{title[1:]}"
+    return with_capital(title)
 
 
 TITLES = {

@@ -67,34 +67,30 @@ def _gates(gates: list[SourceGate]) -> None:
     by_reviewers = [source for source in gates if source.n_reviewed]
     # Very few pairs have no interval that a figure could show.
     rows = [
-        (f"{source.dataset} · {source.generator}", source.gate.accepted)
+        (source.name, source.gate.accepted)
         for source in by_reviewers
         if source.gate.accepted.n >= MIN_N
     ]
     if rows:
         show_figure("gates", lambda c: interval_rows(rows, c, ACCEPTANCE, "lower bound wanted"))
     for source in by_reviewers:
+        mark = "✓" if source.gate.is_open else "–"
+        verdict = paraphrases_claim(source.gate, source.sentence()).text
         st.markdown(
-            f"**{'✓' if source.gate.is_open else '–'} {plain(source.dataset)} · "
-            f"{plain(source.generator)}**, {source.n_reviewed:,} of {source.n_pairs:,} pairs "
-            "reviewed by "
-            f"people  \n{plain(paraphrases_claim(source.gate, source.sentence()).text)} "
+            f"**{mark} {plain(source.name)}**, {source.n_reviewed:,} of {source.n_pairs:,} pairs "
+            f"reviewed by people  \n{plain(verdict)} "
             f"{plain(looks_claim(source.gate).text)} {plain(source.models_sentence())}"
         )
     if len(by_reviewers) < len(gates):
         names = "; ".join(
-            f"{source.dataset} · {source.generator} ({source.n_pairs:,})"
-            for source in gates
-            if not source.n_reviewed
+            f"{source.name} ({source.n_pairs:,})" for source in gates if not source.n_reviewed
         )
         st.markdown(plain(f"No person has reviewed a pair yet of {names}."))
         for source in gates:
             if not source.n_reviewed and (few := few_pairs_sentence(source.n_pairs)):
-                st.caption(plain(f"{source.dataset} · {source.generator}: {few}"))
+                st.caption(plain(f"{source.name}: {few}"))
             if not source.n_reviewed and source.n_by_models:
-                st.caption(
-                    plain(f"{source.dataset} · {source.generator}: {source.models_sentence()}")
-                )
+                st.caption(plain(f"{source.name}: {source.models_sentence()}"))
 
 
 def _estimate(studies: dict[str, str]) -> None:

@@ -361,14 +361,11 @@ def publish_set() -> None:
         "licence is not known are left out, unless you may publish them and name it."
     )
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        sources = {
-            f"{dataset} · {generator}": (dataset, generator)
-            for dataset, generator in sorted(
-                {(row["dataset"], row["generator"]) for row in review.strata(session.store())}
-            )
-        }
+        sources = {}
+        for row in review.strata(session.store()):
+            sources[review.source_of(row)] = row["dataset"], row["generator"]
         source = st.selectbox(
-            "Pairs of", ["all sources", *sources], key="publish-source", width=300
+            "Pairs of", ["all sources", *sorted(sources)], key="publish-source", width=300
         )
         title = st.text_input(
             "Title", "Verified paraphrases", max_chars=120, key="publish-title", width=300

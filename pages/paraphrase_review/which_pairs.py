@@ -92,8 +92,7 @@ def settings_of_queue() -> dict:
             bind="query-params",
             format="%d %%",
         )
-        sources = sorted({(row["dataset"], row["generator"]) for row in strata})
-        names = [f"{dataset} · {generator}" for dataset, generator in sources]
+        names = sorted({review.source_of(row) for row in strata})
         selection = [SELECTED] if st.session_state.get("review-pairs") else []
         only = st.selectbox(
             "Pairs of", [EVERY, *names, *selection], key="source", bind="query-params"

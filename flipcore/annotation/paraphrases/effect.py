@@ -17,7 +17,7 @@ from flipcore.stats.flips.decomposition import Decomposition, decompositions
 from flipcore.stats.flips.exclusion_bounds import QUANTITIES, Place, extreme_strikes
 from flipcore.store.connection import Store
 from flipcore.store.judgements import PAIR_VERDICTS
-from flipcore.store.queries import judgements, studies
+from flipcore.store.queries import judgements, review, studies
 
 KEEP = {
     "all": ("accepted", "unreviewed", "rejected"),
@@ -44,6 +44,10 @@ class SourceGate:
     gate: ParaphraseGate
     n_by_models: int = 0
     n_kept_by_models: int = 0
+
+    @property
+    def name(self) -> str:
+        return review.source_of(vars(self))
 
     @property
     def n_reviewed(self) -> int:
@@ -98,6 +102,7 @@ def source_gates(states: pd.DataFrame) -> list[SourceGate]:
     for (dataset, generator), rows in states.groupby(["dataset", "generator"], sort=True):
         in_sample = rows[rows["in_sample"]]
         n_chosen = int((rows["state"] != "unreviewed").sum()) - len(in_sample)
+        # An even split strikes a pair out until a third verdict settles it.
         n_split = int(
             (
                 (rows["n_reviewers"] > 0)

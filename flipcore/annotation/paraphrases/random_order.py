@@ -55,7 +55,7 @@ def order_of(
         subset = set(pair_ids)
         pairs = [row for row in pairs if row["pair_id"] in subset]
     elif source != EVERY:
-        pairs = [row for row in pairs if source == f"{row['dataset']} · {row['generator']}"]
+        pairs = [row for row in pairs if source == review.source_of(row)]
     places = queue(pairs, reviewer if is_access_on() else "", shared=shared, risk=risk)
     return Order(reviewer, tuple(places), at_random=not pair_ids and risk is None)
 
@@ -142,6 +142,7 @@ def take(
     start, rows, refusals = now(), [], []
     for place, message in enumerate(messages):
         try:
+            # Messages that came together keep their order: verdicts are sorted by their time.
             created_at = start + dt.timedelta(microseconds=place)
             row = _row(message, texts, standing=standing, reviewer=reviewer, created_at=created_at)
         except BadInput as error:

@@ -29,7 +29,7 @@ from flipcore.reports.flips import made_from
 from flipcore.reports.whole_study import WholeStudy
 from flipcore.stats.base.estimate import Estimate
 from flipcore.stats.base.resample import N_BOOT
-from flipcore.text.counts import count_of
+from flipcore.text.counts import count_of, with_capital
 from flipcore.text.templates import repeated_templates
 
 
@@ -129,7 +129,7 @@ def _intervals(c: WholeStudy) -> Iterator[str]:
         # Only what was drawn has a seed.
         draws = f", {N_BOOT:,} resamples, seed {', '.join(map(str, seeds))}" if seeds else ""
         yield (
-            f"{method.name[0].upper()}{method.name[1:]} ({count_of(len(estimates), 'estimate')},"
+            f"{with_capital(method.name)} ({count_of(len(estimates), 'estimate')},"
             f" {percents}, {n}{draws}): {method.text}"
         )
 

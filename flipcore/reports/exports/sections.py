@@ -39,7 +39,7 @@ from flipcore.stats.holdout.units import TITLES
 from flipcore.stats.holdout.verdict import TESTS
 from flipcore.stats.memory.drop_gap_analysis import DropGap
 from flipcore.store.queries import locks
-from flipcore.text.counts import count_of
+from flipcore.text.counts import count_of, with_capital
 
 # Ids of the places of boards.
 RANKING, SCORES, MARGINS, CHOICES = "ranking", "scores", "margins", "choices"
@@ -208,7 +208,7 @@ def sentences_of_tests(report: HoldoutReport) -> list[tuple[str, str]]:
     for name in TESTS:
         if name in report.tests:
             about = report.about[name].rstrip(".")
-            small = f"{about[:1].upper()}{about[1:]}."
+            small = f"{with_capital(about)}."
             sentences.append((outcome_claim(report.tests[name]).text, small))
         else:
             sentences.append(("", f"{TITLES[name]}. {report.missing[name]}"))

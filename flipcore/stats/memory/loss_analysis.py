@@ -9,8 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from flipcore.core.errors import BadInput
-from flipcore.stats.base.estimate import MIN_N, Estimate, percent_text, without_interval
-from flipcore.stats.base.intervals import wilson
+from flipcore.stats.base.estimate import Estimate, percent_text
 from flipcore.stats.memory.exceedance import SetTest, largest_excess_p, least_contaminated, set_test
 from flipcore.stats.memory.loss_test import (
     SOURCE_LEVEL,
@@ -24,6 +23,7 @@ from flipcore.stats.memory.loss_test import (
     pval_source,
     source_fwer_p0,
 )
+from flipcore.stats.memory.rewritten import share_estimate
 
 RULES = {
     "conformal_bh": "Benjamini-Hochberg on conformal p-values",
@@ -262,11 +262,7 @@ class LossTest:
 
 def _share(values: ArrayLike) -> Estimate:
     hits = np.asarray(values, dtype=float)
-    k, n = float(hits.sum()), len(hits)
-    if n < MIN_N:
-        return without_interval(k / n if n else math.nan, n)
-    low, high = wilson(k, n)
-    return Estimate(k / n if n else math.nan, low, high, 0.95, "wilson", n, None)
+    return share_estimate(float(hits.sum()), len(hits))
 
 
 def loss_test(

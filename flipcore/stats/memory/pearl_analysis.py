@@ -20,11 +20,12 @@ from numpy.typing import ArrayLike
 
 from flipcore.core.errors import BadInput
 from flipcore.core.randomness import generator
-from flipcore.stats.base.estimate import MIN_N, Estimate, missing, number_text, without_interval
+from flipcore.stats.base.estimate import MIN_N, Estimate, missing, number_text
 from flipcore.stats.base.intervals import wilson
 from flipcore.stats.base.multiplicity import bh
 from flipcore.stats.memory.exceedance import SetTest, largest_excess_p, set_test
 from flipcore.stats.memory.pearl_alpha import Calibration, Setting, calibration
+from flipcore.stats.memory.rewritten import share_estimate
 
 Scores = Sequence[Sequence[float | None]]  # of one item: [level][sample]
 LABELS = {
@@ -154,12 +155,7 @@ class Pearl:
 
 
 def _share(k: int, n: int) -> Estimate:
-    if not n:
-        return missing(note="No sensitivity is defined.")
-    if n < MIN_N:
-        return without_interval(k / n, n)
-    low, high = wilson(k, n)
-    return Estimate(k / n, low, high, 0.95, "wilson", n, None)
+    return share_estimate(k, n) if n else missing(note="No sensitivity is defined.")
 
 
 def sensitivities(scores: Mapping[str, Scores], mode: str = "paper") -> np.ndarray:

@@ -216,7 +216,7 @@ def set_drop(items: Rewritten, level: float = 0.95, seed: int = 0) -> SetDrop:
     )
 
 
-def share_estimate(k: int, n: int, level: float = 0.95) -> Estimate:
+def share_estimate(k: float, n: int, level: float = 0.95) -> Estimate:
     """Return k of n with Wilson's interval; below ten items there is none; n = 0 is missing."""
     if n < MIN_N:
         return without_interval(k / n if n else math.nan, n, level)

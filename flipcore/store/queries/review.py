@@ -1,6 +1,6 @@
 """Queries of the review: pairs, their items, the studies that asked them; and what it adds."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from duckdb import DuckDBPyConnection
 
@@ -37,9 +37,12 @@ def pairs(store: Store, pair_ids: list[str] | None = None) -> list[dict]:
 
 def _of_source(rows: list[dict], person: Person) -> list[dict]:
     """Those of the one source that a reviewer was invited to; for anybody else all."""
-    return [
-        row for row in rows if person.source in (EVERY, f"{row['dataset']} · {row['generator']}")
-    ]
+    return [row for row in rows if person.source in (EVERY, source_of(row))]
+
+
+def source_of(pair: Mapping) -> str:
+    """The name of a pair's source, as people choose it and invitations hold it."""
+    return f"{pair['dataset']} · {pair['generator']}"
 
 
 def strata(store: Store) -> list[dict]:
@@ -146,7 +149,7 @@ def n_reworded_readouts(store: Store, study_id: str) -> int:
 
 def sources_of_pairs(store: Store) -> dict[str, str]:
     """Pair -> dataset and generator."""
-    return {row["pair_id"]: f"{row['dataset']} · {row['generator']}" for row in strata(store)}
+    return {row["pair_id"]: source_of(row) for row in strata(store)}
 
 
 def verdicts_of(store: Store, source: str = EVERY) -> list[dict]:
