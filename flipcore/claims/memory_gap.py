@@ -1,4 +1,7 @@
-"""Claims about a drop gap, which depend on what the control is; the sentence says so."""
+"""Claims about a drop gap: how much more rewriting costs the benchmark than its control.
+
+What a gap means depends on what the control is, and the sentence says so.
+"""
 
 import math
 from dataclasses import replace
@@ -20,7 +23,9 @@ NO_CLAIM = "no claim"
 MARGIN = 0.05
 FAMILY_LEVEL = 0.05
 
-_ONE_LAW = (
+# Worlds of the claims ledger (tests/lab/claims). In these the benchmark and its control follow one
+# law, so a gap is chance.
+_NULL_WORLDS = (
     "nothing changing",
     "rare events",
     "brittle both",
@@ -28,7 +33,8 @@ _ONE_LAW = (
     "several rewrites",
     "templated items",
 )
-_UNLIKE = (
+# In these they differ in difficulty, which can look like memory.
+_DIFFICULTY_WORLDS = (
     "brittle, .9 v .5",
     "logit shift, easier benchmark",
     "logit shift, harder benchmark",
@@ -42,7 +48,7 @@ GAP_RANDOM = Assertion(
     error_rate=0.025,
     sides=1,
     family=FAMILY,
-    worlds=(*_ONE_LAW, "chance floor 1/4"),
+    worlds=(*_NULL_WORLDS, "chance floor 1/4"),
 )
 GAP_PAIRED = Assertion(
     "memory by drop gap, paired control",
@@ -61,7 +67,7 @@ GAP_OTHER = Assertion(
     error_rate=0.025,
     sides=1,
     family=FAMILY,
-    worlds=(*_ONE_LAW, *_UNLIKE, "wrong keys in the control, 8 %"),
+    worlds=(*_NULL_WORLDS, *_DIFFICULTY_WORLDS, "wrong keys in the control, 8 %"),
 )
 GAP_WITHIN = Assertion(
     "no gap beyond the margin",
@@ -70,10 +76,10 @@ GAP_WITHIN = Assertion(
     sides=1,
     family="each claim",
     worlds=(
-        *(
-            f"gap at the margin{more}"
-            for more in ("", ", rare events", ", several rewrites", ", pairs")
-        ),
+        "gap at the margin",
+        "gap at the margin, rare events",
+        "gap at the margin, several rewrites",
+        "gap at the margin, pairs",
         "wrong keys hide memory that rewriting breaks",
     ),
 )
@@ -96,6 +102,7 @@ NO_MEMORY = Assertion(
     ),
 )
 ASSERTIONS = (GAP_RANDOM, GAP_PAIRED, GAP_OTHER, GAP_WITHIN, NO_MEMORY)
+# Controls of known dose are paired with the benchmark's items as well.
 _ASSERTS = {RANDOM: GAP_RANDOM, PAIRED: GAP_PAIRED, CALIBRATED: GAP_PAIRED, OTHER: GAP_OTHER}
 CONTROL_TITLES = {
     RANDOM: "a random split of the same source",
@@ -103,7 +110,7 @@ CONTROL_TITLES = {
     CALIBRATED: "calibrated on known doses of this model",
     OTHER: "from elsewhere",
 }
-# Pairs of one mean difficulty and another spread lose differently without any memory: the "if".
+# Pairs whose mean difficulty is equal and whose spread is not can show a gap without memory: "if".
 _MEMORY = {
     RANDOM: ("Memory", "random control"),
     PAIRED: ("Memory, if the pairs are equally hard", "paired controls"),
@@ -121,7 +128,7 @@ def gap_claim(
 ) -> Claim:
     """Return the verdict of one drop gap.
 
-    `adjusted` is its p after Holm over `n_family` detectors, on the scale of a family at .05
+    `adjusted` is its p after Holm over `n_family` detectors, to be compared with .05
     (`memory.adjusted`); without it the gap stands alone. `score` is the published score of the
     same items: a gap bounds what rewriting costs, and only both together bound memory.
     """
@@ -129,10 +136,7 @@ def gap_claim(
         claim = gap_claim(replace(decision, without_mended=None), margin, adjusted, n_family, score)
         claim_without_mended = gap_claim(decision.without_mended, margin, adjusted, n_family, score)
         bound = decision.without_mended.gap.text_points()
-        detail = (
-            f"{claim.detail} Without the items that rewriting mended on the side with more: "
-            f"{bound}."
-        )
+        detail = f"{claim.detail} Without the items that only the rewriting got right: {bound}."
         claim = replace(claim, detail=detail)
         # An item that only its rewriting gets right may have a wrong key, which hides or fakes a
         # gap.
@@ -167,7 +171,7 @@ def gap_claim(
     if -margin < low and high < margin:
         assertion, outcome, sentence = _within(decision, margin, score)
         return Claim(assertion, outcome, sentence, asserted=True, detail=detail, numbers=numbers)
-    outcome, sentence = _open(decision, margin)
+    outcome, sentence = _undecided(decision, margin)
     return Claim(assertion, outcome, sentence, detail=detail, numbers=numbers)
 
 
@@ -188,10 +192,10 @@ def _within(
 ) -> tuple[Assertion, str, str]:
     """Return the bound that decided: assertion, outcome and sentence."""
     cost = bound_text(decision.gap_90.high)
-    # Memory that survives rewriting moves no gap, so that a gap alone bounds no memory. Nor does a
-    # random half of a published set: what was read of both halves moves neither gap nor score.
-    is_bounded = score is not None and score.control == RANDOM_SCORE and score.high < margin
-    if decision.control == RANDOM and score and is_bounded and score.is_unpublished:
+    # Memory that survives rewriting moves no gap, so a gap alone bounds no memory. A random half of
+    # a published set bounds none either: what was read of both halves moves neither gap nor score.
+    score_is_bounded = score is not None and score.control == RANDOM_SCORE and score.high < margin
+    if decision.control == RANDOM and score and score_is_bounded and score.is_unpublished:
         sentence = (
             f"No memory beyond {number_text(100 * margin, 0)} points, against a control that was "
             f"never published: at most {cost} more lost by rewriting, at most "
@@ -202,7 +206,7 @@ def _within(
     unseen = "Memory that survives rewriting is not seen by this."
     if decision.control == OTHER:
         unseen = "Memory that survives rewriting, or that unequal difficulty hides, is not seen."
-    elif decision.control == RANDOM and is_bounded:
+    elif decision.control == RANDOM and score_is_bounded:
         unseen = "Memory of both sets is not seen: the control may have been published too."
     return GAP_WITHIN, WITHIN, f"{start} {unseen}"
 
@@ -218,7 +222,7 @@ def bound_text(high: float) -> str:
     return f"{number_text(math.ceil(1000 * high - 1e-9) / 10, 1)} points"
 
 
-def _open(decision: GapDecision, margin: float) -> tuple[str, str]:
+def _undecided(decision: GapDecision, margin: float) -> tuple[str, str]:
     """Return outcome and sentence of a gap that is neither shown nor bounded."""
     gap, size = decision.gap.text_points(), number_text(100 * margin, 0)
     if decision.control == OTHER:
@@ -232,6 +236,7 @@ def _open(decision: GapDecision, margin: float) -> tuple[str, str]:
             )
             return UNDECIDED, sentence
         return NONE_SHOWN, f"No larger loss than the control's is shown: {gap}."
+    # Below the margin and yet not within it: the gap lies below -margin.
     if decision.gap_90.high < margin:
         return NONE_SHOWN, f"No memory shown: the benchmark loses less than the control, {gap}."
     figures = f"{gap} ({p_text(decision.p)})"

@@ -5,7 +5,6 @@ import json
 import re
 from typing import TYPE_CHECKING
 
-from flipcore.claims.decisions import EVERY_OTHER
 from flipcore.commands.opening import add_study, on_study
 from flipcore.core.errors import BadInput
 from flipcore.store.connection import Store
@@ -92,7 +91,7 @@ def act(store: Store, study_id: str, options: argparse.Namespace) -> int:
 
 
 def _report_on_scores(study: "WholeStudy", options: argparse.Namespace) -> "ChoicesReport":
-    from flipcore.reports.choices import choices_report, leading_models
+    from flipcore.reports.choices import EVERY_OTHER, choices_report, leading_models
 
     margin = share_of(options.margin, "points")
     if options.above is not None:

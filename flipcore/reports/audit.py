@@ -25,7 +25,7 @@ from flipcore.store.connection import Store
 from flipcore.store.queries import audit as queries
 from flipcore.store.queries import studies
 from flipcore.store.queries.locks import sight
-from flipcore.store.queries.readout_rows import all_and_harmless
+from flipcore.store.queries.readout_rows import all_and_comparable
 from flipcore.text.counts import count_of, with_capital
 
 # Of the items: a variant that fewer were asked is compared with no other.
@@ -146,7 +146,7 @@ class Audit:
 def audit(store: Store, study_id: str) -> Audit:
     """Audit a stored study. Raises BadInput if it is not stored or has no readout yet."""
     study = studies.study(store, study_id)
-    everything, harmless = all_and_harmless(
+    everything, harmless = all_and_comparable(
         store, study_id, sight(store, study_id, None), "standing"
     )
     frame = _at_own_prompt(everything)

@@ -19,12 +19,12 @@ from flipcore.reports.answer import Answer, Question
 from flipcore.reports.rows import Row, claim_fields, notebook_table, plain
 from flipcore.reports.unread import is_unread
 from flipcore.stats.audit.paired import PairedScores, paired_scores
-from flipcore.stats.base import accuracy as base
+from flipcore.stats.base.accuracy import accuracy as accuracy_interval
 from flipcore.stats.base.estimate import Estimate, missing, p_text, percent_text
 from flipcore.stats.flips.decomposition import default_reference
 from flipcore.stats.memory.frames import CONTROL_ROLES
 from flipcore.stats.ranking.order import order, rank_limits
-from flipcore.stats.ranking.ways import scores
+from flipcore.stats.ranking.ways import scores as scores_by_way
 from flipcore.text.counts import count_of
 
 LEVEL = ranking_claims.LEVEL
@@ -33,9 +33,9 @@ LEVEL = ranking_claims.LEVEL
 @dataclass(frozen=True)
 class ModelPair:
     """Two models at the study's own prompt under the reference extractor. `p` is over all pairs
-    (Holm), `joint` the difference with the limits that agree with it, `claim` over all ways;
-    `paired.p` is McNemar's exact one, or the t test's where an item has several samples or
-    templates repeat."""
+    (Holm), `joint` the difference with limits that exclude 0 where `p` is small enough, `claim` is
+    over all ways; `paired.p` is McNemar's exact one, or the t test's where an item has several
+    samples or templates repeat."""
 
     first: str
     second: str
@@ -67,7 +67,7 @@ class RankingReport(Answer):
 
     @property
     def claims(self) -> tuple[Claim, ...]:
-        """The claim on who is first, then each pair, the first and the second before the others."""
+        """The claims on who is first, and how often, then each pair by rank."""
         return (self.best, self.winners, *(pair.claim for pair in self.pairs))
 
     def lines(self) -> list[str]:
@@ -84,18 +84,25 @@ class RankingReport(Answer):
     def rows(self) -> Iterator[Row]:
         """Every model's accuracy under every way, then the lead of each pair."""
         for i, way in enumerate(self.contest.order.scores.ways):
+            way_name = ranking_claims.place(way)
             for m, model in enumerate(self.contest.models):
-                where, estimate = ranking_claims.place(way), accuracy(self.contest, i, m)
-                place = {"model": model, "way": where}
-                yield Row(model, where, "accuracy under a way", estimate, place=place)
+                estimate = accuracy(self.contest, i, m)
+                labels = {"model": model, "way": way_name}
+                yield Row(model, way_name, "accuracy under a way", estimate, place=labels)
         yield from self._leads()
 
     def _leads(self) -> Iterator[Row]:
         """Lead of the first of each pair at the study's own prompt."""
         for pair in self.pairs:
-            place, title = {"first": pair.first, "second": pair.second}, f"lead over {pair.second}"
-            lead = pair.paired.difference
-            yield Row(pair.first, "own prompt", "difference", lead, pair.claim, place, title)
+            yield Row(
+                pair.first,
+                "own prompt",
+                "difference",
+                pair.paired.difference,
+                pair.claim,
+                place={"first": pair.first, "second": pair.second},
+                title=f"lead over {pair.second}",
+            )
 
     @property
     def frame(self) -> pd.DataFrame:
@@ -135,18 +142,18 @@ def ranking_report(
     scorers: Sequence[str] = (),
 ) -> RankingReport | None:
     """Compare the readouts of two models or more; None for fewer. `closed_gates`: axis or extractor
-    -> why it is not claimed."""
+    -> why it is not claimed; `level` of the intervals; `scorers` are those of an imported log."""
     role = role or next(iter(roles_of(frame)), "")
     part = frame[frame["role"] == role] if len(frame) else frame
     if part.empty or part["model"].nunique() < 2 or not part["is_correct"].notna().any():
         return None
-    own_reference = reference or default_reference(list(part["extractor"].unique()), scorers)
+    reference_extractor = reference or default_reference(list(part["extractor"].unique()), scorers)
     # Ways behind a closed gate are shown and claim nothing.
-    contest = ranking_claims.contest(order(scores(part)), own_reference, closed_gates)
+    contest = ranking_claims.contest(order(scores_by_way(part)), reference_extractor, closed_gates)
     best = ranking_claims.best_claim(contest, level)
     pairs = tuple(_model_pair(contest, j, k, level) for j, k in combinations(by_rank(contest), 2))
     notes = tuple(_notes(contest))
-    return RankingReport(contest, role, own_reference, best, pairs, notes, level)
+    return RankingReport(contest, role, reference_extractor, best, pairs, notes, level)
 
 
 def by_rank(contest: Contest) -> list[int]:
@@ -181,11 +188,12 @@ def _notes(contest: Contest) -> list[str]:
         if n:
             left_out = f"{n} of {count_of(len(ways), 'way')} {'is' if n == 1 else 'are'}"
             notes.append(f"{left_out} left out of the claims: {reason}")
-    lost = contest.order.scores.values.shape[1] - contest.order.n
-    if (lost > 0).any():
+    # (ways,)
+    n_missing = len(contest.order.scores.items) - contest.order.n
+    if (n_missing > 0).any():
         notes.append(
-            f"Up to {int(lost.max()):,} items lack an answer of some model under a way and are left"
-            " out there."
+            f"Up to {int(n_missing.max()):,} items lack an answer of some model under a way and are"
+            " left out there."
         )
     return notes
 
@@ -230,19 +238,19 @@ def rank_text(rank: float, best: int, worst: int, *, is_claimed: bool) -> str:
 def accuracy(contest: Contest, way: int, model: int) -> Estimate:
     """Accuracy of a model under a way, over the items that every model answered there; missing
     where too few of the model's answers could be read."""
-    values, is_common = contest.order.scores, contest.order.scores.common(way)
+    scores, is_common = contest.order.scores, contest.order.scores.common(way)
     unread = _unread(contest, way, model)
-    if is_unread(values.ways[way].extractor, unread):
+    if is_unread(scores.ways[way].extractor, unread):
         return missing(note=f"not claimed, {percent_text(unread)} unread")
-    return base.accuracy(values.values[way][is_common, model], values.families[is_common])
+    return accuracy_interval(scores.values[way][is_common, model], scores.families[is_common])
 
 
 def _unread(contest: Contest, way: int, model: int) -> float:
     """Share of what a model answered under a way that was not read; NaN where it answered
     nothing."""
-    values = contest.order.scores
-    answered = ~np.isnan(values.values[way][:, model])
-    open_shares = (values.highest - values.lowest)[way][answered, model]
+    scores = contest.order.scores
+    answered = ~np.isnan(scores.values[way][:, model])
+    open_shares = (scores.highest - scores.lowest)[way][answered, model]
     # An answer that was never read has no lowest and no highest score: all of it is open.
     return float(np.nan_to_num(open_shares, nan=1.0).mean()) if len(open_shares) else float("nan")
 

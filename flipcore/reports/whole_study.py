@@ -55,7 +55,7 @@ from flipcore.store.queries import scores as queries
 from flipcore.store.queries.audit import endings, reported
 from flipcore.store.queries.locks import sight
 from flipcore.store.queries.pairs import control_pairs
-from flipcore.store.queries.readout_rows import all_and_harmless, as_texts
+from flipcore.store.queries.readout_rows import all_and_comparable, as_texts
 from flipcore.text.counts import count_of
 from flipcore.text.templates import repeated_templates
 
@@ -197,7 +197,7 @@ class WholeStudy:
     def _readouts(self) -> tuple[pd.DataFrame, pd.DataFrame]:
         # One reading of the stored rows serves the flips and everything else.
         scope = sight(self.store, self.study_id, self.lock)
-        everything, frame = all_and_harmless(self.store, self.study_id, scope, "standing")
+        everything, frame = all_and_comparable(self.store, self.study_id, scope, "standing")
         return as_texts(everything), frame
 
     @property

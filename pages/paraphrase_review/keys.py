@@ -1,7 +1,4 @@
-"""Keys: is the answer of this item right?
-
-Suspects are reviewed as a question without its key; what people say disputes it.
-"""
+"""Review suspect answer keys: people answer the question without seeing its key."""
 
 import json
 
@@ -40,7 +37,8 @@ def show() -> None:
         st.info("No answer to an item with a key has come back yet.", icon=":material/key:")
         return
     if DESK.sitting:
-        _review(suspects, *DESK.sitting)
+        reviewer, order = DESK.sitting
+        _review(suspects, reviewer, order)
         return
     _results(study_id, suspects)
     DESK.who_form()
@@ -53,7 +51,7 @@ def show() -> None:
     )
 
 
-@session.cached("Looking for suspect keys", 8, is_kept=True)
+@session.cached("Looking for suspect keys", max_entries=8, is_kept=True)
 def _suspects(study_id: str) -> list[key_review.Suspect]:
     frame = session.readouts(study_id)
     return key_review.suspects(
@@ -62,12 +60,12 @@ def _suspects(study_id: str) -> list[key_review.Suspect]:
     )
 
 
-# What people say so far; of items that nobody reviewed nothing is shown, or a review would not be
-# blind.
+# What people say so far, of reviewed items only: whoever reviews the others must see nothing.
 
 
 def _results(study_id: str, suspects: list[key_review.Suspect]) -> None:
     n = sum(suspect.suspicion.is_suspect for suspect in suspects)
+    # An item with too few outputs counts none of them.
     n_enough = sum(suspect.suspicion.n > 0 for suspect in suspects)
     st.markdown(f"## {count_of(n, 'item has', 'items have')} a key that most answers disagree with")
     if n_enough < len(suspects):
@@ -80,7 +78,7 @@ def _results(study_id: str, suspects: list[key_review.Suspect]) -> None:
         {suspect.item.item_id: suspect.item for suspect in suspects},
         judgements.standing(session.store(), KEY_VERDICTS),
     )
-    disputed = sorted(name for name, item_review in reviews.items() if item_review.is_disputed)
+    disputed = sorted(item_id for item_id, reviewed in reviews.items() if reviewed.is_disputed)
     reviewers: set[str] = set()
     for item_review in reviews.values():
         reviewers |= {row["reviewer"] for row in item_review.rows}
@@ -123,7 +121,7 @@ def _results(study_id: str, suspects: list[key_review.Suspect]) -> None:
         show_table("without-disputed", _effect(study_id, tuple(disputed)))
 
 
-@session.cached("Leaving out disputed items", 8)
+@session.cached("Leaving out disputed items", max_entries=8)
 def _effect(study_id: str, disputed: tuple[str, ...]) -> list[dict]:
     return with_and_without(session.readouts(study_id), disputed, gates.closed_in(study_id))
 
@@ -141,15 +139,17 @@ def _review(suspects: list[key_review.Suspect], name: str, order: str) -> None:
     DESK.ask(
         own_verdicts,
         open_ids,
-        lambda item_id: _question(items[item_id], name, by_choice=by_suspicion),
+        lambda item_id: _question(items[item_id], name, drawn_as_suspect=by_suspicion),
     )
 
 
-def _question(item: Item, name: str, *, by_choice: bool) -> None:
+def _question(item: Item, name: str, *, drawn_as_suspect: bool) -> None:
 
     def keep(verdict: str, answer: str | None = None) -> None:
         DESK.keep(
-            lambda: key_review.key_verdict_row(item, name, verdict, answer, by_choice=by_choice)
+            lambda: key_review.key_verdict_row(
+                item, name, verdict, answer, by_choice=drawn_as_suspect
+            )
         )
 
     marked_spans(item.question, (), key=f"key-{item.item_id}")

@@ -54,39 +54,40 @@ class MethodsText:
         return bibtex(self.papers)
 
 
-def methods_text(c: WholeStudy) -> MethodsText:
+def methods_text(study: WholeStudy) -> MethodsText:
     """Describe the items, models and extractors of a study, and how every number was computed."""
-    methods = list(_methods(c))
-    sentences = [*_items_and_models(c), *(method.text for method in methods)]
-    sentences += [*_intervals(c), *_closing(c)]
-    kinds = [interval_method(row.estimate.method) for row in c.rows]
+    methods = list(_methods(study))
+    sentences = [*_items_and_models(study), *(method.text for method in methods)]
+    sentences += [*_intervals(study), *_closing(study)]
+    kinds = [interval_method(row.estimate.method) for row in study.rows]
     papers = set(chain.from_iterable(method.papers for method in [*methods, *kinds]))
     return MethodsText(tuple(sentences), tuple(sorted(papers)))
 
 
-def _items_and_models(c: WholeStudy) -> Iterator[str]:
-    roles = Counter(c.items["role"])
+def _items_and_models(study: WholeStudy) -> Iterator[str]:
+    declared = study.study
+    roles = Counter(study.items["role"])
     by_role = ", ".join(f"{n:,} {role.replace('_', ' ')}" for role, n in sorted(roles.items()))
-    datasets = ", ".join(sorted(set(c.items["dataset"])))
-    n_unseen = int(c.row["n_items"]) - len(c.items)
+    datasets = ", ".join(sorted(set(study.items["dataset"])))
+    n_unseen = int(study.row["n_items"]) - len(study.items)
     unseen = f", beside {n_unseen:,} that are set aside," if n_unseen else ""
-    items = f"{len(c.items):,} items ({by_role}) of {datasets}{unseen}"
-    # By whom, in which order and with which settings they were asked is not known here.
-    if c.study.is_recorded:
+    items = f"{len(study.items):,} items ({by_role}) of {datasets}{unseen}"
+    # An import does not know who asked, in which order or with which settings.
+    if declared.is_recorded:
         yield f"{items}; their outputs were imported."
-        yield f"Models: {'; '.join(use.name for use in c.study.models)}."
+        yield f"Models: {'; '.join(use.name for use in declared.models)}."
     else:
-        yield f"{items} were asked in random order (seed {c.study.seed})."
-        asks_again = any(part.name == IDENTITY for part in c.study.axes)
-        yield f"Models: {'; '.join(_model(use, asks_again=asks_again) for use in c.study.models)}."
-    if c.study.axes:
+        yield f"{items} were asked in random order (seed {declared.seed})."
+        asks_again = any(part.name == IDENTITY for part in declared.axes)
+        yield f"Models: {'; '.join(_model(use, asks_again=asks_again) for use in declared.models)}."
+    if declared.axes:
         # An axis of a package that is not installed here has its name alone.
         titles = [
-            AXES[axis.name].title if axis.name in AXES else axis.name for axis in c.study.axes
+            AXES[axis.name].title if axis.name in AXES else axis.name for axis in declared.axes
         ]
         yield f"What was changed: {', '.join(titles).lower()}."
-    if c.study.extractors:
-        extractors = [title_of(extractor.name).lower() for extractor in c.study.extractors]
+    if declared.extractors:
+        extractors = [title_of(extractor.name).lower() for extractor in declared.extractors]
         yield f"Answers were read by: {', '.join(extractors)}."
 
 
@@ -100,25 +101,31 @@ def _model(use: ModelUse, *, asks_again: bool) -> str:
     )
 
 
-def _methods(c: WholeStudy) -> Iterator[Method]:
-    sizes = [len(flips.cells) for flips in c.flips.values()]
-    if any(sizes):
-        is_sorted = any(reads_together(name) for name in c.everything["extractor"].unique())
-        yield from (method for method in FLIPS if method is not MEANING or is_sorted)
-    all_tests = list(chain.from_iterable(c.memory.tests.values()))
-    names = [test.measurement.name for test in all_tests if test.measurement]
-    yield from dict.fromkeys(filter(None, map(detector_method, names)))
-    if {"target", "retro"} <= set(c.items["role"]):
-        yield from HOLDOUT if c.holdout else HOLDOUT[:1]  # inflation
-    sizes += [len(tests) for tests in c.memory.tests.values()]
-    if max(sizes, default=0) > 1:
+def _methods(study: WholeStudy) -> Iterator[Method]:
+    n_cells = [len(flips.cells) for flips in study.flips.values()]
+    if any(n_cells):
+        all_readouts = study.everything
+        groups_by_meaning = any(map(reads_together, all_readouts["extractor"].unique()))
+        yield from (method for method in FLIPS if method is not MEANING or groups_by_meaning)
+    detectors: dict[Method, None] = {}  # each once, in the order of the tests
+    for test in chain.from_iterable(study.memory.tests.values()):
+        method = detector_method(test.measurement.name) if test.measurement else None
+        if method:
+            detectors[method] = None
+    yield from detectors
+    if {"target", "retro"} <= set(study.items["role"]):
+        inflation = HOLDOUT[:1]
+        yield from HOLDOUT if study.holdout else inflation
+    n_tests = [len(tests) for tests in study.memory.tests.values()]
+    # Holm corrects the cells of one model, and the detectors of one model.
+    if max(n_cells + n_tests, default=0) > 1:
         yield HOLM
 
 
-def _intervals(c: WholeStudy) -> Iterator[str]:
+def _intervals(study: WholeStudy) -> Iterator[str]:
     """A sentence for every kind of interval: of how many estimates, n, level and seed."""
     by_method: dict[str, list[Estimate]] = {}
-    for row in c.rows:
+    for row in study.rows:
         if not math.isnan(row.estimate.value):
             by_method.setdefault(row.estimate.method, []).append(row.estimate)
     for name, estimates in by_method.items():
@@ -134,13 +141,14 @@ def _intervals(c: WholeStudy) -> Iterator[str]:
         )
 
 
-def _closing(c: WholeStudy) -> Iterator[str]:
-    if repeats := repeated_templates(*made_from(c.items)):
+def _closing(study: WholeStudy) -> Iterator[str]:
+    questions, families, options = made_from(study.items)
+    if repeats := repeated_templates(questions, families, options):
         yield repeats
-    if c.closed_gates:
-        names = [title_of(name).lower().replace("_", " ") for name in sorted(c.closed_gates)]
+    if study.closed_gates:
+        names = [title_of(name).lower().replace("_", " ") for name in sorted(study.closed_gates)]
         yield f"Not claimed, because a gate is closed: {', '.join(names)}."
     yield (
-        f"Computed by Flipscope {__version__}; the study was declared with {c.row['code_version']}"
-        f" and has the id {c.study_id}."
+        f"Computed by Flipscope {__version__}; the study was declared with "
+        f"{study.row['code_version']} and has the id {study.study_id}."
     )

@@ -16,7 +16,13 @@ from flipcore.store.clusters import JOIN_CLUSTERS
 from flipcore.store.connection import Store
 from flipcore.store.packing import Mark
 from flipcore.store.queries.paraphrase_states import CountedPairs
-from flipcore.store.queries.readout_rows import COLUMNS, RIGHTS, category, texts_at, texts_of
+from flipcore.store.queries.readout_rows import (
+    COLUMNS,
+    IS_CORRECT_VALUES,
+    category,
+    texts_at,
+    texts_of,
+)
 from flipcore.store.visible import SIGHT, Sight
 
 _ROWS = f"""
@@ -106,7 +112,7 @@ def _frame(rows: pa.Table, mark: Mark, pairs: CountedPairs) -> pd.DataFrame:
             "status": category(values["states"] % 4, pa.array(packing.STATUSES)),
             "answer": category(values["answers"], pa.array(mark.answers, pa.string())),
             "value": values["numbers"],
-            "is_correct": RIGHTS[values["states"] // 4],
+            "is_correct": IS_CORRECT_VALUES[values["states"] // 4],
             "label_mass": values["label_masses"],
             "reason": category(values["reasons"], pa.array(mark.reasons, pa.string())),
         }

@@ -1,8 +1,8 @@
-"""A study's readouts as a frame whose texts are numbers: Categoricals, read without one text a row.
+"""A study's readouts as a frame whose texts are Categoricals.
 
-What a readout belongs to (item, axis, variant) is read once a variant, numbered in the study's
-order, and the readouts bring its number alone. Texts of the readouts themselves are numbered batch
-by batch, so that a long study never stands in memory as text.
+Items and variants are read once and numbered in the study's order; a readout is joined to them by
+that number. Texts of the readouts become numbers batch by batch, so that a long study never stands
+in memory as text.
 """
 
 from collections.abc import Mapping, Sequence
@@ -39,10 +39,11 @@ TEXTS = (
     *("model", "item_id", "role", "kind", "axis", "variant_id", "variant", "compared_with"),
     *("extractor", "status", "answer", "reason", "family"),
 )
-RIGHTS = np.array([False, True, None], dtype=object)  # of a readout's number 0, 1 and 2
+# by number: 0 is wrong, 1 right, 2 unknown
+IS_CORRECT_VALUES = np.array([False, True, None], dtype=object)
 _BATCH = 65_536  # readouts whose texts are held at once
 
-_PLACES = f"""
+_VARIANTS = f"""
 SELECT i.item_id, i.role, q.kind, v.axis, v.variant_id, v.key AS variant, v.position,
     v.compared_with, v.material_id, family_of.family, {COMPARABLE} AS is_comparable
 FROM study_items i JOIN study_variants v USING (study_id, item_id)
@@ -71,39 +72,41 @@ def readout_rows(
     grades_of: Sequence[str] = (),
 ) -> pd.DataFrame:
     """Return the readouts that a reader in `scope` sees, by model, item, axis, variant,
-    sample and extractor: `COLUMNS`, those of `TEXTS` as Categoricals. `paraphrases`, `everything`
-    and `grades_of` are those of `queries.studies.readouts`.
+    sample and extractor: `COLUMNS`, those of `TEXTS` as Categoricals.
+
+    `paraphrases` says which of them count ("approved", "all", …: `CountedPairs`), `everything`
+    brings readouts of which no flip is made too, `grades_of` those of graders with a value alone.
     """
     return _read(
         store, study_id, scope, paraphrases, everything=everything, grades_of=grades_of
     ).frame()
 
 
-def all_and_harmless(
+def all_and_comparable(
     store: Store, study_id: str, scope: Sight, paraphrases: str
 ) -> tuple[pd.DataFrame, pd.DataFrame]:
     """Return every readout, and those of which flips are made, from one look at the file."""
     read = _read(store, study_id, scope, paraphrases, everything=True)
-    return read.frame(), read.harmless()
+    return read.frame(), read.comparable()
 
 
 @dataclass(frozen=True)
 class _Read:
     """Readouts as they were read, numbered, with the `places` that they belong to.
 
-    `is_harmless` (places,) is whether flips may be made of the answers of a place.
+    `is_comparable` (places,) is whether flips may be made of the answers of a place.
     """
 
     places: pa.Table
     answers: pa.Table
-    is_harmless: np.ndarray
+    is_comparable: np.ndarray
 
     def frame(self) -> pd.DataFrame:
         return _joined(self.places, self.answers)
 
-    def harmless(self) -> pd.DataFrame:
+    def comparable(self) -> pd.DataFrame:
         counts = (
-            self.is_harmless[self.answers["place"].to_numpy()]
+            self.is_comparable[self.answers["place"].to_numpy()]
             & self.answers["is_answer"].to_numpy()
         )
         return _joined(self.places, self.answers.filter(pa.array(counts)))
@@ -122,8 +125,9 @@ def _read(
         cursor.execute("BEGIN TRANSACTION READ ONLY")  # all questions see one state of the file
         of_study = {"study_id": study_id, "everything": everything}
         places = cursor.sql(
-            _PLACES, params=of_study | scope.params | comparable_params()
+            _VARIANTS, params=of_study | scope.params | comparable_params()
         ).to_arrow_table()
+        # Everything may show a pair that some other change made; flips need paraphrases that count.
         any_change, paraphrases_alone = CountedPairs.read_both(cursor, scope, paraphrases)
         pairs = any_change if everything else paraphrases_alone
         places = places.filter(pa.array(pairs.are_counted(places["material_id"].combine_chunks())))
@@ -132,6 +136,7 @@ def _read(
             "places", keys.append_column("place", pa.array(np.arange(len(places), dtype=np.int32)))
         )
         of_models = {name: scope.params_of_models[name] for name in ("locked", "locked_models")}
+        # DuckDB gives an empty list no type.
         params = of_study | of_models | answer_params() | {"grades_of": list(grades_of) or [""]}
         answers = _numbered(cursor.sql(_ANSWERS, params=params).to_arrow_reader(_BATCH))
         counts = paraphrases_alone.are_counted(places["material_id"].combine_chunks())
@@ -159,15 +164,9 @@ def _joined(places: pa.Table, answers: pa.Table) -> pd.DataFrame:
     """One row a readout from what it belongs to and what it says."""
     of_place, of_answer = as_categories(_encoded(places).combine_chunks()), as_categories(answers)
     place = of_answer["place"].to_numpy()
-    model, extractor = (of_answer[name] for name in ("model", "extractor"))
-    rank = model.cat.codes.to_numpy(dtype=np.int64) * max(len(places), 1) + place
-    rank = (
-        rank * (int(of_answer["sample"].max()) + 1 if len(place) else 1)
-        + of_answer["sample"].to_numpy()
-    )
-    order = np.argsort(
-        rank * max(len(extractor.cat.categories), 1) + extractor.cat.codes.to_numpy(), kind="stable"
-    )
+    model, extractor = (of_answer[name].cat.codes.to_numpy() for name in ("model", "extractor"))
+    # The last key sorts first.
+    order = np.lexsort((extractor, of_answer["sample"].to_numpy(), place, model))
     place, columns = place[order], {}
     for name in COLUMNS:
         if name in of_place and name in TEXTS:
@@ -182,9 +181,8 @@ def _joined(places: pa.Table, answers: pa.Table) -> pd.DataFrame:
 
 
 def as_categories(table: pa.Table) -> pd.DataFrame:
-    """A frame of a table whose texts are dictionaries: Categoricals whose categories stand as texts
-    are sorted, so that sorting and grouping go by text. A missing text is missing; a missing right
-    or wrong is None."""
+    """A frame of a table whose texts are dictionaries. Categories are sorted, so that sorting and
+    grouping go by text. A missing text is missing; a missing right or wrong is None."""
 
     def column(name: str) -> Any:
         if name in TEXTS:
@@ -194,7 +192,7 @@ def as_categories(table: pa.Table) -> pd.DataFrame:
                 else pa.array([], pa.string()).dictionary_encode()
             )
         if name == "is_correct":  # True, False and None
-            return RIGHTS[table[name].cast("int8").fill_null(2).to_numpy()]
+            return IS_CORRECT_VALUES[table[name].cast("int8").fill_null(2).to_numpy()]
         return table[name].to_pandas()
 
     return pd.DataFrame({name: column(name) for name in table.column_names}, copy=False)
@@ -207,15 +205,16 @@ def texts_of(column: pa.DictionaryArray) -> pd.Categorical:
 
 
 def category(codes: np.ndarray, texts: pa.Array) -> pd.Categorical:
-    """The texts that occur, sorted, and each row's place among them: what nobody may see is no
-    category either. `codes` (rows,) are places in `texts`, which differ from each other; -1 for
-    none."""
-    by_text = pc.array_sort_indices(texts).to_numpy()
-    by_text = by_text[_occurring(codes, len(texts))[by_text]]
-    if not np.array_equal(by_text, np.arange(len(texts))):
-        place = np.full(len(texts) + 1, -1, dtype=_narrow(len(by_text)))
-        place[by_text] = np.arange(len(by_text))
-        codes, texts = place[codes], texts.take(pa.array(by_text))
+    """The texts that occur, sorted, and each row's index among them. Categories that do not occur
+    go, so that texts which nobody may see do not leak. `codes` (rows,) are indices in `texts`,
+    which differ from each other; -1 for none."""
+    used = pc.array_sort_indices(texts).to_numpy()
+    used = used[_occurring(codes, len(texts))[used]]
+    if not np.array_equal(used, np.arange(len(texts))):
+        # One more at the end, where -1 finds itself again.
+        new_code = np.full(len(texts) + 1, -1, dtype=_narrow(len(used)))
+        new_code[used] = np.arange(len(used))
+        codes, texts = new_code[codes], texts.take(pa.array(used))
     codes = codes.astype(_narrow(len(texts)), copy=False)
     return pd.Categorical.from_codes(
         codes, categories=pd.Index(texts.to_pandas(), dtype="str"), validate=False
@@ -245,6 +244,7 @@ def _narrow(n: int) -> type[np.signedinteger]:
 def as_texts(frame: pd.DataFrame) -> pd.DataFrame:
     """The same rows with texts again, for whoever writes into them, joins them or hands them out; a
     missing text is None."""
+    # Most answers are missing somewhere, and a missing one must be None: not the text type's NaN.
     texts: Mapping[str, Any] = {
         name: _texts(frame[name]) for name in TEXTS if name in frame and name != "answer"
     }

@@ -18,7 +18,7 @@ from flipcore.store.connection import Store
 from flipcore.store.export import safe
 from flipcore.store.queries import studies
 from flipcore.store.queries.locks import sight
-from flipcore.store.queries.readout_rows import COLUMNS, TEXTS, all_and_harmless, as_texts
+from flipcore.store.queries.readout_rows import COLUMNS, TEXTS, all_and_comparable, as_texts
 
 JOINED = """
 SELECT r.model, r.item_id, i.role, q.kind, r.axis, r.variant_id, v.key AS variant, v.position, v.compared_with, r.sample,
@@ -87,9 +87,9 @@ def test_rows_are_those_of_the_join_in_the_study_s_order(run):
 
 
 @pytest.mark.slow
-def test_all_and_harmless_readouts_of_one_look_are_those_of_two(run):
+def test_all_and_comparable_readouts_of_one_look_are_those_of_two(run):
     store, study_id = run
-    everything, harmless = all_and_harmless(store, study_id, sight(store, study_id, None), "standing")
+    everything, harmless = all_and_comparable(store, study_id, sight(store, study_id, None), "standing")
     pd.testing.assert_frame_equal(as_texts(everything), studies.readouts(store, study_id, everything=True))
     pd.testing.assert_frame_equal(harmless, studies.readouts(store, study_id))
 

@@ -25,7 +25,6 @@ from flipcore.store.export import export
 from flipcore.store.judgements import KEY_VERDICTS, KINDS, OUTPUT_LABELS, PAIR_VERDICTS
 from flipcore.store.queries import (
     audit,
-    audit_outputs,
     budgets,
     decisions,
     exchange,
@@ -117,7 +116,7 @@ CALLS = {
     "readout_rows.readout_rows": lambda s: readout_rows.as_texts(
         readout_rows.readout_rows(s, S, Sight(), "all", everything=True)
     ),
-    "readout_rows.all_and_harmless": lambda s: readout_rows.all_and_harmless(s, S, Sight(), "all"),
+    "readout_rows.all_and_comparable": lambda s: readout_rows.all_and_comparable(s, S, Sight(), "all"),
     "studies.rows_of": lambda s: [studies.rows_of(s, S, one.name) for one in tables().values() if "study_id" in one.names],
     "studies.reviewed": lambda s: studies.reviewed(s, S),
     "studies.base_first_tokens": lambda s: studies.base_first_tokens(s, S, READER),
@@ -143,7 +142,7 @@ CALLS = {
     "audit.facts": lambda s: audit.facts(STUDY),
     "audit.prompts": lambda s: audit.prompts(s, S),
     "audit.files_of_outputs": lambda s: audit.files_of_outputs(s, S),
-    "audit_outputs.output_tables": lambda s: audit_outputs.output_tables(s, S),
+    "audit.output_tables": lambda s: audit.output_tables(s, S),
     "scores.scores": lambda s: scores.scores(s, S, ["regex", "first_token"]),
     "scores.with_failed_calls": lambda s: scores.with_failed_calls(scores.scores(s, S, ["regex", "first_token"]), s, S),
     "scores.settings": lambda s: scores.settings(s, S),
@@ -236,6 +235,7 @@ CONSTANT = {
     "readout_rows.category",
     "readout_rows.texts_at",
     "readout_rows.texts_of",
+    "review.source_of",
     "studies.plugins_text",
 }  # made of what they are given
 
