@@ -86,10 +86,10 @@ def survives_claim(
     if n_shown == shares.n_open and p <= (1 - level) / 2 + 1e-12:
         sentence = decision.survives(ways, low, high, below=below)
         if shares.n_open == 1:
-            others = "no other way of counting is open"
+            other_ways = "no other way of counting is open"
             if curve.is_open.sum() > 1:
-                others = f"all {int(curve.is_open.sum()):,} ways of counting say the same"
-            sentence = f"{decision.holds(above=not below)}; {others}."
+                other_ways = f"all {int(curve.is_open.sum()):,} ways of counting say the same"
+            sentence = f"{decision.holds(above=not below)}; {other_ways}."
         detail = f"Largest p of all ways: {p_text(p)} (one-sided). {detail}"
         numbers |= {"below": below}
         return Claim(SURVIVES, SURVIVED, sentence, asserted=True, detail=detail, numbers=numbers)

@@ -38,7 +38,7 @@ class Decision:
 
     @property
     def sides(self) -> tuple[str, str]:
-        """Who is ahead above the margin, and below it."""
+        """The names of those ahead above the margin, and below it."""
         return self.first, ANOTHER if self.second == EVERY_OTHER else self.second
 
     @property
@@ -80,8 +80,8 @@ class Decision:
         if below and self.margin:
             return f"{self.holds(above=False)} in any of {ways}"
         ends = (-high, -low) if below else (low, high)
-        others = f" {EVERY_OTHER}" if self.second == EVERY_OTHER and not below else ""
-        return f"{self.sides[below]} leads{others} in all {ways}, {self.numbers(*ends)}"
+        rivals = f" {EVERY_OTHER}" if self.second == EVERY_OTHER and not below else ""
+        return f"{self.sides[below]} leads{rivals} in all {ways}, {self.numbers(*ends)}"
 
     @property
     def doubt(self) -> str:

@@ -290,7 +290,9 @@ def flips_material(
     if axis not in (*pairings, "all"):
         listed = ", ".join([*pairings, "all"])
         raise BadInput(f"No flips by {axis!r} can be compared here. Changes: {listed}.")
-    compared = [name for name in pairings[axes[0]] if all(name in pairings[one] for one in axes)]
+    compared = list(pairings[axes[0]])
+    for other_axis in axes[1:]:
+        compared = [name for name in compared if name in pairings[other_axis]]
     extractor = _only("extractor", extractor, compared)
     answers = coded_answers(study.flips_of(model))
     reference = _flip_reference(study, study.flips_of(model))
@@ -349,8 +351,8 @@ def choices_material(
     frame = study.frame
     role = role or next(iter(roles_of(frame)), "")
     if EVERY_OTHER in models:
-        others = [model for model in leading_models(study) if model not in models]
-        models = [models[0], *others]
+        rivals = [model for model in leading_models(study) if model not in models]
+        models = [models[0], *rivals]
     return _material(study, frame[frame["role"] == role], models, reference)
 
 
@@ -391,12 +393,12 @@ def loss_claims(old: Run, new: Run, check: RegressionCheck) -> dict[str, Claim]:
     for run_name, (model, run_study) in zip((NEW_RUN, OLD_RUN), sides, strict=True):
         frame = run_study.frame
         frames.append(frame[frame["model"] == model].assign(model=run_name))
-    both = pd.concat(frames, ignore_index=True)
+    readouts = pd.concat(frames, ignore_index=True)
     decision = Loss(NEW_RUN, OLD_RUN, -check.margin)
     by_task = {}
     for task in check.tasks:
         items = task.reading.table.by_item.dropna().index
-        part = both[both["item_id"].astype(str).isin(items)]
+        part = readouts[readouts["item_id"].astype(str).isin(items)]
         try:
             material = _material(study, part, [NEW_RUN, OLD_RUN], task.reading.extractor)
         except BadInput:

@@ -19,7 +19,7 @@ def _audit(study_id: str, n_failed: int) -> Audit:
 
 @session.cached("Counting every way", 8, gates.with_labels)
 def every_choice(study_id: str) -> Claim | None:
-    """Whether the best model leads in every way of counting; None where nothing can be varied."""
+    """Return the claim on the best model's lead; None where nothing can be varied."""
     # The claim alone: the sums of every way would fill the memory.
     report = leaders_report(PageStudy(session.store(), study_id))
     return report.claims[0] if report else None

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import product
 from typing import ClassVar
 
 import numpy as np
@@ -64,8 +65,8 @@ class FlipMaterial(Material):
     def values(self, setting: Setting) -> np.ndarray:
         rates = self.rates(setting)
         part_names = [f"{name}_excess" for name in THREE] if self.has_floor else list(THREE)
-        plus, _, both = quantities(rates, *part_names).T
-        return plus if self.is_part else plus - both
+        single, _, shared = quantities(rates, *part_names).T
+        return single if self.is_part else single - shared
 
     def rates(self, setting: Setting) -> np.ndarray:
         """(items, quantities) of `COLUMNS`, means over axes."""
@@ -139,7 +140,8 @@ def flip_material(
     has_floor = stated_parts(declared) != THREE and not np.isnan(floors).any()
     possible = [reference, *_counting(answers, axes, extractor, references, has_floor=has_floor)]
     of_items = item_choices(items, facts)
-    possible += [one for one in of_items if one.name in (names.REPEATED, names.CATEGORIES)]
+    varied = (names.REPEATED, names.CATEGORIES)
+    possible += [choice for choice in of_items if choice.name in varied]
     return replace(material, choices=tuple(possible), has_floor=has_floor)
 
 
@@ -170,7 +172,7 @@ def _counting(
     *,
     has_floor: bool,
 ) -> list[Choice]:
-    places = [(axis, name) for axis in axes for name in (extractor, *references)]
+    places = list(product(axes, (extractor, *references)))
     choices = []
     if any((answers.codes[place] == NULL).any() for place in places):
         options = (

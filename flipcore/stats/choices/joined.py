@@ -62,9 +62,9 @@ def joined(curves: Sequence[Curve]) -> Curve:
 def first_rank_curve(material: AnswerMaterial, choices: Sequence[Choice] | None = None) -> Curve:
     """Count the lead of the first of several models over the nearest of the others."""
     kept = selected(material.choices) if choices is None else choices
-    first, *others = material.answers.models
+    first, *rivals = material.answers.models
     curves = []
-    for other in others:
-        pair = replace(material, answers=material.answers.of(first, other), bounds=SIGNED)
+    for rival in rivals:
+        pair = replace(material, answers=material.answers.of(first, rival), bounds=SIGNED)
         curves.append(count(pair, kept))
     return joined(curves)
