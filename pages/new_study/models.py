@@ -11,6 +11,7 @@ from flipcore.core.study import ModelUse, Part
 from flipcore.detectors.losses import OVER_REFERENCE
 from flipcore.extractors import extractor_of
 from flipcore.models import model_cards, open_backend
+from flipcore.models.own_models import own_cards
 from flipcore.stats.memory.hardness_curve import MIN_REFERENCES
 from pages.common.showing import plain
 
@@ -21,7 +22,8 @@ def chosen_models(models: list[ModelUse]) -> list[ModelUse]:
     left, right = st.columns([3, 1], vertical_alignment="center")
     names = left.multiselect(
         "Models",
-        [*cards, *(m.name for m in models if m.name not in cards)],
+        # The user's own come first: nobody looks for them below twenty shipped ones.
+        list(dict.fromkeys([*own_cards(), *cards, *(model.name for model in models)])),
         [model.name for model in models],
         key="model-names",
         label_visibility="collapsed",
