@@ -625,10 +625,15 @@ def lacking_reference(reference: str, extractors: Sequence[str]) -> Claim:
 
 def plan_sentence(n: int, n_cells: int) -> str:
     """Describe the effect that `n` items read in two ways find, by simulated power."""
+    if not n:
+        return (
+            "One extractor shows how often answers change. It takes a second one to tell whether "
+            "the model or the extractor changes them."
+        )
     if n < MIN_N:
         return (
-            f"{count_of(n, 'item')} read in two ways; a claim of artifact or genuine takes two "
-            f"extractors and {MIN_N} items."
+            f"Two extractors read {count_of(n, 'item')}; from {MIN_N} on they tell whether the "
+            "model or the extractor changes answers."
         )
     # A plan without an axis still has one cell to claim.
     n_cells = max(n_cells, 1)

@@ -40,7 +40,8 @@ def test_a_plan_gives_the_power_of_two_worse_worlds():
 @pytest.mark.slow
 def test_what_cannot_be_planned_is_missing_and_said():
     assert math.isnan(power(9, 0.3)) and math.isnan(power(40, LARGEST + 0.1)) and math.isnan(detectable_difference(9))
-    assert flips.plan_sentence(9, 1).startswith("9 items read in two ways;")
+    assert flips.plan_sentence(9, 1).startswith("Two extractors read 9 items; from 10 on")
+    assert flips.plan_sentence(0, 0).startswith("One extractor shows how often answers change.")
     assert flips.plan_sentence(10, 500).startswith(
         "10 items and 500 combinations"
     ) and "From 38 items on a large effect" in flips.plan_sentence(10, 500)
