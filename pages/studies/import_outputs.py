@@ -46,6 +46,7 @@ from flipcore.runs.log_survey import (
 from flipcore.runs.progress import INCOMPLETE
 from flipcore.store.recorded import import_state
 from flipcore.store.uploads import keep_files
+from flipcore.text.counts import in_a_row
 from pages.common import session
 from pages.common.showing import (
     UPLOAD_LIMIT,
@@ -58,6 +59,7 @@ from pages.common.showing import (
 
 # Rows of a file that are shown before it is imported.
 N_SHOWN = 3
+MOST_NAMED = 3  # models in the name of a study
 
 
 def section() -> None:
@@ -521,11 +523,12 @@ def column_words(
             else None,
         )
         recording = replace(recording, model=model or NO_MODEL_NAME)
-    default = f"{first.dataset}, recorded"
+    default = f"{in_a_row(list(names)[:MOST_NAMED]) if names else first.dataset}, recorded"
     title = in_sight.text_input("Name of the study", default, key=f"recorded-name-{key}")
     return [
         *words_between(first, recording),
-        *([f"name={title}"] if title not in ("", default) else []),
+        # A survey names several tables otherwise; what is shown here is what they are called.
+        *([f"name={title}"] if title and (names or title != default) else []),
     ]
 
 
