@@ -194,20 +194,21 @@ def best_claim(contest: Contest, level: float = LEVEL) -> Claim:
             either = " or ".join(firsts)
         sentence = f"{either} is best, but which of them is undecided; {behind} behind{unread}."
     else:
-        outcome = NONE
-        sentence = f"No model is shown to be better than another: {_lead(names, gap)}{unread}."
-    more = n_more_items(contest, first, second, level)
+        outcome, start = NONE, "No model is shown to be better than another"
+        if len(ranking) == 2:
+            start = "Undecided which is better"
+        sentence = f"{start}: {_lead(names, gap)}{unread}."
+    more, supposes = n_more_items(contest, first, second, level), ""
     numbers |= {"not_behind": tuple(firsts), "n_more_items": more}
     # Further items cannot decide what unread answers of the present ones leave open.
     if outcome != FIRST and math.isfinite(more) and not most:
-        decides = (
-            f"About {round_up(more):,} more items would decide between {names[0]} and {names[1]}"
-        )
-        sentence += f" {decides}, should the lead stay what it is."
+        between = "it" if len(ranking) == 2 else f"between {names[0]} and {names[1]}"
+        sentence += f" About {round_up(more):,} more items would decide {between}."
+        supposes = " The number of further items supposes that the lead stays as it is."
     numbers |= {"best": dict(zip(ordered, best.tolist(), strict=True))}
     numbers |= {"worst": dict(zip(ordered, worst.tolist(), strict=True))}
     lead_p = f"Lead of {names[0]} over {names[1]}: {p_text(p)}. " if gap.value else ""
-    detail = f"{lead_p}{_own_detail(contest, n, all_models)}"
+    detail = f"{lead_p}{_own_detail(contest, n, all_models)}{supposes}"
     if len(firsts) > MOST_NAMES and outcome == SOME:
         detail = f"Not shown to be behind another: {', '.join(firsts)}. {detail}"
     # An undecided best model still asserts that the others are behind.

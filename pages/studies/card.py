@@ -193,7 +193,8 @@ def _progress(row: dict) -> None:
     progress = session.registry().progress(row["study_id"])
     if progress is None:
         message = session.registry().problem(row["study_id"]) or row["message"]
-        if message:
+        # What an import did stands in the menu.
+        if message and row["state"] != "done":
             st.caption(plain(message))
         return
     show_progress(progress)
@@ -208,6 +209,8 @@ def _calls(row: dict) -> None:
     else:
         cost = " · price unknown" if unknown else f" · {dollars(row['cost_usd'])}"
     st.caption(plain(f"{calls_text(int(row['n_calls_done']), int(row['n_reused']))}{cost}"))
+    if row["message"] and row["state"] == "done":
+        st.caption(plain(row["message"]))
 
 
 # What changes a stored study: its budget, and deleting it.
