@@ -339,8 +339,7 @@ def unmet_words(bar: ErrorBar) -> str:
     n = bar.cells.shape[1]
     share = 1 - UNMET ** (1 / n)
     return (
-        f"A kind of prompt that makes up to {percent_text(share)} of all may not be among these "
-        f"{n}."
+        f"These {n} prompts may miss a kind that makes up to {percent_text(share)} of all prompts."
     )
 
 
@@ -456,10 +455,10 @@ def largest_shares_words(parts: Mapping[str, Estimate]) -> str:
     """
     largest = _by_size(parts)[:2]
     words = [
-        f"{percent_text(share.value)} of it comes from {_PART_NAMES.get(name, name)}"
-        for name, share in largest
+        f"{percent_text(share.value)} from {_PART_NAMES.get(name, name)}" for name, share in largest
     ]
-    return f"{', '.join(words)}." if words else ""
+    # "49% comes from which questions were asked, 35% from how they were asked."
+    return f"{', '.join(words)}.".replace(" from", " comes from", 1) if words else ""
 
 
 def share_words(parts: Mapping[str, Estimate]) -> str:

@@ -33,8 +33,9 @@ def note(mode: str, study_id: str, band: str) -> str:
     """Return what the intervals of this mode promise; `band` is what the simultaneous one holds."""
     moves = decisions.n_moves(session.store(), study_id)
     return {
-        # The badge EXPLORATORY explains itself on hover, so this says the number alone.
-        "explore": moves_sentence(moves),
+        # The badge EXPLORATORY explains itself on hover, so this says the number alone. A blank
+        # keeps its place until something was moved.
+        "explore": moves_sentence(moves) if moves else "\u00a0",
         "simultaneous": f"The band holds {band}: choose freely after looking.",
         "locked": "Only the items that were set aside are counted, at the settings and verdicts "
         "of the lock.",

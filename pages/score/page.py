@@ -47,6 +47,8 @@ def under_board(report: score_reports.ScoreReport) -> None:
         st.subheader("One change at a time", anchor=False)
         show_table("score-axes", rows)
     with st.expander("Every number", icon=":material/table_rows:"):
+        for note in report.notes:
+            st.caption(plain(note))
         if model_score.elsewhere.text:
             st.markdown(plain(model_score.elsewhere.text))
         if rows and model_score.additivity.text:
@@ -255,8 +257,6 @@ def content(study_id: str, mode: str, lock: dict | None, line: DeltaGenerator) -
             st.markdown(plain(sentence))
         return
     board(study_id, mode, chosen, lock_id, report)
-    for note in report.notes:
-        st.caption(plain(note))
     repeats.show(study_id)
     under_board(report)
     record.history(study_id)

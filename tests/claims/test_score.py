@@ -164,7 +164,7 @@ def test_a_plan_says_what_is_missing_before_it_says_how_sure():
 
 def test_the_small_line_says_how_common_a_kind_of_prompt_may_be_that_was_not_met():
     bar = error_bar(score_cells(rows_of(n=60, m=8)))
-    assert "A kind of prompt that makes up to 31% of all may not be among these 8." in score_claim("m", bar).detail
+    assert "These 8 prompts may miss a kind that makes up to 31% of all prompts." in score_claim("m", bar).detail
     one = error_bar(score_cells(rows_of(n=60, m=1)))
     assert "kind of prompt" not in score_claim("m", one).detail
 

@@ -61,9 +61,7 @@ def test_the_page_says_whose_the_uncertainty_is_and_where_the_next_call_goes(pat
     app = page()
     said = words(app)
     assert "simulated-noisy: another prompt would score between" in said
-    assert (
-        "of it comes from which questions were asked" in said and "more calls on" in said and "calls are split best as" in said
-    )
+    assert "% comes from which questions were asked" in said and "more calls on" in said and "calls are split best as" in said
     assert [one[0] for one in columns(app)] == ["part", "100 more calls as", "axis", "interval over", "prompt", "extractor"]
     intervals = app.dataframe[3].value
     assert list(intervals["interval over"])[2] == "other questions and prompts"
