@@ -344,6 +344,7 @@ _NEARLY_ALL = 0.9  # of a column's scores from 0 to 1: then one outside is no gr
 N_REFUSED = 200
 _EVERY = 2_000
 _N_FIRST = 8  # records that are shown
+ITEMS = -1  # the place of a plain table's items among the records that are kept
 _OF_RECORDS = ("join", "target", "prompt", "sample")  # corrections that change records
 
 
@@ -837,7 +838,9 @@ def _plain_counted(
     )
     counted = _Counted(log_survey.corrections, looked.placed)
     try:
-        _look_at_plain(looked, counted, scores, on_progress)
+        items = _look_at_plain(looked, counted, scores, on_progress)
+        for _ in looked.kept.keep(ITEMS, items):
+            pass
     except (NotPlain, BadInput):
         if scores:
             scores.forget()
@@ -850,8 +853,11 @@ def _look_at_plain(
     counted: _Counted,
     scores: ReadScores | None,
     on_progress: Callable[[int], None] | None,
-) -> None:
-    """Count what a plain table holds. Raises NotPlain at a row that only records can tell."""
+) -> Iterator[LogRecord]:
+    """Count what a plain table holds; yield the first record of each item, without its output.
+
+    Raises NotPlain at a row that only records can tell.
+    """
     file, table, corrections = log_survey.files[0], log_survey.plain_table(), log_survey.corrections
     items = _PlainItems()
     numbers = array("I")  # of the item, by row
@@ -875,6 +881,8 @@ def _look_at_plain(
             if scores and scores.is_whole:
                 scores.note_question(record, document)
                 places.append(scores.place_of(record, document))
+            record.text, record.readouts = None, ()
+            yield record
         if len(log_survey.first) < _N_FIRST:
             log_survey.first.append(table.record(row))
         log_survey.n_records += 1

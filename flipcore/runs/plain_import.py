@@ -24,7 +24,7 @@ from flipcore.datasets.recorded.log_rows import (
 )
 from flipcore.datasets.recorded.plain_tables import PlainRow, PlainTable
 from flipcore.runs.import_batch import Batch
-from flipcore.runs.log_survey import Survey
+from flipcore.runs.log_survey import ITEMS, Survey
 from flipcore.runs.our_readouts import extractor_of, read_outputs
 from flipcore.store import recorded, rows
 
@@ -33,6 +33,7 @@ MOST_ITEMS = 20_000  # that are remembered until their next row
 BATCHES = 4  # of records, that are stored together
 _MOST_READ = 50_000  # different scores whose readings are remembered
 
+Kept = LogRecord | Rejection
 Read = tuple[str, Reading, bool | None]  # (extractor, what it read, whether that is right)
 
 
@@ -108,6 +109,8 @@ class PlainImport:
         n_seen, n_items = self.survey.n_refused, 0
         batch = Batch(self.study_id, self.leave)
         numbers = self.survey.placed.numbers()
+        kept = self.survey.kept
+        first_records = kept.records(ITEMS) if kept.holds(ITEMS) else iter(())
         for row in self._table.rows():
             if isinstance(row, Rejection):
                 continue
@@ -118,7 +121,7 @@ class PlainImport:
             if n_seen <= before and not is_new:
                 continue
             try:
-                asked = self._asked_of(number, row)
+                asked = self._asked_of(number, row, next(first_records, None) if is_new else None)
             except BadInput as error:
                 on_refusal(f"Line {row.line} of {self._table.file} {str(error).removesuffix('.')}.")
                 continue
@@ -152,16 +155,17 @@ class PlainImport:
         for extractor, reading, is_correct in self.readings(row, asked, output):
             batch.take_readout(place, extractor, reading, is_correct=is_correct, call_ids=call_ids)
 
-    def _asked_of(self, number: int, row: PlainRow) -> _Asked:
+    def _asked_of(self, number: int, row: PlainRow, record: Kept | None) -> _Asked:
         asked = self._asked.get(number)
         if asked is None:
             if len(self._asked) >= MOST_ITEMS:
                 self._asked.clear()
-            asked = self._asked[number] = self._made(row)
+            # Making a record again takes longer than reading back the one that was kept.
+            made = record if isinstance(record, LogRecord) else self._table.record(row)
+            asked = self._asked[number] = self._made(made)
         return asked
 
-    def _made(self, row: PlainRow) -> _Asked:
-        record = self._table.record(row)
+    def _made(self, record: LogRecord) -> _Asked:
         self._placed.task = record.task
         asked = self._builder.asked(record)
         request = request_of(record, asked.variant)
