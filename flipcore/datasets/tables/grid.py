@@ -369,6 +369,8 @@ def _items_by_id(
             and not is_row_number
         ):
             best = (name,)
+    if best and named and _is_told(profile, [*best, *named]):
+        return best  # a category that differs by model is no part of the question
     if best:
         for task in tasks:
             # Ids count within a task. A column called task is never a system, even where it crosses
@@ -785,6 +787,7 @@ def _clusters(profile: Profile, roles: Roles, grid: Grid) -> tuple[str, ...]:
         column = profile[name]
         is_candidate = (
             names(last_part(name), "cluster")
+            and not names(last_part(name), "configuration")  # document_word_count measures
             and name not in grid.told_by
             and name not in (roles.output, roles.target)
         )

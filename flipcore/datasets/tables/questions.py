@@ -41,8 +41,10 @@ def is_answered(question: Question, words: Mapping[str, str]) -> bool:
 
 
 def overall(reading: TableReading) -> float:
-    """Return the mean of all scores of a reading; NaN without any."""
-    values = [value for value in reading.scores.values() if value == value]
+    """Return the mean of the leading score over the arms of a reading; NaN without any."""
+    lead = next(iter(reading.roles.graders), MATCH)
+    values = [value for (_, grader), value in reading.scores.items() if grader == lead]
+    values = [value for value in values if value == value]
     return sum(values) / len(values) if values else nan
 
 

@@ -118,8 +118,9 @@ def part_of(name: str) -> str:
         return TARGET if has["target"] and words - {"right", "true"} else OUTPUT
     if has["answer"] and has["prompt"] and not names(last, "prompt"):
         return TARGET
-    # prompt_style and prompt_category say how it was asked
-    if has["prompt"] and any(names(last, kind) for kind in ("setting", "variant", "cluster")):
+    # prompt_style, prompt_category and prompting_method say how it was asked
+    is_setting = any(names(last, kind) for kind in ("setting", "variant", "cluster"))
+    if has["prompt"] and (is_setting or names(ending, "condition")):
         return ""
     if has["prompt"]:
         # a system prompt is a setting, and asks nothing

@@ -13,7 +13,7 @@ from itertools import chain
 from flipcore.datasets.tables.load import Table
 from flipcore.datasets.tables.own_columns import OF_MODEL, OF_SAMPLE, SIGNS, bare_column, own_key
 from flipcore.datasets.tables.profile import Profile
-from flipcore.datasets.tables.roles import TARGET, holds_logits, part_of
+from flipcore.datasets.tables.roles import OUTPUT, TARGET, holds_logits, part_of
 from flipcore.datasets.tables.stems import last_names, names, words_of
 
 OF_VERSION, OF_ROW = "version", "row"  # of a row that holds one version of a question
@@ -136,6 +136,11 @@ def _holds_samples(profile: Profile, name: str, n_beside: int) -> bool:
         f"FROM {profile.table.relation} WHERE {sql} IS NOT NULL"
     )
     longest, n_invalid, shortest, n_nested = profile.table.rows(query)[0]
+    words = words_of(name)
+    # predicted_speakers lists the parts of one output
+    is_of_parts = names(words[0], "readout") and words[-1].endswith("s")
+    if is_of_parts and not any(names(words[-1], kind) for kind in ("output", "answer", "score")):
+        return False
     if names(name, "judge") or n_invalid or n_nested or not longest or shortest == 0:
         return False
     if longest == 1 and not any(names(name, kind) for kind in ("output", "score")):
@@ -342,8 +347,14 @@ def _are_outputs(profile: Profile, stems: Sequence[str], affix: str) -> bool:
     if affix and (names(affix, "about") or names(affix, "prompt") or names(affix, "target")):
         return False
     if affix:
-        is_named = names(affix, "output") or last_names(affix, "answer")
+        is_output = names(affix, "output")
+        is_named = is_output or last_names(affix, "answer")
         if not is_named or all(p.is_verdict for p in profiles):
+            return False
+        # answer_position and answer_retrieved are about the answer, beside the output itself
+        has_output = any(part_of(name) == OUTPUT for name in profile.names if name not in columns)
+        is_about = all(name.startswith(affix) for name in columns) and not is_output
+        if has_output and is_about and not all(names(stem, "model") for stem in stems):
             return False
         return not all(p.is_numeric for p in profiles) or _has_number_as_key(profile)
     # A bare name holds outputs if it holds texts, or if the scores beside it are named after it.

@@ -721,3 +721,66 @@ def test_fractions_of_named_questions_are_no_ranking(tmp_path):
     ]
     reading = read(tmp_path, rows)
     assert not reading.refusal and reading.n_items == 8
+
+
+def needle_rows():
+    """A code hidden in a document, which two methods look for."""
+    rows = []
+    for i in range(40):
+        for j, method in enumerate(("full_context", "bm25")):
+            right = (i + 3 * j) % (20 - 10 * j) != 0
+            rows.append(
+                {"doc_id": f"d{i}", "item_id": f"i{i % 5}", "question": f"What is code {i % 5}?", "correct_answer": f"OE-{i}"}
+                | {"answer_position": ["beginning", "middle", "end"][i % 3], "prompting_method": method}
+                | {"document_word_count": 1000 + i % 8, "model_output": f"OE-{i}" if right else "none", "is_correct": right}
+                | ({"answer_chunk_retrieved": right} if j else {})
+            )
+    return rows
+
+
+def test_columns_about_the_answer_are_no_systems_beside_the_output(tmp_path):
+    """answer_position and answer_chunk_retrieved were two systems; prompting_method was a prompt."""
+    reading = read(tmp_path, needle_rows())
+    assert not reading.shape.models and reading.grid.items == ("doc_id",)
+    assert reading.grid.conditions == ("prompting_method",) and reading.arms == ("full_context", "bm25")
+    assert reading.grid.clusters == () and not reading.questions
+    assert reading.scores["full_context", "is_correct"] == 0.95 and reading.scores["bm25", "is_correct"] == 0.9
+
+
+def test_a_question_says_the_leading_score_and_no_mean_over_graders(tmp_path):
+    """The rows' own score and our comparison were averaged: 94.6% where 96.8% are right."""
+    rows = []
+    for i in range(100):
+        question, way = divmod(i, 4)
+        rows.append(
+            {"idx": i, "question": f"What is code {question}?", "type": ["base", "cot", "facts", "both"][way]}
+            | {
+                "correct_answer": f"OE-{question}",
+                "is_correct": way > 0,
+                "model_output": f"OE-{question}" if way > 1 else "none",
+            }
+        )
+    (question,) = read(tmp_path, rows).questions
+    assert question.second.says == "100 questions." and question.second.score == 0.75
+
+
+def test_labels_of_the_parts_of_one_output_are_no_runs(tmp_path):
+    """Ten speakers of one window were ten runs."""
+    rows = [
+        {"case_id": f"c{i}", "condition": condition, "predicted_speakers": [f"S{(i + j) % 4}" for j in range(10)]}
+        for i in range(12)
+        for condition in ("profile", "no_profile")
+    ]
+    reading = read(tmp_path, rows)
+    assert reading.shape.lists == () and reading.n_items == 12 and reading.n_conditions == 2
+
+
+def test_a_category_that_differs_by_model_is_no_part_of_the_question(tmp_path):
+    """`category` says how an answer was graded: 50 questions were 79."""
+    rows = [
+        {"question_id": f"q{i}", "model_name": model, "domain": ["a", "b"][i % 2]}
+        | {"category": "confident_fabrication" if (i + j) % 5 == 0 else "correct", "rationale": f"It says {i} and {j}."}
+        for i in range(20)
+        for j, model in enumerate(("small", "large"))
+    ]
+    assert read(tmp_path, rows).grid.items == ("question_id",)
