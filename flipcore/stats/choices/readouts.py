@@ -1,5 +1,6 @@
 """Choices that the readouts of a study allow: extractors, unread answers, reruns, prompts, keys."""
 
+from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import ClassVar
@@ -337,14 +338,16 @@ def item_choices(item_ids: Sequence[str], facts: ItemFacts) -> list[Choice]:
                 names.REPEATED, "Repeated questions", repeated_options, ChoiceClass.EQUAL, reason
             )
         )
-    categories = sorted({facts.categories.get(item, "") for item in items} - {""})
-    if len(categories) > 1:
+    sizes = Counter(facts.categories.get(item, "") for item in items)
+    categories = sorted(set(sizes) - {""})
+    if len(categories) > 1 and len(set(sizes.values())) > 1:
         weight_options = (
             Option("items", "questions alike", "declared"),
             Option(ALIKE, "categories alike", "a benchmark may have more of one category"),
         )
         reason = f"The questions come in {len(categories)} categories of unequal size."
         choices.append(Choice(names.WEIGHTS, "Weights", weight_options, ChoiceClass.EQUAL, reason))
+    if len(categories) > 1:
         choices.append(_category_choice(facts))
     return choices
 

@@ -9,6 +9,7 @@ from flipcore.stats.base.intervals import SIGNED
 from flipcore.stats.choices.choice import Choice, ChoiceClass, Option
 from flipcore.stats.choices.counting import count
 from flipcore.stats.choices.material import ArrayMaterial
+from flipcore.stats.choices.readouts import ItemFacts, item_choices
 
 
 def choice(name, *options, kind=ChoiceClass.EQUAL):
@@ -58,3 +59,10 @@ def test_limits_at_other_levels_are_those_of_the_guarded_test():
         low, high = curve.limits(level)
         expected = guarded_limits(first - second, first - second, SIGNED, (1 - level) / 2, clusters)
         assert (low[0], high[0]) == pytest.approx(expected)
+
+
+@pytest.mark.parametrize(("items", "expected"), [("aabb", ["categories"]), ("aab", ["weights", "categories"]), ("aaa", [])])
+def test_categories_of_one_size_weigh_alike_already(items, expected):
+    """They were said to be of unequal size."""
+    facts = ItemFacts({str(place): category for place, category in enumerate(items)})
+    assert [choice.name for choice in item_choices(list(facts.categories), facts)] == expected
