@@ -201,7 +201,10 @@ def _draw(
     n_rows = sum(len(choice["options"]) for choice in data["rows"][0]["pictures"][0]["choices"])
     with screen.room("every-choice", 480 + 24 * n_rows, 800 + 60 * n_rows):
         moved, decision, opened = boards.draw(
-            data, key=f"{page}-{study_id}-{'|'.join(subject)}", locked=lock is not None
+            data,
+            key=f"{page}-{study_id}-{'|'.join(subject)}",
+            locked=lock is not None,
+            has_own_words=True,
         )
     for sent in (moved, decision):
         if sent is not None and not chosen_ways.fits(sent, start):

@@ -20,6 +20,7 @@ from flipcore.core.browser_messages import (
     is_opened,
 )
 from flipcore.reports.browser_data.parts import BOARD
+from flipcore.reports.browser_data.said import sentences_at
 from pages.components import component
 
 _board = component("board", *BOARD)
@@ -28,10 +29,14 @@ _board = component("board", *BOARD)
 _RESULTS = {"moved": is_move, "decision": is_decision, "opened": is_opened}
 
 
-def draw(board: dict, *, key: str, locked: bool = False, opened: str = "") -> tuple[Any, ...]:
+def draw(
+    board: dict, *, key: str, locked: bool = False, opened: str = "", has_own_words: bool = False
+) -> tuple[Any, ...]:
     """Draw a `Board.data`; return its (moved, decision, opened).
 
-    `opened` is what is looked behind.
+    `opened` is what is looked behind. The sentences of a decision are made here, as the board says
+    them at the settings that the browser sends: its own words are not believed. A page that makes
+    them itself `has_own_words`.
     """
     # In a meeting a board is known by a name that it has in every session.
     name = f"{board['kind']} {board.get('shared_as', key)}"
@@ -41,8 +46,14 @@ def draw(board: dict, *, key: str, locked: bool = False, opened: str = "") -> tu
     data = board | {"board": name, "opened": opened} | style
     result = _board(key=key, data=data, **listeners)
     # A message of another shape comes from no script of ours.
-    sent = {kind: getattr(result, kind) for kind in _RESULTS}
-    return tuple(sent[kind] if fits(sent[kind]) else None for kind, fits in _RESULTS.items())
+    sent = {}
+    for kind, fits in _RESULTS.items():
+        message = getattr(result, kind)
+        sent[kind] = message if fits(message) else None
+    if sent["decision"] and not has_own_words:
+        sentences = sentences_at(board, sent["decision"])
+        sent["decision"] = {**sent["decision"], "sentences": sentences} if sentences else None
+    return tuple(sent.values())
 
 
 # The flip map on a canvas, and the relay that tells Python what was done on it. The map holds every

@@ -8,9 +8,11 @@ import pytest
 from flipcore.charts.theme import LIGHT
 from flipcore.reports.browser_data.board import Board, Control, Headline, Outcome, Row, level_control, steps
 from flipcore.reports.browser_data.parts import BOARD, part, script_of
+from flipcore.reports.browser_data.said import sentences_at
 from tests.browser.serving import browser_page
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
+AT = "(at) => window.dispatchEvent(new CustomEvent('flipscope-board-follow', { detail: { board: 'b', at, moving: %s } }))"
 LEVELS = (0.5, 0.8, 0.9, 0.95, 0.99)
 OUTCOMES = {"sure": Outcome("✓", "yes", "sure", rank=0), "open": Outcome("–", "open", "open", rank=1)}
 
@@ -139,13 +141,10 @@ def test_each_margin_has_its_handle_and_keeps_the_keyboard_when_the_board_is_dra
 
 def test_what_a_presenter_sends_is_shown_and_settled_once(page):
     drawn(page, level_board())
-    follow = (
-        "(at) => window.dispatchEvent(new CustomEvent('flipscope-board-follow', { detail: { board: 'b', at, moving: %s } }))"
-    )
-    page.evaluate(follow % "true", {"level": 0.8})
+    page.evaluate(AT % "true", {"level": 0.8})
     assert texts(page, ".level") == ["80%"] and page.evaluate("sent") == []
     for _ in range(2):
-        page.evaluate(follow % "false", {"level": 0.5})
+        page.evaluate(AT % "false", {"level": 0.5})
         page.wait_for_timeout(50)
     ((name, moved),) = page.evaluate("sent")
     assert name == "moved" and moved["level"] == 0.5 and "lowest" not in moved  # a move is logged by who presents
@@ -161,6 +160,28 @@ def test_what_is_written_to_the_record_is_what_is_seen_the_clearest_row_first(pa
     decision = page.evaluate("sent").pop()[1]
     assert decision["sentences"] == ["First: it holds. (50%)", "First: it holds. (50%)", "Second: undecided. (50%)"]
     assert decision["level"] == 0.5
+    assert sentences_at(board.data(), decision) == decision["sentences"]
+
+
+def test_the_core_says_what_the_board_shows_at_every_handle(page):
+    """The words of a decision are made by the core, so they must be those that were seen."""
+    drawn(page, level_board())
+    said = []
+    for level in LEVELS:
+        page.evaluate(AT % "false", {"level": level})
+        page.locator(".board").focus()
+        page.keyboard.press("w")
+        decision = page.evaluate("sent").pop()[1]
+        said.append([text.replace("\u00a0", " ") for text in decision["sentences"]])
+        assert said[-1] == sentences_at(level_board().data(), decision)
+    assert len({text[0] for text in said}) == len(LEVELS)
+    drawn(page, margin_board())
+    for margin in (0.1, 0.3):
+        page.evaluate(AT % "false", {"difficulty": margin})
+        page.locator(".board").focus()
+        page.keyboard.press("w")
+        decision = page.evaluate("sent").pop()[1]
+        assert decision["sentences"] == sentences_at(margin_board().data(), decision)
 
 
 def test_a_row_opens_what_is_behind_it_and_a_locked_board_moves_for_nobody(page):

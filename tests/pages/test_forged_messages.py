@@ -7,12 +7,20 @@ import pytest
 import streamlit as st
 
 from flipcore.core import browser_messages
+from flipcore.reports.browser_data.board import Board, Control, Headline
 from pages.components import boards
 from pages.flips import explorer
 
 HUGE = 10**400
 MOVE = {"control": "level", "from": 0.95, "to": 0.9, "lowest": 0.9, "highest": 0.95, "level": 0.9}
 DECISION = {"sentences": ["It flips."], "level": 0.95, "rule": "parts", "cutoff": None}
+BOARD = Board(
+    "levels",
+    [],
+    [Headline(sentence=[[0, "Undecided at any level."], [1, "It flips."]])],
+    [Control("level", "", 0.95, [0.99, 0.95], ["99%", "95%"])],
+    [{"name": "rule", "options": [["parts", "Parts"]], "chosen": "parts"}],
+).data()
 FORGED = {
     "moved": [
         1,
@@ -56,7 +64,7 @@ def sent(monkeypatch):
     def draw(**messages):
         result = SimpleNamespace(**dict.fromkeys(FORGED) | messages)
         monkeypatch.setattr(boards, "_board", lambda **_: result)
-        return dict(zip(FORGED, boards.draw({"kind": "levels"}, key="k"), strict=True))
+        return dict(zip(FORGED, boards.draw(BOARD, key="k"), strict=True))
 
     return draw
 
@@ -66,6 +74,14 @@ def test_what_a_board_sends_is_handed_on(sent):
     assert sent(**messages) == messages
     followed = {"control": "followed", "level": 0.9, "margin": None}
     assert sent(moved=followed, opened="a|b") == {"moved": followed, "decision": None, "opened": "a|b"}
+
+
+def test_a_forged_sentence_of_the_page_is_replaced_by_what_the_board_says_there(sent):
+    forged = DECISION | {"sentences": ["Everything is proven.", "It flips."]}
+    assert sent(decision=forged)["decision"]["sentences"] == ["It flips."]
+    assert sent(decision=forged | {"level": 0.99})["decision"]["sentences"] == ["Undecided at any level."]
+    for changed in ({"rule": "proven"}, {"level": "0.95"}, {"level": True, "rule": None}):
+        assert sent(decision=forged | changed)["decision"] is None, changed
 
 
 @pytest.mark.parametrize("kind", FORGED)

@@ -11,6 +11,7 @@ from flipcore.core.randomness import generator
 from flipcore.reports.browser_data import cutoffs
 from flipcore.reports.browser_data.board import value_at
 from flipcore.reports.browser_data.cutoffs import MARGINS, margin_line
+from flipcore.reports.browser_data.said import sentences_at
 from flipcore.reports.memory import Measurement, family_tests
 from flipcore.stats.base.proportions import clopper_pearson
 from flipcore.stats.memory.drop_gap_analysis import drop_gap_analysis
@@ -126,6 +127,7 @@ def test_the_sentence_at_every_margin_is_the_verdicts_own_claim(n_broken, at, wo
     line = margin_line(found, at, verdict)
     said = value_at(line.headlines[0].sentence, int(np.argmin(np.abs(MARGINS - at))))
     assert word in said and said == gap_claim(found.decided, at, verdict.numbers["p_adjusted"]).text
+    assert sentences_at(line.data(), {"cutoff": at})[0] == said
 
 
 def test_a_closed_gate_withholds_the_sentence_at_every_margin():

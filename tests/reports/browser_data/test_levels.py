@@ -19,6 +19,7 @@ from flipcore.reports.browser_data.levels import (
     level_board,
     resamples,
 )
+from flipcore.reports.browser_data.said import sentences_at
 from flipcore.reports.browser_data.verdicts import every_pairing
 from flipcore.reports.flips import claimed_headline, headline
 from flipcore.stats.flips.coded_answers import coded_answers
@@ -193,6 +194,8 @@ def test_rows_headline_and_tally_of_the_board_are_the_claims_at_every_level(rule
         said = rows_of(made)[lead]["sentences"][value_at(outcomes(made, rule)[lead], at)]
         claim = flips.headline(found)
         assert said.replace("{lead}", found[lead].A_plus.text_percent()) == claim.text
+        view = {"level": level, "rule": rule, "reference": "regex", "policy": "own_class", "kind": "default"}
+        assert sentences_at(made, view)[0].startswith(claim.text)
         assert value_at(lines["detail"], at) == flips.tally(found).text
         seen |= {claim.outcome for claim in claims}
         assert claim.is_made == (rule == "parts" and claim.outcome == flips.ARTIFACT)

@@ -9,6 +9,7 @@ import pytest
 
 from flipcore.reports.browser_data.board import value_at
 from flipcore.reports.browser_data.levels import LEVELS
+from flipcore.reports.browser_data.said import sentences_at
 from flipcore.reports.browser_data.score import board, together
 from flipcore.reports.score import score_report
 from tests.reports.test_score import readouts
@@ -47,6 +48,7 @@ def test_a_level_looks_up_the_claim_and_the_limits_of_that_level(report):
         here = one.at(level)
         assert value_at(headline["sentence"], i) == here.claim.text
         assert value_at(headline["detail"], i) == here.claim.detail
+        assert sentences_at(lines, {"level": level}) == [f"{here.claim.text} ({control['labels'][i]})"]
         for name, interval in intervals.items():
             estimate = here.bar.estimate(name)
             assert (interval["low"][i], interval["high"][i]) == (estimate.low, estimate.high)

@@ -1,0 +1,224 @@
+"""The sentences that a board says where its handles stand: made here as `board.js` shows them.
+
+A decision quotes the page. A browser may send any words, so it is believed where the handles stand
+and not what the page says there.
+"""
+
+import base64
+import math
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from flipcore.stats.base.estimate import MISSING, Estimate, number_text, percent_text
+
+_FIELD = re.compile(r"\{(\w+)(?:\|(\w+))?\}", re.ASCII)
+_FORMATS = {
+    "whole": lambda x: number_text(x, 0),
+    "number": number_text,
+    "fine": lambda x: number_text(x, 3),
+    "percent": lambda x: percent_text(x, 1),
+    "points": lambda x: f"{number_text(100 * x, 1)} points",
+}
+
+
+def sentences_at(board: Mapping[str, Any], view: Mapping[str, Any]) -> list[str]:
+    """Return what `board` (`Board.data`) offers for the record at the values of `view`.
+
+    The headlines and lines come first, then the rows by their rank. Nothing is said at settings
+    that the board does not have.
+    """
+    return _Shown(board, view).sentences() if _has_settings(board, view) else []
+
+
+def _has_settings(board: Mapping[str, Any], view: Mapping[str, Any]) -> bool:
+    for choice in board.get("choices", ()):
+        options = choice.get("options")
+        value = view.get(choice["name"], choice.get("chosen"))
+        if options and value not in [option[0] for option in options]:
+            return False
+    rows = board.get("rows", ())
+    controls = list(board.get("controls", ()))
+    if not isinstance(rows, Mapping):
+        controls += [row["control"] for row in rows if row.get("control")]
+    for control in controls:
+        value = view.get(control["name"], control.get("start"))
+        if not isinstance(value, (int, float)) and (control.get("range") or value is not None):
+            return False
+    return True
+
+
+class _Shown:
+    """A board with its handles at a view."""
+
+    def __init__(self, board: Mapping[str, Any], view: Mapping[str, Any]) -> None:
+        self._board = board
+        self._view = dict(view)
+        for choice in board.get("choices", ()):
+            self._view.setdefault(choice["name"], choice.get("chosen"))
+        self._rows = self._part(board.get("rows")) or []
+        self._outcomes = self._part(board.get("outcomes_by_row")) or []
+        self._intervals = self._part(board.get("intervals_by_row")) or []
+
+    def sentences(self) -> list[str]:
+        headlines = self._part(self._board.get("headlines"))
+        if not headlines:
+            return []
+        said = [self._headline(headline) for headline in headlines]
+        said += [self._filled_step(line) for line in self._board.get("lines", ())]
+        ranked = []
+        for index, row in enumerate(self._rows):
+            outcome = self._board.get("outcomes", {}).get(self._outcome(index)) or {}
+            if not row.get("is_hidden") and "rank" in outcome and row.get("sentences"):
+                ranked.append((outcome["rank"], -row.get("weight", 0), index))
+        said += [
+            self._sentence(index, self._position(self._rows[index])) for *_, index in sorted(ranked)
+        ]
+        quoted = self._quoted()
+        return [sentence + quoted for sentence in said if sentence]
+
+    def _part(self, chosen: Any) -> Any:
+        """Return a part of the board that may differ by choices; None where it is not here."""
+        if not isinstance(chosen, Mapping) or "by" not in chosen:
+            return chosen
+        return chosen["parts"].get("|".join(str(self._view.get(name)) for name in chosen["by"]))
+
+    def _first_control(self) -> Mapping[str, Any] | None:
+        controls = list(self._board.get("controls", ()))
+        if not isinstance(self._board.get("rows"), Mapping):
+            controls += [row["control"] for row in self._rows if row.get("control")]
+        return controls[0] if controls else None
+
+    def _position(self, row: Mapping[str, Any] | None = None) -> int:
+        control = (row or {}).get("control") or self._first_control()
+        return self._position_of(control) if control else 0
+
+    def _value(self, control: Mapping[str, Any]) -> Any:
+        return self._view.get(control["name"], control.get("start"))
+
+    def _position_of(self, control: Mapping[str, Any]) -> int:
+        value = self._value(control)
+        if not control.get("range"):
+            return _nearest(control["values"], value)
+        # Positions are 32-bit: a line that stands on one must find it.
+        changes = _unpacked(control["positions"], "<f4")
+        at = np.float32(self._on_line(control))
+        if control.get("is_exceeded"):
+            return max(int(np.searchsorted(changes, at, side="right")) - 1, 0)
+        return min(int(np.searchsorted(changes, at, side="left")), len(changes) - 1)
+
+    def _on_line(self, control: Mapping[str, Any]) -> float:
+        low, high = control["range"]
+        return min(max(self._value(control), low), high)
+
+    def _quoted(self) -> str:
+        """Return what each sentence ends with in the record: where the first handle stands."""
+        controls = self._board.get("controls", ())
+        template = controls[0].get("quoted", "") if controls else ""
+        if not template:
+            return ""
+        control = controls[0]
+        if control.get("range"):
+            text = _filled(control["label"], lambda name: self._on_line(control))
+        else:
+            text = control["labels"][self._position_of(control)]
+        return _filled(template, lambda name: text)
+
+    def _outcome(self, index: int) -> Any:
+        row = self._rows[index]
+        by_row = self._outcomes[index] if index < len(self._outcomes) else None
+        return _step_at(by_row or row.get("outcomes"), self._position(row))
+
+    def _headline(self, headline: Mapping[str, Any]) -> str:
+        if combined := headline.get("combined"):
+            outcomes = []
+            for index, row in enumerate(self._rows):
+                if row.get("control"):
+                    outcomes.append(str(self._outcome(index)))
+            return combined["|".join(outcomes)][0]
+        index = _step_at(headline.get("rows"), self._position())
+        if index is not None and 0 <= index < len(self._rows):
+            return self._sentence(index, self._position())
+        return self._filled_step(headline.get("sentence"))
+
+    def _filled_step(self, steps: Any) -> str:
+        at = self._position()
+        return _filled(_step_at(steps, at) or "", lambda name: self._number(name, at))
+
+    def _number(self, name: str, at: int) -> float | None:
+        packed = self._board.get("numbers", {}).get(name)
+        return float(_unpacked(packed, "<f4")[at]) if packed else None
+
+    def _sentence(self, index: int, at: int) -> str:
+        row = self._rows[index]
+        sentences = row.get("sentences") or {}
+        by_row = self._outcomes[index] if index < len(self._outcomes) else None
+        outcome = _step_at(by_row or row.get("outcomes"), at)
+        is_steps = isinstance(sentences, (list, tuple))
+        template = _step_at(sentences, at) if is_steps else sentences.get(outcome)
+
+        def find(name: str) -> Any:
+            if name != "lead":
+                return self._number(name, at)
+            # A row of the reference has its total alone.
+            return self._limits(index, (row.get("leads") or {}).get(outcome) or "T", at)
+
+        return _filled(template or "", find)
+
+    def _limits(self, index: int, name: str, at: int) -> tuple[float, float, float]:
+        intervals = self._intervals[index] if index < len(self._intervals) else {}
+        interval = (intervals or {}).get(name) or {}
+        value = interval.get("value")
+        ends = []
+        for side in ("low", "high"):
+            packed = interval.get(side)
+            ends.append(float(_unpacked(packed, "<f8")[at]) if packed else math.nan)
+        return math.nan if value is None else value, ends[0], ends[1]
+
+
+def _unpacked(text: str, kind: str) -> np.ndarray:
+    return np.frombuffer(base64.b64decode(text), kind)
+
+
+def _step_at(steps: Any, position: int) -> Any:
+    found = None
+    for first, value in steps or ():
+        if first > position:
+            break
+        found = value
+    return found
+
+
+def _nearest(values: Sequence[float | None], value: Any) -> int:
+    """Return the place of the nearest value; that of "no number" for None."""
+    if value is None:
+        return list(values).index(None) if None in values else 0
+    return min(
+        range(len(values)),
+        key=lambda place: math.inf if values[place] is None else abs(values[place] - value),
+    )
+
+
+def _filled(template: str, find: Any) -> str:
+    def text(match: re.Match) -> str:
+        name, words = match.groups()
+        value = find(name)
+        if value is None:
+            return match.group()
+        if isinstance(value, tuple):
+            return _interval_text(*value, is_likely=words == "likely")
+        if not words:
+            return str(value)
+        return _FORMATS[words](value) if math.isfinite(value) else MISSING
+
+    return _FIELD.sub(text, template)
+
+
+def _interval_text(value: float, low: float, high: float, *, is_likely: bool) -> str:
+    if math.isnan(value) or not (math.isfinite(low) and math.isfinite(high)):
+        return MISSING if math.isnan(value) else percent_text(value)
+    # Only its texts are asked for: the board's own estimate has method, n and seed.
+    estimate = Estimate(value, low, high, 0.95, method="shown", n=0, seed=None)
+    return estimate.likely_percent() if is_likely else estimate.text_percent()
