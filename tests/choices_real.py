@@ -22,6 +22,9 @@ PATH = SHARED_DATA / "keys" / "mmlu_redux_14_models.csv"
 N_DISPUTED_SUBJECTS, PER_SUBJECT = 12, 100  # the rows stand subject by subject, in 57 hundreds
 LETTERS = "ABCD"
 READ, UNREAD = 1, 2
+GUARD = """By t intervals without the guard 61 of 91 are shown in every way. The pair between is qwen_qwen2.5-72b-instruct-turbo over
+qwen_qwen2-72b-instruct: in 2 of 48 ways (unread and disputed left out, repeats once, without the 12 subjects) the lead of 0.9 points
+has the lower limit +0.01 by t and −0.01 with the unseen item of the guard."""
 PICTURE = ("qwen_qwen2-72b-instruct", "writer_palmyra-x-004")
 
 
@@ -94,6 +97,8 @@ def text() -> str:
         f"| of neighbors in the order, keep it in every way | {keep} of {len(adjacent)} |",
         f"| of neighbors, some choice moves the lead by more than chance | {beyond} of {len(adjacent)} |",
         f"| of neighbors, the unread answers stand in fewer than 3 subjects, so that no test is made | {untested} of {len(adjacent)} |",
+        "",
+        *GUARD.splitlines(),
         "",
         f"> {survives_claim(curve, decision).sentence}",
         ">",

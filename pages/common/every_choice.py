@@ -136,7 +136,7 @@ def show_flips(study_id: str, line: DeltaGenerator) -> None:
 @session.cached("Collecting the answers", 16, gates.with_labels)
 def _pairings(study_id: str) -> list[Subject]:
     """Model, axis and extractor of every decision on flips, each axis before all together."""
-    subjects = []
+    subjects: list[Subject] = []
     study = PageStudy(session.store(), study_id)
     for model in study.models:
         pairings = flip_pairings(study, model)

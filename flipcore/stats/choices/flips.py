@@ -173,7 +173,8 @@ def _counting(
     has_floor: bool,
 ) -> list[Choice]:
     places = list(product(axes, (extractor, *references)))
-    choices = []
+    choices: list[Choice] = []
+    options: tuple[Option, ...]
     if any((answers.codes[place] == NULL).any() for place in places):
         options = (
             Option(OWN_CLASS, "an answer of their own", "nothing is nothing twice"),
