@@ -230,11 +230,12 @@ class Cloze(Extractor):
     def needs(
         self, item: Item, variant: Variant, ask: Ask, so_far: Sequence[Completion]
     ) -> Sequence[Need]:
+        text = variant.prompt.text
         return [
             Need(
                 Request(
                     "score",
-                    variant.prompt.text,
+                    text,
                     system=variant.prompt.system,
                     continuation=f" {item.options[option]}",
                 )

@@ -105,17 +105,20 @@ def model_cards(path: Path | None = None) -> dict[str, ModelCard]:
 def cards_of(path: Path) -> dict[str, ModelCard]:
     """The models of one file."""
     try:
-        # a caller may change what its cards hold
-        tables = deepcopy(_tables(path.read_text(encoding="utf-8")))
+        cards = _checked_cards(path.read_text(encoding="utf-8"), path)
     except (OSError, ValueError) as error:
         raise BadInput(f"{path.name} cannot be read: {error}. Mend it at {path}.") from error
-    return {name: _card(name, table, path=path) for name, table in tables.items()}
+    # a caller may change what its cards hold
+    return {
+        name: replace(card, options=deepcopy(card.options), probe=deepcopy(card.probe))
+        for name, card in cards.items()
+    }
 
 
 @lru_cache(maxsize=8)
-def _tables(text: str) -> dict[str, Any]:
-    """The file is read each time; the same text is not parsed again."""
-    return tomllib.loads(text)
+def _checked_cards(text: str, path: Path) -> dict[str, ModelCard]:
+    """The file is read each time; the same text is not parsed and checked again."""
+    return {name: _card(name, table, path=path) for name, table in tomllib.loads(text).items()}
 
 
 def _card(name: str, table: Any, path: Path) -> ModelCard:

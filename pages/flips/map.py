@@ -162,12 +162,12 @@ def controls(study_id: str) -> View:
 
 
 def _groups(study_id: str, models: list[str]) -> dict[str, str]:
-    categories, families = map_data.categories(study_id), map_data.families(study_id)
+    n_items = len(session.study_items(study_id))
     # A grouping with one group, or with one item per group, would say nothing.
     groupings = {
         "items": True,
-        "category": len(set(categories.values())) > 1,
-        "template": len(set(families.values())) < len(families),
+        "category": map_data.n_groups(study_id, "category") > 1,
+        "template": map_data.n_groups(study_id, "family") < n_items,
         "model": len(models) > 1,
     }
     return {

@@ -80,6 +80,11 @@ def _column(study_id: str, name: str) -> dict[str, str]:
     return dict(zip(items["item_id"], items[name].fillna("").astype(str), strict=True))
 
 
+def n_groups(study_id: str, name: str) -> int:
+    """Count the values of a column of items; those without one are one group."""
+    return session.study_items(study_id)[name].fillna("").nunique()
+
+
 def of_model(study_id: str, model: str) -> pd.DataFrame:
     return _of_model(study_id, model).copy(deep=False)
 
@@ -186,6 +191,20 @@ class DrawnMap:
 @session.cached("Drawing the map", 12)
 def drawn_map(view: View) -> DrawnMap:
     """Draw the map of a view, again only when something new came."""
+    # A search is kept for no other server: every word would be a file.
+    arrays, items, models = _map_content(view) if view.search else _kept_map_content(view)
+    # The browser sends the version with every click, so that a click on an old map is known.
+    version = digest(view.study_id, session.store().revision(view.study_id), repr(view))[:16]
+    return DrawnMap(arrays, version, _caption(view, len(items)), items, models, Steps(items))
+
+
+@session.cached(max_entries=12, is_kept=True)
+def _kept_map_content(view: View) -> tuple[dict, tuple[str, ...], tuple[str, ...]]:
+    return _map_content(view)
+
+
+def _map_content(view: View) -> tuple[dict, tuple[str, ...], tuple[str, ...]]:
+    """Return what the browser draws, and the items and models of its rows."""
     pairs = [cells(view.study_id, model, view.field, view.faithful) for model in view.models]
     first, second = (
         pairs[0]
@@ -222,11 +241,7 @@ def drawn_map(view: View) -> DrawnMap:
         signed=view.is_difference,
         models=[group.label for group in rows.groups] if view.group == "model" else (),
     )
-    # The browser sends the version with every click, so that a click on an old map is known.
-    version = digest(view.study_id, session.store().revision(view.study_id), repr(view))[:16]
-    return DrawnMap(
-        arrays, version, _caption(view, len(items)), tuple(items), tuple(models), Steps(items)
-    )
+    return arrays, tuple(items), tuple(models)
 
 
 def _opened(view: View, base: Cells, side: int) -> Cells:

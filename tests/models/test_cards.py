@@ -31,6 +31,16 @@ def test_revisions_differ_where_the_model_does():
     assert len(set(simulated)) == len(simulated) == 8
 
 
+def test_a_card_that_a_caller_changed_is_whole_for_the_next(tmp_path):
+    path = tmp_path / "models.toml"
+    path.write_text('[a]\nbackend = "simulated"\noptions = { profile = "clean", more = { depth = 1 } }')
+    card = model_cards(path)["a"]
+    card.options["more"]["depth"] = 2
+    card.probe["seen"] = True
+    again = model_cards(path)["a"]
+    assert again.options["more"] == {"depth": 1} and again.probe == {}
+
+
 def test_keys_are_named_and_never_written_down():
     assert all(card.api_key_env == "" or card.api_key_env.isupper() for card in model_cards().values())
 

@@ -25,6 +25,7 @@ COMPUTING = (
     "flipcore.reports.whole_study.score_report",
     "pages.flips.map_data.surface_claim",
     "pages.flips.map.disagreements",
+    "flipcore.reports.browser_data.flip_map.map_arrays",
 )
 
 

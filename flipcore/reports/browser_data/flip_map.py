@@ -63,8 +63,11 @@ def map_rows(
     `flips_only` those that flip somewhere under either extractor."""
     flips = flip_mask(first, second)
     words = search.lower().strip()
+    order = order_of(first, second, sort, first.items)
+    if not words and not flips_only:
+        return order
     rows = []
-    for i in order_of(first, second, sort, first.items):
+    for i in order:
         text = f"{questions.get(first.items[i], '')} {first.items[i]}".lower()
         if words in text and (flips[i] or not flips_only):
             rows.append(i)
@@ -260,7 +263,9 @@ def flip_table(
     rows: list[dict] = []
     for i in order_of(first, second, "field", first.items):
         item = first.items[i]
-        if item in item_set and len(rows) < MOST_LISTED:
+        if len(rows) == MOST_LISTED:
+            break
+        if item in item_set:
             question = questions.get(item, item.split("@")[0])
             row: dict[str, Any] = {
                 "id": item,

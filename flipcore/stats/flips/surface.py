@@ -191,7 +191,8 @@ def order_of(first: Cells, second: Cells, by: str, ids: list[str]) -> list[int]:
         "study": -np.arange(len(ids), dtype=float),
     }[by]
     # Ids decide between equals, so that rows keep their places as results come in.
-    return sorted(range(len(ids)), key=lambda i: (-score[i], ids[i]))
+    by_id = sorted(range(len(ids)), key=ids.__getitem__)
+    return [by_id[place] for place in np.argsort(-score[by_id], kind="stable")]
 
 
 def flip_mask(first: Cells, second: Cells) -> np.ndarray:
