@@ -8,14 +8,17 @@ from streamlit.testing.v1 import AppTest
 
 from flipcore.access import policy
 from flipcore.access.acting import EVERY, QUEUE, Level, Person, access_file, acting_as
+from flipcore.annotation.paraphrases.pair_files import Incoming, take_in
+from flipcore.annotation.paraphrases.random_order import take
 from flipcore.annotation.paraphrases.verdicts import verdict_row
+from flipcore.core.errors import AccessDenied
 from flipcore.invitations.links import enter, issue, link
 from flipcore.runs import runner
 from flipcore.store.connection import Store
 from flipcore.store.judgements import PAIR_VERDICTS
 from flipcore.store.queries import invitations, judgements
 from pages.common import identity
-from tests.annotation.paraphrases.pairs import OTHER, made_pairs, stored
+from tests.annotation.paraphrases.pairs import OTHER, SAME, made_pairs, stored
 from tests.browser.serving import ROOT
 from tests.claims.test_every_way import sent
 from tests.pages.opening import quiet, words
@@ -101,6 +104,34 @@ def test_a_viewer_reads_and_a_write_is_a_sentence(visit, cookies):
     assert access_file().parent.joinpath("models.toml").exists() == before
     app = visit("viewer", "paraphrase_review/page.py")
     assert not app.exception and "may judge paraphrases; you are a viewer" in words(app)
+
+
+def test_a_viewer_forges_no_judgement_by_message_link_or_upload(visit, cookies):
+    """Each is whole and would count from somebody who may judge; here nothing is written."""
+    store = cookies["store"]
+    pair = next(one for one in made_pairs(4) if one["pair_id"].endswith("003"))
+    row = verdict_row(pair, "Bea Beispiel", SAME)
+    message = {"kind": "verdict", "id": "forged-message", "pair_id": pair["pair_id"], "said": SAME, "note": ""}
+    forged = {
+        "message": lambda: take(store, "Bea Beispiel", [message]),
+        "upload": lambda: take_in(store, Incoming((), (), (row,), ())),
+        "row": lambda: judgements.keep(store, PAIR_VERDICTS, [row]),
+    }
+    before = judgements.n_rows(store, PAIR_VERDICTS)
+    with acting_as(Person("viewer one", Level.VIEWER)):
+        for way, write in forged.items():
+            with pytest.raises(AccessDenied, match="you are a viewer"):
+                write()
+            assert judgements.n_rows(store, PAIR_VERDICTS) == before, way
+    for link_to in ({"name": "Bea Beispiel"}, {"part": "Queue", "name": "Bea Beispiel", "pair": pair["pair_id"]}):
+        app = visit("viewer", "paraphrase_review/page.py", **link_to)
+        assert not app.exception and "may judge paraphrases; you are a viewer" in words(app)
+    assert judgements.n_rows(store, PAIR_VERDICTS) == before
+    # The same message counts from who may judge, so it was refused for the level alone.
+    with acting_as(ADMIN):
+        receipt = take(store, "Ann", [message])
+    assert not receipt.refusals and "forged-message" in receipt.acknowledged
+    assert judgements.n_rows(store, PAIR_VERDICTS) == before + 1
 
 
 def test_an_analyst_is_signed_as_who_they_are_and_has_no_access_page(visit):
