@@ -192,7 +192,8 @@ def board(
     # A model that was asked in one prompt has no dots for prompts.
     n, n_with_prompts = len(report.models), sum(bool(score.shares) for score in report.models)
     wide, narrow = 120 * n + 30 * n_with_prompts, 150 * n + 40 * n_with_prompts
-    with screen.room("score", 160 + wide, 380 + narrow):
+    # Of what qualifies the sentence, two lines.
+    with screen.room("score", 200 + wide, 380 + narrow):
         moved, decision, dot = boards.draw(
             scores.board(study_id, _settings(study_id, lock, chosen), lock, mode == "simultaneous"),
             key=f"score-{study_id}-{mode}-{chosen['reader']}-{chosen['role']}-{chosen['axes']}",
