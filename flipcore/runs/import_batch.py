@@ -172,8 +172,8 @@ class Batch:
         """Return the columns by table, of tables that have any rows."""
         self.calls.same["created_at"] = rows.now()
         of_items = (self.items, self.study_items, self.variants, self.study_variants)
-        every = (*of_items, self.calls, self.readouts, self.sources)
-        filled = {columns.table: columns.arrow() for columns in every if columns.rows}
+        by_table = (*of_items, self.calls, self.readouts, self.sources)
+        filled = {columns.table: columns.arrow() for columns in by_table if columns.rows}
         if self.calls.rows:
             call_ids = filled["completions"]["call_id"]
             study_ids = [self._study_id] * len(call_ids)

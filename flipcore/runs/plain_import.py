@@ -161,8 +161,9 @@ class PlainImport:
             if len(self._asked) >= MOST_ITEMS:
                 self._asked.clear()
             # Making a record again takes longer than reading back the one that was kept.
-            made = record if isinstance(record, LogRecord) else self._table.record(row)
-            asked = self._asked[number] = self._made(made)
+            if not isinstance(record, LogRecord):
+                record = self._table.record(row)
+            asked = self._asked[number] = self._made(record)
         return asked
 
     def _made(self, record: LogRecord) -> _Asked:

@@ -317,8 +317,8 @@ def _systems_of_means(table_profile: Profile, reading: TableReading) -> tuple[st
     conditions = [name for name in reading.grid.conditions if name not in items]
     if not conditions or table_profile.n_distinct([*items, *conditions]) == n_rows:
         return (*conditions, *items) if conditions else ()
-    known = {*roles.taken, *items, *conditions}
-    for name in (name for name in table_profile.names if name not in known):
+    names_in_use = {*roles.taken, *items, *conditions}
+    for name in (name for name in table_profile.names if name not in names_in_use):
         column = table_profile[name]
         is_level = 2 <= column.n_distinct <= n_rows / 2 and not (column.is_list or column.is_text)
         if is_level and table_profile.n_distinct([*items, *conditions, name]) == n_rows:
