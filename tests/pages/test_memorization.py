@@ -65,7 +65,7 @@ def test_the_summary_says_what_each_detector_sees():
     assert not app.exception
     said = words(app)
     # the same sentence as on the study's card
-    assert re.search(r"The model remembers these questions\. .*\(24 problems: .*\(24 passages: .*\)\.", said)
+    assert re.search(r"The model remembers these questions\. .* on the 24 problems, and .* on the 24 passages\.", said)
     assert re.search(r"\d+ of \d+ detectors see it; \d+ are undecided or not claimed\. Compared with 48 control items\.", said)
     # 24 never-seen problems: half of them, twelve, are too few to set a cut-off, and the page says so instead of naming a best one
     assert "Which detector to trust, on problems:** Not enough never-seen items to set any cut-off" in said
