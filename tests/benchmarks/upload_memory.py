@@ -1,7 +1,8 @@
 """Measure what uploads hold: ``python -m tests.benchmarks.upload_memory [N_FILES] [MB_EACH]``.
 
-A browser drops tables of outputs on the Studies page and imports them; printed is the server's
-resident memory before, when they are shown, and when they are stored.
+A browser drops tables of outputs on the Studies page and imports them, a quarter of them at a time
+in one session; printed is the server's resident memory before, and of each quarter when its tables
+are shown and when they are stored.
 """
 
 import argparse
@@ -52,14 +53,20 @@ def measure(n_files: int, mb_each: int) -> dict[str, float]:
             # The demo studies are computed at the first start, and take memory of their own.
             time.sleep(45)
             note("before")
-            page.locator("input[type=file]").first.set_input_files(files)
-            button = page.get_by_role("button", name="Import as a study")
-            button.wait_for()
-            note("uploaded and shown")
-            button.click()
-            page.get_by_role("heading", name="Audit").first.wait_for()
-            time.sleep(10)
-            note("imported and audited")
+            step = max(1, len(files) // 4)
+            for start in range(0, len(files), step):
+                page.locator("input[type=file]").first.set_input_files(files[start : start + step])
+                button = page.get_by_role("button", name="Import as a study")
+                button.wait_for()
+                last = min(start + step, len(files))
+                note(f"file {start + 1} to {last} uploaded and shown")
+                button.click()
+                page.get_by_role("heading", name="Audit").first.wait_for()
+                time.sleep(10)
+                note(f"file {start + 1} to {last} imported and audited")
+                # By its link, which stays in the session.
+                page.get_by_role("link", name="Studies").first.click()
+                page.locator("input[type=file]").first.wait_for(state="attached")
     return held
 
 
