@@ -288,10 +288,12 @@ def _accuracy_words(sets: Mapping[str, pd.DataFrame], accuracies: Mapping[str, E
             items = items_words(answers["item_id"].nunique(), accuracy.n, kind)
             shares.append(f"{accuracy.text_percent()} of {items}{few}")
             continue
-        why = "not defined"
+        outcome = "not defined"
         if not answers.empty:
-            why = f"not claimed, {percent_text(unread_share(answers['status']))} unread"
-        missing_accuracies.append(f"accuracy on {kind} items {why}" if kind else f"accuracy {why}")
+            outcome = f"not claimed, {percent_text(unread_share(answers['status']))} unread"
+        missing_accuracies.append(
+            f"accuracy on {kind} items {outcome}" if kind else f"accuracy {outcome}"
+        )
     parts = [f"right on {', '.join(shares)}"] if shares else []
     is_paired = all(
         name in sets and not math.isnan(accuracies[name].value) for name in ("target", "retro")

@@ -96,7 +96,7 @@ class TaskScore:
 
     @property
     def verb(self) -> str:
-        """What stands before `words`, as in "right on 42% of 50 items"."""
+        """Words before `words`, as in "right on 42% of 50 items"."""
         if math.isnan(self.mean.value):
             return "score"
         return "right on" if self.is_share else "mean score"
