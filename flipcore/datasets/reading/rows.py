@@ -190,7 +190,9 @@ def _json(path: Path, suffix: str, most_mb: int) -> Iterator[Row]:
         (number, line) for number, line in _lines(path, most_mb) if line is None or line.strip()
     )
     first = list(islice(lines, 2))
-    if len(first) < 2 or (suffix == ".json" and not _is_object(first[0][1])):
+    line = first[0][1] if first else None
+    is_document = line is None or bool(_json_line(1, line).problem)
+    if len(first) < 2 or (suffix == ".json" and is_document):
         yield from map(_without_surrogates, _document(path))
         return
     for number, line in chain(first, lines):
@@ -206,10 +208,6 @@ def _may_hold_surrogates(line: str) -> bool:
     a look at each value is dear.
     """
     return "\\ud" in line or "\\uD" in line or not _can_be_stored(line)
-
-
-def _is_object(line: str | None) -> bool:
-    return line is not None and not _json_line(1, line).problem
 
 
 def _document(path: Path) -> Iterator[Row]:

@@ -174,7 +174,11 @@ def _of_sets(
 
 def _with_models(recording: Recording, reading: TableReading, rows: Sequence[Mapping[str, Any]]) -> Recording:
     models = _models(reading, (recording.tasks, recording.axes))
-    return replace(recording, models=models, model=_first_model(rows, models)) if models else recording
+    return (
+        replace(recording, models=models, model=str(value_at(rows[0], models.partition(",")[0]) or NO_MODEL_NAME))
+        if models
+        else recording
+    )
 
 
 def _with_graders(recording: Recording, reading: TableReading, variants: Sequence[Mapping[str, Any]]) -> Recording:
@@ -322,10 +326,6 @@ def _models(reading: TableReading, taken: Sequence[str]) -> str:
         return OF_MODEL
     conditions = [name for name in reading.grid.conditions if name not in (*reading.grid.variants, *taken)]
     return ",".join(conditions) or reading.model_column
-
-
-def _first_model(rows: Sequence[Mapping[str, Any]], models: str) -> str:
-    return str(value_at(rows[0], models.partition(",")[0]) or NO_MODEL_NAME)
 
 
 def _item(recording: Recording, reading: TableReading) -> str:

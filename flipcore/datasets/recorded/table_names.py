@@ -218,7 +218,9 @@ def _asking_alike(sources: Iterable[Source], layouts: Mapping[Path, Layout]) -> 
             continue  # its reader says why
         likely: Counter[int] = Counter()
         for cell in _cells(rows[:_N_TRIED]):
-            likely.update(_telling(holders.get(cell, ())))
+            sets = holders.get(cell, ())
+            if len(sets) <= MOST_SHARING:  # a cell that more of them hold tells nothing
+                likely.update(sets)
         group = next((group for group, _ in likely.most_common(MOST_TRIED) if ask_alike(firsts[group], rows)), len(groups))
         if group == len(groups):
             groups.append([])
@@ -227,11 +229,6 @@ def _asking_alike(sources: Iterable[Source], layouts: Mapping[Path, Layout]) -> 
                 holders[cell].append(group)
         groups[group].append(table)
     return groups
-
-
-def _telling(sets: Sequence[int]) -> Sequence[int]:
-    """The sets of tables that hold a cell; none where so many do that it tells nothing."""
-    return sets if len(sets) <= MOST_SHARING else ()
 
 
 def _cells(rows: Sequence[Mapping[str, Any]]) -> set[int]:

@@ -103,7 +103,7 @@ def part_of(name: str) -> str:
     if len(ending) < 2 or ending.isdigit() or ending in ("model", "models"):
         return ""
     # prediction.metrics.acc_raw is a score, whatever the objects around it are called
-    if "." in name and _is_metric(last):
+    if "." in name and re.split(r"[\W_]", last.lower())[0] in _METRICS:
         return ""
     has = {
         kind: any(names(word, kind) for word in words)
@@ -153,11 +153,6 @@ def holds_logits(profile: Profile, name: str) -> bool:
     keys = [row[0] for row in profile.table.rows(query)]
     are_logits = any("logit" in key.lower() or "logprob" in key.lower() for key in keys)
     return are_logits and not any(names(key, "output") or names(key, "answer") for key in keys)
-
-
-def _is_metric(name: str) -> bool:
-    """Tell whether a name begins with a metric: acc_raw, f1_macro."""
-    return re.split(r"[\W_]", name.lower())[0] in _METRICS
 
 
 # names that harnesses give to scores inside of a prediction
@@ -552,7 +547,9 @@ def _with_graders(profile: Profile, roles: Roles) -> Roles:
                 roles = replace(roles, readouts=(*roles.readouts, name))
             else:
                 people.append(name)
-        elif names(last, "judge") and not is_setting and _may_grade(column):
+        elif (
+            names(last, "judge") and not is_setting and (column.n_distinct > 1 or column.is_verdict)
+        ):
             judges.append(name)
         elif is_scored and not (is_setting and not _ends_in_score(last)):
             scores.append(name)
@@ -577,9 +574,10 @@ def _with_graders(profile: Profile, roles: Roles) -> Roles:
     # what is better the less it is leads no other score
     scores.sort(key=lower_is_better)
     if roles.output and roles.target and not scores:
+        free = [name for name in profile.names if name not in roles.taken]
         scores = [
             name
-            for name in dict.fromkeys((*unnamed, *_texts_of_few(profile, roles)))
+            for name in dict.fromkeys((*unnamed, *free))
             if _stands_where_right(profile, roles, name)
         ]
     roles = replace(
@@ -716,10 +714,6 @@ def _ends_in_score(name: str) -> bool:
     )
 
 
-def _may_grade(column: Column) -> bool:
-    return column.n_distinct > 1 or column.is_verdict
-
-
 def _may_be_score(column: Column) -> bool:
     """Tell whether unnamed numbers look like scores: from 0 to 1, not all whole, or right and
     wrong.
@@ -751,14 +745,6 @@ def _without_weak(profile: Profile, scores: Sequence[str]) -> list[str]:
         if not is_weak or profile[name].is_verdict or _is_named_entry(name):
             kept.append(name)
     return kept
-
-
-def _texts_of_few(profile: Profile, roles: Roles) -> list[str]:
-    return [
-        name
-        for name in profile.names
-        if name not in roles.taken and 2 <= profile[name].n_distinct <= 4
-    ]
 
 
 def _stands_where_right(profile: Profile, roles: Roles, name: str) -> bool:
