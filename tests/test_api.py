@@ -116,6 +116,7 @@ def test_every_estimate_has_its_interval_method_n_and_seed_and_the_same_value_as
     assert study.holdout().frame["n"].iloc[-1] == 24 and study.holdout().figure().data
 
 
+@pytest.mark.slow
 def test_two_sets_get_the_verdict_and_its_four_tests_before_inflation_everywhere(study):
     verdict, *tests, inflation = study.holdout().claims
     assert verdict.text.startswith(("Undecided", "The sets"))

@@ -209,6 +209,7 @@ def test_ten_options_under_digits_are_asked_and_a_token_that_begins_two_labels_i
     assert set(frame["variant"]) == {"base", "digits"} and set(frame["status"]) <= {"ok", "unreadable"}
 
 
+@pytest.mark.slow
 def test_without_an_accepted_rewording_the_paraphrase_axis_is_empty_and_the_run_says_so(store):
     study = Study.from_toml(STUDY.replace("option_order", "paraphrase"))
     progress = runner.run(study, store)

@@ -33,6 +33,7 @@ def test_consistency_is_one_minus_the_macro_rate(items, policy):
     assert same(definitions.consistency_rate(items, policy), 1 - naive.mean([naive.item_flip_rate(a, policy) for a in items]))
 
 
+@pytest.mark.slow
 @given(st.lists(st.tuples(st.sampled_from("AB"), st.sampled_from(["A", "B", None])), min_size=1, max_size=5), POLICY)
 def test_the_decomposition_is_the_naive_one(rows, policy):
     e, ref = [[a for a, _ in rows]] * 2, [[b for _, b in rows]] * 2
@@ -87,6 +88,7 @@ def test_the_v_statistic_is_low_by_a_factor_of_v():
     assert math.isnan(definitions.item_flip_rate_vstat([]))
 
 
+@pytest.mark.slow
 @given(st.lists(st.sampled_from("ABCD"), min_size=1, max_size=9))
 def test_entropy_is_scipys(answers):
     counts = [answers.count(a) for a in set(answers)]

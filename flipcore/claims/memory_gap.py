@@ -135,8 +135,12 @@ def gap_claim(
     if decision.without_mended:
         claim = gap_claim(replace(decision, without_mended=None), margin, adjusted, n_family, score)
         claim_without_mended = gap_claim(decision.without_mended, margin, adjusted, n_family, score)
+        is_of_benchmark = decision.without_mended.units[0] < decision.units[0]
+        side = "benchmark" if is_of_benchmark else "control"
         bound = decision.without_mended.gap.text_points()
-        detail = f"{claim.detail} Without the items that only the rewriting got right: {bound}."
+        detail = (
+            f"{claim.detail} Without the {side} items that only the rewriting got right: {bound}."
+        )
         claim = replace(claim, detail=detail)
         # An item that only its rewriting gets right may have a wrong key, which hides or fakes a
         # gap.

@@ -235,7 +235,7 @@ class MemoryTest:
 
     @property
     def n_controls(self) -> int | None:
-        """How many controls the items were compared with; None where nothing was tested."""
+        """Count the controls that items were compared with; None where nothing was tested."""
         # Each kind of test counts them under a name of its own.
         for name in ("n_control", "n_controls", "n_non_members"):
             if name in self.numbers:

@@ -100,6 +100,7 @@ def test_a_lock_keeps_the_pairs_of_its_moment(store):
     assert gap_of(store, lock).claim == first
 
 
+@pytest.mark.slow
 def test_matching_again_replaces_and_a_pair_can_come_back(store):
     pairs.store_pairs(store, {"b": "c", "d": "e"}, {}, "Ada").result(10)
     pairs.store_pairs(store, {"b": "f"}, {}, "Ada", unpaired=["d"]).result(10)

@@ -72,6 +72,7 @@ def test_few_labels_say_how_many_are_missing(texts):
     assert not report.gate.is_open and report.gate.n_more == 70 and "70 more" in report.sentences[0]
 
 
+@pytest.mark.slow
 def test_a_judge_that_favours_a_position_does_not_pass(texts):
     # whatever the text says, it names the option shown first: backwards that is the last of the forwards list
     biased = [

@@ -72,6 +72,7 @@ def test_one_random_pair_of_each_item_and_axis_comes_up_with_its_outputs_apart(s
     assert len({of_item[call] for call in order[:60]}) > 28  # an item's second pair after every item's first
 
 
+@pytest.mark.slow
 def test_labels_of_pairs_and_single_ones_stand_apart(store):
     sides = judges.pair_sides(store, S)
     order = pairs_to_label(sides, "Ada", [])

@@ -138,6 +138,7 @@ def test_numbers_of_a_relation_that_the_chain_leaves_out_keep_it():
         assert total == women + men
 
 
+@pytest.mark.slow
 def test_a_limit_is_never_crossed():
     question = "He earns 15 dollars an hour, and 5 dollars more if he works more than 6 days. He works 7 days of 8 hours."
     solution = "He works 7*8=<<7*8=56>>56 hours for 56*15=<<56*15=840>>840 dollars, in all 840+5=<<840+5=845>>845.\n#### 845"

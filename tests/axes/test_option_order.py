@@ -59,6 +59,7 @@ def test_all_rotations_put_every_option_everywhere_once():
     assert all(sorted(column) == list(range(7)) for column in zip(*orders, strict=True))
 
 
+@pytest.mark.slow
 @given(n_options=st.integers(1, 5), n=st.integers(2, 130), seed=st.integers(0, 9))
 def test_random_orders_are_as_many_as_asked_or_as_there_are(n_options, n, seed):
     variants = asked(choice(n_options), seed, kind="random", n=n)

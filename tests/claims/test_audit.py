@@ -416,6 +416,7 @@ def test_of_a_table_of_scores_it_is_scores_that_differ(tmp_path, store):
     assert len(said) == 2 and all(" scores " in one and " answers " not in one for one in said)
 
 
+@pytest.mark.slow
 def test_an_extractor_that_reads_few_outputs_contradicts_no_score(tmp_path, store):
     """Long answers hold the right one in every second row, and an exact match reads the short ones alone: 0%."""
     long = "I have thought about this for a long time, and about all that could speak against it, and I settle for"

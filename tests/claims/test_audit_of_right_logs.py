@@ -143,6 +143,7 @@ def test_a_key_in_the_first_question_of_a_self_critique_is_still_heard(tmp_path)
     assert "leaked answers" in wrong(changed(TABLES / "critique.json", tmp_path / "a.json", leak))
 
 
+@pytest.mark.slow
 def test_includes_does_not_fail_to_read_an_empty_text(tmp_path):
     def empty(log):
         for sample in log["samples"][:9]:

@@ -257,6 +257,7 @@ def test_the_predictor_reports_its_numbers_and_claims_nothing():
 # A plan says its power.
 
 
+@pytest.mark.slow
 def test_a_plan_says_its_power():
     said = equality_plan(0.4, 0.2)
     n, percent = said.numbers["n"], round(100 * said.numbers["power"])

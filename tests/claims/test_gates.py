@@ -130,6 +130,7 @@ def test_sources_are_counted_and_claimed_only_where_one_passes():
     assert none.text == "None of 1 source of paraphrases has passed the gate yet." and none.assertion is None
 
 
+@pytest.mark.slow
 def test_a_look_at_an_open_gate_is_claimed_only_where_it_holds_at_any_look():
     often, once = gate_rules.paraphrase_gate(400, 400), gate_rules.paraphrase_gate(47, 50)
     assert gates.looks_claim(often).is_made and gates.looks_claim(often).outcome == "holds"

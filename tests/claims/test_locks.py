@@ -114,6 +114,7 @@ def test_models_and_items_that_came_later_are_not_in_it(store):
     assert result(store, lock) == before
 
 
+@pytest.mark.slow
 def test_the_first_lock_of_a_page_holds_and_a_second_is_refused(store):
     locks.keep_lock(store, S, PAGE, {"level": 0.95}, "Ada")
     with pytest.raises(BadInput, match="locked already"):

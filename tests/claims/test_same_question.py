@@ -97,6 +97,7 @@ def test_a_passage_that_only_the_prompt_shows_keeps_questions_apart(store, tmp_p
     assert n_clusters(studies.readouts(store, study_id)) == (20, 20)
 
 
+@pytest.mark.slow
 def test_equal_texts_with_other_right_answers_are_kept_apart(store, tmp_path):
     text = [{"role": "user", "content": "Find the flag."}, {"role": "assistant", "content": "x"}]
     fields = {"input": "Find the flag.", "messages": text, "attachments": {}, "choices": None}

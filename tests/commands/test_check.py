@@ -236,6 +236,7 @@ def test_a_loss_within_the_margin_is_no_fail_and_said_to_be_shown(folder):
     assert code == 2 and "Some loss is shown." in check["headline"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("grades", "margin"),
     [([1, 5, *[3] * 38], "0.1"), pytest.param([0, 100, *range(20, 38)], "2", marks=pytest.mark.slow)],

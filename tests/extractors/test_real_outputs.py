@@ -51,6 +51,7 @@ def tally(paths):
     return counts
 
 
+@pytest.mark.slow
 @pytest.mark.stand_in("extractors/test_small_outputs.py::test_prose_is_read_as_a_person_would_or_not_at_all")
 def test_surveys_answered_in_prose_are_read_like_a_human_or_not_at_all(shared_data):
     """llama2-13b and mixtral on OpinionQA, 822 human readings. "Refused" is a human's word for a refusal: a reader of words
@@ -62,6 +63,7 @@ def test_surveys_answered_in_prose_are_read_like_a_human_or_not_at_all(shared_da
     assert counts["one", "same"] >= 0.75 * n_one
 
 
+@pytest.mark.slow
 @pytest.mark.stand_in("extractors/test_small_outputs.py::test_prose_is_read_as_a_person_would_or_not_at_all")
 def test_answers_that_a_human_read_as_several_letters_are_abstained_from(shared_data):
     counts = tally(sorted((shared_data / "mcq_mismatch").glob("*/*_labeled.json")))

@@ -180,6 +180,7 @@ def test_the_command_line_adds_tests_lists_and_removes(capsys, monkeypatch, home
     assert main(["models", "remove", "mine"]) == 0 and own_models.own_cards() == {}
 
 
+@pytest.mark.slow
 def test_a_server_that_is_down_leaves_the_model_stored_and_untested(capsys):
     assert main(["models", "add", "mine", "--model", "m", "--endpoint", "http://127.0.0.1:9/v1"]) == 1
     assert "Is its server running" in capsys.readouterr().err

@@ -196,6 +196,7 @@ def test_nothing_is_drawn_where_streamlit_remembers(path, finished, monkeypatch,
     assert not app.exception and drawn == []
 
 
+@pytest.mark.slow
 def test_work_goes_on_when_its_page_is_left_and_the_next_look_finds_it(path, finished, monkeypatch):
     copy_of(finished, path.parent)
     begun, release, n = threading.Event(), threading.Event(), []

@@ -34,6 +34,7 @@ def _page():
     show_table("nothing", [])
 
 
+@pytest.mark.slow
 def test_a_table_is_saved_in_each_format_without_what_is_hidden(monkeypatch):
     files = {}
     monkeypatch.setattr(

@@ -62,6 +62,7 @@ def test_a_kept_upload_is_held_in_memory_by_nobody_and_stays_what_it_is():
     assert said(app)[0].read_bytes() == b"r\n" * 10
 
 
+@pytest.mark.slow
 def test_kept_logs_are_held_in_memory_by_nobody_and_more_may_come():
     app = AppTest.from_function(keep_a_folder, default_timeout=60).run()
     logs = [("a.json", b"1" * 1000, "text/plain"), ("a.json", b"2" * 1000, "text/plain")]

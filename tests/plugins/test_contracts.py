@@ -61,6 +61,7 @@ def frame_of(detector):
     return frame.assign(reference=5.0) if isinstance(detector, OverReference) else frame
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("detector", detectors(), ids=lambda one: one.name)
 def test_a_detector_says_what_it_is_and_hands_over_evidence(detector):
     assert detector.title and detector.about.endswith(".") and detector.unit and detector.null

@@ -167,4 +167,4 @@ def test_how_to_read_this_is_short_and_nowhere_written_by_hand():
     by_hand = [
         path.name for path in (ROOT / "pages").rglob("*.py") if 'expander("How to read' in path.read_text(encoding="utf-8")
     ]
-    assert by_hand == []
+    assert by_hand == ["showing.py"]  # the one function of all pages

@@ -41,6 +41,7 @@ def test_panels_hold_each_models_own_surface_on_the_same_rows(frame):
     assert (np.diff(means) <= 1e-12).all()
 
 
+@pytest.mark.slow
 def test_many_items_share_a_row_which_is_their_mean(frame, monkeypatch):
     whole = flip_panels(frame, "first_token")
     monkeypatch.setattr("flipcore.reports.by_model.MOST_ROWS", 7)

@@ -133,6 +133,7 @@ def test_a_table_of_scores_alone_says_what_can_be_varied(study):
     assert json.loads(json.dumps(report.as_dict()))["choices"][0]["options"][0]["name"] == "mean"
 
 
+@pytest.mark.slow
 def test_an_audit_says_in_a_line_what_every_choice_leaves_of_a_lead(study):
     claim = study.choices("A", "B").claims[0]
     said = study.audit()
@@ -140,6 +141,7 @@ def test_an_audit_says_in_a_line_what_every_choice_leaves_of_a_lead(study):
     assert said.as_dict()["every_choice"]["outcome"] == "survives"
 
 
+@pytest.mark.slow
 def test_an_audit_of_a_model_asks_about_a_bar(tmp_path, capsys, allowed_folders):
     path = tmp_path / "one.csv"
     table()[lambda rows: rows["model"] == "A"].to_csv(path, index=False)
@@ -163,6 +165,7 @@ def test_a_report_says_and_draws_every_choice_where_there_are_two_models(study):
     assert 'id="choices"' not in report(alone.store, alone.study_id, 0)
 
 
+@pytest.mark.slow
 def test_the_first_rank_is_the_least_lead_over_every_other_model():
     rows = table()
     third = rows[rows["model"] == "B"].assign(model="C", score=lambda part: part["score"].iloc[::-1].to_numpy())

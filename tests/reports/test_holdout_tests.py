@@ -75,6 +75,7 @@ def test_pairs_most_alike_across_the_sets_are_in_stats_and_json(store, monkeypat
     assert f"Most alike across the sets:\n  {first['target']} and {first['retro']}: cosine " in lines
 
 
+@pytest.mark.slow
 def test_a_study_without_both_sets_has_none(store):
     assert holdout_report(store, ONE.study_id) is None
 

@@ -274,6 +274,7 @@ def test_a_grade_is_compared_with_no_share_and_contradicts_no_answer(tmp_path, s
     assert not [one for one in sentences if "grade" in one] and any("match" in one for one in sentences)
 
 
+@pytest.mark.slow
 def test_a_scorer_that_gives_several_values_is_read_as_it_is_reported(tmp_path, store):
     rows = [sample(i, {"fluent": 0.5, "right": i % 2}, scorer="aspects") for i in range(12)]
     head = header("texts", ("fluent", "aspects", None, 0.5), ("right", "aspects", None, 0.5))
@@ -380,6 +381,7 @@ def test_agents_own_result_files_give_pass_hat_k(tmp_path, store):
     assert "pass^1 43.8% [" in whole_study(store, study_id).text()
 
 
+@pytest.mark.slow
 def test_the_second_generation_of_agents_files_is_read_by_its_layout(tmp_path, store):
     """By tau2-bench's published code; no file of it was at hand."""
     document = {

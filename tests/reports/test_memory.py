@@ -257,6 +257,7 @@ def test_all_detectors_of_a_model_are_one_family():
     assert both[0].numbers["p_adjusted"] == pytest.approx(3 * one[0].numbers["p_adjusted"])
 
 
+@pytest.mark.slow
 def test_all_models_of_a_study_are_one_family():
     rows = rows_of("number", "paraphrase", "question_loss", 1.0, 5.0)
     frame = pd.DataFrame([(f"m{i}", *row[1:]) for i in range(8) for row in rows], columns=COLUMNS)

@@ -288,6 +288,7 @@ def test_labels_by_people_correct_the_score_of_the_reader_that_they_label():
     assert few.table_row()["corrected"] == few.table_row()["by labels alone"] == "–"
 
 
+@pytest.mark.slow
 def test_labels_of_two_models_compare_them_with_the_labels_in_both_scores():
     whole = readouts("combined", n=84)
     frame = pd.concat([whole, whole.assign(model="other")])

@@ -35,6 +35,7 @@ def test_what_holds_no_messages_has_no_turns():
     assert [turns_of(text) for text in ("", "plain", "{broken", "{}", '{"messages": 3}', '{"messages": [1]}')] == [()] * 6
 
 
+@pytest.mark.slow
 def test_no_depth_and_no_length_of_a_reply_ends_the_page():
     assert turns_of('{"messages": ' + "[" * 100_000 + "]" * 100_000 + "}") == ()
 

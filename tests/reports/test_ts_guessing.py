@@ -77,6 +77,7 @@ def recite(prompt):
 recite.revision = "1"
 
 
+@pytest.mark.slow
 def test_a_model_that_read_the_benchmark_is_seen_and_its_rates_are_said(found):
     tests = found("benchmark")
     assert set(tests) == {DETECTORS[name].title for name in NAMES}

@@ -27,6 +27,7 @@ def test_a_call_is_there_once_it_was_answered_and_the_set_is_read_again_after_a_
     assert not any(one in StoredCalls(store, ["another"]) for one in ids)
 
 
+@pytest.mark.slow
 def test_a_failed_call_is_not_there(store):
     runner.run(tiny_study(), store)
     cursor = store.own_cursor()

@@ -167,6 +167,7 @@ def test_a_variant_keeps_its_own_right_answer_role_and_axis(tmp_path, store):
     assert set(studies.readouts(store, study_id)["variant"]) == {"base"}
 
 
+@pytest.mark.slow
 def test_paths_lists_and_several_right_words(tmp_path, store):
     rows = [
         {"doc": {"q": f"Capital of {i}?", "gold": ["The Hague", "Den Haag"]}, "resps": [[said]], "id": i}

@@ -178,6 +178,7 @@ def test_so_it_is_at_every_call(store, monkeypatch, ask, how, k):
     interrupted(store, monkeypatch, ask, how, k)
 
 
+@pytest.mark.slow
 def test_two_who_ask_the_same_at_once_buy_it_once(store):
     threads = [threading.Thread(target=survey, args=(store, threading.Event())) for _ in range(2)]
     for thread in threads:

@@ -37,6 +37,7 @@ def mean(frame, extractor, **where):
     return right.where(right.notna(), part["value"].astype(float)).mean()
 
 
+@pytest.mark.slow
 def test_two_filters_are_two_readouts_of_one_completion(tmp_path, store):
     found, frame, study_id = brought_in(store, made.lm_eval(tmp_path / "run").parent)
     assert [(one.readout, one.value, one.model) for one in found.reported] == [
@@ -124,6 +125,7 @@ def test_options_that_are_shown_as_letters_are_known_by_their_texts(tmp_path, st
     ]
 
 
+@pytest.mark.slow
 def test_two_tables_of_one_model_that_only_count_runs_are_samples(tmp_path, store):
     table = [{"id": n, "question": f"What is {n} + {n}?", "answer": str(2 * n), "response": str(2 * n)} for n in range(5)]
     for run in (1, 2):
@@ -184,6 +186,7 @@ def test_a_scorer_that_looks_at_the_whole_text_finds_an_answer_in_it(tmp_path, s
     assert set(part["status"]) == {"ok"} and sorted(part["is_correct"]) == [False, True]
 
 
+@pytest.mark.slow
 def test_code_and_summaries_are_matched_by_no_text_of_ours(tmp_path, store):
     rows = [
         made.lm_eval_row(i, "return 1", "return 1", True, "none", target="assert f ( ) == 1 " * n) for i, n in enumerate((1, 9))
@@ -201,6 +204,7 @@ def test_every_eval_ever_with_several_right_answers(tmp_path, store, version):
     assert set(frame[frame["extractor"] == "pattern"]["answer"]) == {"hague", "ghent"}  # a synonym is no flip
 
 
+@pytest.mark.slow
 def test_a_perturbation_is_an_axis_and_logprob_zero_is_no_probability(tmp_path, store):
     found, frame, study_id = brought_in(store, made.helm(tmp_path / "helm"))
     assert {part.name for part in study_of(found).axes} == {"identity", "typos"}
@@ -309,6 +313,7 @@ def test_the_public_logs_give_the_numbers_that_they_report(shared_data, tmp_path
     assert frame["item_id"].nunique() == 1319 and mean(frame, "json_answer") == pytest.approx(0.9416, abs=1e-4)
 
 
+@pytest.mark.slow
 @pytest.mark.stand_in("test_log_likelihoods_are_a_cloze_by_sum_and_by_length")
 def test_the_public_lm_eval_rows_keep_every_score(shared_data, tmp_path, store):
     copied = tmp_path / "lm"

@@ -184,6 +184,7 @@ def test_the_prompts_of_one_document_in_several_tasks_keep_their_reported_scores
     assert not [one.claim.text for one in audit(store, study_id).findings if one.about == "reported score"]
 
 
+@pytest.mark.slow
 def test_axis_harmlessness_role_and_right_answers_are_corrected(tmp_path, store):
     helm = written.helm(tmp_path / "helm")
     _, frame, study_id = imported(store, [helm], "axis:typos=noise", "harmless:noise=no", "role=control", "target=none")

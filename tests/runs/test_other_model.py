@@ -28,6 +28,7 @@ def test_replies_of_another_model_are_said_by_the_run_and_stay_on_the_study(stor
     assert ("OTHER MODEL", "OTHER MODEL: cheap-model") in badges_of(row, 0, judge_is_closed=False)
 
 
+@pytest.mark.slow
 def test_a_server_that_names_no_model_is_not_accused(store, items, declared):
     with Server() as server:
         declared(server.url)

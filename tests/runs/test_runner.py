@@ -41,6 +41,7 @@ def n_completions(store):
     return store.rows("SELECT count(*) FROM completions")[0][0]
 
 
+@pytest.mark.slow
 def test_a_run_ends_done_with_a_readout_for_every_cell(store):
     progress = runner.run(tiny_study(), store)
     assert (progress.state, progress.n_failed) == ("done", 0)

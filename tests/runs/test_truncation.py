@@ -56,6 +56,7 @@ def test_a_run_says_at_its_end_what_the_limit_cut_off(store):
     assert again.n_reused and again.cut == progress.cut
 
 
+@pytest.mark.slow
 def test_a_run_in_which_nothing_was_cut_off_says_nothing(store):
     assert runner.run(tiny_study(), store).cut == ""
 
@@ -122,6 +123,7 @@ def test_its_accuracy_is_that_of_score_and_mixes_no_roles(store):
     assert "own prompt (benchmark items)" in cut.sentence() and cut.sentence().endswith(" as asked, none finished.")
 
 
+@pytest.mark.slow
 def test_stop_texts_can_be_declared_and_change_no_id_of_a_study_without_them(store):
     plain = tiny_study()
     assert "stop" not in plain.to_toml() and plain.study_id == "7bafe56a7899"

@@ -120,6 +120,7 @@ def test_what_a_merged_file_says_is_kept_apart(path, tmp_path):
     third.close()
 
 
+@pytest.mark.slow
 def test_a_name_that_is_replaced_leaves_a_chain_that_holds_and_mends_none(path):
     store = Store.open(path)
     with acting_as(ROOT_PERSON):
@@ -158,6 +159,7 @@ def test_a_cut_upload_is_named(path, capsys):
     assert "cut or changed" in capsys.readouterr().out
 
 
+@pytest.mark.slow
 def test_a_cut_tail_shows_for_good_and_a_file_that_was_moved_is_no_fault(path, tmp_path):
     """Whoever does something afterwards writes a new end of the chain, and does not cover up the old one."""
     changed(path, "DELETE FROM acts WHERE number > 3", HEAD_OF_3)

@@ -21,6 +21,7 @@ def store(tmp_path, monkeypatch):
     held.close()
 
 
+@pytest.mark.slow
 def test_what_was_stored_before_is_in_the_copy_and_writing_goes_on(store, monkeypatch):
     for place in range(20):
         store.writer.add("store_info", [{"key": f"before {place}", "value": "x"}])

@@ -92,6 +92,7 @@ def test_a_flipped_byte_is_named_and_repaired_up_to_it(path):
     store.close()
 
 
+@pytest.mark.slow
 def test_a_flipped_head_keeps_what_the_last_checkpoint_held(path):
     change(path, lambda content: flip(content, 20))
     with pytest.raises(BadInput, match="log of the last commits, is damaged"):
@@ -137,6 +138,7 @@ def test_nothing_is_repaired_where_all_can_be_read(path):
         repair(path.with_name("none.duckdb"))
 
 
+@pytest.mark.slow
 def test_an_open_database_is_backed_up_whole(path, tmp_path):
     store = Store.open(path)
     store.writer.add("store_info", [{"key": "k-open", "value": "x"}]).result(30)

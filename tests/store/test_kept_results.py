@@ -84,6 +84,7 @@ def test_a_fresh_server_reads_what_another_computed(store, path):
     fresh.close()
 
 
+@pytest.mark.slow
 def test_another_setting_is_another_result(store):
     make = Counted()
     kept(store, make)
@@ -134,6 +135,7 @@ def test_a_changed_readout_has_the_result_computed_again(store):
     assert kept(store, make)["n"] == 3, "packed again, it is another state"
 
 
+@pytest.mark.slow
 def test_another_study_changes_nothing(store):
     make = Counted()
     kept(store, make)

@@ -45,6 +45,7 @@ def test_the_file_as_it_was_is_put_aside_once(old_file):
         assert "p_seed" in connection.execute("SELECT results FROM holdout_versions").fetchone()[0]
 
 
+@pytest.mark.slow
 def test_a_column_that_the_file_lacks_is_added_with_its_default(tmp_path, monkeypatch):
     path = tmp_path / "flips.duckdb"
     Store.open(path).close()
@@ -65,6 +66,7 @@ def test_a_column_that_the_file_lacks_is_added_with_its_default(tmp_path, monkey
     store.close()
 
 
+@pytest.mark.slow
 def test_every_schema_of_the_past_ends_in_the_present_one(old_file, tmp_path):
     Store.open(old_file).close()
     Store.open(tmp_path / "fresh.duckdb").close()

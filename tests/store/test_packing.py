@@ -116,6 +116,7 @@ ODD = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("what", ODD)
 def test_studies_that_are_odd_are_packed_as_they_are(store, what):
     execute(store, ODD[what])

@@ -25,6 +25,7 @@ def _stored(store: Store) -> dict[str, list[tuple]]:
     return {name: sorted(store.rows(f"FROM questions.{name}")) for name in TABLES}
 
 
+@pytest.mark.slow
 def test_keys_of_batches_are_those_of_all_items_at_once():
     store = Store.open(":memory:")
     try:

@@ -43,6 +43,7 @@ def keys(path):
     return found & {"before", "after"}, lost
 
 
+@pytest.mark.slow
 def test_restore_goes_back_keeps_what_was_there_and_misses_nothing(path, tmp_path, capsys):
     copy_whole(path, tmp_path / "copy.duckdb")
     write(path, "after")
@@ -94,6 +95,7 @@ def test_a_database_that_is_open_elsewhere_is_not_replaced(path, tmp_path):
         holder.wait(30)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["noise", "zeros", "another file", "its own file", "a folder"])
 def test_repair_of_a_log_that_is_none_is_a_sentence_and_keeps_the_file(path, tmp_path, kind):
     log, noise = log_of(path), random.Random(7)

@@ -193,14 +193,13 @@ class ChoiceText:
         """The choice, or the other option that takes it back behind it: "B. Wait, it's C."."""
         if choice.position is None or choice.span is None:
             return choice
-        others = [
-            mark
-            for mark in self.patterns.correction.finditer(text, choice.span[1])
-            if self._position(mark[1]) not in (None, choice.position)
-        ]
-        if others:
-            last = others[-1]
-            return self._one(self._position(last[1]), text, last.start(1), len(last[1]))
+        correction = None
+        for mark in self.patterns.correction.finditer(text, choice.span[1]):
+            if self._position(mark[1]) not in (None, choice.position):
+                correction = mark
+        if correction:
+            label = correction[1]
+            return self._one(self._position(label), text, correction.start(1), len(label))
         if not is_denied:
             return choice
         label = self.labels[choice.position]
@@ -294,10 +293,9 @@ class ChoiceText:
                 f"The answer weighs {label[1]} against {contrast[1]} and states neither."
             )
         if text[label.end() :].startswith("?"):
-            rest = self.patterns.label.finditer(text, label.end())
-            others = [mark[1] for mark in rest if self._is_other(mark, label, text)]
-            if others:
-                return _no_choice(f"The answer asks about {label[1]} and {others[0]}.")
+            for mark in self.patterns.label.finditer(text, label.end()):
+                if self._is_other(mark, label, text):
+                    return _no_choice(f"The answer asks about {label[1]} and {mark[1]}.")
         listed = self._next_line(label.end(), text)
         if listed and listed.group(1) != label.group(1):
             return _no_choice(
@@ -312,9 +310,9 @@ class ChoiceText:
             return None
         blank = re.compile(r"[ \t.)\]*:]*\n\s*(?=\n)").match(text, end)
         if blank:
-            alone = self.patterns.own_line.match(text, blank.end())
-            is_alone = alone and re.compile(r"[ \t.)\]*:]*(?:\n|$)").match(text, alone.end())
-            return alone if is_alone else None
+            label = self.patterns.own_line.match(text, blank.end())
+            is_alone = label and re.compile(r"[ \t.)\]*:]*(?:\n|$)").match(text, label.end())
+            return label if is_alone else None
         return self.patterns.own_line.match(text, line_end)
 
     def _mark(self, text):

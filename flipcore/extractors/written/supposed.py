@@ -94,7 +94,7 @@ def is_supposed(text: str, start: int, end: int, condition: re.Pattern | None = 
     if _CLAUSE.search(sentence) or _BEFORE.search(sentence):
         return True
     for pattern in (_CONDITION, condition):
-        found = pattern.search(sentence) if pattern else None
-        if found and not _CONCLUDED.search(found.group()):
+        match = pattern.search(sentence) if pattern else None
+        if match and not _CONCLUDED.search(match.group()):
             return True
     return False

@@ -104,10 +104,10 @@ class _Shown:
             return _nearest(control["values"], value)
         # Positions are 32-bit: a line that stands on one must find it.
         changes = _unpacked(control["positions"], "<f4")
-        at = np.float32(self._on_line(control))
+        line = np.float32(self._on_line(control))
         if control.get("is_exceeded"):
-            return max(int(np.searchsorted(changes, at, side="right")) - 1, 0)
-        return min(int(np.searchsorted(changes, at, side="left")), len(changes) - 1)
+            return max(int(np.searchsorted(changes, line, side="right")) - 1, 0)
+        return min(int(np.searchsorted(changes, line, side="left")), len(changes) - 1)
 
     def _on_line(self, control: Mapping[str, Any]) -> float:
         low, high = control["range"]
@@ -144,37 +144,38 @@ class _Shown:
         return self._filled_step(headline.get("sentence"))
 
     def _filled_step(self, steps: Any) -> str:
-        at = self._position()
-        return _filled(_step_at(steps, at) or "", lambda name: self._number(name, at))
+        position = self._position()
+        template = _step_at(steps, position) or ""
+        return _filled(template, lambda name: self._number(name, position))
 
-    def _number(self, name: str, at: int) -> float | None:
+    def _number(self, name: str, position: int) -> float | None:
         packed = self._board.get("numbers", {}).get(name)
-        return float(_unpacked(packed, "<f4")[at]) if packed else None
+        return float(_unpacked(packed, "<f4")[position]) if packed else None
 
-    def _sentence(self, index: int, at: int) -> str:
+    def _sentence(self, index: int, position: int) -> str:
         row = self._rows[index]
         sentences = row.get("sentences") or {}
         by_row = self._outcomes[index] if index < len(self._outcomes) else None
-        outcome = _step_at(by_row or row.get("outcomes"), at)
+        outcome = _step_at(by_row or row.get("outcomes"), position)
         is_steps = isinstance(sentences, (list, tuple))
-        template = _step_at(sentences, at) if is_steps else sentences.get(outcome)
+        template = _step_at(sentences, position) if is_steps else sentences.get(outcome)
 
         def find(name: str) -> Any:
             if name != "lead":
-                return self._number(name, at)
+                return self._number(name, position)
             # A row of the reference has its total alone.
-            return self._limits(index, (row.get("leads") or {}).get(outcome) or "T", at)
+            return self._limits(index, (row.get("leads") or {}).get(outcome) or "T", position)
 
         return _filled(template or "", find)
 
-    def _limits(self, index: int, name: str, at: int) -> tuple[float, float, float]:
+    def _limits(self, index: int, name: str, position: int) -> tuple[float, float, float]:
         intervals = self._intervals[index] if index < len(self._intervals) else {}
         interval = (intervals or {}).get(name) or {}
         value = interval.get("value")
         ends = []
         for side in ("low", "high"):
             packed = interval.get(side)
-            ends.append(float(_unpacked(packed, "<f8")[at]) if packed else math.nan)
+            ends.append(float(_unpacked(packed, "<f8")[position]) if packed else math.nan)
         return math.nan if value is None else value, ends[0], ends[1]
 
 
@@ -183,12 +184,12 @@ def _unpacked(text: str, kind: str) -> np.ndarray:
 
 
 def _step_at(steps: Any, position: int) -> Any:
-    found = None
+    standing = None
     for first, value in steps or ():
         if first > position:
             break
-        found = value
-    return found
+        standing = value
+    return standing
 
 
 def _nearest(values: Sequence[float | None], value: Any) -> int:

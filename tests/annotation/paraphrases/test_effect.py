@@ -138,6 +138,7 @@ def test_what_was_struck_before_a_study_began_counts_among_the_reviewed():
     assert expected_bad(states, ["p9"]) == (0, 0) and expected_bad(states, []) == (0, 0)
 
 
+@pytest.mark.slow
 def test_a_study_answers_for_the_sources_that_it_asked_and_no_other(store):
     study_id = reworded_study().study_id
     (row,) = studies.reviewed(store, study_id)

@@ -135,6 +135,7 @@ def test_what_goes_out_comes_back_the_same_and_only_once(store, tmp_path, kind):
     assert same[0] == same[1] and same[2] == same[3] and len(same[3]) == 8
 
 
+@pytest.mark.slow
 @pytest.mark.stand_in(
     "pages/test_paraphrase_review.py::test_small_paraphrases_come_in_beside_their_originals_and_wait_for_review"
 )

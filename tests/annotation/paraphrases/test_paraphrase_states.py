@@ -47,6 +47,7 @@ def test_models_neither_accept_nor_reject_nor_open_a_gate_however_many_they_are(
     )
 
 
+@pytest.mark.slow
 def test_chosen_pairs_are_struck_out_but_neither_open_nor_close_a_gate_until_all_are_reviewed(store):
     pairs = made_pairs(120)
     stored(store, pairs)

@@ -93,6 +93,7 @@ def test_the_hub_needs_a_token_and_one_place_must_be_given(store, monkeypatch, t
             publish(store, "Apples", **places)
 
 
+@pytest.mark.slow
 def test_a_refusal_of_the_hub_is_a_sentence_without_the_token(store, monkeypatch):
     import huggingface_hub
 
@@ -106,6 +107,7 @@ def test_a_refusal_of_the_hub_is_a_sentence_without_the_token(store, monkeypatch
     assert "hf_secret" not in str(raised.value)
 
 
+@pytest.mark.slow
 def test_what_may_not_be_passed_on_is_left_out_and_counted(store, tmp_path):
     with pytest.raises(BadInput, match=r"Nothing was published. 7 more are left out: the licence of set is not known"):
         publish(store, "Apples", folder=tmp_path / "out")

@@ -59,6 +59,7 @@ def test_what_the_server_handed_out_counts_and_a_mark_in_the_message_is_not_read
     assert counts(store) == (60, 0) and gate(store).is_open
 
 
+@pytest.mark.slow
 def test_a_forged_message_on_chosen_pairs_opens_no_gate(store):
     picked = order(store)[55:115]
     say(store, "Ada", picked, by_choice=False)
@@ -116,6 +117,7 @@ def imported(store, name, ids):
     return incoming(rows, guessed_columns(names), dataset="d", generator="g", inventory=inventory_of(store))
 
 
+@pytest.mark.slow
 def test_a_file_opens_no_gate_unless_it_holds_the_beginning_of_a_random_order(store):
     batch = imported(store, "Cem", order(store, "Cem")[30:100])
     assert len(batch.verdicts) == 70 and FROM_ELSEWHERE in batch.notes

@@ -44,6 +44,7 @@ def test_gsm8k_test_split_loads_whole_with_its_chains(shared_data):
     assert sum("<<" in item.solution for item in report.items) == 1301  # what is known of the file
 
 
+@pytest.mark.slow
 @pytest.mark.stand_in(
     "datasets/benchmarks/test_small_files.py::test_a_file_of_gsm8k_read_as_a_generic_file_has_the_same_targets"
 )

@@ -26,6 +26,7 @@ pytestmark = pytest.mark.usefixtures("allowed_folders")
 FIRST = Field("first_token", "scores", "max_first_token", "max_first_token_score")
 
 
+@pytest.mark.slow
 @pytest.mark.stand_in("test_columns_of_nested_variants_stand_beside_those_of_their_row")
 def test_ten_orders_in_numbered_columns_are_found(shared_data):
     found = guessed(str(shared_data / "mcq_mismatch" / "mistral-7b" / "test.first40.json"))
@@ -218,6 +219,7 @@ def test_an_object_a_model_is_a_row_a_model(tmp_path, store):
     }
 
 
+@pytest.mark.slow
 def test_labels_in_a_column_a_model_are_its_answers_and_a_vote_is_no_model(tmp_path, store):
     def row(k):
         right = "ABC"[k % 3]
@@ -232,6 +234,7 @@ def test_labels_in_a_column_a_model_are_its_answers_and_a_vote_is_no_model(tmp_p
     assert len(refusals) == 1 and "Line 13 of letters.jsonl holds no answer" in refusals[0]
 
 
+@pytest.mark.slow
 def test_outputs_in_a_column_a_model_are_read(tmp_path, store):
     said = {"llama_response": "The sum of these two is {}", "qwen_response": "Both together are {} in all, I think"}
     rows = [
@@ -243,6 +246,7 @@ def test_outputs_in_a_column_a_model_are_read(tmp_path, store):
     assert accuracies(path, store) == {(name, "regex"): 1.0 for name in said}
 
 
+@pytest.mark.slow
 def test_lists_with_an_entry_a_sample_are_samples(tmp_path, store):
     rows = [
         {
@@ -482,6 +486,7 @@ def test_how_a_column_names_right_answers_is_the_same_in_all_its_rows(tmp_path, 
     assert [one.targets for one in file.reader.records(file.source, ())] == [(one,) for one in right]
 
 
+@pytest.mark.slow
 def test_rows_without_options_beside_rows_with_some_are_a_task_of_their_own(tmp_path, store):
     options = ["oak", "tin", "ash"]
     table = [
@@ -504,6 +509,7 @@ def test_rows_without_options_beside_rows_with_some_are_a_task_of_their_own(tmp_
     assert set(frame[frame["extractor"] == "regex"]["is_correct"]) == {True} and frame["item_id"].nunique() == 12
 
 
+@pytest.mark.slow
 def test_right_answers_in_words_beside_numbers_are_one_task(tmp_path, store):
     """As tables of word problems hold them: a name now and then, among quantities."""
     table = [{"id": n, "question": f"How many, {n}?", "answer": float(n), "executed": str(n)} for n in range(6)]
@@ -538,6 +544,7 @@ def test_a_column_of_tasks_keeps_words_and_numbers_apart(tmp_path, store):
     assert set(seen.kinds) == {"names", "sums"} and not seen.n_refused
 
 
+@pytest.mark.slow
 def test_a_programs_result_is_no_other_number_for_its_last_digits(tmp_path, store):
     sums = [(0.1 + 0.2, 0.3), (8.4 - 1e-15, 8.4), (33.333, 33.33), (1e-20, 0.0)]
     table = [{"id": k, "question": f"How much, {k}?", "answer": right, "executed": one} for k, (one, right) in enumerate(sums)]
@@ -598,6 +605,7 @@ def test_questions_about_an_image_are_as_many_as_their_images(tmp_path):
     assert guessed(str(made.lines(tmp_path / "held.jsonl", table))).question == ""
 
 
+@pytest.mark.slow
 def test_an_empty_result_of_a_program_is_unread_where_a_table_has_no_texts(tmp_path, store):
     table = [{"question": f"What is {n} + {n}?", "answer": 2.0 * n, "executed": 2.0 * n if n < 6 else None} for n in range(8)]
     frame = studies.readouts(
@@ -796,6 +804,7 @@ def test_what_is_scored_twice_is_no_two_models(tmp_path, row):
     assert guessed(str(path)).model_columns == ""
 
 
+@pytest.mark.slow
 def test_rows_of_one_question_equally_often_are_its_runs(tmp_path, store):
     rows = [
         {
@@ -815,6 +824,7 @@ def test_rows_of_one_question_equally_often_are_its_runs(tmp_path, store):
     assert (frame["item_id"].nunique(), frame["sample"].nunique()) == (8, 3)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("names", "readers"),
     [
@@ -924,6 +934,7 @@ def test_a_column_of_options_that_is_not_there_gets_a_sentence(tmp_path):
         survey([path], {"column:options": "moon"})
 
 
+@pytest.mark.slow
 def test_rows_that_lack_the_column_of_options_ask_for_a_free_answer(tmp_path, store):
     """As MMMU writes them: no question, options by their letters, and neither letters nor options in a third of its rows."""
     rows = [
@@ -968,6 +979,7 @@ def test_as_many_words_as_numbers_are_one_task(tmp_path):
     assert guessed(written(tmp_path / "a.jsonl", rows).path).answers == "text"
 
 
+@pytest.mark.slow
 def test_scores_with_a_decimal_comma_are_read(tmp_path, store):
     """Neither a score nor an output was found, in a table with a column called score."""
     path = tmp_path / "a.csv"

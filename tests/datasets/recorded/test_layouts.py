@@ -132,6 +132,7 @@ def test_what_a_user_says_of_columns_holds_for_all_files(tmp_path):
     assert set(found.readouts) == {"first"}
 
 
+@pytest.mark.slow
 def test_files_of_many_rows_are_of_one_layout_only_with_the_same_kinds(tmp_path):
     files = {}
     for n in range(N_FILES):

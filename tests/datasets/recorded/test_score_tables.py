@@ -183,6 +183,7 @@ def test_rows_that_no_column_tells_apart_are_said(tmp_path, store):
     assert "15 of 15 items" in said["rows alike"] and "--map item=id" in said["two columns"]
 
 
+@pytest.mark.slow
 def test_two_scales_are_refused_wherever_in_the_file_the_second_begins(tmp_path):
     rows = [{"item": i, "model": "m", "score": 0.5 if i < 600 else i // 10} for i in range(900)]
     with pytest.raises(BadInput, match="600 scores between 0 and 1 and 300 up to 89: two scales"):

@@ -37,6 +37,7 @@ def folder_of(tmp_path: Path, tables: dict[str, list[dict]]) -> Path:
     return tmp_path / "results"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("files", "expected"),
     [
@@ -150,6 +151,7 @@ def test_each_row_keeps_its_model_beside_the_condition_of_its_file(tmp_path, sto
     assert right == {"a (cot)": 1, "a (direct)": 1, "b (cot)": 0, "b (direct)": 0} and set(frame["sample"]) == {0}
 
 
+@pytest.mark.slow
 def test_models_of_a_table_without_ids_were_asked_the_same_questions(tmp_path, store):
     table = [{key: one for key, one in row.items() if key != "id"} for row in rows("a") + rows("b")]
     frame = studies.readouts(store, store_logs(survey([folder_of(tmp_path, {"x.jsonl": table})]), store), everything=True)

@@ -93,6 +93,7 @@ def test_a_scale_that_the_question_asks_in_is_no_part_of_the_answer():
     assert stated_number("gsm8k")[0] == "8"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("n_texts", [250, pytest.param(1_000, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("tail", [3, 120])
 def test_searching_the_end_first_reads_what_searching_the_whole_text_does(monkeypatch, tail, n_texts):

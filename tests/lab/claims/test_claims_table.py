@@ -303,6 +303,7 @@ def test_orders_that_are_not_put_into_words_would_have_claimed_nothing_false(eve
     assert made == chosen and 10 <= len(chosen) < 30
 
 
+@pytest.mark.slow
 def test_a_row_is_the_same_wherever_it_is_computed(monkeypatch, capsys):
     """On a cluster cells are run one by one elsewhere, in any order; a thread pool stands for it here."""
     asked = []

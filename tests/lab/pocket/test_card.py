@@ -45,6 +45,7 @@ def test_an_order_turns_the_options_and_not_the_answers_meaning(model):
     assert np.mean(Picks(model, entries, turn=1).text_right) > 0.5
 
 
+@pytest.mark.slow
 def test_losses_beside_a_reference_model_are_large_where_the_model_alone_has_read(model, monkeypatch):
     """Beside itself at fewer bits, which has read the same, the difference is small and of either sign."""
     known, new = (dosed("prose", dose, 6) for dose in (256, 0))

@@ -23,6 +23,7 @@ def manifest():
     return entries()
 
 
+@pytest.mark.slow
 def test_every_family_has_its_doses_controls_and_fresh_items(manifest):
     for family in FAMILIES:
         found = Counter((e.dose, e.split) for e in manifest if e.family == family)

@@ -74,6 +74,7 @@ def test_neutral_repetition_penalty_is_sent_where_the_card_asks_for_it():
     assert server.bodies[0]["max_completion_tokens"] == 8 and "max_tokens" not in server.bodies[0]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("api", ["chat", "completions"])
 def test_first_token_alternatives_come_back_as_the_server_sent_them(api):
     with Server() as server:

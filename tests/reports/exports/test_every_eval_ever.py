@@ -50,6 +50,7 @@ def test_an_imported_log_goes_out_with_every_readout_and_its_scores(tmp_path, st
     assert {row["evaluation_result_id"] for row in rows} == ids and len(ids) == 3
 
 
+@pytest.mark.slow
 def test_sets_in_different_roles_are_not_pooled(tmp_path, store):
     sources = (ItemSource("flipscope_choice", "target", 10), ItemSource("flipscope_problems", "retro", 8))
     study = Study("two sets", sources, (Part("identity"),), (Part("regex"),), (ModelUse("simulated-noisy"),))

@@ -32,6 +32,7 @@ def run_of(cluster, watch, n=60, card=CARD):
     return asks()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("n_runs", [2, 3, 6])
 def test_runs_on_one_cluster_share_the_slots_of_one_server(n_runs, monkeypatch):
     monkeypatch.setattr(place, "TURN_S", 0.05)

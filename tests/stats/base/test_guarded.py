@@ -202,6 +202,7 @@ def wins_and_losses(rng, clusters, wins, losses, runs=RUNS):
     return x
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("wins", "losses"), [(16, 0), (16, 1), (20, 4)])
 def test_many_wins_and_few_losses_are_found(wins, losses):
     """The plain t finds them always; with Student's quantile for the lead .98, .05 and .67 of 20 × 10."""

@@ -27,6 +27,7 @@ def test_one_class_or_no_row_is_undefined():
     assert math.isnan(auc([1, 1], [0.2, 0.3])) and math.isnan(auc([], []))
 
 
+@pytest.mark.slow
 @given(ROWS, st.integers(0, 100))
 def test_a_weight_counts_a_row_as_often_as_it_says(rows, seed):
     y, s = (np.array(part) for part in zip(*rows, strict=True))

@@ -21,6 +21,7 @@ def samples_of(item):
     return [[None if code == d.NULL else int(code) for code in variant if code != d.ABSENT] for variant in item]
 
 
+@pytest.mark.slow
 @given(CODES, POLICY)
 def test_every_item_of_an_array_has_its_naive_floor(codes, policy):
     between, within = d.between(codes, policy).rate, d.within(codes, policy)

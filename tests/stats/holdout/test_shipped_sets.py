@@ -43,6 +43,7 @@ def one_source():
     return items, units_of(items)
 
 
+@pytest.mark.slow
 def test_random_parts_of_one_shipped_set_are_seldom_told_apart(one_source):
     _, units = one_source
     near = nearest(units, units, 10, skip_self=True)[0]

@@ -344,6 +344,7 @@ def test_a_difference_that_holds_whatever_they_were_stays():
     assert estimate.value == condition(0, right=(78, 20)).inflation().value and estimate.method == "worst cases of cut answers"
 
 
+@pytest.mark.slow
 def test_equivalence_must_hold_whatever_they_were():
     same = condition(0, right=(700, 700), n=1000)
     assert same.test(0.05).equivalent and not condition(150, right=(700, 700), n=1000).test(0.05).equivalent

@@ -92,6 +92,7 @@ def test_planted_models_are_classified_as_they_were_made():
     assert decisions == {"memorized": FLAG, "clean": NO_EVIDENCE, "brittle": NO_EVIDENCE}
 
 
+@pytest.mark.slow
 def test_more_permutations_are_drawn_while_p_straddles_the_level():
     rng = generator(5)
     for _ in range(40):
@@ -218,7 +219,7 @@ def test_wrong_keys_that_rewriting_mends_make_no_gap():
     assert decision.mended == (0, 25) and decision.is_larger and not decision.without_mended.is_larger
     claim = gap_claim(decision)
     assert not claim.is_made and "mended 0 benchmark and 25 control items, as wrong keys do" in claim.text
-    assert "Without the items that rewriting mended" in claim.detail
+    assert "Without the control items that only the rewriting got right" in claim.detail
 
 
 def test_items_mended_alike_on_both_sides_change_nothing():

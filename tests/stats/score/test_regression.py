@@ -120,6 +120,7 @@ def test_a_scale_changes_no_verdict():
         assert large.high == pytest.approx(100 * small.high)
 
 
+@pytest.mark.slow
 def test_absent_scores_keep_both_verdicts_from_being_said():
     passes, fails = judge([task(300)], MARGIN), judge([task(300, 60)], MARGIN)
     assert Bounds(passes, passes, passes).outcome == PASS and Bounds(fails, fails, fails).outcome == FAIL
@@ -138,6 +139,7 @@ def leaning_clusters(draw, n_clusters, size=10):
     return TaskScores(old, old - fell + rose, clusters)
 
 
+@pytest.mark.slow
 def test_as_many_items_of_clusters_as_would_decide_decide_four_times_in_five():
     """By a normal law without the unseen cluster 223 items were said to do, which decide .66."""
     draw = np.random.default_rng(1)

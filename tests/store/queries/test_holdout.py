@@ -51,6 +51,7 @@ def test_items_of_a_role_come_back_as_they_were_and_those_set_aside_only_under_a
     assert all(item == loaded[item.item_id] and item.meta == loaded[item.item_id].meta for item in (*shown, *hidden))
 
 
+@pytest.mark.slow
 def test_one_answer_an_item_and_layout_its_first_sample_of_the_base_prompt(store):
     frame = holdout.accuracies(store, STUDY.study_id)
     assert not frame.duplicated(["model", "extractor", "layout", "item_id"]).any()

@@ -102,6 +102,7 @@ def test_categories_stand_as_their_texts_are_sorted(run):
         assert categories == sorted(set(categories)), name
 
 
+@pytest.mark.slow
 def test_texts_come_back_as_texts(run):
     store, study_id = run
     frame = as_texts(studies.readouts(store, study_id))
