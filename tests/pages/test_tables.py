@@ -4,6 +4,7 @@ import math
 import re
 
 import pandas as pd
+import pytest
 from streamlit.testing.v1 import AppTest
 
 from flipcore.reports.exports.data_tables import shown_records

@@ -1,5 +1,7 @@
 """Keys of questions: filled in by batch, they are those of all at once."""
 
+import pytest
+
 from flipcore.core.records import Item, Prompt, Variant
 from flipcore.store import questions, rows
 from flipcore.store.connection import Store
