@@ -15,6 +15,7 @@ from flipcore.charts.theme import (
     new_figure,
     on_scale,
     text_on,
+    translucent,
     whiskers,
 )
 from flipcore.core.records import IDENTITY
@@ -101,7 +102,8 @@ def markers(c: Colours) -> dict[str, dict]:
     return {
         ALONE: {"color": c.artifact},
         BOTH: {"color": c.genuine},
-        REFERENCE: {"color": c.genuine, "opacity": 0.45},
+        # Not `opacity`, which the legend does not draw.
+        REFERENCE: {"color": translucent(c.genuine, 0.45)},
     }
 
 

@@ -94,6 +94,12 @@ def _rgb(colour: str) -> list[int]:
     return [int(colour[i : i + 2], 16) for i in (1, 3, 5)]
 
 
+def translucent(colour: str, share: float) -> str:
+    """Return a hexadecimal colour of which so much covers what is behind."""
+    red, green, blue = _rgb(colour)
+    return f"rgba({red}, {green}, {blue}, {share:g})"
+
+
 def luminance(rgb: Sequence[float]) -> float:
     """Relative luminance of red, green and blue from 0 to 255 (WCAG 2.2)."""
     linear = []
