@@ -507,7 +507,7 @@ def _batches(storing: _Storing) -> Iterator[tuple[int, Batch]]:
     """Yield (rows seen so far, a batch) of records."""
     study, survey = storing.study, storing.survey
     leave, scored = _left_out(survey), {str(scorer["task"]) for scorer in study.scorers}
-    n_seen, batch = 0, Batch(study.study_id, leave)
+    n_seen, n_given, batch = 0, 0, Batch(study.study_id, leave)
     for log_row in _log_rows(survey, storing.elsewhere, storing.before, storing.refusals):
         n_seen += 1
         if log_row is not None:
@@ -515,8 +515,9 @@ def _batches(storing: _Storing) -> Iterator[tuple[int, Batch]]:
             storing.pairs.take(log_row)
         if n_seen % recorded.BATCH == 0 or batch.is_full:
             yield n_seen, batch
-            batch = Batch(study.study_id, leave)
-    yield n_seen, batch
+            n_given, batch = n_seen, Batch(study.study_id, leave)
+    if n_seen > n_given or not n_seen:
+        yield n_seen, batch
 
 
 def _take(
