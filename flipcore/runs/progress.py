@@ -50,6 +50,8 @@ class Progress:
         """A line on what is to come: calls a second, the time left, a server's trouble,
         failures."""
         words = f", {_rate_text(self.rate_per_s)}" if self.rate_per_s else ""
+        # Without it the rate and the time left contradict each other.
+        words += " asked, the others stored" if words and self.n_reused else ""
         words += "" if self.eta_s is None else f", about {self.eta_s:,.0f} s left"
         words += f", {self.n_failed:,} failed" if self.n_failed else ""
         if line := work_line(self.workers):

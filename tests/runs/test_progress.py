@@ -46,6 +46,8 @@ def test_the_time_left_counts_neither_the_start_nor_what_was_stored_and_follows_
     assert 0 < rate < 0.01  # nothing comes any more
     assert Progress(rate_per_s=rate).outlook == f", {60 * rate:.1f} a minute"
     assert Progress(rate_per_s=12.4, eta_s=900.0).outlook == ", 12 a second, about 900 s left"
+    stored = Progress(n_reused=2, rate_per_s=3.0, eta_s=99.0)
+    assert stored.outlook == ", 3 a second asked, the others stored, about 99 s left"
 
 
 def test_the_time_left_is_that_of_the_calls_that_still_need_asking():
