@@ -16,7 +16,7 @@ from flipcore.stats.base.estimate import number_text, p_text
 from flipcore.stats.base.guarded import CLUSTERS_LIKE_SEEN
 from flipcore.stats.choices.choice import Choice, Option
 from flipcore.stats.choices.curve import Curve, Effect, State
-from flipcore.text.counts import count_of
+from flipcore.text.counts import count_of, in_a_row
 
 SURVIVES = Assertion(
     "survives every choice",
@@ -115,8 +115,8 @@ def moves_claim(curve: Curve, decision: Decision, level: float = 0.95) -> Claim:
     movers = [effect for effect in curve.effects if effect.is_beyond_chance(level)]
     movers.sort(key=lambda effect: -abs(effect.change.value))
     n_options = len(curve.effects)
-    detail = f"Over {curve.n_coarse:,} units, the coarsest that a choice leaves out"
-    detail += f"; p corrected for {count_of(n_options, 'option')} (Holm)."
+    detail = f"Over {curve.n_coarse:,} independent units; p corrected for "
+    detail += f"{count_of(n_options, 'option')} (Holm)."
     numbers = {effect.name: effect.change for effect in curve.effects}
     if not movers:
         n_untold = sum(math.isnan(effect.p) for effect in curve.effects)
@@ -128,23 +128,29 @@ def moves_claim(curve: Curve, decision: Decision, level: float = 0.95) -> Claim:
         return Claim(MOVES, NOT_MOVED, sentence, detail=detail, numbers=numbers)
     named = [f"{_option_words(mover)} ({_change(mover)})" for mover in movers[:3]]
     more = f", and {len(movers) - 3} more" if len(movers) > 3 else ""
-    verb = "moves" if len(movers) == 1 else "move"
-    sentence = f"More than chance {verb} {decision.subject}: {'; '.join(named)}{more}."
-    sentence = f"{_depends(curve, decision, movers[0])}{sentence}"
+    these = "This moves" if len(movers) == 1 else "These move"
+    sentence = f"{these} {decision.subject} by more than chance: {'; '.join(named)}{more}."
+    sentence = f"{_depends(curve, decision, movers)}{sentence}"
     return Claim(MOVES, MOVED, sentence, asserted=True, detail=detail, numbers=numbers)
 
 
-def _depends(curve: Curve, decision: Decision, mover: Effect) -> str:
-    """Return "Whether it is 43 or 48% depends on what is done with unread answers." of a bar."""
+def _depends(curve: Curve, decision: Decision, movers: Sequence[Effect]) -> str:
+    """Return "Whether it is 43 or 48% is mostly a matter of unread answers." of a bar.
+
+    A choice that moves half as much as the first, or more, is named too.
+    """
     opened = curve.estimate[curve.is_open]
     low, high = (number_text(100 * float(x), 0) for x in (opened.min(), opened.max()))
     if not decision.is_bar or low == high:
         return ""
-    return f"Whether it is {low} or {high}% depends most on: {mover.choice.label.lower()}. "
+    largest = abs(movers[0].change.value)
+    large = [mover for mover in movers if abs(mover.change.value) >= largest / 2]
+    labels = dict.fromkeys(mover.choice.label.lower() for mover in large)
+    return f"Whether it is {low} or {high}% is mostly a matter of {in_a_row(list(labels))}. "
 
 
 def _option_words(effect: Effect) -> str:
-    return f"{effect.choice.label.lower()}, {effect.choice.options[effect.option].label}"
+    return f"{effect.choice.label.lower()}: {effect.choice.options[effect.option].label}"
 
 
 def _change(effect: Effect) -> str:

@@ -56,7 +56,7 @@ def test_a_lead_that_is_only_unread_answers_falls_where_they_are_left_out():
     assert claim.sentence.startswith("A is not safely ahead of B. It leads in 1 of 2 defensible ways of counting, in ")
     assert claim.sentence.endswith("It falls behind only where unread answers are left out.")
     moves = moves_claim(curve, Decision("A", "B"))
-    assert moves.is_made and "unread answers, left out" in moves.sentence
+    assert moves.is_made and "unread answers: left out" in moves.sentence
 
 
 def test_the_one_that_leads_is_named_whichever_was_asked_about_first():
