@@ -48,7 +48,7 @@ def no_fault(page) -> bool:
 def test_the_studies_page_says_what_was_found_and_that_it_is_simulated(page, address):
     page.goto(address)
     page.get_by_text("Browser study").first.wait_for()
-    page.get_by_text(re.compile(r"Accuracy|% right")).first.wait_for()
+    page.get_by_text(re.compile(r"% right|[Rr]ight on \d+%")).first.wait_for()
     page.get_by_text("Menu").first.wait_for()  # the last part of a card: what stands before it is drawn
     assert "SIMULATED" in text_of(page) and "Done" in text_of(page) and no_fault(page)
 
