@@ -26,7 +26,7 @@ from flipcore.datasets.recorded.hash_table import HashTable, hash_of
 from flipcore.datasets.recorded.kept_records import KeptRecords
 from flipcore.datasets.recorded.layouts import layouts_of
 from flipcore.datasets.recorded.log_answers import kind_of
-from flipcore.datasets.recorded.log_documents import Document, Documents, Placed
+from flipcore.datasets.recorded.log_documents import Document, Documents, DocumentIndex
 from flipcore.datasets.recorded.log_places import OWN_PROMPT
 from flipcore.datasets.recorded.log_records import (
     LogAbout,
@@ -411,7 +411,7 @@ class Survey:
         default_factory=list
     )  # what rows say against their log: (about, sentence)
     first: list[LogRecord] = field(default_factory=list)
-    placed: Placed = field(default_factory=Placed)
+    placed: DocumentIndex = field(default_factory=DocumentIndex)
     kept: KeptRecords = field(default_factory=KeptRecords)
     is_plain: bool = False  # a table whose records need not be made; `placed` tells its items
 
@@ -780,7 +780,7 @@ def survey(
 class _Counted:
     """Counts of the records that are no part of the survey, until all records were looked at."""
 
-    def __init__(self, corrections: Mapping[str, str], placed: Placed) -> None:
+    def __init__(self, corrections: Mapping[str, str], placed: DocumentIndex) -> None:
         self.votes: dict[str, Counter] = {}
         # task -> how many of its right answers are written in what
         self.forms: dict[str, Counter] = {}
@@ -876,7 +876,7 @@ def _look_at_plain(
         readouts = table.readouts(row)
         task = items.groups[common].task
         if record is not None:
-            document = Document(number, task, is_again=False, is_new=True)
+            document = Document(number, task, shares_hash=False, is_new=True)
             counted.items.note(record, document)
             if scores and scores.is_whole:
                 scores.note_question(record, document)
@@ -907,7 +907,7 @@ def _look_at_plain(
     for name, n in n_read.items():
         log_survey.n_rows[name] += n
         log_survey.models.setdefault(file.model_of(corrections, name), dict(items.sampling))
-    log_survey.placed.add_all(numbers, [items.groups[common].task for common in items.common])
+    log_survey.placed.set_all(numbers, [items.groups[common].task for common in items.common])
 
 
 class _Common(NamedTuple):
@@ -1118,7 +1118,7 @@ def _count_readouts(
 class _Items:
     """Items of all files as the import will join them, and what they have in common."""
 
-    def __init__(self, join: str, placed: Placed) -> None:
+    def __init__(self, join: str, placed: DocumentIndex) -> None:
         self.placed = placed
         self.documents, self._prompts, self._families = Documents(join), HashTable(1), HashTable(1)
         self.n_items: Counter[str] = Counter()
@@ -1145,7 +1145,7 @@ class _Items:
         )
         if not self._last or self._last[0] != content:
             document = self.documents.place(record, source, file_format)
-            self._last = (content, Document(document.number, document.task, document.is_again))
+            self._last = (content, Document(document.number, document.task, document.shares_hash))
             self.note(record, document)
         else:
             document = self._last[1]

@@ -12,7 +12,7 @@ from flipcore.core.contracts import Extractor
 from flipcore.core.errors import BadInput
 from flipcore.core.records import CallIds, Completion, Reading, Request, correctness
 from flipcore.datasets.recorded.hash_table import HashTable
-from flipcore.datasets.recorded.log_documents import Document, Placed
+from flipcore.datasets.recorded.log_documents import Document, DocumentIndex
 from flipcore.datasets.recorded.log_places import call_number, completion_hash
 from flipcore.datasets.recorded.log_records import LogReadout, LogRecord, Rejection
 from flipcore.datasets.recorded.log_rows import (
@@ -57,7 +57,7 @@ class _Output(NamedTuple):
     has_text: bool  # False where the table holds what was read of the output in place of its text
 
 
-class _OnlyItems(Placed):
+class _OnlyItems(DocumentIndex):
     """Documents of which each has a single record, as the first rows of items are."""
 
     def __init__(self) -> None:
@@ -65,7 +65,7 @@ class _OnlyItems(Placed):
         self.task = ""
 
     def at(self, place: int) -> Document:
-        return Document(place, self.task, is_again=False)
+        return Document(place, self.task, shares_hash=False)
 
     def is_alone(self, document: Document) -> bool:
         return True

@@ -11,7 +11,7 @@ import pytest
 from flipcore.__main__ import main
 from flipcore.datasets.recorded.columns import Recording
 from flipcore.datasets.recorded.formats import READERS
-from flipcore.datasets.recorded.log_documents import Documents, Placed
+from flipcore.datasets.recorded.log_documents import DocumentIndex, Documents
 from flipcore.datasets.recorded.log_records import LogReadout, LogRecord
 from flipcore.datasets.recorded.log_rows import Builder, Joining
 from flipcore.runs import log_import
@@ -42,7 +42,7 @@ def texts(store, study_id, extractor):
 
 
 def rows_of(records, axes=None):
-    documents, placed = Documents(), Placed()
+    documents, placed = Documents(), DocumentIndex()
     for record in records:
         placed.add(documents.place(record, 0))
     builder = Builder(Joining({"t": "text"}, axes=axes or {}), placed)

@@ -1,9 +1,9 @@
-"""The document that a record is about, over all files of an import: by its hash, by its id where
-the text agrees, else by its text.
+"""Which item each record of an import is about.
 
-Never by the name of a file or the order of its rows. The same id with another text is another item,
-and is said; so is a text that stands under other ids in another file. A million documents are
-remembered in some hundred bytes each.
+A document is an item as the records of one or several files hold it. Records are joined to one
+document by the item's hash, else by its id where the text agrees, else by its text; never by the
+name of a file or the order of its rows. The same id with another text is another document, which is
+said. A million documents are remembered in some hundred bytes each.
 """
 
 from array import array
@@ -18,29 +18,31 @@ from flipcore.datasets.recorded.log_answers import kind_of, target_of, unique_op
 from flipcore.datasets.recorded.log_places import OWN_PROMPT
 from flipcore.datasets.recorded.log_records import LogRecord
 
-BY_ID, BY_TEXT = JOINS = "id", "text"
-_MOST_ALIKE = 8  # documents of one text in one file that are told apart; further ones are joined by id or hash alone
+BY_ID, BY_TEXT = "id", "text"
+JOINS = (BY_ID, BY_TEXT)
+# Documents of one text in one file that are told apart. Further ones are joined by id or hash.
+_MOST_ALIKE = 8
 
 
 @dataclass(frozen=True, slots=True)
 class Document:
-    """`number` counts documents from 0, `task` is where it was first met. `is_again` tells that a document of the same hash
-    stands under another id in the same file."""
+    """`number` counts documents from 0, `task` is where it was first met. `shares_hash` tells that
+    another document has its hash, under another id of the same file."""
 
     number: int
     task: str
-    is_again: bool
+    shares_hash: bool
     is_new: bool = False
 
     def key(self, record: LogRecord) -> str:
-        """Its id within its task, from the record that is met first; a later one takes the item's stored id, whatever it is
-        called there."""
+        """Its id within its task, from the record that is met first. Later ones take that item's
+        stored id, whatever it is called there."""
         if not record.item_hash:
             return record.item
-        return record.item_hash[:12] + (f"-{record.item}" if self.is_again else "")
+        return record.item_hash[:12] + (f"-{record.item}" if self.shares_hash else "")
 
 
-class Placed:
+class DocumentIndex:
     """The document of each record of an import, by the record's place among all of them.
 
     Four bytes per record are what is left of `Documents` once every file was looked at, so that
@@ -48,30 +50,32 @@ class Placed:
     """
 
     def __init__(self) -> None:
-        self._numbers, self._tasks = array("I"), array("I")
+        # by record: twice the number of its document, plus one where that shares its hash
+        self._numbers = array("I")
+        self._tasks = array("I")  # by document
         self._is_repeated = bytearray()  # by document
         self._labels: list[str] = []
-        self._label_places: dict[str, int] = {}  # of tasks
+        self._label_numbers: dict[str, int] = {}  # of tasks
 
     def add(self, document: Document) -> None:
-        """Take in the next record's document."""
-        self._numbers.append(document.number << 1 | document.is_again)
+        """Append the next record's document."""
+        self._numbers.append(document.number << 1 | document.shares_hash)
         if not document.is_new:
             self._is_repeated[document.number] = True
             return
-        if document.task not in self._label_places:
-            self._label_places[document.task] = len(self._labels)
+        if document.task not in self._label_numbers:
+            self._label_numbers[document.task] = len(self._labels)
             self._labels.append(document.task)
-        self._tasks.append(self._label_places[document.task])
+        self._tasks.append(self._label_numbers[document.task])
         self._is_repeated.append(False)
 
-    def add_all(self, numbers: array, tasks: Sequence[str]) -> None:
-        """Take in the documents of all records, and the task of each document."""
+    def set_all(self, numbers: array, tasks: Sequence[str]) -> None:
+        """Set the documents of all records, and the task of each document."""
         n_records = Counter(numbers)
         for number, task in enumerate(tasks):
-            self._tasks.append(self._label_places.setdefault(task, len(self._label_places)))
+            self._tasks.append(self._label_numbers.setdefault(task, len(self._label_numbers)))
             self._is_repeated.append(n_records[number] > 1)
-        self._labels = list(self._label_places)
+        self._labels = list(self._label_numbers)
         self._numbers = array("I", (number << 1 for number in numbers))
 
     def numbers(self) -> Iterator[int]:
@@ -81,139 +85,172 @@ class Placed:
     def at(self, place: int) -> Document:
         """Return the document of the record at `place`, from 0."""
         number = self._numbers[place] >> 1
-        return Document(number, self._labels[self._tasks[number]], bool(self._numbers[place] & 1))
+        shares_hash = bool(self._numbers[place] & 1)
+        return Document(number, self._labels[self._tasks[number]], shares_hash)
 
     def is_alone(self, document: Document) -> bool:
         """Return whether one record of the import is about this document, and no other."""
         return not self._is_repeated[document.number]
 
 
+@dataclass(frozen=True, slots=True)
+class _Seen:
+    """Hashes of one record, 0 for what it lacks, and the number of its file."""
+
+    own_id: int
+    item: int
+    text: int
+    gold: int
+    source: int
+
+
 class Documents:
-    """`n_other_text` ids stood for another text than before, `first_other_text` is the first of them; `n_by_text` documents were
-    known again by their text alone. `join` is "" for all three ways, "id" to trust ids whatever the text, "text" to ignore them."""
+    """Finds the document of each record, and makes one where there is none.
+
+    `n_other_text` ids stood for another text than before, `first_other_text` is the first of them;
+    `n_by_text` documents were known again by their text alone. `join` is "" for all three ways, "id"
+    to trust ids whatever the text, "text" to ignore them.
+    """
 
     def __init__(self, join: str = "") -> None:
-        self.join, self.n_other_text, self.n_by_text, self.first_other_text = join, 0, 0, ""
-        self._hashes, self._names, self._texts = HashTable(1), HashTable(1), HashTable(1)
-        self._numbers: dict[str, int] = {}  # of tasks and models
+        self.join = join
+        self.n_other_text, self.n_by_text, self.first_other_text = 0, 0, ""
+        # Numbers of documents by the hash of an item, of a task and id, and of a text.
+        self._by_item, self._by_id, self._by_text = HashTable(1), HashTable(1), HashTable(1)
+        self._label_numbers: dict[str, int] = {}  # of tasks and models
         self._labels: list[str] = []
-        self._tasks, self._models, self._sources, self._homes = array("I"), array("I"), array("I"), array("I")
-        self._own, self._text, self._gold = array("Q"), array("Q"), array("Q")
+        # By document, as arrays: an object each would be a gigabyte of a large import. The first
+        # source of a document is its home.
+        self._tasks, self._models = array("I"), array("I")
+        self._sources, self._homes = array("I"), array("I")
+        self._id_hashes, self._text_hashes = array("Q"), array("Q")
+        self._gold_hashes = array("Q")
         self._formats: dict[int, str] = {}
 
     def place(self, record: LogRecord, source: int, file_format: str = "") -> Document:
         """The document of a record of the file number `source`."""
         self._formats[source] = file_format
         text, gold = (0, 0) if _is_version(record) else (text_hash(record), gold_hash(record))
-        own = hash_of(record.item)
-        by_hash = hash_of(record.item_hash) if record.item_hash and not self.join else 0
-        number = self._by_hash(record, by_hash, own, source) if by_hash else self._by_name(record, text, gold)
+        item = hash_of(record.item_hash) if record.item_hash and not self.join else 0
+        seen = _Seen(hash_of(record.item), item, text, gold, source)
+        number = self._same_item(record, seen) if item else self._same_id(record, seen)
         if number is None:
-            number = self._by_words(record, text, gold, source, by_hash, own)
+            number = self._same_text(record, seen)
         is_new = number is None
         if number is None:
-            number = self._add(record, own, text, gold, source, by_hash)
-        elif text and not self._text[number]:
-            self._text[number], self._gold[number] = text, gold
+            number = self._add(record, seen)
+        elif text and not self._text_hashes[number]:
+            self._text_hashes[number], self._gold_hashes[number] = text, gold
         self._sources[number] = source
-        first = self._hashes.get(by_hash) if by_hash else None
-        return Document(number, self._labels[self._tasks[number]], first is not None and first[0] != number, is_new)
+        first = self._by_item.get(item) if item else None
+        shares_hash = first is not None and first[0] != number
+        return Document(number, self._labels[self._tasks[number]], shares_hash, is_new)
 
-    def _by_hash(self, record: LogRecord, by_hash: int, own: int, source: int) -> int | None:
-        """The same hash is the same document, unless this file holds it under another id: then it holds it twice."""
-        first = self._hashes.get(by_hash)
-        if first is None or self._own[first[0]] == own:
-            return None if first is None else first[0]
+    def _same_item(self, record: LogRecord, seen: _Seen) -> int | None:
+        """The same hash is the same document, unless this file holds it under another id: then it
+        holds it twice."""
+        same_hash = self._by_item.get(seen.item)
+        if same_hash is None or self._id_hashes[same_hash[0]] == seen.own_id:
+            return None if same_hash is None else same_hash[0]
         name = hash_of(record.item_hash, record.item)
-        again = self._hashes.get(name)
-        if again is None and self._sources[first[0]] != source:
-            self._hashes.set(name, first[0])
-            return first[0]
-        return again[0] if again else None
+        same_hash_and_id = self._by_item.get(name)
+        if same_hash_and_id is None and self._sources[same_hash[0]] != seen.source:
+            self._by_item.set(name, same_hash[0])
+            return same_hash[0]
+        return same_hash_and_id[0] if same_hash_and_id else None
 
-    def _by_name(self, record: LogRecord, text: int, gold: int) -> int | None:
+    def _same_id(self, record: LogRecord, seen: _Seen) -> int | None:
+        """The same id of the same task is the same document where text and right answer agree."""
         if self.join == BY_TEXT:
             return None
-        first = self._names.get(hash_of(record.task, record.item))
-        if first is None:
+        same_id = self._by_id.get(hash_of(record.task, record.item))
+        if same_id is None:
             return None
-        number = first[0]
-        if not text or not self._text[number] or self.join == BY_ID:
+        number = same_id[0]
+        if not seen.text or not self._text_hashes[number] or self.join == BY_ID:
             return number
-        if self._text[number] == text and self._agrees(number, gold):
+        if self._text_hashes[number] == seen.text and self._agrees(number, seen.gold):
             return number
-        other = self._names.get(hash_of(record.task, record.item, str(text), str(gold)))
-        if other is None and self._text[number] != text:
+        name = hash_of(record.task, record.item, str(seen.text), str(seen.gold))
+        same_id_and_text = self._by_id.get(name)
+        if same_id_and_text is None and self._text_hashes[number] != seen.text:
             self.n_other_text += 1
             self.first_other_text = self.first_other_text or f"id {record.item} of {record.task}"
-        return other[0] if other else None
+        return same_id_and_text[0] if same_id_and_text else None
 
-    def _by_words(self, record: LogRecord, text: int, gold: int, source: int, by_hash: int, own: int) -> int | None:
-        """A document of another file with this text. Tasks of one run share no items: two of them may ask one question."""
-        if not text or self.join == BY_ID:
+    def _same_text(self, record: LogRecord, seen: _Seen) -> int | None:
+        """A document of another file with this text. Within one run two tasks may ask one question,
+        as two items."""
+        if not seen.text or self.join == BY_ID:
             return None
         fitting = []
         for place in range(_MOST_ALIKE):
-            entry = self._texts.get(hash_of(str(text), str(place)))
+            entry = self._by_text.get(hash_of(str(seen.text), str(place)))
             if entry is None:
                 break
             number = entry[0]
-            if (self._sources[number] != source or self.join) and self._agrees(number, gold):
+            is_elsewhere = bool(self._sources[number] != seen.source or self.join)
+            if is_elsewhere and self._agrees(number, seen.gold):
                 fitting.append(number)
-        same_task = [one for one in fitting if self._labels[self._tasks[one]] == record.task]
-        other_run = [one for one in fitting if self._is_other_run(one, record, source)]
-        for number in [*same_task, *other_run][:1]:
-            if self._sources[number] != source:
-                self._enter(record, number, text, gold, by_hash, own)
-                self.n_by_text += self._own[number] != own
-            return number
-        return None
+        same_task = [number for number in fitting if self._labels[self._tasks[number]] == record.task]
+        other_run = [number for number in fitting if self._is_other_run(number, record, seen.source)]
+        known = same_task or other_run
+        if not known:
+            return None
+        number = known[0]
+        if self._sources[number] != seen.source:
+            self._index(record, number, seen)
+            self.n_by_text += self._id_hashes[number] != seen.own_id
+        return number
 
     def _agrees(self, number: int, gold: int) -> bool:
         """Tell whether the right answers are the same, where both are known: a contradiction is
         shown, not hidden."""
-        return not gold or not self._gold[number] or self._gold[number] == gold
+        return not gold or not self._gold_hashes[number] or self._gold_hashes[number] == gold
 
     def _is_other_run(self, number: int, record: LogRecord, source: int) -> bool:
         home = self._homes[number]
         is_other_model = self._labels[self._models[number]] != record.model
         return bool(self.join) or is_other_model or self._formats.get(home) != self._formats[source]
 
-    def _add(self, record: LogRecord, own: int, text: int, gold: int, source: int, by_hash: int) -> int:
-        number = len(self._own)
-        for column, value in (
-            (self._tasks, self._number(record.task)),
-            (self._models, self._number(record.model)),
-            (self._sources, source),
-            (self._homes, source),
-            (self._own, own),
-            (self._text, text),
-            (self._gold, gold),
-        ):
-            column.append(value)
-        self._enter(record, number, text, gold, by_hash, own)
-        places = (hash_of(str(text), str(place)) for place in range(_MOST_ALIKE)) if text else ()
-        free = next((one for one in places if self._texts.get(one) is None), None)
-        if free is not None:
-            self._texts.set(free, number)
+    def _add(self, record: LogRecord, seen: _Seen) -> int:
+        number = len(self._id_hashes)
+        self._tasks.append(self._label_number(record.task))
+        self._models.append(self._label_number(record.model))
+        self._sources.append(seen.source)
+        self._homes.append(seen.source)
+        self._id_hashes.append(seen.own_id)
+        self._text_hashes.append(seen.text)
+        self._gold_hashes.append(seen.gold)
+        self._index(record, number, seen)
+        if seen.text:
+            for place in range(_MOST_ALIKE):
+                name = hash_of(str(seen.text), str(place))
+                if self._by_text.get(name) is None:
+                    self._by_text.set(name, number)
+                    break
         return number
 
-    def _enter(self, record: LogRecord, number: int, text: int, gold: int, by_hash: int, own: int) -> None:
-        """Under its hash, or under its id where it has none, so that its next row is known at once."""
-        table = self._hashes if by_hash else self._names
-        name = by_hash or hash_of(record.task, record.item)
+    def _index(self, record: LogRecord, number: int, seen: _Seen) -> None:
+        """Enter a document under its hash, or under its id where it has none, so that its next row
+        is known at once."""
+        table = self._by_item if seen.item else self._by_id
+        name = seen.item or hash_of(record.task, record.item)
         first = table.get(name)
         if first is None:
             table.set(name, number)
-        if first is not None or self._own[number] != own:
-            more = (record.item_hash, record.item) if by_hash else (record.task, record.item, str(text), str(gold))
-            table.set(hash_of(*more), number)
+        if first is not None or self._id_hashes[number] != seen.own_id:
+            if seen.item:
+                exact_name = hash_of(record.item_hash, record.item)
+            else:
+                exact_name = hash_of(record.task, record.item, str(seen.text), str(seen.gold))
+            table.set(exact_name, number)
 
-    def _number(self, label: str) -> int:
-        if label not in self._numbers:
-            self._numbers[label] = len(self._labels)
+    def _label_number(self, label: str) -> int:
+        if label not in self._label_numbers:
+            self._label_numbers[label] = len(self._labels)
             self._labels.append(label)
-        return self._numbers[label]
+        return self._label_numbers[label]
 
 
 def _is_version(record: LogRecord) -> bool:
@@ -223,24 +260,26 @@ def _is_version(record: LogRecord) -> bool:
 
 
 def folded(text: str) -> str:
-    """Without case and blanks that layouts add."""
+    """Return a text without case and without blanks that layouts add."""
     return " ".join(text.casefold().split())
 
 
 def text_hash(record: LogRecord) -> int:
-    """Of the question and the set of its options; 0 without a question."""
+    """Return the hash of the question and the set of its options; 0 without a question."""
     question = folded(record.question)
     return hash_of(question, *sorted(map(folded, record.options))) if question else 0
 
 
 def gold_hash(record: LogRecord) -> int:
-    """Of the right answers, an option by its text; 0 without any."""
+    """Return the hash of the right answers, an option by its text; 0 without any."""
     kind = kind_of(record)
     options = unique_options(record.options) if kind == "choice" else ()
     target = target_of(record, kind, options)
     if target is None:
         return 0
-    answers = [folded(options[int(one)]) for one in target.split("\n")] if options else target.split("\n")
+    answers = target.split("\n")
+    if options:
+        answers = [folded(options[int(place)]) for place in answers]
     return hash_of(*sorted(answers))
 
 
@@ -251,9 +290,11 @@ class ItemIds:
         self._packed, self._ends = bytearray(), array("Q")
 
     def as_first_met(self, number: int, item: Item) -> Item:
-        """The item under its stored id and with its options in the stored order; the first one of a document as it is.
+        """The item under its stored id and with its options in the stored order; the first one of a
+        document as it is.
 
-        Raises BadInput for other options than the first time."""
+        Raises BadInput for other options than the first time.
+        """
         while len(self._ends) < number:  # documents whose first rows were no item
             self._ends.append(len(self._packed))
         if len(self._ends) == number:
@@ -264,27 +305,35 @@ class ItemIds:
         return item if not packed or packed == _packed(item) else _as_stored(item, packed)
 
 
+# An item in bytes: the hash of its options, how many there are, the rank of each, and its id.
+_HASH_BYTES = 8
+
+
 def _packed(item: Item) -> bytes:
-    """The options' hash, how many there are, the rank of each, and the id."""
     own_ranks = [0] * len(item.options)
-    for rank, place in enumerate(_by_text(item.options)):
+    for rank, place in enumerate(_places_by_text(item.options)):
         own_ranks[place] = rank
     of_set = hash_of(*sorted(map(folded, item.options)))
-    return of_set.to_bytes(8, "little") + bytes([len(own_ranks), *own_ranks]) + item.item_id.encode("utf-8", "surrogatepass")
+    head = of_set.to_bytes(_HASH_BYTES, "little") + bytes([len(own_ranks), *own_ranks])
+    return head + item.item_id.encode("utf-8", "surrogatepass")
 
 
-def _by_text(options: Sequence[str]) -> list[int]:
+def _places_by_text(options: Sequence[str]) -> list[int]:
     return sorted(range(len(options)), key=lambda place: (folded(options[place]), options[place]))
 
 
 def _as_stored(item: Item, packed: bytes) -> Item:
-    n = packed[8]
-    item_id = packed[9 + n :].decode("utf-8", "surrogatepass")
-    if not n or not item.options:
-        return replace(item, item_id=item_id) if n == len(item.options) else item
-    if packed[:9] != _packed(item)[:9]:
+    n_options, ranks_end = packed[_HASH_BYTES], _HASH_BYTES + 1 + packed[_HASH_BYTES]
+    ranks = packed[_HASH_BYTES + 1 : ranks_end]
+    item_id = packed[ranks_end:].decode("utf-8", "surrogatepass")
+    if not n_options or not item.options:
+        return replace(item, item_id=item_id) if n_options == len(item.options) else item
+    if packed[: _HASH_BYTES + 1] != _packed(item)[: _HASH_BYTES + 1]:
         raise BadInput("shows other options in one version than in its first")
-    by_text = _by_text(item.options)
-    places = [by_text[rank] for rank in packed[9 : 9 + n]]  # of the stored item's options in this one
-    target = item.target and "\n".join(str(places.index(int(one))) for one in item.target.split("\n"))
-    return replace(item, item_id=item_id, options=tuple(item.options[place] for place in places), target=target)
+    by_text = _places_by_text(item.options)
+    places = [by_text[rank] for rank in ranks]  # of the stored item's options in this one
+    target = item.target
+    if target:
+        target = "\n".join(str(places.index(int(answer))) for answer in target.split("\n"))
+    options = tuple(item.options[place] for place in places)
+    return replace(item, item_id=item_id, options=options, target=target)

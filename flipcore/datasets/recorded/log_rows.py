@@ -12,7 +12,7 @@ from flipcore.core.records import BASE, OTHER_PROMPT, Call, Completion, Item, Pr
 from flipcore.datasets.reading.checks import checked
 from flipcore.datasets.recorded.hash_table import HashTable, hash_of
 from flipcore.datasets.recorded.log_answers import Mathematics, reading_of, target_of, unique_options
-from flipcore.datasets.recorded.log_documents import Document, ItemIds, Placed
+from flipcore.datasets.recorded.log_documents import Document, DocumentIndex, ItemIds
 from flipcore.datasets.recorded.log_places import OWN_PROMPT, OwnCalls, Place, Prompts
 from flipcore.datasets.recorded.log_records import LogReadout, LogRecord
 from flipcore.text.prompts import labels_of
@@ -81,7 +81,7 @@ class Builder:
     """Records of one import, in its order -> `LogRow`. The first prompt of an item is its base; `placed` tells their documents,
     `elsewhere` what calls of these files hold in other studies (`OwnCalls`)."""
 
-    def __init__(self, joining: Joining, placed: Placed, elsewhere: HashTable | None = None) -> None:
+    def __init__(self, joining: Joining, placed: DocumentIndex, elsewhere: HashTable | None = None) -> None:
         self.joining, self._placed, self._n_seen = joining, placed, 0
         self._items, self._prompts, self._calls = ItemIds(), Prompts(joining.axes), OwnCalls(elsewhere)
         self._bases = HashTable(1)  # prompts of items -> whether they are a base

@@ -9,7 +9,7 @@ from flipcore.core.errors import BadInput
 from flipcore.datasets.reading.log_files import Source
 from flipcore.datasets.recorded.columns import KEYS, Recording
 from flipcore.datasets.recorded.formats.tables import reader_of
-from flipcore.datasets.recorded.log_documents import Documents, Placed
+from flipcore.datasets.recorded.log_documents import DocumentIndex, Documents
 from flipcore.datasets.recorded.log_records import LogRecord
 from flipcore.datasets.recorded.log_rows import Builder, Joining
 from flipcore.runs.log_corrections import corrections_of
@@ -39,7 +39,7 @@ class Report:
 def recorded(path, recording: Recording) -> Report:
     source = Source(Path(path), Path(path).name)
     rows = list(reader_of(recording).records(source, ()))
-    documents, placed = Documents(), Placed()
+    documents, placed = Documents(), DocumentIndex()
     records, refusals = [], [(int(one.sentence.split()[1]), one.sentence) for one in rows if not isinstance(one, LogRecord)]
     for one in rows:
         if isinstance(one, LogRecord):
