@@ -43,7 +43,7 @@ P = re.compile(r"p ([=<>]) (\.\d+)")
 LEADER = re.compile(r"(?:^|: )(simulated-[\w-]+) (?:leads|scores higher than) (simulated-[\w-]+)")
 PLACE = re.compile(r"(?:(simulated-[\w-]+): )?(\w[\w ]+, [\w ]+): (?:mostly|undecided)")
 SCORE = re.compile(
-    r"(simulated-[\w-]+): (?:Accuracy )?([\d.]+)%(?: right; with other questions | \[)([\d.]+)(?:, | to )([\d.]+)(?:\]|%)"
+    r"(simulated-[\w-]+): (?:[Rr]ight on )?([\d.]+)%(?: right; with other questions | \[)([\d.]+)(?:, | to )([\d.]+)(?:\]|%)"
 )
 
 
