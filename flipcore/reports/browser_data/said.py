@@ -8,11 +8,12 @@ import base64
 import math
 import re
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
-from flipcore.stats.base.estimate import MISSING, Estimate, number_text, percent_text
+from flipcore.stats.base.estimate import MISSING, number_text, percent_text, without_interval
 
 _FIELD = re.compile(r"\{(\w+)(?:\|(\w+))?\}", re.ASCII)
 _FORMATS = {
@@ -221,5 +222,5 @@ def _interval_text(value: float, low: float, high: float, *, is_likely: bool) ->
     if math.isnan(value) or not (math.isfinite(low) and math.isfinite(high)):
         return MISSING if math.isnan(value) else percent_text(value)
     # Only its texts are asked for: the board's own estimate has method, n and seed.
-    estimate = Estimate(value, low, high, 0.95, method="shown", n=0, seed=None)
+    estimate = replace(without_interval(value, 0), low=low, high=high)
     return estimate.likely_percent() if is_likely else estimate.text_percent()
