@@ -227,7 +227,7 @@ def test_tasks_of_a_recording_are_pooled_into_no_gap_and_no_accuracy(tmp_path, m
     assert whole.score is None
     said = whole.as_dict()["models"]["m"]
     assert [(one["items"], one["n_benchmark"]) for one in said["memory"] if "gap" in one] == [("solving", 30), ("judging", 30)]
-    assert "solving, benchmark 100%" in said["headline"]
+    assert "100% [88, 100] of 30 solving benchmark items" in said["headline"]
     for words in (whole.text(), report(store, whole.study_id)):
         assert "olving, drop gap, names changed" in words and "udging, drop gap, names changed" in words
     store.close()
