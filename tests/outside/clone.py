@@ -169,6 +169,21 @@ def give_other_database(user: User) -> None:
     assert done.returncode == 0, done.stderr
 
 
+def give_two_models(user: User) -> None:
+    """Outputs of two models, imported under the name STUDY."""
+    rows = []
+    for number in range(60):
+        for model, one_in in (("A", 5), ("B", 2)):
+            for epoch in (0, 1):
+                is_wrong = (number + epoch) % one_in == 0
+                output = f"The answer is {2 * number + is_wrong}." if (number + epoch) % 17 else "I do not know."
+                row = {"id": number, "model": model, "epoch": epoch, "category": ("north", "south", "east")[number % 3]}
+                rows.append(row | {"question": f"What is {number} + {number}?", "output": output, "target": 2 * number})
+    write_csv(user.folder / "outputs.csv", rows)
+    done = user.run("bash", "-c", ".venv/bin/python -m flipcore import outputs.csv --name STUDY", seconds=300)
+    assert done.code == 0, done
+
+
 def give_clone_below(user: User) -> None:
     """A clone of Flipscope in the folder of the same name, as a CI job of another repository has it."""
     copy_tree(user.folder / "flipscope")
@@ -176,5 +191,6 @@ def give_clone_below(user: User) -> None:
 
 GIVEN: dict[str, tuple[Callable[[User], None], ...]] = {
     "docs/command-line.md": (give_log, give_study, give_other_database, give_clone_below),
+    "docs/tutorial-choices.md": (give_two_models,),
     "docs/tutorial-log.md": (give_log, give_clone_below),
 }

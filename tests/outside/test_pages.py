@@ -33,6 +33,7 @@ NOT_RUN = {
     "served/bin/": "needs the environment above; tests/models/test_third_party_server.py asks it where it is installed",
     ".venv/bin/pip install -r requirements-tools.txt": "fetches other tools; tests/lab/test_outside_tools.py calls them where they are",
     ".venv/bin/python -m tests.lab.outside_tools": "ten minutes; tests/lab/test_outside_tools.py tries each of its parts",
+    ".venv/bin/python -m flipcore choices STUDY --flips": "an import has no axis of its own; tests/stats/choices/test_flips.py",
     ".venv/bin/python -m flipcore stats --json Demo": ASKED_WHOLE,
     ".venv/bin/python -m flipcore stats --json Which": ASKED_WHOLE,
     '.venv/bin/python -m flipcore stats --json "Is the holdout"': ASKED_WHOLE,
