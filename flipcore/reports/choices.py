@@ -284,6 +284,11 @@ def flips_material(
     """Return what can be chosen about flips by an axis, or by "all"; errors as those of
     `flips_choices_report`."""
     by_model = {name: flip_pairings(study, name) for name in study.models}
+    if not any(by_model.values()):
+        raise BadInput(
+            "No flips can be compared here: that takes questions asked in several ways, and two "
+            "extractors that read the answers."
+        )
     model = _only("model", model, [name for name, pairings in by_model.items() if pairings])
     pairings = by_model[model]
     axes = list(pairings) if axis == "all" else [axis]

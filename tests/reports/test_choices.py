@@ -13,7 +13,7 @@ from flipcore.api import study_in_memory
 from flipcore.claims.choices import AFTER, BEFORE, moves_claim, survives_claim
 from flipcore.claims.decisions import Decision
 from flipcore.core.errors import BadInput
-from flipcore.reports.choices import SCORES_ALONE, STORED, choices_report, stored_choices
+from flipcore.reports.choices import SCORES_ALONE, STORED, choices_report, flips_choices_report, stored_choices
 from flipcore.reports.exports.document import report
 from flipcore.stats.choices.choice import Choice, ChoiceClass, Option
 from flipcore.stats.choices.counting import count
@@ -210,3 +210,8 @@ def test_choices_that_a_lock_stored_were_chosen_before(study, monkeypatch):
     assert AFTER in fewer.claims[0].detail
     monkeypatch.setattr("flipcore.reports.choices.locks", lambda *_: [{"settings": {}}])
     assert AFTER in choices_report(study.whole, "A", "B").claims[0].detail
+
+
+def test_a_study_without_changes_says_what_flips_take(study):
+    with pytest.raises(BadInput, match="No flips can be compared here: that takes questions asked in several ways"):
+        flips_choices_report(study.whole, "option_order")
