@@ -16,7 +16,7 @@ from flipcore.stats.base.estimate import number_text, p_text
 from flipcore.stats.base.guarded import CLUSTERS_LIKE_SEEN
 from flipcore.stats.choices.choice import Choice, Option
 from flipcore.stats.choices.curve import Curve, Effect, State
-from flipcore.text.counts import count_of, in_a_row
+from flipcore.text.counts import count_of, in_a_row, with_capital
 
 SURVIVES = Assertion(
     "survives every choice",
@@ -206,7 +206,7 @@ def _where_it_turns(curve: Curve, decision: Decision) -> str:
         return ""
     start = decision.turn(above=bool(gaps[0] < 0))
     if gaps[turn.specifications[0]] == 0:
-        start = f"{decision.level[:1].upper()}{decision.level[1:]}"
+        start = with_capital(decision.level)
     common = _shared_changes(curve, turn.all_turned)
     place = "only where"
     if not common:

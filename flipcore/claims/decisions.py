@@ -16,6 +16,11 @@ def _range(low: float, high: float, digits: int) -> str:
     return ends[0] if ends[0] == ends[1] else " to ".join(ends)
 
 
+def _without_capital(text: str) -> str:
+    # `str.lower` would write names small.
+    return f"{text[:1].lower()}{text[1:]}"
+
+
 @dataclass(frozen=True)
 class Decision:
     """`first` scores higher than `second` by the margin, or, without a second, above the bar.
@@ -140,8 +145,7 @@ class Loss(Decision):
 
     @property
     def clause(self) -> str:
-        holds = self.holds()
-        return f"{holds[:1].lower()}{holds[1:]}"
+        return _without_capital(self.holds())
 
     def survives(self, ways: str, low: float, high: float, *, below: bool) -> str:
         start = f"{self.holds(above=not below)}, whichever of {ways} is chosen"
@@ -191,8 +195,7 @@ class Flips(Decision):
 
     @property
     def clause(self) -> str:
-        holds = self.holds()
-        return f"{holds[:1].lower()}{holds[1:]}"
+        return _without_capital(self.holds())
 
     def survives(self, ways: str, low: float, high: float, *, below: bool) -> str:
         ends = (-high, -low) if below else (low, high)

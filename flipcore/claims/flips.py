@@ -29,7 +29,7 @@ from flipcore.stats.flips.decomposition import PARTS, THREE, Decomposition, stat
 from flipcore.stats.flips.pooled import ALL_AXES
 from flipcore.stats.flips.predictor import FlipPrediction
 from flipcore.stats.flips.unread import RATES
-from flipcore.text.counts import count_of
+from flipcore.text.counts import count_of, with_capital
 
 WORLDS = (
     "only the compared extractor misreads",
@@ -119,7 +119,7 @@ _LEADS = {OF_REFERENCE: "A_minus", GENUINE: "both"}
 def place(cell: Decomposition) -> str:
     """Return "Option order, first token"."""
     axis = cell.axis.replace("_", " ")
-    return f"{axis[:1].upper()}{axis[1:]}, {title_of(cell.extractor).lower()}"
+    return f"{with_capital(axis)}, {title_of(cell.extractor).lower()}"
 
 
 @dataclass(frozen=True)

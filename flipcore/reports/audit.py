@@ -428,8 +428,9 @@ def verdict(c: WholeStudy, audit: Audit, above: float | None = None) -> Verdict:
     """The scores of a study as `stats` says them, and the audit's findings. With `above`, a share,
     every choice is asked about that bar. Raises BadInput for a bar where nothing has a score."""
     score_lines = tuple(_score_line(c, model) for model in c.models)
-    report = leaders_report(c)
-    if above is not None:
+    if above is None:
+        report = leaders_report(c)
+    else:
         report = choices_report(c, leading_models(c)[0], margin=above)
     return Verdict(score_lines, audit, report.claims[0] if report else None)
 

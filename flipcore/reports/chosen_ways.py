@@ -16,6 +16,7 @@ from flipcore.stats.choices.choice import Choice
 from flipcore.stats.choices.flips import FlipMaterial
 from flipcore.stats.choices.readouts import AnswerMaterial
 from flipcore.stats.ranking.ways import Way
+from flipcore.text.counts import with_capital
 
 Counted = AnswerMaterial | FlipMaterial
 Toggles = tuple[tuple[str, str], ...]
@@ -128,7 +129,7 @@ def option_rows(report: ChoicesReport) -> list[dict[str, Any]]:
             row["moves it by"] = effect.change.text_points() if effect else "as declared"
             row["p (Holm)"] = p_text(effect.adjusted_p) if effect else ""
             reason = option.closed or option.reason
-            row["why it is open"] = f"{choice.reason} {reason[:1].upper()}{reason[1:]}."
+            row["why it is open"] = f"{choice.reason} {with_capital(reason)}."
             rows.append(row)
     return rows
 

@@ -24,7 +24,7 @@ from flipcore.stats.flips.coded_answers import coded_answers
 from flipcore.stats.flips.decomposition import Decomposition, decompositions, default_reference
 from flipcore.stats.flips.pooled import across_axes
 from flipcore.stats.holdout.difficulty import conditions
-from flipcore.text.counts import count_of
+from flipcore.text.counts import count_of, with_capital
 from flipcore.text.templates import repeated_templates, wordings
 
 FIELD = FIRST_TOKEN
@@ -112,7 +112,7 @@ def headline(
                 unread[name] = reason
                 accuracies[name] = missing(note=f"Not claimed: {reason}")
         words = _accuracy_words(sets, accuracies)
-        words = f"{prefix}{words}." if prefix else f"{words[:1].upper()}{words[1:]}."
+        words = f"{prefix}{words}." if prefix else f"{with_capital(words)}."
         has_interval = any(accuracy.has_interval for accuracy in accuracies.values())
         accuracy_claim = description(words, detail=OTHER_QUESTIONS if has_interval else "")
         if sets.keys() == unread.keys():

@@ -26,7 +26,7 @@ from flipcore.stats.score.reducers import MEAN, is_known, item_scores
 from flipcore.store.connection import Store
 from flipcore.store.queries import scores as queries
 from flipcore.store.queries.audit import reported
-from flipcore.text.counts import count_of
+from flipcore.text.counts import count_of, with_capital
 
 MOST_PASSES = 8
 # The share of items, and of an item's pairs of runs.
@@ -300,7 +300,7 @@ def score_claim(scores: Sequence[TaskScore], model: str, prefix: str = "") -> Cl
         label = f"{', '.join(labels)}: " if labels else ""
         words = f"{score.verb} {score.words()}."
         if not label and not prefix:
-            words = f"{words[:1].upper()}{words[1:]}"
+            words = with_capital(words)
         sentences.append(f"{label}{words}")
         if score.absent:
             sentences.append(absence_words(score.absent))

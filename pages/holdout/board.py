@@ -9,7 +9,7 @@ from flipcore.claims.next_steps import next_step
 from flipcore.reports.browser_data.board import Board
 from flipcore.reports.browser_data.margins import board, waiting_board
 from flipcore.reports.holdout import START, prediction_key, set_facts
-from flipcore.reports.holdout_sets import Sets
+from flipcore.reports.holdout_sets import PAGE, Sets
 from flipcore.stats.holdout.planning import StartingMargin, starting_margin
 from flipcore.stats.holdout.verdict import simultaneous
 from flipcore.store.queries import holdout, locks
@@ -97,10 +97,9 @@ def offer_lock(sets: Sets, settings: dict) -> None:
     item_ids = None
     if not sets.is_of_study:
         item_ids = sorted(holdout.entries_aside(session.store(), sets.record_id))
-    modes.offer_button(sets.record_id, "holdout", fixed, "lock-holdout", item_ids, sets.study_ids)
+    modes.offer_button(sets.record_id, PAGE, fixed, "lock-holdout", item_ids, sets.study_ids)
 
 
-PAGE = "holdout"
 # Sets and settings that had a verdict in this session, also where a test could not be run.
 VERDICTS = "holdout-verdicts"
 

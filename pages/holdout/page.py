@@ -6,7 +6,7 @@ from pathlib import Path
 import streamlit as st
 
 from flipcore.reports.holdout import FEWEST, START, too_few
-from flipcore.reports.holdout_sets import Sets
+from flipcore.reports.holdout_sets import PAGE, Sets
 from flipcore.reports.worked_examples import holdout_example
 from flipcore.vectors import classifiers, embeddings
 from pages.common import modes, record, repeats, screen, session
@@ -27,7 +27,6 @@ from pages.holdout import map as entry_map
 from pages.holdout.chosen import choose_share_aside
 from pages.holdout.likeness import layouts
 
-PAGE = "holdout"
 PARTS = ["Map", "Look inside", "Tests", "Survey", "Inflation", "Versions", "Guide"]
 STEPS = (Path(__file__).parent / "guide.md").read_text(encoding="utf-8").split("\n## ")[1:]
 

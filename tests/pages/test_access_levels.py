@@ -109,7 +109,7 @@ def test_a_viewer_reads_and_a_write_is_a_sentence(visit, cookies):
 def test_a_viewer_forges_no_judgement_by_message_link_or_upload(visit, cookies):
     """Each is whole and would count from somebody who may judge; here nothing is written."""
     store = cookies["store"]
-    pair = next(one for one in made_pairs(4) if one["pair_id"].endswith("003"))
+    pair = next(pair for pair in made_pairs(4) if pair["pair_id"].endswith("003"))
     row = verdict_row(pair, "Bea Beispiel", SAME)
     message = {"kind": "verdict", "id": "forged-message", "pair_id": pair["pair_id"], "said": SAME, "note": ""}
     forged = {

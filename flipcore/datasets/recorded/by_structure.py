@@ -174,11 +174,10 @@ def _of_sets(
 
 def _with_models(recording: Recording, reading: TableReading, rows: Sequence[Mapping[str, Any]]) -> Recording:
     models = _models(reading, (recording.tasks, recording.axes))
-    return (
-        replace(recording, models=models, model=str(value_at(rows[0], models.partition(",")[0]) or NO_MODEL_NAME))
-        if models
-        else recording
-    )
+    if not models:
+        return recording
+    first_model = value_at(rows[0], models.partition(",")[0])
+    return replace(recording, models=models, model=str(first_model or NO_MODEL_NAME))
 
 
 def _with_graders(recording: Recording, reading: TableReading, variants: Sequence[Mapping[str, Any]]) -> Recording:

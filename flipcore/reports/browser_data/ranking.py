@@ -13,6 +13,7 @@ from flipcore.reports.ranking import RankingReport, accuracy, by_rank
 from flipcore.stats.base.estimate import level_text, percent_text
 from flipcore.stats.ranking.order import rank_limits
 from flipcore.stats.ranking.ways import Way
+from flipcore.text.counts import with_capital
 
 MOST_PAIRS = 6  # with a sentence each above the table; all pairs stand in the table under it
 MOST_NAMED = 3  # rows that a tick names
@@ -82,7 +83,7 @@ def _row(contest: Contest, i: int, models: Sequence[int], ranks: np.ndarray) -> 
         pictures.append(picture)
     styles = {"own": i == contest.own_way, "withheld": not is_claimed}
     return Row(
-        title[:1].upper() + title[1:],
+        with_capital(title),
         id=way_id(way),
         hint=f"{int(contest.order.n[i]):,} items.",
         pictures=pictures,
