@@ -459,9 +459,12 @@ def _all_stored(storing: _Storing) -> bool:
     survey, store, study_id = storing.survey, storing.store, storing.study.study_id
     has_own_order = survey.is_plain and survey.plain_table().has_own_order
     waiting: Future | None = None
-    n_seen = storing.before
+    n_seen, n_said = storing.before, -1
     try:
         for n_seen, batch in _plain_batches(storing) if survey.is_plain else _batches(storing):
+            if n_seen == n_said:
+                continue  # nothing came after the last full batch
+            n_said = n_seen
             if n_seen > storing.before:
                 columns = batch.columns()
                 storing.sums.add(columns, n_calls=batch.n_calls, n_sources=batch.n_sources)
@@ -507,7 +510,7 @@ def _batches(storing: _Storing) -> Iterator[tuple[int, Batch]]:
     """Yield (rows seen so far, a batch) of records."""
     study, survey = storing.study, storing.survey
     leave, scored = _left_out(survey), {str(scorer["task"]) for scorer in study.scorers}
-    n_seen, n_given, batch = 0, 0, Batch(study.study_id, leave)
+    n_seen, batch = 0, Batch(study.study_id, leave)
     for log_row in _log_rows(survey, storing.elsewhere, storing.before, storing.refusals):
         n_seen += 1
         if log_row is not None:
@@ -515,9 +518,8 @@ def _batches(storing: _Storing) -> Iterator[tuple[int, Batch]]:
             storing.pairs.take(log_row)
         if n_seen % recorded.BATCH == 0 or batch.is_full:
             yield n_seen, batch
-            n_given, batch = n_seen, Batch(study.study_id, leave)
-    if n_seen > n_given or not n_seen:
-        yield n_seen, batch
+            batch = Batch(study.study_id, leave)
+    yield n_seen, batch
 
 
 def _take(
