@@ -7,6 +7,7 @@ import math
 from dataclasses import dataclass
 
 from flipcore.stats.base.estimate import number_text, percent_text
+from flipcore.text.counts import with_capital
 
 EVERY_OTHER, ANOTHER = "every other model", "another model"
 
@@ -86,7 +87,10 @@ class Decision:
             return f"{self.holds(above=False)} in any of {ways}"
         ends = (-high, -low) if below else (low, high)
         rivals = f" {EVERY_OTHER}" if self.second == EVERY_OTHER and not below else ""
-        return f"{self.sides[below]} leads{rivals} in all {ways}, {self.numbers(*ends)}"
+        leader = self.sides[below]
+        # A model's name stays as it is written.
+        leader = with_capital(leader) if leader == ANOTHER else leader
+        return f"{leader} leads{rivals} in all {ways}, {self.numbers(*ends)}"
 
     @property
     def doubt(self) -> str:

@@ -11,7 +11,7 @@ import pytest
 from flipcore import __main__ as command
 from flipcore.api import study_in_memory
 from flipcore.claims.choices import AFTER, BEFORE, moves_claim, survives_claim
-from flipcore.claims.decisions import Decision
+from flipcore.claims.decisions import EVERY_OTHER, Decision
 from flipcore.core.errors import BadInput
 from flipcore.reports.choices import SCORES_ALONE, STORED, choices_report, flips_choices_report, stored_choices
 from flipcore.reports.exports.document import report
@@ -215,3 +215,9 @@ def test_choices_that_a_lock_stored_were_chosen_before(study, monkeypatch):
 def test_a_study_without_changes_says_what_flips_take(study):
     with pytest.raises(BadInput, match="No flips can be compared here: that takes questions asked in several ways"):
         flips_choices_report(study.whole, "option_order")
+
+
+def test_another_model_begins_a_sentence_with_a_capital():
+    decision = Decision("A", EVERY_OTHER)
+    assert decision.in_all("4 ways", -0.08, -0.06, below=True) == "Another model leads in all 4 ways, by 6.0 to 8.0 points"
+    assert Decision("a", "b").in_all("4 ways", -0.08, -0.06, below=True).startswith("b leads in all")
