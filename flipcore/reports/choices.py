@@ -12,6 +12,7 @@ from flipcore.claims.claim import Claim, description
 from flipcore.claims.decisions import EVERY_OTHER, Decision, Flips, Loss
 from flipcore.core.errors import BadInput
 from flipcore.core.records import BASE, IDENTITY
+from flipcore.core.wordings import COMBINED
 from flipcore.extractors import EXTRACTORS, title_of
 from flipcore.reports.answer import LEVEL, Answer, Question
 from flipcore.reports.ranking import roles_of
@@ -255,8 +256,13 @@ def flips_choices_report(
 
 def flips_decision(material: FlipMaterial, margin: float = 0.0) -> Flips:
     """Return the decision on flips in the words of a screen."""
-    change = " and ".join(axis.replace("_", " ") for axis in material.axes)
+    change = " and ".join(change_words(axis) for axis in material.axes)
     return Flips(change, title_of(material.extractor).lower(), margin)
+
+
+def change_words(axis: str) -> str:
+    """Return an axis as the change that it makes: "option order"."""
+    return "several changes at once" if axis == COMBINED else axis.replace("_", " ")
 
 
 def flip_pairings(study: WholeStudy, model: str) -> dict[str, list[str]]:

@@ -15,6 +15,7 @@ from flipcore.reports.choices import (
     SCORES_ALONE,
     STORED,
     ChoicesReport,
+    change_words,
     choices_material,
     counted,
     flip_pairings,
@@ -121,7 +122,7 @@ def show_flips(study_id: str, line: DeltaGenerator) -> None:
     with shown_problem():
         pairings = {}
         for model, axis, extractor in _pairings(study_id):
-            change = "all changes" if axis == ALL_AXES else axis.replace("_", " ")
+            change = "all changes" if axis == ALL_AXES else change_words(axis)
             name = f"{change}, {title_of(extractor).lower()}, {model}"
             pairings[name] = (model, axis, extractor)
         if not pairings:

@@ -107,7 +107,8 @@ def count(material: Material, choices: Sequence[Choice] | None = None) -> Curve:
         closed=tuple(closed),
         tests=Tests(tests, order),
         coarse_tests=Tests(coarse_tests, order),
-        n_coarse=int(coarse.max(initial=-1)) + 1,
+        # An item without a value in any way is no unit of theirs.
+        n_coarse=len(np.unique(coarse[states.counted.any(axis=1)])),
         effects=_tested(places, changes, per_unit, sizes),
         bounds=material.bounds,
         note=note,

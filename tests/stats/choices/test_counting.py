@@ -1,5 +1,7 @@
 """All specifications at once are what they are one by one."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -66,3 +68,10 @@ def test_categories_of_one_size_weigh_alike_already(items, expected):
     """They were said to be of unequal size."""
     facts = ItemFacts({str(place): category for place, category in enumerate(items)})
     assert [choice.name for choice in item_choices(list(facts.categories), facts)] == expected
+
+
+def test_items_without_a_value_are_no_units():
+    """The page said "60 questions" and "over 80 independent units" of one decision."""
+    _, stuff = material(np.random.default_rng(3), np.arange(150))
+    gaps = {name: np.where(np.arange(150) < 40, np.nan, values) for name, values in stuff.states.items()}
+    assert count(stuff).n_coarse == 150 and count(replace(stuff, states=gaps)).n_coarse == 110
