@@ -17,7 +17,7 @@ import pandas as pd
 from flipcore.core.errors import BadInput
 from flipcore.reports.answer import Answer
 from flipcore.reports.audit import Verdict, audit, verdict
-from flipcore.reports.choices import choices_report, leading_models
+from flipcore.reports.choices import choices_report, flips_choices_report, leading_models
 from flipcore.reports.whole_study import WholeStudy, imported, study_of, whole_study
 from flipcore.stats.flips.surface import surface
 from flipcore.store.connection import Store
@@ -114,14 +114,31 @@ class StudyView:
     ) -> Answer:
         """Count a decision in every defensible way: `first` scores higher than `second` by `margin`, or `first` scores `above`.
 
-        Margin and bar are shares: 0.01 is one point. `without` and `also` are those of the command line. Raises BadInput for
-        names that are not here.
+        `second` may be "every other model". Margin and bar are shares: 0.01 is one point. `without` and `also` are those of
+        the command line. Raises BadInput for names that are not here.
         """
         models = [name for name in (first, second) if name] or leading_models(self.whole)[: 1 if above is not None else 2]
         if above is None and len(models) < 2:
             raise BadInput("One model has scores here: give the bar, as in above=0.45.")
         bar = margin if above is None else above
         return choices_report(self.whole, *models, margin=bar, without=without, also=also)
+
+    def flip_choices(
+        self,
+        axis: str = "all",
+        *,
+        extractor: str = "",
+        model: str = "",
+        margin: float = 0.0,
+        without: Sequence[str] = (),
+        also: Sequence[str] = (),
+    ) -> Answer:
+        """Count in every defensible way whether flips by `axis` are mostly the extractor's and not the model's.
+
+        `axis` may be "all". `margin` is a share of pairs. Raises BadInput for names that are not here, and where several
+        extractors or models could be meant.
+        """
+        return flips_choices_report(self.whole, axis, extractor, model, margin=margin, without=without, also=also)
 
     def _model(self, name: str) -> str:
         """Return the named model, or the first. BadInput lists those of the study."""

@@ -9,6 +9,7 @@ import pandas as pd
 import pytest
 
 import flipcore
+from flipcore.__main__ import main
 from flipcore.charts.theme import DARK, LIGHT
 from flipcore.core.errors import BadInput
 from flipcore.core.study import ItemSource, ModelUse, Part, Study
@@ -208,3 +209,17 @@ def test_models_are_ranked_as_the_command_line_ranks_them(tmp_path):
         result = view.ranking()
         assert [one.text for one in result.claims if one.text not in view.text()] == []
         assert list(result.frame["quantity"]) == ["difference"] and result.frame["n"].iloc[0] == 12
+
+
+@pytest.mark.slow
+def test_flips_are_counted_in_every_way_as_by_the_command(path, study, monkeypatch, capsys):
+    answer = study.flip_choices("option_order")
+    said = (
+        "Flips by option order: more pairs flip under first token alone than under both extractors in the only way of counting"
+    )
+    assert answer.claims[0].text.startswith(said) and "; not by more than chance." in answer.text()
+    with pytest.raises(BadInput, match="No flips by 'typo' can be compared here"):
+        study.flip_choices("typo")
+    monkeypatch.setenv("FLIPSCOPE_DB", str(path))
+    assert main(["choices", STUDY.study_id, "--flips", "option_order"]) == 0
+    assert answer.lines() == capsys.readouterr().out.splitlines()

@@ -96,7 +96,10 @@ def survives_claim(
     # From here on the ways are counted and nothing is asserted.
     n_side = shares.n_behind if below else shares.n_ahead
     if n_side == shares.n_open:
-        sentence = _direction(curve, decision, ways, low, high, level, below=below)
+        # Ways that count the same are one, and still several to choose from.
+        n_open = shares.n_open if shares.n_open > 1 else int(curve.is_open.sum())
+        all_ways = f"all {n_open:,} ways of counting" if n_open > 1 else "the only way of counting"
+        sentence = _direction(curve, decision, all_ways, low, high, level, below=below)
         return Claim(SURVIVES, DIRECTION, sentence, detail=detail, numbers=numbers)
     if not (shares.n_shown or shares.n_against) and _all_hold(curve, level, margin):
         sentence = (
@@ -160,7 +163,7 @@ def _change(effect: Effect) -> str:
 def _direction(
     curve: Curve,
     decision: Decision,
-    ways: str,
+    all_ways: str,
     low: float,
     high: float,
     level: float,
@@ -169,12 +172,13 @@ def _direction(
 ) -> str:
     states = curve.states(level, decision.margin)
     shown = [place for place in curve.ways.first if states[place] in (State.SHOWN, State.AGAINST)]
-    start = decision.in_all(ways, low, high, below=below)
+    start = decision.in_all(all_ways, low, high, below=below)
     if len(shown) == len(curve.ways.first) - int((~curve.is_open[curve.ways.first]).sum()):
         units = count_of(curve.n_coarse, "unit")
         return f"{start}; all show it, but not over the {units} that a choice leaves out whole."
     if not shown:
-        return f"{start}; none by more than chance."
+        none = "none" if len(curve.is_open) > 1 else "not"
+        return f"{start}; {none} by more than chance."
     verb = "shows" if len(shown) == 1 else "show"
     return f"{start}; {len(shown)} {verb} it{_common(curve, shown)}."
 

@@ -79,18 +79,21 @@ class Decision:
             return f"{chosen}."
         return f"{chosen}: {self.numbers(*((-high, -low) if below else (low, high)))}."
 
-    def in_all(self, ways: str, low: float, high: float, *, below: bool) -> str:
-        """Return the direction that all ways have, without its end."""
+    def in_all(self, all_ways: str, low: float, high: float, *, below: bool) -> str:
+        """Return the direction that all ways have, without its end.
+
+        `all_ways` is "all 4 ways of counting", or "the only way of counting".
+        """
         if self.is_bar:
-            return f"{self.holds(above=not below)} in all {ways}, {self.numbers(low, high)}"
+            return f"{self.holds(above=not below)} in {all_ways}, {self.numbers(low, high)}"
         if below and self.margin:
-            return f"{self.holds(above=False)} in any of {ways}"
+            return f"{self.holds(above=False)} in {all_ways.replace('all ', 'any of ', 1)}"
         ends = (-high, -low) if below else (low, high)
         rivals = f" {EVERY_OTHER}" if self.second == EVERY_OTHER and not below else ""
         leader = self.sides[below]
         # A model's name stays as it is written.
         leader = with_capital(leader) if leader == ANOTHER else leader
-        return f"{leader} leads{rivals} in all {ways}, {self.numbers(*ends)}"
+        return f"{leader} leads{rivals} in {all_ways}, {self.numbers(*ends)}"
 
     @property
     def doubt(self) -> str:
@@ -155,9 +158,9 @@ class Loss(Decision):
         start = f"{self.holds(above=not below)}, whichever of {ways} is chosen"
         return f"{start}: {self.numbers(low, high)}."
 
-    def in_all(self, ways: str, low: float, high: float, *, below: bool) -> str:
+    def in_all(self, all_ways: str, low: float, high: float, *, below: bool) -> str:
         side = "more" if below else "less"
-        start = f"{self.first} loses {side} than {self._loss} in all {ways}"
+        start = f"{self.first} loses {side} than {self._loss} in {all_ways}"
         return f"{start}, {self.numbers(low, high)}"
 
     @property
@@ -206,11 +209,13 @@ class Flips(Decision):
         chosen = f"{self.holds(above=not below)}, whichever of these {ways} is chosen"
         return f"{chosen}: {self.numbers(*ends)}."
 
-    def in_all(self, ways: str, low: float, high: float, *, below: bool) -> str:
-        side = "Fewer" if below else "More"
+    def in_all(self, all_ways: str, low: float, high: float, *, below: bool) -> str:
+        side = "fewer" if below else "more"
         ends = (-high, -low) if below else (low, high)
-        start = f"{side} pairs flip under {self.second} alone than under both extractors"
-        return f"{start} in all {ways}, {self.numbers(*ends)}"
+        start = (
+            f"Flips by {self.first}: {side} pairs flip under {self.second} alone than under both"
+        )
+        return f"{start} extractors in {all_ways}, {self.numbers(*ends)}"
 
     @property
     def doubt(self) -> str:

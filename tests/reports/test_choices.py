@@ -219,5 +219,5 @@ def test_a_study_without_changes_says_what_flips_take(study):
 
 def test_another_model_begins_a_sentence_with_a_capital():
     decision = Decision("A", EVERY_OTHER)
-    assert decision.in_all("4 ways", -0.08, -0.06, below=True) == "Another model leads in all 4 ways, by 6.0 to 8.0 points"
-    assert Decision("a", "b").in_all("4 ways", -0.08, -0.06, below=True).startswith("b leads in all")
+    assert decision.in_all("all 4 ways", -0.08, -0.06, below=True) == "Another model leads in all 4 ways, by 6.0 to 8.0 points"
+    assert Decision("a", "b").in_all("all 4 ways", -0.08, -0.06, below=True).startswith("b leads in all")
