@@ -1,9 +1,9 @@
-"""Findings of an audit from the rows of a log, worst first, none if there is nothing to find.
+"""Findings of an audit of one log, worst first.
 
-Most findings describe (a count, a share, two numbers that do not agree). Three assert something of
-the world beyond the rows: that two readouts differ in score and that scores differ by subject,
-with one false-discovery rate over the log, and that one model scores higher than another, which is
-what the Ranking page says of them, by its p over all pairs of models.
+Most findings describe: a count, a share, or two numbers that disagree. Four assert something
+beyond the rows. Two readouts differ in score, or scores differ by subject: these share one
+false-discovery rate over the log. One model scores higher than another: the claim of the Ranking
+page, with its p over all pairs of models. One model is graded higher: Holm over all pairs.
 """
 
 from __future__ import annotations
@@ -66,7 +66,7 @@ from flipcore.stats.ranking.ways import scores
 from flipcore.stats.score.reducers import MEAN, is_known, item_scores
 from flipcore.text.counts import count_of
 
-TWO_MODELS = "two logs"  # the check that compares two models on the same items
+TWO_MODELS = "two logs"  # Finding.about: two models on the same items
 READOUTS_DIFFER = Assertion(
     "audit readouts",
     "two readouts of the same texts give different scores",
@@ -101,7 +101,7 @@ NOT_OF_RANKING = (
 
 
 def findings(log: AuditInput) -> list[Finding]:
-    """Return all findings, worst first."""
+    """Return all findings, worst first; an empty list if nothing was found."""
     frame, questions = scored(log.frame), questions_of(log.items, log.prompts)
     checks: tuple[Callable[..., Iterator[Finding]], ...] = (
         reported_scores,
@@ -123,17 +123,17 @@ def findings(log: AuditInput) -> list[Finding]:
         *golds(log, questions),
         *repeated_items(log, questions),
         *flip_rates(log),
-        *_of_one_family(log, frame),
+        *_readout_and_group_findings(log, frame),
     ]
     return sorted(all_findings, key=lambda finding: -finding.rank)
 
 
-def _of_one_family(log: AuditInput, frame: pd.DataFrame) -> Iterator[Finding]:
-    """Find what has a p and is not Ranking's, with one false-discovery rate over all of it."""
+def _readout_and_group_findings(log: AuditInput, frame: pd.DataFrame) -> Iterator[Finding]:
+    """Find readouts and groups that differ, with one false-discovery rate over all their p."""
     by_group = grouped_scores(log, frame)
     p_groups = [grouped.spread.p for grouped in by_group]
-    pairs, places = readout_pairs(log, frame)
-    yield from readouts_differ(pairs, places, p_groups)
+    pairs, disagreements = readout_pairs(log, frame)
+    yield from readouts_differ(pairs, disagreements, p_groups)
     adjusted = bh([*p_groups, *(pair.p for pair in pairs)])
     yield from standard_errors(by_group, adjusted[: len(by_group)])
 
@@ -143,7 +143,7 @@ def reported_scores(log: AuditInput, frame: pd.DataFrame) -> Iterator[Finding]:
     for reported in log.reported:
         name = reported["readout"]
         model_rows = _reported_rows(frame, reported)
-        # A measure of all rows together: no row has a score by it.
+        # The metric is of all rows together, such as a corpus BLEU: no row has a score to average.
         if len(model_rows) and (model_rows["status"] == ABSENT).all():
             continue
         scored_rows = model_rows.dropna(subset="score")
@@ -185,12 +185,12 @@ def reported_scores(log: AuditInput, frame: pd.DataFrame) -> Iterator[Finding]:
 def _reported_error(
     log: AuditInput, reported: Mapping[str, Any], subject: str, scores: pd.Series
 ) -> Iterator[Finding]:
-    """Find a standard error that is far smaller than the rows allow; `scores` are one per item."""
+    """Find a standard error that is far smaller than the rows allow; `scores` has one per item."""
     clusters = _clusters(log, scores.index)
-    by_item = None if clusters is None else pd.Series(clusters, index=scores.index)
-    too_small = reported_errors(reported, scores, by_item)
-    if too_small:
-        stated, error = (number_text(value, 4) for value in too_small)
+    cluster_of_item = None if clusters is None else pd.Series(clusters, index=scores.index)
+    errors = reported_errors(reported, scores, cluster_of_item)
+    if errors:
+        stated, error = (number_text(value, 4) for value in errors)
         sentence = (
             f"{subject}: reported standard error {stated}, recomputed {error} from "
             f"{len(scores):,} items."
@@ -203,19 +203,18 @@ def _reported_error(
 
 
 def _reported_rows(frame: pd.DataFrame, reported: Mapping[str, Any]) -> pd.DataFrame:
-    """Return the rows that a reported score is made of.
+    """Return the rows that a reported score averages, by model, readout, file and task.
 
-    Those of its own log where the study is of several. A task on the items of another, with a
-    prompt of its own, is a variant that is called by the task. Rows of a task whose items all
-    stand under another's name are those of this model and readout.
+    A task that asks another task's items with its own prompt is stored as a variant, which has
+    the task's name. If no row has that name, return all rows of this model and readout.
     """
     readouts = (reported["readout"], f"{reported['readout']} (log)")
     rows = frame[(frame["model"] == reported["model"]) & frame["extractor"].isin(readouts)]
     task, file = reported["task"], reported.get("file")
     if file and "file" in rows:
         rows = rows[rows["file"] == file]
-        # One log asks one task as a rule. Its items may stand under the task of another log that
-        # was read first, and its prompts may be further prompts of those items.
+        # A log usually holds one task. If another log with the same items was read first, the
+        # items have that log's task, and these prompts are further prompts of them.
         is_first_prompt = rows["axis"].isin((OWN_PROMPT, OTHER_PROMPT))
         if is_first_prompt.any():
             return rows[is_first_prompt]
@@ -231,7 +230,7 @@ def own_contradictions(log: AuditInput, frame: pd.DataFrame) -> Iterator[Finding
     right = {
         item: target.split("\n") for item, target in columns if isinstance(target, str) and target
     }
-    # Where several options are right, all are to be chosen, or one: a log does not say which.
+    # Where several options are right, a log does not say whether all must be chosen or one.
     ambiguous = {
         item
         for item, options in zip(log.items["item_id"], log.items["options"], strict=True)
@@ -264,15 +263,15 @@ def _listed_items(part: pd.DataFrame) -> tuple[str, ...]:
 
 
 def calls_lost(log: AuditInput, frame: pd.DataFrame) -> Iterator[Finding]:
-    """Find completions that failed and those that were cut off."""
+    """Find outputs that failed or were cut off."""
     for model, part in log.calls.groupby("model", sort=False):
         n = int(part["n"].sum())
-        failed = int(part.loc[part["status"] == "failed", "n"].sum())
-        short = part["finish_reason"].isin(ENDED_EARLY)
-        # A completion of one token by design (a letter) ends by length and is whole.
+        n_failed = int(part.loc[part["status"] == "failed", "n"].sum())
+        is_cut = part["finish_reason"].isin(ENDED_EARLY) & (part["status"] != "failed")
+        # An output limited to one token (a letter) ends by length and is complete.
         is_longer = part["max_tokens"].fillna(0) != 1
-        cut = int(part.loc[short & (part["status"] != "failed") & is_longer, "n"].sum())
-        for n_lost, word, rank in ((failed, "failed", 75), (cut, "were cut off", 70)):
+        n_cut = int(part.loc[is_cut & is_longer, "n"].sum())
+        for n_lost, word, rank in ((n_failed, "failed", 75), (n_cut, "were cut off", 70)):
             if n_lost:
                 share = n_lost / n
                 sentence = (
@@ -283,11 +282,11 @@ def calls_lost(log: AuditInput, frame: pd.DataFrame) -> Iterator[Finding]:
 
 
 def unreadable(log: AuditInput, frame: pd.DataFrame) -> Iterator[Finding]:
-    """Find answers that a recorded readout could not read, and how many another one reads."""
+    """Find outputs that the log's own extractor could not read, and how many another one reads."""
     base = frame[frame["is_base"]]
     key = ["model", "item_id", "variant_id", "sample"]
     for (model, extractor), part in base.groupby(["model", "extractor"], sort=False):
-        # Nobody tried to read what is absent.
+        # The extractor was not run on outputs with status absent.
         part = part[part["status"] != ABSENT]
         lost = part[part["status"] == "unreadable"]
         if lost.empty or extractor in OURS:
@@ -296,7 +295,7 @@ def unreadable(log: AuditInput, frame: pd.DataFrame) -> Iterator[Finding]:
         share = accuracy(is_lost.groupby(part["item_id"]).mean())
         is_other = (base["model"] == model) & (base["extractor"] != extractor)
         other_readouts = base[is_other & (base["status"] == "ok") & base["answer"].notna()]
-        detail = _best_reading(other_readouts.merge(lost[key], on=key), len(lost))
+        detail = _best_extractor_words(other_readouts.merge(lost[key], on=key), len(lost))
         share_text = share.text_percent()
         sentence = (
             f"{model}: {spoken_name(extractor)} finds no answer in {share_text} of the texts "
@@ -307,11 +306,11 @@ def unreadable(log: AuditInput, frame: pd.DataFrame) -> Iterator[Finding]:
         yield Finding("unreadable", claim, rank, items, str(model), extractor=str(extractor))
 
 
-def _best_reading(readouts: pd.DataFrame, n_lost: int) -> str:
-    """Say how many of the lost texts the extractor that reads most of them reads; "" for none."""
+def _best_extractor_words(readouts: pd.DataFrame, n_lost: int) -> str:
+    """Say how many of the unread outputs the best other extractor reads; "" if none reads any."""
     if readouts.empty:
         return ""
-    # A grade is not so many right answers.
+    # A grade cannot be counted as a right answer.
     right = readouts["score"].where(readouts["is_correct"].notna())
     by_extractor = right.groupby(readouts["extractor"]).agg(["size", "count", "sum"])
     best = by_extractor.sort_values("size", kind="stable").iloc[-1]
@@ -331,8 +330,8 @@ def _best_reading(readouts: pd.DataFrame, n_lost: int) -> str:
 class ReadoutPair:
     """Scores (items,) of one model under two readouts of the same texts.
 
-    `clusters` is the number of each item's cluster, None if every item is its own. `low` and
-    `high` are the ends of the scale that both score on.
+    `clusters` (items,) are cluster numbers, None if every item is its own cluster. `low` and
+    `high` are the ends of the scale that both readouts use.
     """
 
     model: str
@@ -350,20 +349,20 @@ class ReadoutPair:
 
     @cached_property
     def differences(self) -> np.ndarray:
-        """Return (items,) second less first, as shares of the scale."""
+        """Return (items,) second minus first, as shares of the scale."""
         return (self.second_scores - self.first_scores) / (self.high - self.low)
 
     @cached_property
     def p(self) -> float:
-        """Return the p of these two alone."""
+        """Return the p of this pair, not corrected for other pairs."""
         return float(guarded_t(self.differences, SIGNED, self.clusters).p)
 
 
 def readout_claims(pairs: Sequence[ReadoutPair], other_ps: Sequence[float] = ()) -> list[Claim]:
     """Return one claim per pair of readouts of a log.
 
-    The p is Benjamini's and Hochberg's over all of them and the p of other checks (`other_ps`),
-    and the interval the one that agrees with it: it excludes 0 exactly where p is .05 or less.
+    The p are Benjamini-Hochberg adjusted over all pairs and the p of other checks (`other_ps`).
+    Each interval agrees with its p: it excludes 0 exactly where p is .05 or less.
     """
     n_tests = len(pairs) + len(other_ps)
     adjusted = bh([*(pair.p for pair in pairs), *other_ps])[: len(pairs)]
@@ -371,11 +370,8 @@ def readout_claims(pairs: Sequence[ReadoutPair], other_ps: Sequence[float] = ())
 
 
 def _alpha_of(p: float, adjusted: float, n_tests: int, rate: float) -> float:
-    """Return the one-sided level of the limits that agree with an adjusted p.
-
-    They exclude 0 exactly where it is `rate` or less.
-    """
-    # Where the adjusted p is 0 or 1, its part of the rate is Bonferroni's.
+    """Return the one-sided alpha of the limits that exclude 0 exactly if `adjusted` <= `rate`."""
+    # An adjusted p of 0 or 1 gives no ratio, so such a pair gets Bonferroni's share of the rate.
     share = p / adjusted if 0 < adjusted < 1 else 1 / n_tests
     return rate * share / 2
 
@@ -403,7 +399,7 @@ def _readout_claim(pair: ReadoutPair, p: float, n_tests: int) -> Claim:
     )
     asserted = p <= rate
     higher, lower, unpaired = pair.second, pair.first, scores.unpaired
-    # The sentence names the higher one first, so that its difference is positive.
+    # The sentence names the higher readout first, so that the difference is positive.
     if gap.value < 0:
         higher, lower, unpaired = pair.first, pair.second, _negated(scores.unpaired)
         gap = _negated(gap)
@@ -417,34 +413,48 @@ def _readout_claim(pair: ReadoutPair, p: float, n_tests: int) -> Claim:
         differ = f"{pair.model}: undecided whether {pair.first} and {pair.second} differ on {among}"
         sentence = f"{differ}: {gap.text_points()} ({higher} − {lower})."
     partly = f"; otherwise in some samples: {scores.n_partly:,}" if scores.n_partly else ""
-    only = (
+    right_once = (
         f"Right only under {pair.first}: {scores.first_only:,}; only under {pair.second}: "
         f"{scores.second_only:,}{partly}."
     )
-    detail = f"{only} Unpaired, as harnesses print it: {unpaired.text_points()}."
-    return _compared(READOUTS_DIFFER, sentence, detail, gap, p, pair.clusters, _checks(n_tests))
+    detail = f"{right_once} Unpaired, as harnesses print it: {unpaired.text_points()}."
+    return _difference_claim(
+        READOUTS_DIFFER,
+        sentence,
+        detail,
+        gap=gap,
+        p=p,
+        clusters=pair.clusters,
+        family=_family_of_checks(n_tests),
+    )
 
 
-def _checks(n_tests: int) -> str:
+def _family_of_checks(n_tests: int) -> str:
     return f"{n_tests} checks of this log (false-discovery rate)" if n_tests > 1 else ""
 
 
-def _compared(
+def _difference_claim(
     assertion: Assertion,
     sentence: str,
     detail: str,
+    *,
     gap: Estimate,
     p: float,
     clusters: np.ndarray | None,
     family: str,
 ) -> Claim:
-    """Claim a difference if its p is small enough; `family` names the tests that p is of, "" for
-    a single one."""
+    """Claim a difference if its p is small enough.
+
+    `family` names the tests that p is corrected for, "" for a single test.
+    """
     asserted = bool(p <= assertion.error_rate)
-    # The sentence of a difference that is shown says its p already.
-    parts = [detail, "" if asserted else f"{p_text(p)}."]
-    parts += [f"p corrected for {family}." if family else ""]
-    parts += ["" if clusters is None else CLUSTERS_LIKE_SEEN]
+    # An asserted sentence gives its p already.
+    parts = [
+        detail,
+        "" if asserted else f"{p_text(p)}.",
+        f"p corrected for {family}." if family else "",
+        "" if clusters is None else CLUSTERS_LIKE_SEEN,
+    ]
     outcome, numbers = "differ" if asserted else "undecided", {"difference": gap, "p": p}
     detail = " ".join(filter(None, parts))
     return Claim(assertion, outcome, sentence, asserted=asserted, detail=detail, numbers=numbers)
@@ -480,11 +490,19 @@ def _graded_claim(pair: ReadoutPair, p: float, n_tests: int) -> Claim:
     detail = _grade_words(pair, f"under {pair.first}", f"under {pair.second}")
     if not asserted:
         detail = _undecided_words(pair, alpha) + detail
-    return _compared(READOUTS_DIFFER, sentence, detail, gap, p, pair.clusters, _checks(n_tests))
+    return _difference_claim(
+        READOUTS_DIFFER,
+        sentence,
+        detail,
+        gap=gap,
+        p=p,
+        clusters=pair.clusters,
+        family=_family_of_checks(n_tests),
+    )
 
 
 def _undecided_words(pair: ReadoutPair | GradedPair, alpha: float) -> str:
-    """Say how many items would decide between two grades; "" where that is not known."""
+    """Say how many items would decide which side is graded higher; "" where that is not known."""
     if pair.clusters is not None:
         return ""
     shares = (pair.first_scores - pair.second_scores) / (pair.high - pair.low)
@@ -498,7 +516,10 @@ def _undecided_words(pair: ReadoutPair | GradedPair, alpha: float) -> str:
 
 
 def _grade_words(pair: ReadoutPair | GradedPair, first: str, second: str) -> str:
-    """Count the items that either (`first` and `second`) grades higher, and name the scale."""
+    """Count the items on which each side is graded higher, and name the scale.
+
+    `first` and `second` name the sides, as in "under A" or "of model B".
+    """
     n_first = int((pair.first_scores > pair.second_scores).sum())
     n_second = int((pair.second_scores > pair.first_scores).sum())
     return (
@@ -507,19 +528,24 @@ def _grade_words(pair: ReadoutPair | GradedPair, first: str, second: str) -> str
     )
 
 
-# The first readout, the share of runs that the second calls otherwise, and their items.
-Place = tuple[str, float, pd.Index]
+# First extractor, share of outputs that the second scores differently, item of each such output.
+Disagreement = tuple[str, float, pd.Index]
 
 
-def readout_pairs(log: AuditInput, frame: pd.DataFrame) -> tuple[list[ReadoutPair], list[Place]]:
-    """Pair the readouts of each model on the texts that both saw."""
+def readout_pairs(
+    log: AuditInput, frame: pd.DataFrame
+) -> tuple[list[ReadoutPair], list[Disagreement]]:
+    """Pair the readouts of each model on the outputs that both scored.
+
+    Return the pairs and one disagreement per pair.
+    """
     base = frame[frame["is_base"] & (frame["axis"] == OWN_PROMPT) & frame["score"].notna()]
     base = with_scales(legible(base), log.scales)
-    pairs, places = [], []
+    pairs, disagreements = [], []
     for (model, *_), part in base.groupby(["model", "low", "high"], sort=False):
         low, high = float(part["low"].iloc[0]), float(part["high"].iloc[0])
         names = list(dict.fromkeys(part["extractor"]))[:MOST_READOUTS]
-        # Each output once: of a repeated row the first counts.
+        # If an output has several rows, its first one counts.
         wide = part.pivot_table(
             index=["item_id", "sample"],
             columns="extractor",
@@ -545,19 +571,19 @@ def readout_pairs(log: AuditInput, frame: pd.DataFrame) -> tuple[list[ReadoutPai
             )
             pairs.append(pair)
             items = differing.index.get_level_values("item_id")
-            places.append((first, len(differing) / len(shared), items))
-    return pairs, places
+            disagreements.append((first, len(differing) / len(shared), items))
+    return pairs, disagreements
 
 
 def readouts_differ(
-    pairs: Sequence[ReadoutPair], places: Sequence[Place], other_ps: Sequence[float]
+    pairs: Sequence[ReadoutPair], disagreements: Sequence[Disagreement], other_ps: Sequence[float]
 ) -> Iterator[Finding]:
-    """Find two readouts that call different things right.
+    """Find pairs of readouts that score some output differently.
 
-    `other_ps` are the p of the other checks of the log.
+    `other_ps` are the p of the other checks in the same false-discovery family.
     """
     claims = readout_claims(pairs, other_ps)
-    for claim, pair, (first, share, items) in zip(claims, pairs, places, strict=True):
+    for claim, pair, (first, share, items) in zip(claims, pairs, disagreements, strict=True):
         if share:
             rank = (55 if claim.asserted else 30) + 40 * share
             listed = tuple(dict.fromkeys(items))[:N_LISTED]
@@ -565,13 +591,13 @@ def readouts_differ(
 
 
 def _cluster_numbers(log: AuditInput, items: pd.Index) -> np.ndarray | None:
-    """Return the number of each item's cluster; None if every item is its own."""
+    """Return (items,) cluster numbers; None if every item is its own cluster."""
     clusters = _clusters(log, items)
     return None if clusters is None else family_numbers(clusters)
 
 
 def _clusters(log: AuditInput, items: pd.Index) -> np.ndarray | None:
-    """Return the cluster of each item; None if every item is its own."""
+    """Return (items,) cluster names; None if every item is its own cluster."""
     if "family" not in log.items:
         return None
     item_ids = pd.Series(items, index=items)
@@ -580,10 +606,10 @@ def _clusters(log: AuditInput, items: pd.Index) -> np.ndarray | None:
 
 
 def models_differ(log: AuditInput, frame: pd.DataFrame) -> Iterator[Finding]:
-    """Compare each pair of models at the log's own prompts, on the items that Ranking starts with.
+    """Compare each pair of models at the log's own prompts, on the items of the leading role.
 
-    Those are the items that are judged. Under the reference extractor it is what Ranking says of
-    them; other readouts, and single tasks of several, are described.
+    Under the reference extractor over all tasks, this is the claim of the Ranking page. Other
+    extractors and single tasks are only described.
     """
     if frame["model"].nunique() < 2:
         return
@@ -598,7 +624,7 @@ def models_differ(log: AuditInput, frame: pd.DataFrame) -> Iterator[Finding]:
         parts += [(str(extractor), str(task), part) for (extractor, task), part in by_task]
     for extractor, task, part in parts:
         n_scored = part["score"].notna().groupby(part["model"]).any().sum()
-        # By task the log's own scorers say enough, where it has any.
+        # Where a log has scorers of its own, those are enough for single tasks.
         if n_scored < 2 or (extractor in OURS and len(extractors) > 1 and task):
             continue
         is_ranking = extractor == default_reference(extractors, log.scorers) and not task
@@ -606,12 +632,12 @@ def models_differ(log: AuditInput, frame: pd.DataFrame) -> Iterator[Finding]:
 
 
 def _leading_role(base: pd.DataFrame) -> str:
-    """Return the role of the items that models are compared on, other than controls if possible."""
+    """Return the role whose items models are compared on; controls only if there is no other."""
     return str(min(base["role"].unique(), key=lambda role: role in CONTROL_ROLES, default=""))
 
 
 def grades_differ(log: AuditInput, frame: pd.DataFrame) -> Iterator[Finding]:
-    """Compare each pair of models whose answers to the same items are graded on one scale."""
+    """Compare each pair of models whose outputs for the same items are graded on one scale."""
     base = frame[frame["is_base"] & (frame["axis"] == OWN_PROMPT) & frame["score"].notna()]
     base = with_scales(base, log.scales).assign(role=frame.get("role", ""))
     base = base[base["role"] == _leading_role(base)]
@@ -658,7 +684,7 @@ def grades_differ(log: AuditInput, frame: pd.DataFrame) -> Iterator[Finding]:
 class GradedPair:
     """Grades (items,) of two models on a scale from `low` to `high`.
 
-    `clusters` is the number of each item's cluster, None if every item is its own.
+    `clusters` (items,) are cluster numbers, None if every item is its own cluster.
     """
 
     first: str
@@ -671,13 +697,16 @@ class GradedPair:
 
     @cached_property
     def p(self) -> float:
-        """Return the p of these two alone."""
+        """Return the p of this pair, not corrected for other pairs."""
         differences = (self.first_scores - self.second_scores) / (self.high - self.low)
         return float(guarded_t(differences, SIGNED, self.clusters).p)
 
 
 def graded_pair_claims(pairs: Sequence[GradedPair], subject: str) -> list[Claim]:
-    """Return one claim per pair of models, each p Holm's over all pairs of one readout."""
+    """Return one claim per pair of models, with p Holm-adjusted over these pairs.
+
+    `subject` names the extractor that grades, and the task if there are several.
+    """
     adjusted = holm([pair.p for pair in pairs])
     claims = []
     for pair, p in zip(pairs, adjusted, strict=True):
@@ -710,17 +739,21 @@ def graded_pair_claims(pairs: Sequence[GradedPair], subject: str) -> list[Claim]
         if not asserted:
             detail = _undecided_words(pair, alpha) + detail
         family = f"{len(pairs)} pairs of models (Holm)" if len(pairs) > 1 else ""
-        claims.append(_compared(GRADES_DIFFER, sentence, detail, gap, p, pair.clusters, family))
+        claim = _difference_claim(
+            GRADES_DIFFER, sentence, detail, gap=gap, p=p, clusters=pair.clusters, family=family
+        )
+        claims.append(claim)
     return claims
 
 
 def _pairs_of_models(
     part: pd.DataFrame, extractor: str, task: str, *, is_ranking: bool
 ) -> Iterator[Finding]:
+    """Find the pairs of models with different scores; claimed if `is_ranking`, else described."""
     own_contest = contest(order(scores(part)), extractor)
     values = own_contest.order.scores.values[own_contest.own_way]
     for first, second in combinations(range(len(own_contest.models))[:MOST_READOUTS], 2):
-        # On the items of both: a model's mean over all that it answered says nothing of these.
+        # NaN where either model has no score, so that both are compared on the same items.
         ahead = values[:, first] - values[:, second]
         differing = np.flatnonzero(np.nan_to_num(ahead))
         if not differing.size or (~np.isnan(ahead)).sum() < 2:
@@ -736,24 +769,24 @@ def _pairs_of_models(
         yield Finding(TWO_MODELS, claim, rank, items, own_contest.models[j], extractor=extractor)
 
 
-# Findings of an audit on answers that change: the same prompt asked again, several prompts of one
-# item, lm-eval's SCORE.
+# Answers that change: between repeats of one prompt, between prompts of one item, and in
+# lm-eval's SCORE tasks.
 
 
 def answer_flips(log: AuditInput, frame: pd.DataFrame) -> Iterator[Finding]:
-    """Find answers that change between repeats and between prompts, from one count of the flips."""
+    """Find answers that change between repeats of a prompt and between prompts of an item."""
     readouts = (frame, log.harmless)
     if all(part["sample"].nunique() < 2 and part["variant"].nunique() < 2 for part in readouts):
-        return  # Nothing was asked twice.
+        return  # No prompt was repeated, and no item has several prompts.
     columns = list(_flip_columns(log.harmless))
     yield from _repeats(columns, frame)
     yield from _prompts(columns, log.harmless)
 
 
 def _repeats(columns: Sequence[FlipColumn], frame: pd.DataFrame) -> Iterator[Finding]:
-    """Find prompts that get another answer when they are asked again: the floor of any comparison.
+    """Find prompts whose repeats get different answers: the noise floor of any comparison.
 
-    If a log has scores and no answers, it is how often the score differs.
+    If a log has scores and no answers, count repeats whose scores differ.
     """
     prompt_rows = frame[
         (frame["axis"] == OWN_PROMPT) & frame["is_base"] & ~frame["status"].isin(NO_ANSWER)
@@ -771,10 +804,10 @@ def _repeats(columns: Sequence[FlipColumn], frame: pd.DataFrame) -> Iterator[Fin
         if rates.empty or not rates.sum():
             continue
         floor = column.mean if column else mean_interval(rates)
-        under = f"under {spoken_name(extractor)} (n = {len(rates):,} items)"
-        difference = what_differs(part) if column else "scores"
+        reader = f"under {spoken_name(extractor)} (n = {len(rates):,} items)"
+        unit = what_differs(part) if column else "scores"
         sentence = (
-            f"{model}: noise floor, {floor.text_percent()} of repeated {difference} differ {under}."
+            f"{model}: noise floor, {floor.text_percent()} of repeated {unit} differ {reader}."
         )
         detail = (
             "How often two runs of the study's own prompt disagree on an item. A score over many "
@@ -794,7 +827,10 @@ def _disagreement(scores: pd.Series) -> float:
 
 @dataclass(frozen=True)
 class FlipColumn:
-    """A column of the flip map: `rates` of the items that define one, and their mean as shown."""
+    """One axis of one model's flip map under one extractor.
+
+    `rates` has one flip rate per item that has one, by item id; `mean` is the map's own mean.
+    """
 
     model: str
     extractor: str
@@ -805,7 +841,7 @@ class FlipColumn:
 
 def _flip_columns(harmless: pd.DataFrame) -> Iterator[FlipColumn]:
     """Return every column of the flip maps of harmless readouts."""
-    # Counted as the map on Flips counts: an audit says no other number.
+    # The same functions as on the Flips page, so that an audit never gives another number.
     clusters = {}
     for name, model_rows in harmless.groupby("model", observed=True):
         items = model_rows.drop_duplicates("item_id")
@@ -846,7 +882,7 @@ def _prompts(columns: Sequence[FlipColumn], harmless: pd.DataFrame) -> Iterator[
 
 
 def score_consistency(log: AuditInput, frame: pd.DataFrame) -> Iterator[Finding]:
-    """Compare lm-eval's SCORE rate with what it means to be, if the log moved the right option."""
+    """Compare lm-eval's SCORE rate with the true agreement, if the log moved the right option."""
     moved = frame[frame["axis"] == "option_order"]
     if moved.empty:
         return
@@ -870,27 +906,29 @@ def score_consistency(log: AuditInput, frame: pd.DataFrame) -> Iterator[Finding]
                 "whatever stands there."
             )
             claim = description(sentence, "SCORE", detail=detail)
-            place = (str(model), "option_order", str(extractor))
-            yield Finding("SCORE rate", claim, 82, _listed_items(part), *place)
+            cell = (str(model), "option_order", str(extractor))
+            yield Finding("SCORE rate", claim, 82, _listed_items(part), *cell)
 
 
 def _places(
     part: pd.DataFrame, items: Sequence[str], original: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Return (items, versions) place answered and place of the right option, -1 if there is none.
+    """Return (items, versions) places of the answer and of the right option; -1 where none is read.
 
-    An answer is an option of the item's own order; the version shows it where the swap put it.
+    An answer is an option's index in the item's original order, here turned into the place where
+    the version shows it. A version swaps the right option with the one at its new place.
     """
-    row = {item: i for i, item in enumerate(items)}
+    item_index = {item: i for i, item in enumerate(items)}
     versions = list(dict.fromkeys(part["variant"]))
     answer_places = np.full((len(items), len(versions)), -1)
     right_places = answer_places.copy()
     for item, variant, answer in zip(part["item_id"], part["variant"], part["answer"], strict=True):
-        i, v, gold = row[item], versions.index(variant), original[row[item]]
+        i, v = item_index[item], versions.index(variant)
+        gold = original[i]
+        # A variant "right at C" puts the right option at the third place.
         place = gold if variant == "base" else ord(variant[-1]) - ord("A")
         option = int(answer)
         right_places[i, v] = place
-        # The right option and the one at its new place change places.
         if option == gold:
             answer_places[i, v] = place
         elif option == place:

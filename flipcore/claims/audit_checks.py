@@ -1,6 +1,6 @@
-"""The checks of an audit, and what each of them needs.
+"""The checks of an audit, and what each of them needs from a log.
 
-A log that holds nothing to compare was not cleared by a check.
+If a log lacks what a check needs, the check was not made: "nothing found" would be false.
 """
 
 from collections.abc import Callable, Sequence
@@ -27,23 +27,20 @@ from flipcore.claims.audit_prompts import LEAST_ITEMS
 class Check:
     """One check of an audit.
 
-    `abouts` are the findings that it makes (`Finding.about`); `applies(log, base)` tells whether
-    this log can be checked, from the log and from the scored readouts of its own prompts;
-    `otherwise` says what it lacks.
+    `abouts` are the `Finding.about` of its findings. `applies(log, base)` is True if this log can
+    be checked; `base` are the scored readouts of the log's own prompts. `missing` says what a log
+    lacks that cannot be checked.
     """
 
     title: str
     abouts: tuple[str, ...]
     applies: Callable[[AuditInput, pd.DataFrame], bool]
-    otherwise: str
+    missing: str
 
 
 @dataclass(frozen=True)
 class Coverage:
-    """The number of checks, and those that could not be made.
-
-    `lacking` has (title, what the log lacks) of each.
-    """
+    """The number of all checks, and (title, what the log lacks) of those that could not be made."""
 
     n_checks: int
     lacking: tuple[tuple[str, str], ...]
@@ -55,7 +52,7 @@ class Coverage:
 
     @property
     def sentence(self) -> str:
-        """Say how much of what an audit looks for could be looked for."""
+        """Say how many of the checks could be made."""
         if not self.n_possible:
             return f"None of the {self.n_checks} checks could be made on this log."
         if not self.lacking:
@@ -63,14 +60,15 @@ class Coverage:
         return f"{self.n_possible} of {self.n_checks} checks could be made."
 
     def lines(self) -> list[str]:
-        return [f"{title}: {otherwise}." for title, otherwise in self.lacking]
+        """Return one line per check that could not be made, with the reason."""
+        return [f"{title}: {missing}." for title, missing in self.lacking]
 
 
 def coverage(log: AuditInput) -> Coverage:
-    """Return the checks that this log allows."""
+    """Return how many checks this log allows, and what the others lack."""
     base = scored(log.frame[(log.frame["variant"] == "base") & (log.frame["axis"] == OWN_PROMPT)])
     lacking = [check for check in CHECKS if not check.applies(log, base)]
-    return Coverage(len(CHECKS), tuple((check.title, check.otherwise) for check in lacking))
+    return Coverage(len(CHECKS), tuple((check.title, check.missing) for check in lacking))
 
 
 def _has_own_answers(log: AuditInput, base: pd.DataFrame) -> bool:
@@ -80,8 +78,8 @@ def _has_own_answers(log: AuditInput, base: pd.DataFrame) -> bool:
 
 
 def _repeats_within(rows: pd.DataFrame, columns: Sequence[str], by: str) -> bool:
-    """True if anything of these columns stands with two values of `by`."""
-    # The rows of a large log are compared only where they can differ at all.
+    """Return whether two rows agree in `columns` and differ in `by`."""
+    # A quick exit, because dropping duplicates is slow for a large log.
     if rows[by].nunique() < 2:
         return False
     distinct = rows[[*columns, by]].drop_duplicates()

@@ -23,13 +23,16 @@ from flipcore.extractors import EXTRACTORS, VALUES, title_of
 
 # A printed score may be rounded to three digits.
 ROUNDING = 0.0006
-LEAST_TEMPLATES, MOST_READOUTS, N_LISTED = 10, 12, 200
+LEAST_TEMPLATES = 10  # categories of items, to compare their scores
+MOST_READOUTS = 12  # extractors, or models, that are compared in pairs
+N_LISTED = 200  # items that a finding names
+# Our extractors that run on the outputs of an imported log.
 OURS = (WRITTEN_ANSWER, "cloze", WRITTEN_WORDS, WRITTEN_MATH)
 OWN_PROMPT = IDENTITY
-MOST_UNREAD = 0.5  # of a model's answers, above which an extractor of ours gives no score
-# Such readouts are in no pair of answers.
+MOST_UNREAD = 0.5  # share of a model's outputs; above it our extractor's scores are not compared
+# Readouts with these statuses take part in no pair of answers.
 NO_ANSWER = (ABSENT, CUT)
-READ = (
+READOUT_COLUMNS = (
     "item_id",
     "family",
     "model",
@@ -43,8 +46,6 @@ READ = (
     "value",
     "is_correct",
 )
-
-
 RERUNS = ["model", "temperature", "n_items", "n_outputs", "n_same", "n_timed", "n_chars"]
 OUTPUTS = ["model", "item_id", "variant_id", "sample", "what"]
 LENGTHS = "model max_tokens finish_reason n_tokens_out n_chars ends_open n n_texts".split()
@@ -52,10 +53,10 @@ LENGTHS = "model max_tokens finish_reason n_tokens_out n_chars ends_open n n_tex
 
 @dataclass(frozen=True)
 class Finding:
-    """A claim with what stands behind it.
+    """A claim, with the items that show it.
 
-    `items` are those to look at, under `model`, `axis` and `extractor`. `rank` sorts: the higher
-    the worse. `about` names the check.
+    `about` names the check. A higher `rank` is worse and sorts first. `items` are ids to look at,
+    under `model`, `axis` and `extractor`; an empty text means that none of them applies.
     """
 
     about: str
@@ -71,21 +72,22 @@ class Finding:
 class AuditInput:
     """The tables of a log that an audit reads.
 
-    `frame` is every readout of the study (store.queries.studies.readouts with everything),
-    `harmless` those of which flips are made (the same without `everything`), `items` its items
-    with question, options, target and category, `calls` one row per model with counts by status
-    and finish reason, `reported` what the logs say, `scorers` the readouts of the logs' own
-    scorers, the one that leads first, `scales` the lowest and highest score of each task and
-    readout whose scores are grades, `prompts` the base prompt of each item and its system message,
-    `facts` what rows say against their log. `reruns`, `outputs` and `lengths` are of
-    `store.queries.audit`: prompts that were asked again, refusals and empty outputs, and
-    how long outputs are.
+    - `frame`: every readout of the study (`store.queries.studies.readouts` with `everything`).
+    - `harmless`: the readouts that flips are counted on (the same without `everything`).
+    - `items`: one row per item with question, options, target and category.
+    - `calls`: counts per model, status and finish reason.
+    - `reported`: scores that the logs report; `facts`: where rows contradict their log.
+    - `scorers`: extractor names of the logs' own scorers, the leading one first.
+    - `scales`: (task, extractor) -> lowest and highest score, for scores that are grades.
+    - `prompts`: the base prompt and system message per item.
+    - `reruns`, `outputs`, `lengths`: repeated prompts, refusals and empty outputs, and lengths of
+      outputs, all from `store.queries.audit`.
     """
 
     frame: pd.DataFrame
     items: pd.DataFrame
     calls: pd.DataFrame
-    harmless: pd.DataFrame = field(default_factory=lambda: pd.DataFrame(columns=READ))
+    harmless: pd.DataFrame = field(default_factory=lambda: pd.DataFrame(columns=READOUT_COLUMNS))
     reported: Sequence[Mapping[str, Any]] = ()
     notes: Sequence[str] = field(default_factory=tuple)
     scorers: Sequence[str] = ()
@@ -100,8 +102,10 @@ class AuditInput:
 
 
 def legible(frame: pd.DataFrame) -> pd.DataFrame:
-    """Return the readouts without those of our extractors that read less than half of a model's
-    outputs: they call everything wrong, and say nothing against another score."""
+    """Return the readouts without our extractors that read less than half of a model's outputs.
+
+    Such an extractor counts nearly everything as wrong, which is no evidence against a score.
+    """
     is_unread = frame["status"].isin((UNREADABLE, CUT))
     unread = is_unread.groupby([frame["model"], frame["extractor"]], observed=True)
     is_illegible = unread.transform("mean") > MOST_UNREAD
@@ -109,14 +113,15 @@ def legible(frame: pd.DataFrame) -> pd.DataFrame:
 
 
 def scored(frame: pd.DataFrame) -> pd.DataFrame:
-    """Return the readouts with `score`, `task` and `is_base`.
+    """Return the readouts with the columns `score`, `task` and `is_base`.
 
-    `score` is 1, 0, a share, or NaN; `is_base` is True of the own prompt.
+    `score` is 1, 0, a share, a grade, or NaN without a score. `is_base` is True at the log's own
+    prompt.
     """
     right = frame["is_correct"].map({True: 1.0, False: 0.0}).astype(float)
-    # A loss or a similarity of ours is no score.
+    # The values of our own extractors are losses and similarities, not scores.
     value = frame["value"].astype(float).where(~frame["extractor"].isin((*OURS, *VALUES)))
-    # Each id is split once: a log of a million rows has few items.
+    # Split each id once, because a log of a million rows has few items.
     codes, items = pd.factorize(frame["item_id"])
     tasks = pd.array([str(item).partition("/")[0] for item in items], dtype="str")
     task = pd.Series(tasks.take(codes), index=frame.index)
@@ -126,7 +131,7 @@ def scored(frame: pd.DataFrame) -> pd.DataFrame:
 
 def shares_alone(frame: pd.DataFrame) -> pd.DataFrame:
     """Return the rows of readouts whose scores lie from 0 to 1."""
-    # A grade on another scale is neither right nor wrong, and no difference to it is one in
+    # A grade on another scale is neither right nor wrong, and a difference of grades is not in
     # percentage points.
     is_outside = (frame["score"] < 0) | (frame["score"] > 1)
     if not is_outside.any():
@@ -138,36 +143,41 @@ def shares_alone(frame: pd.DataFrame) -> pd.DataFrame:
 def with_scales(
     frame: pd.DataFrame, scales: Mapping[tuple[str, str], tuple[float, float]]
 ) -> pd.DataFrame:
-    """Return the rows with `low` and `high`, the ends of their readout's scale for their task.
+    """Return the rows with `low` and `high`, the ends of the scale of their task and extractor.
 
-    Scores from 0 to 1 are on that scale. Grades are on the one that the log declares, else on the
-    range of all grades of that task and readout.
+    The scale is the declared one of `scales`, else 0 to 1 if all scores lie in it, else the range
+    of the scores.
     """
     low, high = pd.Series(0.0, index=frame.index), pd.Series(1.0, index=frame.index)
-    for key, part in frame.groupby(["task", "extractor"], sort=False, observed=True):
+    by_scale = frame.groupby(["task", "extractor"], sort=False, observed=True)
+    for (task, extractor), part in by_scale:
+        declared = scales.get((str(task), str(extractor)))
         lowest, highest = part["score"].min(), part["score"].max()
-        if (lowest >= 0 and highest <= 1 and key not in scales) or part["score"].isna().all():
+        is_share = declared is None and lowest >= 0 and highest <= 1
+        if is_share or part["score"].isna().all():
             continue
-        ends = scales.get((str(key[0]), str(key[1])), (lowest, highest))
-        low[part.index], high[part.index] = min(ends[0], lowest), max(ends[1], highest)
+        # A declared scale is widened by scores beyond its ends.
+        declared_low, declared_high = declared or (lowest, highest)
+        low[part.index] = min(declared_low, lowest)
+        high[part.index] = max(declared_high, highest)
     return frame.assign(low=low, high=high)
 
 
 def what_differs(part: pd.DataFrame) -> str:
     """Return the word for what differs between readouts of one extractor: "answers" or "scores"."""
     wrong_answers = part.loc[part["is_correct"] == False, "answer"]  # noqa: E712
-    # An extractor that judges takes no answer out: two wrong answers of it are one.
+    # A judge only says right or wrong, so two different wrong answers look the same.
     is_judging = len(wrong_answers) > 0 and (wrong_answers == WRONG).all()
     return "scores" if is_judging else "answers"
 
 
 def item_scores(frame: pd.DataFrame) -> pd.Series:
-    """Return the mean score per item; repeats of an item move together."""
+    """Return the mean score per item over its repeats, by item id."""
     return frame.groupby("item_id", sort=False)["score"].mean()
 
 
 def spoken_name(extractor: object) -> str:
-    """Return the name of an extractor in a sentence: the title of ours, a log's own name."""
+    """Return an extractor's name for a sentence: our extractor's title, or the log's own name."""
     if extractor in (*EXTRACTORS, *ROTATION_READOUTS):
         return title_of(str(extractor)).lower()
     return str(extractor)

@@ -1,6 +1,6 @@
-"""Findings of an audit on the items and the reported numbers themselves.
+"""Findings of an audit on items and reported numbers.
 
-Right answers, repeats, standard errors, impossible rates.
+They are contradicting right answers, repeated questions, standard errors and impossible rates.
 """
 
 from collections.abc import Iterator, Sequence
@@ -36,13 +36,12 @@ GROUPS_DIFFER = Assertion(
 
 
 def questions_of(items: pd.DataFrame, prompts: pd.DataFrame | None = None) -> pd.Series:
-    """Return per item a text that is equal for items that ask the same question.
+    """Return one text per item, equal for items that ask the same question.
 
-    It is question and options without case, blanks, and stops and commas that end a word. Other
-    punctuation stays, which formulas and code differ by. A right answer that is a letter belongs
-    to options that nobody stored: such an item is like no other. Tasks of one table ask another
-    thing with the same words, and so do two tasks that say what they ask in their `prompts`
-    (`item_id`, `prompt`, `system`) and not in the question.
+    The text is the question and its sorted options, without case, spacing and punctuation that
+    ends a word. Other punctuation stays, because formulas and code differ by it. Items whose
+    `task` column differs are never equal, and neither are items of two tasks whose `prompts`
+    (`item_id`, `prompt`, `system`) ask different things about the same words.
     """
     tasks = items["task"] if "task" in items else [""] * len(items)
     prompt_tasks = _prompt_tasks(items, prompts)
@@ -57,7 +56,8 @@ def questions_of(items: pd.DataFrame, prompts: pd.DataFrame | None = None) -> pd
     )
     questions = []
     for task, prompt_task, question, options, target, item in columns:
-        # The options of a letter were not stored, so nobody can tell which question it answers.
+        # If the answer is a letter and no options are stored, two equal questions may have had
+        # different options: keep such items apart.
         is_letter = isinstance(target, str) and len(target) == 1 and target.isalpha()
         item_key = item if is_letter and not len(options) else ""
         option_words = sorted(map(_folded, options))
@@ -67,11 +67,11 @@ def questions_of(items: pd.DataFrame, prompts: pd.DataFrame | None = None) -> pd
 
 
 def _prompt_tasks(items: pd.DataFrame, prompts: pd.DataFrame | None) -> pd.Series:
-    """Return the task whose question each item asks, "" where question and options say it all.
+    """Return the task that each item belongs to, "" where question and options alone identify it.
 
-    They do where the options are the item's own. Items without any, or with the same ones all
-    through a task (yes and no, a list of classes), are asked by the prompt around them: two tasks
-    are one only where they sent the same prompt.
+    They do if the item has options of its own. Items without options, or with the same options
+    throughout a task (yes and no, a list of classes), get their meaning from the prompt around
+    them. Such items of two tasks get one task only if both sent the same prompt.
     """
     task = items["item_id"].astype(str).str.partition("/")[0]
     no_task = pd.Series("", index=items.index, dtype=object)
@@ -81,7 +81,7 @@ def _prompt_tasks(items: pd.DataFrame, prompts: pd.DataFrame | None) -> pd.Serie
     n_sets = options.groupby(task).transform("nunique")
     n_items = task.groupby(task).transform("size")
     needs_prompt = (options == "") | ((n_sets == 1) & (n_items > 1))
-    words = task
+    prompt_task = task
     if prompts is not None and len(prompts):
         by_item = prompts.drop_duplicates("item_id").set_index("item_id")
         texts = by_item["prompt"].astype(str)
@@ -89,18 +89,20 @@ def _prompt_tasks(items: pd.DataFrame, prompts: pd.DataFrame | None) -> pd.Serie
             texts = by_item["system"].astype(str) + "\n" + texts
         prompt = items["item_id"].map(texts)
         question = items["question"].map(_folded)
-        # An item without a prompt is like no other.
+        # An item without a prompt shares its task with no other item.
         prompt_key = prompt.where(prompt.notna(), items["item_id"])
-        words = task.groupby([question, prompt_key]).transform("first")
-    return no_task.where(~needs_prompt, words)
+        prompt_task = task.groupby([question, prompt_key]).transform("first")
+    return no_task.where(~needs_prompt, prompt_task)
 
 
 def _folded(text: str) -> str:
-    return " ".join(filter(None, (word.rstrip(".,;:?") for word in text.casefold().split())))
+    """Return the text without case, extra spacing and punctuation that ends a word."""
+    words = (word.rstrip(".,;:?") for word in text.casefold().split())
+    return " ".join(filter(None, words))
 
 
 def _right_words(target: str, options: list[str]) -> str:
-    """Return the right answer as words, so that options in another order compare."""
+    """Return the right options as sorted texts, so that items with reordered options compare."""
     words = []
     for label in target.split("\n"):
         is_option = options and label.isdecimal() and int(label) < len(options)
@@ -109,7 +111,7 @@ def _right_words(target: str, options: list[str]) -> str:
 
 
 def golds(log: AuditInput, questions: pd.Series) -> Iterator[Finding]:
-    """Find the same question with different right answers, by `questions_of` the items."""
+    """Find questions with different right answers; `questions` are those of `questions_of`."""
     items = log.items[log.items["target"].notna()]
     if items.empty:
         return
@@ -130,9 +132,9 @@ def golds(log: AuditInput, questions: pd.Series) -> Iterator[Finding]:
 
 
 def repeated_items(log: AuditInput, questions: pd.Series) -> Iterator[Finding]:
-    """Find the same question under several ids, by `questions_of` the items.
+    """Find questions under several ids; `questions` are those of `questions_of`.
 
-    It counts several times in the score, and once as a cluster.
+    Each repeat adds to the score, but all of them are only one independent question.
     """
     is_repeated = questions.duplicated(keep=False)
     if is_repeated.any():
@@ -148,9 +150,9 @@ def repeated_items(log: AuditInput, questions: pd.Series) -> Iterator[Finding]:
 
 @dataclass(frozen=True)
 class GroupedScores:
-    """The spread over subjects or templates of one model's scores under one readout.
+    """How one model's scores under one extractor spread over subjects or templates.
 
-    They are of items in one role. `role_words` names the role, "" if there is one alone.
+    The items have one role. `role_words` names it, "" if the log has only one role.
     """
 
     model: str
@@ -160,7 +162,7 @@ class GroupedScores:
 
 
 def grouped_scores(log: AuditInput, frame: pd.DataFrame) -> list[GroupedScores]:
-    """Return every score whose items name `LEAST_TEMPLATES` subjects or templates or more."""
+    """Return the spread per model, extractor and role with at least `LEAST_TEMPLATES` groups."""
     if log.items["category"].nunique() < LEAST_TEMPLATES:
         return []
     base = frame[frame["is_base"] & (frame["axis"] == OWN_PROMPT) & frame["score"].notna()]
@@ -179,10 +181,10 @@ def grouped_scores(log: AuditInput, frame: pd.DataFrame) -> list[GroupedScores]:
 
 
 def standard_error_claim(scores: GroupedScores, p: float) -> Claim:
-    """Claim that items of one subject or template are alike; `p` is corrected over the log."""
+    """Claim that scores differ by subject or template; `p` is corrected over the log."""
     spread = scores.spread
     subject = f"{scores.model}, {spoken_name(scores.extractor)}{scores.role_words}"
-    # Groups more alike than chance make no interval too narrow.
+    # Groups that differ less than by chance do not make an interval too narrow.
     asserted = p <= GROUPS_DIFFER.error_rate and spread.ratio > 1
     sizes = (
         f"standard error {number_text(100 * spread.by_group, 1)} points by group, "
@@ -207,7 +209,7 @@ def standard_error_claim(scores: GroupedScores, p: float) -> Claim:
 def standard_errors(
     scores: Sequence[GroupedScores], adjusted: Sequence[float]
 ) -> Iterator[Finding]:
-    """Find subjects or templates that differ beyond chance; their p, corrected over the log."""
+    """Find subjects or templates that differ beyond chance; `adjusted` has one p per score."""
     for grouped, p in zip(scores, adjusted, strict=True):
         claim = standard_error_claim(grouped, p)
         if claim.asserted:
@@ -217,7 +219,7 @@ def standard_errors(
 
 
 def flip_rates(log: AuditInput) -> Iterator[Finding]:
-    """Find reported rates of changed answers that no two such scores allow."""
+    """Find reported flip rates that are impossible with two reported accuracies of the model."""
     for reported in log.reported:
         if "flip" not in str(reported.get("metric") or reported["readout"]).lower():
             continue

@@ -1,8 +1,8 @@
-"""Findings of an audit on the outputs: reruns that are none, refusals, empty texts, silent cuts.
+"""Findings of an audit on the outputs: cached reruns, refusals, empty texts, silent cuts.
 
-Each describes the rows; none asserts anything of the world beyond them. For each there is an honest
-log that looks alike and is not accused (`tests/claims/test_audit_outputs.py`): greedy answers that
-repeat themselves, partial credit, a benchmark whose right answer is to refuse, texts of one length.
+Each finding describes the rows and asserts nothing beyond them. For each, an honest log that looks
+similar is tested to give no finding (`tests/claims/test_audit_outputs.py`): greedy answers that
+repeat, partial credit, a benchmark whose right answer is to refuse, texts of one length.
 """
 
 from collections.abc import Iterator, Mapping
@@ -18,17 +18,18 @@ from flipcore.core.records import RIGHT, WRONG
 from flipcore.stats.base.estimate import percent_text
 from flipcore.text.counts import count_of
 
-# Items asked again; characters that no sampling repeats by chance.
-LEAST_RERUN, LEAST_CHARS = 5, 80
-LEAST_CUT, CUT_SHARE = 3, 0.02  # outputs of one length, and their least share
-LEAST_TOKENS, LEAST_LENGTH = 64, 200  # below which a common length is the form of the answer
-LEAST_KEYS, LEAST_VOTERS = 5, 3
+LEAST_RERUN = 5  # items with several runs, for a finding about runs
+LEAST_CHARS = 80  # a sampled text of this length does not repeat by chance
+LEAST_CUT, CUT_SHARE = 3, 0.02  # outputs at the limit: least count and least share
+# Below these numbers of tokens or characters, a common length is just the form of the answer.
+LEAST_TOKENS, LEAST_LENGTH = 64, 200
+LEAST_KEYS, LEAST_VOTERS = 5, 3  # suspicious keys per finding; votes per item
 RIGHT_OR_WRONG = ("includes", "match", "exact", "choice", "pattern", "answer")  # scorers of Inspect
-KEY = ["model", "item_id", "variant_id", "sample"]
+OUTPUT_KEY = ["model", "item_id", "variant_id", "sample"]
 
 
 def output_findings(log: AuditInput, frame: pd.DataFrame) -> Iterator[Finding]:
-    """Find everything about the outputs; `frame` are the readouts with scores."""
+    """Return all findings about the outputs; `frame` are the readouts of `scored`."""
     yield from _cached(log)
     yield from _averaged(log, frame)
     yield from _refusals_and_empty(log, frame)
@@ -37,36 +38,31 @@ def output_findings(log: AuditInput, frame: pd.DataFrame) -> Iterator[Finding]:
 
 
 def _cached(log: AuditInput) -> Iterator[Finding]:
-    """Find reruns that hold one text: read from a cache, they say nothing of noise."""
-    # A model that is asked greedily repeats itself, and so does any model in a few words, so those
-    # are left alone unless each rerun took the same time to the millisecond.
-    for row in _rows(log.reruns):
-        n, is_greedy = int(row["n_items"]), row["temperature"] == 0
+    """Find reruns with identical texts: they come from a cache and do not measure noise."""
+    # Greedy decoding repeats itself, and so do very short answers. Both are accused only if each
+    # rerun took the same time to the millisecond.
+    for row in log.reruns.to_dict("records"):
+        n, temperature = int(row["n_items"]), row["temperature"]
         if n < LEAST_RERUN or row["n_same"] < n:
             continue
         is_same_time = row["n_timed"] == n
-        if not is_same_time and (is_greedy or row["n_chars"] < LEAST_CHARS):
+        if not is_same_time and (temperature == 0 or row["n_chars"] < LEAST_CHARS):
             continue
-        heat = row["temperature"]
-        heat_words = "" if pd.isna(heat) else f" at temperature {heat:g}"
+        setting = "" if pd.isna(temperature) else f" at temperature {temperature:g}"
         sentence = (
             f"{row['model']}: all {int(row['n_outputs']):,} runs of {n:,} items repeat the same "
-            f"text{heat_words}. They look cached, so their agreement says nothing about noise."
+            f"text{setting}. They look cached, so their agreement says nothing about noise."
         )
         detail = "Each repeat took exactly the same time." if is_same_time else ""
         claim = description(sentence, "cached", detail=detail)
         yield Finding("cached runs", claim, 83, model=str(row["model"]))
 
 
-def _rows(frame: pd.DataFrame) -> list[dict[str, Any]]:
-    return [dict(zip(frame.columns, row, strict=True)) for row in frame.itertuples(index=False)]
-
-
 def _averaged(log: AuditInput, frame: pd.DataFrame) -> Iterator[Finding]:
-    """Find scores between right and wrong that stand for several runs of an item.
+    """Find scores between 0 and 1 that are averages over several runs of an item.
 
-    Either every run of an item holds the same mean though its texts differ, or a scorer that knows
-    right and wrong alone holds a share.
+    Either all runs of an item have the same mean score although their texts differ, or a scorer
+    that only gives right or wrong has scores in between.
     """
     base_scores = frame[
         frame["is_base"] & ~frame["extractor"].isin(OURS) & frame["score"].between(0, 1)
@@ -74,8 +70,10 @@ def _averaged(log: AuditInput, frame: pd.DataFrame) -> Iterator[Finding]:
     are_shares = (base_scores["score"] > 0) & (base_scores["score"] < 1)
     if base_scores.loc[are_shares, "item_id"].nunique() < LEAST_RERUN:
         return
-    differing = {
-        str(row["model"]) for row in _rows(log.reruns) if row["n_same"] < row["n_items"] / 2
+    models_that_vary = {
+        str(row["model"])
+        for row in log.reruns.to_dict("records")
+        if row["n_same"] < row["n_items"] / 2
     }
     for (model, extractor), part in base_scores.groupby(["model", "extractor"], sort=False):
         by_item = part.groupby("item_id", sort=False)["score"].agg(["size", "nunique", "first"])
@@ -88,7 +86,7 @@ def _averaged(log: AuditInput, frame: pd.DataFrame) -> Iterator[Finding]:
         is_binary = str(extractor).rpartition("/")[2] in RIGHT_OR_WRONG
         if n_between < LEAST_RERUN:
             continue
-        if n_runs > 1 and is_mean and str(model) in differing:
+        if n_runs > 1 and is_mean and str(model) in models_that_vary:
             sentence = (
                 f"{model}, {spoken_name(extractor)}: all {n_runs} runs of an item hold the same "
                 f"score, though their texts differ; {n_between:,} of {len(by_item):,} lie between "
@@ -107,7 +105,8 @@ def _averaged(log: AuditInput, frame: pd.DataFrame) -> Iterator[Finding]:
         yield Finding("averaged runs", claim, 81, items, str(model), extractor=str(extractor))
 
 
-_NAMES = {
+# Kind of output -> (Finding.about, singular, plural, highest rank).
+_KINDS = {
     "refusal": ("refusals", "is a refusal", "are refusals", 68),
     "empty": ("empty answers", "is empty", "are empty", 69),
 }
@@ -116,13 +115,13 @@ _NAMES = {
 def _refusals_and_empty(log: AuditInput, frame: pd.DataFrame) -> Iterator[Finding]:
     if log.outputs.empty:
         return
-    outputs = log.outputs.merge(_lead_scores(log, frame), on=KEY, how="left")
-    # A refusal that the log's scorer calls right is an answer.
+    outputs = log.outputs.merge(_lead_scores(log, frame), on=OUTPUT_KEY, how="left")
+    # A refusal that the log's scorer counts as right is the wanted answer.
     is_right = (outputs["what"] == "refusal") & (outputs["score"] >= 1)
-    sizes = log.calls.groupby("model")["n"].sum()
+    n_by_model = log.calls.groupby("model")["n"].sum()
     for (model, kind), part in outputs[~is_right].groupby(["model", "what"], sort=False):
-        about, singular, plural, rank = _NAMES[str(kind)]
-        n, n_all = len(part), int(sizes.get(model, len(part)))
+        about, singular, plural, rank = _KINDS[str(kind)]
+        n, n_all = len(part), int(n_by_model.get(model, len(part)))
         share = percent_text(n / n_all, 1)
         sentence = (
             f"{model}: {share} of its {n_all:,} outputs {singular if n == 1 else plural} ({n:,})."
@@ -138,18 +137,20 @@ def _lead_scores(log: AuditInput, frame: pd.DataFrame) -> pd.DataFrame:
     """Return the score of each output by the scorer that leads its model's log."""
     log_scores = frame[~frame["extractor"].isin(OURS) & frame["score"].notna()]
     ordered = log_scores.assign(order=_scorer_order(log, log_scores))
-    first = ordered.sort_values("order", kind="stable").drop_duplicates(KEY)
-    return first[[*KEY, "score"]].astype(dict.fromkeys(KEY[:3], str))
+    first = ordered.sort_values("order", kind="stable").drop_duplicates(OUTPUT_KEY)
+    # As text, like the keys of `log.outputs` that these are merged with.
+    text_keys = ("model", "item_id", "variant_id")
+    return first[[*OUTPUT_KEY, "score"]].astype(dict.fromkeys(text_keys, str))
 
 
 def _scorer_order(log: AuditInput, readouts: pd.DataFrame) -> pd.Series:
-    """Return the place of each readout's extractor among the log's scorers; others come last."""
-    places = {name: number for number, name in enumerate(log.scorers)}
-    return readouts["extractor"].astype(str).map(places).fillna(len(places))
+    """Return each readout's extractor as an index into the log's scorers; others come last."""
+    indexes = {name: index for index, name in enumerate(log.scorers)}
+    return readouts["extractor"].astype(str).map(indexes).fillna(len(indexes))
 
 
 def _cut_silently(log: AuditInput) -> Iterator[Finding]:
-    """Find many different texts of exactly the largest length, which the log counts as ended."""
+    """Find outputs that stop exactly at a limit of length, without a mark in the log."""
     if log.lengths.empty:
         return
     for model, part in log.lengths.groupby("model", sort=False):
@@ -157,11 +158,11 @@ def _cut_silently(log: AuditInput) -> Iterator[Finding]:
         ended = part[~part["finish_reason"].isin(ENDED_EARLY)]
         at_limit = ended[(ended["max_tokens"] > 1) & (ended["n_tokens_out"] >= ended["max_tokens"])]
         n, limit = int(at_limit["n"].sum()), at_limit["max_tokens"].max()
-        # Where nearly all outputs have that length, the model was asked for it.
+        # If nearly all outputs have this length, the prompt asks for it.
         if n >= max(LEAST_CUT, CUT_SHARE * n_all) and n < 0.95 * n_all:
             where = f"have all {int(limit):,} tokens that were allowed"
         else:
-            n, where = _at_most(ended, n_all)
+            n, where = _outputs_at_top_length(ended, n_all)
         if n:
             sentence = (
                 f"{model}: {percent_text(n / n_all, 1)} of its {n_all:,} outputs {where} ({n:,}), "
@@ -170,8 +171,8 @@ def _cut_silently(log: AuditInput) -> Iterator[Finding]:
             yield Finding("silent cuts", description(sentence, "silent cuts"), 71, model=str(model))
 
 
-def _at_most(ended: pd.DataFrame, n_all: int) -> tuple[int, str]:
-    """Return the outputs at the largest length and the words for them; (0, "") if it is no cut."""
+def _outputs_at_top_length(ended: pd.DataFrame, n_all: int) -> tuple[int, str]:
+    """Count the outputs of the largest length, with words for it; (0, "") if it is no cut."""
     for column, least, unit in (
         ("n_tokens_out", LEAST_TOKENS, "tokens"),
         ("n_chars", LEAST_LENGTH, "characters"),
@@ -183,9 +184,9 @@ def _at_most(ended: pd.DataFrame, n_all: int) -> tuple[int, str]:
         near = lengths[(lengths[column] < top) & (lengths[column] >= 0.95 * top)]
         n = int(at_top["n_texts"].sum())
         n_open = int(at_top.loc[at_top["ends_open"], "n_texts"].sum())
-        # Lengths that run out by themselves thin out towards the largest one.
+        # Without a limit, fewer texts have each longer length. A cut piles them up at the largest.
         is_pile = n >= max(LEAST_RERUN, CUT_SHARE * n_all) and n > int(near["n"].sum())
-        # Texts of one form have one length and end as they should.
+        # Texts of a fixed form also share one length, but they end as they should.
         if is_pile and n < 0.95 * n_all and n_open >= 0.5 * n:
             n_outputs = int(at_top["n"].sum())
             return n_outputs, f"have exactly {int(top):,} {unit}, which no other exceeds"
@@ -193,7 +194,7 @@ def _at_most(ended: pd.DataFrame, n_all: int) -> tuple[int, str]:
 
 
 def _keys_alone(log: AuditInput, frame: pd.DataFrame) -> Iterator[Finding]:
-    """Find right answers that nobody gives, while all give one other answer."""
+    """Find items whose key no model gives while all agree on another answer: wrong keys."""
     keys = {
         item: set(target.split("\n"))
         for item, target in zip(log.items["item_id"], log.items["target"], strict=True)
@@ -204,7 +205,7 @@ def _keys_alone(log: AuditInput, frame: pd.DataFrame) -> Iterator[Finding]:
     base = base[base["item_id"].isin(keys.keys()) & ~base["answer"].isin((RIGHT, WRONG))]
     if base["model"].nunique() * base["sample"].nunique() < LEAST_VOTERS:
         return
-    # One vote per output: that of the extractor that leads its log.
+    # One vote per output: the answer of the log's leading extractor.
     by_lead = base.assign(order=_scorer_order(log, base)).sort_values("order", kind="stable")
     votes = by_lead.drop_duplicates(["model", "item_id", "sample"])
     votes = votes.astype({"item_id": str, "answer": str})
@@ -217,37 +218,37 @@ def _keys_alone(log: AuditInput, frame: pd.DataFrame) -> Iterator[Finding]:
     counts = votes.groupby(["item_id", "answer"], sort=False).size().reset_index(name="n")
     largest = counts.sort_values("n", ascending=False, kind="stable").drop_duplicates("item_id")
     largest = largest.set_index("item_id").loc[n_votes.index]
-    # Models that err alike also split on such items: a trap that takes six answers in ten takes all
-    # of three models on half as many items as it takes two of them. In 2,000 simulated sets of 20
-    # traps the finding was made in 5%; with a dozen wrong keys and models that are right on 90%, in
-    # 93%.
-    lonely_keys, n_majorities = [], 0
+    # Models may share an error on a hard item with a right key. Then they are rarely unanimous: if
+    # six answers in ten fall for a trap, all of three models do on half as many items as two of
+    # them do. So unanimous items must outnumber plain majorities. In 2,000 simulated sets of 20
+    # traps the finding was made in 5%; with a dozen wrong keys and 90% accuracy, in 93%.
+    unanimous_items, n_majorities = [], 0
     columns = zip(largest.index, largest["answer"], largest["n"], n_votes, strict=True)
     for item, answer, n, n_all in columns:
         if answer in keys[item]:
             continue
         if n == n_all and n_models_by_item[item] == n_models:
-            lonely_keys.append(item)
+            unanimous_items.append(item)
         elif 2 * n > n_all:
             n_majorities += 1
-    if len(lonely_keys) < LEAST_KEYS or len(lonely_keys) < n_majorities + 2:
+    if len(unanimous_items) < LEAST_KEYS or len(unanimous_items) < n_majorities + 2:
         return
     voters = f"all {n_models} models" if n_models > 1 else "all its runs"
     sentence = (
-        f"On {count_of(len(lonely_keys), 'item')} no answer agrees with the right answer, and "
+        f"On {count_of(len(unanimous_items), 'item')} no answer agrees with the right answer, and "
         f"{voters} give one other answer."
     )
     about = "keys alone" if n_models > 1 else "keys of one model"
     claim = description(sentence, about, detail="Look at these keys first.")
-    yield Finding(about, claim, 66, tuple(lonely_keys)[:N_LISTED])
+    yield Finding(about, claim, 66, tuple(unanimous_items)[:N_LISTED])
 
 
 def reported_errors(
     reported: Mapping[str, Any], scores: pd.Series, clusters: pd.Series | None
 ) -> tuple[float, float] | None:
-    """Return a reported standard error that is far too small, with the recomputed one.
+    """Return a reported standard error that is far too small and the recomputed one, else None.
 
-    `scores` is one mean per item.
+    `scores` and `clusters` have one row per item.
     """
     stated, n = reported.get("stderr"), len(scores)
     if stated is None or n < 10 or scores.nunique() < 2:
@@ -256,8 +257,8 @@ def reported_errors(
     if clusters is not None and (n_clusters := clusters.nunique()) > 1:
         sums = (scores - scores.mean()).groupby(clusters.to_numpy()).sum()
         errors.append(float(np.sqrt((sums**2).sum() * n_clusters / (n_clusters - 1)) / n))
-    # A log may take clusters together, which as a rule widens its error: the smaller of both is
-    # what it is held against.
+    # Nobody knows whether the log clusters its items, which usually widens the error: compare
+    # with the smaller one.
     error = min(errors)
     is_too_small = 0 <= stated < 0.6 * error and error - stated > 0.001
     return (float(stated), error) if is_too_small else None

@@ -1,7 +1,7 @@
-"""Findings of an audit on prompts, and on how answers and keys lie.
+"""Findings of an audit on prompts (wordings, examples, leaks) and on positions of right answers.
 
-Wordings, examples, leaks, positions. Each describes the rows. None is found in 200 clean tables of
-prompts and keys (`tests/claims/test_audit_prompts.py`).
+Each finding describes the rows. None is made in 200 clean tables of prompts and keys
+(`tests/claims/test_audit_prompts.py`).
 """
 
 import re
@@ -20,60 +20,63 @@ from flipcore.text.prompts import labels_of
 
 LEAST_ITEMS = 20
 MOST_WORDINGS = 4
-LEAST_SHARE = 0.05  # of the items, for a wording to count as one
-# The labels of the options: items with more of them are asked in the same wording.
+LEAST_SHARE = 0.05  # of the items, for the second most common wording
+# A run of option labels ("(A) # (B) #"), of which only the first is kept: an item with more
+# options has the same wording.
 _LABELS = re.compile(
     r"([(\[]?(?:\b[A-Z]\b|#)[.,:)\]]* )(?:(?:(?:or|and|to) )?[(\[]?(?:\b[A-Z]\b|#)[.,:)\]]* )+"
 )
 _LEAK = re.compile(r"answer(?:\s+is|\s*:|\s*=)\s*\(?([A-Z])\b(?!\s*[a-z])", re.IGNORECASE)
+_LEAK_WORD = re.compile(r"(answer|solution|key|target|hint)\W", re.IGNORECASE)
 
 
 def prompt_findings(log: AuditInput) -> Iterator[Finding]:
-    """Find everything about the base prompts and the keys."""
+    """Return all findings about the base prompts and the keys."""
     prompts = log.prompts.merge(log.items, on="item_id") if len(log.prompts) else log.prompts
     if len(prompts) >= LEAST_ITEMS:
-        # Another task is asked otherwise, and so are items with options.
+        # Tasks differ in their wording, and so do items with and without options.
         task = prompts["item_id"].astype(str).str.partition("/")[0]
         is_only_task = task.nunique() == 1
-        for _, alike in prompts.groupby([task, prompts["options"].map(len) > 0], sort=False):
-            if is_only_task or len(alike) >= LEAST_ITEMS:
-                yield from _wordings(alike)
+        has_options = prompts["options"].map(len) > 0
+        for _, part in prompts.groupby([task, has_options], sort=False):
+            if is_only_task or len(part) >= LEAST_ITEMS:
+                yield from _wordings(part)
         yield from _own_examples(prompts)
         yield from _leaks(prompts)
     yield from _keys(log.items)
     yield from _one_answer(log)
 
 
-def _frame(text: str, question: str, options: Iterable[str]) -> str:
-    """Return a prompt without the item's own question, options, numbers, and count of options."""
-    # The longest first: an option may be a part of another or of the question.
+def _wording(text: str, question: str, options: Iterable[str]) -> str:
+    """Return a prompt without the item's question, options, numbers, and number of options."""
+    # The longest text first, because an option may be part of another one or of the question.
     for item_text in sorted([question, *map(str, options)], key=len, reverse=True):
         text = text.replace(item_text, " ") if len(item_text.strip()) > 1 else text
     return _LABELS.sub(r"\1", " ".join([*re.sub(r"\d+", "#", text).split(), ""]))
 
 
 def _wordings(prompts: pd.DataFrame) -> Iterator[Finding]:
-    """Find few wordings around the question, each of many items: the prompt was changed."""
+    """Find 2 to `MOST_WORDINGS` wordings around the question: the prompt was changed."""
     columns = zip(prompts["prompt"], prompts["question"], prompts["options"], strict=True)
-    frames = pd.Series(
-        [_frame(str(prompt), str(question), options) for prompt, question, options in columns],
+    wordings = pd.Series(
+        [_wording(str(prompt), str(question), options) for prompt, question, options in columns],
         index=prompts.index,
     )
-    counts = frames.value_counts()
-    # A wording of its own per item is a prompt with a passage or drawn examples.
-    if 1 < len(counts) <= MOST_WORDINGS and counts.iloc[1] >= LEAST_SHARE * len(frames):
+    counts = wordings.value_counts()
+    # Many wordings come from prompts with a passage or with examples drawn per item.
+    if 1 < len(counts) <= MOST_WORDINGS and counts.iloc[1] >= LEAST_SHARE * len(wordings):
         sizes = " and ".join(f"{n:,}" for n in counts)
         sentence = (
             f"The wording around the question changes: {len(counts)} wordings, of {sizes} items."
         )
-        items = tuple(prompts["item_id"][frames == counts.index[-1]])[:N_LISTED]
+        items = tuple(prompts["item_id"][wordings == counts.index[-1]])[:N_LISTED]
         yield Finding("wordings", description(sentence, "wordings"), 72, items)
 
 
 def _own_examples(prompts: pd.DataFrame) -> Iterator[Finding]:
-    """Find items whose question stands in what was sent more than once.
+    """Find items whose question is in prompt and system message more than once.
 
-    They are among their own examples, which may stand in the system message.
+    Such an item is one of its own examples.
     """
     systems = prompts["system"] if "system" in prompts else [""] * len(prompts)
     is_twice = []
@@ -81,10 +84,10 @@ def _own_examples(prompts: pd.DataFrame) -> Iterator[Finding]:
     for prompt, system, question in columns:
         words = " ".join(str(question).split())
         text = " ".join(f"{system}\n{prompt}".split())
-        # A short question may stand within another by chance.
+        # A short question may be part of another one by chance.
         is_twice.append(len(words) >= 12 and text.count(words) > 1)
     items = tuple(prompts["item_id"][is_twice])
-    # Where every prompt repeats its question, that is its layout.
+    # If nearly every prompt repeats its question, the repetition is the layout.
     if items and len(items) < 0.9 * len(prompts):
         stand = count_of(len(items), "item stands", "items stand")
         whose_prompt = "its" if len(items) == 1 else "their"
@@ -93,55 +96,51 @@ def _own_examples(prompts: pd.DataFrame) -> Iterator[Finding]:
 
 
 def _leaks(prompts: pd.DataFrame) -> Iterator[Finding]:
-    """Find items whose right answer stands in the prompt after the question, not as an option."""
+    """Find items whose right answer is in the prompt after the question, not as an option."""
     columns = (prompts[name] for name in ("item_id", "prompt", "question", "options", "target"))
-    leaking = []
+    leaking_items = []
     for item, prompt, question, options, target in zip(*columns, strict=True):
         if not isinstance(target, str):
             continue
         if _leaks_answer(str(prompt), str(question), list(options), target.split("\n")):
-            leaking.append(item)
-    if leaking:
-        sentence = (
-            f"The right answer of {count_of(len(leaking), 'item')} stands in the prompt behind "
-            "the question."
-        )
+            leaking_items.append(item)
+    if leaking_items:
+        n_items = count_of(len(leaking_items), "item")
+        sentence = f"The right answer of {n_items} stands in the prompt behind the question."
         claim = description(sentence, "leaked answers")
-        yield Finding("leaked answers", claim, 90, tuple(leaking)[:N_LISTED])
+        yield Finding("leaked answers", claim, 90, tuple(leaking_items)[:N_LISTED])
 
 
 def _leaks_answer(prompt: str, question: str, options: list[str], targets: list[str]) -> bool:
     if question not in prompt:
         return False
-    behind = prompt.rpartition(question)[2]
+    text_after = prompt.rpartition(question)[2]
     if options:
         labels = labels_of("upper", len(options))
-        hits = [label.upper() for label in _LEAK.findall(behind) if label.isupper()]
+        stated_labels = [label for label in _LEAK.findall(text_after) if label.isupper()]
         places = (int(target) for target in targets if target.isdecimal())
-        right = {labels[place] for place in places if place < len(labels)}
-        # The last one counts: those before it may belong to examples.
-        return bool(hits) and hits[-1] in right
-    if not _LEAK_WORD.search(behind):
+        right_labels = {labels[place] for place in places if place < len(labels)}
+        # The last label counts, because earlier ones may belong to examples.
+        return bool(stated_labels) and stated_labels[-1] in right_labels
+    if not _LEAK_WORD.search(text_after):
         return False
-    words, question_words = normalised_text(behind).split(), normalised_text(question).split()
+    words, question_words = normalised_text(text_after).split(), normalised_text(question).split()
     for target in targets:
         target_words = target.split()
-        # An answer of two letters, or one that the question holds too, may stand there by chance.
-        is_telling = len("".join(target_words)) > 2 and not _holds(question_words, target_words)
-        if is_telling and _holds(words, target_words):
+        # An answer of two letters, or one that is in the question too, may be there by chance.
+        is_telling = len("".join(target_words)) > 2 and not _contains(question_words, target_words)
+        if is_telling and _contains(words, target_words):
             return True
     return False
 
 
-_LEAK_WORD = re.compile(r"(answer|solution|key|target|hint)\W", re.IGNORECASE)
-
-
-def _holds(words: list[str], part: list[str]) -> bool:
+def _contains(words: list[str], part: list[str]) -> bool:
+    """Return whether the words of `part` follow each other in `words`."""
     return any(words[i : i + len(part)] == part for i in range(len(words) - len(part) + 1))
 
 
 def _keys(items: pd.DataFrame) -> Iterator[Finding]:
-    """Find right answers that nearly all stand at one place among the options."""
+    """Find right answers of which most are at one place among the options."""
     places = []
     for target, options in zip(items["target"], items["options"], strict=True):
         if len(options) > 1 and _is_place(target):
@@ -158,7 +157,7 @@ def _keys(items: pd.DataFrame) -> Iterator[Finding]:
 
 
 def _one_answer(log: AuditInput) -> Iterator[Finding]:
-    """Find a model that gives one option nearly always, where the keys do not lie so."""
+    """Find a model that nearly always chooses one place, although the right answers vary."""
     n_options = dict(zip(log.items["item_id"], map(len, log.items["options"]), strict=True))
     targets = dict(zip(log.items["item_id"], log.items["target"].astype(str), strict=True))
     is_own_prompt = log.frame["is_base"] & (log.frame["axis"] == OWN_PROMPT)
@@ -188,7 +187,7 @@ def _is_place(value: object) -> bool:
 
 
 def _top_share(places: list[int]) -> tuple[float, int]:
-    """Return the share of the most common place, and the place."""
+    """Return the share of the most common place, and the place; (NaN, 0) for no places."""
     if not places:
         return np.nan, 0
     place, n = Counter(places).most_common(1)[0]

@@ -1,6 +1,6 @@
 """Every assertion of the product: the sentence, its error rate, and the worlds of its simulation.
 
-A module of claims ends in one tuple ``ASSERTIONS`` and stands in `MODULES`.
+Each module of claims has one tuple `ASSERTIONS` and is listed in `MODULES`.
 """
 
 from itertools import chain

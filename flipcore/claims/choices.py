@@ -1,8 +1,8 @@
-"""Claims about every defensible choice of how to count: one decision survives them all, or not.
+"""Claims about a decision under every defensible way of counting, called a specification.
 
-A share of ways is a description and no evidence: with two equal models 95% of 180 specifications
-point one way in a quarter of studies. "Survives every choice" is asserted where each specification
-shows it, so its p is the largest of theirs (intersection-union).
+The share of specifications in favor is only described. It is no evidence: with two equal models
+95% of 180 specifications point one way in a quarter of studies. "Survives every choice" is
+asserted if each specification shows it, so its p is the largest of all (intersection-union).
 """
 
 import math
@@ -51,15 +51,16 @@ SURVIVED, DIRECTION, FALLS, LEVEL_WAYS, FEW_OPEN = (
 )
 MOVED, NOT_MOVED = "moved", "not moved"
 AFTER, BEFORE = "Chosen after seeing the answers.", "Chosen before anybody saw the answers."
-LEAST_OPEN = 0.5  # of the specifications, for anything to be said
+LEAST_OPEN = 0.5  # share of the specifications that must be open for a claim
 
 
 def survives_claim(
     curve: Curve, decision: Decision, level: float = 0.95, *, is_locked: bool = False
 ) -> Claim:
-    """Say whether a decision is shown in every open way of counting, and where it falls.
+    """Say whether a decision is shown in every open way of counting, else where it fails.
 
-    `is_locked`: the choices were stored before anybody saw an answer.
+    `is_locked` is True if the choices were stored before anybody saw an answer. A way is closed
+    if its numbers may not be claimed.
     """
     margin, shares = decision.margin, curve.shares(level, decision.margin)
     numbers: dict[str, Any] = {
@@ -79,6 +80,7 @@ def survives_claim(
     opened = curve.estimate[curve.is_open]
     low, high = float(opened.min()), float(opened.max())
     ways = f"{count_of(shares.n_open, 'way')} of counting"
+    # The first specification is the declared one.
     below = bool(curve.estimate[0] < margin)
     n_shown = shares.n_against if below else shares.n_shown
     p = curve.p_survives(margin, below=below)
@@ -93,54 +95,55 @@ def survives_claim(
         detail = f"Largest p of all ways: {p_text(p)} (one-sided). {detail}"
         numbers |= {"below": below}
         return Claim(SURVIVES, SURVIVED, sentence, asserted=True, detail=detail, numbers=numbers)
-    # From here on the ways are counted and nothing is asserted.
+    # From here on the claims only count ways and assert nothing.
     n_side = shares.n_behind if below else shares.n_ahead
     if n_side == shares.n_open:
         # Ways that count the same are one, and still several to choose from.
         n_open = shares.n_open if shares.n_open > 1 else int(curve.is_open.sum())
         all_ways = f"all {n_open:,} ways of counting" if n_open > 1 else "the only way of counting"
-        sentence = _direction(curve, decision, all_ways, low, high, level, below=below)
+        sentence = _direction_sentence(curve, decision, all_ways, low, high, level, below=below)
         return Claim(SURVIVES, DIRECTION, sentence, detail=detail, numbers=numbers)
-    if not (shares.n_shown or shares.n_against) and _all_hold(curve, level, margin):
+    if not (shares.n_shown or shares.n_against) and _all_intervals_hold_both(curve, level, margin):
         sentence = (
             f"{decision.first} and {decision.second} are not told apart in any of {ways}: their "
             f"intervals hold 0 and {number_text(100 * margin, 1)} points."
         )
         return Claim(SURVIVES, LEVEL_WAYS, sentence, detail=detail, numbers=numbers)
-    sentence = _falls(curve, decision, level)
+    sentence = _fails_sentence(curve, decision, level)
     return Claim(SURVIVES, FALLS, sentence, detail=detail, numbers=numbers)
 
 
 def moves_claim(curve: Curve, decision: Decision, level: float = 0.95) -> Claim:
-    """Name the options that move the estimate by more than chance, the largest first."""
+    """Name the options that move the estimate by more than chance, largest change first."""
     if not curve.effects:
         return description("No choice is open here.", NOT_MOVED)
     movers = [effect for effect in curve.effects if effect.is_beyond_chance(level)]
     movers.sort(key=lambda effect: -abs(effect.change.value))
     n_options = len(curve.effects)
+    n_untested = sum(math.isnan(effect.p) for effect in curve.effects)
     detail = f"Over {curve.n_coarse:,} independent units; p corrected for "
     detail += f"{count_of(n_options, 'option')} (Holm)."
     numbers = {effect.name: effect.change for effect in curve.effects}
     if not movers:
-        n_untold = sum(math.isnan(effect.p) for effect in curve.effects)
         sentence = f"No choice moves {decision.subject} by more than chance."
-        if n_untold == n_options:
+        if n_untested == n_options:
             sentence = f"Too few units differ to say whether a choice moves {decision.subject}."
-        elif n_untold:
-            sentence += f" For {count_of(n_untold, 'option')} too few units differ to say."
+        elif n_untested:
+            sentence += f" For {count_of(n_untested, 'option')} too few units differ to say."
         return Claim(MOVES, NOT_MOVED, sentence, detail=detail, numbers=numbers)
     named = [f"{_option_words(mover)} ({_change(mover)})" for mover in movers[:3]]
     more = f", and {len(movers) - 3} more" if len(movers) > 3 else ""
     these = "This moves" if len(movers) == 1 else "These move"
     sentence = f"{these} {decision.subject} by more than chance: {'; '.join(named)}{more}."
-    sentence = f"{_depends(curve, decision, movers)}{sentence}"
+    sentence = f"{_range_reasons(curve, decision, movers)}{sentence}"
     return Claim(MOVES, MOVED, sentence, asserted=True, detail=detail, numbers=numbers)
 
 
-def _depends(curve: Curve, decision: Decision, movers: Sequence[Effect]) -> str:
-    """Return "Whether it is 43 or 48% is mostly a matter of unread answers." of a bar.
+def _range_reasons(curve: Curve, decision: Decision, movers: Sequence[Effect]) -> str:
+    """Return "Whether it is 43 or 48% is mostly a matter of unread answers. ".
 
-    A choice that moves half as much as the first, or more, is named too.
+    Name the choices that move at least half as much as the largest. Return "" if the decision is
+    no bar or all ways print the same number.
     """
     opened = curve.estimate[curve.is_open]
     low, high = (number_text(100 * float(x), 0) for x in (opened.min(), opened.max()))
@@ -160,7 +163,7 @@ def _change(effect: Effect) -> str:
     return f"{number_text(100 * effect.change.value, 1, sign=True)} points"
 
 
-def _direction(
+def _direction_sentence(
     curve: Curve,
     decision: Decision,
     all_ways: str,
@@ -170,28 +173,29 @@ def _direction(
     *,
     below: bool,
 ) -> str:
+    """Say that all ways point one way, and how many of them show it by more than chance."""
     states = curve.states(level, decision.margin)
-    shown = [place for place in curve.ways.first if states[place] in (State.SHOWN, State.AGAINST)]
+    shown = [index for index in curve.ways.first if states[index] in (State.SHOWN, State.AGAINST)]
     start = decision.in_all(all_ways, low, high, below=below)
-    if len(shown) == len(curve.ways.first) - int((~curve.is_open[curve.ways.first]).sum()):
+    if len(shown) == int(curve.is_open[curve.ways.first].sum()):
         units = count_of(curve.n_coarse, "unit")
         return f"{start}; all show it, but not over the {units} that a choice leaves out whole."
     if not shown:
         none = "none" if len(curve.is_open) > 1 else "not"
         return f"{start}; {none} by more than chance."
     verb = "shows" if len(shown) == 1 else "show"
-    return f"{start}; {len(shown)} {verb} it{_common(curve, shown)}."
+    return f"{start}; {len(shown)} {verb} it{_common_changes_words(curve, shown)}."
 
 
-def _common(curve: Curve, places: Sequence[int]) -> str:
-    """Return ", all of them where …" for the options that all these specifications share and the
-    declared one lacks."""
-    shared = _shared_changes(curve, places)
-    start = ", where" if len(places) == 1 else ", all of them where"
+def _common_changes_words(curve: Curve, specifications: Sequence[int]) -> str:
+    """Return ", all of them where …" for changed options that all these specifications share."""
+    shared = _shared_changes(curve, specifications)
+    start = ", where" if len(specifications) == 1 else ", all of them where"
     return f"{start} {' and '.join(shared)}" if shared else ""
 
 
-def _falls(curve: Curve, decision: Decision, level: float) -> str:
+def _fails_sentence(curve: Curve, decision: Decision, level: float) -> str:
+    """Say in how many ways the decision points as declared, and where it turns."""
     shares = curve.shares(level, decision.margin)
     counted = f"{shares.n_ahead} of {count_of(shares.n_open, 'defensible way')} of counting"
     by_chance = f"in {shares.n_shown} by more than chance" if shares.n_shown else ""
@@ -201,16 +205,19 @@ def _falls(curve: Curve, decision: Decision, level: float) -> str:
 
 
 def _where_it_turns(curve: Curve, decision: Decision) -> str:
-    """Say where the direction turns: "only where" of all such ways, else at the nearest one."""
+    """Say where the direction turns; "" if it never does.
+
+    If all ways that turn share changed options, name these; else those of the nearest such ways.
+    """
     gaps = (curve.estimate - decision.margin).round(12)
     if gaps[0] == 0:
-        return f"As declared {decision.level}."
+        return f"As declared {decision.tie_words}."
     turn = curve.turns(decision.margin)
     if not turn.specifications:
         return ""
     start = decision.turn(above=bool(gaps[0] < 0))
     if gaps[turn.specifications[0]] == 0:
-        start = with_capital(decision.level)
+        start = with_capital(decision.tie_words)
     common = _shared_changes(curve, turn.all_turned)
     place = "only where"
     if not common:
@@ -220,27 +227,28 @@ def _where_it_turns(curve: Curve, decision: Decision) -> str:
     if n_more:
         more = "one more choice changes" if n_more == 1 else f"{n_more} more choices change"
         if not common:
-            more = _changed(curve, turn.specifications, n_more)
+            more = _changed_choices(curve, turn.specifications, n_more)
         words = " and ".join(filter(None, (words, more)))
     return f"{start} {place} {words}."
 
 
-def _changed(curve: Curve, specifications: Sequence[int], n: int) -> str:
+def _changed_choices(curve: Curve, specifications: Sequence[int], n: int) -> str:
     """Return "one choice changes (weights or prompt)", or "2 choices change"."""
     if n > 1:
         return f"{n} choices change"
     labels = []
     for column, choice in enumerate(curve.choices):
-        if any(curve.options[place, column] for place in specifications):
+        # Option 0 is the declared one.
+        if any(curve.options[index, column] for index in specifications):
             labels.append(choice.label.lower())
     return f"one choice changes ({' or '.join(labels)})"
 
 
 def _shared_changes(curve: Curve, specifications: Sequence[int]) -> list[str]:
-    """Return the options, other than declared ones, that all these specifications have."""
+    """Return a clause per option that all these specifications share and the declared one lacks."""
     shared = []
     for column, choice in enumerate(curve.choices):
-        numbers = {int(curve.options[place, column]) for place in specifications}
+        numbers = {int(curve.options[index, column]) for index in specifications}
         if len(numbers) == 1 and 0 not in numbers:
             option = choice.options[numbers.pop()]
             verb = "" if option.label.startswith("count") else "are "
@@ -255,10 +263,11 @@ def _option_clause(choice: Choice, option: Option, verb: str) -> str:
     return f"{choice.label.lower()}: {option.label}"
 
 
-def _all_hold(curve: Curve, level: float, margin: float) -> bool:
+def _all_intervals_hold_both(curve: Curve, level: float, margin: float) -> bool:
+    """Return whether all open intervals contain 0 and the margin, which is then above 0."""
     low, high = curve.limits(level)
-    is_in = (low < 0) & (high > margin)
-    return bool(margin > 0 and is_in[curve.is_open].all())
+    holds_both = (low < 0) & (high > margin)
+    return bool(margin > 0 and holds_both[curve.is_open].all())
 
 
 def _detail(curve: Curve, *, is_locked: bool) -> str:
@@ -269,7 +278,8 @@ def _detail(curve: Curve, *, is_locked: bool) -> str:
     if n_units != n_items:
         size += f", in {n_units:,} clusters"
         assumed = CLUSTERS_LIKE_SEEN
-    n_closed = len({curve.ways.number[place] for place in range(len(curve)) if curve.closed[place]})
+    # Specifications with equal numbers are one way.
+    n_closed = len({curve.ways.number[i] for i in range(len(curve)) if curve.closed[i]})
     closed = ""
     if n_closed:
         reasons = dict.fromkeys(reason for reason in curve.closed if reason)

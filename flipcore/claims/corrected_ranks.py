@@ -1,4 +1,4 @@
-"""Claims about models whose outputs people labelled: which scores higher with those labels."""
+"""Claims about which model scores higher, for scores that people's labels correct."""
 
 import math
 from collections.abc import Sequence
@@ -39,9 +39,9 @@ HIGHER, UNDECIDED, FEW = "higher", "undecided", "few labels"
 
 @dataclass(frozen=True, eq=False)
 class Labelled:
-    """A model's score with people's labels in it.
+    """A model's score, corrected by people's labels.
 
-    `units` (outputs,) name the questions, alike for all models.
+    `units` (outputs,) are the questions' names, the same names for all models.
     """
 
     model: str
@@ -53,8 +53,8 @@ class Labelled:
 class PairByPeople:
     """Two models, the one with the higher corrected score first.
 
-    `joint` has the limits that agree with `p`, which is over all pairs; `raw` is how far the
-    extractor alone puts the first ahead.
+    `p` is corrected over all pairs, and the limits of `joint` agree with it. `raw` is the lead of
+    the first by the extractor alone, as a share.
     """
 
     first: str
@@ -69,8 +69,8 @@ class PairByPeople:
 def pairs_by_people(
     models: Sequence[Labelled], level: float = 0.95, why_not: str = ""
 ) -> list[PairByPeople]:
-    """Compare every pair of models, the best first; `why_not` withholds what is asserted."""
-    # A model without a score comes last.
+    """Compare every pair of models, best models first; `why_not` withholds every claim."""
+    # -1 for NaN, so that a model without a score comes last.
     ordered = sorted(models, key=lambda model: -np.nan_to_num(model.score.estimate.value, nan=-1.0))
     model_pairs = list(combinations(ordered, 2))
     gaps = [
@@ -79,8 +79,8 @@ def pairs_by_people(
     ]
     pairs = []
     for (first, second), difference, p in zip(model_pairs, gaps, over_pairs(gaps), strict=True):
-        # The level of this pair alone at which its interval excludes 0 exactly where Holm's p does;
-        # where that p says nothing (0 or 1), Bonferroni's.
+        # This share of alpha gives an interval that excludes 0 exactly if Holm's p is small enough.
+        # A p of 0 or 1 gives no ratio, so such a pair gets Bonferroni's share.
         share = difference.p / p if 0 < p < 1 else 1 / len(model_pairs)
         joint = difference.estimate(1 - (1 - level) * share)
         raw = first.score.raw.value - second.score.raw.value
@@ -94,7 +94,7 @@ def _claim(
 ) -> Claim:
     if math.isnan(p):
         lacking = list(filter(None, (_lacking_labels(first), _lacking_labels(second))))
-        # Both have their labels: then it is the families that are too few.
+        # If both models have enough labels, the reason is too few clusters of questions.
         lacking_words = "; ".join(lacking) or "too few families of questions"
         return description(
             f"By people, {first.model} and {second.model} are not compared yet: {lacking_words}.",
@@ -121,6 +121,7 @@ def _claim(
 
 
 def _lacking_labels(labelled: Labelled) -> str:
+    """Say which labels a model lacks for an interval; "" if it has enough."""
     score = labelled.score
     if score.has_normal_limits:
         return ""
@@ -132,9 +133,12 @@ def _lacking_labels(labelled: Labelled) -> str:
 def ranks_by_people(
     pairs: Sequence[PairByPeople], level: float = 0.95, why_not: str = ""
 ) -> Claim | None:
-    """Rank the models by the leads of all pairs; None below three models, or if a pair has no p."""
+    """Rank the models by the leads of all pairs.
+
+    Return None for fewer than three models, or if a pair has no p.
+    """
     names = list(dict.fromkeys(chain.from_iterable((pair.first, pair.second) for pair in pairs)))
-    # Of two models the pair's own sentence says it all.
+    # For two models the pair's own sentence is enough.
     if len(names) < 3 or any(math.isnan(pair.p) for pair in pairs):
         return None
     # Ranks follow from the leads that are claimed, so no rank contradicts a sentence of a pair.

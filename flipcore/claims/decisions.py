@@ -1,6 +1,6 @@
-"""Decisions in words: a lead, a first rank, a bar, a loss between two runs, and whose flips are.
+"""Sentences of a decision: a lead, a first rank, a bar, a loss between two runs, or whose flips.
 
-A decision is true where an estimate passes its margin; its sentences are those of one kind.
+A decision is true if an estimate is above its margin. One class per kind has its sentences.
 """
 
 import math
@@ -18,15 +18,18 @@ def _range(low: float, high: float, digits: int) -> str:
 
 
 def _without_capital(text: str) -> str:
-    # `str.lower` would write names small.
+    # Only the first letter: `str.lower` would change names too.
     return f"{text[:1].lower()}{text[1:]}"
 
 
 @dataclass(frozen=True)
 class Decision:
-    """`first` scores higher than `second` by the margin, or, without a second, above the bar.
+    """The model `first` scores higher than `second` by more than the margin.
 
-    `second` may be `EVERY_OTHER`. `margin` is a share, also of a bar.
+    `second` may be `EVERY_OTHER`. If it is "", the decision is that `first` scores above a bar,
+    and `margin` is that bar. `margin` is a share from 0 to 1. In all methods `low` and `high` are
+    the lowest and highest estimate of all ways of counting, and `below` is True if they are below
+    the margin.
     """
 
     first: str
@@ -39,17 +42,17 @@ class Decision:
 
     @property
     def subject(self) -> str:
-        """The name of the estimate."""
+        """The estimate as words in the middle of a sentence."""
         return "the score" if self.is_bar else "the lead"
 
     @property
     def sides(self) -> tuple[str, str]:
-        """The names of those ahead above the margin, and below it."""
+        """The names of who is ahead above the margin, and of who is ahead below it."""
         return self.first, ANOTHER if self.second == EVERY_OTHER else self.second
 
     @property
     def side_words(self) -> tuple[str, str]:
-        """The words of both sides beside a picture: "ahead", or "above" and "below" a bar."""
+        """The words for both sides of a chart: "ahead" twice, or "above" and "below" for a bar."""
         return ("above", "below") if self.is_bar else ("ahead", "ahead")
 
     def numbers(self, low: float, high: float) -> str:
@@ -57,21 +60,21 @@ class Decision:
         return f"{_range(low, high, 0)}%" if self.is_bar else f"by {_range(low, high, 1)} points"
 
     def holds(self, *, above: bool = True) -> str:
-        """Return the sentence that is asserted, without its end."""
+        """Return the decision, or its opposite if not `above`, as a sentence without full stop."""
         if self.is_bar:
-            return f"{self.first} scores {'above' if above else 'below'} {self._bar}"
+            return f"{self.first} scores {'above' if above else 'below'} {self._bar_text}"
         if not above and not self.margin:
             return f"{self.first} scores lower than {self.sides[1]}"
         verb = "scores" if above else "does not score"
-        return f"{self.first} {verb} {self._by}higher than {self.second}"
+        return f"{self.first} {verb} {self._margin_words}higher than {self.second}"
 
     @property
     def clause(self) -> str:
-        """The same after "that"."""
+        """The decision as a clause after "that"."""
         return self.holds()
 
     def survives(self, ways: str, low: float, high: float, *, below: bool) -> str:
-        """Return the sentence of a decision that each of several ways shows."""
+        """Return the sentence of a decision that holds in each of several `ways` of counting."""
         if self.is_bar:
             return f"{self.holds(above=not below)} in each of {ways}: {self.numbers(low, high)}."
         chosen = f"{self.holds(above=not below)}, whichever of these {ways} is chosen"
@@ -80,7 +83,7 @@ class Decision:
         return f"{chosen}: {self.numbers(*((-high, -low) if below else (low, high)))}."
 
     def in_all(self, all_ways: str, low: float, high: float, *, below: bool) -> str:
-        """Return the direction that all ways have, without its end.
+        """Return the direction that all ways share, as a sentence without full stop.
 
         `all_ways` is "all 4 ways of counting", or "the only way of counting".
         """
@@ -91,13 +94,13 @@ class Decision:
         ends = (-high, -low) if below else (low, high)
         rivals = f" {EVERY_OTHER}" if self.second == EVERY_OTHER and not below else ""
         leader = self.sides[below]
-        # A model's name stays as it is written.
+        # The name of a model keeps its first letter.
         leader = with_capital(leader) if leader == ANOTHER else leader
         return f"{leader} leads{rivals} in {all_ways}, {self.numbers(*ends)}"
 
     @property
     def doubt(self) -> str:
-        """The sentence where ways differ in their direction."""
+        """The sentence for ways of counting that point in both directions."""
         if self.is_bar:
             return f"{self.first} is not safely above {percent_text(self.margin)}."
         ahead = "far enough ahead of" if self.margin else "ahead of"
@@ -106,8 +109,8 @@ class Decision:
     def leads(self, n: str) -> str:
         """Return "It leads in 32 of 48"."""
         if self.is_bar:
-            return f"It scores above {self._bar} in {n}"
-        by = f" by {self._by.rstrip()}" if self.margin else ""
+            return f"It scores above {self._bar_text} in {n}"
+        by = f" by {self._margin_words.rstrip()}" if self.margin else ""
         return f"It leads{by} in {n}"
 
     def turn(self, *, above: bool) -> str:
@@ -117,25 +120,28 @@ class Decision:
         return "It leads" if above else "It falls behind"
 
     @property
-    def level(self) -> str:
-        """The words of an estimate that is just the margin."""
+    def tie_words(self) -> str:
+        """The clause for an estimate that equals the margin."""
         if self.is_bar:
             return "it is just the bar"
         return "it is just the margin ahead" if self.margin else "they are level"
 
     @property
-    def _by(self) -> str:
+    def _margin_words(self) -> str:
+        """Return "more than 1.0 points ", with a blank at the end; "" without a margin."""
         return f"more than {number_text(100 * self.margin, 1)} points " if self.margin else ""
 
     @property
-    def _bar(self) -> str:
+    def _bar_text(self) -> str:
         digits = 0 if math.isclose(100 * self.margin, round(100 * self.margin)) else 1
         return percent_text(self.margin, digits)
 
 
 class Loss(Decision):
-    """The new run `first` does not lose against the old run `second`: its lead is above the margin,
-    which is 0 less the loss that is accepted."""
+    """The new run `first` loses less than the accepted loss against the old run `second`.
+
+    `margin` is the negative of that loss.
+    """
 
     @property
     def subject(self) -> str:
@@ -174,7 +180,7 @@ class Loss(Decision):
         return "It loses less" if above else "It loses more"
 
     @property
-    def level(self) -> str:
+    def tie_words(self) -> str:
         return "it loses just the margin"
 
     @property
@@ -184,8 +190,10 @@ class Loss(Decision):
 
 
 class Flips(Decision):
-    """Flips by `first`, a change, are mostly those of the extractor `second`: more pairs flip under
-    it alone than under both it and the reference, by the margin."""
+    """Flips by the change `first` are mostly those of the extractor `second`.
+
+    More pairs flip under it alone than under both it and the reference, by more than the margin.
+    """
 
     @property
     def subject(self) -> str:
@@ -196,7 +204,7 @@ class Flips(Decision):
         return "The extractor", "The model"
 
     def holds(self, *, above: bool = True) -> str:
-        by = f", by {self._by.rstrip()}" if self.margin else ""
+        by = f", by {self._margin_words.rstrip()}" if self.margin else ""
         is_mostly = "are mostly" if above else "are not mostly"
         return f"Flips by {self.first} {is_mostly} those of the extractor {self.second}{by}"
 
@@ -222,12 +230,12 @@ class Flips(Decision):
         return f"Flips by {self.first} are not safely those of the extractor {self.second}."
 
     def leads(self, n: str) -> str:
-        by = f", by {self._by.rstrip()}," if self.margin else ""
+        by = f", by {self._margin_words.rstrip()}," if self.margin else ""
         return f"More pairs flip under it alone than under both{by} in {n}"
 
     def turn(self, *, above: bool) -> str:
         return "It is so" if above else "It is not"
 
     @property
-    def level(self) -> str:
+    def tie_words(self) -> str:
         return "as many flip under it alone as under both"

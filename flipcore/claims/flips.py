@@ -1,9 +1,10 @@
-"""Claims about flips: artifacts or genuine; of each cell, of a study, and of all cells together.
+"""Claims about flips, artifact or genuine: per cell, over all cells, and per study.
 
-A cell is axis × extractor of one model. Of all its pairs of variants some flip under the compared
-extractor alone (A+), some under the reference extractor alone (A-), some under both: G is no part
-of T, and no sentence says so. What is above the noise floor comes first wherever a floor was
-measured, and without one nothing is said to be genuine.
+A cell is one axis and one extractor of one model. Some of its pairs of variants flip under the
+compared extractor alone (A+), some under the reference extractor alone (A-), some under both.
+T, the compared extractor's flips, is A+ and both; G, the reference's, is A- and both. So no
+sentence calls G a part of T. Where a noise floor was measured, sentences lead with the rate above
+it. Without one, no flip is called genuine.
 """
 
 import math
@@ -83,7 +84,7 @@ OF_BOTH = "artifact of both"
 GENUINE = "genuine"
 CLAIMED = (ARTIFACT, OF_REFERENCE, OF_BOTH, GENUINE)
 OPEN, FEW, REFERENCE, UNDEFINED = "undecided", "few", "reference", "undefined"
-ABOVE, BELOW = "A above G", "A below G"  # by a rule of the source: a description
+ABOVE, BELOW = "A above G", "A below G"  # by the source's rule, so descriptions
 BAND = "simultaneous band"  # the method of limits that hold for all cells and settings at once
 _WORDS = {
     ARTIFACT: "mostly the extractor, not the model",
@@ -94,8 +95,7 @@ _WORDS = {
     ABOVE: "A is above G by the source's rule",
     BELOW: "A is below G by the source's rule",
 }
-# Over all changes the sentence is a page's headline: in words that need no glossary, with what
-# decides it in the detail.
+# Over all axes the sentence is a page's headline: it needs no glossary, and its p is in the detail.
 _ANSWERS = {
     ARTIFACT: "{lead|likely} of answers change only because of how they are read ({extractor})",
     OF_REFERENCE: "{lead|likely} of answers change only because of how the reference extractor "
@@ -112,7 +112,7 @@ _PLACES = {
     "A_minus": "only under the reference extractor",
     "both": "under both",
 }
-# The quantity that a sentence leads with: the part that its outcome is about, else A+.
+# Outcome -> the rate that its sentence gives first; A_plus for all others.
 _LEADS = {OF_REFERENCE: "A_minus", GENUINE: "both"}
 
 
@@ -126,14 +126,14 @@ def place(cell: Decomposition) -> str:
 class Verdict:
     """The decision about a cell, before a level is chosen.
 
-    `p` is that of artifact of the compared extractor, of the reference, and of genuine flips, Holm
-    over the cells claimed together; NaN where that is not asked. An interval of a contrast at the
-    same level agrees with it.
+    `p` (3,) are the p of artifact of the compared extractor, of artifact of the reference, and of
+    genuine flips; Holm over the cells claimed together, NaN if not tested. Each agrees with the
+    interval of its contrast.
 
-    `sentences[outcome]` has the place {lead}, in a headline {lead|likely}, for the leading number
-    with its interval, which alone changes with the level; `leads[outcome]` names its quantity.
-    `decided_by[outcome]` is p, or that unread answers leave it open, and what reruns did, if the
-    sentence has no place for it.
+    `sentences` maps each outcome to its sentence. Its placeholder {lead}, or {lead|likely} in a
+    headline, takes the leading rate with its interval, the only part that depends on the level.
+    `leads` maps each outcome to that rate's name. `decided_by` maps it to the words that a headline
+    leaves to its detail: p or unread answers, and the part of reruns.
     """
 
     cell: Decomposition
@@ -144,7 +144,7 @@ class Verdict:
     decided_by: Mapping[str, str]
 
     def outcome(self, level: float) -> str:
-        """Return the outcome at this level."""
+        """Return the outcome at this level; FEW if no contrast was tested."""
         if np.isnan(self.p).all():
             return FEW
         # A p of exactly .05 counts, whatever 1 - 0.95 rounds to. A NaN is never small enough.
@@ -161,9 +161,9 @@ class Verdict:
 def source_outcome(
     rule: str, a: tuple[float, float], g: tuple[float, float], a_minus_g: tuple[float, float]
 ) -> str:
-    """Return the outcome of a rule of the source with these limits.
+    """Return ABOVE, BELOW or OPEN by the source's rule, given limits (low, high) of each estimate.
 
-    It asks for lo(A - G) > 0, or lo(A) > hi(G), and the reverse.
+    The rule "paired" compares the limits of A - G with 0, any other those of A with those of G.
     """
     low, high = a_minus_g if rule == "paired" else (a[0] - g[1], a[1] - g[0])
     if low > 0:
@@ -177,10 +177,10 @@ def verdicts(
     temperature: float | None = None,
     family: Sequence[Decomposition] | None = None,
 ) -> dict[tuple[str, str], Verdict]:
-    """Return place (axis, extractor) -> Verdict of each cell that has one.
+    """Return (axis, extractor) -> Verdict for each cell that compares two extractors.
 
-    `family` are the cells claimed together, these ones if None; cells behind a closed gate are no
-    part of it. The same two extractors the other way round are the same cell.
+    `family` are the cells claimed together, `cells` if None. Cells behind a closed gate are not
+    part of it. Two cells that only swap extractor and reference count as one.
     """
     gates = closed_gates or {}
     contested = [cell for cell in cells if _is_contested(cell)]
@@ -194,10 +194,13 @@ def verdicts(
     by_place = {}
     for cell in contested:
         test, pair = parts_test(cell, temperature), _pair(cell)
-        # A cell behind a closed gate is shown by its own p: it is claimed nowhere.
+        # A cell behind a closed gate keeps its own p, because it is never claimed.
         p, p_read = test.p, test.p_read
         if pair in p_by_pair:
-            p, p_read = _turned(cell, p_by_pair[pair]), _turned(cell, p_read_by_pair[pair])
+            p, p_read = (
+                _in_name_order(cell, p_by_pair[pair]),
+                _in_name_order(cell, p_read_by_pair[pair]),
+            )
         by_place[cell.axis, cell.extractor] = _verdict(cell, test, p, p_read)
     return by_place
 
@@ -209,26 +212,26 @@ UNCHECKED = (
 
 
 def unchecked_words(claims: Iterable[Claim], n_labelled: int) -> str:
-    """Return the warning beside a claim of genuine flips where nobody labelled an output, or "".
+    """Return a warning for claims of genuine flips if nobody labelled an output, else "".
 
-    With a constant model and two extractors that misread it alike the claim is true by definition
-    and false in the world.
+    If a model never changes its answer and both extractors misread it in the same way, the claim
+    is true by definition and false in the world.
     """
     is_claimed = any(claim.is_made and claim.outcome == GENUINE for claim in claims)
     return UNCHECKED if is_claimed and not n_labelled else ""
 
 
 def p_of(p: np.ndarray, outcome: str) -> float:
-    """Return the p that a sentence of this outcome gives."""
+    """Return the p that the sentence of this outcome gives; `p` (3,) as in `Verdict`."""
     p_artifact, p_of_reference, p_genuine = p
     p_by_outcome = {
         ARTIFACT: p_artifact,
         OF_REFERENCE: p_of_reference,
-        # Both are claimed, so that the larger p is that of the sentence.
+        # Both artifacts are claimed, so the sentence gives the larger p.
         OF_BOTH: np.fmax(p_artifact, p_of_reference),
         GENUINE: p_genuine,
     }
-    # Of an open outcome the smallest: no contrast is any clearer.
+    # An undecided sentence gives the smallest p, that of the clearest contrast.
     return float(p_by_outcome[outcome] if outcome in p_by_outcome else np.fmin.reduce(p))
 
 
@@ -237,12 +240,12 @@ def _pair(cell: Decomposition) -> tuple[str, ...]:
     return cell.axis, *sorted((cell.extractor, cell.reference))
 
 
-def _turned(cell: Decomposition, p: np.ndarray) -> np.ndarray:
-    """Return the p in the order of the extractors' names, or back in that of the cell."""
+def _in_name_order(cell: Decomposition, p: np.ndarray) -> np.ndarray:
+    """Return `p` (3,) in the order of the extractors' names, or back in the cell's own order."""
     p_artifact, p_of_reference, p_genuine = p
     if cell.extractor < cell.reference:
         return p
-    # The artifact of the one is that of the reference where the two change places.
+    # Swapping the two extractors swaps whose artifact is that of the reference.
     return np.array([p_of_reference, p_artifact, p_genuine])
 
 
@@ -250,17 +253,17 @@ def _adjusted_by_pair(
     cell_by_pair: Mapping[tuple[str, ...], Decomposition],
     p_by_pair: Mapping[tuple[str, ...], np.ndarray],
 ) -> dict[tuple[str, ...], np.ndarray]:
-    """Correct the p of all pairs of extractors together, each in the order of their names."""
-    turned = [_turned(cell, p_by_pair[pair]) for pair, cell in cell_by_pair.items()]
-    return dict(zip(cell_by_pair, _adjusted(turned), strict=True))
+    """Correct the p of all pairs of extractors together; each result is in name order."""
+    p_values = [_in_name_order(cell, p_by_pair[pair]) for pair, cell in cell_by_pair.items()]
+    return dict(zip(cell_by_pair, _adjusted(p_values), strict=True))
 
 
 def _adjusted(p: Sequence[np.ndarray]) -> list[np.ndarray]:
-    """Correct all p by Holm, and to no less than twice a p."""
+    """Correct all p by Holm, but at least double each."""
     if not p:
         return []
     flat = np.concatenate(p)
-    # Twice a p: a claim at a level then agrees with the two-sided interval of that level.
+    # Doubled, a one-sided p agrees with the two-sided interval of the same level.
     doubled = np.fmax(np.array(holm(flat.tolist())), 2 * flat)
     return np.split(np.minimum(doubled, 1.0), len(p))
 
@@ -271,10 +274,10 @@ def cell_claims(
     temperature: float | None = None,
     family: Sequence[Decomposition] | None = None,
 ) -> list[Claim]:
-    """Return one claim per cell, in order.
+    """Return one claim per cell, in the same order.
 
-    `closed_gates`: axis or extractor -> why it is not claimed; `temperature`: None if unknown;
-    `family` as in `verdicts`.
+    `closed_gates` maps an axis or extractor to the reason why it is not claimed. `temperature` is
+    None if unknown. `family` is as in `verdicts`.
     """
     by_place, gates = verdicts(cells, closed_gates, temperature, family), closed_gates or {}
     open_cells = (cell for cell in family or cells if not _gate_reason(cell, gates))
@@ -283,7 +286,7 @@ def cell_claims(
     for cell in cells:
         verdict = by_place.get((cell.axis, cell.extractor))
         if verdict is None:
-            claim = _undecidable(cell)
+            claim = _uncontested_claim(cell)
         else:
             claim = _claim_of(verdict, WHOSE, n_family, temperature)
         claims.append(claim.not_claimed(_gate_reason(cell, gates)))
@@ -293,7 +296,7 @@ def cell_claims(
 def _claim_of(
     verdict: Verdict, assertion: Assertion, n_family: int, temperature: float | None
 ) -> Claim:
-    """Return the claim at the level and by the rule that the cell's estimates stand at."""
+    """Return the claim at the level and by the rule of the cell's estimates."""
     cell, outcome = verdict.cell, outcome_of(verdict)
     sentence = filled(verdict.sentences[outcome], cell, verdict.leads[outcome])
     numbers = {
@@ -303,11 +306,11 @@ def _claim_of(
         "both": cell.both,
     }
     detail = _detail(cell, n_family, temperature)
-    # The sentence over all axes is a headline and has no place for a p.
+    # The sentence over all axes is a headline, which gives no p.
     if cell.axis == ALL_AXES:
         detail = f"{verdict.decided_by.get(outcome, '')}{detail}"
     return Claim(
-        # The error rate of a rule of the source is not simulated: it makes a description.
+        # The error rate of the source's rule was not simulated, so it only describes.
         assertion if cell.rule == PARTS else None,
         outcome,
         sentence,
@@ -318,7 +321,7 @@ def _claim_of(
 
 
 def outcome_of(verdict: Verdict) -> str:
-    """Return the outcome at the level and by the rule that the cell's estimates stand at."""
+    """Return the outcome at the level and by the rule of the cell's estimates."""
     cell = verdict.cell
     if cell.rule == PARTS:
         return verdict.outcome(cell.T.level)
@@ -327,15 +330,15 @@ def outcome_of(verdict: Verdict) -> str:
 
 
 def filled(sentence: str, cell: Decomposition, lead: str) -> str:
-    """Return a verdict's sentence with its leading number at the cell's own level."""
-    # The menu that chooses the kind of interval says what it covers, and so does the table of every
-    # estimate.
+    """Return a verdict's sentence with its leading rate at the cell's own level."""
+    # Without the coverage, which the interval menu and the table of estimates give already.
     leading = replace(getattr(cell, lead), coverage=None)
     sentence = sentence.replace("{lead|likely}", leading.likely_percent())
     return sentence.replace("{lead}", leading.text_percent())
 
 
-def _undecidable(cell: Decomposition) -> Claim:
+def _uncontested_claim(cell: Decomposition) -> Claim:
+    """Describe a cell without a flip rate, or one of the reference extractor itself."""
     if np.isnan(cell.T.value):
         extractors = f"both {title_of(cell.extractor).lower()} and the reference extractor"
         if cell.is_reference:
@@ -353,27 +356,30 @@ def _undecidable(cell: Decomposition) -> Claim:
 
 
 def _is_contested(cell: Decomposition) -> bool:
+    """Return whether the cell compares an extractor with the reference and has a flip rate."""
     return not cell.is_reference and not np.isnan(cell.T.value)
 
 
 def _gate_reason(cell: Decomposition, closed_gates: Mapping[str, str]) -> str:
+    """Return why the cell is not claimed; "" if it may be."""
     names = (cell.axis, cell.extractor, cell.reference)
-    # An axis and its extractors may be closed for one reason, which is said once.
+    # An axis and its extractors may be closed for the same reason, which is given only once.
     return " ".join(dict.fromkeys(closed_gates[name] for name in names if name in closed_gates))
 
 
 def _verdict(cell: Decomposition, test: PartsTest, p: np.ndarray, p_read: np.ndarray) -> Verdict:
+    """Return the verdict with its sentences; `p_read` (3,) are the p among the answers read."""
     is_beyond_noise = stated_parts(cell.item_values) != THREE
     noise = "" if test.above_floor else ", noise included"
     if is_beyond_noise:
         noise = ", reruns subtracted"
     units = "items" if cell.n_items == test.n else "clusters of items"
     few = f"too few {units} for a claim ({test.n})"
-    # Every outcome that some level could give gets its sentence: a page changes the level without
-    # asking here again.
+    # A sentence for each outcome that any level could give, because a page changes the level
+    # without calling this again.
     ends = {key: f"{_WORDS[key]}, {p_text(p_of(p, key))}" for key in (*CLAIMED, OPEN)}
     decided_by = {key: f"{p_text(p_of(p, key))}. " for key in (*CLAIMED, OPEN)}
-    # Among the answers that were read there is a finding, and the others could undo it.
+    # Something is shown among the answers that were read, and the unread ones could undo it.
     if cell.unread.n and (np.nan_to_num(p_read, nan=1.0) <= 1 - cell.T.level).any():
         ends[OPEN] = f"{_WORDS[OPEN]}: unread answers could turn it"
         decided_by[OPEN] = "Unread answers could turn it. "
@@ -388,7 +394,7 @@ def _verdict(cell: Decomposition, test: PartsTest, p: np.ndarray, p_read: np.nda
         extractor = title_of(cell.extractor).lower().partition(" (")[0]
         for key, answer in _ANSWERS.items():
             unread = _headline_suffix(cell, leads[key], is_beyond_noise=is_beyond_noise)
-            # The leading number is filled in when the level is known.
+            # `filled` puts in the leading rate when the level is known.
             sentences[key] = f"{answer.replace('{extractor}', extractor)}.{unread}"
         for key, decided in decided_by.items():
             decided_by[key] = f"{decided}{_reruns_words(noise)}"
@@ -397,6 +403,7 @@ def _verdict(cell: Decomposition, test: PartsTest, p: np.ndarray, p_read: np.nda
 
 
 def _reruns_words(noise: str) -> str:
+    """Return how reruns enter the rates as a sentence; "" where the test is above the floor."""
     if not noise:
         return ""
     verb = "count, too" if "included" in noise else "are subtracted"
@@ -413,9 +420,9 @@ def _parts_sentence(cell: Decomposition) -> str:
 
 
 def _unread_suffix(cell: Decomposition, name: str, *, is_beyond_noise: bool = False) -> str:
-    """Return "; 0.46 to 0.58 with 4.0% unread": the range of the leading number.
+    """Return "; 46 to 58% with 4.0% unread", the range of a rate over possible unread answers.
 
-    Empty if the unread answers cannot be seen in it.
+    Return "" if the range is a single number as printed.
     """
     if not cell.unread.n:
         return ""
@@ -426,10 +433,10 @@ def _unread_suffix(cell: Decomposition, name: str, *, is_beyond_noise: bool = Fa
 
 
 def _headline_suffix(cell: Decomposition, name: str, *, is_beyond_noise: bool = False) -> str:
-    """Return the same as a sentence, if the unread answers reach further than the interval."""
+    """Return the range of `_unread_suffix` as a sentence; "" if it is within the interval."""
     lead = getattr(cell, f"{name}_excess" if is_beyond_noise else name)
     low, high = _unread_range(cell, name, is_beyond_noise=is_beyond_noise)
-    # Within the interval it adds nothing to a headline; small type says it always.
+    # Within the interval the range adds nothing to a headline; the detail always gives it.
     if lead.low <= low and high <= lead.high:
         return ""
     words = _unread_suffix(cell, name, is_beyond_noise=is_beyond_noise)
@@ -438,11 +445,11 @@ def _headline_suffix(cell: Decomposition, name: str, *, is_beyond_noise: bool = 
 
 
 def _unread_range(cell: Decomposition, name: str, *, is_beyond_noise: bool) -> tuple[float, float]:
-    """Return the limits of a rate's mean over all items, whatever the unread answers were."""
+    """Return the lowest and highest mean of a rate over items, whatever the unread answers were."""
     bounds = cell.unread.beyond if is_beyond_noise else cell.unread.raw
     rate_index = list(RATES).index(name)
     lowest, highest = bounds.low[:, rate_index], bounds.high[:, rate_index]
-    # An item that no pair of variants defines has no bounds.
+    # An item without a pair of variants has no bounds.
     lowest, highest = lowest[~np.isnan(lowest)], highest[~np.isnan(highest)]
     return (float(lowest.mean()), float(highest.mean())) if len(lowest) else (np.nan, np.nan)
 
@@ -450,7 +457,7 @@ def _unread_range(cell: Decomposition, name: str, *, is_beyond_noise: bool) -> t
 def unread_limits(
     cell: Decomposition, name: str, *, is_beyond_noise: bool = False
 ) -> tuple[str, str]:
-    """Return the range of a rate as text."""
+    """Return ("46", "58%"): the range of a rate over possible unread answers, as text."""
     low, high = _unread_range(cell, name, is_beyond_noise=is_beyond_noise)
     return number_text(100 * low, 0), percent_text(high)
 
@@ -473,7 +480,7 @@ def unread_words(cell: Decomposition) -> str:
 
 
 def _range_words(low: str, high: str) -> str:
-    """Return "20 to 30%", or "20%" where both limits read alike."""
+    """Return "20 to 30%", or "20%" if both limits print the same."""
     return high if f"{low}%" == high else f"{low} to {high}"
 
 
@@ -491,7 +498,7 @@ def floor_words(cell: Decomposition, temperature: float | None = None) -> str:
 
 def _detail(cell: Decomposition, n_family: int, temperature: float | None) -> str:
     size, assumed = f"{cell.n_items:,} items", ""
-    # An estimate counts its units: clusters, where there are fewer of them than items.
+    # An estimate counts clusters if there are fewer of them than items.
     if cell.T.n != cell.n_items:
         size, assumed = f"{size} in {cell.T.n:,} clusters", CLUSTERS_LIKE_SEEN
     family = f"; p corrected for {n_family} comparisons (Holm)" if n_family > 1 else ""
@@ -510,7 +517,7 @@ def headline(
     closed_gates: Mapping[str, str] | None = None,
     temperature: float | None = None,
 ) -> Claim:
-    """Return the answer of a page: the largest artifact of the cells that hold one, or of all."""
+    """Return the claim of a page's headline, that of the cell that `leading` picks."""
     by_place, gates = verdicts(cells, closed_gates, temperature), closed_gates or {}
     contested, reasons = [], []
     for verdict in by_place.values():
@@ -533,15 +540,15 @@ def headline_of(
     closed_gates: Mapping[str, str] | None = None,
     temperature: float | None = None,
 ) -> Claim:
-    """Return the answer about one extractor.
+    """Return the headline of one extractor.
 
-    The cells are those over all axes (`stats.flips.pooled`) of every extractor.
+    The cells are those over all axes (`stats.flips.pooled`), one per extractor.
     """
     cell = next(cell for cell in cells if cell.extractor == extractor)
     by_place = verdicts(cells, closed_gates, temperature)
     verdict = by_place.get((cell.axis, extractor))
     if np.isnan(cell.T.value):
-        return _undecidable(cell)
+        return _uncontested_claim(cell)
     if verdict is None:
         name = title_of(extractor).lower()
         text = (
@@ -557,10 +564,10 @@ def headline_of(
 def leading_extractor(
     cells: Sequence[Decomposition], temperature: float | None = None
 ) -> str | None:
-    """Return the extractor whose verdict leads; None if only the reference was read.
+    """Return the extractor whose verdict leads; None if only the reference has readouts.
 
-    The cells are those over all axes (`stats.flips.pooled`). Holm over all of them holds for the
-    one that is picked.
+    The cells are those over all axes (`stats.flips.pooled`), one per extractor. Picking one of
+    them is safe, because their p are corrected together.
     """
     by_place = verdicts(cells, None, temperature)
     if not by_place:
@@ -570,8 +577,11 @@ def leading_extractor(
 
 
 def leading(decided: Sequence[tuple[Verdict, str]]) -> Verdict:
-    """Return the one of these verdicts, each with its outcome, that a headline names."""
-    # Artifact of the compared extractor first: it is what a reader asks about.
+    """Return the verdict that a headline names, of verdicts with their outcomes.
+
+    It has the largest A among those that claim artifact, else among all that claim, else of all.
+    """
+    # Artifact of the compared extractor comes first, because readers ask about it.
     for outcomes in ((ARTIFACT, OF_BOTH, ABOVE), CLAIMED):
         if claimed := [verdict for verdict, outcome in decided if outcome in outcomes]:
             break
@@ -582,7 +592,7 @@ def leading(decided: Sequence[tuple[Verdict, str]]) -> Verdict:
 
 
 def tally(cells: Sequence[Decomposition], closed_gates: Mapping[str, str] | None = None) -> Claim:
-    """Count the cells that hold artifact of which extractor, genuine flips, or are undecided."""
+    """Count the cells per outcome: artifact by whose, genuine, undecided or too few items."""
     by_place, gates = verdicts(cells, closed_gates), closed_gates or {}
     open_verdicts = (
         verdict for verdict in by_place.values() if not _gate_reason(verdict.cell, gates)
@@ -603,7 +613,7 @@ _TALLY = {
 
 
 def tally_of(outcomes: Sequence[str]) -> Claim:
-    """Count the outcomes of the cells."""
+    """Count the outcomes of the cells in one sentence; an empty one for fewer than two cells."""
     # A tally of one cell would repeat its sentence.
     if len(outcomes) < 2:
         return description("", OPEN)
@@ -624,7 +634,10 @@ def lacking_reference(reference: str, extractors: Sequence[str]) -> Claim:
 
 
 def plan_sentence(n: int, n_cells: int) -> str:
-    """Describe the effect that `n` items read in two ways find, by simulated power."""
+    """Describe the effect that `n` items under two extractors can show, by simulated power.
+
+    `n` is 0 if the study has only one extractor. `n_cells` counts axis and extractor combinations.
+    """
     if not n:
         return (
             "One extractor shows how often answers change. It takes a second one to tell whether "
@@ -648,8 +661,8 @@ def plan_sentence(n: int, n_cells: int) -> str:
             "points more changes by the extractor than by the model) is found four times in five "
             f"(simulated).{pooled}"
         )
-    # The power depends on what nobody knows before the study: with more genuine flips or more noise
-    # it is smaller, and the sentence says by how much.
+    # More genuine flips or more noise reduce the power. Nobody knows them before the study, so the
+    # sentence gives the power in such worlds too.
     low, high = (percent_text(power) for power in elsewhere(n, difference, n_cells))
     powers = low if low == high else f"{low} to {high}"
     return (
@@ -668,17 +681,14 @@ def _size_word(difference: float) -> str:
     return "a medium" if difference >= 0.15 else "a small"
 
 
-# The numbers of the flip predictor, as a description. That it "predicts flips beyond the axis" is
-# not claimed: the error rate of such a sentence has not been simulated.
-
-
 def prediction(fit: FlipPrediction) -> Claim:
-    """Give the out-of-fold AUC beside that of the axis alone, with the permutation p.
+    """Describe the flip predictor: its out-of-fold AUC, that of the axis alone, and p.
 
-    The rest stands in small type.
+    Scores, rows and calibration are in the detail.
     """
+    # A description: no simulation gives the error rate of "predicts flips beyond the axis".
     slope = f"{number_text(fit.slope)}: 1 is calibrated, below 1 overconfident."
-    # A regression of flips on predictions has no slope then.
+    # The regression of flips on predictions has no slope if they do not vary or separate all flips.
     if math.isnan(fit.slope):
         slope = "none: the predictions do not vary, or they separate flips from the rest."
     detail = (

@@ -1,6 +1,6 @@
 """Claims about paraphrases and judges that people have checked.
 
-Which gates of a study are closed says `annotation.gates`.
+`annotation.gates` finds out which gates of a study are closed.
 """
 
 from collections.abc import Sequence
@@ -9,8 +9,8 @@ from typing import Any
 from flipcore.claims.claim import Assertion, Claim, description
 from flipcore.stats.base.gate_rules import ANY_LOOK, JudgeGate, ParaphraseGate
 
-# Wilson's one-sided 0.025 is at most 0.0281 (at 54 pairs) if 50 pairs or more were reviewed,
-# computed exactly: hence 0.03.
+# The exact error of Wilson's one-sided 0.025 limit is at most 0.0281 (at 54 pairs) for 50 or more
+# reviewed pairs, hence the rate of 0.03.
 PARAPHRASES_PASS = Assertion(
     "paraphrases pass",
     "more than 0.80 of a source's paraphrases would be accepted by its reviewers",
@@ -54,14 +54,14 @@ def reason(
 ) -> str:
     """Return why a number of this axis, extractor and reference is not claimed; "" if it may be."""
     closed = (name for name in (axis, extractor, reference) if name in closed_gates)
-    # An axis and its extractors may be closed for one reason, which is said once.
+    # An axis and its extractors may be closed for the same reason, which is given only once.
     return " ".join(dict.fromkeys(closed_gates[name] for name in closed))
 
 
 def paraphrases_claim(gate: ParaphraseGate, sentence: str = "") -> Claim:
     """Return the sentence of a gate on paraphrases, which asserts something only if it is open.
 
-    `sentence` replaces that of a closed gate where the source's pairs say more.
+    `sentence` replaces the gate's own one if it is closed and the caller knows more.
     """
     if not gate.is_open:
         return description(sentence or gate.sentence(), "closed", accepted=gate.accepted)
@@ -76,7 +76,10 @@ def paraphrases_claim(gate: ParaphraseGate, sentence: str = "") -> Claim:
 
 
 def looks_claim(gate: ParaphraseGate) -> Claim:
-    """Say whether an open gate holds however often it was looked at; "" of a closed one."""
+    """Say whether an open gate holds however often it was looked at.
+
+    The sentence is "" for a closed gate.
+    """
     holds = gate.holds_at_any_look
     outcome = "holds" if holds else "one look"
     return Claim(PARAPHRASES_HOLD, outcome, gate.looks_sentence(), asserted=holds)

@@ -1,4 +1,4 @@
-"""Claims about two sets: each test's outcome, the verdict on all, inflation, and the survey."""
+"""Claims about benchmark and holdout: outcome of each test, joint verdict, inflation, survey."""
 
 import math
 from collections.abc import Iterable, Sequence
@@ -127,14 +127,14 @@ ASSERTIONS = (
     TARGET_BETTER,
     RETRO_STANDS_OUT,
 )
-# An undecided test asserts nothing and has no assertion.
+# An undecided test asserts nothing, so it is not listed.
 _BY_OUTCOME = {
     BEYOND: SETS_DIFFER_BEYOND,
     DIFFERENT: SETS_DIFFER,
     WITHIN: SETS_WITHIN,
     EQUIVALENT: SETS_EQUIVALENT,
 }
-# Many annotators, few of them, one of them.
+# Kind of annotator -> the words for many of them, for few, and for one.
 _ANNOTATORS = {
     "person": ("People", "these people", "One person"),
     "model": ("Sheets of models", "these sheets", "One sheet of a model"),
@@ -154,7 +154,7 @@ def outcome_claim(test: HoldoutTest) -> Claim:
     elif outcome == WITHIN:
         sentence = (
             f"The sets differ on {topic} ({p}), but within the margin: {bound_text(test)} against "
-            f"{margin}{_unseen(test)}."
+            f"{margin}{_copies_words(test)}."
         )
     elif outcome == DIFFERENT and test.blind == COPIES:
         sentence = (
@@ -162,11 +162,11 @@ def outcome_claim(test: HoldoutTest) -> Claim:
             "copy the benchmark."
         )
     elif outcome == DIFFERENT:
-        sentence = f"The sets differ on {topic} ({p}), {_not_placed(test)}."
+        sentence = f"The sets differ on {topic} ({p}), {_why_not_placed(test)}."
     elif outcome == EQUIVALENT:
         sentence = (
             f"The sets are alike on {topic}: {bound_text(test)}, within the margin "
-            f"{margin}{_unseen(test)}."
+            f"{margin}{_copies_words(test)}."
         )
     else:
         sentence = f"Undecided on {topic}: {_why_open(test, margin)}."
@@ -175,12 +175,13 @@ def outcome_claim(test: HoldoutTest) -> Claim:
 
 
 def most_copies(tests: Iterable[HoldoutTest]) -> int | None:
-    """Return the percentage of the holdout entries that may still be close copies.
+    """Return the percentage of holdout entries that may still be close copies, rounded up.
 
-    Sameness on average leaves it open. None: nobody asked, or too many entries have close twins.
+    Sets that are equal on average may contain copies. None if no test bounds the copies, or if too
+    many entries have close twins in their own set.
     """
     tests = list(tests)
-    # A close copy lies nearest to its own original, which a twin in its own set hides.
+    # A copy is found because its original is its nearest entry. A twin would be nearer still.
     if any(test.has_many_twins for test in tests):
         return None
     shares = [test.copied_at_most for test in tests if not math.isnan(test.copied_at_most)]
@@ -192,14 +193,16 @@ MANY_TWINS = (
 )
 
 
-def _unseen(test: HoldoutTest) -> str:
+def _copies_words(test: HoldoutTest) -> str:
+    """Return "; at most 3% are close copies", or why nobody can tell; "" without a bound."""
     if test.has_many_twins:
         return f"; {MANY_TWINS}"
     most = most_copies([test])
     return "" if most is None else f"; at most {most}% are close copies"
 
 
-def _not_placed(test: HoldoutTest) -> str:
+def _why_not_placed(test: HoldoutTest) -> str:
+    """Say why a shown difference is neither within the margin nor beyond it."""
     if test.blind:
         return f"and sameness could not show: {test.blind}"
     if test.margin is None:
@@ -210,6 +213,7 @@ def _not_placed(test: HoldoutTest) -> str:
 
 
 def _why_open(test: HoldoutTest, margin: str) -> str:
+    """Say why a test is undecided."""
     if test.too_few:
         return test.too_few
     if test.blind:
@@ -223,9 +227,9 @@ def _why_open(test: HoldoutTest, margin: str) -> str:
 
 
 def verdict_claim(verdict: HoldoutVerdict) -> Claim:
-    """Return the tests' verdict together, and beside it the verdict of the source's rule."""
+    """Return the joint verdict of all tests, with that of the source's rule in the detail."""
     detail = f"The source's rule says {verdict.source_state}."
-    # Sameness on average leaves copies of single entries open, so a claim of it says how many.
+    # Sets that are equal on average may contain copies, so such a claim gives a limit of them.
     with_copies, most = detail, most_copies(verdict.tests)
     if any(test.has_many_twins for test in verdict.tests):
         with_copies = f"{with_capital(MANY_TWINS)}. {detail}"
@@ -258,7 +262,7 @@ def verdict_claim(verdict: HoldoutVerdict) -> Claim:
                 f"{in_a_row(by_outcome[WITHIN])}."
             )
         return Claim(SAME_SOURCE, verdict.state, sentence, asserted=True, detail=with_copies)
-    # The survey needs people and is often left out: the other tests may still agree.
+    # The survey needs people and is often left out. The other tests may still agree.
     if list(verdict.missing) == [TESTS[-1]] and not by_outcome[UNDECIDED]:
         n = len(verdict.tests)
         sentence = (
@@ -272,10 +276,10 @@ def verdict_claim(verdict: HoldoutVerdict) -> Claim:
                 "the survey was not run."
             )
         return Claim(SAME_SOURCE, EQUIVALENT, sentence, asserted=True, detail=with_copies)
-    return Claim(None, verdict.state, _undecided(verdict, by_outcome), detail=detail)
+    return Claim(None, verdict.state, _undecided_sentence(verdict, by_outcome), detail=detail)
 
 
-def _undecided(verdict: HoldoutVerdict, by_outcome: dict[str, list[str]]) -> str:
+def _undecided_sentence(verdict: HoldoutVerdict, by_outcome: dict[str, list[str]]) -> str:
     """Return "Undecided: the holdout is like the benchmark on 2 of 4 tests, 2 have …"."""
     n = len(by_outcome[EQUIVALENT])
     parts = [f"the holdout is like the benchmark on {n or 'none'} of {len(TESTS)} tests"]
@@ -284,14 +288,16 @@ def _undecided(verdict: HoldoutVerdict, by_outcome: dict[str, list[str]]) -> str
         (len(by_outcome[UNDECIDED]), "is inconclusive", "are inconclusive"),
         (len(verdict.missing), "has not been run", "have not been run"),
     ):
-        parts += [f"{n} {singular if n == 1 else plural}"] if n else []
+        if n:
+            parts.append(f"{n} {singular if n == 1 else plural}")
     return f"Undecided: {', '.join(parts)}."
 
 
 def inflation_claim(conditions: Sequence[Condition]) -> Claim:
-    """Count the models that answer the benchmark better than the holdout.
+    """Count the models that score higher on the benchmark than on the holdout.
 
-    One condition per model, Holm over the models; without any it is a description.
+    There is one condition per model, with Holm over the models. Without any the claim is a
+    description.
     """
     if not conditions:
         return description(
@@ -301,7 +307,7 @@ def inflation_claim(conditions: Sequence[Condition]) -> Claim:
     p = holm([condition.test(1.0).p for condition in conditions])
     n_better = 0
     for model_p, estimate in zip(p, estimates, strict=True):
-        # The interval has to agree with the p, and a direction has to be shown.
+        # The p is two-sided: the interval must agree with it and show the direction.
         if model_p < ALPHA and estimate.low > 0 and not estimate.is_too_short:
             n_better += 1
     largest = max(range(len(conditions)), key=lambda i: estimates[i].value)
@@ -341,9 +347,9 @@ def inflation_claim(conditions: Sequence[Condition]) -> Claim:
 
 
 def survey_claim(answers: OddOneOut, annotator: str = "person") -> Claim:
-    """Say whether annotators find the holdout entry.
+    """Say whether annotators find the holdout entry among three.
 
-    `annotator` is "person", or "model" where each sheet is one of a model.
+    `annotator` is "person", or "model" if models filled in the sheets.
     """
     if answers.too_few:
         return description(f"Undecided: {answers.too_few}.", UNDECIDED, n_entries=answers.n_entries)
@@ -352,7 +358,7 @@ def survey_claim(answers: OddOneOut, annotator: str = "person") -> Claim:
     if answers.n_annotators == 1:
         name, verb = one_annotator, "finds" if is_better else "is not shown to find"
     else:
-        # Fewer than ten speak for themselves and for no others.
+        # Fewer than ten annotators do not stand for people in general.
         name = annotators if answers.n_annotators >= 10 else these_annotators.capitalize()
         verb = "find" if is_better else "are not shown to find"
     detail = (

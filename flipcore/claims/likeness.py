@@ -1,4 +1,4 @@
-"""Claims about how alike two sets look: neighbours, likeness inside a set, words, a map."""
+"""Claims about how similar benchmark and holdout look: neighbors, likeness, words, and a map."""
 
 import math
 from typing import Any
@@ -45,7 +45,7 @@ ASSERTIONS = (NEIGHBOURS_DIFFER, MORE_ALIKE, WORDS_DIFFER)
 
 
 def mixing_claim(mixing: Mixing) -> Claim:
-    """Say whether neighbours keep to their own set."""
+    """Say whether the nearest neighbors of an entry are mostly from its own set."""
     numbers: dict[str, Any] = {"own": mixing.own_share, "p": mixing.p}
     share = (
         f"{mixing.own_share.text_percent()} of the {mixing.k} nearest neighbors are of an entry's "
@@ -61,7 +61,7 @@ def mixing_claim(mixing: Mixing) -> Claim:
         sentence = "On the map the two sets mix as chance would mix them."
         detail = f"{share}; {percent_text(mixing.expected)} are expected ({p_text(mixing.p)})."
         return Claim(None, "undecided", sentence, detail=detail, numbers=numbers)
-    # Less is a finding, too: one set may surround the other.
+    # "Less" is a finding too, because one set may surround the other.
     direction = "more" if mixing.own_share.value > mixing.expected else "less"
     sentence = (
         f"Neighbors keep to their own set {direction} than if the sets were mixed: "
@@ -72,15 +72,15 @@ def mixing_claim(mixing: Mixing) -> Claim:
 
 
 def compared_claims(comparison: Comparison) -> tuple[Claim, Claim]:
-    """Return the claims on neighbours and on likeness inside a set, for one embedding."""
-    # One entry per template: entries of one template are alike by construction.
+    """Return the claims on neighbors and on likeness inside a set, for one embedding."""
+    # Tests use one entry per template, because entries of one template are alike by construction.
     distinct = comparison.distinct
     likeness = likeness_claim(*comparison.likeness, distinct.likeness_difference)
     return mixing_claim(distinct.mixing), likeness
 
 
 def likeness_claim(target: Estimate, retro: Estimate, difference: Estimate) -> Claim:
-    """Compare the mean cosine of two entries inside either set.
+    """Compare the mean cosine between entries of the same set, for both sets.
 
     `difference` is `retro` (the holdout) minus `target` (the benchmark).
     """
@@ -95,8 +95,8 @@ def likeness_claim(target: Estimate, retro: Estimate, difference: Estimate) -> C
             f"{means.capitalize()}; at least {MIN_N} entries of each set are needed to compare.",
             **numbers,
         )
-    # The interval of the difference decides. Regrouping the entries (the source's test) would call
-    # a set alike inside where the sets merely lie apart.
+    # The interval of the difference decides, not the source's permutation test. That one would find
+    # a difference in likeness where the sets only lie apart.
     if not difference.excludes_zero():
         sentence = f"No difference in likeness is shown: {means}."
         return Claim(
@@ -109,7 +109,7 @@ def likeness_claim(target: Estimate, retro: Estimate, difference: Estimate) -> C
 
 
 def words_claim(table: NgramTable) -> Claim:
-    """Count the words and word pairs that give a set away, and name the one that differs most."""
+    """Count the words and word pairs that are more usual in one set, and name the clearest."""
     if min(table.n_target, table.n_retro) < MIN_N:
         return description(
             f"Undecided: at least {MIN_N} entries of each set are needed to compare words.",
@@ -144,7 +144,7 @@ def words_claim(table: NgramTable) -> Claim:
 
 
 def map_quality_text(quality: MapQuality) -> str:
-    """Say how much of the neighbourhoods a map keeps, and how much another seed draws again."""
+    """Say how well a map keeps neighborhoods, and how much of them another seed reproduces."""
     trust = number_text(quality.trustworthiness.value)
     agreement = number_text(quality.agreement.value)
     return (

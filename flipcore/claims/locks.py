@@ -1,4 +1,4 @@
-"""The claim of the word "locked", and when it may not be said."""
+"""The claim that a result is locked, and the reasons that withhold it."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -7,7 +7,7 @@ from flipcore.claims.claim import Assertion, Claim
 from flipcore.core.locks import STATE, lock_id
 from flipcore.text.counts import count_of
 
-# The rate is 0: whether a lock holds is looked up and not estimated.
+# The rate is 0, because a lock is looked up and not estimated.
 LOCKED = Assertion(
     "locked",
     (
@@ -38,16 +38,16 @@ def locked_claim(
     is_first: bool = False,
     n_elsewhere: int = 0,
 ) -> Claim:
-    """Claim that a result is locked, or withhold it with the reason.
+    """Claim that a result is locked, or withhold the claim with the reason.
 
-    `all_locks` are those of the study, oldest first; `n_changed` verdicts stand differently today;
-    `after` says what was asked, read or merged since, "" if nothing was. `is_first`: the lock was
-    stored before any answer; `n_elsewhere` items have answers that are older than it all the same,
-    which a merge brought.
+    `all_locks` are the study's locks, oldest first. `n_changed` verdicts differ from the lock's
+    today. `after` says what was asked, read or merged since, "" for nothing. `is_first` is True if
+    the lock was stored before any answer. `n_elsewhere` counts items whose answers are older than
+    the lock, because a merge brought them.
 
-    It is withheld where the lock was changed, keeps no state or no readouts, came after another
-    lock had opened the same items, or where somebody could have read what the same models
-    answered: in another study, or before this one was declared.
+    The claim is withheld if the lock was changed, has no state or no readouts, or came after
+    another lock on the same items. It is also withheld if somebody could have read answers of the
+    same models, in another study or before this study was declared.
     """
     state = lock["settings"].get(STATE)
     changes = ""
@@ -58,7 +58,7 @@ def locked_claim(
         )
     later = " ".join(filter(None, (changes, after))) or "Nothing has changed since."
     n_items = len(state["items"]) if state else 0
-    # Where answers existed already, the lock can promise only that nobody could read them.
+    # If answers existed already, the lock can only promise that nobody could read them.
     moment = "anybody could read what the models answered to them"
     if is_first:
         moment = "any answer of these models to them was here"
@@ -77,12 +77,12 @@ def locked_claim(
             f"{count_of(n_elsewhere, 'item has an answer', 'items have answers')} that "
             f"{'is' if n_elsewhere == 1 else 'are'} older than this lock."
         )
-    return claim.not_claimed(_why_not(lock, state, all_locks) or older)
+    return claim.not_claimed(_reason_to_withhold(lock, state, all_locks) or older)
 
 
 def _questions_shown(state: Mapping[str, Any] | None) -> str:
-    """Name the other studies that show the questions themselves."""
-    # A state of an earlier release holds no "seen".
+    """Name the other studies that show these questions without answers; "" for none."""
+    # States of earlier releases have no "seen".
     seen = (state or {}).get("seen", ())
     parts = [f"{name} ({n_shown:,})" for name, n_shown, n_answered in seen if not n_answered]
     if not parts:
@@ -91,22 +91,23 @@ def _questions_shown(state: Mapping[str, Any] | None) -> str:
     return f"The questions themselves, and no answer of these models, are shown by {studies}."
 
 
-def _why_not(
+def _reason_to_withhold(
     lock: Mapping[str, Any], state: Mapping[str, Any] | None, all_locks: Sequence[Mapping[str, Any]]
 ) -> str:
+    """Return why a result under this lock is not called locked; "" if it may be."""
     if state is None:
         return (
             "this lock comes from a release that stored no state, so nobody can check what it "
             "fixed."
         )
-    # The id is a hash of the settings.
+    # The id is a hash of the settings, so another hash shows a change.
     if lock_id(lock["settings"]) != lock["lock_id"]:
         return "this lock was changed after it was stored."
     earlier = [
         other_lock for other_lock in all_locks if other_lock["created_at"] < lock["created_at"]
     ]
     if earlier:
-        # Locks of the first releases named no page: there was only that of the decomposition.
+        # Locks of the first releases name no page: they all belong to the decomposition.
         page = earlier[0]["settings"].get("page", "decomposition").replace("_", " ")
         return f"a lock on {page} had opened these items before these settings were stored."
     n = len(state["items"])

@@ -1,7 +1,7 @@
-"""The verdicts of all detectors of one model as one family, and the line above them.
+"""The verdicts of all memory detectors of one model as one family, and their summary.
 
-The sentence of a gap is made in `memory_gap`, of a recorded score in `memory_score`, of items
-beyond their controls in `memory_sets`.
+`memory_gap` makes the sentence of a drop gap, `memory_score` that of a published score, and
+`memory_sets` that of items beyond their controls.
 """
 
 import math
@@ -33,10 +33,8 @@ ASSERTIONS = (
     SHIFTS,
     ANY_DETECTOR,
 )
-# The outcomes that count as seeing something, whether or not the control lets them say memory.
+# Outcomes that count as a finding, even if the control does not allow the word "memory".
 POSITIVE = (MEMORY, LOSES_MORE, BEYOND)
-
-
 AFTER_RL = "After reinforcement learning this is no evidence of absence."
 WHY_AFTER_RL = (
     "The model's card says that it was trained by reinforcement learning, which hides from losses "
@@ -46,7 +44,7 @@ WHY_AFTER_RL = (
 
 def after_rl(claim: Claim) -> Claim:
     """Qualify a loss detector's verdict on a model trained by reinforcement learning."""
-    # Memory that is shown stays shown: the caution concerns a silence.
+    # The caution concerns only a detector that found nothing.
     if claim.is_made or claim.withheld:
         return claim
     detail = " ".join(filter(None, (claim.detail, WHY_AFTER_RL)))
@@ -54,22 +52,22 @@ def after_rl(claim: Claim) -> Claim:
 
 
 def adjusted(gap_ps: Sequence[float], set_ps: Sequence[float]) -> tuple[list[float], list[float]]:
-    """Correct the p of gaps and sets by Holm over all detectors; NaN (no test) is left out."""
-    # A gap is tested one-sided at .025 and a set at .05, so that a gap's p counts twice.
+    """Correct the p of gaps and sets by Holm over all detectors; NaN (no test) stays NaN."""
+    # A gap is tested one-sided at .025 and a set at .05, so the p of a gap is doubled.
     family = holm([min(1.0, 2 * p) for p in gap_ps] + list(set_ps))
     return family[: len(gap_ps)], family[len(gap_ps) :]
 
 
 def n_tests(ps: Sequence[float]) -> int:
-    """Count the members of the family: detectors with a p."""
+    """Count the detectors of the family that have a p."""
     return sum(not math.isnan(p) for p in ps)
 
 
 @dataclass(frozen=True)
 class Witness:
-    """A detector's claim about the `items` ("problems"), and the kind of `evidence` it reads.
+    """A detector's claim about the `items`, for example "problems".
 
-    Evidence is "losses" or "rewriting", for example.
+    `evidence` is the kind of evidence that it uses, such as "losses" or "rewriting".
     """
 
     items: str
@@ -78,12 +76,13 @@ class Witness:
 
 
 def summary_claim(verdicts: Sequence[Witness], sets: Mapping[str, str], n_control: int) -> Claim:
-    """Return the line above a table of detectors: the kinds of evidence that see memory.
+    """Summarize all detectors in one claim, by the kinds of evidence that show memory.
 
-    `sets` says how many benchmark items of each name there are ("80 problems").
+    `sets` maps the name of the items ("problems") to their number in words ("80 problems").
+    `n_control` counts control items.
     """
-    # A published score above a fresh control's stands beside the detectors: unequal difficulty does
-    # the same, so that it counts as no detector of memory.
+    # A published score above that of fresh questions is not counted as a detector, because unequal
+    # difficulty has the same effect. The sentence mentions it.
     is_score_higher = any(
         witness.claim.is_made and witness.claim.outcome == HIGHER for witness in verdicts
     )
@@ -109,23 +108,20 @@ def summary_claim(verdicts: Sequence[Witness], sets: Mapping[str, str], n_contro
     if not seeing:
         sentence = f"No memory shown in the {all_items}.{score_note}"
         return Claim(ANY_DETECTOR, "none shown", sentence, detail=detail)
-    # The line says no more than the weakest of the verdicts that it sums up.
+    # The summary asserts no more than the weakest verdict in it.
     is_memory = all(witness.claim.outcome == MEMORY for witness in seeing)
-    # Detectors that read one kind of evidence tend to agree, so that a kind counts once.
+    # Detectors with one kind of evidence tend to agree, so each kind counts once.
     parts: list[str] = []
     details: list[str] = []
     for items, size in sets.items():
-        kinds = list(
-            dict.fromkeys(witness.evidence for witness in seeing if witness.items == items)
-        )
+        witnesses = [witness for witness in seeing if witness.items == items]
+        kinds = list(dict.fromkeys(witness.evidence for witness in witnesses))
         if kinds:
             parts.append(_n_kinds(len(kinds), size, is_first=not parts))
             details.append(f"{with_capital(size)}: {in_a_row(kinds)}.")
-    finding = (
-        "The model remembers these questions"
-        if is_memory
-        else "These questions are unlike their controls"
-    )
+    finding = "These questions are unlike their controls"
+    if is_memory:
+        finding = "The model remembers these questions"
     detail = f"{' '.join(details)} {detail}"
     evidence = ", and ".join(parts)
     sentence = f"{finding}. {with_capital(evidence)}.{score_note}"
@@ -134,7 +130,10 @@ def summary_claim(verdicts: Sequence[Witness], sets: Mapping[str, str], n_contro
 
 
 def _n_kinds(n: int, size: str, *, is_first: bool) -> str:
-    """Return "three kinds of evidence agree on the 80 problems"; after it "one shows it on …"."""
+    """Return "three kinds of evidence agree on the 80 problems", or "three agree on the …".
+
+    The words "kinds of evidence" are only in the first part of the sentence.
+    """
     words = ("no", "one", "two", "three", "four", "five", "six")
     count = words[n] if n < len(words) else str(n)
     kinds = f" kind{'s' * (n > 1)} of evidence" if is_first else ""

@@ -1,6 +1,6 @@
-"""Claims about a drop gap: how much more rewriting costs the benchmark than its control.
+"""Claims about a drop gap: how much more accuracy rewriting costs the benchmark than its control.
 
-What a gap means depends on what the control is, and the sentence says so.
+The meaning of a gap depends on the kind of control, so the sentence names it.
 """
 
 import math
@@ -20,11 +20,11 @@ WITHIN = "loss within the margin"
 NONE_SHOWN = "none shown"
 UNDECIDED = "undecided"
 NO_CLAIM = "no claim"
-MARGIN = 0.05
+MARGIN = 0.05  # of a gap, as a share
 FAMILY_LEVEL = 0.05
 
-# Worlds of the claims ledger (tests/lab/claims). In these the benchmark and its control follow one
-# law, so a gap is chance.
+# Worlds of the claims ledger (tests/lab/claims) in which benchmark and control have the same
+# distribution, so that any gap is chance.
 _NULL_WORLDS = (
     "nothing changing",
     "rare events",
@@ -33,7 +33,7 @@ _NULL_WORLDS = (
     "several rewrites",
     "templated items",
 )
-# In these they differ in difficulty, which can look like memory.
+# Worlds in which they differ in difficulty, which can look like memory.
 _DIFFICULTY_WORLDS = (
     "brittle, .9 v .5",
     "logit shift, easier benchmark",
@@ -102,7 +102,7 @@ NO_MEMORY = Assertion(
     ),
 )
 ASSERTIONS = (GAP_RANDOM, GAP_PAIRED, GAP_OTHER, GAP_WITHIN, NO_MEMORY)
-# Controls of known dose are paired with the benchmark's items as well.
+# Controls of known dose are also paired with the benchmark's items.
 _ASSERTS = {RANDOM: GAP_RANDOM, PAIRED: GAP_PAIRED, CALIBRATED: GAP_PAIRED, OTHER: GAP_OTHER}
 CONTROL_TITLES = {
     RANDOM: "a random split of the same source",
@@ -110,7 +110,7 @@ CONTROL_TITLES = {
     CALIBRATED: "calibrated on known doses of this model",
     OTHER: "from elsewhere",
 }
-# Pairs whose mean difficulty is equal and whose spread is not can show a gap without memory: "if".
+# "If": pairs of equal mean difficulty can show a gap without memory, because their spread differs.
 _MEMORY = {
     RANDOM: ("Memory", "random control"),
     PAIRED: ("Memory, if the pairs are equally hard", "paired controls"),
@@ -128,27 +128,27 @@ def gap_claim(
 ) -> Claim:
     """Return the verdict of one drop gap.
 
-    `adjusted` is its p after Holm over `n_family` detectors, to be compared with .05
-    (`memory.adjusted`); without it the gap stands alone. `score` is the published score of the
-    same items: a gap bounds what rewriting costs, and only both together bound memory.
+    `adjusted` is its p after Holm over `n_family` detectors (`memory.adjusted`), compared with
+    .05; None if the gap is the only test. `margin` is a share. `score` is the published score of
+    the same items: a gap alone bounds what rewriting costs, both together bound memory.
     """
     if decision.without_mended:
         claim = gap_claim(replace(decision, without_mended=None), margin, adjusted, n_family, score)
         claim_without_mended = gap_claim(decision.without_mended, margin, adjusted, n_family, score)
-        is_of_benchmark = decision.without_mended.units[0] < decision.units[0]
-        side = "benchmark" if is_of_benchmark else "control"
+        drops_benchmark_items = decision.without_mended.units[0] < decision.units[0]
+        side = "benchmark" if drops_benchmark_items else "control"
         bound = decision.without_mended.gap.text_points()
         detail = (
             f"{claim.detail} Without the {side} items that only the rewriting got right: {bound}."
         )
         claim = replace(claim, detail=detail)
-        # An item that only its rewriting gets right may have a wrong key, which hides or fakes a
-        # gap.
+        # An item that is right only after rewriting may have a wrong key, which can hide or fake
+        # a gap.
         if claim.is_made and claim_without_mended.outcome != claim.outcome:
-            first, second = decision.mended
+            n_benchmark, n_control = decision.mended
             return claim.not_claimed(
-                f"rewriting mended {first:,} benchmark and {second:,} control items, as wrong "
-                "keys do, and the verdict does not hold without them."
+                f"rewriting mended {n_benchmark:,} benchmark and {n_control:,} control items, as "
+                "wrong keys do, and the verdict does not hold without them."
             )
         return claim
     assertion = _ASSERTS[decision.control]
@@ -168,21 +168,21 @@ def gap_claim(
                 f"its control by this test alone, and {holm_text(adjusted, n_family)}."
             )
             return Claim(assertion, UNDECIDED, sentence, detail=detail, numbers=numbers)
-        outcome, sentence = _larger(decision)
+        outcome, sentence = _shown_gap(decision)
         return Claim(assertion, outcome, sentence, asserted=True, detail=detail, numbers=numbers)
     # Two one-sided tests at .05 are a 90% interval within the margin.
     low, high = decision.gap_90.low, decision.gap_90.high
     if -margin < low and high < margin:
-        assertion, outcome, sentence = _within(decision, margin, score)
+        assertion, outcome, sentence = _bounded_gap(decision, margin, score)
         return Claim(assertion, outcome, sentence, asserted=True, detail=detail, numbers=numbers)
-    outcome, sentence = _undecided(decision, margin)
+    outcome, sentence = _open_gap(decision, margin)
     return Claim(assertion, outcome, sentence, detail=detail, numbers=numbers)
 
 
-def _larger(decision: GapDecision) -> tuple[str, str]:
+def _shown_gap(decision: GapDecision) -> tuple[str, str]:
     """Return outcome and sentence of a gap that is shown."""
     gap = decision.gap.text_points()
-    # A control from elsewhere may be of another difficulty, which loses more without any memory.
+    # A control from elsewhere may differ in difficulty, so a gap need not be memory.
     if decision.control == OTHER:
         sentence = f"The benchmark loses more than the control: {gap}, and on all three scales."
         return LOSES_MORE, f"{sentence} {CAUTION}"
@@ -191,13 +191,13 @@ def _larger(decision: GapDecision) -> tuple[str, str]:
     return MEMORY, f"{start}: {costs} ({p_text(decision.p)})."
 
 
-def _within(
+def _bounded_gap(
     decision: GapDecision, margin: float, score: ScoreGap | None
 ) -> tuple[Assertion, str, str]:
-    """Return the bound that decided: assertion, outcome and sentence."""
+    """Return assertion, outcome and sentence of a gap that is within the margin."""
     cost = bound_text(decision.gap_90.high)
-    # Memory that survives rewriting moves no gap, so a gap alone bounds no memory. A random half of
-    # a published set bounds none either: what was read of both halves moves neither gap nor score.
+    # Memory that survives rewriting makes no gap, so a gap alone does not bound memory. Nor does a
+    # control from a published set: if the model has read both, gap and score stay at 0.
     score_is_bounded = score is not None and score.control == RANDOM_SCORE and score.high < margin
     if decision.control == RANDOM and score and score_is_bounded and score.is_unpublished:
         sentence = (
@@ -216,17 +216,17 @@ def _within(
 
 
 def holm_text(adjusted: float, n_family: int) -> str:
-    """Return a p over the family, for verdicts that the p alone does not decide."""
+    """Return words for a p that is corrected over the family."""
     return f"{p_text(adjusted)} by Holm over {n_family} tests"
 
 
 def bound_text(high: float) -> str:
-    """Return an upper limit in points."""
-    # Rounded up: an upper limit is never printed as less than it is.
+    """Return an upper limit, given as a share, in points."""
+    # Rounded up, so that the printed limit is never lower than the true one.
     return f"{number_text(math.ceil(1000 * high - 1e-9) / 10, 1)} points"
 
 
-def _undecided(decision: GapDecision, margin: float) -> tuple[str, str]:
+def _open_gap(decision: GapDecision, margin: float) -> tuple[str, str]:
     """Return outcome and sentence of a gap that is neither shown nor bounded."""
     gap, size = decision.gap.text_points(), number_text(100 * margin, 0)
     if decision.control == OTHER:
@@ -240,7 +240,7 @@ def _undecided(decision: GapDecision, margin: float) -> tuple[str, str]:
             )
             return UNDECIDED, sentence
         return NONE_SHOWN, f"No larger loss than the control's is shown: {gap}."
-    # Below the margin and yet not within it: the gap lies below -margin.
+    # Below the margin and not within it, so the interval reaches below -margin.
     if decision.gap_90.high < margin:
         return NONE_SHOWN, f"No memory shown: the benchmark loses less than the control, {gap}."
     figures = f"{gap} ({p_text(decision.p)})"
@@ -252,13 +252,13 @@ def _and(words: list[str]) -> str:
 
 
 def _detail(decision: GapDecision, adjusted: float | None, n_family: int) -> str:
-    first, second = decision.units
+    n_benchmark, n_control = decision.units
     if decision.families:
-        size = f"{first:,} benchmark and {second:,} control families of items"
+        size = f"{n_benchmark:,} benchmark and {n_control:,} control families of items"
     elif decision.control in (PAIRED, CALIBRATED):
-        size = f"{first:,} pairs"
+        size = f"{n_benchmark:,} pairs"
     else:
-        size = f"{first:,} benchmark and {second:,} control items"
+        size = f"{n_benchmark:,} benchmark and {n_control:,} control items"
     detail = f"{size}; the control is {CONTROL_TITLES[decision.control]}."
     if decision.control == RANDOM and decision.is_larger:
         detail += (
@@ -280,7 +280,7 @@ def _detail(decision: GapDecision, adjusted: float | None, n_family: int) -> str
 
 
 def old_rule(perm_p: float, cond_gap: Estimate) -> Claim:
-    """Describe the two numbers of the earlier decision, which is withdrawn and decides nothing."""
+    """Describe the numbers of the withdrawn decision rule, which decides nothing any more."""
     return description(
         f"The rule of an earlier release, for comparison: permutation {p_text(perm_p)} and gap "
         f"among items answered right before {cond_gap.text_points()}.",
@@ -290,7 +290,10 @@ def old_rule(perm_p: float, cond_gap: Estimate) -> Claim:
 
 
 def source_rule(gap: Estimate, *, is_literal: bool, is_directional: bool) -> Claim:
-    """Describe the source's rule as it reads: whether its bootstrap interval excludes 0."""
+    """Describe the source's rule: its bootstrap interval excludes 0 (`is_literal`) or not.
+
+    `is_directional` is True if it would also flag as a one-sided test.
+    """
     verdict = "excludes" if is_literal else "includes"
     twist = ""
     if is_literal and not is_directional:

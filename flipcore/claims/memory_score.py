@@ -1,5 +1,4 @@
-"""Claims about a published score that is higher on the benchmark than on its controls, and the
-description of one above the hardness curve."""
+"""Claims about a published score above that of the controls or above the hardness curve."""
 
 from typing import Any
 
@@ -50,7 +49,7 @@ _CONTROLS = {RANDOM: "the random control", FRESH: "fresh questions"}
 
 
 def score_claim(score: ScoreGap, adjusted: float | None = None, n_family: int = 1) -> Claim:
-    """Return the verdict of the published score; `adjusted` and `n_family` as in `gap_claim`."""
+    """Return the verdict of a published score; `adjusted` and `n_family` as in `gap_claim`."""
     assertion = SCORE_MEMORY if score.control == RANDOM else SCORE_HIGHER
     numbers = {
         "score_gap": score.gap,
@@ -66,7 +65,7 @@ def score_claim(score: ScoreGap, adjusted: float | None = None, n_family: int = 
             f"published questions are answered better than {_CONTROLS[score.control]}, {gap} "
             f"({p_text(score.p)})."
         )
-        # Fresh questions were written later and may be harder: only a random half excludes that.
+        # Fresh questions were written later and may be harder. Only a random half excludes that.
         outcome, sentence = HIGHER, f"P{higher[1:]} {CAUTION}"
         if score.control == RANDOM:
             outcome, sentence = MEMORY, f"Memory: {higher}"
@@ -86,10 +85,10 @@ def score_claim(score: ScoreGap, adjusted: float | None = None, n_family: int = 
 
 
 def _detail(score: ScoreGap, adjusted: float | None, n_family: int) -> str:
-    first, second = score.benchmark, score.of_control
+    benchmark, control = score.benchmark, score.of_control
     detail = (
-        f"{first.text_percent()} of {first.n:,} published questions, {second.text_percent()} of "
-        f"{second.n:,} controls."
+        f"{benchmark.text_percent()} of {benchmark.n:,} published questions, "
+        f"{control.text_percent()} of {control.n:,} controls."
     )
     if score.n_unread:
         detail += (
@@ -101,9 +100,8 @@ def _detail(score: ScoreGap, adjusted: float | None, n_family: int) -> str:
     return detail
 
 
-# A score above the hardness curve is described, and nothing is claimed of it: its detector has no
-# full row of known doses.
-
+# A score above the hardness curve is only described, because its detector was not tested at all
+# known doses.
 NO_DOSES = (
     "Its false verdicts are simulated, and known doses were tried once, so this is a description."
 )
@@ -114,7 +112,7 @@ BLIND = (
 
 
 def curve_claim(curve: Excess) -> Claim:
-    """Give the figures and why they make no verdict, or say which condition the detector lacks."""
+    """Give the figures and why they are no verdict, or the condition that is not met."""
     numbers: dict[str, Any] = {"excess": curve.excess, "expected": curve.expected, "p": curve.p}
     if curve.withheld:
         return description("No curve.", "described", **numbers).not_claimed(curve.withheld)
@@ -126,6 +124,6 @@ def curve_claim(curve: Excess) -> Claim:
         f"{curve.benchmark.text_percent()} of {curve.benchmark.n:,} benchmark items, "
         f"{curve.expected.text_percent()} expected; {BLIND}"
     )
-    # The figures stay readable within the reason: nothing else shows them.
+    # The reason includes the figures, because a withheld claim shows only its reason.
     claim = description(figures, "described", detail=detail, **numbers)
     return claim.not_claimed(f"{figures} {NO_DOSES}")

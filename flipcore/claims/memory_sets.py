@@ -1,6 +1,6 @@
-"""Claims about a set of items that a per-item detector has scored.
+"""Claims about a set of items whose single items a detector has scored.
 
-A verdict on a set is a test of the set.
+The verdict on a set is one test of the whole set, not a count of single verdicts.
 """
 
 import math
@@ -25,7 +25,7 @@ from flipcore.text.counts import count_of
 BEYOND = "beyond the control"
 _SIZES = ("clean", "clean, ties", "clean, heavy tail")
 
-# One of the detectors of a page, which stand in one family with the gaps.
+# In one Holm family with the drop gaps and all other detectors.
 SET_BEYOND = Assertion(
     "a set beyond its controls",
     (
@@ -93,8 +93,9 @@ def set_claim(
 ) -> Claim:
     """Return the verdict of one per-item detector on a whole set.
 
-    `items` names them ("problems"), `adjusted` is as in `gap_claim`. `templated` items of
-    different templates on both sides make no claim.
+    `items` is their name ("problems"). `adjusted` and `n_family` are as in `gap_claim`.
+    `templated` is True if both sides are made from templates, and from different ones: then
+    nothing is claimed.
     """
     numbers = {"test": test, "p": test.p, "p_adjusted": test.p if adjusted is None else adjusted}
     blocked = _blocked(test, items, templated=templated)
@@ -107,9 +108,9 @@ def set_claim(
     )
     detail = _detail(test, control, adjusted, n_family)
     p = test.p if adjusted is None else adjusted
-    # So written, a NaN p shows nothing.
+    # Written with `not`, so that a NaN p counts as not shown.
     if not p <= FAMILY_LEVEL:
-        # Where the p alone would have been small enough, the sentence says what decided.
+        # If only the correction made p too large, the sentence names it.
         p_shown = p_text(p) if test.p > FAMILY_LEVEL or adjusted is None else holm_text(p, n_family)
         opening = "No memory shown" if control != OTHER else "No more than chance is shown"
         sentence = f"{opening}: {count_text} ({p_shown})."
@@ -126,6 +127,7 @@ def set_claim(
 
 
 def _blocked(test: SetTest, items: str, *, templated: bool) -> str:
+    """Return why nothing is claimed of the set; "" if a claim is possible."""
     if test.n < MIN_N:
         return f"{test.n} {items} with a score; at least {MIN_N} are needed."
     if test.m < FEWEST_CONTROLS:
@@ -134,7 +136,7 @@ def _blocked(test: SetTest, items: str, *, templated: bool) -> str:
 
 
 def _count(expected: float) -> str:
-    # From 99.95 on one decimal would print "100.0".
+    # One decimal below 100; 99.95 would already print as "100.0".
     return number_text(expected, 1 if expected < 99.95 else 0)
 
 
@@ -164,7 +166,7 @@ def _ordinal(k: int) -> str:
 
 
 def at_least_claim(test: SetTest, verdict: Claim, items: str = "items") -> Claim:
-    """Give the least number of items beyond chance, if the set's own verdict is claimed."""
+    """Give a lower bound of the share beyond chance, if the set's own verdict is claimed."""
     numbers = {"n_least": test.n_least, "share_least": test.share_least}
     if not verdict.is_made:
         return Claim(
@@ -178,7 +180,7 @@ def at_least_claim(test: SetTest, verdict: Claim, items: str = "items") -> Claim
         return Claim(
             AT_LEAST, NONE_SHOWN, "No share beyond chance can be claimed.", numbers=numbers
         )
-    # Rounded down: a lower bound is never printed as more than it is.
+    # Rounded down, so that the printed bound is never higher than the true one.
     share = math.floor(1000 * test.share_least + 1e-9) / 1000
     sentence = (
         f"At least {percent_text(share, 1)} of the {test.n:,} {items} are beyond chance "
@@ -188,8 +190,8 @@ def at_least_claim(test: SetTest, verdict: Claim, items: str = "items") -> Claim
 
 
 def named_claim(n_named: int, verdict: Claim, items: str = "items") -> Claim:
-    """Count the single items that Benjamini and Hochberg's rule names."""
-    # No single item is named in a set that is not shown to lie beyond its controls.
+    """Count the items that the Benjamini-Hochberg procedure names one by one."""
+    # Single items are named only if the set as a whole is shown to lie beyond its controls.
     if not verdict.is_made:
         sentence = (
             f"{n_named:,} {items} stand out by Benjamini–Hochberg; no single one is claimed "
@@ -210,11 +212,11 @@ def named_claim(n_named: int, verdict: Claim, items: str = "items") -> Claim:
 def any_cutoff_claim(
     p: float, control: str = OTHER, withheld: str = "", n_family: int = 1
 ) -> Claim:
-    """Judge a set after a drag, over every cut-off at once.
+    """Return the verdict on a set over all cut-offs, after a user has moved the cut-off.
 
-    `p` is the Monte Carlo p of the largest excess over every cut-off, corrected for the `n_family`
-    tests that it stands among (`reports.memory.moved_p`). `withheld`: why nothing is claimed of
-    the set.
+    `p` is the Monte Carlo p of the largest excess over all cut-offs, corrected for `n_family` tests
+    (`reports.memory.moved_p`). `withheld` is the reason why nothing is claimed of the set, "" for
+    none.
     """
     over = f"all cut-offs and {n_family} tests at once" if n_family > 1 else "all cut-offs at once"
     if not p <= ANY_CUTOFF.error_rate:
@@ -232,9 +234,9 @@ def any_cutoff_claim(
 
 
 def dragged_bound(*, is_simultaneous: bool, withheld: str = "") -> str:
-    """Return the words beside the share beyond chance at a line that is dragged.
+    """Return the words after the share beyond chance at a cut-off that a user drags.
 
-    {low|percent} stands for its lower bound; "" if nothing may be claimed of the set.
+    The placeholder {low|percent} takes the lower bound. Return "" if `withheld` has a reason.
     """
     if withheld:
         return ""
@@ -244,16 +246,17 @@ def dragged_bound(*, is_simultaneous: bool, withheld: str = "") -> str:
 
 
 def corrected_accuracy_claim(accuracy: CorrectedAccuracy, control: str = OTHER) -> Claim:
-    """Describe the accuracy without the flagged items beside its placebo.
+    """Describe the accuracy without the flagged items, compared with a placebo.
 
-    It asserts nothing, and is no accuracy of a clean set.
+    The placebo drops controls at the same cut-off. This is not the accuracy of a clean set.
     """
     if not accuracy.n_flagged:
         return description(
             "No item lies beyond the cut-off, so accuracy stays as it is.", raw=accuracy.raw
         )
     flagged = count_of(accuracy.n_flagged, "item")
-    # Flagging selects items that are right. A random control's accuracy is that of a clean set.
+    # Flagged items tend to be answered correctly, so dropping them biases the accuracy. A random
+    # control's accuracy estimates that of a clean set.
     if control == RANDOM:
         return description(
             f"Accuracy is {accuracy.raw.text_percent()}. What it would be without memory is the "
@@ -270,10 +273,10 @@ def corrected_accuracy_claim(accuracy: CorrectedAccuracy, control: str = OTHER) 
             "selected.",
             raw=accuracy.raw,
         )
-    change, beyond = accuracy.beyond_placebo, ""
-    if not math.isnan(change):
-        # A fall of the accuracy is printed as a minus.
-        points = number_text(-100 * change, 1, sign=True)
+    drop, beyond = accuracy.beyond_placebo, ""
+    if not math.isnan(drop):
+        # A drop is printed with a minus sign.
+        points = number_text(-100 * drop, 1, sign=True)
         beyond = f" Beyond the placebo: {points} points, without an interval."
     return description(
         f"Accuracy is {accuracy.raw.text_percent()}, or {_share_text(accuracy.corrected)} after "

@@ -1,4 +1,4 @@
-"""Sentences about detectors where the truth is known: doses that they see, decisions that hold."""
+"""Claims about detectors on known doses, that is on items read a known number of times."""
 
 import math
 from collections.abc import Sequence
@@ -27,7 +27,7 @@ SHIFTS = Assertion(
 
 
 def detector_claim(detector: Detector) -> Claim:
-    """Say from which dose on one detector sees memory."""
+    """Say the smallest dose from which one detector sees memory, of items or of groups."""
     if detector.cutoff is None:
         claim = Claim(SEES, "no claim", f"{detector.name}: no cut-off.")
         return claim.not_claimed(
@@ -35,7 +35,7 @@ def detector_claim(detector: Detector) -> Claim:
             "cut-off."
         )
     by_dose = {dose.dose: dose for dose in detector.doses}
-    # Single items say more than a group, so they come first.
+    # Seeing single items is more than seeing a group, so it comes first.
     if detector.sees is not None:
         share = share_text(by_dose[detector.sees].detected)
         sentence = (
@@ -53,9 +53,9 @@ def detector_claim(detector: Detector) -> Claim:
 
 
 def best_detector(truth: GroundTruth) -> Detector | None:
-    """Return the detector that flags single items from the smallest dose on, and there tells best.
+    """Return the detector that flags single items from the smallest dose on; None if none does.
 
-    None if no detector flags single items.
+    Of several, return the one with the highest AUC at that dose.
     """
     best, best_rank = None, (math.inf, math.inf)
     for detector in truth.detectors:
@@ -63,29 +63,29 @@ def best_detector(truth: GroundTruth) -> Detector | None:
             continue
         for dose in detector.doses:
             rank = (dose.dose, -dose.auc.value)
-            # Of two that tell alike the first stays.
+            # Of two equal detectors the first one stays.
             if dose.dose == detector.sees and (best is None or rank < best_rank):
                 best, best_rank = detector, rank
     return best
 
 
 def truth_claim(truth: GroundTruth) -> Claim:
-    """Return the first sentence of the tab, with the detectors by the least dose that they see."""
+    """Return the headline of all detectors, with the smallest dose of each in the detail."""
     by_detector = [(detector, detector_claim(detector)) for detector in truth.detectors]
     if not any(detector.cutoff is not None for detector in truth.detectors):
         return description(
             "Not enough never-seen items to set any cut-off; nothing can be said of any detector.",
             "no claim",
         )
-    seeing, telling_groups, blind = [], [], []
+    seeing_items, seeing_groups, blind = [], [], []
     for detector, claim in by_detector:
         if claim.outcome == "sees":
-            seeing.append((detector.sees, detector.name))
+            seeing_items.append((detector.sees, detector.name))
         elif claim.outcome == "group":
-            telling_groups.append((detector.shifts, detector.name))
+            seeing_groups.append((detector.shifts, detector.name))
         elif claim.outcome == "none shown":
             blind.append(detector.name)
-    single, groups = _by_dose(seeing), _by_dose(telling_groups)
+    single, groups = _dose_words(seeing_items), _dose_words(seeing_groups)
     parts = [f"At {100 * truth.rate:g}% false positives."]
     parts += [f"Single items are seen by {'; by '.join(single)}."] if single else []
     parts += [f"Whole groups only by {'; by '.join(groups)}."] if groups else []
@@ -104,12 +104,14 @@ def truth_claim(truth: GroundTruth) -> Claim:
 
 
 def _first_sentence(truth: GroundTruth, outcomes: Sequence[str]) -> str:
-    """Count the detectors by what they see, and name the best of them."""
+    """Name the best detector and count those that find single items, else those for groups."""
     if best := best_detector(truth):
         share = next(dose.detected for dose in best.doses if dose.dose == best.sees)
-        n = f"{outcomes.count('sees')} of {len(outcomes)} detectors"
-        finds = f"{with_capital(best.name)} finds single items that were read"
-        return f"{finds} {best.sees:,} times or more ({share_text(share)} of them); {n} find any."
+        n_finding = f"{outcomes.count('sees')} of {len(outcomes)} detectors"
+        return (
+            f"{with_capital(best.name)} finds single items that were read {best.sees:,} times or "
+            f"more ({share_text(share)} of them); {n_finding} find any."
+        )
     n_groups = outcomes.count("group")
     group_words = ""
     if n_groups:
@@ -117,7 +119,8 @@ def _first_sentence(truth: GroundTruth, outcomes: Sequence[str]) -> str:
     return f"No detector shows memory of a single item{group_words}."
 
 
-def _by_dose(pairs: Sequence[tuple[int | None, str]]) -> list[str]:
+def _dose_words(pairs: Sequence[tuple[int | None, str]]) -> list[str]:
+    """Return "losses and min-k from dose 8 on" per dose, of (dose, detector) pairs."""
     names: dict[int, list[str]] = {}
     for dose, name in pairs:
         if dose is not None:
@@ -130,9 +133,9 @@ def _by_dose(pairs: Sequence[tuple[int | None, str]]) -> list[str]:
 
 @dataclass(frozen=True)
 class KnownDose:
-    """The product's own decision on items of one dose: `p` before any correction, and the claim.
+    """The product's decision on `n` items of one dose.
 
-    `is_claimed` is True if "memory" is claimed.
+    `p` is not corrected. `is_claimed` is True if "memory" is claimed.
     """
 
     detector: str
@@ -144,10 +147,9 @@ class KnownDose:
 
 @dataclass(frozen=True)
 class Record:
-    """Decisions of one detector where the truth is known.
+    """Decisions of one detector on items whose dose is known, one decision per dose.
 
-    `decisions` has one per dose. Of `n_clean` sets of never-seen items `n_accused` were called
-    memory.
+    `n_accused` of `n_clean` sets of never-seen items were called memory, falsely.
     """
 
     detector: str
@@ -161,16 +163,16 @@ class Record:
 
 
 def record_claim(records: Sequence[Record]) -> Claim:
-    """Count hits and false accusations of every decision; nothing is inferred."""
+    """Count hits and false accusations over all records, as a description."""
     hits = sum(record.hits for record in records)
-    n_sets = sum(len(record.decisions) for record in records)
-    wrong = sum(record.n_accused for record in records)
-    clean = sum(record.n_clean for record in records)
+    n_read = sum(len(record.decisions) for record in records)
+    n_accused = sum(record.n_accused for record in records)
+    n_clean = sum(record.n_clean for record in records)
     return description(
-        f"The decisions accuse {hits} of {n_sets} sets that were read, and {wrong} of {clean} "
-        "sets that never were.",
+        f"The decisions accuse {hits} of {n_read} sets that were read, and {n_accused} of "
+        f"{n_clean} sets that never were.",
         hits=hits,
-        known=n_sets,
-        wrong=wrong,
-        clean=clean,
+        known=n_read,
+        wrong=n_accused,
+        clean=n_clean,
     )

@@ -1,4 +1,4 @@
-"""The next step about two sets: the cheapest one that can still change the verdict."""
+"""The next step for benchmark and holdout: the cheapest one that can still change the verdict."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -16,17 +16,17 @@ from flipcore.stats.holdout.verdict import (
 )
 from flipcore.text.counts import count_of
 
-MINUTES = 10  # for a sheet of ten triples with its examples
-PEOPLE = 10  # fewer are no sample of people
+MINUTES = 10  # that one sheet of ten triples takes, with its examples
+PEOPLE = 10  # fewer annotators do not stand for people in general
 
 
 @dataclass(frozen=True)
 class SetFacts:
-    """Facts about two sets besides their tests.
+    """Facts about benchmark and holdout that are not results of tests.
 
-    Whether every benchmark entry has a publication date (`is_dated`), whether a model from before
-    it has answered both sets (`has_answers`), whether the pocket model is from before it
-    (`is_free`), and whether a survey is built (`has_survey`).
+    `is_dated`: every benchmark entry has a publication date. `has_answers`: a model that is older
+    than the benchmark has answered both sets. `is_free`: the pocket model is older than the
+    benchmark. `has_survey`: a survey exists.
     """
 
     is_dated: bool = True
@@ -46,8 +46,8 @@ def next_step(
 ) -> Claim:
     """Return the next step as one sentence.
 
-    `start` is a margin that the explored part of the benchmark suggests; `is_aside`: entries are
-    set aside.
+    `tests` maps names to tests that were made. `start` is a margin that the explored part of the
+    benchmark suggests, None if there is none. `is_aside` is True if entries are set aside.
     """
     verdict = HoldoutVerdict(tuple(tests.values()))
     if min(n_target, n_retro) < MIN_N:
@@ -63,7 +63,7 @@ def next_step(
             "edit",
         )
     if verdict.state == INDISTINGUISHABLE:
-        # Margins that were chosen on these entries have to hold on others.
+        # Margins that were chosen on these entries must be confirmed on others.
         action = "set a share aside under View"
         if is_aside:
             action = "store these margins in Locked mode"
@@ -75,7 +75,8 @@ def next_step(
 def _open_test(
     tests: Mapping[str, HoldoutTest], n: int, start: StartingMargin | None, facts: SetFacts
 ) -> Claim:
-    # From the cheapest step to the dearest: a date, free calls, a margin, people's time, entries.
+    """Return the cheapest step for tests that are missing or undecided."""
+    # In order of cost: a date, calls to a model, a margin, people's time, new entries.
     if "difficulty" not in tests and not facts.is_dated:
         sentence = (
             "Next: give each benchmark entry its publication date (column published); without it, "

@@ -1,8 +1,8 @@
-"""Claims about several models: which is better at the study's own prompt, and how far it holds.
+"""Claims about several models: which is better at the study's own prompt, and in all ways.
 
-A way is one variant of the prompt read by one extractor. The declared way is the study's own prompt
-under the reference extractor. Its tests are corrected among themselves only, because it was
-declared before anybody saw an answer. The tests of all ways together are a second family.
+A way is one prompt variant with one extractor. The declared way is the study's own prompt with the
+reference extractor. Its tests are corrected only among themselves, because it was declared before
+anybody saw an answer. The tests of all ways together are a second family.
 """
 
 import math
@@ -64,16 +64,17 @@ ASSERTIONS: tuple[Assertion, ...] = (BETTER, SEPARATED)
 FIRST, SOME, NONE, FEW = "first", "some separated", "not separated", "few"
 LEVEL = 0.95
 MOST_NAMES = 3
-POWER = 0.8  # of the number of items that would decide
+POWER = 0.8  # with which the estimated number of items decides
 
 
 @dataclass(frozen=True, eq=False)
 class Contest:
-    """An order with what of it may be claimed.
+    """An order of models in each way, with adjusted p.
 
-    `closed_gates` (axis or extractor -> why) leave ways out. `own_way` is the index of the way
-    that was declared, -1 if no model was read so. `is_claimed` (ways,) are those that may be
-    claimed. `p_own` (models, models) and `p_by_way` (ways, models, models) are adjusted p.
+    `own_way` is the index of the declared way, -1 if no model has answers there. `is_claimed`
+    (ways,) is True for ways that may be claimed; `closed_gates` (axis or extractor -> reason)
+    exclude the others. `p_own` (models, models) and `p_by_way` (ways, models, models) are adjusted
+    p that the first model is better than the second.
     """
 
     order: Order
@@ -97,8 +98,8 @@ class Contest:
 
 
 def closes(gate: str, way: Way) -> bool:
-    """Return whether a closed gate, named by its axis or extractor, leaves a way out."""
-    # The study's own prompt is of no axis that a gate could close.
+    """Return whether a closed gate, named by its axis or extractor, excludes a way."""
+    # The study's own prompt belongs to no axis that a gate could close.
     return way.extractor == gate or (way.axis == gate and not way.is_base)
 
 
@@ -113,7 +114,7 @@ def contest(order: Order, reference: str, closed_gates: Mapping[str, str] | None
             own_way = i
     p_own = np.full((len(order.scores.models),) * 2, np.nan)
     if own_way >= 0:
-        # A family of its own: this way was declared before anybody saw an answer.
+        # The declared way is a family of its own.
         p_own = order.adjusted(np.arange(len(ways)) == own_way)[own_way]
     return Contest(order, own_way, is_claimed, gates, p_own, order.adjusted(is_claimed))
 
@@ -125,16 +126,15 @@ def place(way: Way) -> str:
 
 
 def difference(contest: Contest, j: int, k: int, level: float = LEVEL) -> Estimate:
-    """Return how far model j is ahead of k at the declared way; missing if no model was read so.
+    """Return how far model j is ahead of k at the declared way; missing if there is none.
 
-    The interval agrees with the p over all pairs: it excludes 0 exactly where that p is small
-    enough.
+    The interval agrees with the adjusted p: it excludes 0 exactly if that p is small enough.
     """
     if contest.own_way < 0:
         return missing(level=level, note="not read at the study's own prompt")
     way, alpha = contest.own_way, 1 - level
     raw_p, adjusted_p = contest.order.p[way, j, k], contest.p_own[j, k]
-    # The part of the level that Holm leaves this pair; Bonferroni's where its p is 0 or 1.
+    # The share of alpha that Holm leaves for this pair, or Bonferroni's share if p is 0 or 1.
     share = 1 / (len(contest.models) * (len(contest.models) - 1))
     if 0 < adjusted_p < 1:
         share = raw_p / adjusted_p
@@ -142,7 +142,7 @@ def difference(contest: Contest, j: int, k: int, level: float = LEVEL) -> Estima
 
 
 def best_claim(contest: Contest, level: float = LEVEL) -> Claim:
-    """Name the first at the study's own prompt and reference extractor, or who is not separated."""
+    """Name the best model at the declared way, or those of which one is best."""
     if len(contest.models) < 2:
         return description("This study has answers of one model, so there is nothing to rank.", FEW)
     if contest.own_way < 0:
@@ -164,15 +164,18 @@ def best_claim(contest: Contest, level: float = LEVEL) -> Claim:
     gap = difference(contest, first, second, level)
     n_clusters = int(contest.order.n_families[contest.own_way])
     n = int(contest.order.n[contest.own_way])
-    names = [contest.models[i] for i in (first, second)]
+    first_name, second_name = contest.models[first], contest.models[second]
     p, ordered = float(contest.p_own[first, second]), tuple(contest.models[i] for i in ranking)
     all_models = range(len(contest.models))
-    most = float(_unread(contest, contest.own_way, all_models)[0].max())
-    unread = f"; up to {percent_text(most, 1)} of answers unread or failed" if most else ""
+    most_unread = _most_unread(contest, contest.own_way, all_models)
+    unread = f"; up to {percent_text(most_unread, 1)} of answers unread or failed"
+    if not most_unread:
+        unread = ""
     numbers: dict[str, Any] = {"difference": gap, "p": p, "ranking": ordered}
     if n_clusters < MIN_N:
         units = "items" if n_clusters == n else "clusters of items"
-        sentence = f"{_lead(names, gap)}: too few {units} for a claim ({n_clusters}){unread}."
+        few = f"too few {units} for a claim ({n_clusters}){unread}"
+        sentence = f"{_lead_clause(first_name, second_name, gap)}: {few}."
         detail = _own_detail(contest, n, all_models)
         claim = Claim(BETTER, FEW, sentence, detail=detail, numbers=numbers)
         return claim.not_claimed(contest.own_gate_reason)
@@ -181,11 +184,11 @@ def best_claim(contest: Contest, level: float = LEVEL) -> Claim:
     models_behind = [name for name in ordered if name not in firsts]
     if len(firsts) == 1:
         outcome = FIRST
-        rivals, over = "every other model", f" over {names[1]}"
+        rivals, over = "every other model", f" over {second_name}"
         size, likely = gap.likely_points()
         if len(ranking) == 2:
-            rivals, over = names[1], ""
-        sentence = f"{names[0]} scores higher than {rivals}, by {size}{over}{likely}{unread}."
+            rivals, over = second_name, ""
+        sentence = f"{first_name} scores higher than {rivals}, by {size}{over}{likely}{unread}."
     elif models_behind:
         outcome, n_behind = SOME, len(models_behind)
         behind = f"{models_behind[0]} is" if n_behind == 1 else f"the other {n_behind} are"
@@ -197,17 +200,17 @@ def best_claim(contest: Contest, level: float = LEVEL) -> Claim:
         outcome, start = NONE, "No model is shown to be better than another"
         if len(ranking) == 2:
             start = "Undecided which is better"
-        sentence = f"{start}: {_lead(names, gap)}{unread}."
-    more, supposes = n_more_items(contest, first, second, level), ""
-    numbers |= {"not_behind": tuple(firsts), "n_more_items": more}
-    # Further items cannot decide what unread answers of the present ones leave open.
-    if outcome != FIRST and math.isfinite(more) and not most:
-        between = "it" if len(ranking) == 2 else f"between {names[0]} and {names[1]}"
-        sentence += f" About {round_up(more):,} more items would decide {between}."
+        sentence = f"{start}: {_lead_clause(first_name, second_name, gap)}{unread}."
+    n_more, supposes = n_more_items(contest, first, second, level), ""
+    numbers |= {"not_behind": tuple(firsts), "n_more_items": n_more}
+    # More items do not help if unread answers of the present ones leave the lead open.
+    if outcome != FIRST and math.isfinite(n_more) and not most_unread:
+        between = "it" if len(ranking) == 2 else f"between {first_name} and {second_name}"
+        sentence += f" About {round_up(n_more):,} more items would decide {between}."
         supposes = " The number of further items supposes that the lead stays as it is."
     numbers |= {"best": dict(zip(ordered, best.tolist(), strict=True))}
     numbers |= {"worst": dict(zip(ordered, worst.tolist(), strict=True))}
-    lead_p = f"Lead of {names[0]} over {names[1]}: {p_text(p)}. " if gap.value else ""
+    lead_p = f"Lead of {first_name} over {second_name}: {p_text(p)}. " if gap.value else ""
     detail = f"{lead_p}{_own_detail(contest, n, all_models)}{supposes}"
     if len(firsts) > MOST_NAMES and outcome == SOME:
         detail = f"Not shown to be behind another: {', '.join(firsts)}. {detail}"
@@ -220,9 +223,9 @@ def best_claim(contest: Contest, level: float = LEVEL) -> Claim:
 def n_more_items(contest: Contest, j: int, k: int, level: float = LEVEL) -> float:
     """Return about how many more items would show which of two models is better.
 
-    Four times in five, by the paired differences at the declared way, should their mean and spread
-    stay what they are; at the level that a pair has among all pairs. Infinite where the models are
-    level.
+    This assumes that the paired differences at the declared way keep their mean and spread. The
+    power is `POWER`, the level that of one pair among all. Infinite if the models tie, or with too
+    few items.
     """
     values, groups = contest.order.scores.values[contest.own_way], contest.order.scores.groups
     differences = values[:, j] - values[:, k]
@@ -234,26 +237,26 @@ def n_more_items(contest: Contest, j: int, k: int, level: float = LEVEL) -> floa
     mean = clustered_mean(differences[is_known], clusters[is_known], bounds=None)
     if not mean.value or not mean.se > 0:
         return math.inf
-    # Holm's first step: as if no other pair were separated
+    # The level of Holm's first step, which holds even if no other pair is separated.
     alpha = (1 - level) / (len(contest.models) * (len(contest.models) - 1))
     needed = (z_quantile(1 - alpha) + z_quantile(POWER)) * mean.se / abs(mean.value)
     return max(n * needed**2 - n, 0.0) or math.inf
 
 
 def round_up(n: float) -> int:
-    """Return a number of items with two digits, never less than it is."""
+    """Round a number of items up to two digits."""
     unit = 10 ** max(len(str(int(n))) - 2, 0)
     return int(-(-n // unit) * unit)
 
 
-def _lead(names: Sequence[str], gap: Estimate) -> str:
+def _lead_clause(first_name: str, second_name: str, gap: Estimate) -> str:
     if gap.value == 0:
-        return f"{names[0]} and {names[1]} are level"
-    return f"{names[0]} leads {names[1]} by {''.join(gap.likely_points())}"
+        return f"{first_name} and {second_name} are level"
+    return f"{first_name} leads {second_name} by {''.join(gap.likely_points())}"
 
 
 def lead_claim(contest: Contest, j: int, k: int, extractor: str, level: float = LEVEL) -> Claim:
-    """Judge one pair at the declared way, model j ahead.
+    """Return the claim about one pair at the declared way, where model j is ahead of k.
 
     The p and the interval are those of `best_claim`, over all pairs in both directions.
     """
@@ -264,17 +267,17 @@ def lead_claim(contest: Contest, j: int, k: int, extractor: str, level: float = 
     if asserted:
         finding = f"{first} scores higher than {second} on the same {n:,} items"
     sentence = f"{finding}, by {extractor}: {gap.text_points()}."
-    # A large p beside "undecided" is taken for certainty, so it stands in the small line.
+    # Readers take a large p beside "undecided" for certainty, so it is in the detail.
     detail = f"{p_text(p)}. {_own_detail(contest, n, (j, k))}"
     if asserted:
         sentence = sentence.removesuffix(".") + f", {p_text(p)}."
         detail = _own_detail(contest, n, (j, k))
-    more = n_more_items(contest, j, k, level)
-    # Further items cannot decide what unread answers of the present ones leave open.
-    is_all_read = not _unread(contest, contest.own_way, (j, k))[0].max()
-    if not asserted and math.isfinite(more) and is_all_read:
+    n_more = n_more_items(contest, j, k, level)
+    # More items do not help if unread answers of the present ones leave the lead open.
+    is_all_read = not _most_unread(contest, contest.own_way, (j, k))
+    if not asserted and math.isfinite(n_more) and is_all_read:
         detail = (
-            f"About {round_up(more):,} more items would decide it, should the lead stay what it "
+            f"About {round_up(n_more):,} more items would decide it, should the lead stay what it "
             f"is. {detail}"
         )
     outcome = SOME if asserted else NONE
@@ -284,8 +287,8 @@ def lead_claim(contest: Contest, j: int, k: int, extractor: str, level: float = 
 
 
 def lead_words(contest: Contest, j: int, k: int, extractor: str, task: str = "") -> str:
-    """Return how far model j is ahead, and nothing beyond the rows."""
-    # Without a claim the interval stands alone: it is corrected for no other pair.
+    """Return a sentence that only describes how far model j is ahead of k; `task` may be ""."""
+    # Nothing is claimed, so the 95% interval is not corrected for other pairs.
     gap = contest.order.difference(contest.own_way, j, k, 0.025)
     where = f" on {task}" if task else ""
     items = f"these {_n_of_both(contest, j, k):,} items{where}"
@@ -296,6 +299,7 @@ def lead_words(contest: Contest, j: int, k: int, extractor: str, task: str = "")
 
 
 def _n_of_both(contest: Contest, j: int, k: int) -> int:
+    """Count the items that both models answered at the declared way."""
     values = contest.order.scores.values[contest.own_way]
     return int((~np.isnan(values[:, j] - values[:, k])).sum())
 
@@ -316,9 +320,9 @@ def _own_detail(contest: Contest, n: int, models: Sequence[int]) -> str:
 def _unread_words(contest: Contest, n: int, models: Sequence[int]) -> str:
     """Name the models with unread answers at the declared way, and their possible accuracy.
 
-    Empty if every answer was read. `n` items are those of the sentence.
+    Return "" if every answer was read. `n` is the number of items in the sentence.
     """
-    shares, lowest, highest, n_shared = _unread(contest, contest.own_way, models)
+    shares, lowest, highest, n_shared = _unread_bounds(contest, contest.own_way, models)
     parts = []
     for m, share, low, high in zip(models, shares, lowest, highest, strict=True):
         if not share > 0:
@@ -329,22 +333,27 @@ def _unread_words(contest: Contest, n: int, models: Sequence[int]) -> str:
         parts.append(f"{contest.models[m]} {percent_text(share, 1)} ({limits})")
     if not parts:
         return ""
-    # A mean leaves out the items of a failed call.
+    # The sentence's mean leaves out items with a failed call.
     where = f" on the {n_shared:,} items asked" if n_shared != n else ""
     return f"Unreadable, cut off or failed{where}, whatever they were: {', '.join(parts)}."
 
 
-def _unread(
+def _most_unread(contest: Contest, way: int, models: Sequence[int]) -> float:
+    """Return the largest share of unread answers of these models."""
+    return float(_unread_bounds(contest, way, models)[0].max())
+
+
+def _unread_bounds(
     contest: Contest, way: int, models: Sequence[int]
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray, int]:
-    """Return each model's share of unread answers, its accuracy with those wrong and right, and n.
+    """Return (models,) shares of unread answers, lowest and highest accuracies, and n.
 
-    They are on the n items that all of `models` were asked. Of a model that was never read the
-    share is 1 and the accuracies are NaN.
+    The lowest accuracy counts unread answers as wrong, the highest as right. All are on the n items
+    that all of `models` were asked. A model without answers in this way has NaN accuracies.
     """
     scores, columns = contest.order.scores, list(models)
     lowest, highest = scores.lowest[way][:, columns], scores.highest[way][:, columns]
-    # A model that was never read at this way leaves the items of the others as they are.
+    # A model without answers in this way must not exclude the items of the others.
     is_read = ~np.isnan(lowest).all(axis=0)
     is_asked = ~np.isnan(lowest[:, is_read]).any(axis=1)
     n = int(is_asked.sum())
@@ -354,10 +363,7 @@ def _unread(
 
 
 def pair_claim(contest: Contest, j: int, k: int, level: float = LEVEL) -> Claim:
-    """Count the ways under which model j leads k, and those that separate them.
-
-    Over all ways that may be claimed.
-    """
+    """Count the claimed ways in which model j leads k, and those that separate the two."""
     leads = contest.order.leads(j, k)
     claimed_leads = leads[contest.is_claimed].tolist()
     ahead, behind, ties, n_open = (
@@ -382,19 +388,23 @@ def pair_claim(contest: Contest, j: int, k: int, level: float = LEVEL) -> Claim:
     detail = f"{second} leads in {behind}, they tie in {ties}."
     if n_open:
         open_ways = np.flatnonzero(contest.is_claimed & (leads == OPEN))
-        most = max(float(_unread(contest, int(way), (j, k))[0].max()) for way in open_ways)
+        most_unread = max(_most_unread(contest, int(way), (j, k)) for way in open_ways)
         detail += (
-            f" Unread or failed answers, up to {percent_text(most, 1)}, leave open who leads in "
-            f"{n_open}."
+            f" Unread or failed answers, up to {percent_text(most_unread, 1)}, leave open who "
+            f"leads in {n_open}."
         )
     if len(claimed_leads) > n_ways:
         detail += (
             f" {len(claimed_leads) - n_ways} more are not compared: one of them was never read "
             "there."
         )
-    n_by_model = (n_first, n_second)
-    numbers = {"ahead": ahead, "behind": behind, "ways": n_ways, "open": n_open}
-    numbers["separate"] = n_by_model
+    numbers = {
+        "ahead": ahead,
+        "behind": behind,
+        "ways": n_ways,
+        "open": n_open,
+        "separate": (n_first, n_second),
+    }
     is_asserted = outcome == SOME
     return Claim(SEPARATED, outcome, sentence, asserted=is_asserted, detail=detail, numbers=numbers)
 
@@ -406,7 +416,7 @@ def _n_separating(p: np.ndarray, level: float) -> int:
 
 
 def winners(contest: Contest) -> Claim:
-    """Count the ways that would have made each model the winner, and nothing beyond it."""
+    """Count the ways in which each model ranks first, as a description."""
     ways = [int(i) for i in np.flatnonzero(contest.is_claimed)]
     firsts = {}
     for m, model in enumerate(contest.models):

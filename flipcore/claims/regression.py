@@ -28,7 +28,7 @@ CHECK_PASSES = Assertion(
         "lost calls hide the loss",
     ),
 )
-# A mean and its tasks share the rate, so that a task may be named without another check.
+# The mean and the single tasks share the error rate, so a task may be named without another check.
 CHECK_FAILS = Assertion(
     "check fails",
     "the new run loses more than the margin, on the mean over tasks or on a task that is named",
@@ -62,8 +62,8 @@ ASSERTIONS = (CHECK_PASSES, CHECK_FAILS, CHECK_SHOWS_LOSS)
 class Names:
     """Names and counts that the sentences print.
 
-    `margin` is a text with its unit. `tasks` are those that both runs have, `missing_tasks` those
-    that the new run lacks; `n_absent` counts items that lack scores in one run.
+    `margin` is a text with its unit. `tasks` are in both runs, `missing_tasks` only in the old
+    one. `n_absent` counts items that lack scores in one run.
     """
 
     old: str
@@ -76,7 +76,7 @@ class Names:
 
 def verdict_claim(bounds: Bounds, names: Names) -> Claim:
     """Return the verdict of a check."""
-    # What one run lacks is taken at its worst for PASS and at its best for FAIL.
+    # Scores that one run lacks are set to the worst for PASS and to the best for FAIL.
     runs = f"{names.new} against {names.old}"
     mean = f" on the mean of {len(names.tasks)} tasks" if len(names.tasks) > 1 else ""
     detail = CLUSTERS_LIKE_SEEN if bounds.left_out.mean.is_clustered else ""
@@ -108,13 +108,13 @@ def verdict_claim(bounds: Bounds, names: Names) -> Claim:
 
 
 def loss_claim(bounds: Bounds) -> Claim:
-    """Say beside a verdict whether some loss is shown; "" where that goes without saying."""
+    """Say whether some loss is shown, of any size; "" where the verdict makes that clear."""
     mean = bounds.left_out.mean
     if not mean.is_judged or bounds.outcome == FAIL or not bounds.has_all_tasks:
         return description("")
     numbers = {"p_loss": mean.p_loss, "p_loss_at_best": bounds.best.mean.p_loss}
     if bounds.is_loss_shown:
-        # PASS and a loss do not contradict each other: the sentence says how.
+        # PASS and a shown loss do not contradict each other, as the sentence explains.
         sentence = "Some loss is shown."
         if bounds.outcome == PASS:
             sentence = "A loss is shown, within the margin."
@@ -124,7 +124,7 @@ def loss_claim(bounds: Bounds) -> Claim:
 
 
 def why_not_judged(loss: Loss) -> str:
-    """Say what a loss has too few of to be judged: items, items of a task, or clusters."""
+    """Say why a loss cannot be judged: too few items, items of one task, or clusters."""
     if loss.n < MIN_N:
         return f"{count_of(loss.n, 'shared item is', 'shared items are')} too few to judge by"
     if np.min(loss.mean.degrees) <= 0:

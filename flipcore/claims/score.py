@@ -1,7 +1,7 @@
-"""The trust in a score: intervals over other questions, prompts and extractors, as one sentence.
+"""Claims about a score: intervals over other questions, prompts and extractors in one sentence.
 
-A score without an interval over wordings is marked "questions only": how it would move if somebody
-worded the questions otherwise is then unknown, which is not the same as small.
+A score without an interval over wordings is marked "questions only". The effect of other wordings
+is then unknown, which is not the same as small.
 """
 
 import math
@@ -26,7 +26,7 @@ _WORLDS = (
     "graded scores",
     "grades near the top",
 )
-# Near an end of the scale the scores of prompts are skewed.
+# Near an end of the scale, the scores of prompts have a skewed distribution.
 _SKEWED = "nearly always right, prompts far apart"
 _SHORT_WORLDS = (
     "few prompts that change nothing",
@@ -36,10 +36,10 @@ _SHORT_WORLDS = (
     "few prompts, grades near the top",
     "questions in clusters",
 )
-# Few prompts say little of how far prompts lie apart, and near an end of the scale their scores are
-# skewed: a 95% interval over others then misses the truth in up to .09 of worlds, as does one over
-# few unequal clusters. It is printed with what it holds. What each rate says was simulated
-# (`tests/stats/claims.md`).
+# A few prompts estimate the spread of prompts badly, and scores near an end of a scale are skewed.
+# A 95% interval over other prompts then misses the truth in up to .09 of studies. So does one over
+# few unequal clusters. Such intervals are printed with their true coverage, "about 91%". All rates
+# were simulated (`tests/stats/claims.md`).
 RATE, SHORT_RATE = 0.05, 0.09
 QUESTIONS = Assertion(
     "score over other questions",
@@ -93,7 +93,7 @@ NOT_ADDING = Assertion(
 
 
 def _short(assertion: Assertion, *worlds: str) -> Assertion:
-    """Return the same of a score whose interval holds less often than its level says."""
+    """Return the assertion for a score whose interval covers less than its level."""
     name = f"{assertion.name}, about 91%"
     return replace(assertion, name=name, error_rate=SHORT_RATE, worlds=worlds)
 
@@ -115,11 +115,11 @@ ASSERTIONS: tuple[Assertion, ...] = (
 )
 OVER_PROMPTS = "with other questions and prompts like these"
 OTHERS_LEFT_OUT = "Other prompts were asked, but this range leaves them out."
-# The chance that none of the drawn prompts is of a kind.
+# Chance that a kind of prompt is missing from the drawn ones, for `unmet_words`.
 UNMET = 0.05
-# Up to so many prompts a model must lead under all of them.
+# With at most this many prompts, a model must lead under each of them.
 ALL_LEAD = 6
-# The sentence lists so many ranks; the others stand in small type.
+# Ranks in the sentence; further ones are in the detail.
 MOST_RANKS = 5
 WHOLE_BAR, QUESTIONS_ONLY, FEW = "whole error bar", "questions only", "few"
 OTHER_QUESTIONS = "Intervals are over other questions in the same prompt."
@@ -137,10 +137,10 @@ def score_claim(
     """Return the sentence of one model's score.
 
     For example "pocket: 87% right; with other questions and prompts 80 to 92%. …".
-    `extractor_scores` are its scores under other extractors, `own_score` that at the study's own
-    prompt if it is none of the variants, `why_not` withholds the claim. `has_other_prompts` is True
-    where the questions were asked in prompts that the score does not count. Shares of right answers
-    are percentages, grades stand on their own scale.
+    `extractor_scores` are its scores under other extractors. `own_score` is the score at the
+    study's own prompt, None if that is one of the variants. A reason in `why_not` withholds the
+    claim. `has_other_prompts` is True if the score leaves out prompts that were asked. Shares of
+    right answers are printed as percentages, grades on their own scale.
     """
     questions, wordings = bar.by_questions, bar.by_wordings
     is_share = bar.cells.is_binary
@@ -150,18 +150,19 @@ def score_claim(
     if is_share:
         start = f"{model}: {value} right"
     extractor_words = read_words(extractor_scores, is_share=is_share, digits=digits)
-    small = detail(bar)
+    small_print = detail(bar)
     if own_score is not None:
-        small = f"Own prompt: {score_text(own_score, digits, is_share=is_share)}. {small}"
+        own_text = score_text(own_score, digits, is_share=is_share)
+        small_print = f"Own prompt: {own_text}. {small_print}"
     numbers = {"questions": questions, "wordings": wordings}
     if not questions.has_interval:
-        n = bar.cells.shape[0]
-        few = f"questions for an interval ({n:,})"
-        if n >= MIN_N:
+        n_questions = bar.cells.shape[0]
+        few = f"questions for an interval ({n_questions:,})"
+        if n_questions >= MIN_N:
             few = f"clusters for an interval ({bar.n_families:,})"
         reason = f"too few {few}" if bar.why_not["questions"] else "all scores are equal"
         sentence = f"{start}: {reason}.{extractor_words}"
-        claim = Claim(QUESTIONS, FEW, sentence, detail=small, numbers=numbers)
+        claim = Claim(QUESTIONS, FEW, sentence, detail=small_print, numbers=numbers)
         return claim.not_claimed(why_not)
     by_questions = limits_text(questions, is_share=is_share)
     if wordings.has_interval:
@@ -169,17 +170,19 @@ def score_claim(
         outcome = WHOLE_BAR
         by_wordings = limits_text(wordings, is_share=is_share)
         sentence = f"{start}; {OVER_PROMPTS} {by_wordings}.{extractor_words}"
-        small = f"Other questions alone: {by_questions}. {small} {unmet_words(bar)}"
+        small_print = f"Other questions alone: {by_questions}. {small_print} {unmet_words(bar)}"
     else:
         assertion = SHORT_QUESTIONS if bar.is_short("questions") else QUESTIONS
         outcome = QUESTIONS_ONLY
-        # Unknown is not small: the sentence says that other prompts were not measured.
+        # The sentence must not suggest that other prompts would change nothing.
         unmeasured = "Two wordings are too few to say more."
         if bar.cells.shape[1] == 1:
             unmeasured = OTHERS_LEFT_OUT if has_other_prompts else "Asked in one wording only."
         sentence = f"{start}; with other questions {by_questions}.{extractor_words} {unmeasured}"
     is_made = not questions.is_too_short
-    claim = Claim(assertion, outcome, sentence, asserted=is_made, detail=small, numbers=numbers)
+    claim = Claim(
+        assertion, outcome, sentence, asserted=is_made, detail=small_print, numbers=numbers
+    )
     if not is_made and not why_not:
         why_not = f"{bar.n_effective:.1f} clusters carry this score; 6 are needed."
     return claim.not_claimed(why_not)
@@ -189,27 +192,27 @@ def difference_claim(
     first: str,
     second: str,
     bar: ErrorBar,
-    ahead: tuple[int, int, int],
+    n_leads: tuple[int, int, int],
     why_not: str = "",
     *,
     is_in_points: bool = True,
 ) -> Claim:
     """Say whether the first of two models scores higher over other questions and wordings.
 
-    `bar` is of their differences cell by cell, its level that of one pair of all; `ahead` says
-    under how many wordings the first leads, the second leads, and neither. Shares of right answers
-    differ in percentage points (`is_in_points`), grades in their own units.
+    `bar` is made from their differences per cell, at the level of one pair of all. `n_leads` counts
+    the wordings under which the first leads, the second leads, and neither does. Differences are
+    percentage points if `is_in_points`, else grades.
     """
     difference = bar.by_wordings
     if not difference.has_interval:
         return description("")
-    n_first, n_second, n_ties = ahead
-    n_prompts = sum(ahead)
+    n_first, n_second, n_ties = n_leads
+    n_prompts = sum(n_leads)
     needed = least_leads(n_first + n_second, bar.level)
-    leads = n_first if difference.value > 0 else n_second
+    n_leader = n_first if difference.value > 0 else n_second
     is_beyond = bool(difference.excludes_zero()) and not difference.is_too_short
-    # The interval leans on the spread of few prompts, so that counted leads must bear it out.
-    asserted = is_beyond and leads >= needed
+    # The interval rests on the spread of few prompts, so the count of leads must confirm it.
+    asserted = is_beyond and n_leader >= needed
     start = f"Undecided whether {first} or {second} scores higher"
     if asserted:
         start = f"{first} scores higher than {second}"
@@ -219,26 +222,28 @@ def difference_claim(
     low, high = (number_text(100 * limit, 0) for limit in limits)
     ties = f", they tie in {n_ties}" if n_ties else ""
     n_led = f"{n_first} of" if n_second or n_ties else "all"
-    small = f"{first} leads in {n_led} {n_prompts} prompts, {second} in {n_second}{ties}."
-    small += (
+    small_print = f"{first} leads in {n_led} {n_prompts} prompts, {second} in {n_second}{ties}."
+    small_print += (
         f" On these questions {second} would lead in {percent_text(n_second / n_prompts)} "
         f"[{low}, {high}] of such prompts."
     )
     if is_beyond and not asserted:
-        small += f" A lead in at least {needed} prompts is needed."
-    small += f" {unmet_words(bar)}"
-    small += (
+        small_print += f" A lead in at least {needed} prompts is needed."
+    small_print += f" {unmet_words(bar)}"
+    small_print += (
         f" Questions only: {text(bar.by_questions)}. In one further prompt: {text(bar.elsewhere)}."
     )
     assertion = HIGHER
     if bar.is_short("wordings"):
         assertion = SHORT_HIGHER
-        small += (
+        small_print += (
             " With so few prompts or clusters equal models are told apart in up to "
             f"{percent_text(SHORT_RATE)} of studies."
         )
     outcome, numbers = "higher" if asserted else "undecided", {"difference": difference}
-    claim = Claim(assertion, outcome, sentence, asserted=asserted, detail=small, numbers=numbers)
+    claim = Claim(
+        assertion, outcome, sentence, asserted=asserted, detail=small_print, numbers=numbers
+    )
     return claim.not_claimed(why_not)
 
 
@@ -250,39 +255,40 @@ def rank_claim(
     *,
     is_short: bool = False,
 ) -> Claim:
-    """Give each model's rank over other questions and wordings.
+    """Give the ranks that each model may have over other questions and wordings, jointly.
 
-    The leads of `difference_claim` leave it open. The models come in the order of their scores,
-    `best` and `worst` are each one's ranks. All hold together. `is_short`: so few prompts or
-    clusters were asked that leads are claimed at the smaller level.
+    `models` are in the order of their scores. `best` and `worst` are the ends of each one's ranks,
+    by the leads of `difference_claim`. `is_short` is True if leads are claimed at `SHORT_RATE`.
     """
     ranks, is_open = [], True
     for model, first_rank, last_rank in zip(models, best, worst, strict=True):
         rank = f"{first_rank}" if first_rank == last_rank else f"{first_rank} to {last_rank}"
         ranks.append(f"{model} {rank}")
         is_open = is_open and first_rank == 1 and last_rank == len(models)
-    small = ""
+    small_print = ""
     if is_open:
         sentence = f"No model is shown to rank above another {OVER_PROMPTS}."
     else:
         sentence = f"Ranks {OVER_PROMPTS}: {', '.join(ranks[:MOST_RANKS])}."
         if len(ranks) > MOST_RANKS:
-            small = f"Further ranks: {', '.join(ranks[MOST_RANKS:])}."
+            small_print = f"Further ranks: {', '.join(ranks[MOST_RANKS:])}."
     numbers = {
         "best": dict(zip(models, best, strict=True)),
         "worst": dict(zip(models, worst, strict=True)),
     }
     assertion, outcome = SHORT_HIGHER if is_short else HIGHER, "undecided" if is_open else "ranked"
-    claim = Claim(assertion, outcome, sentence, asserted=not is_open, detail=small, numbers=numbers)
+    claim = Claim(
+        assertion, outcome, sentence, asserted=not is_open, detail=small_print, numbers=numbers
+    )
     return claim.not_claimed(why_not)
 
 
 def additivity_claim(
     model: str, gaps: Mapping[str, Estimate], why_not: str = "", *, is_in_points: bool = True
 ) -> Claim:
-    """Say whether joined changes move this model's score as they do one at a time.
+    """Say whether several changes at once move the score by the sum of their single effects.
 
-    `gaps` are `stats.score.additivity.way_gaps` by the ways' names.
+    `gaps` maps the name of each way of asking to its gap (`stats.score.additivity.way_gaps`).
     """
     if not gaps:
         return description("")
@@ -300,14 +306,16 @@ def additivity_claim(
         sentence = f"Several changes at once do not add up for {model}: {gap}."
     differ = "differs" if len(departing) == 1 else "differ"
     n_ways = count_of(len(gaps), "way")
-    small = f"{len(departing)} of {n_ways} of asking {differ}; all intervals hold at once."
+    small_print = f"{len(departing)} of {n_ways} of asking {differ}; all intervals hold at once."
     is_shown, numbers = bool(departing), {"gap": gaps[largest]}
-    claim = Claim(NOT_ADDING, outcome, sentence, asserted=is_shown, detail=small, numbers=numbers)
+    claim = Claim(
+        NOT_ADDING, outcome, sentence, asserted=is_shown, detail=small_print, numbers=numbers
+    )
     return claim.not_claimed(why_not)
 
 
 def elsewhere_claim(model: str, bar: ErrorBar, why_not: str = "") -> Claim:
-    """Return the range in which another prompt for the same questions would score, asked once."""
+    """Return the range of the score under one further prompt for the same questions."""
     if not bar.elsewhere.has_interval:
         return description("")
     level = interval_level_text(bar, "elsewhere")
@@ -333,9 +341,9 @@ def _declared_level(bar: ErrorBar) -> str:
 
 
 def unmet_words(bar: ErrorBar) -> str:
-    """Say how common a kind of prompt can be that none of the drawn ones is of."""
-    # With one bad prompt in ten the interval misses the truth in a third of studies, because eight
-    # prompts meet none of them that often. No interval of the drawn ones can know.
+    """Say how common a kind of prompt may be that is missing from the drawn ones."""
+    # If one prompt in ten is bad, eight drawn prompts include none in 43% of studies. The interval
+    # then misses the truth in a third of studies, and no computation on the drawn ones could help.
     n = bar.cells.shape[1]
     share = 1 - UNMET ** (1 / n)
     return (
@@ -344,24 +352,25 @@ def unmet_words(bar: ErrorBar) -> str:
 
 
 def least_leads(n_prompts: int, level: float) -> int:
-    """Return under how many of these prompts a model must lead to be called higher over all.
+    """Return the number of prompts under which a model must lead to be called higher.
 
-    All of them up to six, else by a sign test at the same level, and never more than all but one.
+    Up to `ALL_LEAD` prompts it is all of them. Above, it is the critical value of a two-sided sign
+    test at `level`, but at most all prompts but one.
     """
     if n_prompts <= ALL_LEAD:
         return n_prompts
-    # The chance of so many leads or more among equal models.
+    # `chance` is that of at least `needed` leads if both models are equal.
     needed, chance = n_prompts + 1, 0.0
     while needed > 0:
-        with_fewer = chance + math.comb(n_prompts, needed - 1) / 2**n_prompts
-        if with_fewer > (1 - level) / 2:
+        chance_of_fewer = chance + math.comb(n_prompts, needed - 1) / 2**n_prompts
+        if chance_of_fewer > (1 - level) / 2:
             break
-        needed, chance = needed - 1, with_fewer
+        needed, chance = needed - 1, chance_of_fewer
     return min(needed, n_prompts - 1)
 
 
 def scale_words(cells: ScoreCells) -> str:
-    """Return " on a scale from 1 to 5"; "" of shares and where the scale is not known."""
+    """Return " on a scale from 1 to 5"; "" for shares and unknown scales."""
     low, high = cells.bounds
     if (low, high) == UNIT or math.isinf(high - low):
         return ""
@@ -369,7 +378,7 @@ def scale_words(cells: ScoreCells) -> str:
 
 
 def score_text(value: float, digits: int = 0, *, is_share: bool) -> str:
-    """Return "87%" of a share of right answers, "3.42" of a grade.
+    """Return "87%" for a share of right answers, "3.42" for a grade.
 
     `digits` are the decimals of a percentage.
     """
@@ -377,12 +386,12 @@ def score_text(value: float, digits: int = 0, *, is_share: bool) -> str:
 
 
 def half_text(half: float, *, is_share: bool = True) -> str:
-    """Return a half-width: "± 8.1 points" of a share of right answers, "± 0.081" of a grade."""
+    """Return a half-width: "± 8.1 points" for a share of right answers, "± 0.081" for a grade."""
     return f"± {number_text(100 * half, 1)} points" if is_share else f"± {number_text(half, 3)}"
 
 
 def limits_text(estimate: Estimate, *, is_share: bool) -> str:
-    """Return "80 to 92%" of a share of right answers, "3.10 to 3.60" of a grade."""
+    """Return "80 to 92%" for a share of right answers, "3.10 to 3.60" for a grade."""
     if not is_share:
         return f"{number_text(estimate.low)} to {number_text(estimate.high)}"
     digits = estimate.percent_digits
@@ -390,8 +399,8 @@ def limits_text(estimate: Estimate, *, is_share: bool) -> str:
 
 
 def read_words(extractor_scores: Sequence[float], *, is_share: bool = True, digits: int = 0) -> str:
-    """Return " Other extractors read the same outputs as 53 to 86% right."; "" without any."""
-    # Scores that print alike count as one: "53 to 53%" says nothing.
+    """Return " Other extractors read the same outputs as 53 to 86% right."; "" without scores."""
+    # Scores that print the same count once, because "53 to 53%" is no range.
     score_by_text = {}
     for score in extractor_scores:
         if not math.isnan(score):
@@ -410,20 +419,17 @@ def read_words(extractor_scores: Sequence[float], *, is_share: bool = True, digi
 
 def design_text(bar: ErrorBar) -> str:
     """Return "60 questions × 8 prompts × 3 reruns"."""
-    n, m = bar.cells.shape
+    n_questions, n_prompts = bar.cells.shape
     n_runs, runs = round(bar.n_runs), f"{bar.n_runs:.1f} runs"
-    # Cells of unequal numbers of runs have a mean number.
+    # `bar.n_runs` is a mean, and not whole if cells have unequal numbers of runs.
     if math.isclose(bar.n_runs, n_runs):
         runs = count_of(n_runs, "run")
-    return f"{count_of(n, 'question')} × {count_of(m, 'prompt')} × {runs}"
+    return f"{count_of(n_questions, 'question')} × {count_of(n_prompts, 'prompt')} × {runs}"
 
 
 def detail(bar: ErrorBar) -> str:
-    """Return the basis of the sentence, in small type: the design and the half-widths.
-
-    The sentence prints their limits.
-    """
-    half = bar.half_widths
+    """Return the small print of a score: the design, and the half-widths of its intervals."""
+    half_widths = bar.half_widths
     names = {
         "questions": "questions",
         "wordings": "questions and prompts",
@@ -431,10 +437,11 @@ def detail(bar: ErrorBar) -> str:
     }
     declared, parts = _declared_level(bar), []
     for key, name in names.items():
-        if not math.isnan(half[key]):
+        if not math.isnan(half_widths[key]):
             level = interval_level_text(bar, key)
-            measured = "" if level == declared else f" ({level})"
-            parts.append(f"{name} {half_text(half[key], is_share=bar.cells.is_binary)}{measured}")
+            other_level = "" if level == declared else f" ({level})"
+            half = half_text(half_widths[key], is_share=bar.cells.is_binary)
+            parts.append(f"{name} {half}{other_level}")
     if not parts:
         return f"{design_text(bar)}."
     return f"{design_text(bar)}. {declared} half-widths: {', '.join(parts)}."
@@ -449,10 +456,7 @@ _PART_NAMES = {
 
 
 def largest_shares_words(parts: Mapping[str, Estimate]) -> str:
-    """Return the two largest parts of the uncertainty, under a heading that asks for them.
-
-    Empty if wordings were not measured.
-    """
+    """Name the two largest parts of the uncertainty; "" if wordings were not measured."""
     largest = _by_size(parts)[:2]
     words = [
         f"{percent_text(share.value)} from {_PART_NAMES.get(name, name)}" for name, share in largest
@@ -466,7 +470,7 @@ def share_words(parts: Mapping[str, Estimate]) -> str:
     measured = _by_size(parts)
     if not measured:
         return ""
-    words = [f"{_share(share)} from {_PART_NAMES.get(name, name)}" for name, share in measured]
+    words = [f"{_share_text(share)} from {_PART_NAMES.get(name, name)}" for name, share in measured]
     return f"Of the uncertainty, {', '.join(words)}."
 
 
@@ -476,11 +480,10 @@ def _by_size(parts: Mapping[str, Estimate]) -> list[tuple[str, Estimate]]:
     return sorted(measured, key=lambda part: -part[1].value)
 
 
-def _share(share: Estimate) -> str:
+def _share_text(share: Estimate) -> str:
     """Return "45% [16, 69]"."""
     if not share.has_interval:
         return percent_text(share.value)
-    # Few wordings leave the parts of the variance uncertain.
     low, high = number_text(100 * share.low, 0), number_text(100 * share.high, 0)
     return f"{percent_text(share.value)} [{low}, {high}]"
 
@@ -493,15 +496,15 @@ def next_words(
     is_share: bool = True,
     few_prompts: int = 0,
 ) -> str:
-    """Return how far `n_calls` more calls would narrow the half-width at their best use.
+    """Say by how much `n_calls` more calls narrow the half-width `now`, if used in the best way.
 
     For example "100 more calls on new prompts would narrow the range by 2.1 points at most."
-    `few_prompts` is how many prompts were asked, if they are too few to tell how far prompts lie
-    apart.
+    `more` maps each use of the calls to the resulting design. `few_prompts` is the number of
+    prompts if they are too few to estimate the spread of prompts, else 0.
     """
     gain, name = max((now - design.half_width, name) for name, design in more.items())
     uses = {"wordings": "new prompts", "questions": "new questions", "reruns": "reruns"}
-    # More calls of any kind may narrow nothing.
+    # It may be that no use of the calls narrows the range.
     gain = max(gain, 0)
     size = f"{number_text(100 * gain, 1)} points" if is_share else number_text(gain, 3)
     sentence = f"{n_calls:,} more calls on {uses[name]} would narrow the range by {size} at most."
@@ -516,7 +519,10 @@ def next_words(
 def plan_words(
     parts: Components, n_questions: int, n_wordings: int, n_runs: int, n_calls: int
 ) -> tuple[str, ...]:
-    """Describe a study of that size if its score varied so, and where `n_calls` more would go."""
+    """Describe the half-width of a study of this size, and the best use of `n_calls` more calls.
+
+    `parts` are the assumed variances of the score.
+    """
     design = (
         f"{count_of(n_questions, 'question')} × {count_of(n_wordings, 'prompt')} × "
         f"{count_of(n_runs, 'run')}"
@@ -543,7 +549,7 @@ def split_words(
 ) -> str:
     """Return "1,440 calls are split best as 480 questions × 3 prompts × 1 run: ± 8.1 points".
 
-    Without its full stop.
+    There is no full stop. `worst` are the variances at their upper limits, None without such.
     """
     best_split = best_design(parts, n_calls, most_questions, level, worst)
     n_questions = count_of(int(best_split.n_questions), "question")
@@ -553,9 +559,9 @@ def split_words(
 
 
 def corrected_words(model: str, extractor: str, score: Corrected) -> str:
-    """Return the score with people's labels beside that of the extractor alone.
+    """Return the score that people's labels correct, and that of the extractor alone.
 
-    An estimate, and no verdict.
+    The sentence gives estimates and no verdict.
     """
     n = f"{score.n_labels:,} label{'s' * (score.n_labels != 1)}"
     sentence = (
@@ -574,9 +580,9 @@ def corrected_words(model: str, extractor: str, score: Corrected) -> str:
 
 
 def narrower_words(score: Corrected, n_more: int) -> str:
-    """Say how more labels would narrow the half-width, or how many the normal interval lacks."""
+    """Say how `n_more` labels would narrow the interval, or how many a normal interval needs."""
     if score.has_normal_limits:
-        # Labels correct the extractor's readings, whose own spread stays.
+        # Labels remove the extractor's errors. The sampling error of the score remains.
         now, then, best = (number_text(score.half_width(n), 3) for n in (0, n_more, math.inf))
         return (
             f"{n_more:,} more labels: ± {now} becomes ± {then}; no number of labels takes it "
