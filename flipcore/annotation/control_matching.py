@@ -1,8 +1,7 @@
-"""Controls for a benchmark: matched from the study's own controls or from any set that can be
-loaded, and stored as pairs.
+"""Match controls to a benchmark, from the study's own controls or any loadable set.
 
-Matching looks at what the items are, and at answers of reference models; it never looks at an
-answer of a model that the study asks, or the pairs would be chosen by the result.
+Matching uses properties of the items and answers of reference models. It never uses answers of a
+model under test, because the pairs would then be chosen by the result.
 """
 
 import math
@@ -36,7 +35,7 @@ _CALCULATION = re.compile(r"<<[^<>\n]*>>")  # GSM8K's calculator chains
 
 
 def reference_models(store: Store, study: Study) -> list[str]:
-    """Models that the study does not ask and that answered items of it in another."""
+    """Return models that this study does not ask and that answered its items in another study."""
     under_test = {use.name for use in study.models}
     return [
         name for name in pairs.models_with_answers(store, study.study_id) if name not in under_test
@@ -44,19 +43,21 @@ def reference_models(store: Store, study: Study) -> list[str]:
 
 
 def control_sources(store: Store) -> dict[str, ItemSource]:
-    """Title -> a set to take controls from: those that come with the product, and those that a
-    stored study names."""
+    """Return title -> a set to take controls from: shipped sets, and sets of stored studies."""
     sources = {LOADERS[name].title: ItemSource(name) for name in LOADERS if LOADERS[name].local}
     rows = studies.studies(store)
     for study_id in rows[rows["problem"] == ""]["study_id"]:
         for source in studies.declared(store, study_id).items:
-            if source.dataset in LOADERS and (source.path or not LOADERS[source.dataset].local):
-                all_controls = replace(source, role="control", n=0, seed=0, categories=(), where={})
-                if source.path:
-                    place = source.path.rsplit("/", 1)[-1]
-                else:
-                    place = ", ".join(map(str, source.options.values())) or "from the hub"
-                sources.setdefault(f"{LOADERS[source.dataset].title} ({place})", all_controls)
+            loader = LOADERS.get(source.dataset)
+            if loader is None or (loader.local and not source.path):
+                continue
+            if source.path:
+                place = source.path.rsplit("/", 1)[-1]
+            else:
+                place = ", ".join(map(str, source.options.values())) or "from the hub"
+            # The whole set, not only the part that the study drew.
+            whole_set = replace(source, role="control", n=0, seed=0, categories=(), where={})
+            sources.setdefault(f"{loader.title} ({place})", whole_set)
     return sources
 
 
@@ -67,8 +68,11 @@ def matched_in_study(
     caliper: float = CALIPER,
     models: Sequence[str] = (),
 ) -> Matching:
-    """The study's benchmark items paired with its own controls; what was set aside is paired with
-    what was set aside."""
+    """Pair the study's benchmark items with its own controls, set-aside items among themselves.
+
+    `by` are the traits to match, `caliper` the largest distance of a pair, and `models` the
+    reference models whose accuracy is a trait. Raises BadInput without benchmark or controls.
+    """
     study = studies.declared(store, study_id)
     rows = planning.members(store, study_id)
     benchmark = [row for row in rows if row["role"] in ITEM_ROLES]
@@ -89,21 +93,22 @@ def matched_from_set(
     caliper: float = CALIPER,
     models: Sequence[str] = (),
 ) -> Matching:
-    """The study's benchmark items paired with items of any set. What is in the study already,
-    repeats its wording, or was set aside by another study is no control."""
+    """Pair the study's benchmark items with items of any set.
+
+    Items that are in the study, repeat its wording, or were set aside by another study are left
+    out. Raises BadInput if no item is left. Parameters are as in `matched_in_study`.
+    """
     study = studies.declared(store, study_id)
     members = planning.members(store, study_id)
     wordings = {_wording(row["question"]) for row in members}
     items = load_report(source).items
-    out = {row["item_id"] for row in members} | holdout.hidden_items(
-        store, [item.item_id for item in items]
-    )
-    candidates = [
-        {**vars(item), "confirmatory": False}
-        for item in items
-        if item.item_id not in out and _wording(item.question) not in wordings
-    ]
-    # No study set aside what a set holds, so all benchmark items may be paired with it.
+    excluded_ids = holdout.hidden_items(store, [item.item_id for item in items])
+    excluded_ids |= {row["item_id"] for row in members}
+    candidates = []
+    for item in items:
+        if item.item_id not in excluded_ids and _wording(item.question) not in wordings:
+            candidates.append({**vars(item), "confirmatory": False})
+    # No candidate is set aside, so set-aside benchmark items may be paired with them too.
     benchmark = [row | {"confirmatory": False} for row in members if row["role"] in ITEM_ROLES]
     if not benchmark or not candidates:
         raise BadInput(
@@ -121,10 +126,10 @@ def _matched(
     caliper: float,
     models: Sequence[str],
 ) -> Matching:
-    asked = {use.name for use in study.models}
-    if under_test := [name for name in models if name in asked]:
+    models_under_test = {use.name for use in study.models}
+    if refused := [name for name in models if name in models_under_test]:
         raise BadInput(
-            f"{under_test[0]} is under test here, so its accuracy cannot choose its controls. Take "
+            f"{refused[0]} is under test here, so its accuracy cannot choose its controls. Take "
             "another model."
         )
     models = tuple(models)
@@ -140,7 +145,10 @@ def _matched(
 
 
 def store_matching(store: Store, matching: Matching, made_by: str) -> None:
-    """Stores the pairs; returns when they are safe. BadInput without a name or without pairs."""
+    """Store the pairs and wait until they are on disk.
+
+    Raises BadInput without a name or without pairs.
+    """
     made_by = signature(made_by)
     if not made_by:
         raise BadInput("Pairs need the name of whoever matched them.")
@@ -155,8 +163,10 @@ def store_matching(store: Store, matching: Matching, made_by: str) -> None:
 
 
 def paired_study(study: Study, matching: Matching, source: ItemSource | None = None) -> Study:
-    """The study to ask next: its control declared as paired. With `source` its controls are those
-    of the pairs, from there; without, they are its own."""
+    """Return the study to run next, whose control is declared as paired.
+
+    Its controls are those of the pairs, from `source`; the study's own ones if `source` is None.
+    """
     items = study.items
     if source is not None:
         ids = list(dict.fromkeys(matching.pairs.values()))
@@ -179,7 +189,7 @@ def _traits(rows: Sequence[Mapping[str, Any]], accuracies: Mapping[str, float]) 
         STEPS: np.array([_steps(row) for row in rows], dtype=float),
         ACCURACY: np.array([accuracies.get(item, np.nan) for item in ids], dtype=float),
     }
-    # Only items of one kind, with as many options, both open or both set aside, may be a pair.
+    # Both items of a pair have the same kind and number of options, and both or none is set aside.
     part = tuple(
         f"{row['kind']}, {len(row['options'] or ())} options, {bool(row['confirmatory'])}"
         for row in rows
@@ -190,19 +200,19 @@ def _traits(rows: Sequence[Mapping[str, Any]], accuracies: Mapping[str, float]) 
 
 
 def _length(row: Mapping[str, Any]) -> int:
-    """Words of the question and its options."""
+    """Count the words of the question and its options."""
     return sum(len(text.split()) for text in (row["question"], *(row["options"] or ())))
 
 
 def _steps(row: Mapping[str, Any]) -> float:
-    """Steps as the item's own data have them, else those of its solution."""
+    """Return the number of steps by the item's own data, else by its solution; NaN without one."""
     n = (row["meta"] or {}).get("steps")
     return float(n) if isinstance(n, (int, float)) else n_steps(row["solution"] or "")
 
 
 def n_steps(solution: str) -> float:
-    """Calculations marked `<<…>>`, else lines before the final answer; NaN without a solution."""
-    worked = solution.rpartition("####")[0] if "####" in solution else solution
-    n_calculations = len(_CALCULATION.findall(worked))
-    lines = sum(bool(line.strip()) for line in worked.splitlines())
-    return float(n_calculations or lines) or math.nan
+    """Count calculations marked `<<…>>`, else lines before the final answer; NaN without any."""
+    steps = solution.rpartition("####")[0] if "####" in solution else solution
+    n_calculations = len(_CALCULATION.findall(steps))
+    n_lines = sum(bool(line.strip()) for line in steps.splitlines())
+    return float(n_calculations or n_lines) or math.nan

@@ -1,5 +1,7 @@
-"""Marks on single flips: whose a reviewer says the flip is. A mark is an appended row; a reviewer's
-last one counts."""
+"""Reviewers' marks on single flips: genuine or artifact.
+
+A mark is an appended row, and the last one of a reviewer counts.
+"""
 
 from collections.abc import Mapping, Sequence
 
@@ -10,16 +12,17 @@ from flipcore.store.queries import judgements
 
 
 def mark_flip(store: Store, flip: Mapping[str, str], verdict: str, reviewer: str) -> None:
-    """Stores the mark and waits until it is safe. `flip` names study_id, model, item_id, axis,
-    variant_id, other_variant_id and extractor. Raises BadInput for a verdict or a name that is
-    none."""
+    """Store the mark and wait until it is on disk.
+
+    `flip` has study_id, model, item_id, axis, variant_id, other_variant_id and extractor. Raises
+    BadInput for an unknown verdict or an empty name.
+    """
     mark = {**flip, "verdict": verdict, "reviewer": signed(reviewer)}
     judgements.keep(store, FLIP_MARKS, [mark])
 
 
 def flip_marks(store: Store, study_id: str, model: str, axis: str, extractor: str) -> list[dict]:
-    """Return what people said of the flips of one axis under one extractor, with the `flip` that
-    each row is about."""
+    """Return the marks on the flips of one axis under one extractor, each with its `flip` id."""
     marks = judgements.standing(
         store, FLIP_MARKS, study_id=study_id, model=model, axis=axis, extractor=extractor
     )
@@ -27,8 +30,7 @@ def flip_marks(store: Store, study_id: str, model: str, axis: str, extractor: st
 
 
 def own_mark(marks: Sequence[Mapping], flip: Mapping[str, str], reviewer: str) -> str:
-    """Last verdict of this reviewer on the flip; "" where they gave none. `marks` as `flip_marks`
-    gives them."""
+    """Return the last verdict of this reviewer on the flip, of `flip_marks`; "" for none."""
     name = " ".join(signature(reviewer).split())
     for mark in reversed(marks):
         if (mark["flip"], mark["reviewer"]) == (_flip_id(flip), name):

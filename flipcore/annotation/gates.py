@@ -1,8 +1,7 @@
-"""Gates: a study may claim only from paraphrases and judges that people have checked enough; the
-rest is shown, not claimed.
+"""Gates: a study may claim only from paraphrases and judges that people have checked enough.
 
-Every page, card, command, export and record asks `reasons` (or `closed_gates`, which looks up a
-part of it) and withholds what it names by `claim.not_claimed(reason)`.
+All other results are shown and not claimed. Every page, card, command, export and record calls
+`reasons`, or `closed_gates` for some axes and extractors, and then `claim.not_claimed(reason)`.
 """
 
 from collections.abc import Callable, Iterable, Mapping
@@ -22,7 +21,7 @@ from flipcore.store.connection import Store
 from flipcore.store.queries import judges as judge_queries
 from flipcore.store.queries import studies
 
-CLOSED_GATES = "closed_gates"  # among the settings of a lock
+CLOSED_GATES = "closed_gates"  # key in the settings of a lock
 OWN_PROMPT = (
     "A judge with a prompt of your own has not been compared with people: its readouts are shown, "
     "and nothing is claimed of them."
@@ -39,7 +38,8 @@ _RECORDED = (
     "axis:NAME=numeric_resample) need no review."
 )
 _AGAIN = " Import the same files again: paraphrases then come into Review."
-_OF = {
+# Axis -> what its variants are called at the start of a sentence.
+_TITLES = {
     COMBINED: "Paraphrases",
     PARAPHRASE: "Paraphrases",
     LANGUAGE: "Translations",
@@ -50,11 +50,11 @@ _OF = {
 def reasons(
     store: Store, study_id: str, judge: Callable[[], JudgeReport] | None = None
 ) -> dict[str, str]:
-    """Axis or extractor of the study -> why it is not claimed, as a sentence; empty when every gate
-    is open.
+    """Return axis or extractor of the study -> why it is not claimed; empty if all gates are open.
 
-    `judge` gives the study's report where somebody holds it already. A study that is not stored has
-    no reasons."""
+    `judge` returns the study's judge report if the caller has it already. The result is also empty
+    if the study is not stored.
+    """
     axes, extractors = studies.axes_and_extractors(store, study_id)
     return closed_gates(store, study_id, axes=axes, extractors=extractors, judge=judge)
 
@@ -67,15 +67,18 @@ def closed_gates(
     judge: Callable[[], JudgeReport] | None = None,
     lock: Mapping[str, Any] | None = None,
 ) -> dict[str, str]:
-    """Those of these axes and extractors whose gate is closed: name -> what is missing. Under a
-    lock (a row of `queries.locks`) as they stood when it was stored: a gate that people open or
-    close afterwards changes nothing there. A lock of an older release holds none."""
-    then = lock["settings"].get(CLOSED_GATES) if lock else None
-    if then is not None:
-        return {name: then[name] for name in (*axes, *extractors) if name in then}
+    """Return name -> what is missing, for those of these axes and extractors with a closed gate.
+
+    With a lock (a row of `queries.locks`) they are the gates at the time of the lock, because
+    later reviews must not change a locked result. Locks of older releases have no gates stored.
+    """
+    locked_gates = lock["settings"].get(CLOSED_GATES) if lock else None
+    if locked_gates is not None:
+        names = (*axes, *extractors)
+        return {name: locked_gates[name] for name in names if name in locked_gates}
     reason_of = {}
     for axis in sorted({*axes} & {*REVIEW_AXES, COMBINED}):
-        if missing := _wordings(store, study_id, axis=axis):
+        if missing := _missing_reviews(store, study_id, axis=axis):
             reason_of[axis] = missing
     judges = sorted({name for name in extractors if needs_judge(name)})
     for name in filter(reads_together, judges):
@@ -83,40 +86,41 @@ def closed_gates(
         report = meaning_report(rows, *judge_queries.both_ways(store, study_id, extractor=name))
         if not report.gate.is_open:
             reason_of[name] = f"{report.sentences[0]} {_LABEL}"
-    judges = [name for name in judges if not reads_together(name)]
-    reason_of |= {
-        name: OWN_PROMPT
-        for name in judges
-        if name not in (judge_queries.JUDGE, judge_queries.BACKWARDS)
-    }
-    judges = [name for name in judges if name not in reason_of]
-    if judges:
+    shipped_judges = []  # with the shipped prompt, which is the one that people's labels check
+    for name in judges:
+        if name in (judge_queries.JUDGE, judge_queries.BACKWARDS):
+            shipped_judges.append(name)
+        elif not reads_together(name):
+            reason_of[name] = OWN_PROMPT
+    if shipped_judges:
         report = judge() if judge else stored_judge_report(store, study_id)
         if not report.gate.is_open:
-            reason_of |= dict.fromkeys(judges, f"{report.sentences[0]} {_LABEL}")
+            reason_of |= dict.fromkeys(shipped_judges, f"{report.sentences[0]} {_LABEL}")
     return reason_of
 
 
-def _wordings(store: Store, study_id: str, axis: str) -> str:
-    """Sentence that closes the gates of the sources whose wordings the study asked on this axis; ""
-    when all are open. Typos that follow the axis's own rule, and paraphrases that came with their
-    items, need no reviewer; those of a recording come from somewhere else. Ways of asking are gated
-    like the wordings in them."""
-    gates, shut = [], []
+def _missing_reviews(store: Store, study_id: str, axis: str) -> str:
+    """Return why the wordings of this axis are not claimed; "" if all their sources passed.
+
+    Typos by the axis's own rule and paraphrases that came with their items need no review. Those
+    of a recording do, because nobody knows where they come from. Several changes at once are gated
+    like the wordings in them.
+    """
+    gates, closed = [], []
     for row in studies.reviewed(store, study_id, axis=axis):
         dataset, generator, n_reviewed, n_accepted, n_chosen, n_pairs = row
         gate = paraphrase_gate(n_accepted, n_reviewed, n_chosen=n_chosen)
         gates.append(gate)
         if not gate.is_open:
             source = SourceGate(dataset, generator, n_pairs=n_pairs, n_split=0, gate=gate)
-            shut.append(f"{_OF[axis]} of {dataset} by {generator}: {source.sentence()}")
+            closed.append(f"{_TITLES[axis]} of {dataset} by {generator}: {source.sentence()}")
     if gates:
-        return " ".join(shut)
+        return " ".join(closed)
     if axis == COMBINED and not studies.asks_stored_wordings(store, study_id, axis=axis):
         return ""
     declared = studies.study(store, study_id)
     if declared is not None and declared.is_recorded:
-        return _RECORDED.format(what=_OF[axis]) + (_AGAIN if axis == PARAPHRASE else "")
+        return _RECORDED.format(what=_TITLES[axis]) + (_AGAIN if axis == PARAPHRASE else "")
     if axis == TYPOS or studies.rewords_by_construction(store, study_id, axis=axis):
         return ""
     is_asked = declared is None or studies.asks_stored_wordings(store, study_id, axis=axis)

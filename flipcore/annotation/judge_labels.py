@@ -1,8 +1,8 @@
-"""Labels that people give to outputs, without seeing what an extractor read or whose output it is;
-and the judge's gate.
+"""Labels that people give to outputs, and the gate of a judge that is compared with them.
 
-A label is of an output, so it serves every extractor that read it. A judge that has not passed is
-shown and excluded from all conclusions (statistics: gates).
+Labelling is blind: people see neither the model nor what an extractor read. A label belongs to an
+output, so it serves every extractor. A judge that has not passed its gate is shown, and excluded
+from all conclusions (statistics: gates).
 """
 
 import math
@@ -36,33 +36,36 @@ from flipcore.store.queries import judgements, judges
 from flipcore.text.answers import canonical_number, normalised_text, text_answer
 
 RULE_VERSION = "label-1"
-# of an output that came up with another of its item; apart from the single ones, as by choice
+# Labels of outputs that came up in pairs of one item. They never count as single labels.
 IN_PAIRS = "label-1/pairs"
+# Kind of item -> what an answer to it is, for messages.
 KINDS = {
     "choice": "one of its options",
     "number": "a number",
     "text": "the words of the answer",
     CODE: "passed or failed",
 }
-FEWEST_OF_MODEL = 20  # labels that speak of one model
-PAUSE = 300  # seconds
-READ_AS: dict[str, Callable[[str], str | None]] = {
+FEWEST_OF_MODEL = 20  # labels, for a verdict on one model
+PAUSE = 300  # seconds between two labels; a longer gap is a break
+CANONICAL_FORMS: dict[str, Callable[[str], str | None]] = {
     "number": canonical_number,
     "text": normalised_text,
 }
 
 
 def canonical_answer(kind: str, n_options: int, answer: str) -> str:
-    """A person's answer as readouts have it: an option's index, a number, normalised words. Raises
-    BadInput for an answer that the item cannot have."""
-    reading = READ_AS.get(kind, str)(answer)
+    """Return a person's answer in the form of a readout: option index, number or normalised words.
+
+    Raises BadInput for an answer that the item cannot have.
+    """
+    canonical = CANONICAL_FORMS.get(kind, str)(answer)
     allowed = {"choice": set(map(str, range(n_options))), CODE: {PASSED, FAILED}}
-    if not reading or (kind in allowed and reading not in allowed[kind]):
+    if not canonical or (kind in allowed and canonical not in allowed[kind]):
         raise BadInput(
             f"{answer!r} is no answer to this question: give {KINDS[kind]}, or say that there is "
             "none."
         )
-    return reading
+    return canonical
 
 
 def label_row(
@@ -73,20 +76,20 @@ def label_row(
     by_choice: bool = False,
     in_pairs: bool = False,
 ) -> dict:
-    """Row of `reviewer`'s label of `text` (call_id, item_id, kind, options, text): a canonical
-    answer, None for no single one. `by_choice` where the text did not come up at random, `in_pairs`
-    where a random pair of texts did (`pair_labels`).
+    """Return the row of `reviewer`'s label of `text` (call_id, item_id, kind, options, text).
 
-    Raises BadInput for an answer that the item does not have."""
-    if answer is None:
-        reading = None
-    else:
-        reading = canonical_answer(text["kind"], len(text["options"]), answer=answer)
+    `answer` is None if the text has no single answer. `by_choice` is True if the text did not come
+    up at random, `in_pairs` if it came up as one of a random pair (`pairs_to_label`).
+
+    Raises BadInput for an answer that the item cannot have.
+    """
+    if answer is not None:
+        answer = canonical_answer(text["kind"], len(text["options"]), answer=answer)
     values = {
         "item_id": text["item_id"],
         "call_id": text["call_id"],
         "reviewer": signed(reviewer),
-        "answer": reading,
+        "answer": answer,
         "text_hash": digest(text["text"]),
         "rule_version": IN_PAIRS if in_pairs else RULE_VERSION,
     }
@@ -101,9 +104,12 @@ def ids_to_label(
     *,
     by_doubt: bool = False,
 ) -> list[str]:
-    """Call ids in this reviewer's order, an item's second text after every item's first; as pairs
-    are queued. `by_doubt` the texts that say most come first (`doubt` of `judges.outputs`); labels
-    given so are no random sample, and at random their texts come up again."""
+    """Return the call ids that this reviewer still has to label, in the reviewer's order.
+
+    The order is that of `queue`, with the second text of an item after the first texts of all.
+    With `by_doubt` the texts that tell most come first (`doubt` of `judges.outputs`). Such labels
+    are no random sample, so their texts come up again at random.
+    """
     rows = []
     for text in texts:
         rows.append(
@@ -118,78 +124,80 @@ def ids_to_label(
 
 
 def agreed_labels(labels: Sequence[Mapping]) -> tuple[dict[str, str | None], int]:
-    """(text -> what most people read in it, texts on which they are even and which therefore have
-    no label), of those that came up at random."""
+    """Return call id -> the answer that most people read, and the number of ties.
+
+    Only labels of texts that came up at random count. A text with a tie has no label.
+    """
     by_text: dict[str, Counter[str | None]] = {}
     for row in labels:
         if not row.get("by_choice"):
             by_text.setdefault(row["call_id"], Counter())[row["answer"]] += 1
     agreed: dict[str, str | None] = {}
     for call_id, counts in by_text.items():
-        (answer, n_most), *runner_up = counts.most_common(2)
-        if not runner_up or runner_up[0][1] < n_most:
-            agreed[call_id] = answer
+        n_most = max(counts.values())
+        winners = [answer for answer, n in counts.items() if n == n_most]
+        if len(winners) == 1:
+            agreed[call_id] = winners[0]
     return agreed, len(by_text) - len(agreed)
 
 
 def labelled_readouts(store: Store, study_id: str) -> list[dict]:
-    """Readouts of the study's outputs that people read (`judges.readouts_of`), with what people
-    read: `label`, whether that is right (`label_is_right`, None without a target) and whether the
-    extractor read the same (`is_same`)."""
+    """Return the study's readouts of labelled outputs (`judges.readouts_of`), with their labels.
+
+    Further columns are `label` (None for no single answer), `label_is_right` (None without a
+    target), and `is_same`, whether the extractor read the same.
+    """
     agreed, _ = agreed_labels(judgements.standing(store, OUTPUT_LABELS))
     return [
-        row | _against(row, agreed[row["call_id"]])
+        row | _label_columns(row, agreed[row["call_id"]])
         for row in judges.readouts_of(store, study_id, call_ids=sorted(agreed))
     ]
 
 
-def _against(row: Mapping, label: str | None) -> dict:
+def _label_columns(row: Mapping, label: str | None) -> dict:
     target = row["target"]
     answer = text_answer(label, target) if label and row["kind"] == "text" else label
     is_right = None if target is None else answer in target.split("\n")
     is_same = answer == row["answer"] or bool(is_right and row["is_correct"])
-    # called by the words of another text that means the same
+    # Such an extractor writes an answer in the words of another text with the same meaning.
     if answer and row["answer"] and reads_together(row["extractor"]):
-        words = [f" {normalised_text(words_read)} " for words_read in (answer, row["answer"])]
-        is_same = is_same or words[0] in words[1] or words[1] in words[0]
+        # Blanks at both ends, so that only whole words match.
+        people_words = f" {normalised_text(answer)} "
+        extractor_words = f" {normalised_text(row['answer'])} "
+        is_same = is_same or people_words in extractor_words or extractor_words in people_words
     return {"label": label, "label_is_right": is_right, "is_same": is_same}
 
 
 def people_agreement(labels: Sequence[Mapping]) -> Agreement:
-    """Krippendorff's alpha of what people read in the same outputs; no single answer is an answer
-    of its own."""
+    """Return Krippendorff's alpha of people's answers; "no single answer" counts as an answer."""
     _, _, table = ratings_table(labels, OUTPUT_LABELS, lambda row: row["answer"] or "none")
     return krippendorff_agreement(table)
 
 
-def seconds_of_a_label(labels: Sequence[Mapping]) -> float:
-    """Median seconds between labels of one person, up to five minutes; NaN without any."""
+def median_label_seconds(labels: Sequence[Mapping]) -> float:
+    """Return the median seconds between labels of one person, without breaks; NaN without any."""
     times: dict[str, list[float]] = {}
     for row in labels:
         times.setdefault(row["reviewer"], []).append(row["seconds"])
     gaps: list[float] = []
     for seconds in times.values():
-        # A longer gap is a break, and no reading.
-        gaps += [later - earlier for earlier, later in pairwise(seconds) if later - earlier < PAUSE]
-    return median(gaps) if gaps else math.nan
+        gaps += [later - earlier for earlier, later in pairwise(seconds)]
+    reading_times = [gap for gap in gaps if gap < PAUSE]
+    return median(reading_times) if reading_times else math.nan
 
 
 @dataclass(frozen=True)
 class JudgeReport:
-    """The gate of one study's judge, on `n_texts` texts; on `n_even` of them people are even."""
+    """The gate of a study's judge, on `n_texts` texts; people's labels tie on `n_even` of them."""
 
     gate: JudgeGate
     n_texts: int
     n_even: int
 
     @property
-    def again(self) -> Estimate:
-        """The share of prompts, sent to the judge more than once, that it read differently."""
-        return self.gate.rerun_changes
-
-    @property
     def sentences(self) -> tuple[str, ...]:
-        """Gate, position, asking again."""
+        """Three sentences: on the gate, on the options' positions, and on reruns of the judge."""
+        rerun_changes = self.gate.rerun_changes
         position = "The judge was not asked with the options backwards."
         repeated = (
             "No text was put before the judge twice, so how often it contradicts itself is not "
@@ -197,29 +205,31 @@ class JudgeReport:
         )
         if self.gate.position:
             position = self.gate.position.sentence()
-        if self.again.n:
+        if rerun_changes.n:
             repeated = (
-                f"Asked again with the same prompt, it reads {self.again.text()} of {self.again.n} "
-                "texts differently."
+                f"Asked again with the same prompt, it reads {rerun_changes.text()} of "
+                f"{rerun_changes.n} texts differently."
             )
         return self.gate.sentence(), position, repeated
 
 
 def judge_report(texts: Sequence[Mapping], labels: Sequence[Mapping]) -> JudgeReport:
-    """Take `texts` and `labels` of `store.judge_queries`; an unreadable reply is a label too."""
+    """Return the judge's report on `texts` (`judges.judged_texts`) against people's labels.
+
+    An unreadable reply of the judge (None) counts as an answer of its own.
+    """
     agreed, n_even = agreed_labels(labels)
     labelled = [text for text in texts if text["call_id"] in agreed]
     asked_both_ways = [
         text for text in texts if text["asked_backwards"] and text["kind"] == "choice"
     ]
-    places = []
-    for name in ("judged", "judged_backwards"):
-        places.append([_place_of(text, name) for text in asked_both_ways])
+    forward_places = [_place_of(text, "judged") for text in asked_both_ways]
+    backward_places = [_place_of(text, "judged_backwards") for text in asked_both_ways]
     gate = judge_gate(
         [agreed[text["call_id"]] for text in labelled],
         [text["judged"] for text in labelled],
-        position=position_bias(*places) if asked_both_ways else None,
-        rerun_changes=_again(texts),
+        position=position_bias(forward_places, backward_places) if asked_both_ways else None,
+        rerun_changes=_rerun_changes(texts),
         has_options=any(text["kind"] == "choice" for text in texts),
         misread=_misread(labelled, agreed),
     )
@@ -227,21 +237,24 @@ def judge_report(texts: Sequence[Mapping], labels: Sequence[Mapping]) -> JudgeRe
 
 
 def stored_judge_report(store: Store, study_id: str) -> JudgeReport:
-    """Return the report of a study's judge by the labels that stand."""
+    """Return the report of a study's judge, by the labels that were not taken back."""
     labels = judgements.standing(store, OUTPUT_LABELS)
     return judge_report(judges.judged_texts(store, study_id), labels)
 
 
 def _place_of(text: Mapping, name: str) -> int | None:
-    """Place, in the order shown, of the option that the judge named; None for no option."""
+    """Return the place, in the order shown, of the option that the judge chose; None for none."""
     option = text[name]
     return None if option is None else list(text["option_order"]).index(int(option))
 
 
 def meaning_report(rows: Sequence[Mapping], n_compared: int, n_turned: int) -> JudgeReport:
-    """The gate of a reader that calls an answer by the words of another: from its rows of
-    `labelled_readouts`, and of how many of its comparisons the judge turned when it was shown the
-    two answers the other way round (`judges.both_ways`)."""
+    """Return the gate of an extractor that compares answers by meaning (`reads_together`).
+
+    `rows` are its rows of `labelled_readouts`. The judge changed `n_turned` of `n_compared`
+    comparisons when the two answers were swapped (`judges.both_ways`).
+    """
+    # It names an answer by the words of another text, so the same meaning counts as the same label.
     texts = [{**row, "judged": row["label"] if row["is_same"] else row["answer"]} for row in rows]
     agreed = {row["call_id"]: row["label"] for row in rows}
     gate = judge_gate(
@@ -255,14 +268,16 @@ def meaning_report(rows: Sequence[Mapping], n_compared: int, n_turned: int) -> J
 
 
 def _misread(labelled: Sequence[Mapping], agreed: Mapping[str, str | None]) -> tuple[str, ...]:
-    """Models, of several, that the judge is shown to read otherwise than people do; it may be
-    good on the others together."""
+    """Return the models, of several, whose outputs the judge is shown to misread.
+
+    A judge may be good on all models together and bad on one of them.
+    """
     pairs: dict[str, list[tuple[str, str]]] = {}
     for text in labelled:
         pairs.setdefault(text["model"], []).append(
             (agreed[text["call_id"]] or "none", text["judged"] or "none")
         )
-    # Of a single model the gate itself tells.
+    # For a single model the gate itself is the answer.
     if len(pairs) < 2:
         return ()
     misread = []
@@ -275,9 +290,10 @@ def _misread(labelled: Sequence[Mapping], agreed: Mapping[str, str | None]) -> t
 
 
 def gate_rows(report: JudgeReport) -> list[dict]:
-    """The gate as a table: what is asked of the judge, what came, and what must be."""
+    """Return the gate as table rows: question, finding, what is required, number of texts."""
     agreement, position = report.gate.agreement, report.gate.position
     least = f"lower bound {number_text(report.gate.threshold)}"
+    reruns = report.gate.rerun_changes
     rows = [
         (
             "Does it read as people do? (Cohen's kappa)",
@@ -297,14 +313,12 @@ def gate_rows(report: JudgeReport) -> list[dict]:
                 moved.n,
             )
         )
-    rows.append(
-        ("Does it contradict itself when asked again?", report.again.text(), "", report.again.n)
-    )
+    rows.append(("Does it contradict itself when asked again?", reruns.text(), "", reruns.n))
     return [dict(zip(("asked", "found", "must be", "texts"), row, strict=True)) for row in rows]
 
 
-def _again(texts: Sequence[Mapping]) -> Estimate:
-    """Share of the judge's prompts for several equal texts that have more than one reading."""
+def _rerun_changes(texts: Sequence[Mapping]) -> Estimate:
+    """Return the share of the judge's repeated prompts that got more than one answer."""
     readings: dict[str, list[str | None]] = {}
     for text in texts:
         readings.setdefault(text["judge_prompt"], []).append(text["judged"])
@@ -313,30 +327,33 @@ def _again(texts: Sequence[Mapping]) -> Estimate:
 
 
 def _share(k: int, n: int) -> Estimate:
+    """Return k / n with Wilson's interval; missing for no texts."""
     low, high = wilson(k, n)
     if n:
         return Estimate(k / n, low, high=high, level=0.95, method="wilson", n=n, seed=None)
     return missing()
 
 
-# Labels of both outputs of a pair: what people say of a flip. A random pair of each model, item and
-# axis is served, its outputs apart and blind, in the reviewer's own order. These labels stand by
-# themselves: base prompts come up more often in them than among all outputs, so they are in no
-# estimate of single outputs, and no single label is in a pair.
-
-
+# Labels of both outputs of a pair show flips according to people. One random pair per model, item
+# and axis is labelled; its outputs come up apart and blind, in the reviewer's own order. Pairs have
+# more base prompts than all outputs have. So labels of pairs are in no estimate of single outputs,
+# and labels of single outputs are in no pair.
 Side = Mapping[str, Any]
 
 
-def _two_by_two(sides: Sequence[Side]) -> Iterator[tuple[Side, Side]]:
+def _pairs_of(sides: Sequence[Side]) -> Iterator[tuple[Side, Side]]:
+    # The two sides of a pair follow each other.
     return zip(sides[::2], sides[1::2], strict=True)
 
 
 @dataclass(frozen=True)
 class Pairs:
-    """`rows` are the labelled pairs: model, item_id, axis, `variants` (their keys), `samples`, and
-    whether it `flips` by people. `n_drawn` pairs there are to label; `n_labels` labels by
-    `n_people` people took `seconds` each."""
+    """Pairs of outputs of one item that people labelled.
+
+    `rows` have model, item_id, axis, `variants` (two keys), `samples` (two), and `flips`, True if
+    people's answers differ. `n_drawn` counts all pairs to label. `n_people` people gave `n_labels`
+    labels, with a median of `seconds` per label (NaN if unknown).
+    """
 
     rows: tuple[Mapping[str, Any], ...]
     n_drawn: int
@@ -348,12 +365,14 @@ class Pairs:
 def pairs_to_label(
     sides: Sequence[Side], reviewer: str, labels: Sequence[Mapping[str, Any]]
 ) -> list[str]:
-    """Call ids in this reviewer's order, from `judges.pair_sides`: an item's second pair after
-    every item's first, and the outputs of every ten pairs mixed, so that nobody sees which belong
-    together."""
+    """Return the call ids of `sides` (`judges.pair_sides`) that this reviewer still has to label.
+
+    They are in the reviewer's order, with the second pair of an item after the first pairs of all.
+    The outputs of every `BLOCK` pairs are mixed, so that nobody sees which belong together.
+    """
     pairs = {}
     rows = []
-    for first, second in _two_by_two(sides):
+    for first, second in _pairs_of(sides):
         name = first["call_id"] + second["call_id"]
         pairs[name] = (first, second)
     for name, (first, _) in pairs.items():
@@ -365,7 +384,7 @@ def pairs_to_label(
     for start in range(0, len(served), BLOCK):
         mixed = []
         for place in served[start : start + BLOCK]:
-            mixed += [Place(side["call_id"], place.shared) for side in pairs[place.pair_id]]
+            mixed += [Place(side["call_id"], place.is_shared) for side in pairs[place.pair_id]]
         places += sorted(mixed, key=lambda side: digest("pairs", reviewer, side.pair_id))
     in_pairs = [row for row in labels if row["rule_version"] == IN_PAIRS]
     # An output may be a side of several pairs.
@@ -373,8 +392,7 @@ def pairs_to_label(
 
 
 def labelled_pairs(store: Store, study_id: str) -> Pairs:
-    """The pairs of the study whose two outputs people labelled in this order; of an output on which
-    they are even there is no label."""
+    """Return the study's pairs with labels of both outputs; an output with a tie has no label."""
     sides = judges.pair_sides(store, study_id)
     call_ids = {side["call_id"] for side in sides}
     labels = [
@@ -382,9 +400,10 @@ def labelled_pairs(store: Store, study_id: str) -> Pairs:
         for row in judgements.standing(store, OUTPUT_LABELS)
         if row["rule_version"] == IN_PAIRS and row["call_id"] in call_ids
     ]
+    # Stored as by choice, to keep them out of estimates of single outputs. The pairs are random.
     agreed, _ = agreed_labels([{**row, "by_choice": False} for row in labels])
     rows = []
-    for first, second in _two_by_two(sides):
+    for first, second in _pairs_of(sides):
         if first["call_id"] in agreed and second["call_id"] in agreed:
             rows.append(
                 {
@@ -401,11 +420,11 @@ def labelled_pairs(store: Store, study_id: str) -> Pairs:
         len(sides) // 2,
         n_labels=len(labels),
         n_people=len({row["reviewer"] for row in labels}),
-        seconds=seconds_of_a_label(labels),
+        seconds=median_label_seconds(labels),
     )
 
 
 def _answer(side: Side, agreed: Mapping[str, str | None]) -> str | None:
-    """People's answer as extractors have it: a text that is the target is one answer."""
+    """Return people's answer in the form of a readout, for which right texts are all equal."""
     label = agreed[side["call_id"]]
     return text_answer(label, side["target"]) if label and side["kind"] == "text" else label

@@ -1,10 +1,9 @@
-"""Order, agreement and files of judgements of any kind: what comes next, what is left, what several
-people said of the same things, and the rows of a file.
+"""Queues, tables and files of judgements of any kind.
 
-A reviewer has an order of their own, balanced over strata, with a share that everybody judges.
-Places come from hashes of (seed, reviewer, subject), so a queue needs no storage, is the same on
-every machine, resumes at the first subject without a judgement, and barely changes when subjects
-are added. Subjects are pairs of texts, outputs or items; a row names one as its `pair_id`.
+Each reviewer has an own order, balanced over strata, with a share of subjects that everybody
+judges. Places come from hashes of (seed, reviewer, subject). So a queue needs no storage, is the
+same on every machine, and resumes at the first subject without a judgement. It barely changes when
+subjects are added. Subjects are pairs of texts, outputs or items; rows call their id `pair_id`.
 """
 
 from collections import Counter
@@ -16,16 +15,16 @@ from flipcore.core.records import digest
 from flipcore.datasets.reading.rows import Row
 from flipcore.store.judgements import Kind
 
-SHARED = 0.3
+SHARED = 0.3  # share of the pairs that everybody judges
 BLOCK = 10  # shared pairs that everybody judges before the next such block
 
 
 @dataclass(frozen=True)
 class Place:
-    """One pair in a queue; everybody judges a shared one, whoever comes first any other."""
+    """One pair in a queue; everybody judges a shared pair, only one reviewer any other."""
 
     pair_id: str
-    shared: bool
+    is_shared: bool
 
 
 def queue(
@@ -36,21 +35,28 @@ def queue(
     seed: int = 0,
     risk: Mapping[str, float] | None = None,
 ) -> list[Place]:
-    """All `pairs` (pair_id, dataset, generator) in this reviewer's order.
+    """Return all `pairs` (pair_id, dataset, generator) in this reviewer's order.
 
-    Every beginning of it holds the strata (dataset, generator) and the shared pairs in about their
-    proportions. The shared pairs come in the same blocks for everybody, shuffled within, so that
-    two who stop early overlap too. With `risk` (pair_id -> how far the estimate moves without the
-    pair) the riskiest come first. Raises BadInput for a share outside 0 to 1."""
+    The first n pairs, for any n, have the strata (dataset, generator) and the shared pairs in about
+    their proportions. The shared pairs come in the same blocks for everybody, shuffled within a
+    block, so that two reviewers who stop early overlap too. With `risk` (pair_id -> how far the
+    estimate moves without the pair) the riskiest pairs come first.
+
+    Raises BadInput for a share outside 0 to 1.
+    """
     if not 0 <= shared <= 1:
         raise BadInput(f"The share that everybody judges lies between 0 and 1; got {shared}.")
-    # Drawn by hash and not by number: added pairs then change nothing for those that are there.
-    common = [pair for pair in pairs if _uniform(seed, "shared", pair["pair_id"]) < shared]
-    names = {pair["pair_id"] for pair in common}
-    unshared = [pair for pair in pairs if pair["pair_id"] not in names]
+    # Drawn by hash and not by number, so that added pairs do not change which ones are shared.
+    shared_pairs, other_pairs = [], []
+    for pair in pairs:
+        if _uniform(seed, "shared", pair["pair_id"]) < shared:
+            shared_pairs.append(pair)
+        else:
+            other_pairs.append(pair)
+    common_order = _spread(shared_pairs, seed, reviewer="")
     groups = (
-        (_shuffled_in_blocks(_spread(common, seed, reviewer=""), seed, reviewer=reviewer), True),
-        (_spread(unshared, seed, reviewer=reviewer), False),
+        (_shuffled_in_blocks(common_order, seed, reviewer=reviewer), True),
+        (_spread(other_pairs, seed, reviewer=reviewer), False),
     )
     risks = risk or {}
     places = []
@@ -62,7 +68,10 @@ def queue(
 
 
 def items_in_turn(order: Sequence[Place], item_of: Mapping[str, str]) -> list[Place]:
-    """Order with all first places of items before all second ones; `item_of` pair id -> item."""
+    """Return the places with the first of every item before any second one.
+
+    `item_of` maps pair ids to items.
+    """
     n_before: Counter[str] = Counter()
     turns = []
     for place in order:
@@ -75,25 +84,27 @@ def items_in_turn(order: Sequence[Place], item_of: Mapping[str, str]) -> list[Pl
 def undone(
     order: Sequence[Place], by_reviewer: Collection[str], by_others: Collection[str]
 ) -> list[str]:
-    """The pairs of a queue that this reviewer still has to judge: not in `by_reviewer`, nor in
-    `by_others` unless everybody judges it."""
+    """Return the pairs of a queue that this reviewer still has to judge.
+
+    Pairs in `by_reviewer` are done, and so are pairs in `by_others` that are not shared.
+    """
     return [
         place.pair_id
         for place in order
-        if place.pair_id not in by_reviewer and (place.shared or place.pair_id not in by_others)
+        if place.pair_id not in by_reviewer and (place.is_shared or place.pair_id not in by_others)
     ]
 
 
 def _spread(pairs: Sequence[Mapping], seed: int, reviewer: str) -> list[tuple[str, float]]:
-    """(pair, place in 0..1): within a stratum at random, strata interleaved."""
+    """Return (pair id, position from 0 to 1): random within a stratum, strata interleaved."""
     strata: dict[tuple, list[str]] = {}
     for pair in pairs:
         strata.setdefault((pair["dataset"], pair["generator"]), []).append(pair["pair_id"])
     places = []
     for members in strata.values():
         order = sorted(members, key=lambda pair_id: _uniform(seed, "order", reviewer, pair_id))
-        # The pairs of a stratum fill 0 to 1 evenly, so that each beginning holds the strata in
-        # proportion. The jitter keeps strata of one size from coming in step.
+        # The pairs of a stratum fill 0 to 1 evenly, so that the first n pairs have the strata in
+        # proportion. The jitter keeps strata of equal size from coming in step.
         places += [
             (pair_id, (i + _uniform(seed, "jitter", reviewer, pair_id)) / len(order))
             for i, pair_id in enumerate(order)
@@ -104,8 +115,8 @@ def _spread(pairs: Sequence[Mapping], seed: int, reviewer: str) -> list[tuple[st
 def _shuffled_in_blocks(
     spread: list[tuple[str, float]], seed: int, reviewer: str
 ) -> list[tuple[str, float]]:
-    """The same places, the pairs of each block in this reviewer's order."""
-    spread = sorted(spread, key=lambda row: row[::-1])
+    """Return the same positions, with the pairs of each block in this reviewer's order."""
+    spread = sorted(spread, key=lambda row: row[::-1])  # by position, then pair id
     places = []
     for start in range(0, len(spread), BLOCK):
         block = spread[start : start + BLOCK]
@@ -118,14 +129,14 @@ def _shuffled_in_blocks(
 
 
 def _uniform(*names: object) -> float:
+    """Return a number from 0 to 1 that depends only on the names."""
     return int(digest(*names)[:12], 16) / 16**12
 
 
 def left_to_judge(
     order: Sequence[Place], reviewer: str, judgements: Iterable[Mapping], kind: Kind
 ) -> list[str]:
-    """Return the subjects of a queue that this reviewer still has to judge, beside the judgements
-    that count."""
+    """Return the subjects of a queue that this reviewer still has to judge, given `judgements`."""
     by_reviewer: set[str] = set()
     by_others: set[str] = set()
     for row in judgements:
@@ -137,13 +148,16 @@ def left_to_judge(
 def beginning(
     places: Sequence[Place], own_pairs: Collection[str], others_pairs: Collection[str]
 ) -> set[str]:
-    """Those of a reviewer's `own_pairs` that lie before the first gap of their order; a pair that
-    is not shared is none where somebody else judged it."""
+    """Return a reviewer's `own_pairs` before the first gap in the order.
+
+    A gap is a pair that the reviewer did not judge. A pair that is not shared is no gap if
+    somebody else judged it.
+    """
     reached: set[str] = set()
     for place in places:
         if place.pair_id in own_pairs:
             reached.add(place.pair_id)
-        elif place.shared or place.pair_id not in others_pairs:
+        elif place.is_shared or place.pair_id not in others_pairs:
             break
     return reached
 
@@ -163,17 +177,17 @@ def ratings_table(
     return reviewers, subjects, table
 
 
-Refusal = tuple[int, str]  # a line of a file, and a sentence
+Refusal = tuple[int, str]  # line number in a file, and the reason
 
 
 def read_each(rows: Iterable[Row], take: Callable[[int, Row], None]) -> tuple[Refusal, ...]:
-    """Take in the rows of a file by their places; a bad row is refused by its line alone."""
+    """Call `take(index, row)` for each row of a file; return the refusals of bad rows."""
     refusals = []
-    for place, row in enumerate(rows):
+    for index, row in enumerate(rows):
         try:
             if row.problem:
                 raise BadInput(row.problem)
-            take(place, row)
+            take(index, row)
         except BadInput as error:
             refusals.append((row.line, f"{row.place} {error}."))
     return tuple(refusals)

@@ -1,8 +1,7 @@
-"""Is this key right? Which items most answers speak against, who reviews them in which order, and
-what people say.
+"""Review of right answers (keys): suspicious items, the order of review, and people's verdicts.
 
-A reviewer answers the question and sees neither its key nor any model's answer. A key is never
-changed here: an item is disputed by people, and what is measured is given with and without it.
+A reviewer answers the question and sees neither its key nor any model's answer. Nothing here
+changes a key. People dispute an item, and results are given with and without disputed items.
 """
 
 from collections import Counter
@@ -25,53 +24,52 @@ from flipcore.text.answers import answer_text, text_answer
 
 RIGHT, OTHER, UNDECIDED = "key right", "other", "undecided"
 RULE_VERSION = "key-1"
-PLACE = ["model", "item_id", "variant_id", "sample", "extractor"]
-# of an item; what one or two outputs say against its key is a wrong answer as likely as a wrong key
+OUTPUT = ["model", "item_id", "variant_id", "sample"]
+# One or two outputs against a key are as likely to be wrong as the key is.
 FEWEST_OUTPUTS = 3
 
 
 @dataclass(frozen=True)
 class Suspect:
-    """An item with what most answers say against its key."""
+    """An item, and how strongly the answers speak against its key."""
 
     item: Item
     suspicion: Suspicion
 
 
 def suspects(readouts: pd.DataFrame, items: Mapping[str, Item]) -> list[Suspect]:
-    """Every item of readouts (`studies.readouts`) with a key and answers, the most suspect first.
-    Programs that fail agree on nothing, and an item with fewer outputs than `FEWEST_OUTPUTS` has
-    nothing said against it."""
+    """Return every item of `studies.readouts` with a key and answers, the most suspicious first.
+
+    Items with fewer outputs than `FEWEST_OUTPUTS` get no suspicion. Programs are left out, because
+    failing programs do not agree on an answer.
+    """
     has_key = {
         name for name, item in items.items() if item.target is not None and item.kind != CODE
     }
-    # Several extractors read one output, which counts once.
-    of_item = (
-        readouts[readouts["answer"].notna()]
-        .drop_duplicates(PLACE[:-1])
-        .groupby("item_id", observed=True)
-        .size()
-    )
+    # An output counts once, even if several extractors read it.
+    outputs = readouts[readouts["answer"].notna()].drop_duplicates(OUTPUT)
+    n_outputs = outputs.groupby("item_id", observed=True).size()
     answers: dict[str, list[str]] = {}
     for name, item_answers in answers_of(readouts).items():
         if name in has_key:
-            answers[name] = item_answers if of_item[name] >= FEWEST_OUTPUTS else []
+            answers[name] = item_answers if n_outputs[name] >= FEWEST_OUTPUTS else []
     keys = [str(items[name].target).split("\n") for name in answers]
     subjects = [items[name].category for name in answers]
-    suspected = []
-    for name, suspicion in zip(
-        answers, suspicions(list(answers.values()), keys, subjects=subjects), strict=True
-    ):
-        suspected.append(Suspect(items[name], suspicion))
-    return sorted(suspected, key=lambda suspect: -suspect.suspicion.score)
+    found = suspicions(list(answers.values()), keys, subjects=subjects)
+    all_suspects = [
+        Suspect(items[name], suspicion) for name, suspicion in zip(answers, found, strict=True)
+    ]
+    return sorted(all_suspects, key=lambda suspect: -suspect.suspicion.score)
 
 
 def answers_of(readouts: pd.DataFrame) -> dict[str, list[str]]:
-    """Item -> every answer that was read of it. A prompt that stands on several axes counts once,
-    an output once for each extractor: what is stable over models, wordings and extractors is what
-    speaks against a key."""
+    """Return item id -> its answers, one per output and extractor.
+
+    A prompt that several axes share counts once. An answer that is stable over models, wordings and
+    extractors speaks most against a key, so all of them count.
+    """
     with_answer = readouts["answer"].notna() & readouts["is_correct"].notna()
-    answered = readouts[with_answer].drop_duplicates(PLACE)
+    answered = readouts[with_answer].drop_duplicates([*OUTPUT, "extractor"])
     answers = {}
     for item, item_answers in answered.groupby("item_id", observed=True)["answer"]:
         answers[str(item)] = list(map(str, item_answers))
@@ -85,9 +83,11 @@ def ids_to_review(
     *,
     by_suspicion: bool = True,
 ) -> list[str]:
-    """The items that this reviewer has still to judge: suspects, the most suspect first; or all
-    items in the reviewer's own random order, in which those that were judged as suspects come up
-    again. Everybody judges every item."""
+    """Return the items that this reviewer still has to judge; everybody judges every item.
+
+    With `by_suspicion` they are the suspicious items, the most suspicious first. Without, they are
+    all items in the reviewer's random order, including those judged by suspicion before.
+    """
     to_judge = list(all_suspects)
     risk = None
     if by_suspicion:
@@ -105,16 +105,19 @@ def ids_to_review(
 def key_verdict_row(
     item: Item, reviewer: str, verdict: str, answer: str | None = None, *, by_choice: bool = False
 ) -> dict:
-    """Row of `key_verdicts` of what `reviewer` says of the question. Raises BadInput for a verdict
-    or an answer that is none."""
-    reading = None
+    """Return the row of `key_verdicts` for the verdict of `reviewer` on the question.
+
+    `answer` counts only for the verdict `ANSWER`. Raises BadInput for an unknown verdict or an
+    answer that the item cannot have.
+    """
+    canonical = None
     if verdict == ANSWER:
-        reading = canonical_answer(item.kind, len(item.options), answer=answer or "")
+        canonical = canonical_answer(item.kind, len(item.options), answer=answer or "")
     values = {
         "item_id": item.item_id,
         "reviewer": signed(reviewer),
         "verdict": verdict,
-        "answer": reading,
+        "answer": canonical,
         "item_hash": digest(item.question, list(item.options)),
         "rule_version": RULE_VERSION,
     }
@@ -123,18 +126,17 @@ def key_verdict_row(
 
 @dataclass(frozen=True)
 class KeyReview:
-    """Reviews of one item (rows of `key_verdicts`)."""
+    """The reviews of one item; `rows` are rows of `key_verdicts`."""
 
     item: Item
     rows: tuple[Mapping, ...]
 
     @cached_property
-    def words(self) -> Counter[str]:
-        """Number of people who say that the key is right, that another answer is, that the question
-        is ambiguous or cannot be answered."""
-        return Counter(self._word(row) for row in self.rows)
+    def verdict_counts(self) -> Counter[str]:
+        """Number of reviewers per verdict: `RIGHT`, `OTHER`, `AMBIGUOUS` or `UNANSWERABLE`."""
+        return Counter(self._verdict_on_key(row) for row in self.rows)
 
-    def _word(self, row: Mapping) -> str:
+    def _verdict_on_key(self, row: Mapping) -> str:
         if row["verdict"] != ANSWER:
             return str(row["verdict"])
         target = self.item.target
@@ -143,9 +145,10 @@ class KeyReview:
 
     @property
     def outcome(self) -> str:
-        """`RIGHT` where most say so, `UNDECIDED` at a tie, else what most of the others say."""
-        against = Counter({word: n for word, n in self.words.items() if word != RIGHT})
-        n_right, n_against = self.words[RIGHT], against.total()
+        """`RIGHT` if most say so, `UNDECIDED` at a tie, else the most frequent other verdict."""
+        n_right = self.verdict_counts[RIGHT]
+        against = {word: n for word, n in self.verdict_counts.items() if word != RIGHT}
+        n_against = sum(against.values())
         if n_right > n_against:
             return RIGHT
         if n_right == n_against:
@@ -158,7 +161,7 @@ class KeyReview:
 
 
 def key_reviews(items: Mapping[str, Item], verdicts: Sequence[Mapping]) -> dict[str, KeyReview]:
-    """Reviews of those items whose question and options are as they were then."""
+    """Return item id -> reviews, of items whose question and options did not change since."""
     by_item: dict[str, list[Mapping]] = {}
     for row in verdicts:
         item = items.get(row["item_id"])
@@ -168,7 +171,7 @@ def key_reviews(items: Mapping[str, Item], verdicts: Sequence[Mapping]) -> dict[
 
 
 def rate_of_disputed(reviews: Mapping[str, KeyReview]) -> Estimate:
-    """The share of disputed items among those that came up at random."""
+    """Return the share of disputed items among those that came up at random."""
     is_disputed = []
     for item_review in reviews.values():
         at_random = tuple(row for row in item_review.rows if not row["by_choice"])
@@ -178,7 +181,7 @@ def rate_of_disputed(reviews: Mapping[str, KeyReview]) -> Estimate:
 
 
 def errata(all_suspects: Sequence[Suspect], reviews: Mapping[str, KeyReview]) -> list[dict]:
-    """Items that people dispute, or are even on, with the evidence: one row each."""
+    """Return one row per item that people dispute or tie on, with the evidence."""
     by_item = {suspect.item.item_id: suspect.suspicion for suspect in all_suspects}
     rows = []
     for name, item_review in sorted(reviews.items()):
@@ -197,13 +200,13 @@ def errata(all_suspects: Sequence[Suspect], reviews: Mapping[str, KeyReview]) ->
             "reviewers": len(item_review.rows),
         }
         for word in (RIGHT, OTHER, AMBIGUOUS, UNANSWERABLE):
-            row[f"say {word}"] = item_review.words[word]
+            row[f"say {word}"] = item_review.verdict_counts[word]
         rows.append(row | _evidence(item, by_item.get(name)))
     return rows
 
 
 def errata_of(store: Store, study_id: str) -> list[dict]:
-    """The errata of a study, by what people have said so far; empty where nobody disputes a key."""
+    """Return the errata of a study, by all reviews so far; empty if nobody disputes a key."""
     frame = studies.readouts(store, study_id)
     ids = list(map(str, frame["item_id"].unique()))
     all_suspects = suspects(frame, review.items(store, ids))
@@ -214,9 +217,9 @@ def errata_of(store: Store, study_id: str) -> list[dict]:
 def _evidence(item: Item, suspicion: Suspicion | None) -> dict:
     if suspicion is None:
         return {}
-    most_frequent = None if suspicion.other_answer is None else str(suspicion.other_answer)
+    other_answer = None if suspicion.other_answer is None else str(suspicion.other_answer)
     return {
-        "most answers say": answer_text(item, most_frequent),
+        "most answers say": answer_text(item, other_answer),
         "share that says so": round(suspicion.share, 3),
         "share that says the key": round(suspicion.of_key, 3),
         "answers": suspicion.n,

@@ -103,9 +103,10 @@ def _by_model(source: str, model: str, recipe: Recipe) -> None:
     if not items:
         st.info("Every question of this set has a paraphrase by this model and recipe already.")
     else:
+        projection = proposing.projected_cost(items, recipe, use)
         st.caption(
             plain(
-                f"{len(items):,} questions: {proposing.expected(items, recipe, use).sentence()}. "
+                f"{len(items):,} questions: {projection.sentence()}. "
                 "Calls that were made before cost nothing, so it may be stopped and started again."
             )
         )
@@ -272,7 +273,7 @@ def _offer(batch: pair_files.Incoming) -> None:
         "Take them in", type="primary", icon=":material/upload:"
     ):
         st.success(
-            plain(pair_files.take_in(session.store(), batch)), icon=":material/check_circle:"
+            plain(pair_files.store_incoming(session.store(), batch)), icon=":material/check_circle:"
         )
 
 

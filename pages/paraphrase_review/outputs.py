@@ -113,7 +113,7 @@ def _errors(study_id: str, n_outputs: int) -> None:
     cost = cost_words(
         len(labels),
         len({row["reviewer"] for row in labels}),
-        judge_labels.seconds_of_a_label(labels),
+        judge_labels.median_label_seconds(labels),
     )
     st.caption(plain(f"{count_of(n, 'output')} of {n_outputs:,} counted. {cost}"))
     with_interval = [

@@ -10,8 +10,8 @@ from flipcore.annotation.judge_labels import (
     judge_report,
     label_row,
     labelled_readouts,
+    median_label_seconds,
     people_agreement,
-    seconds_of_a_label,
 )
 from flipcore.core.errors import BadInput
 from flipcore.core.study import ItemSource, ModelUse, Part, Study
@@ -91,10 +91,10 @@ def test_asking_again_counts_the_prompts_that_were_read_differently(texts):
     for one in texts:
         twice.setdefault(one["judge_prompt"], []).append(one)
     repeated = [found for found in twice.values() if len(found) > 1]
-    assert repeated and judge_report(texts, []).again.value == 0.0
+    assert repeated and judge_report(texts, []).gate.rerun_changes.value == 0.0
     changed = {repeated[0][0]["call_id"]}
     report = judge_report([one | {"judged": None} if one["call_id"] in changed else one for one in texts], [])
-    assert report.again.value == pytest.approx(1 / len(repeated)) and report.again.n == len(repeated)
+    assert report.gate.rerun_changes.value == pytest.approx(1 / len(repeated)) and report.gate.rerun_changes.n == len(repeated)
 
 
 def test_an_answer_that_the_item_does_not_have_is_refused(texts):
@@ -161,7 +161,7 @@ def test_what_people_agree_on_and_how_long_a_label_takes():
         )
     ]
     assert people_agreement(rows).n_items == 2 and people_agreement(rows).raw == 1.0
-    assert seconds_of_a_label(rows) == 7 and math.isnan(seconds_of_a_label(rows[:1]))
+    assert median_label_seconds(rows) == 7 and math.isnan(median_label_seconds(rows[:1]))
 
 
 @pytest.mark.slow

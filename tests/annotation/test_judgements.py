@@ -110,7 +110,7 @@ def pairs(n, dataset, generator="maker"):
 def test_every_order_is_that_of_earlier_releases():
     """Whoever stopped in the middle of a review goes on where they were."""
     all_pairs = pairs(60, "algebra") + pairs(30, "ethics") + pairs(30, "ethics", "machine")
-    assert digest([(place.pair_id, place.shared) for place in queue(all_pairs, "Ada")]) == "a90dcc6349cc18836f95"
+    assert digest([(place.pair_id, place.is_shared) for place in queue(all_pairs, "Ada")]) == "a90dcc6349cc18836f95"
     texts = [
         {"call_id": f"c{i}", "dataset": "d", "model": f"m{i % 3}", "item_id": f"i{i % 20}", "doubt": i % 7} for i in range(60)
     ]

@@ -8,7 +8,7 @@ from streamlit.testing.v1 import AppTest
 
 from flipcore.access import policy
 from flipcore.access.acting import EVERY, QUEUE, Level, Person, access_file, acting_as
-from flipcore.annotation.paraphrases.pair_files import Incoming, take_in
+from flipcore.annotation.paraphrases.pair_files import Incoming, store_incoming
 from flipcore.annotation.paraphrases.random_order import take
 from flipcore.annotation.paraphrases.verdicts import verdict_row
 from flipcore.core.errors import AccessDenied
@@ -114,7 +114,7 @@ def test_a_viewer_forges_no_judgement_by_message_link_or_upload(visit, cookies):
     message = {"kind": "verdict", "id": "forged-message", "pair_id": pair["pair_id"], "said": SAME, "note": ""}
     forged = {
         "message": lambda: take(store, "Bea Beispiel", [message]),
-        "upload": lambda: take_in(store, Incoming((), (), (row,), ())),
+        "upload": lambda: store_incoming(store, Incoming((), (), (row,), ())),
         "row": lambda: judgements.keep(store, PAIR_VERDICTS, [row]),
     }
     before = judgements.n_rows(store, PAIR_VERDICTS)

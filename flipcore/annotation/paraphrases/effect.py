@@ -1,5 +1,4 @@
-"""Effect of the review: gates by source, and T, G and A of a study's reviewed axis with and without
-what was struck out."""
+"""Effect of the review: gates by source, and T, G and A with and without rejected paraphrases."""
 
 import math
 from collections.abc import Collection, Mapping
@@ -19,6 +18,7 @@ from flipcore.store.connection import Store
 from flipcore.store.judgements import PAIR_VERDICTS
 from flipcore.store.queries import judgements, review, studies
 
+# Which paraphrases count -> their states.
 KEEP = {
     "all": ("accepted", "unreviewed", "rejected"),
     "standing": ("accepted", "unreviewed"),
@@ -33,9 +33,11 @@ NAMES = {
 
 @dataclass(frozen=True)
 class SourceGate:
-    """The gate of one dataset and generator; `n_pairs` are all stored pairs of it, `n_split` those
-    on which the reviewers are even. `n_by_models` pairs were judged by models, who keep
-    `n_kept_by_models` of them."""
+    """The gate of one dataset and generator.
+
+    `n_pairs` counts all its stored pairs, `n_split` those on which reviewers tie. Models judged
+    `n_by_models` pairs and keep `n_kept_by_models` of them.
+    """
 
     dataset: str
     generator: str
@@ -51,11 +53,11 @@ class SourceGate:
 
     @property
     def n_reviewed(self) -> int:
-        """Pairs that people judged, drawn at random or chosen."""
+        """Number of pairs that people judged, drawn at random or chosen."""
         return self.gate.accepted.n + self.gate.n_chosen
 
     def models_sentence(self) -> str:
-        """Sentence on what models said, which opens no gate; empty where none judged."""
+        """Return a sentence on the verdicts of models, which open no gate; "" for none."""
         if not self.n_by_models:
             return ""
         return (
@@ -65,7 +67,7 @@ class SourceGate:
         )
 
     def sentence(self) -> str:
-        """Sentence of the gate, and whether there are pairs enough to open it."""
+        """Return the sentence of the gate, and whether enough pairs are left to open it."""
         n_left, n_more = self.n_pairs - self.n_reviewed, self.gate.n_more
         if self.gate.is_open or n_more is None or n_more <= n_left:
             return self.gate.sentence()
@@ -82,11 +84,11 @@ class SourceGate:
         return (
             f"{need}, accepted at the same rate, would open it, but {supply}: bring more "
             "paraphrases of this source in, or let a model propose "
-            f"some.{self.gate.chosen_text}{self._split()}"
+            f"some.{self.gate.chosen_text}{self._split_sentence()}"
         )
 
-    def _split(self) -> str:
-        """Pairs whose reviewers differ: a third verdict may turn them."""
+    def _split_sentence(self) -> str:
+        """Return a sentence on pairs with a tie, which a third verdict may decide; "" for none."""
         if not self.n_split:
             return ""
         is_single = self.n_split == 1
@@ -97,19 +99,14 @@ class SourceGate:
 
 
 def source_gates(states: pd.DataFrame) -> list[SourceGate]:
-    """A gate for each source; `states` as `store.queries.paraphrase_states` gives them."""
+    """Return one gate per source; `states` are those of `store.queries.paraphrase_states`."""
     gates = []
     for (dataset, generator), rows in states.groupby(["dataset", "generator"], sort=True):
         in_sample = rows[rows["in_sample"]]
         n_chosen = int((rows["state"] != "unreviewed").sum()) - len(in_sample)
-        # An even split strikes a pair out until a third verdict settles it.
-        n_split = int(
-            (
-                (rows["n_reviewers"] > 0)
-                & (2 * rows["n_kept"] == rows["n_reviewers"])
-                & rows["settled_by"].isna()
-            ).sum()
-        )
+        # A tie rejects a pair until a third verdict settles it.
+        is_tie = (rows["n_reviewers"] > 0) & (2 * rows["n_kept"] == rows["n_reviewers"])
+        n_split = int((is_tie & rows["settled_by"].isna()).sum())
         by_models = rows[rows["n_models"] > 0]
         n_kept_by_models = int((2 * by_models["n_models_kept"] > by_models["n_models"]).sum())
         gate = paraphrase_gate(int(in_sample["in_favour"].sum()), len(in_sample), n_chosen=n_chosen)
@@ -129,9 +126,11 @@ def source_gates(states: pd.DataFrame) -> list[SourceGate]:
 
 @dataclass(frozen=True)
 class Bounds:
-    """T, G and A at their smallest and largest if `n_bad` of the `n_unreviewed` were struck out: as
-    many as the share struck among the `n_reviewed` pairs of the same sources asks for. Those count
-    whether this study asked them or not: what was struck before it began was never asked."""
+    """T, G and A at their smallest and largest if `n_bad` of `n_unreviewed` pairs were rejected.
+
+    `n_bad` follows from the rejected share of the `n_reviewed` pairs of the same sources, including
+    pairs that this study never asked because they were rejected before.
+    """
 
     n_bad: int
     n_unreviewed: int
@@ -139,16 +138,19 @@ class Bounds:
     limits: Mapping[str, tuple[Decomposition, Decomposition]]
 
     def text(self, name: str) -> str:
-        """Range of T, G or A: "0.21 [0.12, 0.33] to 0.27 [0.18, 0.40]"."""
+        """Return the range of T, G or A: "0.21 [0.12, 0.33] to 0.27 [0.18, 0.40]"."""
         low, high = (getattr(limit, name) for limit in self.limits[name])
         return f"{low.text()} to {high.text()}"
 
 
 @dataclass(frozen=True)
 class Effect:
-    """One reviewed axis of a study under one model and readout. `subsets` are (which wordings
-    count, how many, decomposition); `bounds` is None where nothing is unreviewed, or nothing was
-    reviewed to judge the rest by, or for the reason in `unbounded`."""
+    """The effect of the review on one axis of a study, for one model and extractor.
+
+    `subsets` has (key of `KEEP`, number of wordings, decomposition) in the order of `KEEP`.
+    `bounds` is None if nothing is unreviewed, if nothing was reviewed, or for the reason in
+    `unbounded`.
+    """
 
     subsets: tuple[tuple[str, int, Decomposition], ...]
     bounds: Bounds | None
@@ -156,7 +158,7 @@ class Effect:
     axis: str = PARAPHRASE
 
     def sentence(self, readout_title: str) -> str:
-        """Sentence on how far striking out moved T."""
+        """Return a sentence on how much rejecting wordings changed T and G."""
         (_, n_all, before), (_, n_left, after), _ = self.subsets
         n_struck = n_all - n_left
         if not n_struck:
@@ -179,9 +181,12 @@ def effect(
     reference: str,
     axis: str = PARAPHRASE,
 ) -> Effect:
-    """`readouts` of one model with every wording that was asked (`paraphrases="all"`), `materials`
-    (item, variant of the axis) -> pair, `states` of all stored pairs as
-    `store.queries.paraphrase_states` gives them."""
+    """Return the effect of the review on one axis.
+
+    `readouts` are those of one model, with every wording that was asked (`paraphrases="all"`).
+    `materials` maps (item, variant of the axis) to a pair id. `states` has all stored pairs
+    (`store.queries.paraphrase_states`).
+    """
     answers = _Answers(readouts, extractor, reference=reference, axis=axis)
     by_pair = dict(zip(states["pair_id"], states["state"], strict=True))
     state = {place: by_pair.get(pair, "unreviewed") for place, pair in materials.items()}
@@ -200,15 +205,14 @@ def effect(
     if n_reviewed:
         try:
             bounds = _bounds(answers, places, n_bad=n_bad, n_reviewed=n_reviewed)
-        # too many paraphrases of one item to try them all: the rest of the page still stands
+        # One item has too many paraphrases to try them all. The rest of the page is still valid.
         except BadInput as error:
             unbounded = str(error)
     return Effect(tuple(subsets), bounds, unbounded=unbounded, axis=axis)
 
 
 def effect_rows(study_effect: Effect) -> list[dict]:
-    """The table of an effect: T, G and A by what is counted, and their extremes where some are
-    unreviewed."""
+    """Return table rows with T, G and A: one per subset, and one of the bounds if there are any."""
     bounds, (noun, nouns) = study_effect.bounds, NOUNS[study_effect.axis]
     rows = []
     for name, n, parts in study_effect.subsets:
@@ -240,8 +244,10 @@ def effect_rows(study_effect: Effect) -> list[dict]:
 def struck_rows(
     states: pd.DataFrame, pair_ids: Collection[str], moved: Mapping[str, float]
 ) -> list[dict]:
-    """The paraphrases among `pair_ids` that were struck out, those first that move T most; `moved`
-    is pair -> share of T."""
+    """Return the rejected paraphrases among `pair_ids`, those that change T most first.
+
+    `moved` maps a pair id to the change of T.
+    """
     rows = [
         row
         for row in states.to_dict("records")
@@ -260,28 +266,26 @@ def struck_rows(
 
 
 def expected_bad(states: pd.DataFrame, unreviewed: Collection[str]) -> tuple[int, int]:
-    """(how many of the `unreviewed` pairs are bad if each source is as bad as its pairs in the
-    sample, rounded up; how many those are). A source without a verdict is taken to be like the
-    others."""
-    rows = list(
-        states[["pair_id", "dataset", "generator", "state", "in_sample"]].itertuples(
-            index=False, name=None
-        )
-    )
-    source = {pair: (dataset, generator) for pair, dataset, generator, *_ in rows}
-    unreviewed_sources = [source[pair] for pair in unreviewed if pair in source]
+    """Return how many of the `unreviewed` pairs are expected to be bad, and the sample's size.
+
+    Each source is taken to be as bad as its pairs in the sample, and a source without any to be
+    like all others together. The number is rounded up.
+    """
+    by_id = states.set_index("pair_id")
+    source_of = dict(zip(by_id.index, zip(by_id["dataset"], by_id["generator"]), strict=True))
+    unreviewed_sources = [source_of[pair] for pair in unreviewed if pair in source_of]
     sources = set(unreviewed_sources)
-    labels_by_pair: dict[tuple[str, str], list[bool]] = {}
-    for pair, _, _, state, in_sample in rows:
-        if in_sample and source[pair] in sources:
-            labels_by_pair.setdefault(source[pair], []).append(state == "rejected")
-    n_reviewed = sum(map(len, labels_by_pair.values()))
+    rejections: dict[tuple[str, str], list[bool]] = {}
+    for pair, state in by_id.loc[by_id["in_sample"], "state"].items():
+        if source_of[pair] in sources:
+            rejections.setdefault(source_of[pair], []).append(state == "rejected")
+    n_reviewed = sum(map(len, rejections.values()))
     if not n_reviewed:
         return 0, 0
-    share_of_all = sum(map(sum, labels_by_pair.values())) / n_reviewed
-    shares = {name: sum(is_bad) / len(is_bad) for name, is_bad in labels_by_pair.items()}
-    n_bad = sum(shares.get(name, share_of_all) for name in unreviewed_sources)
-    # A sum that is whole but for rounding errors is not rounded up.
+    share_of_all = sum(map(sum, rejections.values())) / n_reviewed
+    shares = {source: sum(is_bad) / len(is_bad) for source, is_bad in rejections.items()}
+    n_bad = sum(shares.get(source, share_of_all) for source in unreviewed_sources)
+    # Less a little, because a whole sum with a rounding error must not be rounded up.
     return math.ceil(n_bad - 1e-9), n_reviewed
 
 
@@ -310,7 +314,7 @@ def _bounds(
 
 @dataclass(frozen=True)
 class _Answers:
-    """Readouts of one model, and the extractor, reference and axis that are looked at."""
+    """Readouts of one model, with the extractor, reference and axis to decompose."""
 
     readouts: pd.DataFrame
     extractor: str
@@ -319,33 +323,31 @@ class _Answers:
 
     @property
     def places(self) -> list[Any]:
-        """(item, variant) of rows on the axis; None elsewhere, where names may be alike."""
+        """(item, variant) per row on the axis; None on others, which may share variant names."""
         is_on_axis = self.readouts["axis"] == self.axis
         pairs = zip(self.readouts["item_id"], self.readouts["variant"], strict=True)
         return [pair if on_axis else None for pair, on_axis in zip(pairs, is_on_axis, strict=True)]
 
     def without(self, strikes: Collection[Place]) -> "_Answers":
-        """Return the same without the places in `strikes`."""
-        is_left = [place not in strikes for place in self.places]
-        return replace(self, readouts=self.readouts[is_left])
+        """Return the answers without the places in `strikes`."""
+        is_kept = [place not in strikes for place in self.places]
+        return replace(self, readouts=self.readouts[is_kept])
 
     @property
     def parts(self) -> Decomposition:
-        """T, G and A of the axis."""
+        """Decomposition of the axis."""
         answers = coded_answers(self.readouts)
         return decompositions(
             answers, self.reference, axes=[self.axis], extractors=[self.extractor]
         )[0]
 
 
-# What one reviewer's verdicts changed: acceptance of each source, and the estimate of a study, with
-# and without them.
-
-
 @dataclass(frozen=True)
 class OwnVerdicts:
-    """The pairs that a person judged, and the states of all pairs that may be shown: with their
-    verdicts, and `before` them."""
+    """The pairs that one reviewer judged, and the states of all pairs that may be shown.
+
+    `states` are with the reviewer's verdicts, `before` without them.
+    """
 
     reviewer: str
     pair_ids: frozenset[str]
@@ -354,7 +356,7 @@ class OwnVerdicts:
 
 
 def own_verdicts(store: Store, reviewer: str) -> OwnVerdicts:
-    """Return what stands with and without this reviewer's verdicts."""
+    """Return the states of all pairs with and without this reviewer's verdicts."""
     pair_ids = {row["pair_id"] for row in judgements.standing(store, PAIR_VERDICTS, reviewer)}
     states, before = studies.paraphrase_states(store), studies.paraphrase_states(store, reviewer)
     return OwnVerdicts(
@@ -366,7 +368,7 @@ def own_verdicts(store: Store, reviewer: str) -> OwnVerdicts:
 
 
 def own_acceptance(reviewed: OwnVerdicts) -> list[str]:
-    """Say for each source that the reviewer judged how far that moved its acceptance."""
+    """Say per source that the reviewer judged how much the verdicts changed its acceptance."""
     sentences = []
     for (dataset, generator), rows in reviewed.states.groupby(["dataset", "generator"], sort=True):
         is_judged = rows["pair_id"].isin(reviewed.pair_ids)
@@ -375,11 +377,11 @@ def own_acceptance(reviewed: OwnVerdicts) -> list[str]:
             continue
         after = rows[rows["in_sample"]]
         before = reviewed.before[reviewed.before["pair_id"].isin(after["pair_id"])]
-        texts = _acceptance(before), _acceptance(after)
-        if texts[0] != texts[1]:
-            moved = f"acceptance from {texts[0]} to {texts[1]}"
+        text_before, text_after = _acceptance(before), _acceptance(after)
+        if text_before != text_after:
+            moved = f"acceptance from {text_before} to {text_after}"
         else:
-            moved = f"nothing: acceptance is {texts[1]}"
+            moved = f"nothing: acceptance is {text_after}"
         sentences.append(
             f"{n:,} verdict{'s' * (n > 1)} of {reviewed.reviewer} on the {len(rows):,} stored "
             f"paraphrases of {dataset} · {generator} moved {moved}."
@@ -388,7 +390,7 @@ def own_acceptance(reviewed: OwnVerdicts) -> list[str]:
 
 
 def _acceptance(rows: pd.DataFrame) -> str:
-    """ "0.90 [0.80, 0.96] of 60 pairs"; an interval from 10 pairs on."""
+    """Return "0.90 [0.80, 0.96] of 60 pairs", without the interval for fewer than 10 pairs."""
     n = int((rows["state"] != "unreviewed").sum())
     if not n:
         return "unknown (no pair reviewed)"
@@ -405,8 +407,7 @@ def own_effect(
     reference: str,
     axis: str = PARAPHRASE,
 ) -> str:
-    """One sentence: how far the reviewer's verdicts moved T. `readouts` are of one model with every
-    wording that was asked, `materials` (item, variant of the axis) -> pair."""
+    """Return a sentence on how much the reviewer's verdicts changed T; arguments as in `effect`."""
     pairs = set(materials.values())
     n_own = len(reviewed.pair_ids & pairs)
     if not n_own:
@@ -415,15 +416,16 @@ def own_effect(
             "study asked."
         )
     answers = _Answers(readouts, extractor, reference=reference, axis=axis)
-    rates = []
+    rate_texts = []
     for states in (reviewed.before, reviewed.states):
         rejected = set(states.loc[states["state"] == "rejected", "pair_id"])
         strikes = {place for place, pair in materials.items() if pair in rejected}
-        rates.append(answers.without(strikes).parts.T.text())
+        rate_texts.append(answers.without(strikes).parts.T.text())
     judged = (
         f"{n_own:,} verdict{'s' * (n_own > 1)} of {reviewed.reviewer} on the {len(pairs):,} "
         f"{NOUNS[axis][1]} that this study asked"
     )
-    if rates[0] == rates[1]:
-        return f"{judged} did not move T: it is {rates[1]}."
-    return f"{judged} moved T from {rates[0]} to {rates[1]}."
+    before, after = rate_texts
+    if before == after:
+        return f"{judged} did not move T: it is {after}."
+    return f"{judged} moved T from {before} to {after}."

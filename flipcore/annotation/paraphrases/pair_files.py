@@ -1,8 +1,8 @@
-"""Pairs and verdicts as files, out and in: a bad row is refused by its line and harms no other.
+"""Files of pairs and verdicts: reading, storing and writing them.
 
-A row holds a pair (original, paraphrase), a verdict (a reviewer and their answers) on a pair that
-is stored, or both at once. Originals may also be the items of a second file, row by row. The same
-file again adds nothing.
+A row has a pair (original, paraphrase), a verdict (a reviewer and their answers) on a stored pair,
+or both. Originals may also come from a second file, row by row. A bad row is refused with its line
+number and the others are read. Reading the same file again adds nothing.
 """
 
 import datetime as dt
@@ -38,6 +38,7 @@ from flipcore.text.answers import canonical_number
 from flipcore.text.counts import count_of
 from flipcore.text.tables import csv_text
 
+# Column -> names that files use for it, the first match wins.
 COLUMNS = {
     "original": ("original", "original_question", "question", "source_text", "text_1", "sentence1"),
     "paraphrase": (
@@ -69,18 +70,22 @@ COLUMNS = {
     "change": ("change", "language", "lang", "target_language"),
 }
 MOST_ROWS, MOST_CHARS = 50_000, 20_000
+# A cell of a check -> the answer; None for an empty cell.
 _WORDS = {
     **dict.fromkeys(("yes", "y", "true", "1", "kept"), "yes"),
     **dict.fromkeys(("no", "n", "false", "0", "lost"), "no"),
     **dict.fromkeys(("unsure", "u", "?", "maybe"), "unsure"),
     **dict.fromkeys(("", "none", "nan")),
 }
-_FURNITURE = re.compile(r"\A\s*(?:Question|Q)\s*:\s*(.*?)(?:\n\s*(?:Answer|A)\s*:.*)?\Z", re.DOTALL)
+# A text with the frame "Question: … Answer: …" of a prompt around it.
+_PROMPT_FRAME = re.compile(
+    r"\A\s*(?:Question|Q)\s*:\s*(.*?)(?:\n\s*(?:Answer|A)\s*:.*)?\Z", re.DOTALL
+)
 
 
 @dataclass(frozen=True)
 class Incoming:
-    """Rows for the store, (line, sentence) of what was refused, and sentences about the whole."""
+    """Rows for the store, refusals of bad rows, and sentences about the whole file."""
 
     pairs: tuple[dict, ...]
     items: tuple[Item, ...]
@@ -91,15 +96,18 @@ class Incoming:
 
 @dataclass(frozen=True)
 class Inventory:
-    """Contents of the store: pairs by id, and items by the text of their question."""
+    """Contents of the store: pair id -> pair, and question (`spaceless`) -> item id."""
 
     pairs: Mapping[str, Mapping] = field(default_factory=dict)
     items: Mapping[str, str] = field(default_factory=dict)
 
 
 def inventory_of(store: Store) -> Inventory:
-    """Inventory of a store. The questions of items that are set aside are among them, so that their
-    pairs find their item; they are compared and never shown."""
+    """Return the inventory of a store.
+
+    It includes questions of items that are set aside, so that their pairs find their item. These
+    are compared and never shown.
+    """
     return Inventory(
         {pair["pair_id"]: pair for pair in review.pairs(store)},
         {spaceless(question): item for question, item in planning.item_of_question(store).items()},
@@ -107,44 +115,48 @@ def inventory_of(store: Store) -> Inventory:
 
 
 def file_rows(path: str | Path) -> list[Row]:
-    """The rows of a JSONL, JSON, CSV or Parquet file; CSV cells that were neutralised on the way
-    out are as they were meant."""
+    """Return the rows of a JSONL, JSON, CSV or Parquet file.
+
+    Cells of CSV files that the export made harmless for spreadsheets get their own text back.
+    """
     rows = list(read_rows(path))
     if Path(path).suffix.lower() not in (".csv", ".tsv"):
         return rows
-    meant = []
+    original_rows = []
     for row in rows:
         values = {
             name: as_meant(cell) if isinstance(cell, str) else cell
             for name, cell in row.values.items()
         }
-        meant.append(replace(row, values=values))
-    return meant
+        original_rows.append(replace(row, values=values))
+    return original_rows
 
 
 def row_originals(dataset: str, path: str | Path) -> list[Item | str]:
-    """The items of a file as `dataset` reads it, row by row; a row that is none is the end of a
-    sentence about why."""
+    """Return the items of a file as `dataset` reads it, one per row.
+
+    A row that is no item gives the reason instead, as the end of a sentence.
+    """
     loader = LOADERS[dataset]
     rows = list(loader.rows(str(path)))
-    make = loader.making(rows, {})
+    make_item = loader.making(rows, {})
     originals: list[Item | str] = []
     for row in rows:
         try:
-            originals.append(item_of(make, row))
+            originals.append(item_of(make_item, row))
         except BadInput as error:
             originals.append(str(error))
     return originals
 
 
 def guessed_columns(names: Iterable[str]) -> dict[str, str]:
-    """Find which column is which; what nothing fits is left out."""
-    plain = {re.sub(r"[\s-]+", "_", str(name).strip().lower()): name for name in names}
+    """Return key of `COLUMNS` -> the file's name for it, without keys that match no name."""
+    name_of_alias = {re.sub(r"[\s-]+", "_", str(name).strip().lower()): name for name in names}
     guessed = {}
     for column, aliases in COLUMNS.items():
-        fitting = [plain[alias] for alias in aliases if alias in plain]
-        if fitting:
-            guessed[column] = fitting[0]
+        matches = [name_of_alias[alias] for alias in aliases if alias in name_of_alias]
+        if matches:
+            guessed[column] = matches[0]
     return guessed
 
 
@@ -158,28 +170,30 @@ def incoming(
     originals: Sequence[Item | str] | None = None,
     reviewer_kind: str = PERSON,
 ) -> Incoming:
-    """Reads rows under a mapping of `COLUMNS`. `originals`, where the file holds none, are
-    `row_originals`; `dataset` and `generator` name the source, `reviewer_kind` the reviewers
-    (person or model), where a row does not. Raises BadInput for a file that can hold neither pairs
-    nor verdicts, or originals of another number."""
-    _check(rows, columns, originals=originals)
-    furnished = originals is not None and _is_furnished(rows, columns["paraphrase"])
+    """Read the rows of a file; `columns` maps keys of `COLUMNS` to the file's names.
+
+    `originals` are those of `row_originals` if the file has none. `dataset`, `generator` and
+    `reviewer_kind` (person or model) are for rows that do not name them. Raises BadInput for a file
+    that can have neither pairs nor verdicts, or for another number of originals than rows.
+    """
+    _check_file(rows, columns, originals=originals)
+    has_frames = originals is not None and _have_prompt_frames(rows, columns["paraphrase"])
     pairs: dict[str, dict] = {}
     items: dict[str, Item] = {}
     verdicts: dict[str, dict] = {}
 
-    def take(place: int, row: Row) -> None:
+    def take(index: int, row: Row) -> None:
         reader = _Reader(
             row,
             columns,
             dataset=dataset,
             generator=generator,
             inventory=inventory,
-            so_far=pairs,
-            furnished=furnished,
+            earlier_pairs=pairs,
+            has_frames=has_frames,
             reviewer_kind=reviewer_kind,
         )
-        pair, item = reader.pair(originals[place] if originals is not None else None)
+        pair, item = reader.pair(originals[index] if originals is not None else None)
         verdict = reader.verdict(pair)
         pairs[pair["pair_id"]] = pair
         if item is not None:
@@ -190,7 +204,7 @@ def incoming(
     refusals = read_each(rows, take)
     new = tuple(pair for pair_id, pair in pairs.items() if pair_id not in inventory.pairs)
     notes = []
-    if furnished:
+    if has_frames:
         notes.append("“Question:” and what follows “Answer:” were taken off the paraphrases.")
     if "reviewer" not in columns and set(CHECKS) & set(columns):
         notes.append(
@@ -198,9 +212,9 @@ def incoming(
         )
     if any(verdict["reviewer_kind"] == PERSON for verdict in verdicts.values()):
         notes.append(FROM_ELSEWHERE)
-    n_there = len(pairs) - len(new)
-    if n_there:
-        notes.append(f"{n_there:,} of the pairs are stored already.")
+    n_stored = len(pairs) - len(new)
+    if n_stored:
+        notes.append(f"{n_stored:,} of the pairs are stored already.")
     return Incoming(
         new,
         tuple(items.values()),
@@ -210,7 +224,7 @@ def incoming(
     )
 
 
-def _check(
+def _check_file(
     rows: Sequence[Row], columns: Mapping[str, str], originals: Sequence[Item | str] | None
 ) -> None:
     if not rows:
@@ -221,59 +235,63 @@ def _check(
         raise BadInput(
             f"The file has {len(rows):,} rows; at most {MOST_ROWS:,} are read at once. Split it."
         )
-    if originals is not None and "paraphrase" not in columns:
+    if originals is None:
+        if "pair_id" not in columns and not {"original", "paraphrase"} <= set(columns):
+            raise BadInput(
+                "Say which columns hold the original and the paraphrase, or, for verdicts alone, "
+                "the pair_id."
+            )
+        return
+    if "paraphrase" not in columns:
         raise BadInput("Say which column holds the paraphrase.")
-    if originals is not None and len(originals) != len(rows):
+    if len(originals) != len(rows):
         raise BadInput(
             "Originals and paraphrases belong together row by row, but there are "
             f"{len(originals):,} originals and {len(rows):,} paraphrases."
         )
-    if (
-        originals is None
-        and "pair_id" not in columns
-        and not {"original", "paraphrase"} <= set(columns)
-    ):
-        raise BadInput(
-            "Say which columns hold the original and the paraphrase, or, for verdicts alone, the "
-            "pair_id."
-        )
 
 
-def _is_furnished(rows: Sequence[Row], column: str) -> bool:
-    """Do nearly all texts come as "Question: …" (with or without "Answer: …")?"""
+def _have_prompt_frames(rows: Sequence[Row], column: str) -> bool:
+    """Return whether nearly all texts begin with "Question:"."""
     texts = [str(row.values.get(column) or "") for row in rows if not row.problem]
-    return bool(texts) and sum(bool(_FURNITURE.match(text)) for text in texts) >= 0.9 * len(texts)
+    n_framed = sum(bool(_PROMPT_FRAME.match(text)) for text in texts)
+    return bool(texts) and n_framed >= 0.9 * len(texts)
 
 
 @dataclass(frozen=True)
 class _Reader:
-    """One row under its mapping. Errors are the ends of sentences that begin with the line."""
+    """Reads the pair and the verdict of one row.
+
+    Messages of BadInput are ends of sentences that begin with the row's place in the file.
+    """
 
     row: Row
     columns: Mapping[str, str]
     dataset: str
     generator: str
     inventory: Inventory
-    so_far: Mapping[str, Mapping]
-    furnished: bool
+    earlier_pairs: Mapping[str, Mapping]
+    has_frames: bool
     reviewer_kind: str
 
     def text(self, name: str) -> str:
+        """Return the cell of a key of `COLUMNS`; "" without one."""
         value: Any = self.row.values.get(self.columns.get(name, ""))
         return "" if value is None else str(value).replace("\r\n", "\n").strip()
 
     def pair(self, original: Item | str | None) -> tuple[dict, Item | None]:
+        """Return the row's pair, and its item if the item is new; `original` is as read."""
         if isinstance(original, str):
             raise BadInput(f"has an original that is no item: it {original}")
         pair_id = self.text("pair_id")
         before = original.question if original else self.text("original")
         after = self.text("paraphrase")
-        if self.furnished and (bare := _FURNITURE.match(after)):
-            after = bare[1].strip()
-        if stored := self.inventory.pairs.get(pair_id) or self.so_far.get(pair_id):
-            texts = stored["original"].strip(), stored["paraphrase"].strip()
+        if self.has_frames and (frame := _PROMPT_FRAME.match(after)):
+            after = frame[1].strip()
+        if known := self.inventory.pairs.get(pair_id) or self.earlier_pairs.get(pair_id):
+            texts = known["original"].strip(), known["paraphrase"].strip()
             if not (before or after) or (before.strip(), after) == texts:
-                return dict(stored), None
+                return dict(known), None
             raise BadInput(
                 f"names the pair {pair_id[:60]!r}, which stands for another text already"
             )
@@ -294,8 +312,7 @@ class _Reader:
         return pair, item
 
     def _change(self) -> str:
-        """Change that the wording makes: a paraphrase where the file says nothing of it, a
-        translation where it names a language."""
+        """Return the kind of change: a translation if the row names a language, else paraphrase."""
         try:
             return checked_change(self.text("change"))
         except BadInput as error:
@@ -325,11 +342,11 @@ class _Reader:
         )
 
     def verdict(self, pair: Mapping) -> dict | None:
-        """The row's verdict; None where it says nothing, or the file has no column of reviewers."""
+        """Return the row's verdict; None without answers, or if the file names no reviewers."""
         reviewer = self.text("reviewer")
         if "reviewer" not in self.columns:
             return None
-        answers = {check: self._word(check) for check in CHECKS}
+        answers = {check: self._answer(check) for check in CHECKS}
         if not any(answers.values()):
             return None
         if not reviewer:
@@ -363,14 +380,15 @@ class _Reader:
                 note=self.text("note"),
                 verdict_id=verdict_id,
                 reviewer_kind=self.text("reviewer_kind").lower() or self.reviewer_kind,
-                by_choice=True,  # whatever the file says: `random_order` decides it
+                # Whatever the file states, because `random_order` decides which are random.
+                by_choice=True,
                 rule_version=rule,
                 created_at=self._created(),
             )
         except BadInput as error:
             raise BadInput(f"holds no usable verdict ({error})") from error
 
-    def _word(self, check: str) -> str | None:
+    def _answer(self, check: str) -> str | None:
         value = self.text(check).lower()
         if value not in _WORDS:
             raise BadInput(f"says {value[:40]!r} about {check}; write yes, no or unsure")
@@ -388,11 +406,9 @@ class _Reader:
 
 
 def spaceless(text: str) -> str:
-    """The text with its white space single and its case folded, to find the same question again."""
+    """Return the text with single spaces and folded case, to recognize the same question."""
     return " ".join(text.split()).casefold()
 
-
-# Pairs and verdicts as tables: the rows that leave as files and come back in.
 
 PAIR_COLUMNS = (
     *("pair_id", "dataset", "generator", "item_id", "original", "paraphrase", "change", "state"),
@@ -401,50 +417,57 @@ PAIR_COLUMNS = (
 
 
 def pair_rows(store: Store) -> list[dict]:
-    """Every stored pair with what stands of it now; none of an item that is set aside."""
+    """Return every stored pair with its current state, without items that are set aside."""
     rows = []
     for state in studies.paraphrase_states(store).to_dict("records"):
         if not state["set_aside"]:
             row = {column: state[column] for column in PAIR_COLUMNS}
-            # A count that pandas holds as a float is written as the whole number that it is.
+            # pandas stores counts as floats where some are missing.
             row |= {column: int(row[column]) for column in row if column.startswith("n_")}
             rows.append(row)
     return rows
 
 
 def verdict_rows(store: Store) -> list[dict]:
-    """The verdicts that stand."""
+    """Return all verdicts that were not taken back."""
     return PAIR_VERDICTS.file_rows(judgements.standing(store, PAIR_VERDICTS))
 
 
 def file_bytes(rows: Sequence[Mapping], kind: str) -> bytes:
-    """Rows as the bytes of a "csv" or "jsonl" file in UTF-8."""
+    """Return rows as the bytes of a "csv" or "jsonl" file in UTF-8."""
     if kind == "jsonl":
         return "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows).encode("utf-8")
     return csv_text(rows).encode("utf-8")
 
 
-# What comes in by a file or a merged database: kept, and then counted where it can be.
+def store_incoming(store: Store, batch: Incoming) -> str:
+    """Store the pairs and verdicts of a file, and return how many as a sentence.
 
-
-def take_in(store: Store, batch: Incoming) -> str:
-    """Stores what a file brings; the sentence that says how much. Raises AccessDenied."""
+    Raises AccessDenied without the permission.
+    """
     review.keep_pairs(store, batch.pairs, items=batch.items)
     judgements.keep(store, PAIR_VERDICTS, batch.verdicts)
     sentence = (
         f"{count_of(len(batch.pairs), 'pair')} and {count_of(len(batch.verdicts), 'verdict')} are "
         "stored."
     )
-    return " ".join([sentence, *_counting(store, has_verdicts=bool(batch.verdicts))])
+    return " ".join([sentence, *_count_sentences(store, has_verdicts=bool(batch.verdicts))])
 
 
 def merge_files(paths: Iterable[str | Path], store: Store) -> list[str]:
-    """Add what database files hold; one sentence per fact. Raises BadInput for an unusable file."""
+    """Add the contents of database files, and return one sentence per fact.
+
+    Raises BadInput for an unusable file.
+    """
     report = merge(paths, store)
-    return [*report.sentences(), *_counting(store, has_verdicts=report.added["verdicts"] > 0)]
+    return [
+        *report.sentences(),
+        *_count_sentences(store, has_verdicts=report.added["verdicts"] > 0),
+    ]
 
 
-def _counting(store: Store, *, has_verdicts: bool) -> list[str]:
+def _count_sentences(store: Store, *, has_verdicts: bool) -> list[str]:
+    """Mark verdicts as drawn at random where possible, and say how many; [] for none."""
     n = count_beginnings(store) if has_verdicts else 0
     if not n:
         return []

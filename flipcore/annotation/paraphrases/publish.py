@@ -1,8 +1,7 @@
-"""The verified set as a Hugging Face dataset with a card: to a folder without a network, or to the
-hub with a token.
+"""Publish accepted paraphrases as a Hugging Face dataset with a card, to a folder or to the hub.
 
-Source 004 publishes its perturbation set so. Only paraphrases that people accepted are in it; what
-models said stands apart. People are numbered, never named.
+Source 004 publishes its perturbation set in this form. Only paraphrases that people accepted are
+included; verdicts of models are separate columns. People are numbered and never named.
 """
 
 import os
@@ -33,13 +32,14 @@ _CARD = Path(__file__).with_name("card.txt").read_text(encoding="utf-8")
 
 @dataclass(frozen=True)
 class Published:
-    """Place and amount of what was published; `left_out` says what may not be passed on."""
+    """Where `n_rows` paraphrases were published; `left_out` is a sentence on the others."""
 
     place: str
     n_rows: int
     left_out: str = ""
 
     def sentence(self) -> str:
+        """Return what was published, and where."""
         return (
             f"{self.n_rows:,} accepted paraphrases were published to {self.place}.{self.left_out}"
         )
@@ -58,7 +58,7 @@ def _left_out(datasets: Sequence[str], license: str) -> str:
 
 
 def _states_of(store: Store, source: tuple[str, str] | None) -> pd.DataFrame:
-    """States of every paraphrase that may be shown, or of those of one (dataset, generator)."""
+    """Return the states of all paraphrases that may be shown, or of one (dataset, generator)."""
     states = studies.paraphrase_states(store)
     states = states[~states["set_aside"]]
     if source is None:
@@ -66,14 +66,17 @@ def _states_of(store: Store, source: tuple[str, str] | None) -> pd.DataFrame:
     return states[(states["dataset"] == source[0]) & (states["generator"] == source[1])]
 
 
-_OF_PAIR = (
+_PAIR_COLUMNS = (
     *("pair_id", "dataset", "item_id", "generator"),
     *("original", "paraphrase", "change", "kind"),
 )
 
 
 def verified_rows(store: Store, source: tuple[str, str] | None = None) -> list[dict]:
-    """Accepted paraphrases, one row each, with numbered verdicts. Raises BadInput for none."""
+    """Return one row per accepted paraphrase, with numbered reviewers.
+
+    Raises BadInput if no paraphrase is accepted.
+    """
     states = {row["pair_id"]: row for row in _states_of(store, source).to_dict("records")}
     accepted = [pair_id for pair_id, row in states.items() if row["state"] == "accepted"]
     if not accepted:
@@ -83,12 +86,12 @@ def verified_rows(store: Store, source: tuple[str, str] | None = None) -> list[d
         )
     verdicts = judgements.standing(store, PAIR_VERDICTS, among=states)
     reviewers = sorted({row["reviewer"] for row in verdicts})
-    number = {name: i for i, name in enumerate(reviewers, start=1)}
+    reviewer_numbers = {name: i for i, name in enumerate(reviewers, start=1)}
     by_pair: dict[str, list[dict]] = {}
     for row in verdicts:
         by_pair.setdefault(row["pair_id"], []).append(
             {
-                "reviewer": number[row["reviewer"]],
+                "reviewer": reviewer_numbers[row["reviewer"]],
                 "reviewer_kind": row["reviewer_kind"],
                 **{check: row[check] for check in CHECKS},
                 "note": row["note"],
@@ -97,7 +100,7 @@ def verified_rows(store: Store, source: tuple[str, str] | None = None) -> list[d
     rows = []
     for pair in review.pairs(store, accepted):
         state = states[pair["pair_id"]]
-        row = {name: pair[name] for name in _OF_PAIR}
+        row = {name: pair[name] for name in _PAIR_COLUMNS}
         row |= {"options": list(pair["options"] or ()), "target": pair["target"]}
         for name in ("n_reviewers", "n_kept", "n_models", "n_models_kept"):
             row[name] = int(state[name])
@@ -114,9 +117,11 @@ def card(
     source: tuple[str, str] | None = None,
     language: str = "en",
 ) -> str:
-    """The dataset's card: what is in it, by which rule, how well people agreed, what models said
-    beside, which sources passed their gate. `license` is that of items whose dataset names none.
-    Raises BadInput for a licence or language that is no such code."""
+    """Return the dataset's card, with contents, rule, agreement, models' verdicts and gates.
+
+    `license` is that of datasets without a known one. Raises BadInput for a licence or language
+    that is not a valid code.
+    """
     check_codes(license or "other", language)
     states = _states_of(store, source)
     accepted = states[states["state"] == "accepted"]
@@ -124,24 +129,29 @@ def card(
     for name in sorted(set(accepted["dataset"])):
         if may_be_passed_on(license_name := license_of(name, license)):
             licenses[name] = license_name
-    inside = accepted[accepted["dataset"].isin(licenses)]
+    published = accepted[accepted["dataset"].isin(licenses)]
     all_verdicts = judgements.standing(store, PAIR_VERDICTS, among=states["pair_id"])
     verdicts = people(all_verdicts)
-    n = states["state"].value_counts()
+    n_by_state = states["state"].value_counts()
     alpha = agreement(verdicts, "kept").alpha
-    n_accepted = len(inside)
+    n_accepted = len(published)
     gates = "\n".join(
         f"| {_cell(source_gate.dataset)} | {_cell(source_gate.generator)} | "
         f"{source_gate.n_pairs:,} | {source_gate.gate.accepted.text()} | "
         f"{'yes' if source_gate.gate.is_open else 'no'} |"
         for source_gate in source_gates(states)
     )
-    return _CARD.format(
-        license=next(iter(licenses.values())) if len(set(licenses.values())) == 1 else "other",
-        licenses=_cell(
-            "; ".join(f"{name} {license_name}" for name, license_name in licenses.items())
+    distinct_licenses = set(licenses.values())
+    license_list = "; ".join(f"{name} {license_name}" for name, license_name in licenses.items())
+    agreement_text = "not measured, no pair has two verdicts."
+    if alpha.n_items:
+        agreement_text = (
+            f"Krippendorff's alpha {alpha.estimate.text()} on {alpha.n_items:,} pairs, raw "
+            f"{percent_text(alpha.raw)}."
         )
-        or "none is known",
+    return _CARD.format(
+        license=distinct_licenses.pop() if len(distinct_licenses) == 1 else "other",
+        licenses=_cell(license_list) or "none is known",
         left_out=_left_out(list(accepted["dataset"]), license),
         language=language,
         models=models_sentence(all_verdicts) or "none judged.",
@@ -152,28 +162,27 @@ def card(
         rule=RULE_VERSION,
         gates=gates,
         size=_size_category(n_accepted),
-        n_items=inside["item_id"].nunique(),
-        n_rejected=int(n.get("rejected", 0)),
-        n_unreviewed=int(n.get("unreviewed", 0)),
+        n_items=published["item_id"].nunique(),
+        n_rejected=int(n_by_state.get("rejected", 0)),
+        n_unreviewed=int(n_by_state.get("unreviewed", 0)),
         n_people=len({row["reviewer"] for row in verdicts}),
         retention=retained(verdicts, "majority").text(3),
-        agreement=f"Krippendorff's alpha {alpha.estimate.text()} on {alpha.n_items:,} pairs, raw "
-        f"{percent_text(alpha.raw)}."
-        if alpha.n_items
-        else "not measured, no pair has two verdicts.",
+        agreement=agreement_text,
     )
 
 
 def _size_category(n: int) -> str:
-    """Category of sizes as dataset cards of the hub have it."""
+    """Return the size category that dataset cards of the hub use."""
     if n < 1_000:
         return "n<1K"
     return "1K<n<10K" if n < 10_000 else "10K<n<100K"
 
 
 def check_codes(license: str, language: str) -> None:
-    """Raises BadInput for what the hub would not read: a licence is an identifier like cc-by-4.0, a
-    language a code like en."""
+    """Raise BadInput for codes that the hub does not read.
+
+    A licence is an identifier like cc-by-4.0, a language a code like en.
+    """
     if not re.fullmatch(r"[a-z0-9][a-z0-9.+-]{1,40}", license):
         raise BadInput(
             f"The licence {license[:40]!r} is no identifier of the hub: write one like cc-by-4.0, "
@@ -186,6 +195,7 @@ def check_codes(license: str, language: str) -> None:
 
 
 def _cell(text: str) -> str:
+    """Return the text for a cell of a Markdown table."""
     return " ".join(text.replace("|", "\\|").split())
 
 
@@ -200,14 +210,15 @@ def publish(
     language: str = "en",
     source: tuple[str, str] | None = None,
 ) -> Published:
-    """Saves the verified set, of one (dataset, generator) or of all, under `folder` (laid out as on
-    the hub, so that `datasets.load_dataset` reads it), or pushes it to `repository` with the token
-    of HF_TOKEN.
+    """Save the accepted paraphrases under `folder`, or push them to `repository` with HF_TOKEN.
 
-    Paraphrases of items whose licence is unknown or forbids changed copies are left out; `license`
-    is what the user declares for datasets that name none. Raises AccessDenied for whoever may not
-    publish, BadInput without one of the two places, without accepted paraphrases that may be passed
-    on, or without a token."""
+    The folder has the layout of the hub, so that `datasets.load_dataset` reads it. `source` is one
+    (dataset, generator), None for all. Paraphrases of items whose licence is unknown or forbids
+    changed copies are left out; `license` is that of datasets without a known one.
+
+    Raises AccessDenied without the permission to publish. Raises BadInput unless exactly one of
+    the two places is given, without paraphrases that may be passed on, or without a token.
+    """
     require(Permission.PUBLISH)
     if (folder is None) == (repository is None):
         raise BadInput("Give either a folder to save to or a repository to push to.")
@@ -231,9 +242,9 @@ def publish(
     if folder is not None:
         _write(dataset, text, folder=Path(folder))
         return Published(str(folder), len(rows), left_out=left_out)
-    with tempfile.TemporaryDirectory() as place:
-        _write(dataset, text, folder=Path(place))
-        _push(Path(place), str(repository), token=str(token), private=private)
+    with tempfile.TemporaryDirectory() as draft:
+        _write(dataset, text, folder=Path(draft))
+        _push(Path(draft), str(repository), token=str(token), private=private)
     return Published(f"https://huggingface.co/datasets/{repository}", len(rows), left_out=left_out)
 
 
@@ -262,18 +273,17 @@ def _dataset(rows: list[dict]):
 
 
 def _push(folder: Path, repository: str, token: str, *, private: bool) -> None:
-    """Upload the folder as written, so that the hub reads what `load_dataset` reads here."""
+    """Upload the files that a local `load_dataset` reads, so that the hub reads the same."""
     import huggingface_hub
 
     try:
         hub = huggingface_hub.HfApi(token=token)
         hub.create_repo(repository, repo_type="dataset", private=private, exist_ok=True)
         hub.upload_folder(repo_id=repository, repo_type="dataset", folder_path=str(folder))
-    # the hub's client raises many kinds: no network, no right, a bad name
+    # The client has many error classes: no network, no right, a bad name.
     except Exception as error:
-        reason = (
-            (str(error).strip() or type(error).__name__).splitlines()[0].replace(token, "…")[:300]
-        )
+        first_line = (str(error).strip() or type(error).__name__).splitlines()[0]
+        reason = first_line.replace(token, "…")[:300]
         raise BadInput(
             f"The hub did not take {repository}: {reason}. Check the name, the token's rights and "
             "the network."

@@ -1,13 +1,13 @@
-"""A reviewer's next pair, and the verdicts that stand for their source: the server decides, from
-the reviewer's own random order and from nothing that a browser or a file says.
+"""Random orders of review: a reviewer's next pair, and which verdicts count as drawn at random.
 
-Where nobody is told apart there is one order for all: a name could be tried until its order begins
-with the pairs that one likes.
+Only verdicts drawn at random may stand for their source. The server decides which they are, from
+the reviewer's random order, and never from what a browser or a file states. Without access control
+all reviewers have one order, because people could try names until an order suits them.
 
-A verdict counts as drawn at random where it lies on an unbroken beginning of its reviewer's order:
-every pair before it is judged too, by them, or by somebody else whose verdict counts and to whom
-the pair was left. What was picked out of the order lies behind a gap until the order has reached
-it. Places come from hashes (`queue`), so a file can show the same, and nothing else can.
+A verdict counts as drawn at random if its reviewer's order has no gap before it. Each earlier pair
+was judged by the same reviewer, or by somebody else if it is not shared and that verdict counts
+too. A pair that was picked out of the order counts as soon as the order reaches it. Places come
+from hashes (`queue`), so verdicts from a file can be checked in the same way.
 """
 
 import datetime as dt
@@ -26,13 +26,13 @@ from flipcore.store.rows import now
 from flipcore.text.answers import answer_text
 from flipcore.text.differences import word_differences
 
-# Which of a reviewer's verdicts came up at random.
-
 
 @dataclass(frozen=True)
 class Order:
-    """A reviewer's pairs in the order in which they come up; `at_random` unless somebody chose the
-    pairs or what comes first."""
+    """A reviewer's pairs in the order in which they come up.
+
+    `at_random` is False if somebody chose the pairs, or if the riskiest come first.
+    """
 
     reviewer: str
     places: tuple[Place, ...]
@@ -48,8 +48,11 @@ def order_of(
     pair_ids: Collection[str] = (),
     risk: Mapping[str, float] | None = None,
 ) -> Order:
-    """The order of one source's pairs ("dataset · generator"), of `pair_ids` that were selected, or
-    of all; `risk` as `queue` takes it. Raises BadInput for a share outside 0 to 1."""
+    """Return the order of the selected `pair_ids`, of one source's pairs, or of all pairs.
+
+    `source` is "dataset · generator". `shared` and `risk` are as in `queue`. Raises BadInput for a
+    share outside 0 to 1.
+    """
     pairs = review.strata(store)
     if pair_ids:
         subset = set(pair_ids)
@@ -61,9 +64,11 @@ def order_of(
 
 
 def count_beginnings(store: Store) -> int:
-    """Counts verdicts that came in by a file and make an unbroken beginning of their reviewers'
-    orders, over everything or over one source; how many. The rest count once the order has reached
-    them, or once no pair of their source is left."""
+    """Mark verdicts from files as drawn at random if no gap is before them; return how many.
+
+    The order is that over all pairs or over one source. Other verdicts are marked later, when the
+    order reaches them.
+    """
     rows = [
         row
         for row in judgements.standing(store, PAIR_VERDICTS)
@@ -73,52 +78,52 @@ def count_beginnings(store: Store) -> int:
     if not waiting:
         return 0
     sources = review.sources_of_pairs(store)
-    random: set[tuple[str, str]] = set()
+    reached: set[tuple[str, str]] = set()
     for source in {EVERY, *(sources.get(row["pair_id"], EVERY) for row in waiting)}:
-        random |= _together(store, rows, source=source)
-    ids = [row["verdict_id"] for row in waiting if (row["reviewer"], row["pair_id"]) in random]
+        reached |= _without_gaps(store, rows, source=source)
+    ids = [row["verdict_id"] for row in waiting if (row["reviewer"], row["pair_id"]) in reached]
     review.count_as_random(store, ids)
     return len(ids)
 
 
-def _together(store: Store, rows: Sequence[Mapping], source: str) -> set[tuple[str, str]]:
-    """(reviewer, pair) of all reviewers' beginnings at once: a pair that was left to somebody else
-    is no gap where their verdict lies on a beginning too. What does not hold is taken out until
-    everything that is left does."""
+def _without_gaps(store: Store, rows: Sequence[Mapping], source: str) -> set[tuple[str, str]]:
+    """Return (reviewer, pair id) of all verdicts without a gap before them, over all reviewers.
+
+    A pair that somebody else judged is no gap only if that verdict has no gap before it either. So
+    start from all verdicts and remove those behind a gap until nothing changes.
+    """
     own_pairs: dict[str, set[str]] = {}
     for row in rows:
         own_pairs.setdefault(row["reviewer"], set()).add(row["pair_id"])
     orders = {name: order_of(store, name, source=source).places for name in own_pairs}
-    so_far = own_pairs
+    counted = own_pairs
     while True:
-        still = {}
+        remaining = {}
         for name, order in orders.items():
             by_others: set[str] = set()
-            for other_name, pairs in so_far.items():
+            for other_name, pairs in counted.items():
                 if other_name != name:
                     by_others |= pairs
-            still[name] = so_far[name] & beginning(order, own_pairs[name], others_pairs=by_others)
-        if still == so_far:
+            reached = beginning(order, own_pairs[name], others_pairs=by_others)
+            remaining[name] = counted[name] & reached
+        if remaining == counted:
             break
-        so_far = still
-    together: set[tuple[str, str]] = set()
-    for name, pairs in so_far.items():
-        together |= {(name, pair) for pair in pairs}
-    return together
+        counted = remaining
+    verdicts: set[tuple[str, str]] = set()
+    for name, pairs in counted.items():
+        verdicts |= {(name, pair) for pair in pairs}
+    return verdicts
 
 
-# What a reviewer's browser sends, made safe: each message is stored once, in order, and only then
-# acknowledged. A message is {id, kind: "verdict" | "undo", pair_id, said, note, undoes}; its id is
-# made in the browser and becomes the row's, so a message that is sent again (a lost connection, a
-# reloaded page) changes nothing. Whether its pair came up at random is no matter of the message.
-
-
+# Browsers send messages {id, kind: "verdict" | "undo", pair_id, said, note, undoes}. Each is stored
+# once, in order, and only then acknowledged. The browser makes the id, which becomes the row's id.
+# So a message that is sent again (lost connection, reloaded page) changes nothing.
 MOST_AT_ONCE = 500
 
 
 @dataclass(frozen=True)
 class Receipt:
-    """Ids that the browser may forget, and sentences about messages that could not be used."""
+    """Ids of messages that the browser may forget, and reasons why some were refused."""
 
     acknowledged: tuple[str, ...]
     refusals: tuple[str, ...]
@@ -127,10 +132,12 @@ class Receipt:
 def take(
     store: Store, reviewer: str, messages: Sequence[Mapping], order: Order | None = None
 ) -> Receipt:
-    """Stores the messages of one reviewer and returns when they are on disk. Whoever has an
-    identity signs with it, whatever `reviewer` says. `order` is the one in which the server showed
-    them pairs (default: their usual one over all sources); another reviewer's counts for nothing.
-    Raises AccessDenied for whoever may not judge."""
+    """Store the messages of one reviewer and wait until they are on disk.
+
+    A signed-in user signs with their identity instead of `reviewer`. `order` is the one in which
+    the server showed the pairs; None for the reviewer's order over all sources. The order of
+    another reviewer makes no verdict random. Raises AccessDenied without the permission to judge.
+    """
     require(Permission.JUDGE)
     reviewer = signed(reviewer)
     messages = [message for message in messages[:MOST_AT_ONCE] if isinstance(message, Mapping)]
@@ -140,59 +147,66 @@ def take(
         row["verdict_id"]: row for row in judgements.standing(store, PAIR_VERDICTS, reviewer)
     }
     start, rows, refusals = now(), [], []
-    for place, message in enumerate(messages):
+    for index, message in enumerate(messages):
         try:
-            # Messages that came together keep their order: verdicts are sorted by their time.
-            created_at = start + dt.timedelta(microseconds=place)
-            row = _row(message, texts, standing=standing, reviewer=reviewer, created_at=created_at)
+            # A microsecond apart, because verdicts are sorted by time and must keep their order.
+            created_at = start + dt.timedelta(microseconds=index)
+            row = _message_row(
+                message, texts, standing=standing, reviewer=reviewer, created_at=created_at
+            )
         except BadInput as error:
             refusals.append(str(error))
         else:
             rows.append(row)
             standing[row["verdict_id"]] = row
     order = order or order_of(store, reviewer)
-    _count(
-        store,
-        rows,
-        standing=standing,
-        order=order if order.reviewer == reviewer else Order(reviewer, (), at_random=False),
-    )
+    if order.reviewer != reviewer:
+        order = Order(reviewer, (), at_random=False)
+    _store_and_count(store, rows, standing=standing, order=order)
     return Receipt(tuple(str(message.get("id")) for message in messages), tuple(refusals))
 
 
-def _count(store: Store, rows: list[dict], standing: Mapping[str, Mapping], order: Order) -> None:
-    """Keeps the rows, as drawn at random where the reviewer's order had reached their pairs; so do
-    chosen ones that it has reached by now."""
+def _store_and_count(
+    store: Store, rows: list[dict], standing: Mapping[str, Mapping], order: Order
+) -> None:
+    """Store the rows, as drawn at random if the reviewer's order has reached their pairs.
+
+    Mark older verdicts too if the order has reached them by now.
+    """
     taken_back = {row.get("undoes") for row in standing.values()}
     verdicts = {}
-    for ident, row in standing.items():
-        is_undo = row.get("undoes") or ident in taken_back
-        if not is_undo and row["rule_version"] != ADJUDICATION:
-            verdicts[ident] = row
-    random: set[str] = set()
+    for verdict_id, row in standing.items():
+        is_undone = row.get("undoes") or verdict_id in taken_back
+        if not is_undone and row["rule_version"] != ADJUDICATION:
+            verdicts[verdict_id] = row
+    reached_pairs: set[str] = set()
     if order.at_random:
         judged_ids = {row["pair_id"] for row in verdicts.values()}
         others_pairs = review.judged_by_others(store, order.reviewer, at_random=True)
-        random = beginning(order.places, judged_ids, others_pairs=others_pairs)
-    new = {row["verdict_id"] for row in rows}
+        reached_pairs = beginning(order.places, judged_ids, others_pairs=others_pairs)
+    new_ids = {row["verdict_id"] for row in rows}
     for row in rows:
         if not row["undoes"]:
-            row["by_choice"] = row["pair_id"] not in random
+            row["by_choice"] = row["pair_id"] not in reached_pairs
     judgements.keep(store, PAIR_VERDICTS, rows)
-    reached = []
-    for ident, row in verdicts.items():
-        if ident not in new and row["by_choice"] and row["pair_id"] in random:
-            reached.append(ident)
-    review.count_as_random(store, reached)
+    older_ids = []
+    for verdict_id, row in verdicts.items():
+        if verdict_id not in new_ids and row["by_choice"] and row["pair_id"] in reached_pairs:
+            older_ids.append(verdict_id)
+    review.count_as_random(store, older_ids)
 
 
-def _row(
+def _message_row(
     message: Mapping,
     texts: Mapping[str, Mapping],
     standing: Mapping[str, Mapping],
     reviewer: str,
     created_at: dt.datetime,
 ) -> dict:
+    """Return the row of `verdicts` for a message; raises BadInput if it cannot be used.
+
+    `texts` are the stored pairs by id, and `standing` the reviewer's verdicts by id.
+    """
     message_id = str(message.get("id"))
     if message.get("kind") == "undo":
         verdict = standing.get(str(message.get("undoes")))
@@ -219,17 +233,17 @@ def _row(
     )
 
 
-AHEAD, BACK = 40, 5  # as many can be judged while the server is down
+# Pairs that a page holds in advance, to judge while the server is down, and latest verdicts.
+AHEAD, BACK = 40, 5
 _LONG_CHARS = 420
-
-
-# What one reviewer sees: the next pairs with what differs, the latest verdicts, how far; blind to
-# what anybody else said.
 
 
 @dataclass(frozen=True)
 class ReviewView:
-    """`data` is what the browser draws; `n_done` counts the pairs that this reviewer judged."""
+    """A reviewer's page, without the verdicts of anybody else.
+
+    `data` is what the browser draws; `n_done` counts the pairs that this reviewer judged.
+    """
 
     data: dict
     n_done: int
@@ -244,8 +258,11 @@ def review_view(
     *,
     by_choice: bool = False,
 ) -> ReviewView:
-    """The first undone pairs of `order` and the latest verdicts of this reviewer on it;
-    `by_choice`: the order is not a random one, so a pair that anybody judged is left out."""
+    """Return the next pairs of `order` and this reviewer's latest verdicts on it.
+
+    With `by_choice` the order is not random. Then pairs that are not shared are left out if anybody
+    judged them, else only if a verdict drawn at random did.
+    """
     ids = {place.pair_id for place in order}
     standing = judgements.standing(store, PAIR_VERDICTS, reviewer, among=ids)
     by_others = review.judged_by_others(store, reviewer, at_random=not by_choice)
@@ -275,7 +292,7 @@ def review_view(
 
 
 def pair_view(pair: Mapping) -> dict:
-    """Pair with differing words marked, its options, and the right answer (None if unknown)."""
+    """Return a pair with marked differences, options, and the right answer (None if unknown)."""
     original, changed = pair["original"], pair["paraphrase"]
     original_runs = [
         ["gone" if kind == "new" else kind, text]
@@ -292,7 +309,7 @@ def pair_view(pair: Mapping) -> dict:
 
 
 def _joined(runs: list[list[str]]) -> list[list[str]]:
-    """Marked words with nothing but space between them become one run: fewer marks to read."""
+    """Join marked words with only white space between them, so that there are fewer marks."""
     groups: list[list[str]] = []
     for i, (kind, text) in enumerate(runs):
         bridge = kind == "same" and text.isspace() and i + 1 < len(runs) and runs[i + 1][0] == "new"

@@ -1,8 +1,7 @@
-"""Reviewers' verdicts as ratings: agreement before they saw each other, what they disagree on, and
-what an audit keeps.
+"""Reviewers' verdicts as ratings: blind agreement, disagreements, and the share that is kept.
 
-People and models are never mixed: `people` and `models` part the verdicts, and everything else
-takes those of one kind.
+People and models are never mixed: `people` and `models` filter the verdicts, and all other
+functions take verdicts of one kind.
 """
 
 import math
@@ -23,7 +22,7 @@ from flipcore.stats.base.proportions import wilson
 from flipcore.stats.base.retention import passes, retention_estimate
 from flipcore.store.judgements import PAIR_VERDICTS
 
-FEWEST_SHARED = 20  # pairs judged by two people, below which nothing is said of agreement
+FEWEST_SHARED = 20  # pairs judged by two people, for a statement on agreement
 OVERALL = "kept"
 RATED = {
     OVERALL: "pair accepted",
@@ -35,22 +34,22 @@ SOURCE_CHECKS = ("meaning", "solution_path")  # source 001 audits these two
 
 
 def people(verdicts: Sequence[Mapping]) -> list[Mapping]:
-    """Verdicts of people."""
+    """Return the verdicts of people."""
     return [row for row in verdicts if row["reviewer_kind"] != MODEL]
 
 
 def models(verdicts: Sequence[Mapping]) -> list[Mapping]:
-    """Verdicts of models, to be shown next to those of people."""
+    """Return the verdicts of models, which are shown next to those of people."""
     return [row for row in verdicts if row["reviewer_kind"] == MODEL]
 
 
 def blind(verdicts: Sequence[Mapping]) -> list[Mapping]:
-    """Without adjudications: those were given after seeing the others."""
+    """Return the verdicts without adjudications, which are given after seeing the others."""
     return [row for row in verdicts if row["rule_version"] != ADJUDICATION]
 
 
 def by_pair(verdicts: Sequence[Mapping]) -> dict[str, list[Mapping]]:
-    """Pair -> the verdicts on it, in their order."""
+    """Return pair id -> its verdicts, in the same order."""
     rows_of: dict[str, list[Mapping]] = {}
     for row in verdicts:
         rows_of.setdefault(row["pair_id"], []).append(row)
@@ -60,8 +59,10 @@ def by_pair(verdicts: Sequence[Mapping]) -> dict[str, list[Mapping]]:
 def ratings(
     verdicts: Sequence[Mapping], check: str
 ) -> tuple[list[str], list[str], list[list[str | None]]]:
-    """(reviewers, pairs, ratings[reviewer][pair]) of one check, or of whether a reviewer keeps the
-    pair (`kept`)."""
+    """Return (reviewers, pairs, ratings[reviewer][pair]) of one check; None for no rating.
+
+    The check "kept" (`OVERALL`) is whether the reviewer keeps the pair.
+    """
 
     def answer(row: Mapping) -> str | None:
         if check == OVERALL:
@@ -73,7 +74,10 @@ def ratings(
 
 @dataclass(frozen=True)
 class CheckAgreement:
-    """Agreement on one check. `pairwise` are (reviewer, reviewer, Cohen's) with common pairs."""
+    """Agreement on one check.
+
+    `pairwise` has (reviewer, reviewer, Cohen's kappa) for reviewers with common pairs.
+    """
 
     check: str
     alpha: Agreement
@@ -82,26 +86,27 @@ class CheckAgreement:
 
     @property
     def never_differ(self) -> tuple[str, ...]:
-        """Reviewers who agree on everything: it may be one file loaded twice."""
+        """Warnings on reviewers who agree on everything; maybe one file was loaded twice."""
         sentences: list[str] = []
-        for a, b, pair_agreement in self.pairwise:
+        for first, second, pair_agreement in self.pairwise:
             for text in pair_agreement.warnings:
                 if "agree on all" in text:
-                    sentences.append(f"{a} and {b}: {text}")
+                    sentences.append(f"{first} and {second}: {text}")
         return tuple(sentences)
 
 
 def is_too_few(check_agreement: CheckAgreement) -> bool:
-    """Tell whether too few pairs were judged by two people to say how far they agree."""
+    """Return whether too few pairs were judged by two people to measure agreement."""
     return check_agreement.alpha.n_items < FEWEST_SHARED
 
 
 def agreement_sentence(check_agreement: CheckAgreement) -> str:
-    """Sentence on how far those who judged the same pairs agree about keeping them."""
+    """Return a sentence on how far reviewers of the same pairs agree about keeping them."""
     if not check_agreement.alpha.n_items:
         return "No pair has been judged by two people yet, so agreement is not measured."
     n, raw = check_agreement.alpha.n_items, check_agreement.alpha.raw
-    # Shares of a pair vary less than yes and no, so with three reviewers this is a little wide.
+    # Wilson's interval is for yes and no. With three reviewers a pair's agreement is a share, which
+    # varies less, so the interval is a little too wide.
     low, high = wilson(raw * n, n)
     sentence = (
         f"On {n:,} pair{'s' * (n > 1)} judged by two or more, {percent_text(raw)} of the "
@@ -118,7 +123,7 @@ def agreement_sentence(check_agreement: CheckAgreement) -> str:
 
 
 def agreement_warnings(by_check: Mapping[str, CheckAgreement]) -> list[str]:
-    """Reasons for distrust, each once: one answer prevails, or somebody never differs."""
+    """Return reasons to distrust the agreement: one answer prevails, or two never differ."""
     prevailing = []
     never: dict[str, list[str]] = {}
     for check, check_agreement in by_check.items():
@@ -139,13 +144,19 @@ def agreement_warnings(by_check: Mapping[str, CheckAgreement]) -> list[str]:
 def agreement(
     verdicts: Sequence[Mapping], check: str, seed: int = 0, n_boot: int = 2000
 ) -> CheckAgreement:
-    """Raw agreement, Krippendorff, Fleiss and each pair's Cohen on one check, of blind answers."""
+    """Return raw agreement and coefficients of blind answers on one check.
+
+    They are Krippendorff's alpha, Fleiss' kappa, and Cohen's kappa of each pair of reviewers.
+    """
     reviewers, _, table = ratings(blind(verdicts), check)
     pairwise = []
-    for (a, said_a), (b, said_b) in combinations(zip(reviewers, table, strict=True), 2):
-        pair_agreement = cohen_agreement(said_a, said_b, seed=seed, n_boot=n_boot)
+    by_reviewer = dict(zip(reviewers, table, strict=True))
+    for first, second in combinations(reviewers, 2):
+        pair_agreement = cohen_agreement(
+            by_reviewer[first], by_reviewer[second], seed=seed, n_boot=n_boot
+        )
         if pair_agreement.n_items:
-            pairwise.append((a, b, pair_agreement))
+            pairwise.append((first, second, pair_agreement))
     return CheckAgreement(
         check,
         krippendorff_agreement(table, seed=seed, n_boot=n_boot),
@@ -156,7 +167,10 @@ def agreement(
 
 @dataclass(frozen=True)
 class Disagreement:
-    """A pair that some keep and others do not, what each said, and the verdict that settled it."""
+    """A pair that some people keep and others do not.
+
+    `verdicts` are the blind ones, `settled` is the verdict that settled the pair, None if none.
+    """
 
     pair_id: str
     verdicts: tuple[Mapping, ...]
@@ -164,6 +178,7 @@ class Disagreement:
 
     @property
     def checks(self) -> list[str]:
+        """Titles of the checks on which the verdicts differ."""
         differing = []
         for check in CHECKS:
             if len({row[check] for row in self.verdicts}) > 1:
@@ -172,7 +187,7 @@ class Disagreement:
 
 
 def disagreements(verdicts: Sequence[Mapping]) -> list[Disagreement]:
-    """Pairs on whose keeping two people differ, judged unseen; the unsettled first."""
+    """Return the pairs on which blind verdicts of people differ, unsettled ones first."""
     conflicts = []
     for pair_id, rows in by_pair(people(verdicts)).items():
         votes = blind(rows)
@@ -184,8 +199,7 @@ def disagreements(verdicts: Sequence[Mapping]) -> list[Disagreement]:
 
 
 def models_sentence(verdicts: Sequence[Mapping]) -> str:
-    """Sentence on how much of what models judged they keep, majority rule on all that was asked;
-    empty where none did."""
+    """Return a sentence on the share that models keep, by majority on all checks; "" for none."""
     votes = models(verdicts)
     if not votes:
         return ""
@@ -199,8 +213,10 @@ def models_sentence(verdicts: Sequence[Mapping]) -> str:
 
 
 def settling(rows: Sequence[Mapping]) -> Mapping | None:
-    """The verdict that settled a pair: of several the last (`rows` are oldest first), never of one
-    who had judged it."""
+    """Return the last verdict that settled a pair, None for none; `rows` are oldest first.
+
+    A verdict of somebody who judged the pair blind does not count.
+    """
     reviewers = {row["reviewer"] for row in blind(rows)}
     settled = [
         row
@@ -213,9 +229,11 @@ def settling(rows: Sequence[Mapping]) -> Mapping | None:
 def retained(
     verdicts: Sequence[Mapping], rule: str, checks: Sequence[str] = SOURCE_CHECKS
 ) -> Estimate:
-    """Share of the judged pairs that are kept: on each of `checks` the votes of its reviewers pass
-    `rule`; a pair that was settled follows the verdict that settled it. A check that nobody was
-    asked about passes."""
+    """Return the share of the judged pairs that are kept.
+
+    A pair is kept if its votes pass `rule` on each of `checks`. If it was settled, only the verdict
+    that settled it counts. A check that nobody was asked about passes.
+    """
     rows_of, n_kept = by_pair(verdicts), 0
     for rows in rows_of.values():
         settled = settling(rows)
@@ -229,6 +247,6 @@ def retained(
 
 
 def _passes_on(check: str, rows: Sequence[Mapping], rule: str) -> bool:
-    """Tell whether the votes on one check pass the rule; a check that nobody was asked passes."""
+    """Return whether the votes on one check pass the rule; without votes they do."""
     votes = [row[check] == "yes" for row in rows if row[check] is not None]
     return not votes or passes(votes, rule)

@@ -1,8 +1,7 @@
-"""Verdicts on paraphrases: rows that are only ever added, each with hashes of the exact texts and
-the rule it counts under.
+"""Verdicts on paraphrases: appended rows with hashes of the exact texts and a rule version.
 
-Undo is a row that names the one it takes back. What stands is derived when reading
-(`store.queries.paraphrase_states`).
+Rows are never changed. To undo, a new row names the one that it takes back. The current state is
+derived when reading (`store.queries.paraphrase_states`).
 """
 
 import datetime as dt
@@ -14,7 +13,7 @@ from flipcore.store.judgements import CHECKS, PAIR_VERDICTS, reviewer_name, sign
 from flipcore.store.rows import RULE_VERSION
 
 VOTES = ("yes", "no", "unsure")
-# given after seeing the others' verdicts, so it is no evidence of agreement
+# Rule version of verdicts given after seeing the others', which are no evidence of agreement.
 ADJUDICATION = "majority-1/adjudication"
 PERSON, MODEL = "person", "model"
 KINDS = (PERSON, MODEL)
@@ -33,27 +32,29 @@ def verdict_row(
     rule_version: str = RULE_VERSION,
     created_at: dt.datetime | None = None,
 ) -> dict:
-    """A verdict on `pair` (pair_id, original, paraphrase) as a row of `verdicts`. A check that was
-    not asked is None. `by_choice` says that the pair did not come up at random: it was selected, or
-    came first by risk.
+    """Return a verdict on `pair` (pair_id, original, paraphrase) as a row of `verdicts`.
 
-    Raises BadInput for a word that is not yes, no or unsure, for a verdict that says nothing, and
-    for one that settles a pair without a person's reason."""
+    `answers` maps a check to yes, no, unsure, or None if it was not asked. `by_choice` is True if
+    the pair did not come up at random but was selected or came first by risk.
+
+    Raises BadInput for any other answer, for a verdict without answers, and for one that settles a
+    pair without a person and a reason.
+    """
     if reviewer_kind not in KINDS:
         raise BadInput(
             f"A reviewer is a person or a model; this verdict says {str(reviewer_kind)[:40]!r}."
         )
     if rule_version == ADJUDICATION and (reviewer_kind != PERSON or not str(note).strip()):
         raise BadInput(f"The verdict that settles {pair['pair_id']} needs a person and a reason.")
-    wrong = [
-        f"{check} = {word!r}"
-        for check, word in answers.items()
-        if check not in CHECKS or word not in (*VOTES, None)
+    wrong_answers = [
+        f"{check} = {vote!r}"
+        for check, vote in answers.items()
+        if check not in CHECKS or vote not in (*VOTES, None)
     ]
-    if wrong:
+    if wrong_answers:
         raise BadInput(
             f"A verdict says yes, no or unsure about {', '.join(CHECKS)}; this one says "
-            f"{'; '.join(wrong)}."
+            f"{'; '.join(wrong_answers)}."
         )
     if not any(answers.values()):
         raise BadInput(
@@ -75,18 +76,17 @@ def verdict_row(
 
 def settling_row(
     pair: Mapping,
-    blind: Collection[str],
+    blind_reviewers: Collection[str],
     reviewer: str,
     answers: Mapping[str, str | None],
     reason: str,
 ) -> dict:
-    """The verdict that settles a pair on which the reviewers in `blind` differ; it decides,
-    whatever they said.
+    """Return the verdict that settles a pair on which the `blind_reviewers` differ.
 
-    Raises BadInput where one of them would settle their own pair, or a check or the reason is
-    missing."""
+    Raises BadInput if the reviewer is one of them, or if a check or the reason is missing.
+    """
     name = signed(reviewer)
-    if name in blind:
+    if name in blind_reviewers:
         raise BadInput(f"{name} has judged this pair already: somebody else has to settle it.")
     if None in answers.values() or set(answers) != set(CHECKS) or not reason.strip():
         raise BadInput("To settle a pair, answer all three questions and give the reason.")
@@ -94,7 +94,8 @@ def settling_row(
 
 
 def keeps(verdict: Mapping) -> bool:
-    """Did this reviewer find the meaning kept, and all else that was asked? Unsure is not yes; a
-    check that was not asked (None: an audit brought in from elsewhere) does not count against the
-    pair."""
+    """Return whether this verdict keeps the pair: the meaning is kept and every other check passes.
+
+    Unsure is not yes. A check that was not asked (None, in audits from elsewhere) passes.
+    """
     return verdict["meaning"] == "yes" and all(verdict[check] in ("yes", None) for check in CHECKS)

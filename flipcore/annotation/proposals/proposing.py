@@ -1,9 +1,8 @@
-"""Asks a model for paraphrases, step by step, and puts what passes the rules into the store as
-proposed: nobody's verdict yet.
+"""Ask a model for paraphrases, check them by rules, and store those that pass for review.
 
-Every reply is a stored completion, so asking again costs nothing, and the raw text behind a
-proposal stays readable. Questions may come from a shipped set or a study; none that a study set
-aside is handed to a model.
+Every reply is a stored completion, so asking again costs nothing and the raw text stays readable.
+Questions come from a shipped set or a study. Questions that a study set aside are never sent to a
+model.
 """
 
 import asyncio
@@ -32,11 +31,9 @@ from flipcore.store.connection import Store
 from flipcore.store.queries import review, studies
 from flipcore.text.numerals import numbers
 
-# How a model is asked for a paraphrase: one prompt, or a chain in which each step rewrites what the
-# last one wrote. Source 001 chains a translation to French and back, other names for named
-# entities, and restructured clauses. A prompt is a template with the one field {text}; a page may
-# show it and let it be edited.
-
+# A recipe is one prompt, or a chain of prompts in which each step rewrites the last output. Source
+# 001 chains a translation to French and back, other named entities, and restructured clauses. A
+# prompt is a template with the field {text}, which users may edit on a page.
 _ONLY = "Reply with the rewritten text alone.\n\nText: {text}\n\nRewritten:"
 _PLAIN = (
     "Say the text in other words. Keep every number, name, unit and negation, what is asked, and "
@@ -60,7 +57,7 @@ _CLAUSES = (
 
 @dataclass(frozen=True)
 class Recipe:
-    """`steps` are templates, applied one after the other."""
+    """A way of making paraphrases; `steps` are templates, applied one after the other."""
 
     name: str
     title: str
@@ -69,21 +66,24 @@ class Recipe:
     change: str = PARAPHRASE
 
     def with_steps(self, steps: Sequence[str]) -> "Recipe":
-        """The recipe with edited prompts, under a name of its own if they differ; raises BadInput
-        for one without {text}."""
+        """Return the recipe with edited prompts, under a new name if they differ.
+
+        Raises BadInput for a prompt without exactly one {text}.
+        """
         for number, step in enumerate(steps, start=1):
             if step.count("{text}") != 1:
                 raise BadInput(
                     f"The prompt of step {number} has {{text}} {step.count('{text}')} times; it "
                     "needs it once, where the text to be rewritten goes."
                 )
-        name = (
-            self.name if tuple(steps) == self.steps else f"{self.name}, edited {digest(*steps)[:6]}"
-        )
+        name = self.name
+        if tuple(steps) != self.steps:
+            name += f", edited {digest(*steps)[:6]}"
         return replace(self, name=name, steps=tuple(steps))
 
     def prompt(self, step: int, text: str) -> str:
-        """The prompt of a step; braces in the text stay as they are."""
+        """Return the prompt of a step, counted from 0."""
+        # Not `str.format`, because texts and edited prompts may contain braces.
         return self.steps[step].replace("{text}", text)
 
 
@@ -91,7 +91,7 @@ TRANSLATION = "translation"
 
 
 def translation(language: str) -> Recipe:
-    """Asks for a translation. Raises BadInput for what is no name of a language."""
+    """Return the recipe of a translation; raises BadInput if `language` is no language name."""
     name = language_of(into(language))
     step = (
         f"Translate the text into {name}. Keep every number, formula, name, unit and negation, "
@@ -138,42 +138,40 @@ RECIPES = {
 }
 
 
-# What a rule can see before a person looks: numbers, names, negations and options kept, not the
-# same text, about as long.
-
-Check = tuple[str, bool, str]
+# Rules check a text before a person does: it keeps numbers, names, negations and options, differs
+# from the original, and is about as long.
+Check = tuple[str, bool, str]  # name, passed, sentence on the finding
 
 _NEGATION = re.compile(
     r"\b(?:not|never|no|none|nobody|nothing|neither|nor|without|cannot|except|un(?:less|til))\b"
     r"|n['’]t\b",
     re.IGNORECASE,
 )
-# a pronoun as often as a number, so it is no number of its own
+# Words for 1 that are as often a pronoun, so they may appear or vanish.
 _ONE = re.compile(r"\b(?:one|single)\b", re.IGNORECASE)
 _WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)?")
 _FIGURE = re.compile(r"\d+(?:[.,]\d+)*")
-SHORTEST, LONGEST = 0.5, 2.0
+SHORTEST, LONGEST = 0.5, 2.0  # words, relative to the original
 
 
 def checks(original: str, text: str, options: Sequence[str] = ()) -> tuple[Check, ...]:
-    """(name, passed, sentence) of every rule; the sentence says what was found."""
+    """Return the result of every rule for a paraphrase `text`."""
     return (
-        _different(original, text),
-        _numbers(original, text),
-        _names(original, text),
-        _negations(original, text),
-        _options(original, text, options=options),
-        _length(original, text),
+        _check_different(original, text),
+        _check_numbers(original, text),
+        _check_names(original, text),
+        _check_negations(original, text),
+        _check_options(original, text, options=options),
+        _check_length(original, text),
     )
 
 
 def translation_checks(original: str, text: str) -> tuple[Check, ...]:
-    """The rules that hold in any language: another text, the same figures, about as long. Whether
-    it asks the same a person sees."""
+    """Return the results of the rules that work in any language: text, figures and length."""
     before, after = _figures(original), _figures(text)
     fault = f"Figures: {', '.join(before)} became {', '.join(after)}."
     figures = _check("numbers", passed=before == after, kept="All figures are kept.", fault=fault)
-    return _different(original, text), figures, _length(original, text)
+    return _check_different(original, text), figures, _check_length(original, text)
 
 
 def _check(name: str, *, passed: bool, kept: str, fault: str) -> Check:
@@ -181,6 +179,7 @@ def _check(name: str, *, passed: bool, kept: str, fault: str) -> Check:
 
 
 def _figures(text: str) -> list[str]:
+    """Return the numbers in digits, sorted and without separators, which differ by language."""
     return sorted(re.sub("[.,]", "", figure) for figure in _FIGURE.findall(text))
 
 
@@ -189,87 +188,89 @@ def _different_words(text: str) -> set[str]:
 
 
 def overlap(original: str, text: str) -> float:
-    """Share of the different words of both that they have in common (Jaccard); NaN for none."""
+    """Return the Jaccard similarity of the two sets of words; NaN if both are empty."""
     first, second = _different_words(original), _different_words(text)
     return len(first & second) / len(first | second) if first | second else float("nan")
 
 
-def _different(original: str, text: str) -> Check:
-    is_same = _bare(original) == _bare(text)
+def _check_different(original: str, text: str) -> Check:
+    is_same = _letters(original) == _letters(text)
     fault = "It is the original again." if is_same else "It is empty."
     passed = not is_same and bool(text.strip())
     return _check("different", passed=passed, kept="It is not the original's text.", fault=fault)
 
 
-def _bare(text: str) -> str:
+def _letters(text: str) -> str:
+    """Return letters and digits alone, in one case."""
     return re.sub(r"[\W_]+", "", text).casefold()
 
 
-def _numbers(original: str, text: str) -> Check:
+def _check_numbers(original: str, text: str) -> Check:
     before, after = set(numbers(original)), set(numbers(text))
-    # "One" of the other text may be the word that stands there for a 1.
+    # The word "one" in the other text may mean this 1.
     lost = sorted(before - after - ({"1"} if _ONE.search(text) else set()))
-    new = sorted(after - before - ({"1"} if _ONE.search(original) else set()))
+    added = sorted(after - before - ({"1"} if _ONE.search(original) else set()))
     changes = []
-    for word, figures in (("lost", lost), ("new", new)):
+    for word, figures in (("lost", lost), ("new", added)):
         if figures:
             changes.append(f"{word} {', '.join(figures)}")
     fault = f"Numbers: {'; '.join(changes)}."
     return _check("numbers", passed=not changes, kept="All numbers are kept.", fault=fault)
 
 
-def _owner(word: str) -> str:
+def _without_possessive(word: str) -> str:
     return re.sub(r"['’]s$", "", word, flags=re.IGNORECASE)
 
 
 def names(text: str) -> set[str]:
-    """Words with a capital inside a sentence; the first word of a sentence says nothing."""
+    """Return the capitalized words, without the first of each sentence, which is no evidence."""
     capitals = set()
     for sentence in re.split(r"(?<=[.!?:])['\"’”)]*\s+|\n+", text):
         words = _WORD.findall(sentence)
-        capitals |= {_owner(word) for word in words[1:] if word[:1].isupper() and word != "I"}
+        capitals |= {
+            _without_possessive(word) for word in words[1:] if word[:1].isupper() and word != "I"
+        }
     return capitals
 
 
-def _names(original: str, text: str) -> Check:
-    kept_words = {_owner(word).casefold() for word in _WORD.findall(text)}
+def _check_names(original: str, text: str) -> Check:
+    kept_words = {_without_possessive(word).casefold() for word in _WORD.findall(text)}
     lost = sorted(name for name in names(original) if name.casefold() not in kept_words)
     fault = f"Names lost: {', '.join(lost)}."
     return _check("names", passed=not lost, kept="All names are kept.", fault=fault)
 
 
-def _negations(original: str, text: str) -> Check:
-    before, after = (len(_NEGATION.findall(words)) for words in (original, text))
+def _check_negations(original: str, text: str) -> Check:
+    before, after = len(_NEGATION.findall(original)), len(_NEGATION.findall(text))
     fault = f"The original has {before} negation{'s' * (before != 1)}, the paraphrase {after}."
     is_same = (before > 0) == (after > 0)
     return _check("negations", passed=is_same, kept="Negations are kept.", fault=fault)
 
 
-def _options(original: str, text: str, options: Sequence[str]) -> Check:
-    """An option that the question names must stay named, and none may be given away."""
-    texts = original.casefold(), text.casefold()
+def _check_options(original: str, text: str, options: Sequence[str]) -> Check:
+    """Check that the same options are named in both texts, so that none is lost or given away."""
     for option in options:
-        is_named = [option.casefold() in words for words in texts]
-        if len(option) > 2 and is_named[0] != is_named[1]:
+        was_named = option.casefold() in original.casefold()
+        is_named = option.casefold() in text.casefold()
+        # An option of one or two letters may be in any text by chance.
+        if len(option) > 2 and was_named != is_named:
             return "options", False, f"The option {option!r} is named in one of the two texts only."
     return "options", True, "No option is lost or given away."
 
 
-def _length(original: str, text: str) -> Check:
-    before, after = (max(len(_WORD.findall(words)), 1) for words in (original, text))
+def _check_length(original: str, text: str) -> Check:
+    before, after = max(len(_WORD.findall(original)), 1), max(len(_WORD.findall(text)), 1)
     sentence = f"It has {after / before:.1f} times the words of the original."
     return "length", SHORTEST <= after / before <= LONGEST, sentence
 
-
-# The asking: every step of a recipe for every question.
 
 _WORK = r"(?:paraphras|rewrit|rewrot|reword|rephras|restat|translat|restructur|version)\w*"
 _POLITE = re.compile(
     r"(?:sure|certainly|of course|absolutely)(?: thing)?(?:[!.:]|,(?= here)|(?=\s*\n))\s*",
     re.IGNORECASE,
 )
-# "Here is what Tom bought" speaks of Tom, "here is the rewritten text" of the reply
-_ABOUT = re.compile(
+# A preface on the reply: "here is the rewritten text", but not "here is what Tom bought".
+_PREFACE = re.compile(
     rf"(?:here(?: is|'s|’s| are)|this is|below is)\b(?:.*\b{_WORK}.*|.* (?:the|your) (?:text"
     r"|question))|here (?:you go|it is)"
     rf"|(?:the )?{_WORK}(?: (?:text|question|version|sentences?))?|english|french",
@@ -280,7 +281,11 @@ _QUOTES = {'"': '"', "“": "”", "«": "»", "'": "'"}
 
 @dataclass(frozen=True)
 class Proposal:
-    """`pair_id` if it passed every rule and was stored, else None; `error` if no text came back."""
+    """A proposed paraphrase with the results of the rules.
+
+    `pair_id` is None unless it passed every rule and was stored. `error` is the reason if the model
+    gave no text. `overlap` is NaN without a text.
+    """
 
     item_id: str
     original: str
@@ -292,13 +297,12 @@ class Proposal:
 
 
 def maker(model: str, recipe: Recipe) -> str:
-    """The generator that a proposal carries: gates count each apart, so other prompts have
-    another."""
+    """Return the generator's name of a proposal; other prompts have another, with its own gate."""
     return f"{model}: {recipe.name}"
 
 
-def expected(items: Sequence[Item], recipe: Recipe, use: ModelUse) -> cost.Projection:
-    """Cost of asking at most."""
+def projected_cost(items: Sequence[Item], recipe: Recipe, use: ModelUse) -> cost.Projection:
+    """Return the largest cost of running a recipe on these items."""
     backend = open_backend(use.name, model_cards())
     calls = []
     for item in items:
@@ -318,13 +322,16 @@ def propose(
     *,
     may_send_retro: bool = False,
 ) -> list[Proposal]:
-    """A proposal for each item, in order; those after a cancellation are left out, those after
-    another end say why. `budget_usd` is for this asking alone. Raises OverBudget before the first
-    call, and BadInput where items of a retro set would be sent unasked."""
+    """Return one proposal per item, in order.
+
+    After a cancellation the remaining items are left out. If asking ended for another reason, their
+    proposals give it as `error`. `budget_usd` limits this run alone. Raises OverBudget before the
+    first call, and BadInput if items of a retro set would be sent without `may_send_retro`.
+    """
     require(Permission.RUN)
     cards = model_cards()
     reason = cost.refusal(
-        expected(items, recipe, use=use), budget_usd, cards={use.name: cards.get(use.name)}
+        projected_cost(items, recipe, use=use), budget_usd, cards={use.name: cards.get(use.name)}
     )
     if reason:
         raise OverBudget(reason)
@@ -359,26 +366,26 @@ async def _proposals(
 ) -> list[Proposal]:
     proposals: dict[int, Proposal] = {}
 
-    async def one(job: tuple[int, Item]) -> None:
-        place, item = job
+    async def propose_item(numbered_item: tuple[int, Item]) -> None:
+        index, item = numbered_item
         proposal = await _proposal(item, recipe, use=use, asking=asking)
         if proposal is not None:
-            proposals[place] = proposal
+            proposals[index] = proposal
             on_progress(len(proposals), len(items))
 
     async with asking:
-        # the steps of a chain are asked one by one
+        # One call per item at a time, because each step of a chain needs the last one's output.
         n_open = asking.place.n_open([use], asking.cards, 1)
-        await asking.each(enumerate(items), one, n_open)
+        await asking.each(enumerate(items), propose_item, n_open)
     asking.store.writer.flush()
     if asking.ending not in ("", CANCELLED):
-        missing = (Proposal(item.item_id, item.question, error=asking.why) for item in items)
-        proposals = dict(enumerate(missing)) | proposals
-    return [proposals[place] for place in sorted(proposals)]
+        failed = (Proposal(item.item_id, item.question, error=asking.why) for item in items)
+        proposals = dict(enumerate(failed)) | proposals
+    return [proposals[index] for index in sorted(proposals)]
 
 
 async def _proposal(item: Item, recipe: Recipe, use: ModelUse, asking: Asking) -> Proposal | None:
-    """None where the asking stopped before the last step."""
+    """Return the proposal for one item; None if asking stopped before the last step."""
     text = item.question
     for step in range(len(recipe.steps)):
         call = _call(asking.backends[use.name], use, recipe=recipe, step=step, text=text)
@@ -413,13 +420,13 @@ def _call(backend: Backend, use: ModelUse, recipe: Recipe, step: int, text: str)
 
 
 def cleaned(reply: str) -> str:
-    """The paraphrase without a preface, surrounding quotes or emphasis; line breaks become
-    spaces."""
+    """Return the reply without preface, surrounding quotes and emphasis, on one line."""
     text = reply.strip()
     polite = _POLITE.match(text)
     text = text[polite.end() :] if polite else text
-    head, _, behind = text.partition(":")
-    text = behind.lstrip("*_ ") if behind.strip() and _ABOUT.fullmatch(head.strip("*_# ")) else text
+    head, _, rest = text.partition(":")
+    if rest.strip() and _PREFACE.fullmatch(head.strip("*_# ")):
+        text = rest.lstrip("*_ ")
     text = " ".join(text.split()).strip("*").strip()
     if len(text) > 1 and _QUOTES.get(text[0]) == text[-1]:
         text = text[1:-1].strip()
@@ -430,8 +437,7 @@ BY_RULE = "rule: typos"
 
 
 def propose_typos(items: Sequence[Item], store: Store) -> list[Proposal]:
-    """Up to two versions of each question with typos, made by the rule of the axis, for reviewers
-    to judge; no model is asked."""
+    """Store up to two versions of each question with typos, made by the axis's rule, for review."""
     require(Permission.BRING)
     proposals = []
     for item in items:
@@ -449,7 +455,7 @@ def _proposed(item: Item, text: str, text_checks: tuple[Check, ...] = ()) -> Pro
 
 
 def _stored(item: Item, proposal: Proposal, made_by: str, store: Store, change: str) -> Proposal:
-    """Hand the pair to the store, and return the proposal with its id."""
+    """Give the pair to the store, and return the proposal with its id."""
     pair_id = digest("pair", item.item_id, item.question, proposal.text)
     row = {
         "pair_id": pair_id,
@@ -465,12 +471,14 @@ def _stored(item: Item, proposal: Proposal, made_by: str, store: Store, change: 
     return replace(proposal, pair_id=pair_id)
 
 
-STUDY = "study:"
+STUDY = "study:"  # begins the key of a source that is a study
 
 
 def writers() -> list[str]:
-    """Models that can write: simulated ones only answer what was planted; the pocket model writes
-    poorly, so it is last."""
+    """Return the models that can write, the pocket model last because it writes poorly.
+
+    Simulated models are left out: they only give planted answers.
+    """
     cards = model_cards()
     return sorted(
         (name for name, card in cards.items() if card.backend != "simulated"),
@@ -479,7 +487,7 @@ def writers() -> list[str]:
 
 
 def question_sources(store: Store) -> dict[str, str]:
-    """Shipped sets and stored studies: key -> a name that says which."""
+    """Return key -> name of every source of questions: shipped sets and stored studies."""
     rows = studies.studies(store)
     shipped = {name: loader.title for name, loader in LOADERS.items() if loader.local}
     return shipped | {
@@ -491,8 +499,10 @@ def question_sources(store: Store) -> dict[str, str]:
 def items_to_paraphrase(
     store: Store, source: str, n: int, generator: str, *, with_retro: bool = True
 ) -> list[Item]:
-    """The first `n` questions of a source without a paraphrase by this generator; none that a study
-    set aside, and those of a retro set only `with_retro`."""
+    """Return the first `n` items of a source without a paraphrase by this generator.
+
+    Items that a study set aside are left out, and those of a retro set unless `with_retro`.
+    """
     states = studies.paraphrase_states(store)
     skip_ids = set(states[states["generator"] == generator]["item_id"])
     if source.startswith(STUDY):

@@ -1,15 +1,15 @@
-"""The odd-one-out survey (source 002, appendix F): ten labelled entries of each set, then which of
-three is from the second?
+"""The odd-one-out survey (source 002, appendix F): which of three entries is from the holdout?
 
-A sheet follows from the survey and the annotator's name, so nobody has to keep it and nobody can
-choose it. Entries are drawn without replacement: no entry stands on a sheet twice, and none whose
-text stands in both sets stands on it at all.
+A sheet shows ten labelled entries of each set and then asks about triples. It follows from the
+survey and the annotator's name, so nobody stores it and nobody can choose it. Entries are drawn
+without replacement, and never if their text is in both sets.
 """
 
 import asyncio
 import json
 import re
 import threading
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from itertools import islice
@@ -37,7 +37,8 @@ from flipcore.text.tables import csv_text
 
 TRIPLE, CHECK = "triple", "check"
 SHOWN_AT_ONCE = 3
-MISSED_CHECKS = 1  # an annotator with more than this many checks wrong is not counted
+MISSED_CHECKS = 1  # annotators with more wrong attention checks do not count
+# The texts of an attention check; the first one is right.
 _CHECKS = (
     "Please choose this text: the question only checks that you are reading.",
     "Please leave this text alone.",
@@ -47,7 +48,7 @@ _CHECKS = (
 
 @dataclass(frozen=True)
 class Survey:
-    """Both sets' entries and how a sheet is drawn from them."""
+    """The entries of both sets, and the numbers of which a sheet consists."""
 
     name: str
     target_ids: tuple[str, ...]
@@ -62,6 +63,7 @@ class Survey:
         return digest(asdict(self))[:12]
 
     def row(self, sets_id: str) -> dict:
+        """Return the survey as a row for the store."""
         return {
             "survey_id": self.survey_id,
             "name": self.name,
@@ -71,18 +73,14 @@ class Survey:
 
     @classmethod
     def of_design(cls, design: Mapping) -> "Survey":
-        return cls(
-            **{
-                **design,
-                "target_ids": tuple(design["target_ids"]),
-                "retro_ids": tuple(design["retro_ids"]),
-            }
-        )
+        """Return the survey of a stored design, in which tuples became lists."""
+        ids = {name: tuple(design[name]) for name in ("target_ids", "retro_ids")}
+        return cls(**{**design, **ids})
 
 
 @dataclass(frozen=True)
 class Question:
-    """Three entries by id, or sentences of an attention check; `right` is the place to choose."""
+    """Three entry ids, or three sentences of an attention check; `right` is the right place."""
 
     kind: str
     choices: tuple[str, ...]
@@ -90,7 +88,7 @@ class Question:
 
     @property
     def odd(self) -> str | None:
-        """The holdout entry; None in a check."""
+        """Id of the holdout entry; None for an attention check."""
         return self.choices[self.right] if self.kind == TRIPLE else None
 
 
@@ -104,7 +102,7 @@ class Sheet:
 
     @property
     def examples(self) -> dict[str, tuple[str, ...]]:
-        """Number of a set, as annotators know it -> its examples."""
+        """Number of a set on the sheet -> its examples."""
         return {"1": self.target_examples, "2": self.retro_examples}
 
 
@@ -127,13 +125,13 @@ def new_survey(
     target_texts = {entry_text(item) for item in target}
     in_both = target_texts & {entry_text(item) for item in retro}
     target_ids, retro_ids = _distinct(target, in_both), _distinct(retro, in_both)
-    for name_of, ids, needed in (
+    for set_name, ids, needed in (
         ("benchmark", target_ids, n_examples + 2 * n_triples),
         ("holdout", retro_ids, n_examples + n_triples),
     ):
         if len(ids) < needed:
             raise BadInput(
-                f"One sheet needs {needed} different {name_of} entries ({n_examples} examples and "
+                f"One sheet needs {needed} different {set_name} entries ({n_examples} examples and "
                 f"{n_triples} triples) and there are {len(ids)}: ask fewer triples, show fewer "
                 "examples, or take a larger set."
             )
@@ -149,41 +147,39 @@ def new_survey(
 
 
 def most_triples(target: Sequence[Item], retro: Sequence[Item], n_examples: int) -> int:
-    """Number of triples that a sheet can hold next to its examples; 0 when none."""
+    """Return the largest number of triples that a sheet can have besides its examples."""
     in_both = {entry_text(item) for item in target} & {entry_text(item) for item in retro}
     # A triple takes two benchmark entries and one of the holdout.
-    return max(
-        0,
-        min(
-            (len(_distinct(target, in_both)) - n_examples) // 2,
-            len(_distinct(retro, in_both)) - n_examples,
-        ),
-    )
+    most_of_target = (len(_distinct(target, in_both)) - n_examples) // 2
+    most_of_retro = len(_distinct(retro, in_both)) - n_examples
+    return max(0, min(most_of_target, most_of_retro))
 
 
 def _distinct(items: Sequence[Item], in_both: set[str]) -> tuple[str, ...]:
-    """The first id of each text that does not stand in both sets."""
-    first: dict[str, str] = {}
+    """Return the first id of each text that is not in both sets."""
+    id_by_text: dict[str, str] = {}
     for item in items:
-        first.setdefault(entry_text(item), item.item_id)
-    return tuple(item_id for text, item_id in first.items() if text not in in_both)
+        id_by_text.setdefault(entry_text(item), item.item_id)
+    return tuple(item_id for text, item_id in id_by_text.items() if text not in in_both)
 
 
 def sheet(survey: Survey, annotator: str) -> Sheet:
-    """The sheet of one annotator, the same on every machine."""
+    """Return the sheet of one annotator, the same on every machine."""
     rng = generator(survey.seed, "sheet", survey.survey_id, annotator)
     target = [survey.target_ids[i] for i in rng.permutation(len(survey.target_ids))]
     retro = [survey.retro_ids[i] for i in rng.permutation(len(survey.retro_ids))]
-    e = survey.n_examples
+    target_examples, target = target[: survey.n_examples], target[survey.n_examples :]
+    retro_examples, retro = retro[: survey.n_examples], retro[survey.n_examples :]
     questions = []
     for i in range(survey.n_triples):
-        pair, place = target[e + 2 * i : e + 2 * i + 2], int(rng.integers(SHOWN_AT_ONCE))
-        questions.append(_question(TRIPLE, pair, retro[e + i], place=place))
+        place = int(rng.integers(SHOWN_AT_ONCE))
+        questions.append(_question(TRIPLE, target[2 * i : 2 * i + 2], retro[i], place=place))
     for _ in range(survey.n_checks):
         place = int(rng.integers(SHOWN_AT_ONCE))
         questions.append(_question(CHECK, _CHECKS[1:], _CHECKS[0], place=place))
     order = rng.permutation(len(questions))
-    return Sheet(tuple(target[:e]), tuple(retro[:e]), questions=tuple(questions[i] for i in order))
+    ordered_questions = tuple(questions[i] for i in order)
+    return Sheet(tuple(target_examples), tuple(retro_examples), questions=ordered_questions)
 
 
 def _question(kind: str, wrong: Sequence[str], right: str, place: int) -> Question:
@@ -199,7 +195,11 @@ def answer_row(
     is_model: bool = False,
     call_id: str | None = None,
 ) -> dict:
-    """One answer as a row of `survey_answers`; `place` is 0 to 2, None for an unread reply."""
+    """Return an answer as a row of `survey_answers`.
+
+    `position` is the question's place on the sheet, from 0. `place` is the chosen text's, 0 to 2,
+    and None if the reply names no single text.
+    """
     question = sheet(survey, annotator).questions[position]
     return {
         "survey_id": survey.survey_id,
@@ -222,14 +222,17 @@ def stored_surveys(store: Store, sets_id: str | None = None) -> dict[str, Survey
 
 
 def answers_to(store: Store, survey: Survey, annotator: str | None = None) -> list[dict]:
-    """Return the answers that stand, of one annotator or of all: the latest to each question."""
+    """Return the latest answer to each question, of one annotator or of all (None)."""
     return judgements.standing(store, SURVEY_ANSWERS, annotator, survey_id=survey.survey_id)
 
 
 @dataclass(frozen=True)
 class Tally:
-    """Answers that count, as columns for `odd_one_out_survey`; who was left out, and how many
-    replies were unreadable."""
+    """Answers to triples that count, as columns for `odd_one_out_survey`.
+
+    `hits` are 1.0 for a found holdout entry, else 0.0. `left_out` are annotators who missed
+    attention checks. `n_unreadable` replies named no single text.
+    """
 
     hits: tuple[float, ...]
     entries: tuple[str, ...]
@@ -239,26 +242,24 @@ class Tally:
 
 
 def tally(answers: Sequence[Mapping], *, is_model: bool = False) -> Tally:
-    """The triples of all people (or models) who missed at most one attention check; rows as
-    `answers_to` gives them."""
+    """Return the answers of people, or of models, who missed at most `MISSED_CHECKS` checks.
+
+    `answers` are those of `answers_to`.
+    """
     rows = [row for row in answers if row["is_model"] == is_model]
-    missed: dict[str, int] = {}
-    for row in rows:
-        if row["kind"] == CHECK:
-            missed[row["annotator"]] = missed.get(row["annotator"], 0) + (not row["is_correct"])
-    left_out = sorted(name for name, n in missed.items() if n > MISSED_CHECKS)
-    triples = [row for row in rows if row["kind"] == TRIPLE and row["annotator"] not in left_out]
-    read = [row for row in triples if row["is_correct"] is not None]
-    return Tally(
-        tuple(float(row["is_correct"]) for row in read),
-        tuple(row["odd"] for row in read),
-        annotators=tuple(row["annotator"] for row in read),
-        left_out=tuple(left_out),
-        n_unreadable=len(triples) - len(read),
+    n_missed = Counter(
+        row["annotator"] for row in rows if row["kind"] == CHECK and not row["is_correct"]
     )
-
-
-# What all surveys on two sets say together, of people or of models.
+    left_out = sorted(name for name, n in n_missed.items() if n > MISSED_CHECKS)
+    triples = [row for row in rows if row["kind"] == TRIPLE and row["annotator"] not in left_out]
+    readable = [row for row in triples if row["is_correct"] is not None]
+    return Tally(
+        tuple(float(row["is_correct"]) for row in readable),
+        tuple(row["odd"] for row in readable),
+        annotators=tuple(row["annotator"] for row in readable),
+        left_out=tuple(left_out),
+        n_unreadable=len(triples) - len(readable),
+    )
 
 
 NO_SURVEY = "Not run: build a survey under Survey."
@@ -268,38 +269,45 @@ NO_ANSWER = "Not run: no survey on these sets has an answer yet. Send its link u
 def survey_results(
     store: Store, sets_id: str, *, is_model: bool = False
 ) -> tuple[OddOneOut | None, str]:
-    """(result, how) of all surveys on these sets, of people or models; else (None, why)."""
+    """Return the joint result of all surveys on two sets, and words on its basis.
+
+    The result is None, with the reason as words, if no answer of people (or models) counts.
+    """
     surveys = stored_surveys(store, sets_id).values()
     hits: list[float] = []
     entries: list[str] = []
-    people: list[str] = []
-    out = unread = 0
+    annotators: list[str] = []
+    n_left_out = n_unreadable = 0
     for survey in surveys:
         survey_tally = tally(answers_to(store, survey), is_model=is_model)
         hits += survey_tally.hits
         entries += survey_tally.entries
-        people += survey_tally.annotators
-        out += len(survey_tally.left_out)
-        unread += survey_tally.n_unreadable
+        annotators += survey_tally.annotators
+        n_left_out += len(survey_tally.left_out)
+        n_unreadable += survey_tally.n_unreadable
+    if not hits and not n_left_out and not n_unreadable:
+        return None, NO_ANSWER if surveys else NO_SURVEY
     if not hits:
-        waiting = NO_ANSWER if surveys else NO_SURVEY
-        return None, waiting if not (out or unread) else (
-            f"Not run: no usable answers; attention checks left out {out:,} sheets, and "
-            f"{unread:,} replies named no single text."
+        return None, (
+            f"Not run: no usable answers; attention checks left out {n_left_out:,} sheets, and "
+            f"{n_unreadable:,} replies named no single text."
         )
-    result = odd_one_out_survey(hits, entries, annotators=people)
+    result = odd_one_out_survey(hits, entries, annotators=annotators)
     method = result.accuracy.method.replace("_", " ")
-    exclusions = f"; {out} annotators left out by attention checks" if out else ""
-    return result, (
+    basis = (
         f"{'models' if is_model else 'people'}; clustered by entry and annotator ({method}); n = "
         f"{len(hits):,} answers, annotators {result.n_annotators:,}, entries "
-        f"{result.n_entries:,}{exclusions}{f'; {unread} replies unreadable' if unread else ''}"
+        f"{result.n_entries:,}"
     )
+    if n_left_out:
+        basis += f"; {n_left_out} annotators left out by attention checks"
+    if n_unreadable:
+        basis += f"; {n_unreadable} replies unreadable"
+    return result, basis
 
 
 def picks(store: Store, sets_id: str) -> dict[str, tuple[int, int]]:
-    """Retro entry -> (answers that named it as the odd one, answers to triples that held it), over
-    all surveys on these sets."""
+    """Return retro entry -> (answers that chose it, answers to its triples), over all surveys."""
     counts: dict[str, tuple[int, int]] = {}
     for survey in stored_surveys(store, sets_id).values():
         survey_tally = tally(answers_to(store, survey), is_model=False)
@@ -312,91 +320,95 @@ def picks(store: Store, sets_id: str) -> dict[str, tuple[int, int]]:
 def pick_column(
     item_ids: Sequence[str], counts: Mapping[str, tuple[int, int]]
 ) -> dict[str, list[str | None]]:
-    """A column of a table that says of each entry how many answers named it as the odd one, as
-    `picks` counts them; no column where there was no answer."""
+    """Return a table's column with how often each entry was chosen; {} without any answer.
+
+    `counts` are those of `picks`. The cell of an entry without answers is None.
+    """
     if not counts:
         return {}
-    pairs = (counts.get(item_id) for item_id in item_ids)
-    return {"picked_in_the_survey": [f"{pair[0]} of {pair[1]}" if pair else None for pair in pairs]}
+    cells: list[str | None] = []
+    for item_id in item_ids:
+        n_chosen, n = counts.get(item_id, (0, 0))
+        cells.append(f"{n_chosen} of {n}" if n else None)
+    return {"picked_in_the_survey": cells}
 
 
-# Sheets as files, for annotators without a browser: out as CSV or JSON, back with answers; a bad
-# row is refused by line.
-
+# Annotators without a browser get their sheets as files, and send them back with answers.
 COLUMNS = ("survey", "annotator", "question", "text_1", "text_2", "text_3", "answer")
 NEEDED = ("survey", "annotator", "question", "answer")
-EXAMPLE = "example of set "
+EXAMPLE = "example of set "  # begins the cell "question" of a labelled example
 MOST_ROWS = 20_000
 
 
 def sheet_rows(
     survey: Survey, annotators: Sequence[str], items: Mapping[str, Item]
 ) -> list[dict[str, str]]:
-    """Rows of the sheets of some annotators: labelled examples first, then questions with an empty
-    answer (1, 2 or 3)."""
+    """Return the rows of the sheets of some annotators.
+
+    Labelled examples come first, then questions with an empty cell for the answer (1, 2 or 3).
+    """
     rows = []
     for annotator in annotators:
         annotator_sheet = sheet(survey, annotator)
-        start = {
+        empty_row = {
             "survey": survey.survey_id,
             "annotator": annotator,
             "text_2": "",
             "text_3": "",
             "answer": "",
         }
-        for number, ids in annotator_sheet.examples.items():
+        for set_number, ids in annotator_sheet.examples.items():
             for item_id in ids:
-                example = {"question": EXAMPLE + number, "text_1": entry_text(items[item_id])}
-                rows.append(start | example)
-        for place, question in enumerate(annotator_sheet.questions, start=1):
+                example = {"question": EXAMPLE + set_number, "text_1": entry_text(items[item_id])}
+                rows.append(empty_row | example)
+        for number, question in enumerate(annotator_sheet.questions, start=1):
             texts = _texts(question, items)
-            rows.append(
-                start
-                | {"question": str(place)}
-                | {f"text_{i}": text for i, text in enumerate(texts, start=1)}
-            )
+            cells = {f"text_{i}": text for i, text in enumerate(texts, start=1)}
+            rows.append(empty_row | {"question": str(number)} | cells)
     return [{column: row[column] for column in COLUMNS} for row in rows]
 
 
 def _texts(question: Question, items: Mapping[str, Item]) -> list[str]:
-    """Texts to choose from: the entries of a triple, else the choices themselves."""
+    """Return the texts to choose from: the entries of a triple, or the sentences of a check."""
     if question.kind != TRIPLE:
         return list(question.choices)
     return [entry_text(items[item_id]) for item_id in question.choices]
 
 
 def file_text(rows: Sequence[Mapping[str, str]], kind: str = "csv") -> str:
-    """Rows as the text of a JSON file or of a CSV, without cells that a spreadsheet would run."""
-    return (
-        json.dumps(list(rows), ensure_ascii=False, indent=1) if kind == "json" else csv_text(rows)
-    )
+    """Return rows as JSON, or as CSV without cells that a spreadsheet would run as formulas."""
+    if kind == "json":
+        return json.dumps(list(rows), ensure_ascii=False, indent=1)
+    return csv_text(rows)
 
 
 @dataclass(frozen=True)
 class Returned:
-    """Answers as rows for the store, and (line, sentence) of the rows that were refused."""
+    """Answers of filled sheets as rows for the store, and refusals of bad rows."""
 
     rows: tuple[dict, ...]
     refusals: tuple[Refusal, ...]
 
 
 def returned(path: str | Path, surveys: Mapping[str, Survey]) -> Returned:
-    """Filled sheets back from a file that `read_rows` reads. Raises BadInput for one that it
-    cannot; one bad row harms no other."""
-    # One row more than the most tells that a file is too long, however long it is.
-    lines = list(islice(read_rows(path), MOST_ROWS + 1))
-    if len(lines) > MOST_ROWS:
+    """Read a file of filled sheets; a bad row is refused and the others are read.
+
+    Raises BadInput for a file that cannot be read, is empty or is too long.
+    """
+    # One row more than allowed shows that a file is too long, without reading all of it.
+    file_rows = list(islice(read_rows(path), MOST_ROWS + 1))
+    if len(file_rows) > MOST_ROWS:
         raise BadInput(
             f"The file has more than {MOST_ROWS:,} rows, which are the most that are read at once."
         )
-    if not lines:
+    if not file_rows:
         raise BadInput(
             "The file has no rows: send back the sheet that was downloaded, with its answers."
         )
     rows: list[dict] = []
     line_of: dict[tuple, int] = {}
 
-    def take(place: int, row: Row) -> None:
+    def take(index: int, row: Row) -> None:
         if str(row.values.get("question") or "").startswith(EXAMPLE):
             return
         answer = _answer(row.values, surveys)
@@ -409,11 +421,12 @@ def returned(path: str | Path, surveys: Mapping[str, Survey]) -> Returned:
         line_of[key] = row.line
         rows.append(answer)
 
-    refusals = read_each(lines, take)
+    refusals = read_each(file_rows, take)
     return Returned(tuple(rows), refusals)
 
 
 def _answer(row: Mapping, surveys: Mapping[str, Survey]) -> dict:
+    """Return the answer of a file's row; BadInput messages follow the row's place in the file."""
     lacking = [column for column in NEEDED if row.get(column) is None]
     if lacking:
         raise BadInput(f"has no {lacking[0]}; a filled sheet has {', '.join(NEEDED)}")
@@ -422,12 +435,10 @@ def _answer(row: Mapping, surveys: Mapping[str, Survey]) -> dict:
     if survey is None:
         raise BadInput(f"names the survey {values['survey'][:40]!r}, which is not stored here")
     annotator = values["annotator"]
-    if not annotator or len(annotator) > 80:
-        raise BadInput(
-            "names no annotator"
-            if not annotator
-            else "has an annotator's name of more than 80 characters"
-        )
+    if not annotator:
+        raise BadInput("names no annotator")
+    if len(annotator) > 80:
+        raise BadInput("has an annotator's name of more than 80 characters")
     n_questions = survey.n_triples + survey.n_checks
     if values["question"] not in [str(place + 1) for place in range(n_questions)]:
         raise BadInput(
@@ -442,9 +453,7 @@ def _answer(row: Mapping, surveys: Mapping[str, Survey]) -> dict:
     )
 
 
-# A model as the annotator of a survey: the same sheets, one call a question, all kept (source 002
-# asks GPT-4o).
-
+# A model annotates the same sheets, with one stored call per question (source 002 asks GPT-4o).
 MAX_TOKENS = 32
 _ASK = (
     "Below are entries of two data sets, and then three more entries. Two of the three belong to "
@@ -455,27 +464,28 @@ _PLACE = re.compile(r"(?<![\w.])([123])(?![\w]|\.\d)")
 
 
 def place_in(text: str) -> int | None:
-    """The place 0 to 2 that a reply names, None where it names none or several."""
+    """Return the place, 0 to 2, that a reply names; None if it names none or several."""
     places = set(_PLACE.findall(text))
     return int(places.pop()) - 1 if len(places) == 1 else None
 
 
 def prompt(annotator_sheet: Sheet, question: Question, items: Mapping[str, Item]) -> str:
-    """Prompt of a question: all labelled examples, then the three texts by number."""
-    shown = []
+    """Return the prompt of a question: all labelled examples, then the three numbered texts."""
+    examples = []
     for number, ids in annotator_sheet.examples.items():
-        shown += [f"Set {number}:\n{entry_text(items[item_id])}" for item_id in ids]
-    examples = "\n\n".join(shown)
-    texts = _texts(question, items)
-    return _ASK.format(
-        examples=examples,
-        texts="\n\n".join(f"{i}:\n{text}" for i, text in enumerate(texts, start=1)),
-    )
+        examples += [f"Set {number}:\n{entry_text(items[item_id])}" for item_id in ids]
+    texts = enumerate(_texts(question, items), start=1)
+    numbered_texts = [f"{number}:\n{text}" for number, text in texts]
+    return _ASK.format(examples="\n\n".join(examples), texts="\n\n".join(numbered_texts))
 
 
 @dataclass(frozen=True)
 class ModelAnswers:
-    """Replies to a model's sheets. `why_stopped` says why `n_missing` questions were not asked."""
+    """Counts of a model's replies to its sheets.
+
+    `n_reused` answers were stored before. `why_failed` is the first error of `n_failed` calls.
+    `why_stopped` is the reason why `n_missing` questions were not asked.
+    """
 
     n_answers: int
     n_unreadable: int
@@ -487,11 +497,12 @@ class ModelAnswers:
     cost_usd: float = 0.0
 
     def sentence(self) -> str:
+        """Return all counts as sentences."""
         reused = f", {self.n_reused:,} of them asked before" if self.n_reused else ""
         price = f", for {dollars(self.cost_usd)}" if self.cost_usd else ""
-        failed = (
-            f" {count_of(self.n_failed, 'call')} failed. {self.why_failed}" if self.n_failed else ""
-        )
+        failed = ""
+        if self.n_failed:
+            failed = f" {count_of(self.n_failed, 'call')} failed. {self.why_failed}"
         missing = count_of(self.n_missing, "question was", plural="questions were")
         stopped = f" {missing} not asked. {self.why_stopped}" if self.n_missing else ""
         return (
@@ -503,10 +514,11 @@ class ModelAnswers:
 def calls_of(
     survey: Survey, items: Mapping[str, Item], backend: Backend, n_sheets: int
 ) -> dict[tuple[str, int], Call]:
-    """(annotator, question) -> its call."""
+    """Return (annotator, position of the question) -> call."""
     calls = {}
     for i in range(n_sheets):
-        name = f"{backend.name} #{i + 1}"  # one a sheet, so that every sheet shows other entries
+        # One name per sheet, because the name decides which entries a sheet shows.
+        name = f"{backend.name} #{i + 1}"
         annotator_sheet = sheet(survey, name)
         for position, question in enumerate(annotator_sheet.questions):
             request = Request(
@@ -528,12 +540,12 @@ def projection(
     n_sheets: int,
     cards: Mapping[str, ModelCard],
 ) -> Projection:
-    """Cost of asking at most: the questions without a stored reply."""
+    """Return the largest cost of the questions without a stored reply."""
     calls = calls_of(survey, items, backend=open_backend(model, cards), n_sheets=n_sheets).values()
-    return projected(_missing(store, calls), cards.get(model))
+    return projected(_unanswered(store, calls), cards.get(model))
 
 
-def _missing(store: Store, calls: Iterable[Call]) -> list[Call]:
+def _unanswered(store: Store, calls: Iterable[Call]) -> list[Call]:
     by_id = {call.call_id: call for call in calls}
     stored_ids = {row["call_id"] for row in planning.completions(store, list(by_id))}
     return [call for call_id, call in by_id.items() if call_id not in stored_ids]
@@ -551,15 +563,18 @@ def ask_model(
     may_send_retro: bool = False,
     cancel: threading.Event | None = None,
 ) -> ModelAnswers:
-    """Asks the questions that were not asked before, keeps replies and answers; `budget_usd` is for
-    this asking alone. Raises OverBudget before the first call when the projection is over the cap
-    or the model costs money and there is none, and BadInput where the entries of the retro set
-    would be sent unasked."""
+    """Ask a model the questions of its sheets, and store replies and answers.
+
+    Questions with a stored reply are not asked again. `budget_usd` limits this run alone. Raises
+    OverBudget before the first call if the projected cost exceeds it, or if there is none and the
+    model costs money. Raises BadInput if entries of the retro set would be sent without
+    `may_send_retro`.
+    """
     require(Permission.RUN)
     calls = calls_of(survey, items, backend=open_backend(model, cards), n_sheets=n_sheets)
-    missing = {call.call_id: call for call in _missing(store, calls.values())}
+    new_calls = {call.call_id: call for call in _unanswered(store, calls.values())}
     reason = refusal(
-        projected(missing.values(), cards.get(model)), budget_usd, cards={model: cards.get(model)}
+        projected(new_calls.values(), cards.get(model)), budget_usd, cards={model: cards.get(model)}
     )
     if reason:
         raise OverBudget(reason)
@@ -569,11 +584,11 @@ def ask_model(
         store, survey.survey_id, models=[model], cards=cards, cap_usd=budget_usd, cancel=cancel
     )
     completions = asyncio.run(_replies(asking, list(calls.values())))
-    rows, failed = [], []
+    rows, errors = [], []
     for (name, position), call in calls.items():
         completion = completions.get(call.call_id)
         if completion is not None and completion.status != OK:
-            failed.append(completion.error)
+            errors.append(completion.error)
         elif completion is not None:
             place, call_id = place_in(completion.text), completion.call_id
             row = answer_row(survey, name, position, place, is_model=True, call_id=call_id)
@@ -582,10 +597,10 @@ def ask_model(
     return ModelAnswers(
         len(rows),
         sum(row["chosen"] is None for row in rows),
-        n_failed=len(failed),
-        n_reused=sum(call.call_id not in missing for call in calls.values()),
-        why_failed=failed[0] if failed else "",
-        n_missing=len(calls) - len(rows) - len(failed),
+        n_failed=len(errors),
+        n_reused=sum(call.call_id not in new_calls for call in calls.values()),
+        why_failed=errors[0] if errors else "",
+        n_missing=len(calls) - len(rows) - len(errors),
         why_stopped=asking.why,
         cost_usd=asking.progress.cost_usd,
     )

@@ -6,7 +6,7 @@ import pytest
 
 from flipcore.annotation.judging import Place, beginning
 from flipcore.annotation.paraphrases.effect import source_gates
-from flipcore.annotation.paraphrases.pair_files import guessed_columns, incoming, inventory_of, merge_files, take_in
+from flipcore.annotation.paraphrases.pair_files import guessed_columns, incoming, inventory_of, merge_files, store_incoming
 from flipcore.annotation.paraphrases.random_order import Order, order_of, review_view, take
 from flipcore.annotation.paraphrases.verdicts import settling_row, verdict_row
 from flipcore.datasets.reading.rows import Row
@@ -103,7 +103,7 @@ def test_an_order_that_was_chosen_opens_no_gate_until_the_random_one_has_reached
 
 def test_what_somebody_chose_comes_up_at_random_for_others_all_the_same(store):
     """Else all that looks bad could be picked out, and the rest would pass for a sample."""
-    left = [place.pair_id for place in order_of(store, "Ada").places if not place.shared][:20]
+    left = [place.pair_id for place in order_of(store, "Ada").places if not place.is_shared][:20]
     chosen = order_of(store, "Bea", pair_ids=left)
     take(store, "Bea", [message({"pair_id": pair}, OTHER, n="Bea") for pair in left], chosen)
     assert review.judged_by_others(store, "Ada") == set(left) and review.judged_by_others(store, "Ada", at_random=True) == set()
@@ -121,9 +121,9 @@ def imported(store, name, ids):
 def test_a_file_opens_no_gate_unless_it_holds_the_beginning_of_a_random_order(store):
     batch = imported(store, "Cem", order(store, "Cem")[30:100])
     assert len(batch.verdicts) == 70 and FROM_ELSEWHERE in batch.notes
-    assert take_in(store, batch) == "0 pairs and 70 verdicts are stored."
+    assert store_incoming(store, batch) == "0 pairs and 70 verdicts are stored."
     assert counts(store) == (0, 70) and not gate(store).is_open
-    said = take_in(store, imported(store, "Dan", order(store, "Dan")[:20]))
+    said = store_incoming(store, imported(store, "Dan", order(store, "Dan")[:20]))
     assert said == "0 pairs and 20 verdicts are stored. 20 verdicts from elsewhere now count as drawn at random."
     assert counts(store)[0] == 20
 
@@ -152,7 +152,7 @@ def test_two_reviewers_of_another_machine_who_left_pairs_to_each_other_count_aft
     for _ in range(40):  # by turns, each the first that is left to them
         for name, others in (("Ada", "Bea"), ("Bea", "Ada")):
             place = next(
-                p for p in orders[name] if p.pair_id not in judged[name] and (p.shared or p.pair_id not in judged[others])
+                p for p in orders[name] if p.pair_id not in judged[name] and (p.is_shared or p.pair_id not in judged[others])
             )
             judged[name].append(place.pair_id)
     said = merge_files([other_machine(tmp_path, judged)], store)

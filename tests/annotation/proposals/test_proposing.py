@@ -7,9 +7,9 @@ import pytest
 from flipcore.annotation.proposals.proposing import (
     RECIPES,
     cleaned,
-    expected,
     items_to_paraphrase,
     maker,
+    projected_cost,
     propose,
     question_sources,
     writers,
@@ -95,7 +95,7 @@ def test_a_model_that_costs_money_needs_a_budget(store, lab):
         use = lab(server, price=10.0)
         with pytest.raises(OverBudget, match="no budget"):
             propose([ITEM], RECIPES["chain"], use, store)
-        assert expected([ITEM], RECIPES["chain"], use).n_calls == 4 and server.bodies == []
+        assert projected_cost([ITEM], RECIPES["chain"], use).n_calls == 4 and server.bodies == []
 
 
 def test_a_cancelled_run_asks_nothing_more(store, lab):
