@@ -1,14 +1,13 @@
-"""Access levels and what each may do (the one table), who is acting now, and the one question that
-every read and write asks: may they?
+"""Access levels, what each may do, who is acting now, and the check of every read and write.
 
-A reviewer stands beside the other levels, not above the viewer. Access is on while `access.toml` is
-in the user's own folder; whom it names is in `flipcore.access.policy`.
+A reviewer has other permissions than a viewer, not more. Access is on while `access.toml` is in the
+user's own folder; `flipcore.access.policy` reads it.
 
-The person is taken from the context, not from an argument: the writer and the store ask at the one
-place that all rows pass, so that no function can forget to hand a person on, and an argument that
-comes from a page cannot name somebody else. A request or a websocket acts inside `acting_as`; a
-page's session is found by what `found_by` was given. A thread that serves no session, such as a run
-that was started, and the command line act for the owner of the file.
+The acting person comes from the context and not from an argument. The store and its writer check
+at the one place that all rows pass. So no function can forget to pass a person on, and no argument
+of a page can name somebody else. A request or a websocket acts inside `acting_as`. The session of
+a page is found by the functions given to `found_by`. A thread without a session, such as a started
+run, and the command line act as the owner.
 """
 
 import os
@@ -26,7 +25,7 @@ from flipcore.core.paths import home
 
 
 class Level(StrEnum):
-    """Level of a person's permissions; NONE is somebody of whom nothing is known."""
+    """Level of a person's permissions; NONE is for unknown people."""
 
     NONE = ""
     REVIEWER = "reviewer"
@@ -36,7 +35,7 @@ class Level(StrEnum):
 
 
 class Permission(StrEnum):
-    """Something that is allowed or not, as the sentence of a refusal names it."""
+    """A permission, in the words of a refusal: "you may not …"."""
 
     READ = "read results"
     JUDGE = "judge paraphrases"
@@ -71,19 +70,22 @@ ABOUT = {
 
 
 def with_article(level: Level) -> str:
-    """ "an admin"."""
+    """Return the level with its article, "an admin"."""
     return f"{'an' if level[:1] in 'aeiou' else 'a'} {level}"
 
 
-QUEUE, SURVEY = "queue:", "survey:"
+QUEUE, SURVEY = "queue:", "survey:"  # begin the scope of a reviewer
 EVERY = "all sources"  # the queue of every stored paraphrase
 
 
 @dataclass(frozen=True)
 class Person:
-    """`name` is "" where nobody was asked for one: alone on localhost and on the command line.
-    `scope` is `queue:` and a source of paraphrases, `survey:` and its id, or "" for no limit.
-    `invitation` is the id of the link that they came by."""
+    """A person with a level.
+
+    `name` is "" on localhost without access and on the command line. `scope` is `queue:` and a
+    source of paraphrases, `survey:` and its id, or "" for no limit. `invitation` is the id of their
+    invitation, "" without one.
+    """
 
     name: str
     level: Level
@@ -91,8 +93,10 @@ class Person:
     invitation: str = ""
 
     def may(self, permission: Permission) -> bool:
-        """Tell whether the level allows it; a reviewer has one of the two permissions of their
-        kind, by their scope."""
+        """Return whether the level and the scope allow it.
+
+        A reviewer may either judge paraphrases or answer a survey, by their scope.
+        """
         if self.level not in MAY[permission]:
             return False
         if self.level is Level.REVIEWER:
@@ -106,28 +110,28 @@ class Person:
 
     @property
     def survey(self) -> str:
-        """The one survey that this person answers; "" for any."""
+        """Id of the one survey that this person answers; "" for any."""
         return self.scope.removeprefix(SURVEY) if self.scope.startswith(SURVEY) else ""
 
 
-# whoever holds the file: alone on localhost, and on the command line
+# The person at this machine, on the command line or on localhost without access.
 OWNER = Person("", Level.ADMIN)
 NOBODY = Person("", Level.NONE)
 
 
 def access_file() -> Path:
-    """Place of the file that switches access on, whether it exists or not."""
+    """Return the path of the file that switches access on, whether it exists or not."""
     return home() / "access.toml"
 
 
 def is_access_on() -> bool:
-    """Tell whether people are told apart here."""
+    """Return whether people have different levels here."""
     try:
         os.stat(access_file())
     except FileNotFoundError:
         return False
     except OSError:
-        return True  # a file that is there and cannot be read opens nothing
+        return True  # An existing file that cannot be read must not give access to everybody.
     return True
 
 
@@ -137,28 +141,34 @@ _finders: dict[str, Callable[[], Person | None]] = {}
 
 
 def found_by(name: str, find: Callable[[], Person | None]) -> None:
-    """`find` says who acts in this thread, or None where it does not know; given again under a
-    name, it replaces the first."""
+    """Register `find`, which returns the person who acts in this thread, or None if it is unknown.
+
+    A second function with the same name replaces the first.
+    """
     _finders[name] = find
 
 
 def acting() -> Person:
-    """The person who acts: named by the context, else by the session of this thread, else the
-    owner. The owner wherever access is off."""
+    """Return the acting person: that of the context, else of the thread's session, else the owner.
+
+    While access is off it is always the owner.
+    """
     if not is_access_on():
         return OWNER
     if (person := _person.get()) is not None:
         return person if isinstance(person, Person) else person()
     for find in _finders.values():
-        if (found_person := find()) is not None:
-            return found_person
+        if (session_person := find()) is not None:
+            return session_person
     return OWNER
 
 
 @contextmanager
 def acting_as(person: Person | Callable[[], Person]) -> Iterator[None]:
-    """Inside, this person acts, whosever thread it is. A function is asked each time, for what
-    lasts longer than an invitation may."""
+    """Let this person act inside the context.
+
+    A function is called at each check, for contexts that may last longer than an invitation.
+    """
     token = _person.set(person)
     try:
         yield
@@ -167,8 +177,7 @@ def acting_as(person: Person | Callable[[], Person]) -> Iterator[None]:
 
 
 def require(permission: Permission, person: Person | None = None) -> Person:
-    """The person who acts, where they may. Raises AccessDenied with a sentence where they may
-    not."""
+    """Return the acting person. Raises AccessDenied, with a sentence, without the permission."""
     person = acting() if person is None else person
     if not person.may(permission):
         raise AccessDenied(refusal(permission, person))
@@ -176,7 +185,7 @@ def require(permission: Permission, person: Person | None = None) -> Person:
 
 
 def refusal(permission: Permission, person: Person) -> str:
-    """Reason for which a person may not, and what to do."""
+    """Return why a person may not, and what they can do."""
     if person.level is Level.NONE:
         return (
             f"Nobody is logged in here, so you may not {permission}. Log in, or open your "
@@ -199,24 +208,28 @@ def refusal(permission: Permission, person: Person) -> str:
 
 
 def require_read() -> None:
-    """Asked before every query. Raises AccessDenied for whoever may not read results, unless the
-    query is opened to them."""
+    """Check a query. Raises AccessDenied if the person may not read results.
+
+    Inside `opened_to` a person with that permission may read too.
+    """
     person = acting()
     if person.may(Permission.READ):
         return
-    opened = _open_for.get()
-    if opened is None or not person.may(opened):
+    sufficient = _open_for.get()
+    if sufficient is None or not person.may(sufficient):
         raise AccessDenied(refusal(Permission.READ, person))
 
 
 @contextmanager
 def opened_to(permission: Permission, name: str | None = None) -> Iterator[Person]:
-    """Inside, whoever has `permission` may ask the store although they may not read results; with
-    `name` only of their own rows. For the few queries that a reviewer's own work needs, each of
-    which leaves out what others did."""
+    """Open queries inside the context to people with `permission` who may not read results.
+
+    With `name` they are opened only to the person of that name. This is for the few queries that a
+    reviewer's own work needs, each of which leaves out what others did.
+    """
     person = acting()
-    is_own = name is None or name == person.name
-    token = _open_for.set(permission if is_own else None)
+    is_allowed = name is None or name == person.name
+    token = _open_for.set(permission if is_allowed else None)
     try:
         yield person
     finally:
@@ -224,18 +237,15 @@ def opened_to(permission: Permission, name: str | None = None) -> Iterator[Perso
 
 
 def signature(name: str) -> str:
-    """Return the name under which something is kept: the identity's, else the given one."""
+    """Return the acting person's own name, else the given one."""
     person = acting()
     return person.name or name.strip()
 
 
-# What is done beside the database, such as a model that was added or a file that was brought in, is
-# told to whoever keeps the log of acts: the open store. Where access is off there is no log, and
-# where no store is open there is nobody to tell.
-
-
+# Acts outside the database, such as adding a model or a file, are reported to the open store, which
+# keeps the log of acts. There is no log while access is off.
 class Keeper(Protocol):
-    """Keeps the log of acts; `told` returns when the act is stored."""
+    """Keeper of the log of acts; `told` returns when the act is stored."""
 
     def told(self, act: str, target: str) -> None: ...
 
@@ -244,16 +254,17 @@ _keepers: WeakSet[Keeper] = WeakSet()
 
 
 def listen(keeper: Keeper) -> None:
-    """From now on this one is told."""
+    """Report acts to this keeper from now on."""
     _keepers.add(keeper)
 
 
 def leave(keeper: Keeper) -> None:
-    """It is told nothing any more."""
+    """Report no more acts to this keeper."""
     _keepers.discard(keeper)
 
 
 def tell(act: str, target: str) -> None:
-    """The person who acts has done this on `target`."""
-    for keeper in list(_keepers) if is_access_on() else ():
-        keeper.told(act, target)
+    """Report an act of the acting person on `target` to the log."""
+    if is_access_on():
+        for keeper in list(_keepers):
+            keeper.told(act, target)

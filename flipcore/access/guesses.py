@@ -1,11 +1,10 @@
-"""Guessing is limited: wrong codes and links are counted by the person, or by browser and address
-where nobody knows who it is.
+"""Limits on guessing: wrong codes and links are counted per person, or per browser and address.
 
-One person's wrong ones shut nobody else out: who is known is counted alone, and a browser has a
-limit of its own far below that of its address, behind which others may sit. The address limit is
-for whoever comes as a new browser each time; a code of a meeting has 10^12 values and a link a
-signature of 256 bits, so it finds nothing either. A proxy hides addresses unless it is named
-(FORWARDED_ALLOW_IPS).
+One person's wrong guesses must not exclude others. So a known person is counted alone, and a
+browser has a limit far below that of its address, which many may share. The limit of an address is
+for somebody who comes as a new browser each time. It is large, and still useless for guessing: the
+code of a meeting has 10^12 values, and a link has a signature of 256 bits. A proxy hides addresses
+unless it is named (FORWARDED_ALLOW_IPS).
 """
 
 import ipaddress
@@ -15,15 +14,19 @@ import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
-OF_ONE, OF_AN_ADDRESS, SECONDS = 20, 400, 60.0
+# Wrong guesses of one person or browser and of one address, within this many seconds.
+MOST_OF_ONE, MOST_OF_ADDRESS, SECONDS = 20, 400, 60.0
 MOST_VISIT_CHARS = 64
-# the cookie by which a browser is known again that nobody is logged in at
+# The cookie that identifies a browser without a login.
 VISIT = "flipscope_visit"
 
 
 @dataclass(frozen=True)
 class Guesser:
-    """Somebody who tries a code or a link: a person who is known, else a browser at an address."""
+    """Somebody who tries a code or a link: a known person, else a browser at an address.
+
+    `visit` is the browser's id. Unknown values are "".
+    """
 
     person: str = ""
     visit: str = ""
@@ -31,43 +34,44 @@ class Guesser:
 
     @property
     def limits(self) -> dict[tuple[str, str], int]:
-        """Number of wrong ones that each of their names may have."""
+        """Key under which wrong guesses are counted -> the most that are allowed."""
         if self.person:
-            return {("person", self.person): OF_ONE}
-        return {(self.address, self.visit): OF_ONE, ("address", self.address): OF_AN_ADDRESS}
+            return {("person", self.person): MOST_OF_ONE}
+        return {(self.address, self.visit): MOST_OF_ONE, ("address", self.address): MOST_OF_ADDRESS}
 
 
 class Guesses:
-    """The wrong ones of the last minute. `clock` gives seconds."""
+    """The wrong guesses of the last minute; `clock` returns seconds."""
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         self._clock, self._lock = clock, threading.Lock()
-        self._wrong: dict[tuple[str, str], list[float]] = {}
+        self._times: dict[tuple[str, str], list[float]] = {}
 
     def are_too_many(self, guesser: Guesser) -> bool:
-        """Tell whether another one is not to be looked at."""
+        """Return whether the next guess must be refused without a look."""
         with self._lock:
             self._forget()
             return any(
-                len(self._wrong.get(name, ())) >= most for name, most in guesser.limits.items()
+                len(self._times.get(key, ())) >= most for key, most in guesser.limits.items()
             )
 
     def count(self, guesser: Guesser) -> None:
+        """Count a wrong guess."""
         with self._lock:
-            for name in guesser.limits:
-                self._wrong.setdefault(name, []).append(self._clock())
+            for key in guesser.limits:
+                self._times.setdefault(key, []).append(self._clock())
 
     def _forget(self) -> None:
         since = self._clock() - SECONDS
-        recent = {}
-        for name, times in self._wrong.items():
-            if late := [time for time in times if time > since]:
-                recent[name] = late
-        self._wrong = recent
+        recent_times = {}
+        for key, times in self._times.items():
+            if recent := [seconds for seconds in times if seconds > since]:
+                recent_times[key] = recent
+        self._times = recent_times
 
 
 def network_of(address: str) -> str:
-    """An address as it is counted: of IPv6 the first 64 bits, which are one customer's."""
+    """Return the address to count by: for IPv6 its first 64 bits, which belong to one customer."""
     try:
         ip = ipaddress.ip_address(address.partition("%")[0])
     except ValueError:
@@ -78,8 +82,7 @@ def network_of(address: str) -> str:
 
 
 def visit_of(cookies: Mapping[str, str]) -> tuple[str, str]:
-    """(by what a browser is known, the Set-Cookie header that tells it so); the header is "" where
-    it knows already."""
+    """Return the browser's id, and the Set-Cookie header that stores it; "" if it has a cookie."""
     visit = cookies.get(VISIT, "")
     if visit and len(visit) <= MOST_VISIT_CHARS:
         return visit, ""

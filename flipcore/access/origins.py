@@ -1,7 +1,8 @@
-"""Requests from pages that this server served, and the names by which it may be called.
+"""Checks of the Origin and Host headers: is a request from our own page, to an allowed name?
 
-A page of a foreign name that leads to this machine (DNS rebinding) is of one origin with this
-server, so its name is all that tells it from ours."""
+With DNS rebinding a foreign name leads to this machine. Its pages then have the same origin as this
+server, so only the name in the Host header tells them from ours.
+"""
 
 import fnmatch
 import ipaddress
@@ -13,20 +14,23 @@ _HOST = re.compile(r"(?:\[([0-9a-f:.]+)\]|([^\s,/\\?#@:\[\]]+?)\.?)(?::\d*)?", r
 
 
 def is_same_origin(headers: Mapping[str, str]) -> bool:
-    """From its headers, named in small letters. A browser always says where the page of a POST or a
-    websocket came from, so what does not say it is no page of ours."""
+    """Return whether a request comes from our own page; header names are in small letters.
+
+    Browsers always send the origin with a POST or a websocket, so a request without it does not
+    count as ours.
+    """
     origin, host = headers.get("origin", ""), headers.get("host", "")
     return bool(host) and origin.partition("://")[2].lower() == host.lower()
 
 
 def name_of_host(host: str) -> str:
-    """Name in a Host header, in small letters, without port and brackets; "" for none."""
+    """Return the name of a Host header, in small letters, without port or brackets; "" for none."""
     match = _HOST.fullmatch(host)
     return (match[1] or match[2]).lower() if match else ""
 
 
 def is_called_so(host: str, names: Iterable[str]) -> bool:
-    """Tell whether a Host header names one of these; `*.example.org` is every name below it."""
+    """Return whether a Host header has one of these names; `*.example.org` is every subdomain."""
     name = name_of_host(host)
     return bool(name) and any(
         fnmatch.fnmatchcase(name, pattern.strip().strip("[]").rstrip(".").lower())
@@ -35,7 +39,7 @@ def is_called_so(host: str, names: Iterable[str]) -> bool:
 
 
 def is_address(host: str) -> bool:
-    """Tell whether a Host header names an address, which a foreign page's never is."""
+    """Return whether a Host header has an IP address, which DNS rebinding cannot produce."""
     try:
         ipaddress.ip_address(name_of_host(host))
     except ValueError:

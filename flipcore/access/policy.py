@@ -1,22 +1,21 @@
-"""Levels by login: `access.toml` in the user's own folder. Access is on while the file is there.
+"""Levels by login, from `access.toml` in the user's own folder. Access is on while it exists.
 
 [levels]                          # by the e-mail address of the login; * stands for any letters
 admin = ["ada@example.org"]
 analyst = ["*@lab.example.org"]
 
-[claim]                           # by a claim of the login, where the list names nobody
+[claim]                           # by a claim of the login, for people whom no list names
 name = "groups"
 viewer = ["staff"]
 
-[login]                           # an address counts where the provider says `email_verified`;
-addresses_are_verified = true     # one that verifies every address and does not say so is
-                                  # named here
+[login]                           # addresses count if the provider sends `email_verified`; set
+addresses_are_verified = true     # this if it verifies every address and sends nothing
 """
 
 import fnmatch
 import os
 import tomllib
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path
@@ -25,7 +24,7 @@ from typing import Any
 from flipcore.access.acting import EVERY, NOBODY, QUEUE, Level, Person, access_file
 from flipcore.core.errors import BadInput
 
-# a person whom two lists name gets the first
+# A person whom several lists name gets the first of these levels.
 _ORDER = (Level.ADMIN, Level.ANALYST, Level.VIEWER, Level.REVIEWER)
 _MOST_BYTES = 1_000_000
 TEMPLATE = """# Who may do what in Flipscope. Access is on while this file is there; without it \
@@ -48,7 +47,11 @@ every address and is silent:
 
 @dataclass(frozen=True)
 class Policy:
-    """Patterns of e-mail addresses by level, and values of one claim by level."""
+    """Contents of the access file.
+
+    `levels` has patterns of e-mail addresses and `by_claim` patterns of the values of `claim`, both
+    by level. `addresses_are_verified` is True if addresses count without `email_verified`.
+    """
 
     levels: Mapping[Level, tuple[str, ...]] = field(default_factory=dict)
     claim: str = ""
@@ -56,39 +59,43 @@ class Policy:
     addresses_are_verified: bool = False
 
     def person(self, login: Mapping[str, Any]) -> Person:
-        """The person of a login, from the claims of its provider; of level NONE where neither list
-        nor claim names them. An address counts where the provider says that it is verified, and
-        where it says nothing and the file trusts it to verify every address."""
-        word = login.get("email_verified")
-        is_verified = word in (True, "true", "True") or (
-            word is None and self.addresses_are_verified
-        )
+        """Return the person of a login, given the claims of its provider.
+
+        The level is NONE if neither list nor claim names them. Addresses count only if verified.
+        """
+        verified = login.get("email_verified")
+        is_verified = verified in (True, "true", "True")
+        if verified is None:
+            is_verified = self.addresses_are_verified
         email = str(login.get("email") or "").strip().lower() if is_verified else ""
         name = email or str(login.get("preferred_username") or login.get("sub") or "")
         values = login.get(self.claim) if self.claim else None
-        claims: list[str] = []
+        claim_values: list[str] = []
         if isinstance(values, (list, tuple)):
-            claims = list(map(str, values))
+            claim_values = list(map(str, values))
         elif values:
-            claims = [str(values)]
+            claim_values = [str(values)]
         level = _level(self.levels, [email]) if email else Level.NONE
-        level = level or _level(self.by_claim, claims)
+        level = level or _level(self.by_claim, claim_values)
         if not name or level is Level.NONE:
             return Person(name, NOBODY.level)
         return Person(name, level, scope=QUEUE + EVERY if level is Level.REVIEWER else "")
 
 
-def _level(patterns: Mapping[Level, tuple[str, ...]], words: Iterable[str]) -> Level:
-    words = list(words)
+def _level(patterns: Mapping[Level, tuple[str, ...]], values: Sequence[str]) -> Level:
+    """Return the first level of `_ORDER` with a pattern for one of the values, else NONE."""
     for level in _ORDER:
         for pattern in patterns.get(level, ()):
-            if any(fnmatch.fnmatchcase(word, pattern) for word in words):
+            if any(fnmatch.fnmatchcase(value, pattern) for value in values):
                 return level
     return Level.NONE
 
 
 def policy() -> Policy:
-    """Policy of the file, read again when it changes. Raises BadInput for an unusable file."""
+    """Return the policy of the file, which is read again after a change.
+
+    Raises BadInput for an unusable file.
+    """
     file = access_file()
     try:
         return _read(file, os.stat(file).st_mtime_ns)
@@ -96,6 +103,7 @@ def policy() -> Policy:
         raise _problem(f"cannot be read: {error.strerror or error}") from error
 
 
+# The time of the last change is an argument only as a key of the cache.
 @lru_cache(maxsize=4)
 def _read(file: Path, mtime_ns: int) -> Policy:
     if file.stat().st_size > _MOST_BYTES:
@@ -114,10 +122,10 @@ def _read(file: Path, mtime_ns: int) -> Policy:
     if not isinstance(name, str) or (claim and not name):
         raise _problem('has a table [claim] without its name, as in name = "groups"')
     login = table.get("login", {})
-    trust = None
+    are_verified = None
     if isinstance(login, dict) and len(login) <= 1:
-        trust = login.get("addresses_are_verified", False)
-    if not isinstance(trust, bool) or (login and "addresses_are_verified" not in login):
+        are_verified = login.get("addresses_are_verified", False)
+    if not isinstance(are_verified, bool) or (login and "addresses_are_verified" not in login):
         raise _problem(
             "has a table [login] that may hold addresses_are_verified = true, and nothing else"
         )
@@ -127,11 +135,12 @@ def _read(file: Path, mtime_ns: int) -> Policy:
         levels,
         name,
         by_claim=_patterns(by_claim, "claim", lower=False),
-        addresses_are_verified=trust,
+        addresses_are_verified=are_verified,
     )
 
 
 def _patterns(table: Any, where: str, *, lower: bool) -> dict[Level, tuple[str, ...]]:
+    """Return level -> patterns of the table named `where`; raises BadInput for a faulty one."""
     if not isinstance(table, dict):
         raise _problem(f"has {where} that is no table; write [{where}] on a line of its own")
     names = [level.value for level in _ORDER]

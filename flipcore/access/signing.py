@@ -1,8 +1,7 @@
-"""Signatures of links and cookies: by a secret of this machine, in a file that its owner alone may
-read.
+"""Signatures of links and cookies, with a secret of this machine that only its owner may read.
 
-The secret is in no database, log or export, so a copied or merged database opens no door. Two
-purposes never share a signature: a link is no cookie.
+The secret is in no database, log or export, so a copied or merged database gives nobody access. The
+purpose is signed too, so the token of a link is never a valid cookie.
 """
 
 import base64
@@ -27,13 +26,15 @@ _BYTES = 32
 
 
 def secret_path() -> Path:
-    """Beside the user's own models, never in the clone."""
+    """Return the path of the secret, in the user's own folder and never in the clone."""
     return home() / FILE
 
 
 def secret() -> bytes:
-    """The secret, made when it is first needed. Raises BadInput where others may read its file, or
-    where it is none."""
+    """Return the secret, which is made when it is first needed.
+
+    Raises BadInput if others may read its file, or if the file has no secret.
+    """
     path = secret_path()
     try:
         if not path.exists():
@@ -56,37 +57,31 @@ def secret() -> bytes:
 
 
 def _create(path: Path) -> None:
-    """Never over one that another process made meanwhile."""
+    # Another process may have made it in the meantime, and must not lose its secret.
     with suppress(FileExistsError):
         write(path, secrets.token_hex(_BYTES), over=False, mode=0o600)
 
 
 def signed(purpose: str, key: str, content: Mapping[str, Any]) -> str:
-    """`key.signature`: what a link or a cookie carries. `content` is signed and not carried."""
+    """Return the token `key.signature` of a link or a cookie; `content` is signed, not included."""
     return f"{key}.{_signature(purpose, key, content)}"
 
 
 def key_of(token: str) -> str:
-    """The key that a token names; it says nothing before `is_signed` has looked at the rest."""
+    """Return the key of a token, which nobody may trust before `is_signed`."""
     return token.partition(".")[0]
 
 
 def is_signed(purpose: str, token: str, content: Mapping[str, Any]) -> bool:
-    """Tell whether this machine signed exactly this content for this purpose."""
+    """Return whether this machine signed exactly this content for this purpose."""
     key, _, signature = token.partition(".")
-    return hmac.compare_digest(
-        signature.encode("utf-8", "replace"),
-        _signature(purpose, key, content=content).encode("ascii"),
-    )
+    expected = _signature(purpose, key, content=content)
+    # As bytes, because `compare_digest` takes texts only in ASCII.
+    return hmac.compare_digest(signature.encode("utf-8", "replace"), expected.encode("ascii"))
 
 
 def _signature(purpose: str, key: str, content: Mapping[str, Any]) -> str:
-    text = json.dumps(
-        [purpose, key, sorted((name, str(value)) for name, value in content.items())],
-        ensure_ascii=True,
-    )
-    return (
-        base64.urlsafe_b64encode(hmac.new(secret(), text.encode("ascii"), hashlib.sha256).digest())
-        .decode("ascii")
-        .rstrip("=")
-    )
+    fields = sorted((name, str(value)) for name, value in content.items())
+    text = json.dumps([purpose, key, fields], ensure_ascii=True)
+    digest = hmac.new(secret(), text.encode("ascii"), hashlib.sha256).digest()
+    return base64.urlsafe_b64encode(digest).decode("ascii").rstrip("=")

@@ -1,5 +1,4 @@
-"""Permission that a row of each table needs, whose name it carries, and which rows are acts for the
-log of who did what."""
+"""Rules per table: the permission to write a row, the column of the person, and the logged act."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -11,16 +10,19 @@ from flipcore.core.errors import AccessDenied
 
 @dataclass(frozen=True)
 class Rule:
-    """`person_column` has the name of whoever did it, `act` is what the log calls it ("" for rows
-    that are no act), `on` the column that says on what."""
+    """The rule of one table.
+
+    `person_column` has the name of the person of a row, "" for tables without one. `act` is the
+    name of the act in the log, "" if it is not logged. `target_column` says on what it was done.
+    """
 
     needs: Permission
     person_column: str = ""
     act: str = ""
-    on: str = "study_id"
+    target_column: str = "study_id"
 
 
-# what looking leaves behind: vectors of a map, a threshold that was moved
+# Rows that reading leaves behind: vectors of a map, a threshold that was moved.
 _TRACE = Rule(Permission.READ)
 _RUN, _BRING = Rule(Permission.RUN), Rule(Permission.BRING)
 RULES: dict[str, Rule] = {
@@ -39,41 +41,57 @@ RULES: dict[str, Rule] = {
     "readout_sources": _RUN,
     "item_runs": _RUN,
     "paraphrases": Rule(
-        Permission.BRING, person_column="", act="brought in paraphrases", on="dataset"
+        Permission.BRING, person_column="", act="brought in paraphrases", target_column="dataset"
     ),
-    "verdicts": Rule(Permission.JUDGE, "reviewer", act="judged a paraphrase", on="pair_id"),
+    "verdicts": Rule(
+        Permission.JUDGE, "reviewer", act="judged a paraphrase", target_column="pair_id"
+    ),
     "flip_verdicts": Rule(Permission.DECIDE, "reviewer", act="marked a flip"),
     "locks": Rule(Permission.DECIDE, "reviewer", act="stored a lock"),
     "decisions": Rule(Permission.DECIDE, "reviewer", act="wrote a decision"),
     "open_questions": Rule(Permission.DECIDE, "author", act="wrote down an open question"),
     "threshold_moves": _TRACE,
     "embeddings": _TRACE,
-    "surveys": Rule(Permission.BRING, person_column="", act="built a survey", on="survey_id"),
-    "survey_answers": Rule(Permission.ANSWER, "annotator", act="answered a survey", on="survey_id"),
-    "holdout_versions": Rule(
-        Permission.DECIDE, "author", act="kept a version of a retro set", on="name"
+    "surveys": Rule(
+        Permission.BRING, person_column="", act="built a survey", target_column="survey_id"
     ),
-    "judge_labels": Rule(Permission.DECIDE, "reviewer", act="labelled an output", on="call_id"),
-    "key_verdicts": Rule(Permission.DECIDE, "reviewer", act="reviewed a key", on="item_id"),
-    "control_pairs": Rule(Permission.BRING, "made_by", act="matched controls", on="benchmark_id"),
-    "invitations": Rule(Permission.ACCESS, "issued_by", act="invited somebody", on="name"),
+    "survey_answers": Rule(
+        Permission.ANSWER, "annotator", act="answered a survey", target_column="survey_id"
+    ),
+    "holdout_versions": Rule(
+        Permission.DECIDE, "author", act="kept a version of a retro set", target_column="name"
+    ),
+    "judge_labels": Rule(
+        Permission.DECIDE, "reviewer", act="labelled an output", target_column="call_id"
+    ),
+    "key_verdicts": Rule(
+        Permission.DECIDE, "reviewer", act="reviewed a key", target_column="item_id"
+    ),
+    "control_pairs": Rule(
+        Permission.BRING, "made_by", act="matched controls", target_column="benchmark_id"
+    ),
+    "invitations": Rule(
+        Permission.ACCESS, "issued_by", act="invited somebody", target_column="name"
+    ),
     "invitation_events": Rule(
-        Permission.ACCESS, "who", act="changed an invitation", on="invitation_id"
+        Permission.ACCESS, "who", act="changed an invitation", target_column="invitation_id"
     ),
     "acts": Rule(Permission.READ, "who"),
 }
-_OTHER = Rule(Permission.FILES)  # a table without a rule is for the admin alone
+_OTHER = Rule(Permission.FILES)
 
 
 def rule_of(table: str) -> Rule:
-    """Rule of a table's rows; those of one that has no rule are the admin's alone."""
+    """Return the rule of a table; only admins may write to a table without one."""
     return RULES.get(table, _OTHER)
 
 
 def check_write(parts: Sequence[tuple[str, list[dict]]]) -> Person:
-    """The person who acts, where they may write these rows. Raises AccessDenied with a sentence
-    where they may not: for their level, for rows under another's name, and for another survey than
-    theirs."""
+    """Return the acting person, if they may write these (table, rows).
+
+    Raises AccessDenied, with a sentence, for their level, for rows with another person's name, and
+    for another survey than theirs.
+    """
     person = acting()
     if person == OWNER:
         return person
@@ -86,14 +104,10 @@ def check_write(parts: Sequence[tuple[str, list[dict]]]) -> Person:
 
 
 def _check_own(table: str, rule: Rule, rows: Sequence[Mapping[str, Any]], person: Person) -> None:
-    """Whoever may not bring in what others did writes rows of their own, of their own survey, as a
-    person."""
+    """Check rows of a person who may write only their own ones, of their own survey."""
     for row in rows:
-        if (
-            row[rule.person_column] != person.name
-            or row.get("reviewer_kind", "person") != "person"
-            or row.get("is_model")
-        ):
+        is_model = row.get("is_model") or row.get("reviewer_kind", "person") != "person"
+        if is_model or row[rule.person_column] != person.name:
             raise AccessDenied(
                 "This carries another name than yours, so it was not stored. Open your own "
                 "invitation link."

@@ -1,10 +1,10 @@
-"""The gate in front of every request and websocket of the server: who comes, and whether anybody
-may come this way at all.
+"""The gate in front of every request and websocket: who sends it, and whether it is allowed.
 
-What a request does, it does as the person whom its cookie names, or as nobody. While access is off
-and nobody said that the network is trusted, three are refused however the server was started: a
-connection from another machine, one that a proxy hands on, and one that calls this server by a name
-that is neither this machine's nor given by its user. A page from elsewhere is always refused."""
+A request acts as the person whom its cookie names, or as nobody. Requests of pages of other sites
+are always refused. While access is off and the network is not trusted, three more are refused,
+however the server was started: a connection from another machine, one through a proxy, and one
+whose Host is neither a name of this machine nor given by the user.
+"""
 
 import base64
 import hashlib
@@ -39,14 +39,16 @@ from flipcore.store.connection import Store
 
 Message = MutableMapping[str, Any]
 Login = Callable[[Mapping[str, str], Message], Mapping[str, Any]]
+# Part of a path -> the permission that it needs.
 _NEEDS = {
     "/_stcore/upload_file/": Permission.BRING,
     "/media/": Permission.READ,
     "/_stcore/metrics": Permission.ACCESS,
 }
-# asked for by every page before it connects, the entrance's too
+# Every page loads this before it connects, also the one where people log in.
 _CONFIGURATION = "/_stcore/host-config"
-_OF_NOBODY = {
+# What somebody without access gets instead: a configuration that says nothing of this server.
+_EMPTY_CONFIGURATION = {
     "allowedOrigins": [],
     "useExternalAuthToken": False,
     "enableCustomParentMessages": False,
@@ -58,9 +60,11 @@ _OF_NOBODY = {
 
 
 class Gate:
-    """ASGI middleware. `store` opens the results; `login` gives the claims of a login from
-    (cookies, scope), {} without one; `hosts` are the names that the user gave this server, as in
-    Streamlit's `server.allowedHosts`."""
+    """The ASGI middleware of the gate.
+
+    `store` opens the results. `login` returns the claims of a login, given (cookies, scope), and {}
+    without one. `hosts` are the names of this server, as in Streamlit's `server.allowedHosts`.
+    """
 
     def __init__(
         self,
@@ -72,15 +76,15 @@ class Gate:
         self._app, self._store, self._login, self._hosts = app, store, login, hosts
 
     async def __call__(self, scope: Message, receive: Callable, send: Callable) -> None:
-        """Lets a request through as somebody, or answers it with a sentence."""
+        """Pass a request on as the person who sends it, or answer it with a refusal."""
         if scope["type"] not in ("http", "websocket"):
             await self._app(scope, receive, send)
             return
         is_on, headers = is_access_on(), headers_of(scope)
         refusal = "" if is_on else _refusal(scope, headers)
-        refusal = refusal or self._unnamed(headers, is_on=is_on)
+        refusal = refusal or self._refused_host(headers, is_on=is_on)
         if not refusal and "origin" in headers and not is_same_origin(headers):
-            # before anything looks up by which address this server is known outside
+            # Here, because Streamlit's own check looks up this server's public address first.
             refusal = ELSEWHERE
         if not refusal and not is_on and scope["type"] == "websocket" and "origin" not in headers:
             refusal = NO_ORIGIN
@@ -89,26 +93,25 @@ class Gate:
             await PlainTextResponse(refusal, 403)(scope, receive, send)
             return
         try:
-            await (self._as_somebody if is_on else self._app)(scope, receive, send)
+            await (self._as_person if is_on else self._app)(scope, receive, send)
         except ClientDisconnect:
-            pass  # in the middle of an upload: nobody is there to answer, and nothing failed here
+            pass  # The browser left in the middle of an upload, which is no fault.
         except Exception:
-            # else whoever stands around this gate answers, without these headers
+            # Answered here, because an outer layer's answer would lack the security headers.
             if scope["type"] == "http":
-                with suppress(RuntimeError):  # an answer had begun
+                with suppress(RuntimeError):  # if an answer has begun
                     await PlainTextResponse(FAULT, 500)(scope, receive, send)
             raise
 
-    def _unnamed(self, headers: Mapping[str, str], *, is_on: bool) -> str:
-        """Reason for which a server is not to be called as a request calls it. With access on any
-        name will do where none was given: what a page may do hangs on a cookie, which no other name
-        gets."""
+    def _refused_host(self, headers: Mapping[str, str], *, is_on: bool) -> str:
+        """Return why the Host of a request is refused; "" if it is allowed."""
         host = headers.get("host", "")
+        # With access on every name is safe: a page acts by a cookie, which other names do not get.
         if is_called_so(host, (*OWN_NAMES, *self._hosts)) or (is_on and not self._hosts):
             return ""
         return "" if is_trusted() and not is_on and is_address(host) else UNNAMED
 
-    async def _as_somebody(self, scope: Message, receive: Callable, send: Callable) -> None:
+    async def _as_person(self, scope: Message, receive: Callable, send: Callable) -> None:
         cookies = cookies_of(scope)
         needs = next(
             (permission for path, permission in _NEEDS.items() if path in scope["path"]), None
@@ -120,19 +123,19 @@ class Gate:
                 await PlainTextResponse(f"You may not {needs}.", 403)(scope, receive, send)
                 return
             if is_configuration and person.level is Level.NONE:
-                await JSONResponse(_OF_NOBODY)(scope, receive, send)
+                await JSONResponse(_EMPTY_CONFIGURATION)(scope, receive, send)
                 return
         with acting_as(lambda: self.person(cookies, scope)):
             await self._app(scope, receive, send)
 
     def person(self, cookies: Mapping[str, str], scope: Message) -> Person:
-        """The person who comes with these cookies, as of now."""
+        """Return the person whom these cookies name, by the current invitations and levels."""
         login = self._login(cookies, scope) if self._login else {}
         return person_named(self._store, cookies.get(COOKIE, ""), login=login)
 
 
 def person_named(store: Callable[[], Store], cookie: str, login: Mapping[str, Any]) -> Person:
-    """Whom an invitation's cookie names, else whom a login names, else nobody."""
+    """Return the person of an invitation's cookie, else of a login, else NOBODY."""
     try:
         person = person_of(store(), cookie) if cookie else None
         return person or (policy.policy().person(login) if login else NOBODY)
@@ -141,7 +144,7 @@ def person_named(store: Callable[[], Store], cookie: str, login: Mapping[str, An
 
 
 def cookies_of(scope: Message) -> dict[str, str]:
-    """The cookies of a request by name; those that cannot be read are left out."""
+    """Return the cookies of a request, by name."""
     cookies: dict[str, str] = {}
     for name, value in scope.get("headers", ()):
         if name != b"cookie":
@@ -153,18 +156,20 @@ def cookies_of(scope: Message) -> dict[str, str]:
 
 
 def headers_of(scope: Message) -> dict[str, str]:
-    """Headers by name in small letters; repeated ones are joined by commas."""
+    """Return the headers by name in small letters; repeated ones are joined by commas."""
     headers: dict[str, str] = {}
-    for raw, value in scope.get("headers", ()):
-        name, text = raw.decode("latin-1").lower(), value.decode("latin-1")
+    for raw_name, value in scope.get("headers", ()):
+        name, text = raw_name.decode("latin-1").lower(), value.decode("latin-1")
         headers[name] = f"{headers[name]}, {text}" if name in headers else text
     return headers
 
 
 def _refusal(scope: Message, headers: Mapping[str, str]) -> str:
-    """Reason for which a connection may not come while access is off: it ends at an address that
-    other machines reach, or a proxy hands on what other machines send; "" where the network is
-    trusted and where it is this machine's own."""
+    """Return why a connection is refused while access is off; "" if it is allowed.
+
+    It arrived at an address that other machines reach, or through a proxy, and the network is not
+    trusted.
+    """
     if is_trusted():
         return ""
     server = scope.get("server")
@@ -173,10 +178,8 @@ def _refusal(scope: Message, headers: Mapping[str, str]) -> str:
     return PROXIED if headers.keys() & PROXY_HEADERS else ""
 
 
-# What every answer tells a browser: nobody frames these pages, and they load nothing of any other
-# site.
-
-# of Streamlit's page: it says that it is not yet drawn
+# Security headers of every answer: no site may frame these pages, and they load nothing of others.
+# The hash is that of an inline script of Streamlit's page.
 _INLINE = "'sha256-THxz9J9+wf7rhwR2YkXJoSZ13UCmYyC+3lNDv2+8ugA='"
 HEADERS = {
     "Content-Security-Policy": "; ".join(
@@ -193,9 +196,9 @@ HEADERS = {
             "frame-ancestors 'none'",
         )
     ),
-    "X-Frame-Options": "DENY",  # for browsers that do not read the policy
+    "X-Frame-Options": "DENY",  # for browsers that do not know frame-ancestors
     "X-Content-Type-Options": "nosniff",
-    "Referrer-Policy": "same-origin",  # a link names a study
+    "Referrer-Policy": "same-origin",  # because links name studies
     "Cross-Origin-Opener-Policy": "same-origin",
     "Cross-Origin-Resource-Policy": "same-origin",
 }
@@ -204,27 +207,25 @@ HEADERS = {
 def with_headers(
     send: Callable[[Message], Awaitable[None]],
 ) -> Callable[[Message], Awaitable[None]]:
-    """Sends every answer with these headers, each where the answer has none of that name."""
+    """Return a `send` that adds those of `HEADERS` that an answer lacks."""
 
-    async def sending(message: Message) -> None:
+    async def send_with_headers(message: Message) -> None:
         if message["type"] in ("http.response.start", "websocket.http.response.start"):
-            present = list(message.get("headers", ()))
-            names = {name.lower() for name, _ in present}
-            ours = [
-                (name.lower().encode("ascii"), value.encode("ascii"))
-                for name, value in HEADERS.items()
-            ]
-            added = [header for header in ours if header[0] not in names]
-            message = {**message, "headers": present + added}
+            headers = list(message.get("headers", ()))
+            present_names = {name.lower() for name, _ in headers}
+            for name, value in HEADERS.items():
+                raw_name = name.lower().encode("ascii")
+                if raw_name not in present_names:
+                    headers.append((raw_name, value.encode("ascii")))
+            message = {**message, "headers": headers}
         await send(message)
 
-    return sending
+    return send_with_headers
 
 
-# The two requests of an invitation link: a small page that reads the fragment, and the exchange of
-# its token for a cookie. The page removes the fragment from the address before anything else. The
-# exchange takes JSON of the same origin alone, so no other site can log a browser in.
-
+# An invitation link makes two requests: for a page that reads the token from the fragment, and to
+# exchange the token for a cookie. The page first removes the fragment from the address. The
+# exchange takes only JSON of the same origin, so that no other site can log a browser in.
 LEAVE = "/access/leave"
 MOST_BYTES = 2_000
 TOO_MANY = (
@@ -268,10 +269,8 @@ _HEADERS = {
 
 
 def access_routes(store: Callable[[], Store], base: str = "") -> list[Route]:
-    """The routes, for the list that the server is given. `base` is the path under which the
-    dashboard stands."""
+    """Return the routes to enter and to leave; `base` is the path of the dashboard."""
     base = f"/{base.strip('/')}" if base.strip("/") else ""
-
     guesses = Guesses()
 
     async def page(request: Request) -> Response:
@@ -279,9 +278,8 @@ def access_routes(store: Callable[[], Store], base: str = "") -> list[Route]:
         return HTMLResponse(_PAGE, headers=_HEADERS | ({"Set-Cookie": cookie} if cookie else {}))
 
     async def exchange(request: Request) -> Response:
-        if not is_same_origin(request.headers) or not request.headers.get(
-            "content-type", ""
-        ).startswith("application/json"):
+        content_type = request.headers.get("content-type", "")
+        if not is_same_origin(request.headers) or not content_type.startswith("application/json"):
             return JSONResponse({"sentence": "Open the link itself in a browser."}, 403, _HEADERS)
         token = await _token(request)
         if not is_access_on():
@@ -315,7 +313,7 @@ def access_routes(store: Callable[[], Store], base: str = "") -> list[Route]:
 
 
 async def _token(request: Request) -> str:
-    """The token of the message; "" for a message that is none."""
+    """Return the token of a request's JSON; "" if the body is too long or has none."""
     body = b""
     async for chunk in request.stream():
         body += chunk

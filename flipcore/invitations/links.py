@@ -1,9 +1,9 @@
-"""Issuing an invitation, opening its link once, and knowing the person again by the cookie that
-they got for it.
+"""Issue invitations, open their links once, and recognize people by the cookie that they get.
 
-A link carries `id.signature` in its fragment, which no server and no log sees; it is handed in once
-and exchanged for a cookie with a signature of its own. Both are signed over what the invitation
-allows, with the secret of this machine."""
+A link has the token `id.signature` in its fragment, which no server and no log sees. It is
+exchanged once for a cookie with another signature. Both signatures cover what the invitation
+allows, and are made with the secret of this machine.
+"""
 
 import datetime as dt
 from collections.abc import Sequence
@@ -20,7 +20,7 @@ from flipcore.store.rows import now
 
 ENTER = "/access/enter"
 COOKIE = "flipscope_access"
-MOST_DAYS, DAYS = 365, 14
+MOST_DAYS, DAYS = 365, 14  # longest and usual life of an invitation
 MOST_NAME_CHARS = 80
 MOST_TOKEN_CHARS = 200
 FOREIGN = (
@@ -37,8 +37,11 @@ ELSEWHERE = (
 
 @dataclass(frozen=True)
 class Entry:
-    """Outcome of opening a link: the sentence for whoever opened it, and the cookie and the place
-    to go to where it let them in."""
+    """Outcome of opening a link.
+
+    `sentence` is for the person. `cookie`, `place` (the path of the page to open) and `seconds`
+    (life of the cookie) are empty if the person is refused.
+    """
 
     sentence: str
     cookie: str = ""
@@ -49,9 +52,11 @@ class Entry:
 def issue(
     store: Store, name: str, level: Level | str, scope: str = "", days: float = DAYS
 ) -> Invitation:
-    """A new invitation; an earlier one of the same person to the same thing is revoked. Raises
-    AccessDenied for whoever is no admin, BadInput for a name, a level, a scope or a time that is
-    none."""
+    """Store a new invitation, and revoke an earlier one with the same name, level and scope.
+
+    Raises AccessDenied without the permission, and BadInput for an invalid name, level, scope or
+    number of days.
+    """
     require(Permission.ACCESS)
     name = " ".join(str(name).split())
     if not name or len(name) > MOST_NAME_CHARS or not name.isprintable():
@@ -81,14 +86,16 @@ def issue(
 
 
 def link(invitation: Invitation, address: str) -> str:
-    """Link to hand to the person; `address` is the dashboard's, as https://flips.example.org."""
+    """Return the invitation's link; `address` is the dashboard's, as https://flips.example.org."""
     token = signing.signed(signing.LINK, invitation.invitation_id, content=invitation.content)
     return f"{address.rstrip('/')}{ENTER}#{token}"
 
 
 def revoke(store: Store, invitation_id: str) -> None:
-    """From now on nobody comes by this invitation, and whoever did is out. Raises BadInput for an
-    id that is none."""
+    """Revoke an invitation: its link and its cookie stop working at once.
+
+    Raises AccessDenied without the permission, and BadInput for an unknown id.
+    """
     require(Permission.ACCESS)
     if invitation_id not in invitations.by_id(store):
         raise BadInput(f"There is no invitation {invitation_id[:40]!r}. Choose one of the list.")
@@ -96,22 +103,23 @@ def revoke(store: Store, invitation_id: str) -> None:
 
 
 def enter(store: Store, token: str, cookie: str = "") -> Entry:
-    """Opens a link with the token of its fragment; `cookie` is what the browser has already. The
-    browser that opened it first may open it again."""
+    """Open a link, given the token of its fragment and the cookie that the browser has already.
+
+    Only the browser that opened the link first may open it again.
+    """
     invitation = None
     if len(token) <= MOST_TOKEN_CHARS:
         invitation = invitations.by_id(store).get(signing.key_of(token))
-    # The signature comes first: without a link of ours nobody learns whether an invitation exists.
+    # The signature is checked first, so that nobody can find out which invitations exist.
     if invitation is None or not signing.is_signed(signing.LINK, token, content=invitation.content):
         return Entry(FOREIGN)
     if invitation.revoked_at is not None:
         return Entry(REVOKED_LINK)
     if invitation.is_over:
         return Entry(EXPIRED)
-    is_theirs = (
-        signing.key_of(cookie) == invitation.invitation_id and person_of(store, cookie) is not None
-    )
-    if not is_theirs and not invitations.keep_first_use(store, invitation):
+    is_same_id = signing.key_of(cookie) == invitation.invitation_id
+    is_same_browser = is_same_id and person_of(store, cookie) is not None
+    if not is_same_browser and not invitations.keep_first_use(store, invitation):
         return Entry(ELSEWHERE)
     seconds = max(1, int((invitation.expires_at - now()).total_seconds()))
     return Entry(
@@ -123,15 +131,15 @@ def enter(store: Store, token: str, cookie: str = "") -> Entry:
 
 
 def place_of(person: Person) -> str:
-    """The page that an invitation is for."""
+    """Return the path of the page that a person is invited to."""
     if person.survey:
         return f"/survey?survey={quote(person.survey, safe='')}"
     return "/paraphrase_review" if person.level is Level.REVIEWER else "/"
 
 
 def person_of(store: Store, cookie: str) -> Person | None:
-    """The person whose cookie this is; None for one that is forged, expired or revoked. Looked up
-    each time, so a revocation holds at once."""
+    """Return the person of a cookie; None if it is forged, expired or revoked."""
+    # Looked up at each request, so that a revocation works at once.
     invitation = None
     if len(cookie) <= MOST_TOKEN_CHARS:
         invitation = invitations.by_id(store).get(signing.key_of(cookie))
@@ -149,7 +157,7 @@ _TIME = "%Y-%m-%d %H:%M"
 
 
 def listing(all_invitations: Sequence[Invitation]) -> list[dict[str, str]]:
-    """One row an invitation: for whom, to what, its state, and when; times in UTC."""
+    """Return one table row per invitation, with times in UTC."""
     return [
         {
             "name": invitation.name,
@@ -166,7 +174,7 @@ def listing(all_invitations: Sequence[Invitation]) -> list[dict[str, str]]:
 
 
 def state_of(invitation: Invitation) -> str:
-    """State of an invitation: revoked, expired, opened or waiting."""
+    """Return "revoked", "expired", "waiting" (not opened yet) or "opened"."""
     if invitation.revoked_at is not None:
         return "revoked"
     if invitation.is_over:

@@ -1,5 +1,7 @@
-"""Sentences of the server when it starts, and when it refuses to: it listens to other machines only
-with access on, or on a network that is said to be trusted."""
+"""What the server says at its start and in refusals, and when it may listen to other machines.
+
+It may only with access on, or on a network that the user declared as trusted.
+"""
 
 import ipaddress
 import os
@@ -13,7 +15,7 @@ from flipcore.core.command_line import command
 from flipcore.core.errors import BadInput
 
 TRUSTED_OPTION, TRUSTED_VARIABLE = "--trusted-network", "FLIPSCOPE_TRUSTED_NETWORK"
-# The dashboard reads these, and the environment it was started with says its command.
+# The command as the user of this installation types it.
 _SWITCH_ON = command("access on")
 UNTRUSTED = (
     "Flipscope serves this machine alone while access is off. Switch access on with "
@@ -56,7 +58,7 @@ PROXY_HEADERS = frozenset(
 
 
 def not_an_admin(person: Person) -> str:
-    """Text that somebody reads in the place of the Access page."""
+    """Return the text that people without the permission see instead of the Access page."""
     return (
         f"Only an admin may see who may do what; you are {with_article(person.level)}. Ask an "
         "admin for another level."
@@ -64,35 +66,39 @@ def not_an_admin(person: Person) -> str:
 
 
 def is_local(address: str) -> bool:
-    """Tell whether only this machine reaches an address; mapped IPv4 counts as itself."""
+    """Return whether only this machine reaches an address."""
     if address == "localhost" or address.startswith(("unix:", "/")):
         return True
     try:
         ip = ipaddress.ip_address(address.partition("%")[0])
     except ValueError:
         return False
+    # ::ffff:127.0.0.1 is an IPv4 address in IPv6 notation.
     mapped = getattr(ip, "ipv4_mapped", None)
     return (mapped or ip).is_loopback
 
 
 def is_trusted() -> bool:
-    """Tell whether it was said that everybody who can reach the server may do everything."""
+    """Return whether the user declared that everybody who reaches the server may do everything."""
     return os.environ.get(TRUSTED_VARIABLE, "") not in ("", "0") or TRUSTED_OPTION in sys.argv
 
 
 def hosts_of_sockets(hosts: Collection[str]) -> list[str]:
-    """By which names Streamlit's own check lets its socket be called, behind the gate's; [] leaves
-    it to the gate, which knows addresses as well."""
-    if (not hosts) if is_access_on() else is_trusted():
-        return []
-    return [*OWN_NAMES, *hosts]
+    """Return the names that Streamlit's own check of its socket allows; [] switches it off.
+
+    `hosts` are the names that the user gave. The gate checks names too, and knows addresses.
+    """
+    allows_any = not hosts if is_access_on() else is_trusted()
+    return [] if allows_any else [*OWN_NAMES, *hosts]
 
 
 def start_sentence(address: str | None) -> str:
-    """Sentence at the start of a server that listens on `address`, None for every one. Raises
-    BadInput where it may not."""
+    """Return the sentence at the start of a server on `address`, None for all addresses.
+
+    Raises BadInput if it may not listen there, or if the access file is unusable.
+    """
     if is_access_on():
-        policy.policy()
+        policy.policy()  # to find faults of the file at once
         return (
             f"Flipscope: access is on, as {access_file()} says. Who comes without a login or an "
             "invitation sees nothing."

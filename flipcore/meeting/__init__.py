@@ -1,4 +1,4 @@
-"""Meetings: one person presents a page and its threshold, others see both while they move.
+"""Meetings: one person presents a page and its thresholds, and others see both move.
 
-Rooms live in the server's memory.
+Meeting rooms are kept in the server's memory.
 """

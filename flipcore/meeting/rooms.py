@@ -1,11 +1,13 @@
-"""Rooms: who presents, who follows, and where both are. A room keeps the last place and position,
-so that somebody who comes late or comes back is where the others are. Every message is bounded and
-of a known shape before anybody else is handed it.
+"""Meeting rooms: one presenter, followers, and the page and position that all of them see.
 
-Whoever enters is handed a ticket, a secret of their own; the room knows its presenter by it, so
-nobody else moves anything. Nothing here waits or sends: a member's `mailbox` holds the newest
-message of each kind until whoever owns the socket takes it, so a slow link delays nobody and is
-sent the newest position alone.
+A room keeps the last place (page and query) and position (of a board's handles), so that members
+who come late or come back see them. Every message is checked for size and shape before it is
+passed on.
+
+Each member gets a ticket, a secret by which the room knows them again. So nobody else can act as
+the presenter. Nothing here waits or sends. A member's `mailbox` holds the newest message of each
+kind until the owner of the socket takes it. So a slow connection delays nobody and gets only the
+newest position.
 """
 
 import json
@@ -23,14 +25,17 @@ from flipcore.core.errors import FlipscopeError
 from flipcore.core.links import shared_query
 
 MOST_CHARACTERS = 6_000  # of one message
-MOST_NAME, MOST_TEXT, MOST_VALUES, MOST_QUERY, MOST_BOARD = 40, 120, 24, 3_000, 400
+MOST_NAME, MOST_TEXT, MOST_QUERY, MOST_BOARD = 40, 120, 3_000, 400  # characters
+MOST_VALUES = 24  # handles of a position
 NO_PAGE = "A message names no page of Flipscope. Reload the page."
 PAGE = re.compile(r"[a-z_]{0,40}")
 
 
 class Refusal(FlipscopeError):
-    """A message that a room does not take. `code` closes the socket (RFC 6455, 7.4); None leaves it
-    open."""
+    """A message that a room refuses.
+
+    `code` is the code to close the socket with (RFC 6455, 7.4); None leaves the socket open.
+    """
 
     def __init__(self, sentence: str, code: int | None = None) -> None:
         super().__init__(sentence)
@@ -38,7 +43,7 @@ class Refusal(FlipscopeError):
 
 
 def message_of(text: str) -> dict[str, Any]:
-    """A message: a JSON object that says what it wants under `do`. Raises Refusal."""
+    """Return a message, a JSON object whose `do` names an action. Raises Refusal."""
     if len(text) > MOST_CHARACTERS:
         raise Refusal(
             f"A message of {len(text):,} characters came; a meeting takes at most "
@@ -55,17 +60,20 @@ def message_of(text: str) -> dict[str, Any]:
 
 
 def name_of(text: object) -> str:
-    """A person's name as others read it: one line of printable characters."""
+    """Return a person's name as one line of printable characters; "" for anything but text."""
     if not isinstance(text, str):
         return ""
-    printable = "".join(letter if letter.isprintable() else " " for letter in text)
+    printable = "".join(character if character.isprintable() else " " for character in text)
     return " ".join(printable.split())[:MOST_NAME].strip()
 
 
 def place_of(message: dict[str, Any]) -> dict[str, str]:
-    """Place of the presenter, {page, query}, without personal parts of the link. Raises Refusal."""
+    """Return the presenter's place, {page, query}, without personal parts of the link.
+
+    Raises Refusal.
+    """
     page, query = message.get("page"), message.get("query")
-    # a browser escapes what is not ASCII
+    # A browser escapes other characters than ASCII, so such a query comes from no browser.
     if not isinstance(query, str) or len(query) > MOST_QUERY or not query.isascii():
         raise Refusal(NO_PAGE)
     if not isinstance(page, str) or not PAGE.fullmatch(page):
@@ -74,15 +82,13 @@ def place_of(message: dict[str, Any]) -> dict[str, str]:
 
 
 def position_of(message: dict[str, Any]) -> dict[str, Any]:
-    """Position of a board's handles: {board, at: {handle: number or choice}, moving: bool}. Raises
-    Refusal."""
+    """Return a board's position, {board, at: {handle: number or choice}, moving: bool}.
+
+    Raises Refusal.
+    """
     board, handles = message.get("board"), message.get("at")
-    if (
-        not isinstance(board, str)
-        or not 0 < len(board) <= MOST_BOARD
-        or not isinstance(handles, dict)
-        or len(handles) > MOST_VALUES
-    ):
+    is_board = isinstance(board, str) and 0 < len(board) <= MOST_BOARD
+    if not is_board or not isinstance(handles, dict) or len(handles) > MOST_VALUES:
         raise Refusal("A message holds no position of a board. Reload the page.")
     for name, value in handles.items():
         if len(name) > MOST_TEXT or not _is_value(value):
@@ -103,11 +109,12 @@ def _is_value(value: object) -> bool:
     )
 
 
-ALPHABET = "ABCDEFGHJKLMNPQRSTUVWXYZ23456789"  # no I, O, 0, 1: a code is read aloud
+ALPHABET = "ABCDEFGHJKLMNPQRSTUVWXYZ23456789"  # without I, O, 0, 1: codes are read aloud
 LETTERS = 8  # 32^8 = 10^12 codes
 MOST_ROOMS, MOST_MEMBERS = 40, 60
+# Seconds: life of a room, life of a room without its presenter, time to remember absent followers.
 LIFE_S, WITHOUT_PRESENTER_S, FORGOTTEN_S = 12 * 3600.0, 1800.0, 600.0
-# messages a second of one member, and how many at once: a drag sends one a frame
+# Messages of one member per second and at once. A drag sends one message per frame.
 RATE, BURST = 90.0, 180.0
 NOBODY_KNOWN = Guesser()
 NO_MEETING = "This meeting has ended, or its code is not right. Ask the presenter for the code."
@@ -115,8 +122,10 @@ NOT_PRESENTER = "Only the presenter moves what others see. Ask to present first.
 
 
 class Mailbox:
-    """The newest message of each kind that one socket has not sent yet, in the order in which the
-    kinds were first put in."""
+    """The newest message of each kind that one socket has not sent yet.
+
+    The order is that in which the kinds were first delivered. `wake` is called after a delivery.
+    """
 
     def __init__(self, wake: Callable[[], None] = lambda: None) -> None:
         self._waiting: dict[str, dict[str, Any]] = {}
@@ -124,22 +133,29 @@ class Mailbox:
         self.is_closed = False
 
     def deliver(self, message: dict[str, Any]) -> None:
+        """Add a message, in place of an older one of the same kind."""
         self._waiting[message["kind"]] = message
         self._wake()
 
     def take(self) -> list[dict[str, Any]]:
+        """Return all messages and empty the mailbox."""
         waiting, self._waiting = list(self._waiting.values()), {}
         return waiting
 
     def close(self) -> None:
-        """Whoever owns the socket sends what is waiting and hangs up."""
+        """Have the socket's owner send all waiting messages and close the socket."""
         self.is_closed = True
         self._wake()
 
 
 @dataclass
 class Member:
-    """Somebody in a room; without a mailbox they are away and may come back with their ticket."""
+    """A person in a room.
+
+    `mailbox` is None while they are away; they may come back with their ticket. `since` is the time
+    of the last change. `asks` is True if they want to present. `allowance` is the number of
+    messages that they may still send, as of `counted_at`.
+    """
 
     number: int
     name: str
@@ -155,7 +171,7 @@ class Member:
         return self.name or f"Person {self.number}"
 
     def count(self, now: float) -> None:
-        """Counts one message. Raises Refusal where they come faster than anybody drags."""
+        """Count one message. Raises Refusal if messages come faster than by dragging."""
         self.allowance = min(BURST, self.allowance + RATE * (now - self.counted_at))
         self.counted_at = now
         if self.allowance < 1:
@@ -167,7 +183,11 @@ class Member:
 
 @dataclass
 class Room:
-    """One meeting. `state` holds the last place and position as they were sent on."""
+    """One meeting.
+
+    `presenter` is the number of a member. `state` has the last messages "place" and "position".
+    `alone_since` is the time when the presenter left, infinite while they are there.
+    """
 
     code: str
     opened_at: float
@@ -179,14 +199,16 @@ class Room:
     alone_since: float = math.inf
 
     def enter(self, mailbox: Mailbox, name: str, ticket: str, now: float) -> Member:
-        """A new member, or the one who comes back with a ticket; a second socket with the same
-        ticket replaces the first."""
-        # as bytes, because texts beyond ASCII cannot be compared so
+        """Return a new member, or the one with this ticket, who comes back.
+
+        A second socket with the same ticket replaces the first. Raises Refusal for a full room.
+        """
+        # As bytes, because `compare_digest` takes texts only in ASCII.
         secret = ticket.encode(errors="replace")
         member = None
-        for present in self.members.values():
-            if secret and secrets.compare_digest(present.ticket.encode(), secret):
-                member = present
+        for known_member in self.members.values():
+            if secret and secrets.compare_digest(known_member.ticket.encode(), secret):
+                member = known_member
                 break
         if member is None:
             if len(self.members) >= MOST_MEMBERS:
@@ -219,13 +241,14 @@ class Room:
         )
         if member.number == self.presenter:
             self.alone_since = math.inf
-        self.tell_who_is_here()  # first their part, then where the others are
+        # A browser has to know its role before it gets the place and position.
+        self.tell_who_is_here()
         for message in self.state.values():
             mailbox.deliver(message)
         return member
 
     def leave(self, member: Member, mailbox: Mailbox, now: float) -> None:
-        """The socket is gone. A presenter keeps the place; a member's other sockets stay."""
+        """Mark a member as away, if `mailbox` is still theirs; a presenter stays the presenter."""
         if member.mailbox is not mailbox:
             return
         member.mailbox, member.since, member.asks = None, now, False
@@ -234,17 +257,17 @@ class Room:
         self.tell_who_is_here()
 
     def hear(self, member: Member, message: dict[str, Any], now: float) -> None:
-        """One message of a member: moved handles and pages from the presenter alone, from others a
-        wish to present."""
+        """Handle a message: places and positions of the presenter, or anybody's wish to present.
+
+        Raises Refusal.
+        """
         member.count(now)
         action = message["do"]
         if action == "ping":
             self._post(member, {"kind": "pong"})
         elif action == "ask":
-            member.asks, member.name = (
-                member.number != self.presenter,
-                name_of(message.get("name")) or member.name,
-            )
+            member.asks = member.number != self.presenter
+            member.name = name_of(message.get("name")) or member.name
             self.tell_who_is_here()
         elif action not in ("place", "position", "hand", "end"):
             raise Refusal("A message came that no meeting knows. Reload the page.")
@@ -255,12 +278,12 @@ class Room:
         elif action == "position":
             self._pass_on("position", position_of(message), member)
         elif action == "hand":
-            self._hand_to(message.get("to"), now)
+            self._hand_to(message.get("to"))
         else:
             self.end("The presenter has ended the meeting.")
 
     def end(self, sentence: str) -> None:
-        """Everybody is told, and the sockets are closed."""
+        """End the meeting: send everybody the sentence and close the sockets."""
         for member in self.members.values():
             self._post(member, {"kind": "end", "sentence": sentence})
             if member.mailbox is not None:
@@ -268,17 +291,14 @@ class Room:
         self.members.clear()
 
     def forget(self, now: float) -> None:
-        """Lets go of followers who left long ago; their tickets are worth nothing any more."""
-        away = [
-            member.number
-            for member in self.members.values()
-            if member.mailbox is None and now - member.since > FORGOTTEN_S
-        ]
-        for number in away:
-            if number != self.presenter:
-                del self.members[number]
+        """Remove followers who left long ago; their tickets are no longer valid."""
+        for member in list(self.members.values()):
+            is_away = member.mailbox is None and now - member.since > FORGOTTEN_S
+            if is_away and member.number != self.presenter:
+                del self.members[member.number]
 
     def is_over(self, now: float) -> bool:
+        """Return whether the room is empty, too old, or too long without its presenter."""
         return (
             not self.members
             or now - self.opened_at > LIFE_S
@@ -286,9 +306,9 @@ class Room:
         )
 
     def tell_who_is_here(self) -> None:
-        """Tell everybody their part and how many follow, the presenter also who asks to present."""
+        """Send everybody their role and the number of followers, the presenter also who asks."""
         present = [member for member in self.members.values() if member.mailbox is not None]
-        lead = self.members.get(self.presenter)
+        presenter = self.members.get(self.presenter)
         asking = [
             {"number": member.number, "title": member.title} for member in present if member.asks
         ]
@@ -296,33 +316,33 @@ class Room:
         self.sequence += 1
         for member in present:
             presents = member.number == self.presenter
-            about = {
+            status = {
                 "kind": "room",
                 "sequence": self.sequence,
                 "presents": presents,
-                "presenter": lead.title if lead else "",
-                "presenter_is_here": lead is not None and lead.mailbox is not None,
+                "presenter": presenter.title if presenter else "",
+                "presenter_is_here": presenter is not None and presenter.mailbox is not None,
                 "n_followers": n_followers,
                 "asking": asking if presents else [],
                 "asks": member.asks,
             }
-            self._post(member, about)
+            self._post(member, status)
 
-    def _hand_to(self, number: object, now: float) -> None:
-        """The presenter makes a follower who is here the presenter; from then on their own messages
-        are refused."""
-        # True is no number of a person
-        heir = self.members.get(number) if type(number) is int else None
-        if heir is None or heir.mailbox is None:
+    def _hand_to(self, number: object) -> None:
+        """Make a present follower the presenter, on the presenter's wish. Raises Refusal."""
+        # `type` instead of `isinstance`, because True counts as an integer.
+        successor = self.members.get(number) if type(number) is int else None
+        if successor is None or successor.mailbox is None:
             raise Refusal("This person is not in the meeting any more. Choose somebody else.")
-        self.presenter, self.alone_since, heir.asks = heir.number, math.inf, False
+        self.presenter, self.alone_since, successor.asks = successor.number, math.inf, False
         self.tell_who_is_here()
 
     def _pass_on(self, kind: str, content: dict[str, Any], sender: Member) -> None:
+        """Keep a place or position as the room's state, and send it to all other members."""
         self.sequence += 1
         message = {"kind": kind, "sequence": self.sequence, **content}
         if kind == "place" and self.state.get("place", {}).get("page") != content["page"]:
-            self.state.pop("position", None)  # handles of a page that was left
+            self.state.pop("position", None)  # of the page that was left
         self.state[kind] = message
         for member in self.members.values():
             if member is not sender:
@@ -339,7 +359,7 @@ def _new_code() -> str:
 
 
 class Rooms:
-    """All meetings of one server, by code. `clock` gives seconds."""
+    """All meetings of one server; `clock` returns seconds."""
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         self._rooms: dict[str, Room] = {}
@@ -350,18 +370,21 @@ class Rooms:
         return len(list(self._live()))
 
     def open(self, mailbox: Mailbox, name: object = "") -> tuple[Room, Member]:
-        """A new room with its presenter. Where there are too many, one that its presenter has left
-        ends. Raises Refusal where none has been left."""
+        """Open a new room and return it with its presenter.
+
+        If there are too many rooms, end the one whose presenter left first. Raises Refusal if all
+        presenters are there.
+        """
         self._sweep()
         if len(self._rooms) >= MOST_ROOMS:
-            oldest = min(self._rooms.values(), key=lambda room: room.alone_since)
-            if math.isinf(oldest.alone_since):
+            longest_alone = min(self._rooms.values(), key=lambda room: room.alone_since)
+            if math.isinf(longest_alone.alone_since):
                 raise Refusal(
                     f"{MOST_ROOMS} meetings are open on this server. End one before you open "
                     "another.",
                     1013,
                 )
-            self._close(oldest)
+            self._close(longest_alone)
         code = _new_code()
         while code in self._rooms:
             code = _new_code()
@@ -377,9 +400,11 @@ class Rooms:
         ticket: object = "",
         guesser: Guesser = NOBODY_KNOWN,
     ) -> tuple[Room, Member]:
-        """The room of a code, which may be written in small letters and with blanks or dashes.
-        After too many wrong codes of `guesser` none of theirs is looked at for a while. Raises
-        Refusal."""
+        """Enter the room of a code, which may have small letters, blanks and dashes.
+
+        After too many wrong codes of a `guesser` all their codes are refused for a while. Raises
+        Refusal.
+        """
         self._sweep()
         if self._guesses.are_too_many(guesser):
             raise Refusal(
@@ -397,7 +422,7 @@ class Rooms:
         )
 
     def hear(self, room: Room, member: Member, message: dict[str, Any]) -> None:
-        """A message of a member of a room that is still open. Raises Refusal."""
+        """Handle a member's message, if the room is still open. Raises Refusal."""
         if self._rooms.get(room.code) is not room or room.members.get(member.number) is not member:
             raise Refusal(NO_MEETING, 4404)
         room.hear(member, message, self._clock())
@@ -405,6 +430,7 @@ class Rooms:
             del self._rooms[room.code]
 
     def leave(self, room: Room, member: Member, mailbox: Mailbox) -> None:
+        """Mark a member as away after their socket closed."""
         room.leave(member, mailbox, self._clock())
         self._sweep()
 
@@ -417,7 +443,7 @@ class Rooms:
         return (room for room in self._rooms.values() if not room.is_over(now))
 
     def _sweep(self) -> None:
-        """Ends rooms that are over, and forgets who left long ago."""
+        """End rooms that are over, and remove members who left long ago."""
         now = self._clock()
         for room in list(self._rooms.values()):
             room.forget(now)

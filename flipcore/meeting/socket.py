@@ -1,5 +1,7 @@
-"""The websocket of the meetings, a route in the dashboard's own server: reads what members send,
-sends what waits for them."""
+"""The websocket of meetings, a route of the dashboard's server.
+
+It reads members' messages and sends the messages of their mailboxes.
+"""
 
 import asyncio
 import json
@@ -16,40 +18,43 @@ from flipcore.core.errors import FlipscopeError
 from flipcore.meeting.rooms import Mailbox, Member, Refusal, Room, Rooms, message_of, name_of
 
 PATH = "/meeting/socket"
-# a browser slows the timers of a hidden tab to one a minute
+# Seconds to wait for the first message, between checks of access, and for any later message. The
+# last is long, because a browser slows the timers of a hidden tab to one per minute.
 HELLO_S, CHECK_S, SILENCE_S = 10.0, 15.0, 150.0
 MOST_REFUSALS, MOST_SOCKETS = 20, 500
-NO_ACCESS = 4403
+NO_ACCESS, NO_ROOM = 4403, 4404  # codes that close a socket
 ROOMS = Rooms()
 
 
 def meeting_routes(base: str = "") -> list[WebSocketRoute]:
-    """The route, for the list that the server is given. `base` is the path under which the
-    dashboard stands."""
+    """Return the route of the websocket; `base` is the path of the dashboard."""
     endpoint = Endpoint(ROOMS)
     path = f"/{base.strip('/')}{PATH}" if base.strip("/") else PATH
     return [WebSocketRoute(path, endpoint.serve)]
 
 
 class Endpoint:
-    """One server's meetings on a websocket, for whoever may read results: what is followed is drawn
-    from them anyway."""
+    """The meetings of one server on websockets, for people who may read results.
+
+    No other permission is needed, because a meeting only shows results.
+    """
 
     def __init__(self, rooms: Rooms) -> None:
         self._rooms = rooms
         self._n_open = 0
 
     async def serve(self, socket: WebSocket) -> None:
-        """One socket from its opening to its end; nothing that is sent raises anything here."""
+        """Serve one socket until it closes; no message raises an error out of here."""
         if not is_same_origin(socket.headers) or self._n_open >= MOST_SOCKETS:
-            await socket.close(1008)  # before it is accepted: HTTP 403
+            await socket.close(1008)  # not accepted yet, so this is HTTP 403
             return
         visit, cookie = visit_of(socket.cookies)
         await socket.accept(headers=[(b"set-cookie", cookie.encode("latin-1"))] if cookie else None)
         self._n_open += 1
         try:
             await self._serve(socket, visit)
-        except Refusal as refusal:  # nobody who was refused at the door comes back by themselves
+        except Refusal as refusal:
+            # The kind "end" keeps the browser from connecting again by itself.
             with suppress(WebSocketDisconnect, RuntimeError):
                 await _send(socket, {"kind": "end", "sentence": str(refusal)})
                 await socket.close(refusal.code or 1008)
@@ -65,14 +70,13 @@ class Endpoint:
         mailbox = Mailbox(wake.set)
         address = network_of(socket.client.host) if socket.client else ""
         guesser = Guesser(person.invitation or person.name, visit, address=address)
-        room, member = self._entered(
-            guesser, mailbox, await _as_themselves(message_of(await _text(socket, HELLO_S)))
-        )
+        hello = await _with_own_name(message_of(await _text(socket, HELLO_S)))
+        room, member = self._enter(guesser, mailbox, hello)
         sending = asyncio.create_task(_send_on(socket, mailbox, wake=wake))
         try:
             await self._listen(socket, room, member, mailbox, sending)
         except Refusal as refusal:
-            if refusal.code in (NO_ACCESS, 4404):
+            if refusal.code in (NO_ACCESS, NO_ROOM):
                 raise
             await _stop(sending)
             await _send(socket, {"kind": "refusal", "sentence": str(refusal)})
@@ -81,8 +85,8 @@ class Endpoint:
             self._rooms.leave(room, member, mailbox)
             await _stop(sending)
 
-    def _entered(self, guesser: Guesser, mailbox: Mailbox, hello: dict) -> tuple[Room, Member]:
-        """The first message opens a room or names one."""
+    def _enter(self, guesser: Guesser, mailbox: Mailbox, hello: dict) -> tuple[Room, Member]:
+        """Open or join a room, by the first message. Raises Refusal."""
         if hello["do"] == "open":
             return self._rooms.open(mailbox, hello.get("name"))
         if hello["do"] == "join":
@@ -98,8 +102,11 @@ class Endpoint:
     async def _listen(
         self, socket: WebSocket, room: Room, member: Member, mailbox: Mailbox, sending: asyncio.Task
     ) -> None:
-        """Until either side hangs up. A refused message gets its sentence; too many close the
-        socket."""
+        """Handle messages until either side closes the socket.
+
+        A refused message is answered with its reason. Raises Refusal after too many of them, or if
+        the refusal has a code.
+        """
         n_refused, checked_at = 0, time.monotonic()
         while not sending.done():
             reading = asyncio.create_task(_text(socket, SILENCE_S))
@@ -107,11 +114,13 @@ class Endpoint:
             if not reading.done():
                 await _stop(reading)
                 return
-            if time.monotonic() - checked_at > CHECK_S:  # an invitation may have expired since
+            # Check again, because an invitation may have expired.
+            if time.monotonic() - checked_at > CHECK_S:
                 await _check_access()
                 checked_at = time.monotonic()
             try:
-                self._rooms.hear(room, member, await _as_themselves(message_of(reading.result())))
+                message = await _with_own_name(message_of(reading.result()))
+                self._rooms.hear(room, member, message)
             except Refusal as refusal:
                 n_refused += 1
                 if refusal.code is not None or n_refused > MOST_REFUSALS:
@@ -120,24 +129,23 @@ class Endpoint:
 
 
 async def _check_access() -> Person:
-    """Return the person who comes. Raises Refusal for whoever may not read results, with the
-    reason. Beside the loop, because it may ask the store."""
+    """Return the person of this socket. Raises Refusal if they may not read results."""
+    # In a thread, because it may ask the store and must not block the event loop.
     try:
         return await asyncio.to_thread(require, Permission.READ)
     except FlipscopeError as error:
         raise Refusal(str(error), NO_ACCESS) from error
 
 
-async def _as_themselves(message: dict) -> dict:
-    """A message under the name of whoever is logged in; the name that was given stands only where
-    nobody is."""
+async def _with_own_name(message: dict) -> dict:
+    """Return the message with the name of the logged-in person, else with the given name."""
     if "name" not in message:
         return message
     return message | {"name": await asyncio.to_thread(signature, name_of(message["name"]))}
 
 
 async def _send_on(socket: WebSocket, mailbox: Mailbox, wake: asyncio.Event) -> None:
-    """Sends what waits, as fast as this socket takes it."""
+    """Send the messages of the mailbox, as fast as the socket takes them."""
     while True:
         await wake.wait()
         wake.clear()
@@ -149,8 +157,9 @@ async def _send_on(socket: WebSocket, mailbox: Mailbox, wake: asyncio.Event) -> 
 
 
 async def _stop(task: asyncio.Task) -> None:
-    """Cancels a task; what it met on a socket that is going away is nobody's concern."""
+    """Cancel a task and wait for its end."""
     task.cancel()
+    # Errors of a socket that is closing anyway are ignored.
     await asyncio.gather(task, return_exceptions=True)
 
 
@@ -159,7 +168,10 @@ async def _send(socket: WebSocket, message: dict) -> None:
 
 
 async def _text(socket: WebSocket, seconds: float) -> str:
-    """The next text message. Raises asyncio.TimeoutError after `seconds`, Refusal for bytes."""
+    """Return the next text message.
+
+    Raises TimeoutError after `seconds`, WebSocketDisconnect at the end, Refusal for bytes.
+    """
     message = await asyncio.wait_for(socket.receive(), seconds)
     if message["type"] == "websocket.disconnect":
         raise WebSocketDisconnect(message.get("code", 1005))

@@ -1,5 +1,7 @@
-"""Methods of each question and of every interval (`methods.toml`), the terms of pages and reports
-(`terms.toml`), and the papers that both come from (`papers.bib`): each read once."""
+"""Methods of questions and intervals, terms of pages and reports, and the papers of both.
+
+They are read once from `methods.toml`, `terms.toml` and `papers.bib`.
+"""
 
 import re
 import tomllib
@@ -9,14 +11,16 @@ from pathlib import Path
 
 _ENTRY = re.compile(r"^@\w+\{(\w+),\n.*?^\}", re.MULTILINE | re.DOTALL)
 _FIELD = re.compile(r"^  (\w+) = \{+(.*?)\}+,?$", re.MULTILINE)
-_OTHERS = "others"
+_OTHERS = "others"  # BibTeX's name for authors that are not listed
 
 
 @dataclass(frozen=True)
 class Paper:
-    """`authors` are "Family, Given", at most the first few; `more` says that there are others.
-    `venue` is a journal with its volume and pages, or a conference; `bibtex` the entry as it stands
-    in the file."""
+    """A paper of `papers.bib`.
+
+    `authors` are the first few as "Family, Given"; `has_more_authors` is True if there are others.
+    `venue` is a journal with volume and pages, or a conference. `bibtex` is the entry's own text.
+    """
 
     key: str
     authors: tuple[str, ...]
@@ -25,30 +29,33 @@ class Paper:
     venue: str
     arxiv: str
     doi: str
-    more: bool
+    has_more_authors: bool
     bibtex: str
 
     @property
     def names(self) -> str:
-        """ "Miller", "Shen and Li", "Wang et al."."""
+        """Authors as "Miller", "Shen and Li" or "Wang et al."."""
         families = [author.split(",")[0] for author in self.authors]
-        if self.more or len(families) > 2:
+        if self.has_more_authors or len(families) > 2:
             return f"{families[0]} et al."
         return " and ".join(families)
 
     @property
     def short(self) -> str:
-        """ "Wang et al. 2024"."""
+        """Authors and year, "Wang et al. 2024"."""
         return f"{self.names} {self.year}"
 
     @property
     def address(self) -> str:
-        """The arXiv number, or else the DOI, or else the venue."""
+        """The arXiv number, else the DOI, else the venue."""
         return next(filter(None, (self._arxiv_number, self._doi_number, self.venue)), "")
 
     @property
     def line(self) -> str:
-        authors = "; ".join(self.authors) + ("; and others" if self.more else "")
+        """The full reference as one line."""
+        authors = "; ".join(self.authors)
+        if self.has_more_authors:
+            authors += "; and others"
         places = ", ".join(filter(None, (self.venue, self._arxiv_number, self._doi_number)))
         return f"{authors} ({self.year}). {self.title}. {places}."
 
@@ -68,7 +75,7 @@ def _text(name: str) -> str:
 def _paper(key: str, entry: str) -> Paper:
     fields = {}
     for name, value in _FIELD.findall(entry):
-        # The signs that LaTeX needs in the file, in plain text.
+        # LaTeX's escapes as plain text.
         fields[name] = value.replace("--", "–").replace(r"\&", "&").replace(r"\%", "%")
     authors = fields["author"].split(" and ")
     return Paper(
@@ -79,7 +86,7 @@ def _paper(key: str, entry: str) -> Paper:
         venue=fields.get("journal", ""),
         arxiv=fields.get("eprint", ""),
         doi=fields.get("doi", ""),
-        more=_OTHERS in authors,
+        has_more_authors=_OTHERS in authors,
         bibtex=entry,
     )
 
@@ -88,20 +95,22 @@ PAPERS = {match[1]: _paper(match[1], match[0]) for match in _ENTRY.finditer(_tex
 
 
 def cited(keys: Iterable[str]) -> str:
-    """ " (Miller 2024; Holm 1979)" for the end of a sentence; "" without any."""
+    """Return " (Miller 2024; Holm 1979)" for the end of a sentence; "" without papers."""
     names = "; ".join(PAPERS[key].short for key in keys)
     return f" ({names})" if names else ""
 
 
 def bibtex(keys: Iterable[str]) -> str:
-    """Entries of these papers, each once, in the order of their keys."""
+    """Return the entries of these papers, each once, in the order of their keys."""
     return "\n\n".join(PAPERS[key].bibtex for key in sorted(set(keys))) + "\n"
 
 
 @dataclass(frozen=True)
 class Method:
-    """`says` is one or two sentences without the final citation; `papers` are keys of `PAPERS`;
-    `used_by` are names, or beginnings of names, of detectors and intervals."""
+    """A method: `says` are one or two sentences without citations, `papers` keys of `PAPERS`.
+
+    `used_by` are names of intervals, or beginnings of names of detectors.
+    """
 
     name: str
     says: str
@@ -132,25 +141,28 @@ MEANING = next(method for method in FLIPS if method.name == "sameness of meaning
 
 
 def detector_method(detector: str) -> Method | None:
-    """The method of a detector by its name; None of one that a package brought."""
-    # Detectors of one kind differ in the end of their names, by what they read.
+    """Return the method of a detector by its name; None for one of another package."""
+    # Detectors of one kind differ only in the ends of their names.
     return next((method for method in MEMORY if detector.startswith(method.used_by)), None)
 
 
 def interval_method(name: str) -> Method:
-    """The method by the name that an estimate carries; a method of no entry has its name alone."""
+    """Return the method by `Estimate.method`; one that only has a name if it is not listed."""
     for method in INTERVALS:
         if name in method.used_by:
             return method
-    # A package may bring estimates with intervals of its own.
+    # Other packages may have intervals of their own.
     title = name.replace("_", " ")
     return Method(title, f"The limits are those of the method {title}.")
 
 
 @dataclass(frozen=True)
 class Term:
-    """`formula` is LaTeX; `picture` is a key of `charts.term_pictures.PICTURES`; `papers` are keys
-    of `PAPERS`, `about` stands before them."""
+    """A term of the glossary.
+
+    `formula` is LaTeX, `picture` a key of `charts.term_pictures.PICTURES`. `papers` are keys of
+    `PAPERS`, and `about` introduces them.
+    """
 
     name: str
     meaning: str
@@ -161,7 +173,7 @@ class Term:
 
     @property
     def paper(self) -> str:
-        """The papers as a line of small print; "" of a word of this project's own."""
+        """The papers as a line of small print; "" for a term of this project's own."""
         if not self.papers:
             return ""
         names = "; ".join(f"{PAPERS[key].short}, {PAPERS[key].address}" for key in self.papers)

@@ -1,6 +1,6 @@
-"""Protocols: each says which calls come next for an item.
+"""Protocols: each decides which calls come next for an item.
 
-A pilot is single shot over the first items; a judge is an extractor's own need.
+A pilot is single shot over the first items. Calls to a judge belong to the extractor that needs it.
 """
 
 from collections.abc import Mapping
@@ -16,5 +16,5 @@ PROTOCOLS: dict[str, CallProtocol] = {
 
 
 def protocol_of(name: str, params: Mapping[str, Any] | None = None) -> CallProtocol:
-    """The protocol with its parameters set; raises BadInput for an unknown name or parameter."""
+    """Return a protocol with its parameters; raises BadInput for an unknown name or parameter."""
     return plugins.plugin_of(PROTOCOLS, "protocol", name=name, params=params)

@@ -1,20 +1,20 @@
-"""The evaluation harness of source 002, appendix C.1, beside single shot: rotate the options, vote,
-stop at a clear lead.
+"""The adaptive evaluation of source 002, appendix C.1: rotate options, vote, stop at a clear lead.
 
-An attempt shows the options in alphabetical order, turned by one more place each time, and takes as
-its vote the first that can be read of three prompts: the option's own text, its number, its letter.
-What an attempt leaves unread is an attempt and no vote. A reply counts only where its first line is
-the option or its index, case and a final full stop aside. The reply is its first line: a limit that
-ends a later one cuts nothing off, one that ends the first leaves the attempt unread.
+Each attempt shows the options in alphabetical order, rotated by one more place. It tries three
+prompts, which ask for the option's text, number and letter; its vote is the first answer that can
+be read. An attempt without one counts as an attempt and gives no vote. Only the first line of a
+reply counts. It must be the option or its index, apart from case and a final full stop. A token
+limit that ends a later line cuts nothing off.
 
-Two readouts of each item stand in the one table beside those of the extractors, on its first
-variant (the base of the study's first axis) and as sample 0: `rotation`, the option that leads in
-the end, and `rotation_single`, the first attempt's vote, because a favourite of many votes is right
-more often than a single answer. Accuracy and inflation read them like any other extractor; flips
-never do, for there is one a prompt. A study must name an axis, since what its axes ask is asked as
-well: `identity` is the least (two samples of the base prompt). The turned options are prompts of
-the protocol itself and no variants of an axis, so the axis `option_order` beside it measures flips
-as ever.
+Each item gets two readouts, stored with those of the extractors on its first variant (the base of
+the study's first axis) as sample 0. `rotation` is the option that leads in the end, and
+`rotation_single` the first attempt's vote. Both are stored because the favorite of many votes is
+right more often than a single answer. Accuracy and inflation use them like any extractor. Flips do
+not, because there is only one per item.
+
+The study's axes are asked by single shot as well, so a study needs an axis, at least `identity`.
+Rotated options are prompts of the protocol and no variants of an axis, so `option_order` in the
+same study measures flips as usual.
 """
 
 import re
@@ -40,52 +40,51 @@ from flipcore.extractors.readings import absent, failure, text_request, unfinish
 from flipcore.protocols.single_shot import PROTOCOL as SINGLE_SHOT
 from flipcore.text.prompts import labels_of, layout_by_name, prompt
 
-# The adaptive evaluation of source 002, C.1: rotate the options, vote, stop when one leads by
-# three.
-
-
 Option = TypeVar("Option")
 
 
 def normalise(out: str) -> str:
-    """Strip, first line, strip."""
+    """Return the first line, without white space around it."""
     return out.strip().split("\n", 1)[0].strip()
 
 
 def rotate(options: Sequence[Option], r: int) -> list[Option]:
-    """`options` shifted left by `r`: rotate([a, b, c], 1) is [b, c, a]."""
+    """Return `options` shifted left by `r`: rotate([a, b, c], 1) is [b, c, a]."""
     shift = r % len(options) if options else 0
     return [*options[shift:], *options[:shift]]
 
 
 @dataclass
 class Votes:
-    """Votes of one item so far; `reached_at[o]` is the attempt at option o's latest vote."""
+    """Votes of one item so far, per option.
+
+    `reached_at` has the attempt, from 1, of each option's latest vote.
+    """
 
     counts: list[int]
     reached_at: list[int]
 
     def lead(self) -> int:
-        """Top count less the runner-up's (0 for the runner-up of a single option)."""
+        """Return the largest count minus the second; 0 counts as the second of a single option."""
         top, second = sorted([*self.counts, 0], reverse=True)[:2]
         return top - second
 
     def first_top(self) -> int | None:
-        """Option with most votes; of equals the first to reach that count. None without votes."""
+        """Return the option with most votes, at a tie the first to reach them; None without any."""
         top = max(self.counts, default=0)
         leaders = [option for option, count in enumerate(self.counts) if count == top]
         return min(leaders, key=lambda option: self.reached_at[option]) if top else None
 
 
 FORMS = ("text", "number", "letter")
-# "B", "(B)", "B." or "B. tin" where B is tin
+# "B", "(B)", "B.", or "B. tin" with the option's text.
 _INDEX = re.compile(r"\(?(\d+|[A-Za-z])\)?[.:]?(?:\s+(\S.*))?")
 _TERSE = {"terse": True}  # tells a simulated model that its answer must be the label alone
 
 
 @dataclass(frozen=True)
 class Rotation(CallProtocol):
-    """At least `least` attempts, then until one option leads by `lead`, at most `cap`."""
+    """Make at least `least` attempts, then more until one option leads by `lead`, at most `cap`."""
 
     least: int = 5
     lead: int = 3
@@ -106,8 +105,10 @@ class Rotation(CallProtocol):
             )
 
     def variants(self, item: Item, layout: str) -> list[Variant]:
-        """The prompts of the votes on an item, for models that must be told what prompts mean; its
-        attempts repeat after these."""
+        """Return all prompts of the votes on an item; attempts repeat after these.
+
+        Simulated models need them, because they must be told what a prompt means.
+        """
         if item.kind != "choice":
             return []
         variants = []
@@ -116,15 +117,14 @@ class Rotation(CallProtocol):
         return variants
 
     def next_calls(self, history: History) -> list[Call]:
-        """The calls that single shot still wants, and of the attempts as many as are needed in any
-        case: none is asked in vain."""
-        return [
-            *SINGLE_SHOT.next_calls(history),
-            *(self._vote_calls(history) if _votes_on(history) else ()),
-        ]
+        """Return the next calls of single shot, and those of attempts that are surely needed."""
+        calls = SINGLE_SHOT.next_calls(history)
+        if _votes_on(history):
+            calls += self._vote_calls(history)
+        return calls
 
     def most_calls(self, history: History) -> list[Call]:
-        """The most that an item can take, for the projection: every attempt in all three forms."""
+        """Return the most calls that an item can take, to project the cost: all `cap` attempts."""
         calls = SINGLE_SHOT.next_calls(history)
         if _votes_on(history):
             for attempt in range(self.cap):
@@ -132,29 +132,30 @@ class Rotation(CallProtocol):
         return calls
 
     def readouts(self, history: History) -> list[Readout]:
-        """Single shot's readouts and, of a choice, the two of the vote; absent where the model
-        writes no text."""
+        """Return single shot's readouts, and for a choice the two of the vote.
+
+        The latter are absent if the model does not write text.
+        """
         readouts = SINGLE_SHOT.readouts(history)
         if _votes_on(history):
             readouts += self._outcome(history)
         elif history.item.kind == "choice":
-            reading = absent(
-                history.backend.why_not("generate") or f"{history.backend.name} cannot do generate."
-            )
+            backend = history.backend
+            reading = absent(backend.why_not("generate") or f"{backend.name} cannot do generate.")
             readouts += [
                 _readout(history, name, reading=reading, sources=()) for name in ROTATION_READOUTS
             ]
         return readouts
 
     def _vote_calls(self, history: History) -> list[Call]:
-        votes, attempt = Votes([0] * len(history.item.options), [0] * len(history.item.options)), 0
-        while attempt < self.cap and not self._settled(votes, attempt):
-            # Asked together is what is needed in any case: up to the least number of attempts, or
-            # as many votes as the leader still lacks.
-            n_ahead = min(
-                max(self.least - attempt, self.lead - votes.lead(), 1), self.cap - attempt
-            )
-            states = [_attempt(history, attempt + i) for i in range(n_ahead)]
+        """Return the calls of the next attempts; [] if the vote is decided or a call failed."""
+        votes, attempt = _no_votes(history), 0
+        while attempt < self.cap and not self._is_decided(votes, attempt):
+            # Attempts that are needed in any case are asked together: up to the least number, or as
+            # many as the leader lacks votes.
+            n_needed = max(self.least - attempt, self.lead - votes.lead(), 1)
+            n_needed = min(n_needed, self.cap - attempt)
+            states = [_attempt(history, attempt + i) for i in range(n_needed)]
             missing = [state.missing for state in states if state.missing is not None]
             if missing or any(state.problem for state in states):
                 return missing
@@ -163,14 +164,15 @@ class Rotation(CallProtocol):
                 _count(votes, state.vote, attempt=attempt)
         return []
 
-    def _settled(self, votes: Votes, attempt: int) -> bool:
+    def _is_decided(self, votes: Votes, attempt: int) -> bool:
         return attempt >= self.least and votes.lead() >= self.lead
 
     def _outcome(self, history: History) -> list[Readout]:
-        votes = Votes([0] * len(history.item.options), [0] * len(history.item.options))
+        """Return the readouts `rotation` and `rotation_single`."""
+        votes = _no_votes(history)
         sources: list[str] = []
         first, cut, problem, attempt = None, None, None, 0
-        while attempt < self.cap and not self._settled(votes, attempt):
+        while attempt < self.cap and not self._is_decided(votes, attempt):
             state = _attempt(history, attempt)
             sources += state.sources
             if state.missing is not None or state.problem:
@@ -180,29 +182,29 @@ class Rotation(CallProtocol):
             attempt += 1
             _count(votes, state.vote, attempt=attempt)
         counts = (f"{n} for {history.item.options[i]!r}" for i, n in enumerate(votes.counts) if n)
-        reason = f"{self._ended(votes, attempt)} Votes: {', '.join(counts) or 'none'}."
+        reason = f"{self._end_sentence(votes, attempt)} Votes: {', '.join(counts) or 'none'}."
         final = problem or _reading(votes.first_top(), reason, cut=cut)
         single = final if first is None else _reading(first.vote, reason="", cut=first.cut)
+        first_sources = first.sources if first else ()
         return [
             _readout(history, ROTATION_READOUTS[0], reading=final, sources=tuple(sources)),
-            _readout(
-                history,
-                ROTATION_READOUTS[1],
-                reading=single,
-                sources=tuple(first.sources) if first else (),
-            ),
+            _readout(history, ROTATION_READOUTS[1], reading=single, sources=first_sources),
         ]
 
-    def _ended(self, votes: Votes, attempt: int) -> str:
-        if self._settled(votes, attempt):
+    def _end_sentence(self, votes: Votes, attempt: int) -> str:
+        if self._is_decided(votes, attempt):
             return f"A lead of {votes.lead()} after {attempt} attempts."
         return f"Stopped at the cap of {self.cap} attempts without a lead of {self.lead}."
 
 
 @dataclass(frozen=True)
 class Attempt:
-    """Progress of one attempt: a call that is missing, a call that failed, or a vote (None where no
-    form could be read; `cut` where that is because a reply was cut off)."""
+    """State of one attempt.
+
+    `missing` is a call that has to be made, `problem` the reading of a call that failed. `vote` is
+    an option's index, None if no form could be read. `cut` is the reading of a reply that was cut
+    off. `sources` are the ids of the calls so far.
+    """
 
     vote: int | None = None
     missing: Call | None = None
@@ -211,7 +213,13 @@ class Attempt:
     sources: tuple[str, ...] = ()
 
 
+def _no_votes(history: History) -> Votes:
+    n_options = len(history.item.options)
+    return Votes([0] * n_options, [0] * n_options)
+
+
 def _votes_on(history: History) -> bool:
+    """Return whether this item is a choice and the model can write text."""
     return history.item.kind == "choice" and "generate" in history.backend.abilities
 
 
@@ -227,10 +235,10 @@ def _attempt(history: History, attempt: int) -> Attempt:
         failed = failure([completion])
         if failed:
             return Attempt(problem=failed, sources=sources)
-        # Only the first line is the reply, so that a limit behind it cut nothing off.
-        ended = None if "\n" in completion.text.strip() else unfinished(completion)
-        if ended:
-            cut = cut or (ended if ended.status == CUT else None)
+        # Only the first line is the reply, so a limit after it cuts nothing off.
+        cut_reading = None if "\n" in completion.text.strip() else unfinished(completion)
+        if cut_reading:
+            cut = cut or (cut_reading if cut_reading.status == CUT else None)
             continue
         vote = _vote(completion, form, item=history.item, order=_order(history.item, attempt))
         if vote is not None:
@@ -239,8 +247,7 @@ def _attempt(history: History, attempt: int) -> Attempt:
 
 
 def _order(item: Item, attempt: int) -> list[int]:
-    """The item's own option indices in alphabetical order, turned by the number of attempts
-    before."""
+    """Return the item's option indices in alphabetical order, rotated by the attempts before."""
     alphabetical = sorted(range(len(item.options)), key=lambda i: (item.options[i].casefold(), i))
     return rotate(alphabetical, attempt)
 
@@ -252,7 +259,7 @@ def _call(history: History, attempt: int, form: str) -> Call:
 
 
 def _variant(item: Item, attempt: int, form: str, layout: str) -> Variant:
-    """The prompt of an attempt. In the form "text" the options are their own labels."""
+    """Return the prompt of an attempt; in the form "text" the options are their own labels."""
     order = tuple(_order(item, attempt))
     if form == "text":
         labels = tuple(item.options[i] for i in order)
@@ -281,8 +288,10 @@ def _variant(item: Item, attempt: int, form: str, layout: str) -> Variant:
 
 
 def _vote(completion: Completion, form: str, item: Item, order: Sequence[int]) -> int | None:
-    """The item's own option that the reply's first line is, by its text or by its index; None for
-    anything else. An index with other words after it than its own option's is no answer."""
+    """Return the index of the option that the reply's first line names, by text or by label.
+
+    Return None for anything else, also for a label with the text of another option.
+    """
     reply = normalise(completion.text)
     if form == "text":
         return _option(reply, item, order=order)
@@ -298,16 +307,18 @@ def _vote(completion: Completion, form: str, item: Item, order: Sequence[int]) -
 
 
 def _option(reply: str, item: Item, order: Sequence[int]) -> int | None:
-    """The one option that reads like this: exactly, or else with a final full stop aside, or else
-    with case aside too."""
-    for same in (str.strip, _unstopped, lambda text: _unstopped(text).casefold()):
-        fits = [i for i in order if same(item.options[i]) == same(reply)]
-        if fits:
-            return fits[0] if len(fits) == 1 else None
+    """Return the one option that equals the reply; None for none or several.
+
+    Compare exactly first, then without a final full stop, then without case too.
+    """
+    for simplify in (str.strip, _without_stop, lambda text: _without_stop(text).casefold()):
+        matches = [i for i in order if simplify(item.options[i]) == simplify(reply)]
+        if matches:
+            return matches[0] if len(matches) == 1 else None
     return None
 
 
-def _unstopped(text: str) -> str:
+def _without_stop(text: str) -> str:
     return text.strip().rstrip(".")
 
 

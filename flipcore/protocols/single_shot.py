@@ -1,5 +1,4 @@
-"""Single shot: every variant, every sample, whatever the extractors ask for, each distinct request
-once."""
+"""Single shot: all calls that the extractors need, per variant and sample, each request once."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -20,7 +19,7 @@ from flipcore.core.records import (
 from flipcore.extractors import VALUES, reads
 from flipcore.extractors.readings import absent
 
-# the floor is a disagreement between samples of one prompt, so one sample would measure nothing
+# The noise floor is the disagreement between samples of one prompt, so it needs two of them.
 IDENTITY_SAMPLES = 2
 
 
@@ -33,45 +32,52 @@ class SingleShot(CallProtocol):
     )
 
     def next_calls(self, history: History) -> list[Call]:
-        """Calls whose completions are not there yet; none when the item is finished."""
+        """Return the calls without a completion; [] if the item is finished."""
         open_calls: dict[Call, None] = {}
         for extractor, variant, sample in _cells(history):
             if not why_absent(extractor, history, variant=variant):
                 calls, _ = _calls(extractor, variant, sample=sample, history=history)
-                open_calls.update((call, None) for call in calls if not _is_there(call, history))
-        # what is read together waits until all of it is there
+                open_calls.update(
+                    (call, None) for call in calls if not _has_completion(call, history)
+                )
+        # Extractors that read an item's answers together have to wait for all of them.
         if not open_calls and history.completions:
             for _, calls in _read_together(history).values():
-                open_calls.update((call, None) for call in calls if not _is_there(call, history))
+                open_calls.update(
+                    (call, None) for call in calls if not _has_completion(call, history)
+                )
         return list(open_calls)
 
     def readouts(self, history: History) -> list[Readout]:
-        """A readout for each cell: absent with the reason where the model cannot serve it or it was
-        not asked."""
-        together = _read_together(history)
+        """Return one readout per extractor, variant and sample.
+
+        It is absent, with the reason, if the model cannot serve it or the study stopped before.
+        """
+        joint_readings = _read_together(history)
         return [
-            _readout(history, extractor, variant=variant, sample=sample, together=together)
+            _readout(history, extractor, variant, sample, joint_readings=joint_readings)
             for extractor, variant, sample in _cells(history)
         ]
 
 
 def why_absent(extractor: Extractor, history: History, variant: Variant) -> str:
-    """The reason for which this extractor can have no readout from this model: an ability that it
-    lacks, an effort that it does not take, or no judge. Empty when it can."""
+    """Return why this extractor can have no readout from this model; "" if it can.
+
+    The model lacks an ability, does not take the effort, or the study has no judge.
+    """
+    backend = history.backend
     for ability in sorted(extractor.abilities):
-        if ability not in history.backend.abilities:
-            return (
-                history.backend.why_not(ability) or f"{history.backend.name} cannot do {ability}."
-            )
-    asked_for = {
+        if ability not in backend.abilities:
+            return backend.why_not(ability) or f"{backend.name} cannot do {ability}."
+    settings = {
         "effort": variant.params.get("effort", history.ask.effort),
         "reasoning_budget": history.ask.reasoning_budget,
     }
-    for name, value in asked_for.items():
-        if value and "generate" in extractor.abilities and name not in history.backend.takes:
+    for name, value in settings.items():
+        if value and "generate" in extractor.abilities and name not in backend.takes:
             return (
-                f"{history.backend.name} takes no {name.replace('_', ' ')}, so it was not asked "
-                f"with {value}."
+                f"{backend.name} takes no {name.replace('_', ' ')}, so it was not asked with "
+                f"{value}."
             )
     if history.judge is None and extractor.needs_judge:
         return "The study names no model as judge."
@@ -79,6 +85,7 @@ def why_absent(extractor: Extractor, history: History, variant: Variant) -> str:
 
 
 def _cells(history: History) -> Iterator[tuple[Extractor, Variant, int]]:
+    """Yield (extractor, variant, sample) for each readout of the item."""
     for variant in history.variants:
         for extractor in history.extractors:
             if history.item.kind in extractor.applies_to and reads(extractor, variant):
@@ -87,8 +94,8 @@ def _cells(history: History) -> Iterator[tuple[Extractor, Variant, int]]:
 
 
 def n_asked(extractor: Extractor, variant: Variant, n_samples: int) -> int:
-    """The number of times that a variant is read: as the study says, or its axis; a score has no
-    chance in it and is taken once."""
+    """Return the number of samples of a variant, by its axis, else by the study (`n_samples`)."""
+    # A model's score of a text is deterministic, so one is enough.
     if extractor.abilities <= {"score", SPREAD} and extractor.name in VALUES:
         return 1
     if variant.axis == IDENTITY:
@@ -99,13 +106,16 @@ def n_asked(extractor: Extractor, variant: Variant, n_samples: int) -> int:
 def _calls(
     extractor: Extractor, variant: Variant, sample: int, history: History
 ) -> tuple[list[Call], list[Completion]]:
-    """The calls known so far, and the completions of as many as came back in order."""
+    """Return the calls known so far, and the completions of those that came back.
+
+    An extractor may need further calls that depend on earlier completions.
+    """
     calls: list[Call] = []
-    so_far: list[Completion] = []
+    known: list[Completion] = []
     while True:
         needs = [
             need
-            for need in extractor.needs(history.item, variant, history.ask, so_far)
+            for need in extractor.needs(history.item, variant, history.ask, known)
             if not need.optional or need.request.ability in history.backend.abilities
         ]
         for need in needs[len(calls) :]:
@@ -124,45 +134,50 @@ def _calls(
                     parent_id=parent,
                 )
             )
-        came = [history.completions[call.call_id] for call in calls if _is_there(call, history)]
-        if len(came) < len(calls) or len(calls) == len(so_far):
-            return calls, came
-        so_far = came
+        completions = [
+            history.completions[call.call_id] for call in calls if _has_completion(call, history)
+        ]
+        if len(completions) < len(calls) or len(calls) == len(known):
+            return calls, completions
+        known = completions
 
 
-def _is_there(call: Call, history: History) -> bool:
-    """Tell whether a call came back; before anything has, no call needs its id, which takes as long
-    as all else that a price is made of."""
+def _has_completion(call: Call, history: History) -> bool:
+    """Return whether a call came back."""
+    # A projection of costs has no completions, and computing an id takes as long as all the rest.
     return bool(history.completions) and call.call_id in history.completions
 
 
-Together = dict[tuple[str, str, str, int], tuple[Reading, list[Call]]]
+CellKey = tuple[str, str, str, int]  # extractor, axis, key of the variant, sample
+JointReadings = dict[CellKey, tuple[Reading, list[Call]]]
 
 
-def _read_together(history: History) -> Together:
-    """Map (extractor, axis, variant's key, sample) to what is read there in view of the item's
-    other answers, and the calls of the judge that it takes, asked or not."""
-    together: Together = {}
+def _read_together(history: History) -> JointReadings:
+    """Return the readings of extractors that compare an item's answers, with the judge's calls.
+
+    The calls are those that each reading needs, made or not.
+    """
+    joint_readings: JointReadings = {}
     for extractor in history.extractors:
-        if extractor.reads_together and history.judge:
-            answers: dict[tuple[str, str, str, int], tuple[Variant, Completion]] = {}
-            for cell_extractor, variant, sample in _cells(history):
-                if cell_extractor is extractor and not why_absent(
-                    extractor, history, variant=variant
-                ):
-                    came = _calls(extractor, variant, sample=sample, history=history)[1]
-                    if came:
-                        place = (extractor.name, variant.axis, variant.key, sample)
-                        answers[place] = (variant, came[0])
-            read = read_by_judge(
-                extractor,
-                history.item,
-                answers=list(answers.values()),
-                judge=history.judge,
-                completions=history.completions,
-            )
-            together |= dict(zip(answers, read, strict=True))
-    return together
+        if not extractor.reads_together or not history.judge:
+            continue
+        answers: dict[CellKey, tuple[Variant, Completion]] = {}
+        for cell_extractor, variant, sample in _cells(history):
+            if cell_extractor is not extractor or why_absent(extractor, history, variant=variant):
+                continue
+            _, completions = _calls(extractor, variant, sample=sample, history=history)
+            if completions:
+                key = (extractor.name, variant.axis, variant.key, sample)
+                answers[key] = (variant, completions[0])
+        readings = read_by_judge(
+            extractor,
+            history.item,
+            answers=list(answers.values()),
+            judge=history.judge,
+            completions=history.completions,
+        )
+        joint_readings |= dict(zip(answers, readings, strict=True))
+    return joint_readings
 
 
 def read_by_judge(
@@ -172,38 +187,44 @@ def read_by_judge(
     judge: Backend,
     completions: Mapping[str, Completion],
 ) -> list[tuple[Reading, list[Call]]]:
-    """Read an item's answers together, each with the judge's calls that it takes.
+    """Read an item's answers together; return each reading with the judge's calls that it needs.
 
-    `completions` are the judge's replies so far. A call is a child of the answer that it is about.
+    `completions` maps call ids to the judge's replies so far. A call to the judge has the call of
+    the answer that it is about as its parent.
     """
 
-    def call(need: Need) -> Call:
-        parent_id = answers[need.answer_at or 0][1].call_id
-        return Call(judge.name, judge.revision, request=need.request, parent_id=parent_id)
+    def judge_call(need: Need) -> Call:
+        _, answer = answers[need.answer_at or 0]
+        return Call(judge.name, judge.revision, request=need.request, parent_id=answer.call_id)
 
-    read = extractor.read_together(item, answers, lambda need: completions.get(call(need).call_id))
-    return [(reading, list(map(call, needs))) for reading, needs in read]
+    def reply_to(need: Need) -> Completion | None:
+        return completions.get(judge_call(need).call_id)
+
+    readings = extractor.read_together(item, answers, reply_to)
+    return [(reading, [judge_call(need) for need in needs]) for reading, needs in readings]
 
 
 def _readout(
-    history: History, extractor: Extractor, variant: Variant, sample: int, together: Together
+    history: History,
+    extractor: Extractor,
+    variant: Variant,
+    sample: int,
+    joint_readings: JointReadings,
 ) -> Readout:
     reason = why_absent(extractor, history, variant=variant)
-    calls, so_far = (
-        ([], []) if reason else _calls(extractor, variant, sample=sample, history=history)
-    )
-    place = (extractor.name, variant.axis, variant.key, sample)
     if reason:
-        reading = absent(reason)
-    elif len(so_far) < len(calls):
+        return history.readout(variant, sample, extractor.name, absent(reason), ())
+    calls, completions = _calls(extractor, variant, sample=sample, history=history)
+    key = (extractor.name, variant.axis, variant.key, sample)
+    if len(completions) < len(calls):
         reading = absent("It was not asked: the study stopped before.")
-    elif place in together:
-        reading, more = together[place]
-        calls = [*calls, *more]
+    elif key in joint_readings:
+        reading, judge_calls = joint_readings[key]
+        calls = [*calls, *judge_calls]
     else:
-        reading = extractor.read(history.item, variant, so_far)
-    came = tuple(call.call_id for call in calls if call.call_id in history.completions)
-    return history.readout(variant, sample, extractor.name, reading, came)
+        reading = extractor.read(history.item, variant, completions)
+    sources = tuple(call.call_id for call in calls if call.call_id in history.completions)
+    return history.readout(variant, sample, extractor.name, reading, sources)
 
 
 PROTOCOL = SingleShot()

@@ -48,7 +48,7 @@ def acts_of(person: Person, parts: list[Part]) -> list[Part]:
     for table, rows in parts:
         rule = rule_of(table)
         for row in rows if rule.act else ():
-            place = rule.act, str(row.get(rule.on) or "")
+            place = rule.act, str(row.get(rule.target_column) or "")
             counts[place] = counts.get(place, 0) + 1
     rows = [_row(person, act, target, n) for (act, target), n in counts.items()]
     return [("acts", rows)] if rows else []

@@ -154,7 +154,7 @@ def test_every_table_says_what_its_rows_need():
     assert rule_of("a table of tomorrow").needs is Permission.FILES
     for name, rule in RULES.items():
         assert not rule.person_column or rule.person_column in tables()[name].names
-        assert not rule.act or rule.on in tables()[name].names
+        assert not rule.act or rule.target_column in tables()[name].names
 
 
 def test_levels_are_as_they_are_told():

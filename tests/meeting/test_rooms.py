@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from flipcore.access.guesses import OF_ONE, Guesser
+from flipcore.access.guesses import MOST_OF_ONE, Guesser
 from flipcore.meeting import rooms as module
 from flipcore.meeting.rooms import (
     BURST,
@@ -191,7 +191,7 @@ def test_a_code_may_be_typed_in_small_letters_with_a_dash(meeting):
 
 def test_wrong_codes_are_counted_and_then_not_looked_at(meeting):
     there, beside, elsewhere = Guesser("", "a", "10.0.0.9"), Guesser("", "b", "10.0.0.9"), Guesser("", "a", "10.0.0.8")
-    for _ in range(OF_ONE):
+    for _ in range(MOST_OF_ONE):
         with pytest.raises(Refusal, match="has ended"):
             meeting.rooms.join("AAAAAAAA", Mailbox(), guesser=there)
     with pytest.raises(Refusal, match="Too many wrong codes"):
