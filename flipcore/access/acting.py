@@ -149,10 +149,7 @@ def found_by(name: str, find: Callable[[], Person | None]) -> None:
 
 
 def acting() -> Person:
-    """Return the acting person: that of the context, else of the thread's session, else the owner.
-
-    While access is off it is always the owner.
-    """
+    """Return the acting person: of the context, else of the thread's session, else the owner."""
     if not is_access_on():
         return OWNER
     if (person := _person.get()) is not None:

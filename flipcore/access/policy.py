@@ -92,10 +92,7 @@ def _level(patterns: Mapping[Level, tuple[str, ...]], values: Sequence[str]) -> 
 
 
 def policy() -> Policy:
-    """Return the policy of the file, which is read again after a change.
-
-    Raises BadInput for an unusable file.
-    """
+    """Return the current policy of the file; raises BadInput if the file is unusable."""
     file = access_file()
     try:
         return _read(file, os.stat(file).st_mtime_ns)

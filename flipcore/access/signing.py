@@ -31,10 +31,7 @@ def secret_path() -> Path:
 
 
 def secret() -> bytes:
-    """Return the secret, which is made when it is first needed.
-
-    Raises BadInput if others may read its file, or if the file has no secret.
-    """
+    """Return the secret, made on first use; raises BadInput if the file is unsafe or has none."""
     path = secret_path()
     try:
         if not path.exists():

@@ -145,10 +145,7 @@ def _matched(
 
 
 def store_matching(store: Store, matching: Matching, made_by: str) -> None:
-    """Store the pairs and wait until they are on disk.
-
-    Raises BadInput without a name or without pairs.
-    """
+    """Store the pairs and wait for the disk; raises BadInput without a name or pairs."""
     made_by = signature(made_by)
     if not made_by:
         raise BadInput("Pairs need the name of whoever matched them.")

@@ -214,10 +214,7 @@ class JudgeReport:
 
 
 def judge_report(texts: Sequence[Mapping], labels: Sequence[Mapping]) -> JudgeReport:
-    """Return the judge's report on `texts` (`judges.judged_texts`) against people's labels.
-
-    An unreadable reply of the judge (None) counts as an answer of its own.
-    """
+    """Return the judge's report on `judges.judged_texts`; an unreadable reply is an answer too."""
     agreed, n_even = agreed_labels(labels)
     labelled = [text for text in texts if text["call_id"] in agreed]
     asked_both_ways = [
@@ -268,10 +265,7 @@ def meaning_report(rows: Sequence[Mapping], n_compared: int, n_turned: int) -> J
 
 
 def _misread(labelled: Sequence[Mapping], agreed: Mapping[str, str | None]) -> tuple[str, ...]:
-    """Return the models, of several, whose outputs the judge is shown to misread.
-
-    A judge may be good on all models together and bad on one of them.
-    """
+    """Return the models, of several, whose outputs the judge is shown to misread."""
     pairs: dict[str, list[tuple[str, str]]] = {}
     for text in labelled:
         pairs.setdefault(text["model"], []).append(

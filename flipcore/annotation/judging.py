@@ -68,10 +68,7 @@ def queue(
 
 
 def items_in_turn(order: Sequence[Place], item_of: Mapping[str, str]) -> list[Place]:
-    """Return the places with the first of every item before any second one.
-
-    `item_of` maps pair ids to items.
-    """
+    """Return the places with the first of every item before any second; `item_of` is by pair id."""
     n_before: Counter[str] = Counter()
     turns = []
     for place in order:

@@ -55,9 +55,10 @@ def suspects(readouts: pd.DataFrame, items: Mapping[str, Item]) -> list[Suspect]
             answers[name] = item_answers if n_outputs[name] >= FEWEST_OUTPUTS else []
     keys = [str(items[name].target).split("\n") for name in answers]
     subjects = [items[name].category for name in answers]
-    found = suspicions(list(answers.values()), keys, subjects=subjects)
+    all_suspicions = suspicions(list(answers.values()), keys, subjects=subjects)
     all_suspects = [
-        Suspect(items[name], suspicion) for name, suspicion in zip(answers, found, strict=True)
+        Suspect(items[name], suspicion)
+        for name, suspicion in zip(answers, all_suspicions, strict=True)
     ]
     return sorted(all_suspects, key=lambda suspect: -suspect.suspicion.score)
 

@@ -381,11 +381,19 @@ def _negated(difference: Estimate) -> Estimate:
 
 
 def _readout_claim(pair: ReadoutPair, p: float, n_tests: int) -> Claim:
-    if pair.is_graded:
-        return _graded_claim(pair, p, n_tests)
-    rate = READOUTS_DIFFER.error_rate
+    """Claim that two readouts differ; `p` is adjusted over the `n_tests` checks of the log."""
+    alpha = _alpha_of(pair.p, p, n_tests, READOUTS_DIFFER.error_rate)
+    compare = _compare_grades if pair.is_graded else _compare_shares
+    sentence, detail, gap = compare(pair, p, alpha)
+    family = f"{n_tests} checks of this log (false-discovery rate)" if n_tests > 1 else ""
+    return _difference_claim(
+        READOUTS_DIFFER, sentence, detail, gap=gap, p=p, clusters=pair.clusters, family=family
+    )
+
+
+def _compare_shares(pair: ReadoutPair, p: float, alpha: float) -> tuple[str, str, Estimate]:
+    """Return sentence, detail and difference of two readouts that give shares of right answers."""
     scores = paired_scores(pair.first_scores, pair.second_scores, pair.clusters)
-    alpha = _alpha_of(pair.p, p, n_tests, rate)
     difference = pair.second_scores - pair.first_scores
     low, high = guarded_limits(difference, difference, SIGNED, alpha, pair.clusters)
     gap = replace(
@@ -397,14 +405,13 @@ def _readout_claim(pair: ReadoutPair, p: float, n_tests: int) -> Claim:
         coverage=None,
         note="",
     )
-    asserted = p <= rate
     higher, lower, unpaired = pair.second, pair.first, scores.unpaired
     # The sentence names the higher readout first, so that the difference is positive.
     if gap.value < 0:
         higher, lower, unpaired = pair.first, pair.second, _negated(scores.unpaired)
         gap = _negated(gap)
     among = count_of(scores.n_items, "item")
-    if asserted:
+    if p <= READOUTS_DIFFER.error_rate:
         sentence = (
             f"{pair.model} scores higher by {higher} than by {lower} on the same {among}: "
             f"{gap.text_points()}, {p_text(p)}."
@@ -418,19 +425,7 @@ def _readout_claim(pair: ReadoutPair, p: float, n_tests: int) -> Claim:
         f"{scores.second_only:,}{partly}."
     )
     detail = f"{right_once} Unpaired, as harnesses print it: {unpaired.text_points()}."
-    return _difference_claim(
-        READOUTS_DIFFER,
-        sentence,
-        detail,
-        gap=gap,
-        p=p,
-        clusters=pair.clusters,
-        family=_family_of_checks(n_tests),
-    )
-
-
-def _family_of_checks(n_tests: int) -> str:
-    return f"{n_tests} checks of this log (false-discovery rate)" if n_tests > 1 else ""
+    return sentence, detail, gap
 
 
 def _difference_claim(
@@ -443,10 +438,7 @@ def _difference_claim(
     clusters: np.ndarray | None,
     family: str,
 ) -> Claim:
-    """Claim a difference if its p is small enough.
-
-    `family` names the tests that p is corrected for, "" for a single test.
-    """
+    """Claim a difference if p is small; `family` names the tests it is corrected for, or is ""."""
     asserted = bool(p <= assertion.error_rate)
     # An asserted sentence gives its p already.
     parts = [
@@ -460,26 +452,16 @@ def _difference_claim(
     return Claim(assertion, outcome, sentence, asserted=asserted, detail=detail, numbers=numbers)
 
 
-def _graded_claim(pair: ReadoutPair, p: float, n_tests: int) -> Claim:
-    """Compare two readouts that give grades, in the scale's own units."""
-    rate = READOUTS_DIFFER.error_rate
-    alpha = _alpha_of(pair.p, p, n_tests, rate)
-    gap = grade_gap(
-        pair.first_scores,
-        pair.second_scores,
-        pair.clusters,
-        alpha=alpha,
-        low=pair.low,
-        high=pair.high,
-    )
-    asserted = p <= rate
-    higher, lower = pair.first, pair.second
-    if gap.value >= 0:
-        higher, lower = pair.second, pair.first
-    else:
-        gap = _negated(gap)
+def _compare_grades(pair: ReadoutPair, p: float, alpha: float) -> tuple[str, str, Estimate]:
+    """Return sentence, detail and difference of two readouts that grade, in the scale's units."""
+    first, second = pair.first_scores, pair.second_scores
+    gap = grade_gap(first, second, pair.clusters, alpha=alpha, low=pair.low, high=pair.high)
+    higher, lower = pair.second, pair.first
+    if not gap.value >= 0:
+        higher, lower, gap = pair.first, pair.second, _negated(gap)
     among = count_of(pair.differences.size, "item")
-    if asserted:
+    detail = _grade_words(pair, f"under {pair.first}", f"under {pair.second}")
+    if p <= READOUTS_DIFFER.error_rate:
         sentence = (
             f"{pair.model}: {higher} grades higher than {lower} on the same {among}: "
             f"{gap.text()}, {p_text(p)}."
@@ -487,18 +469,8 @@ def _graded_claim(pair: ReadoutPair, p: float, n_tests: int) -> Claim:
     else:
         differ = f"{pair.model}: undecided whether {pair.first} and {pair.second} differ on {among}"
         sentence = f"{differ}: {gap.text()} ({higher} − {lower})."
-    detail = _grade_words(pair, f"under {pair.first}", f"under {pair.second}")
-    if not asserted:
         detail = _undecided_words(pair, alpha) + detail
-    return _difference_claim(
-        READOUTS_DIFFER,
-        sentence,
-        detail,
-        gap=gap,
-        p=p,
-        clusters=pair.clusters,
-        family=_family_of_checks(n_tests),
-    )
+    return sentence, detail, gap
 
 
 def _undecided_words(pair: ReadoutPair | GradedPair, alpha: float) -> str:
@@ -535,10 +507,7 @@ Disagreement = tuple[str, float, pd.Index]
 def readout_pairs(
     log: AuditInput, frame: pd.DataFrame
 ) -> tuple[list[ReadoutPair], list[Disagreement]]:
-    """Pair the readouts of each model on the outputs that both scored.
-
-    Return the pairs and one disagreement per pair.
-    """
+    """Pair the readouts of each model on outputs that both scored; one disagreement per pair."""
     base = frame[frame["is_base"] & (frame["axis"] == OWN_PROMPT) & frame["score"].notna()]
     base = with_scales(legible(base), log.scales)
     pairs, disagreements = [], []
@@ -641,7 +610,8 @@ def grades_differ(log: AuditInput, frame: pd.DataFrame) -> Iterator[Finding]:
     base = frame[frame["is_base"] & (frame["axis"] == OWN_PROMPT) & frame["score"].notna()]
     base = with_scales(base, log.scales).assign(role=frame.get("role", ""))
     base = base[base["role"] == _leading_role(base)]
-    base = base[(base["low"] != UNIT[0]) | (base["high"] != UNIT[1])]
+    unit_low, unit_high = UNIT
+    base = base[(base["low"] != unit_low) | (base["high"] != unit_high)]
     n_tasks = base["task"].nunique()
     for (extractor, task), part in base.groupby(["extractor", "task"], sort=False, observed=True):
         means = part.pivot_table(
@@ -703,29 +673,20 @@ class GradedPair:
 
 
 def graded_pair_claims(pairs: Sequence[GradedPair], subject: str) -> list[Claim]:
-    """Return one claim per pair of models, with p Holm-adjusted over these pairs.
-
-    `subject` names the extractor that grades, and the task if there are several.
-    """
+    """Return one claim per pair; Holm over the pairs. `subject` names the extractor that grades."""
     adjusted = holm([pair.p for pair in pairs])
     claims = []
     for pair, p in zip(pairs, adjusted, strict=True):
         rate = GRADES_DIFFER.error_rate
         alpha = _alpha_of(pair.p, p, len(pairs), rate)
-        gap = grade_gap(
-            pair.second_scores,
-            pair.first_scores,
-            pair.clusters,
-            alpha=alpha,
-            low=pair.low,
-            high=pair.high,
-        )
+        first, second = pair.first_scores, pair.second_scores
+        gap = grade_gap(second, first, pair.clusters, alpha=alpha, low=pair.low, high=pair.high)
         ahead, behind = pair.first, pair.second
         if not gap.value >= 0:
             ahead, behind, gap = pair.second, pair.first, _negated(gap)
         among = count_of(pair.first_scores.size, "item")
-        asserted = bool(p <= rate)
-        if asserted:
+        detail = _grade_words(pair, f"of {pair.first}", f"of {pair.second}")
+        if p <= rate:
             sentence = (
                 f"{ahead} is graded higher than {behind} on the same {among} by {subject}: "
                 f"{gap.text()}, {p_text(p)}."
@@ -735,8 +696,6 @@ def graded_pair_claims(pairs: Sequence[GradedPair], subject: str) -> list[Claim]
                 f"Undecided whether {ahead} or {behind} is graded higher by {subject}: "
                 f"{gap.text()} on {among}."
             )
-        detail = _grade_words(pair, f"of {pair.first}", f"of {pair.second}")
-        if not asserted:
             detail = _undecided_words(pair, alpha) + detail
         family = f"{len(pairs)} pairs of models (Holm)" if len(pairs) > 1 else ""
         claim = _difference_claim(
@@ -923,16 +882,16 @@ def _places(
     answer_places = np.full((len(items), len(versions)), -1)
     right_places = answer_places.copy()
     for item, variant, answer in zip(part["item_id"], part["variant"], part["answer"], strict=True):
-        i, v = item_index[item], versions.index(variant)
+        i, version = item_index[item], versions.index(variant)
         gold = original[i]
         # A variant "right at C" puts the right option at the third place.
         place = gold if variant == "base" else ord(variant[-1]) - ord("A")
         option = int(answer)
-        right_places[i, v] = place
+        right_places[i, version] = place
         if option == gold:
-            answer_places[i, v] = place
+            answer_places[i, version] = place
         elif option == place:
-            answer_places[i, v] = gold
+            answer_places[i, version] = gold
         else:
-            answer_places[i, v] = option
+            answer_places[i, version] = option
     return answer_places, right_places

@@ -132,10 +132,7 @@ def golds(log: AuditInput, questions: pd.Series) -> Iterator[Finding]:
 
 
 def repeated_items(log: AuditInput, questions: pd.Series) -> Iterator[Finding]:
-    """Find questions under several ids; `questions` are those of `questions_of`.
-
-    Each repeat adds to the score, but all of them are only one independent question.
-    """
+    """Find questions under several ids, which are only one independent question each."""
     is_repeated = questions.duplicated(keep=False)
     if is_repeated.any():
         n, extra = int(questions[is_repeated].nunique()), int(questions.duplicated().sum())

@@ -74,10 +74,7 @@ def _wordings(prompts: pd.DataFrame) -> Iterator[Finding]:
 
 
 def _own_examples(prompts: pd.DataFrame) -> Iterator[Finding]:
-    """Find items whose question is in prompt and system message more than once.
-
-    Such an item is one of its own examples.
-    """
+    """Find items whose question is sent more than once: they are among their own examples."""
     systems = prompts["system"] if "system" in prompts else [""] * len(prompts)
     is_twice = []
     columns = zip(prompts["prompt"], systems, prompts["question"], strict=True)

@@ -146,7 +146,7 @@ def _range_reasons(curve: Curve, decision: Decision, movers: Sequence[Effect]) -
     no bar or all ways print the same number.
     """
     opened = curve.estimate[curve.is_open]
-    low, high = (number_text(100 * float(x), 0) for x in (opened.min(), opened.max()))
+    low, high = number_text(100 * opened.min(), 0), number_text(100 * opened.max(), 0)
     if not decision.is_bar or low == high:
         return ""
     largest = abs(movers[0].change.value)

@@ -73,6 +73,12 @@ class Claim:
         return self if self.withheld or not reason else replace(self, withheld=reason)
 
 
+def is_shown(p: float, level: float) -> bool:
+    """Return whether a p is small enough at a level; a NaN is not."""
+    # A p of exactly .05 counts, whatever 1 - 0.95 rounds to.
+    return bool(p <= 1 - level + 1e-12)
+
+
 def description(
     sentence: str, outcome: str = "described", *, detail: str = "", **numbers: Any
 ) -> Claim:

@@ -7,7 +7,7 @@ from itertools import chain, combinations
 
 import numpy as np
 
-from flipcore.claims.claim import Assertion, Claim, description
+from flipcore.claims.claim import Assertion, Claim, description, is_shown
 from flipcore.stats.base.estimate import MIN_N, Estimate, number_text, p_text
 from flipcore.stats.ranking.order import rank_limits
 from flipcore.stats.score.corrected import (
@@ -100,22 +100,21 @@ def _claim(
             f"By people, {first.model} and {second.model} are not compared yet: {lacking_words}.",
             FEW,
         )
-    # A p of exactly .05 counts, whatever 1 - 0.95 rounds to.
-    is_shown = p <= 1 - level + 1e-12
+    is_asserted = is_shown(p, level)
     figures = (
         f"{joint.text_points()}, {p_text(p)} (extractor alone: "
         f"{number_text(100 * raw, 1, sign=True)} points)."
     )
-    if is_shown:
+    if is_asserted:
         finding = f"{first.model} scores higher than {second.model}"
     else:
         finding = f"undecided whether {first.model} and {second.model} differ"
-    outcome = HIGHER if is_shown else UNDECIDED
+    outcome = HIGHER if is_asserted else UNDECIDED
     return Claim(
         HIGHER_BY_PEOPLE,
         outcome,
         f"By people, {finding}: {figures}",
-        asserted=is_shown,
+        asserted=is_asserted,
         numbers={"difference": joint, "p": p},
     )
 
@@ -133,10 +132,7 @@ def _lacking_labels(labelled: Labelled) -> str:
 def ranks_by_people(
     pairs: Sequence[PairByPeople], level: float = 0.95, why_not: str = ""
 ) -> Claim | None:
-    """Rank the models by the leads of all pairs.
-
-    Return None for fewer than three models, or if a pair has no p.
-    """
+    """Rank the models by the leads of all pairs; None below three models, or if a pair has no p."""
     names = list(dict.fromkeys(chain.from_iterable((pair.first, pair.second) for pair in pairs)))
     # For two models the pair's own sentence is enough.
     if len(names) < 3 or any(math.isnan(pair.p) for pair in pairs):

@@ -13,8 +13,8 @@ EVERY_OTHER, ANOTHER = "every other model", "another model"
 
 
 def _range(low: float, high: float, digits: int) -> str:
-    ends = [number_text(100 * x, digits) for x in (low, high)]
-    return ends[0] if ends[0] == ends[1] else " to ".join(ends)
+    low_text, high_text = number_text(100 * low, digits), number_text(100 * high, digits)
+    return low_text if low_text == high_text else f"{low_text} to {high_text}"
 
 
 def _without_capital(text: str) -> str:
@@ -148,8 +148,9 @@ class Loss(Decision):
         return "the change"
 
     def numbers(self, low: float, high: float) -> str:
-        ends = [number_text(100 * x, 1, sign=True) for x in (low, high)]
-        return f"a change of {ends[0] if ends[0] == ends[1] else ' to '.join(ends)} points"
+        low_text, high_text = (number_text(100 * end, 1, sign=True) for end in (low, high))
+        span = low_text if low_text == high_text else f"{low_text} to {high_text}"
+        return f"a change of {span} points"
 
     def holds(self, *, above: bool = True) -> str:
         if above:

@@ -13,7 +13,8 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from flipcore.claims.claim import Assertion, Claim, description
+from flipcore.claims.claim import Assertion, Claim, description, is_shown
+from flipcore.claims.gates import reason
 from flipcore.extractors import title_of
 from flipcore.stats.base.estimate import MIN_N, number_text, p_text, percent_text
 from flipcore.stats.base.guarded import CLUSTERS_LIKE_SEEN
@@ -147,8 +148,7 @@ class Verdict:
         """Return the outcome at this level; FEW if no contrast was tested."""
         if np.isnan(self.p).all():
             return FEW
-        # A p of exactly .05 counts, whatever 1 - 0.95 rounds to. A NaN is never small enough.
-        is_artifact, is_of_reference, is_genuine = (p <= 1 - level + 1e-12 for p in self.p)
+        is_artifact, is_of_reference, is_genuine = (is_shown(p, level) for p in self.p)
         if is_artifact and is_of_reference:
             return OF_BOTH
         if is_artifact:
@@ -165,7 +165,10 @@ def source_outcome(
 
     The rule "paired" compares the limits of A - G with 0, any other those of A with those of G.
     """
-    low, high = a_minus_g if rule == "paired" else (a[0] - g[1], a[1] - g[0])
+    low, high = a_minus_g
+    if rule != "paired":
+        (a_low, a_high), (g_low, g_high) = a, g
+        low, high = a_low - g_high, a_high - g_low
     if low > 0:
         return ABOVE
     return BELOW if high < 0 else OPEN
@@ -263,9 +266,9 @@ def _adjusted(p: Sequence[np.ndarray]) -> list[np.ndarray]:
     if not p:
         return []
     flat = np.concatenate(p)
+    by_holm = np.array(holm(flat.tolist()))
     # Doubled, a one-sided p agrees with the two-sided interval of the same level.
-    doubled = np.fmax(np.array(holm(flat.tolist())), 2 * flat)
-    return np.split(np.minimum(doubled, 1.0), len(p))
+    return np.split(np.minimum(np.fmax(by_holm, 2 * flat), 1.0), len(p))
 
 
 def cell_claims(
@@ -298,7 +301,7 @@ def _claim_of(
 ) -> Claim:
     """Return the claim at the level and by the rule of the cell's estimates."""
     cell, outcome = verdict.cell, outcome_of(verdict)
-    sentence = filled(verdict.sentences[outcome], cell, verdict.leads[outcome])
+    sentence = with_leading_rate(verdict.sentences[outcome], cell, verdict.leads[outcome])
     numbers = {
         "p": p_of(verdict.p, outcome),
         "A_plus": cell.A_plus,
@@ -329,7 +332,7 @@ def outcome_of(verdict: Verdict) -> str:
     return source_outcome(cell.rule, *limits)
 
 
-def filled(sentence: str, cell: Decomposition, lead: str) -> str:
+def with_leading_rate(sentence: str, cell: Decomposition, lead: str) -> str:
     """Return a verdict's sentence with its leading rate at the cell's own level."""
     # Without the coverage, which the interval menu and the table of estimates give already.
     leading = replace(getattr(cell, lead), coverage=None)
@@ -361,10 +364,7 @@ def _is_contested(cell: Decomposition) -> bool:
 
 
 def _gate_reason(cell: Decomposition, closed_gates: Mapping[str, str]) -> str:
-    """Return why the cell is not claimed; "" if it may be."""
-    names = (cell.axis, cell.extractor, cell.reference)
-    # An axis and its extractors may be closed for the same reason, which is given only once.
-    return " ".join(dict.fromkeys(closed_gates[name] for name in names if name in closed_gates))
+    return reason(closed_gates, cell.axis, cell.extractor, cell.reference)
 
 
 def _verdict(cell: Decomposition, test: PartsTest, p: np.ndarray, p_read: np.ndarray) -> Verdict:
@@ -394,7 +394,7 @@ def _verdict(cell: Decomposition, test: PartsTest, p: np.ndarray, p_read: np.nda
         extractor = title_of(cell.extractor).lower().partition(" (")[0]
         for key, answer in _ANSWERS.items():
             unread = _headline_suffix(cell, leads[key], is_beyond_noise=is_beyond_noise)
-            # `filled` puts in the leading rate when the level is known.
+            # `with_leading_rate` puts in the leading rate when the level is known.
             sentences[key] = f"{answer.replace('{extractor}', extractor)}.{unread}"
         for key, decided in decided_by.items():
             decided_by[key] = f"{decided}{_reruns_words(noise)}"
@@ -420,10 +420,7 @@ def _parts_sentence(cell: Decomposition) -> str:
 
 
 def _unread_suffix(cell: Decomposition, name: str, *, is_beyond_noise: bool = False) -> str:
-    """Return "; 46 to 58% with 4.0% unread", the range of a rate over possible unread answers.
-
-    Return "" if the range is a single number as printed.
-    """
+    """Return "; 46 to 58% with 4.0% unread", a rate's possible range; "" if it is one number."""
     if not cell.unread.n:
         return ""
     low, high = unread_limits(cell, name, is_beyond_noise=is_beyond_noise)
@@ -517,7 +514,7 @@ def headline(
     closed_gates: Mapping[str, str] | None = None,
     temperature: float | None = None,
 ) -> Claim:
-    """Return the claim of a page's headline, that of the cell that `leading` picks."""
+    """Return the claim of a page's headline, that of the cell that `leading_verdict` picks."""
     by_place, gates = verdicts(cells, closed_gates, temperature), closed_gates or {}
     contested, reasons = [], []
     for verdict in by_place.values():
@@ -530,7 +527,7 @@ def headline(
         return Claim(ANYWHERE, OPEN, "").not_claimed(" ".join(dict.fromkeys(reasons)))
     if not contested:
         return description("No extractor besides the reference has a flip rate.", UNDEFINED)
-    lead = leading([(verdict, outcome_of(verdict)) for verdict in contested])
+    lead = leading_verdict([(verdict, outcome_of(verdict)) for verdict in contested])
     return _claim_of(lead, ANYWHERE, len(contested), temperature)
 
 
@@ -540,10 +537,7 @@ def headline_of(
     closed_gates: Mapping[str, str] | None = None,
     temperature: float | None = None,
 ) -> Claim:
-    """Return the headline of one extractor.
-
-    The cells are those over all axes (`stats.flips.pooled`), one per extractor.
-    """
+    """Return the headline of one extractor; `cells` are one per extractor (`flips.pooled`)."""
     cell = next(cell for cell in cells if cell.extractor == extractor)
     by_place = verdicts(cells, closed_gates, temperature)
     verdict = by_place.get((cell.axis, extractor))
@@ -572,11 +566,11 @@ def leading_extractor(
     by_place = verdicts(cells, None, temperature)
     if not by_place:
         return None
-    lead = leading([(verdict, outcome_of(verdict)) for verdict in by_place.values()])
+    lead = leading_verdict([(verdict, outcome_of(verdict)) for verdict in by_place.values()])
     return lead.cell.extractor
 
 
-def leading(decided: Sequence[tuple[Verdict, str]]) -> Verdict:
+def leading_verdict(decided: Sequence[tuple[Verdict, str]]) -> Verdict:
     """Return the verdict that a headline names, of verdicts with their outcomes.
 
     It has the largest A among those that claim artifact, else among all that claim, else of all.
@@ -624,7 +618,7 @@ def tally_of(outcomes: Sequence[str]) -> Claim:
     return Claim(ANYWHERE, "tally", sentence, asserted=is_claimed, numbers=counts)
 
 
-def lacking_reference(reference: str, extractors: Sequence[str]) -> Claim:
+def missing_reference_claim(reference: str, extractors: Sequence[str]) -> Claim:
     """Withhold all claims of a model that the reference extractor did not read."""
     titles = ", ".join(map(title_of, extractors)).lower()
     return Claim(WHOSE, UNDEFINED, "").not_claimed(
@@ -681,11 +675,8 @@ def _size_word(difference: float) -> str:
     return "a medium" if difference >= 0.15 else "a small"
 
 
-def prediction(fit: FlipPrediction) -> Claim:
-    """Describe the flip predictor: its out-of-fold AUC, that of the axis alone, and p.
-
-    Scores, rows and calibration are in the detail.
-    """
+def prediction_claim(fit: FlipPrediction) -> Claim:
+    """Describe the flip predictor: out-of-fold AUC and p, and the axis's own AUC."""
     # A description: no simulation gives the error rate of "predicts flips beyond the axis".
     slope = f"{number_text(fit.slope)}: 1 is calibrated, below 1 overconfident."
     # The regression of flips on predictions has no slope if they do not vary or separate all flips.

@@ -3,7 +3,7 @@
 `annotation.gates` finds out which gates of a study are closed.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from flipcore.claims.claim import Assertion, Claim, description
@@ -50,7 +50,7 @@ ASSERTIONS = (PARAPHRASES_PASS, PARAPHRASES_HOLD, JUDGE_PASSES)
 
 
 def reason(
-    closed_gates: dict[str, str], axis: str = "", extractor: str = "", reference: str = ""
+    closed_gates: Mapping[str, str], axis: str = "", extractor: str = "", reference: str = ""
 ) -> str:
     """Return why a number of this axis, extractor and reference is not claimed; "" if it may be."""
     closed = (name for name in (axis, extractor, reference) if name in closed_gates)
@@ -76,10 +76,7 @@ def paraphrases_claim(gate: ParaphraseGate, sentence: str = "") -> Claim:
 
 
 def looks_claim(gate: ParaphraseGate) -> Claim:
-    """Say whether an open gate holds however often it was looked at.
-
-    The sentence is "" for a closed gate.
-    """
+    """Say whether an open gate holds however often it was looked at; "" for a closed one."""
     holds = gate.holds_at_any_look
     outcome = "holds" if holds else "one look"
     return Claim(PARAPHRASES_HOLD, outcome, gate.looks_sentence(), asserted=holds)

@@ -347,10 +347,7 @@ def inflation_claim(conditions: Sequence[Condition]) -> Claim:
 
 
 def survey_claim(answers: OddOneOut, annotator: str = "person") -> Claim:
-    """Say whether annotators find the holdout entry among three.
-
-    `annotator` is "person", or "model" if models filled in the sheets.
-    """
+    """Say whether annotators ("person" or "model") find the holdout entry among three."""
     if answers.too_few:
         return description(f"Undecided: {answers.too_few}.", UNDECIDED, n_entries=answers.n_entries)
     annotators, these_annotators, one_annotator = _ANNOTATORS[annotator]

@@ -80,10 +80,7 @@ def compared_claims(comparison: Comparison) -> tuple[Claim, Claim]:
 
 
 def likeness_claim(target: Estimate, retro: Estimate, difference: Estimate) -> Claim:
-    """Compare the mean cosine between entries of the same set, for both sets.
-
-    `difference` is `retro` (the holdout) minus `target` (the benchmark).
-    """
+    """Compare the mean cosine inside each set; `difference` is `retro` minus `target`."""
     numbers: dict[str, Any] = {"target": target, "retro": retro, "difference": difference}
     if math.isnan(target.value) or math.isnan(retro.value):
         return description(

@@ -65,10 +65,7 @@ def n_tests(ps: Sequence[float]) -> int:
 
 @dataclass(frozen=True)
 class Witness:
-    """A detector's claim about the `items`, for example "problems".
-
-    `evidence` is the kind of evidence that it uses, such as "losses" or "rewriting".
-    """
+    """A detector's claim about `items` ("problems"), by a kind of `evidence` ("losses")."""
 
     items: str
     evidence: str

@@ -11,6 +11,7 @@ from flipcore.stats.base.estimate import Estimate, number_text, p_text
 from flipcore.stats.memory.gap_decision import CALIBRATED, OTHER, PAIRED, RANDOM, GapDecision
 from flipcore.stats.memory.published_score import RANDOM as RANDOM_SCORE
 from flipcore.stats.memory.published_score import ScoreGap
+from flipcore.text.counts import in_a_row
 
 FAMILY = "all detectors of all models of a study, Holm"
 MEMORY = "memory"
@@ -235,8 +236,8 @@ def _open_gap(decision: GapDecision, margin: float) -> tuple[str, str]:
         # Sets of unequal difficulty can differ on one scale alone, so all of them must agree.
         if losing:
             sentence = (
-                f"Undecided: the benchmark loses more in {_and(losing)}, but not in "
-                f"{_and(holding)}. {CAUTION}"
+                f"Undecided: the benchmark loses more in {in_a_row(losing)}, but not in "
+                f"{in_a_row(holding)}. {CAUTION}"
             )
             return UNDECIDED, sentence
         return NONE_SHOWN, f"No larger loss than the control's is shown: {gap}."
@@ -245,10 +246,6 @@ def _open_gap(decision: GapDecision, margin: float) -> tuple[str, str]:
         return NONE_SHOWN, f"No memory shown: the benchmark loses less than the control, {gap}."
     figures = f"{gap} ({p_text(decision.p)})"
     return NONE_SHOWN, f"No memory shown: {figures}; {size} points cannot be ruled out."
-
-
-def _and(words: list[str]) -> str:
-    return words[0] if len(words) == 1 else f"{', '.join(words[:-1])} and {words[-1]}"
 
 
 def _detail(decision: GapDecision, adjusted: float | None, n_family: int) -> str:

@@ -133,10 +133,7 @@ def _dose_words(pairs: Sequence[tuple[int | None, str]]) -> list[str]:
 
 @dataclass(frozen=True)
 class KnownDose:
-    """The product's decision on `n` items of one dose.
-
-    `p` is not corrected. `is_claimed` is True if "memory" is claimed.
-    """
+    """The decision of one detector on `n` items of one dose; `p` is not corrected."""
 
     detector: str
     dose: int

@@ -11,10 +11,7 @@ from flipcore.stats.memory.gap_power import GapDesign, detectable_gap, detectabl
 
 
 def equality_plan(accuracy: float, margin: float, power: float = 0.8) -> Claim:
-    """Count the items per set that show two equal accuracies equivalent within a margin.
-
-    `accuracy`, `margin` and `power` are shares.
-    """
+    """Count the items per set that show equal accuracies within a margin; all are shares."""
     plan = equivalence_plan(accuracy, margin, power)
     if plan.n is None:
         sentence = (

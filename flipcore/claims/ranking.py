@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from flipcore.claims.claim import Assertion, Claim, description
+from flipcore.claims.claim import Assertion, Claim, description, is_shown
 from flipcore.extractors import title_of
 from flipcore.stats.base.estimate import (
     MIN_N,
@@ -261,7 +261,7 @@ def lead_claim(contest: Contest, j: int, k: int, extractor: str, level: float = 
     The p and the interval are those of `best_claim`, over all pairs in both directions.
     """
     p, gap = float(contest.p_own[j, k]), difference(contest, j, k, level)
-    asserted = p <= 1 - level + 1e-12
+    asserted = is_shown(p, level)
     first, second, n = contest.models[j], contest.models[k], _n_of_both(contest, j, k)
     finding = f"Undecided whether {first} and {second} differ on {n:,} items"
     if asserted:
@@ -411,8 +411,7 @@ def pair_claim(contest: Contest, j: int, k: int, level: float = LEVEL) -> Claim:
 
 def _n_separating(p: np.ndarray, level: float) -> int:
     """Count the ways that separate two models at this level; p is NaN for a way without answers."""
-    # A p of exactly .05 counts, whatever 1 - 0.95 rounds to.
-    return int((np.nan_to_num(p, nan=1.0) <= 1 - level + 1e-12).sum())
+    return sum(is_shown(float(way_p), level) for way_p in p)
 
 
 def winners(contest: Contest) -> Claim:

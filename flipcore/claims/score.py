@@ -149,7 +149,7 @@ def score_claim(
     start = f"{model} scores {value}{scale_words(bar.cells)}"
     if is_share:
         start = f"{model}: {value} right"
-    extractor_words = read_words(extractor_scores, is_share=is_share, digits=digits)
+    extractor_words = other_extractors_words(extractor_scores, is_share=is_share, digits=digits)
     small_print = detail(bar)
     if own_score is not None:
         own_text = score_text(own_score, digits, is_share=is_share)
@@ -378,10 +378,7 @@ def scale_words(cells: ScoreCells) -> str:
 
 
 def score_text(value: float, digits: int = 0, *, is_share: bool) -> str:
-    """Return "87%" for a share of right answers, "3.42" for a grade.
-
-    `digits` are the decimals of a percentage.
-    """
+    """Return "87%" for a share of right answers (`digits` decimals), "3.42" for a grade."""
     return percent_text(value, digits) if is_share else number_text(value)
 
 
@@ -398,7 +395,9 @@ def limits_text(estimate: Estimate, *, is_share: bool) -> str:
     return f"{number_text(100 * estimate.low, digits)} to {percent_text(estimate.high, digits)}"
 
 
-def read_words(extractor_scores: Sequence[float], *, is_share: bool = True, digits: int = 0) -> str:
+def other_extractors_words(
+    extractor_scores: Sequence[float], *, is_share: bool = True, digits: int = 0
+) -> str:
     """Return " Other extractors read the same outputs as 53 to 86% right."; "" without scores."""
     # Scores that print the same count once, because "53 to 53%" is no range.
     score_by_text = {}
@@ -488,7 +487,7 @@ def _share_text(share: Estimate) -> str:
     return f"{percent_text(share.value)} [{low}, {high}]"
 
 
-def next_words(
+def next_calls_words(
     now: float,
     more: Mapping[str, Design],
     n_calls: int,
@@ -536,7 +535,7 @@ def plan_words(
             f"Eight prompts drawn at random would give {with_eight}.",
         )
     now = half_width(parts, n_questions, n_wordings, n_runs)
-    more = next_words(now, after(parts, n_questions, n_wordings, n_runs, n_calls), n_calls)
+    more = next_calls_words(now, after(parts, n_questions, n_wordings, n_runs, n_calls), n_calls)
     return f"{design}: {half_text(now)} with other questions and prompts.", more
 
 
@@ -559,10 +558,7 @@ def split_words(
 
 
 def corrected_words(model: str, extractor: str, score: Corrected) -> str:
-    """Return the score that people's labels correct, and that of the extractor alone.
-
-    The sentence gives estimates and no verdict.
-    """
+    """Return estimates of the score that people's labels correct and of the extractor alone."""
     n = f"{score.n_labels:,} label{'s' * (score.n_labels != 1)}"
     sentence = (
         f"{model} with {n} by people: {score.estimate.text(3)}; {extractor} alone: "
@@ -583,10 +579,12 @@ def narrower_words(score: Corrected, n_more: int) -> str:
     """Say how `n_more` labels would narrow the interval, or how many a normal interval needs."""
     if score.has_normal_limits:
         # Labels remove the extractor's errors. The sampling error of the score remains.
-        now, then, best = (number_text(score.half_width(n), 3) for n in (0, n_more, math.inf))
+        now, after_more, at_best = (
+            number_text(score.half_width(n), 3) for n in (0, n_more, math.inf)
+        )
         return (
-            f"{n_more:,} more labels: ± {now} becomes ± {then}; no number of labels takes it "
-            f"below ± {best}."
+            f"{n_more:,} more labels: ± {now} becomes ± {after_more}; no number of labels takes it "
+            f"below ± {at_best}."
         )
     if not score.n_labels or score.n_labels < MIN_N:
         return f"Label about {MIN_N - score.n_labels} more."

@@ -92,10 +92,7 @@ def link(invitation: Invitation, address: str) -> str:
 
 
 def revoke(store: Store, invitation_id: str) -> None:
-    """Revoke an invitation: its link and its cookie stop working at once.
-
-    Raises AccessDenied without the permission, and BadInput for an unknown id.
-    """
+    """Revoke an invitation at once. Raises AccessDenied, and BadInput for an unknown id."""
     require(Permission.ACCESS)
     if invitation_id not in invitations.by_id(store):
         raise BadInput(f"There is no invitation {invitation_id[:40]!r}. Choose one of the list.")
@@ -103,10 +100,7 @@ def revoke(store: Store, invitation_id: str) -> None:
 
 
 def enter(store: Store, token: str, cookie: str = "") -> Entry:
-    """Open a link, given the token of its fragment and the cookie that the browser has already.
-
-    Only the browser that opened the link first may open it again.
-    """
+    """Open a link by its token; only the browser with the first `cookie` may open it again."""
     invitation = None
     if len(token) <= MOST_TOKEN_CHARS:
         invitation = invitations.by_id(store).get(signing.key_of(token))

@@ -32,10 +32,7 @@ PAGE = re.compile(r"[a-z_]{0,40}")
 
 
 class Refusal(FlipscopeError):
-    """A message that a room refuses.
-
-    `code` is the code to close the socket with (RFC 6455, 7.4); None leaves the socket open.
-    """
+    """A refused message; `code` closes the socket (RFC 6455, 7.4), None leaves it open."""
 
     def __init__(self, sentence: str, code: int | None = None) -> None:
         super().__init__(sentence)
@@ -68,10 +65,7 @@ def name_of(text: object) -> str:
 
 
 def place_of(message: dict[str, Any]) -> dict[str, str]:
-    """Return the presenter's place, {page, query}, without personal parts of the link.
-
-    Raises Refusal.
-    """
+    """Return the presenter's {page, query} without personal parts of the link. Raises Refusal."""
     page, query = message.get("page"), message.get("query")
     # A browser escapes other characters than ASCII, so such a query comes from no browser.
     if not isinstance(query, str) or len(query) > MOST_QUERY or not query.isascii():
@@ -82,10 +76,7 @@ def place_of(message: dict[str, Any]) -> dict[str, str]:
 
 
 def position_of(message: dict[str, Any]) -> dict[str, Any]:
-    """Return a board's position, {board, at: {handle: number or choice}, moving: bool}.
-
-    Raises Refusal.
-    """
+    """Return {board, at: {handle: number or choice}, moving: bool} of a board. Raises Refusal."""
     board, handles = message.get("board"), message.get("at")
     is_board = isinstance(board, str) and 0 < len(board) <= MOST_BOARD
     if not is_board or not isinstance(handles, dict) or len(handles) > MOST_VALUES:

@@ -168,10 +168,7 @@ async def _send(socket: WebSocket, message: dict) -> None:
 
 
 async def _text(socket: WebSocket, seconds: float) -> str:
-    """Return the next text message.
-
-    Raises TimeoutError after `seconds`, WebSocketDisconnect at the end, Refusal for bytes.
-    """
+    """Return the next text. Raises TimeoutError, WebSocketDisconnect, or Refusal for bytes."""
     message = await asyncio.wait_for(socket.receive(), seconds)
     if message["type"] == "websocket.disconnect":
         raise WebSocketDisconnect(message.get("code", 1005))

@@ -288,10 +288,7 @@ def _variant(item: Item, attempt: int, form: str, layout: str) -> Variant:
 
 
 def _vote(completion: Completion, form: str, item: Item, order: Sequence[int]) -> int | None:
-    """Return the index of the option that the reply's first line names, by text or by label.
-
-    Return None for anything else, also for a label with the text of another option.
-    """
+    """Return the index of the option that the reply's first line names; None for anything else."""
     reply = normalise(completion.text)
     if form == "text":
         return _option(reply, item, order=order)

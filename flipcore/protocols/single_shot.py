@@ -61,10 +61,7 @@ class SingleShot(CallProtocol):
 
 
 def why_absent(extractor: Extractor, history: History, variant: Variant) -> str:
-    """Return why this extractor can have no readout from this model; "" if it can.
-
-    The model lacks an ability, does not take the effort, or the study has no judge.
-    """
+    """Return why this extractor can have no readout from this model; "" if it can."""
     backend = history.backend
     for ability in sorted(extractor.abilities):
         if ability not in backend.abilities:
@@ -153,10 +150,7 @@ JointReadings = dict[CellKey, tuple[Reading, list[Call]]]
 
 
 def _read_together(history: History) -> JointReadings:
-    """Return the readings of extractors that compare an item's answers, with the judge's calls.
-
-    The calls are those that each reading needs, made or not.
-    """
+    """Return the readings of extractors that compare an item's answers, with the judge's calls."""
     joint_readings: JointReadings = {}
     for extractor in history.extractors:
         if not extractor.reads_together or not history.judge:

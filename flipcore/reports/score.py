@@ -190,7 +190,7 @@ class ModelScore:
         if not self.gains:
             return ""
         n_few = self.bar.cells.shape[1] if has_few_prompts(self.bar) else 0
-        return claims.next_words(
+        return claims.next_calls_words(
             self.half_width_now,
             self.gains,
             N_CALLS,

@@ -179,7 +179,7 @@ def study_report(
             notes.append(repeated)
         if reference_name not in answers.extractors:
             # A reference that was asked for is never replaced by another.
-            lacking = flips.lacking_reference(reference_name, answers.extractors)
+            lacking = flips.missing_reference_claim(reference_name, answers.extractors)
             headline = replace(headline, claims=(lacking,))
             reports[model] = FlipsReport(model, headline, cell_claims=[lacking], notes=notes)
             continue

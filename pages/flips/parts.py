@@ -11,7 +11,7 @@ from flipcore.annotation.judge_labels import Pairs, labelled_pairs
 from flipcore.charts.flips import sequence
 from flipcore.claims import flips
 from flipcore.claims.claim import Claim
-from flipcore.claims.flips import prediction
+from flipcore.claims.flips import prediction_claim
 from flipcore.core.records import FIRST_TOKEN, IDENTITY
 from flipcore.extractors import title_of
 from flipcore.reports.browser_data import levels, verdicts
@@ -324,7 +324,7 @@ def predictor(study_id: str, model: str, mode: str) -> None:
         elif fit.note:
             st.info(plain(f"Nothing to predict: {fit.note}"))
         else:
-            claim = prediction(fit)
+            claim = prediction_claim(fit)
             st.markdown(plain(claim.text))
             st.caption(plain(claim.detail))
             show_table(
@@ -423,9 +423,8 @@ def show(study_id: str, line: DeltaGenerator) -> None:
         cells = _cells(study_id, model, mode, view)
         example = flips_example(cells)
         if view["reference"] not in coded.extractors:
-            st.markdown(
-                f"## {plain(flips.lacking_reference(view['reference'], coded.extractors).text)}"
-            )
+            claim = flips.missing_reference_claim(view["reference"], coded.extractors)
+            st.markdown(f"## {plain(claim.text)}")
         elif not cells:
             st.markdown(
                 "## This study only sends the same prompts again. Add an axis to have something "

@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 from flipcore.claims import flips
-from flipcore.claims.flips import prediction
+from flipcore.claims.flips import prediction_claim
 from flipcore.claims.plans import equality_plan, gap_plan
 from flipcore.reports.flips import surface_claim
 from flipcore.reports.study import study_report
@@ -119,7 +119,7 @@ def test_every_headline_over_all_changes_has_at_most_25_words_and_what_decides_i
     made = [replace(one, axis=ALL_AXES) for one in cells(readme(15, 2))]
     (verdict,) = flips.verdicts(made).values()
     for outcome in (*flips.CLAIMED, flips.OPEN):
-        text = flips.filled(verdict.sentences[outcome], made[0], verdict.leads[outcome])
+        text = flips.with_leading_rate(verdict.sentences[outcome], made[0], verdict.leads[outcome])
         assert len(text.split()) <= 25 and "flip" not in text and "reader" not in text, text
         assert verdict.decided_by[outcome].startswith("p ")
 
@@ -249,7 +249,7 @@ def test_the_surface_says_what_the_cells_say():
 
 def test_the_predictor_reports_its_numbers_and_claims_nothing():
     auc = Estimate(0.7, 0.6, 0.8, 0.95, "bootstrap", 40, 0)
-    said = prediction(FlipPrediction(auc, 0.2, 0.25, 1.1, 0.01, 0.61, 80, 2, {}, np.empty(0), np.empty(0)))
+    said = prediction_claim(FlipPrediction(auc, 0.2, 0.25, 1.1, 0.01, 0.61, 80, 2, {}, np.empty(0), np.empty(0)))
     assert said.text == "Out-of-fold AUC 0.70 [0.60, 0.80]; the axis alone gives 0.61 (p = .010)."
     assert not said.asserted and "80 item-axis rows (2 dropped" in said.detail
 

@@ -17,10 +17,10 @@ from flipcore.claims.score import (
     difference_claim,
     elsewhere_claim,
     least_leads,
-    next_words,
+    next_calls_words,
+    other_extractors_words,
     plan_words,
     rank_claim,
-    read_words,
     score_claim,
     share_words,
 )
@@ -92,11 +92,11 @@ def test_small_sentences_name_the_largest_first():
     first = max(parts, key=lambda name: parts[name].value)
     low, high = (f"{100 * limit:.0f}" for limit in (parts[first].low, parts[first].high))
     assert share_words(parts).startswith(f"Of the uncertainty, {100 * parts[first].value:.0f}% [{low}, {high}] from ")
-    said = next_words(bar.half_width("wordings"), gains(bar), 100)
+    said = next_calls_words(bar.half_width("wordings"), gains(bar), 100)
     assert re.match(r"100 more calls on new \w+ would narrow the range by \d+\.\d points at most\.$", said)
-    few = next_words(0.1, gains(bar), 100, few_prompts=5)
+    few = next_calls_words(0.1, gains(bar), 100, few_prompts=5)
     assert few.endswith("5 are too few prompts to tell: how far prompts lie apart is taken at its upper limit.")
-    assert (share_words({}), read_words([]), read_words([math.nan]), read_words([0.5])) == (
+    assert (share_words({}), other_extractors_words([]), other_extractors_words([math.nan]), other_extractors_words([0.5])) == (
         "",
         "",
         "",

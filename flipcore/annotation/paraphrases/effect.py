@@ -272,7 +272,8 @@ def expected_bad(states: pd.DataFrame, unreviewed: Collection[str]) -> tuple[int
     like all others together. The number is rounded up.
     """
     by_id = states.set_index("pair_id")
-    source_of = dict(zip(by_id.index, zip(by_id["dataset"], by_id["generator"]), strict=True))
+    sources_by_row = zip(by_id["dataset"], by_id["generator"], strict=True)
+    source_of = dict(zip(by_id.index, sources_by_row, strict=True))
     unreviewed_sources = [source_of[pair] for pair in unreviewed if pair in source_of]
     sources = set(unreviewed_sources)
     rejections: dict[tuple[str, str], list[bool]] = {}
@@ -409,10 +410,10 @@ def own_effect(
 ) -> str:
     """Return a sentence on how much the reviewer's verdicts changed T; arguments as in `effect`."""
     pairs = set(materials.values())
-    n_own = len(reviewed.pair_ids & pairs)
+    n_own, (_, nouns) = len(reviewed.pair_ids & pairs), NOUNS[axis]
     if not n_own:
         return (
-            f"{reviewed.reviewer} has judged none of the {len(pairs):,} {NOUNS[axis][1]} that this "
+            f"{reviewed.reviewer} has judged none of the {len(pairs):,} {nouns} that this "
             "study asked."
         )
     answers = _Answers(readouts, extractor, reference=reference, axis=axis)
@@ -423,7 +424,7 @@ def own_effect(
         rate_texts.append(answers.without(strikes).parts.T.text())
     judged = (
         f"{n_own:,} verdict{'s' * (n_own > 1)} of {reviewed.reviewer} on the {len(pairs):,} "
-        f"{NOUNS[axis][1]} that this study asked"
+        f"{nouns} that this study asked"
     )
     before, after = rate_texts
     if before == after:

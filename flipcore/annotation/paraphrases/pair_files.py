@@ -133,10 +133,7 @@ def file_rows(path: str | Path) -> list[Row]:
 
 
 def row_originals(dataset: str, path: str | Path) -> list[Item | str]:
-    """Return the items of a file as `dataset` reads it, one per row.
-
-    A row that is no item gives the reason instead, as the end of a sentence.
-    """
+    """Return one item per row of a file as `dataset` reads it, or why the row is none."""
     loader = LOADERS[dataset]
     rows = list(loader.rows(str(path)))
     make_item = loader.making(rows, {})
@@ -260,10 +257,7 @@ def _have_prompt_frames(rows: Sequence[Row], column: str) -> bool:
 
 @dataclass(frozen=True)
 class _Reader:
-    """Reads the pair and the verdict of one row.
-
-    Messages of BadInput are ends of sentences that begin with the row's place in the file.
-    """
+    """Reads the pair and the verdict of one row; BadInput messages follow the row's place."""
 
     row: Row
     columns: Mapping[str, str]
@@ -441,10 +435,7 @@ def file_bytes(rows: Sequence[Mapping], kind: str) -> bytes:
 
 
 def store_incoming(store: Store, batch: Incoming) -> str:
-    """Store the pairs and verdicts of a file, and return how many as a sentence.
-
-    Raises AccessDenied without the permission.
-    """
+    """Store the pairs and verdicts of a file, and say how many. Raises AccessDenied."""
     review.keep_pairs(store, batch.pairs, items=batch.items)
     judgements.keep(store, PAIR_VERDICTS, batch.verdicts)
     sentence = (
@@ -455,10 +446,7 @@ def store_incoming(store: Store, batch: Incoming) -> str:
 
 
 def merge_files(paths: Iterable[str | Path], store: Store) -> list[str]:
-    """Add the contents of database files, and return one sentence per fact.
-
-    Raises BadInput for an unusable file.
-    """
+    """Add database files, and return one sentence per fact. Raises BadInput for a bad file."""
     report = merge(paths, store)
     return [
         *report.sentences(),

@@ -73,10 +73,7 @@ _PAIR_COLUMNS = (
 
 
 def verified_rows(store: Store, source: tuple[str, str] | None = None) -> list[dict]:
-    """Return one row per accepted paraphrase, with numbered reviewers.
-
-    Raises BadInput if no paraphrase is accepted.
-    """
+    """Return one row per accepted paraphrase, with numbered reviewers; BadInput for none."""
     states = {row["pair_id"]: row for row in _states_of(store, source).to_dict("records")}
     accepted = [pair_id for pair_id, row in states.items() if row["state"] == "accepted"]
     if not accepted:
@@ -179,10 +176,7 @@ def _size_category(n: int) -> str:
 
 
 def check_codes(license: str, language: str) -> None:
-    """Raise BadInput for codes that the hub does not read.
-
-    A licence is an identifier like cc-by-4.0, a language a code like en.
-    """
+    """Raise BadInput unless a licence is like cc-by-4.0 and a language like en."""
     if not re.fullmatch(r"[a-z0-9][a-z0-9.+-]{1,40}", license):
         raise BadInput(
             f"The licence {license[:40]!r} is no identifier of the hub: write one like cc-by-4.0, "

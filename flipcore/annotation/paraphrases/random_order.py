@@ -143,7 +143,7 @@ def take(
     messages = [message for message in messages[:MOST_AT_ONCE] if isinstance(message, Mapping)]
     pair_ids = [str(message.get("pair_id")) for message in messages]
     texts = {pair["pair_id"]: pair for pair in review.pairs(store, pair_ids)}
-    standing = {
+    own_rows = {
         row["verdict_id"]: row for row in judgements.standing(store, PAIR_VERDICTS, reviewer)
     }
     start, rows, refusals = now(), [], []
@@ -152,30 +152,27 @@ def take(
             # A microsecond apart, because verdicts are sorted by time and must keep their order.
             created_at = start + dt.timedelta(microseconds=index)
             row = _message_row(
-                message, texts, standing=standing, reviewer=reviewer, created_at=created_at
+                message, texts, own_rows=own_rows, reviewer=reviewer, created_at=created_at
             )
         except BadInput as error:
             refusals.append(str(error))
         else:
             rows.append(row)
-            standing[row["verdict_id"]] = row
+            own_rows[row["verdict_id"]] = row
     order = order or order_of(store, reviewer)
     if order.reviewer != reviewer:
         order = Order(reviewer, (), at_random=False)
-    _store_and_count(store, rows, standing=standing, order=order)
+    _store_and_count(store, rows, own_rows=own_rows, order=order)
     return Receipt(tuple(str(message.get("id")) for message in messages), tuple(refusals))
 
 
 def _store_and_count(
-    store: Store, rows: list[dict], standing: Mapping[str, Mapping], order: Order
+    store: Store, rows: list[dict], own_rows: Mapping[str, Mapping], order: Order
 ) -> None:
-    """Store the rows, as drawn at random if the reviewer's order has reached their pairs.
-
-    Mark older verdicts too if the order has reached them by now.
-    """
-    taken_back = {row.get("undoes") for row in standing.values()}
+    """Store the rows, and mark verdicts that the random order has reached, older ones too."""
+    taken_back = {row.get("undoes") for row in own_rows.values()}
     verdicts = {}
-    for verdict_id, row in standing.items():
+    for verdict_id, row in own_rows.items():
         is_undone = row.get("undoes") or verdict_id in taken_back
         if not is_undone and row["rule_version"] != ADJUDICATION:
             verdicts[verdict_id] = row
@@ -199,17 +196,17 @@ def _store_and_count(
 def _message_row(
     message: Mapping,
     texts: Mapping[str, Mapping],
-    standing: Mapping[str, Mapping],
+    own_rows: Mapping[str, Mapping],
     reviewer: str,
     created_at: dt.datetime,
 ) -> dict:
     """Return the row of `verdicts` for a message; raises BadInput if it cannot be used.
 
-    `texts` are the stored pairs by id, and `standing` the reviewer's verdicts by id.
+    `texts` are the stored pairs by id, and `own_rows` the reviewer's verdicts by id.
     """
     message_id = str(message.get("id"))
     if message.get("kind") == "undo":
-        verdict = standing.get(str(message.get("undoes")))
+        verdict = own_rows.get(str(message.get("undoes")))
         if verdict is None:
             raise BadInput(
                 "There is no standing verdict of yours to take back; it may have been taken back "
@@ -240,10 +237,7 @@ _LONG_CHARS = 420
 
 @dataclass(frozen=True)
 class ReviewView:
-    """A reviewer's page, without the verdicts of anybody else.
-
-    `data` is what the browser draws; `n_done` counts the pairs that this reviewer judged.
-    """
+    """A reviewer's page: `data` for the browser, and the number of pairs that they judged."""
 
     data: dict
     n_done: int
@@ -264,10 +258,10 @@ def review_view(
     judged them, else only if a verdict drawn at random did.
     """
     ids = {place.pair_id for place in order}
-    standing = judgements.standing(store, PAIR_VERDICTS, reviewer, among=ids)
+    own_verdicts = judgements.standing(store, PAIR_VERDICTS, reviewer, among=ids)
     by_others = review.judged_by_others(store, reviewer, at_random=not by_choice)
-    to_judge = undone(order, {row["pair_id"] for row in standing}, by_others)
-    latest = standing[-BACK:]
+    to_judge = undone(order, {row["pair_id"] for row in own_verdicts}, by_others)
+    latest = own_verdicts[-BACK:]
     pair_ids = to_judge[:AHEAD] + [row["pair_id"] for row in latest]
     views = {}
     if pair_ids:
@@ -283,12 +277,12 @@ def review_view(
         "checks": [list(check) for check in CHECKS.items()],
         "pairs": [views[pair_id] for pair_id in to_judge[:AHEAD]],
         "history": history,
-        "n_done": len(standing),
+        "n_done": len(own_verdicts),
         "n_left": len(to_judge),
         "acknowledged": list(acknowledged),
         "finished": finished,
     }
-    return ReviewView(data, len(standing))
+    return ReviewView(data, len(own_verdicts))
 
 
 def pair_view(pair: Mapping) -> dict:

@@ -475,10 +475,7 @@ STUDY = "study:"  # begins the key of a source that is a study
 
 
 def writers() -> list[str]:
-    """Return the models that can write, the pocket model last because it writes poorly.
-
-    Simulated models are left out: they only give planted answers.
-    """
+    """Return the models that can write, the pocket model last; simulated ones cannot."""
     cards = model_cards()
     return sorted(
         (name for name, card in cards.items() if card.backend != "simulated"),

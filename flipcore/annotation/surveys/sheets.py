@@ -242,10 +242,7 @@ class Tally:
 
 
 def tally(answers: Sequence[Mapping], *, is_model: bool = False) -> Tally:
-    """Return the answers of people, or of models, who missed at most `MISSED_CHECKS` checks.
-
-    `answers` are those of `answers_to`.
-    """
+    """Count `answers_to` of people, or of models, who missed at most `MISSED_CHECKS` checks."""
     rows = [row for row in answers if row["is_model"] == is_model]
     n_missed = Counter(
         row["annotator"] for row in rows if row["kind"] == CHECK and not row["is_correct"]
@@ -320,10 +317,7 @@ def picks(store: Store, sets_id: str) -> dict[str, tuple[int, int]]:
 def pick_column(
     item_ids: Sequence[str], counts: Mapping[str, tuple[int, int]]
 ) -> dict[str, list[str | None]]:
-    """Return a table's column with how often each entry was chosen; {} without any answer.
-
-    `counts` are those of `picks`. The cell of an entry without answers is None.
-    """
+    """Return a table's column of `picks`, None for entries without answers; {} for no picks."""
     if not counts:
         return {}
     cells: list[str | None] = []
@@ -343,10 +337,7 @@ MOST_ROWS = 20_000
 def sheet_rows(
     survey: Survey, annotators: Sequence[str], items: Mapping[str, Item]
 ) -> list[dict[str, str]]:
-    """Return the rows of the sheets of some annotators.
-
-    Labelled examples come first, then questions with an empty cell for the answer (1, 2 or 3).
-    """
+    """Return the rows of sheets: labelled examples, then questions with an empty answer."""
     rows = []
     for annotator in annotators:
         annotator_sheet = sheet(survey, annotator)

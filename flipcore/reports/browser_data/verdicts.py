@@ -163,7 +163,7 @@ def _verdicts(
 def _lead(outcomes: Sequence[tuple[int, flips.Verdict, str]]) -> int | None:
     if not outcomes:
         return None
-    lead = flips.leading([(verdict, outcome) for _, verdict, outcome in outcomes])
+    lead = flips.leading_verdict([(verdict, outcome) for _, verdict, outcome in outcomes])
     return next(row for row, verdict, _ in outcomes if verdict is lead)
 
 

@@ -10,7 +10,7 @@ import pytest
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import roc_auc_score
 
-from flipcore.claims.flips import prediction
+from flipcore.claims.flips import prediction_claim
 from flipcore.core.errors import BadInput, MissingPackage
 from flipcore.core.randomness import generator
 from flipcore.stats.flips.predictor import _calibration_slope, flip_prediction, predictor_rows
@@ -84,7 +84,7 @@ def test_overconfident_predictions_have_a_slope_near_0_and_separating_ones_have_
     assert math.isnan(_calibration_slope(apart, np.where(apart > 0, 0.9, 0.1) + rng.normal(0, 0.01, 60)))
     assert math.isnan(_calibration_slope(apart, np.full(60, 0.5)))
     separated = replace(flip_prediction(table(), ["margin"], n_permutations=1), slope=math.nan)
-    assert "Calibration slope none:" in prediction(separated).detail
+    assert "Calibration slope none:" in prediction_claim(separated).detail
 
 
 def test_rows_without_a_feature_are_dropped_and_counted():
