@@ -103,6 +103,7 @@ def policy() -> Policy:
 # The time of the last change is an argument only as a key of the cache.
 @lru_cache(maxsize=4)
 def _read(file: Path, mtime_ns: int) -> Policy:
+    """Read and check the access file; raises BadInput for a fault."""
     if file.stat().st_size > _MOST_BYTES:
         raise _problem(f"has more than {_MOST_BYTES:,} bytes")
     try:

@@ -126,6 +126,7 @@ def _matched(
     caliper: float,
     models: Sequence[str],
 ) -> Matching:
+    """Match controls to the benchmark; raises BadInput for a model under test as reference."""
     models_under_test = {use.name for use in study.models}
     if refused := [name for name in models if name in models_under_test]:
         raise BadInput(
@@ -180,6 +181,7 @@ def _wording(question: str) -> str:
 
 
 def _traits(rows: Sequence[Mapping[str, Any]], accuracies: Mapping[str, float]) -> Traits:
+    """Return the traits of items; `accuracies` of reference models are by item id."""
     ids = tuple(row["item_id"] for row in rows)
     numbers = {
         LENGTH: np.array([_length(row) for row in rows], dtype=float),

@@ -155,6 +155,7 @@ def labelled_readouts(store: Store, study_id: str) -> list[dict]:
 
 
 def _label_columns(row: Mapping, label: str | None) -> dict:
+    """Compare a readout with its label, for the further columns of `labelled_readouts`."""
     target = row["target"]
     answer = text_answer(label, target) if label and row["kind"] == "text" else label
     is_right = None if target is None else answer in target.split("\n")

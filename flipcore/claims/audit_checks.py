@@ -92,6 +92,7 @@ def _has_two_readouts(log: AuditInput, base: pd.DataFrame) -> bool:
 
 
 def _has_two_models(log: AuditInput, base: pd.DataFrame) -> bool:
+    """Return whether two models have scores on at least two common items of one task."""
     if base["model"].nunique() < 2:
         return False
     scored_rows = base.loc[base["score"].notna(), ["task", "extractor", "model", "item_id"]]

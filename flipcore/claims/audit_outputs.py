@@ -113,6 +113,7 @@ _KINDS = {
 
 
 def _refusals_and_empty(log: AuditInput, frame: pd.DataFrame) -> Iterator[Finding]:
+    """Find refusals that are not right answers, and empty outputs."""
     if log.outputs.empty:
         return
     outputs = log.outputs.merge(_lead_scores(log, frame), on=OUTPUT_KEY, how="left")

@@ -109,6 +109,7 @@ def _leaks(prompts: pd.DataFrame) -> Iterator[Finding]:
 
 
 def _leaks_answer(prompt: str, question: str, options: list[str], targets: list[str]) -> bool:
+    """Return whether the text after the question states a right answer."""
     if question not in prompt:
         return False
     text_after = prompt.rpartition(question)[2]

@@ -92,6 +92,7 @@ def pairs_by_people(
 def _claim(
     first: Labelled, second: Labelled, joint: Estimate, p: float, raw: float, level: float
 ) -> Claim:
+    """Return the claim of one pair; a description if `p` is NaN for lack of labels."""
     if math.isnan(p):
         lacking = list(filter(None, (_lacking_labels(first), _lacking_labels(second))))
         # If both models have enough labels, the reason is too few clusters of questions.

@@ -494,6 +494,7 @@ def floor_words(cell: Decomposition, temperature: float | None = None) -> str:
 
 
 def _detail(cell: Decomposition, n_family: int, temperature: float | None) -> str:
+    """Return the small print: all rates, noise floor, unread answers, size and correction."""
     size, assumed = f"{cell.n_items:,} items", ""
     # An estimate counts clusters if there are fewer of them than items.
     if cell.T.n != cell.n_items:

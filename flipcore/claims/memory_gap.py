@@ -249,6 +249,7 @@ def _open_gap(decision: GapDecision, margin: float) -> tuple[str, str]:
 
 
 def _detail(decision: GapDecision, adjusted: float | None, n_family: int) -> str:
+    """Return the small print: sizes, kind of control, scales, and the corrected p."""
     n_benchmark, n_control = decision.units
     if decision.families:
         size = f"{n_benchmark:,} benchmark and {n_control:,} control families of items"

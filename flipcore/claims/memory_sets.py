@@ -141,6 +141,7 @@ def _count(expected: float) -> str:
 
 
 def _detail(test: SetTest, control: str, adjusted: float | None, n_family: int) -> str:
+    """Return the small print: the mark, the spread of both sets, and the correction."""
     mark = "" if math.isnan(test.mark) else f", {number_text(test.mark, 3)},"
     detail = (
         f"The mark{mark} is the {_ordinal(test.k)} of {test.m:,} controls "

@@ -305,6 +305,7 @@ def _n_of_both(contest: Contest, j: int, k: int) -> int:
 
 
 def _own_detail(contest: Contest, n: int, models: Sequence[int]) -> str:
+    """Return the small print of the declared way, for a sentence on `n` items."""
     n_pairs, family = len(contest.models) * (len(contest.models) - 1) // 2, ""
     if n_pairs > 1:
         family = f" p corrected for {n_pairs} pairs of models in both directions (Holm)."

@@ -133,6 +133,7 @@ def why_not_judged(loss: Loss) -> str:
 
 
 def _why_undecided(bounds: Bounds, names: Names, mean: str) -> str:
+    """Return the reason of an undecided check, the most useful one first."""
     if names.missing_tasks:
         first, n_further = names.missing_tasks[0], len(names.missing_tasks) - 1
         if not n_further:

@@ -112,6 +112,7 @@ class Gate:
         return "" if is_trusted() and not is_on and is_address(host) else UNNAMED
 
     async def _as_person(self, scope: Message, receive: Callable, send: Callable) -> None:
+        """Pass a request on as its person, if the path needs no permission that they lack."""
         cookies = cookies_of(scope)
         needs = next(
             (permission for path, permission in _NEEDS.items() if path in scope["path"]), None
@@ -327,6 +328,7 @@ async def _token(request: Request) -> str:
 
 
 def _reply(request: Request, entry: Entry, base: str) -> Response:
+    """Answer the exchange of a token: with a cookie and the place to go, or with a refusal."""
     if not entry.cookie:
         return JSONResponse({"sentence": entry.sentence}, 403, _HEADERS)
     response = JSONResponse(

@@ -65,6 +65,7 @@ class Endpoint:
             self._n_open -= 1
 
     async def _serve(self, socket: WebSocket, visit: str) -> None:
+        """Enter a room by the first message, and serve the member until the socket closes."""
         person = await _check_access()
         wake = asyncio.Event()
         mailbox = Mailbox(wake.set)

@@ -73,6 +73,7 @@ def _text(name: str) -> str:
 
 
 def _paper(key: str, entry: str) -> Paper:
+    """Parse one entry of `papers.bib`."""
     fields = {}
     for name, value in _FIELD.findall(entry):
         # LaTeX's escapes as plain text.

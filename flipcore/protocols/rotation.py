@@ -224,6 +224,7 @@ def _votes_on(history: History) -> bool:
 
 
 def _attempt(history: History, attempt: int) -> Attempt:
+    """Return the state of an attempt, which tries the forms in turn until one gives a vote."""
     sources: tuple[str, ...] = ()
     cut = None
     for form in FORMS:

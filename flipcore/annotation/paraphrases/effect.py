@@ -293,6 +293,7 @@ def expected_bad(states: pd.DataFrame, unreviewed: Collection[str]) -> tuple[int
 def _bounds(
     answers: "_Answers", places: Mapping[str, list[Place]], n_bad: int, n_reviewed: int
 ) -> Bounds:
+    """Return T, G and A at their extremes; `places` are those of each state of `KEEP["all"]`."""
     standing = answers.without(set(places["rejected"]))
     strikes = extreme_strikes(
         standing.readouts,

@@ -224,6 +224,7 @@ def incoming(
 def _check_file(
     rows: Sequence[Row], columns: Mapping[str, str], originals: Sequence[Item | str] | None
 ) -> None:
+    """Raise BadInput for a file that cannot be used as a whole."""
     if not rows:
         raise BadInput("The file has no rows.")
     if all(row.problem for row in rows):

@@ -249,6 +249,7 @@ def _write(dataset, text: str, folder: Path) -> None:
 
 
 def _dataset(rows: list[dict]):
+    """Return the rows as a `datasets.Dataset` with declared column types."""
     try:
         import datasets
     except ImportError as error:

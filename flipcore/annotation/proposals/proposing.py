@@ -364,6 +364,7 @@ async def _proposals(
     asking: Asking,
     on_progress: Callable[[int, int], None],
 ) -> list[Proposal]:
+    """Ask for all items and return the proposals, as `propose` describes them."""
     proposals: dict[int, Proposal] = {}
 
     async def propose_item(numbered_item: tuple[int, Item]) -> None:
