@@ -763,10 +763,10 @@ def _repeats(columns: Sequence[FlipColumn], frame: pd.DataFrame) -> Iterator[Fin
         if rates.empty or not rates.sum():
             continue
         floor = column.mean if column else mean_interval(rates)
-        reader = f"under {spoken_name(extractor)} (n = {len(rates):,} items)"
+        basis = f"under {spoken_name(extractor)} (n = {len(rates):,} items)"
         unit = what_differs(part) if column else "scores"
         sentence = (
-            f"{model}: noise floor, {floor.text_percent()} of repeated {unit} differ {reader}."
+            f"{model}: noise floor, {floor.text_percent()} of repeated {unit} differ {basis}."
         )
         detail = (
             "How often two runs of the study's own prompt disagree on an item. A score over many "
@@ -865,8 +865,15 @@ def score_consistency(log: AuditInput, frame: pd.DataFrame) -> Iterator[Finding]
                 "whatever stands there."
             )
             claim = description(sentence, "SCORE", detail=detail)
-            cell = (str(model), "option_order", str(extractor))
-            yield Finding("SCORE rate", claim, 82, _listed_items(part), *cell)
+            yield Finding(
+                "SCORE rate",
+                claim,
+                82,
+                _listed_items(part),
+                model=str(model),
+                axis="option_order",
+                extractor=str(extractor),
+            )
 
 
 def _places(

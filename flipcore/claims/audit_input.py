@@ -55,8 +55,8 @@ LENGTHS = "model max_tokens finish_reason n_tokens_out n_chars ends_open n n_tex
 class Finding:
     """A claim, with the items that show it.
 
-    `about` names the check. A higher `rank` is worse and sorts first. `items` are ids to look at,
-    under `model`, `axis` and `extractor`; an empty text means that none of them applies.
+    `about` names the check. A higher `rank`, up to 100, is worse and sorts first. `items` are ids
+    to look at, under `model`, `axis` and `extractor`; "" means that it does not apply.
     """
 
     about: str

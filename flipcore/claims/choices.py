@@ -77,14 +77,15 @@ def survives_claim(
         reason_text += f"{'; '.join(reason for reason, _ in reasons.most_common(3))}."
         claim = Claim(SURVIVES, FEW_OPEN, "", detail=detail, numbers=numbers)
         return claim.not_claimed(reason_text)
-    opened = curve.estimate[curve.is_open]
-    low, high = float(opened.min()), float(opened.max())
+    open_estimates = curve.estimate[curve.is_open]
+    low, high = float(open_estimates.min()), float(open_estimates.max())
     ways = f"{count_of(shares.n_open, 'way')} of counting"
     # The first specification is the declared one.
     below = bool(curve.estimate[0] < margin)
     n_shown = shares.n_against if below else shares.n_shown
     p = curve.p_survives(margin, below=below)
     numbers |= {"p": p, "lowest": low, "highest": high}
+    # Half of alpha, because p is one-sided and the side was chosen by the declared estimate.
     if n_shown == shares.n_open and p <= (1 - level) / 2 + 1e-12:
         sentence = decision.survives(ways, low, high, below=below)
         if shares.n_open == 1:
@@ -145,8 +146,9 @@ def _range_reasons(curve: Curve, decision: Decision, movers: Sequence[Effect]) -
     Name the choices that move at least half as much as the largest. Return "" if the decision is
     no bar or all ways print the same number.
     """
-    opened = curve.estimate[curve.is_open]
-    low, high = number_text(100 * opened.min(), 0), number_text(100 * opened.max(), 0)
+    open_estimates = curve.estimate[curve.is_open]
+    low = number_text(100 * open_estimates.min(), 0)
+    high = number_text(100 * open_estimates.max(), 0)
     if not decision.is_bar or low == high:
         return ""
     largest = abs(movers[0].change.value)
