@@ -200,10 +200,8 @@ def verdicts(
         # A cell behind a closed gate keeps its own p, because it is never claimed.
         p, p_read = test.p, test.p_read
         if pair in p_by_pair:
-            p, p_read = (
-                _in_name_order(cell, p_by_pair[pair]),
-                _in_name_order(cell, p_read_by_pair[pair]),
-            )
+            p = _in_name_order(cell, p_by_pair[pair])
+            p_read = _in_name_order(cell, p_read_by_pair[pair])
         by_place[cell.axis, cell.extractor] = _verdict(cell, test, p, p_read)
     return by_place
 
