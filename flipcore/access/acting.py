@@ -137,6 +137,7 @@ def is_access_on() -> bool:
 
 _person: ContextVar[Person | Callable[[], Person] | None] = ContextVar("person", default=None)
 _open_for: ContextVar[Permission | None] = ContextVar("open_for", default=None)
+# By name, so that a module that is loaded again replaces its own function.
 _finders: dict[str, Callable[[], Person | None]] = {}
 
 
@@ -247,6 +248,7 @@ class Keeper(Protocol):
     def told(self, act: str, target: str) -> None: ...
 
 
+# Weak references, so that a store without other users can be freed.
 _keepers: WeakSet[Keeper] = WeakSet()
 
 

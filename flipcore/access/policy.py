@@ -63,6 +63,7 @@ class Policy:
 
         The level is NONE if neither list nor claim names them. Addresses count only if verified.
         """
+        # Providers send a boolean or its text.
         verified = login.get("email_verified")
         is_verified = verified in (True, "true", "True")
         if verified is None:

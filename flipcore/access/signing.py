@@ -21,7 +21,7 @@ from flipcore.core.paths import home
 from flipcore.core.whole_files import write
 
 FILE = "access-secret"
-LINK, COOKIE = "link", "cookie"
+LINK, COOKIE = "link", "cookie"  # purposes
 _BYTES = 32
 
 

@@ -33,19 +33,8 @@ MOST_UNREAD = 0.5  # share of a model's outputs; above it our extractor's scores
 # Readouts with these statuses take part in no pair of answers.
 NO_ANSWER = (ABSENT, CUT)
 READOUT_COLUMNS = (
-    "item_id",
-    "family",
-    "model",
-    "axis",
-    "variant",
-    "position",
-    "sample",
-    "extractor",
-    "status",
-    "answer",
-    "value",
-    "is_correct",
-)
+    "item_id family model axis variant position sample extractor status answer value is_correct"
+).split()
 RERUNS = ["model", "temperature", "n_items", "n_outputs", "n_same", "n_timed", "n_chars"]
 OUTPUTS = ["model", "item_id", "variant_id", "sample", "what"]
 LENGTHS = "model max_tokens finish_reason n_tokens_out n_chars ends_open n n_texts".split()

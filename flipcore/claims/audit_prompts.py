@@ -145,6 +145,7 @@ def _keys(items: pd.DataFrame) -> Iterator[Finding]:
             places.append(int(target))
     share, place = _top_share(places)
     n_options = max((len(options) for options in items["options"]), default=0)
+    # A clear majority, and at least twice the share of a place by chance.
     if len(places) >= LEAST_ITEMS and share > max(0.6, 2 / max(n_options, 1)):
         label = labels_of("upper", n_options)[place]
         sentence = (
@@ -169,6 +170,7 @@ def _one_answer(log: AuditInput) -> Iterator[Finding]:
         share, place = _top_share(places)
         n_items = part["item_id"].nunique()
         keys = part.drop_duplicates("item_id")["item_id"].map(targets)
+        # No finding if the right answers are mostly at this place too.
         if n_items >= LEAST_ITEMS and share >= 0.9 and share - (keys == str(place)).mean() >= 0.25:
             label = labels_of("upper", max(n_options.values()))[place]
             among = f"{percent_text(share, 0)} of {len(places):,} answers are {label}"

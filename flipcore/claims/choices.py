@@ -42,13 +42,8 @@ MOVES = Assertion(
     worlds=("categories left out at random", "questions left out at random", "misread at random"),
 )
 ASSERTIONS = (SURVIVES, MOVES)
-SURVIVED, DIRECTION, FALLS, LEVEL_WAYS, FEW_OPEN = (
-    "survives",
-    "direction only",
-    "falls",
-    "level",
-    "too few ways",
-)
+SURVIVED, DIRECTION, FALLS = "survives", "direction only", "falls"
+LEVEL_WAYS, FEW_OPEN = "level", "too few ways"
 MOVED, NOT_MOVED = "moved", "not moved"
 AFTER, BEFORE = "Chosen after seeing the answers.", "Chosen before anybody saw the answers."
 LEAST_OPEN = 0.5  # share of the specifications that must be open for a claim

@@ -139,6 +139,7 @@ def ranks_by_people(
     if len(names) < 3 or any(math.isnan(pair.p) for pair in pairs):
         return None
     # Ranks follow from the leads that are claimed, so no rank contradicts a sentence of a pair.
+    # A p of 0 for each claimed lead and 1 for all others, to reuse the rule of the Ranking page.
     p = np.ones((len(names), len(names)))
     for pair in pairs:
         if pair.claim.asserted:

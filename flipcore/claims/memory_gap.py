@@ -133,6 +133,7 @@ def gap_claim(
     .05; None if the gap is the only test. `margin` is a share. `score` is the published score of
     the same items: a gap alone bounds what rewriting costs, both together bound memory.
     """
+    # The verdict must also hold without the items that only the rewriting got right.
     if decision.without_mended:
         claim = gap_claim(replace(decision, without_mended=None), margin, adjusted, n_family, score)
         claim_without_mended = gap_claim(decision.without_mended, margin, adjusted, n_family, score)

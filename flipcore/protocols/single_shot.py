@@ -116,6 +116,7 @@ def _calls(
             if not need.optional or need.request.ability in history.backend.abilities
         ]
         for need in needs[len(calls) :]:
+            # A need with `answer_at` is about an earlier output, for the sandbox or the judge.
             backend, parent = history.backend, None
             if need.answer_at is not None:
                 reader = history.sandbox if extractor.needs_sandbox else history.judge

@@ -231,6 +231,7 @@ def publish(
             f"Nothing was published.{left_out} Name the licence, as cc-by-4.0, if you may publish "
             "them."
         )
+    # In the log before the upload, so that no publication is without an entry.
     store.told("published paraphrases", repository or str(folder))
     dataset = _dataset(rows)
     if folder is not None:

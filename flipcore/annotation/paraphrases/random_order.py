@@ -306,6 +306,7 @@ def _joined(runs: list[list[str]]) -> list[list[str]]:
     """Join marked words with only white space between them, so that there are fewer marks."""
     groups: list[list[str]] = []
     for i, (kind, text) in enumerate(runs):
+        # White space that both texts have, between two marked words.
         bridge = kind == "same" and text.isspace() and i + 1 < len(runs) and runs[i + 1][0] == "new"
         kind = "new" if bridge and groups and groups[-1][0] == "new" else kind
         if groups and groups[-1][0] == kind:

@@ -125,6 +125,7 @@ def new_survey(
     target_texts = {entry_text(item) for item in target}
     in_both = target_texts & {entry_text(item) for item in retro}
     target_ids, retro_ids = _distinct(target, in_both), _distinct(retro, in_both)
+    # A triple takes two benchmark entries and one of the holdout.
     for set_name, ids, needed in (
         ("benchmark", target_ids, n_examples + 2 * n_triples),
         ("holdout", retro_ids, n_examples + n_triples),
