@@ -652,10 +652,7 @@ def grades_differ(log: AuditInput, frame: pd.DataFrame) -> Iterator[Finding]:
 
 @dataclass(frozen=True)
 class GradedPair:
-    """Grades (items,) of two models on a scale from `low` to `high`.
-
-    `clusters` (items,) are cluster numbers, None if every item is its own cluster.
-    """
+    """Grades (items,) of two models on one scale; `clusters` are numbers, None if all differ."""
 
     first: str
     second: str

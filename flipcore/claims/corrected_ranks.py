@@ -39,10 +39,7 @@ HIGHER, UNDECIDED, FEW = "higher", "undecided", "few labels"
 
 @dataclass(frozen=True, eq=False)
 class Labelled:
-    """A model's score, corrected by people's labels.
-
-    `units` (outputs,) are the questions' names, the same names for all models.
-    """
+    """A model's score, corrected by people's labels; `units` (outputs,) are names of questions."""
 
     model: str
     score: Corrected

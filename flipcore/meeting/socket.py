@@ -34,10 +34,7 @@ def meeting_routes(base: str = "") -> list[WebSocketRoute]:
 
 
 class Endpoint:
-    """The meetings of one server on websockets, for people who may read results.
-
-    No other permission is needed, because a meeting only shows results.
-    """
+    """The meetings of one server, for people who may read results, which is all they show."""
 
     def __init__(self, rooms: Rooms) -> None:
         self._rooms = rooms

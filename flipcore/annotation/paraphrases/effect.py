@@ -244,10 +244,7 @@ def effect_rows(study_effect: Effect) -> list[dict]:
 def struck_rows(
     states: pd.DataFrame, pair_ids: Collection[str], moved: Mapping[str, float]
 ) -> list[dict]:
-    """Return the rejected paraphrases among `pair_ids`, those that change T most first.
-
-    `moved` maps a pair id to the change of T.
-    """
+    """Return the rejected ones of `pair_ids`, those first that change T most (`moved`)."""
     rows = [
         row
         for row in states.to_dict("records")

@@ -103,11 +103,7 @@ class Inventory:
 
 
 def inventory_of(store: Store) -> Inventory:
-    """Return the inventory of a store.
-
-    It includes questions of items that are set aside, so that their pairs find their item. These
-    are compared and never shown.
-    """
+    """Return the inventory of a store, with set-aside questions, which are never shown."""
     return Inventory(
         {pair["pair_id"]: pair for pair in review.pairs(store)},
         {spaceless(question): item for question, item in planning.item_of_question(store).items()},
@@ -115,10 +111,7 @@ def inventory_of(store: Store) -> Inventory:
 
 
 def file_rows(path: str | Path) -> list[Row]:
-    """Return the rows of a JSONL, JSON, CSV or Parquet file.
-
-    Cells of CSV files that the export made harmless for spreadsheets get their own text back.
-    """
+    """Return the rows of a file; CSV cells made harmless for spreadsheets get their text back."""
     rows = list(read_rows(path))
     if Path(path).suffix.lower() not in (".csv", ".tsv"):
         return rows

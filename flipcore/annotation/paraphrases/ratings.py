@@ -167,10 +167,7 @@ def agreement(
 
 @dataclass(frozen=True)
 class Disagreement:
-    """A pair that some people keep and others do not.
-
-    `verdicts` are the blind ones, `settled` is the verdict that settled the pair, None if none.
-    """
+    """A pair that some people keep and others do not; `settled` is None or the settling verdict."""
 
     pair_id: str
     verdicts: tuple[Mapping, ...]

@@ -497,10 +497,7 @@ def question_sources(store: Store) -> dict[str, str]:
 def items_to_paraphrase(
     store: Store, source: str, n: int, generator: str, *, with_retro: bool = True
 ) -> list[Item]:
-    """Return the first `n` items of a source without a paraphrase by this generator.
-
-    Items that a study set aside are left out, and those of a retro set unless `with_retro`.
-    """
+    """Return the first `n` items without this generator's paraphrase, none that is set aside."""
     states = studies.paraphrase_states(store)
     skip_ids = set(states[states["generator"] == generator]["item_id"])
     if source.startswith(STUDY):
