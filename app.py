@@ -16,8 +16,8 @@ from flipcore.invitations.start import hosts_of_sockets, start_sentence
 from flipcore.meeting.socket import meeting_routes
 from pages.common.head_start import FirstStyle, HeadStart
 from pages.common.identity import login_of
-from pages.common.opened import greeted, store
-from pages.common.showing import tell
+from pages.common.opened import lifespan, store
+from pages.common.showing import show_fault
 
 try:
     print(start_sentence(st.get_option("server.address")), file=sys.stderr)
@@ -26,21 +26,21 @@ except FlipscopeError as error:
 
 hosts = st.get_option("server.allowedHosts")
 config.set_option("server.allowedHosts", hosts_of_sockets(hosts))
-# Otherwise uvicorn takes whoever reaches it from this machine for a proxy, and believes the address
-# in a header.
+# By default uvicorn takes every client on this machine for a proxy and believes the client address
+# in its headers.
 if "FORWARDED_ALLOW_IPS" not in os.environ:
     uvicorn.config.ProxyHeadersMiddleware = lambda app, **_: app  # type: ignore[misc, assignment]
 
-# Otherwise the first element of the first page waits while Streamlit reads the source of every
-# frame, to see whether this is a prompt.
+# Otherwise the first element of the first page waits: Streamlit reads the source of every frame, to
+# warn in a Python prompt.
 delta_generator._use_warning_has_been_displayed = True
 
 base_path = st.get_option("server.baseUrlPath")
 gate = Middleware(Gate, store=store, login=login_of, hosts=hosts)
 app = App(
     Path(__file__).parent / "pages" / "main.py",
-    lifespan=greeted,
-    on_script_error=tell,
+    lifespan=lifespan,
+    on_script_error=show_fault,
     routes=[*access_routes(store, base_path), *meeting_routes(base_path)],
     # The gate comes first: nothing begins for somebody who may not enter.
     middleware=[gate, Middleware(HeadStart), Middleware(FirstStyle)],

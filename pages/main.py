@@ -1,4 +1,4 @@
-"""Names the pages and runs the chosen one; nothing else."""
+"""List the pages for whoever looks, and run the chosen one."""
 
 import streamlit as st
 
@@ -18,22 +18,22 @@ REVIEW, SURVEY = (
 
 
 def studies_link() -> None:
-    """Open the default page for a link to /studies: Streamlit puts that page at / alone."""
+    """Open the default page for a link to /studies, because Streamlit serves it at / only."""
     st.switch_page(PAGES[0], query_params=st.query_params.to_dict())
 
 
-def _former(entry: navigation.Entry, name: str) -> st.Page:
-    """Return the page at an address of an earlier release: links to it open the same today."""
-    opened = lambda: st.switch_page(  # noqa: E731 -- as below
+def _redirect_from(entry: navigation.Entry, name: str) -> st.Page:
+    """Return a page that redirects from the address of an earlier release to today's page."""
+    redirect = lambda: st.switch_page(  # noqa: E731 -- as in `_entrance`
         entry.path, query_params={**st.query_params.to_dict(), **entry.was[name]}
     )
-    return st.Page(opened, title=entry.title, url_path=name, visibility="hidden")
+    return st.Page(redirect, title=entry.title, url_path=name, visibility="hidden")
 
 
 def _entrance(person: Person, url_path: str) -> st.Page:
-    """Return the entrance in the place of a page.
+    """Return the entrance at the address of a page.
 
-    A link then leads to it and, after a login, on to the page.
+    A link to the page then shows the entrance first and, after a login, the page.
     """
     visit = lambda: entrance(person)  # noqa: E731 -- Streamlit names a page by its function
     return st.Page(
@@ -46,9 +46,9 @@ def _entrance(person: Person, url_path: str) -> st.Page:
 
 
 def shown_pages(person: Person) -> list:
-    """Return every page for whoever may read (Access says why it is shut).
+    """Return the pages that `person` may open.
 
-    A reviewer has one page, anybody else the entrance.
+    Readers get every page, reviewers get their one page, and all others get the entrance.
     """
     if person.level is Level.REVIEWER:
         review_page = "survey/page.py" if person.survey else "paraphrase_review/page.py"
@@ -58,16 +58,18 @@ def shown_pages(person: Person) -> list:
         ]
     if not person.may(Permission.READ):
         return [_entrance(person, page.url_path) for page in PAGES]
-    # Listed for admins alone, but every reader may open it: the page says why it is shut.
-    sight: Visibility = "visible" if is_access_on() and person.may(Permission.ACCESS) else "hidden"
-    access = navigation.ACCESS.page(sight)
-    former = []
+    # The menu lists Access for admins only. Other readers may open it and read why it is closed.
+    visibility: Visibility = (
+        "visible" if is_access_on() and person.may(Permission.ACCESS) else "hidden"
+    )
+    access = navigation.ACCESS.page(visibility)
+    former_pages = []
     for entry in navigation.PAGES:
-        former += [_former(entry, name) for name in entry.was]
+        former_pages += [_redirect_from(entry, name) for name in entry.was]
     return [
         *PAGES,
         access,
-        *former,
+        *former_pages,
         st.Page(studies_link, url_path="studies", title="Studies", visibility="hidden"),
     ]
 

@@ -1,8 +1,7 @@
-"""The pages: what each is called, which question it answers, and what everything that lists pages
-has to know of it.
+"""The list of all pages with their titles, questions and properties.
 
-A page is a folder with a `page.py` and its entry here. Navigation, headers, keys, a study's card,
-the record, the head start of counting and the tests of all pages read this list.
+A page is a folder with a `page.py` and an entry here. Navigation, headers, keys, study cards, the
+decision record and the head start of counting use this list, and so do the tests of all pages.
 """
 
 from collections.abc import Callable, Mapping
@@ -15,20 +14,34 @@ from flipcore.core.study import Study
 from pages.common.surroundings import INSPECTOR, MAP, RECORD, REVIEW, SURVEY, Keys
 
 Visibility = Literal["visible", "hidden"]
-# Most pages are told their study by this parameter.
-OF_STUDY = {"study": "{study}"}
+# Parameters of the link for most pages.
+STUDY_LINK = {"study": "{study}"}
 
 
 @dataclass(frozen=True)
 class Entry:
     """One page.
 
-    `link` are the parameters that name a study, none where the page is of no study. `on_card`: of
-    which studies the row on Studies leads to it. `has_decisions`: something is decided on it and
-    written into the record. `counts`: it shows the flips of a study, which are counted as soon as
-    it is asked for. `in_menu`: the menu beside every title leads to it. `was`: addresses under
-    which earlier releases had it, in links and in records, with the parameters that open the same
-    today.
+    Attributes
+    ----------
+    folder
+        Folder under `pages`, and the page's address.
+    link
+        Parameters of a link that opens the page with a study; empty if the page needs no study.
+    keys
+        The page's own keys, for the list of keys.
+    on_card
+        Says for which studies the menu of the card on Studies lists the page; None for none.
+    has_decisions
+        The page can write decisions into the record.
+    counts
+        The page shows a study's flips, which are counted as soon as the page is requested.
+    visibility
+        Whether the navigation lists the page.
+    in_menu
+        The menu next to every title lists the page.
+    was
+        Address in earlier releases (in links and in records) -> parameters that open the same now.
     """
 
     folder: str
@@ -50,12 +63,12 @@ class Entry:
         return f"{self.folder}/page.py"
 
     def link_to(self, study_id: str) -> dict[str, str]:
+        """Return the parameters of a link that opens the page with this study."""
         return {name: value.format(study=study_id) for name, value in self.link.items()}
 
     def page(self, visibility: Visibility | None = None) -> st.Page:
-        """The page for Streamlit's navigation, which opens Studies at / alone; /studies is a page
-        of its own in `main`.
-        """
+        """Return the page for Streamlit's navigation."""
+        # Streamlit serves the default page, Studies, at / only; `main` redirects from /studies.
         is_start = self.folder == "studies"
         return st.Page(
             self.path,
@@ -77,7 +90,7 @@ PAGES = (
         "Score",
         ":material/straighten:",
         "How much of this score to trust?",
-        link=OF_STUDY,
+        link=STUDY_LINK,
         keys=(*RECORD, *INSPECTOR),
         on_card=lambda study: True,
         has_decisions=True,
@@ -88,7 +101,7 @@ PAGES = (
         "Flips",
         ":material/grid_on:",
         "Where do answers flip, and is it the model or the extractor?",
-        link=OF_STUDY,
+        link=STUDY_LINK,
         keys=(*MAP, *RECORD, *INSPECTOR),
         on_card=lambda study: True,
         has_decisions=True,
@@ -104,7 +117,7 @@ PAGES = (
         "Ranking",
         ":material/leaderboard:",
         "Which model is better, and does that order hold?",
-        link=OF_STUDY,
+        link=STUDY_LINK,
         keys=RECORD,
         on_card=lambda study: len(study.models) > 1,
         has_decisions=True,
@@ -115,7 +128,7 @@ PAGES = (
         "Memory",
         ":material/memory:",
         "Is the score memory?",
-        link=OF_STUDY,
+        link=STUDY_LINK,
         keys=(*RECORD, *INSPECTOR),
         on_card=lambda study: len(study.roles) > 1,
         has_decisions=True,
@@ -143,12 +156,11 @@ PAGES = (
         "Audit",
         ":material/fact_check:",
         "What does this log say, and does it hold?",
-        link=OF_STUDY,
+        link=STUDY_LINK,
         keys=INSPECTOR,
         on_card=lambda study: study.is_recorded,
     ),
-    # Reached from where they are used: a button on Studies, a study's menu, the menu beside a
-    # page's title
+    # Hidden pages are reached by a button on Studies, a study's menu or the menu next to a title.
     Entry(
         "new_study",
         "New study",
@@ -162,7 +174,7 @@ PAGES = (
         "Report and decisions",
         ":material/description:",
         "What do I hand on?",
-        link=OF_STUDY,
+        link=STUDY_LINK,
         on_card=lambda study: True,
         visibility="hidden",
         in_menu=True,
@@ -193,27 +205,26 @@ PAGES = (
         visibility="hidden",
     ),
 )
-# Listed only for those who may change who may do what.
+# Listed for admins only.
 ACCESS = Entry("access", "Access", ":material/key:", "Who may do what?")
 BY_FOLDER = {entry.folder: entry for entry in (*PAGES, ACCESS)}
 
 
 def title_of(name: str) -> str:
-    """Return the title that a page has today, by its name of any release.
+    """Return the title of a page by its folder or by an address of an earlier release.
 
-    The name itself where there is no such page.
+    For an unknown name, return the name with a capital.
     """
-    place, _ = place_of(name)
-    return place.title if place else name.replace("_", " ").capitalize()
+    entry, _ = find_page(name)
+    return entry.title if entry else name.replace("_", " ").capitalize()
 
 
-def place_of(name: str) -> tuple[Entry | None, Mapping[str, str]]:
-    """Return the page of this name, today's or an earlier release's.
+def find_page(name: str) -> tuple[Entry | None, Mapping[str, str]]:
+    """Return a page by its folder or by an address of an earlier release; None if there is none.
 
-    With it the parameters that open what it had; None for any other.
+    The second value holds the parameters that open what the earlier address showed.
     """
-    former: dict[str, tuple[Entry, Mapping[str, str]]] = {}
     for entry in PAGES:
-        for former_name, link in entry.was.items():
-            former[former_name] = entry, link
-    return former.get(name) or (BY_FOLDER.get(name), {})
+        if name in entry.was:
+            return entry, entry.was[name]
+    return BY_FOLDER.get(name), {}

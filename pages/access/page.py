@@ -20,17 +20,14 @@ from flipcore.store.archiving import back_up
 from flipcore.store.queries import holdout, invitations, review
 from pages.common import session
 from pages.common.header import page_header
-from pages.common.identity import who_line
+from pages.common.identity import person_line
 from pages.common.showing import how_to_read, plain, show_table, shown_problem
 
-# Invitations: issue one, copy its link, see who came by it and when, revoke it.
-
-# In the session: the id of the invitation that was issued last.
-ISSUED = "invitation-issued"
+ISSUED_KEY = "invitation-issued"  # of the session state: the id of the latest invitation
 
 
 def show_invitations() -> None:
-    """Draw the form, the link that it made, and the list."""
+    """Draw the form for a new invitation, its link, and the list of all invitations."""
     st.subheader("Invite somebody", anchor=False)
     with st.container(horizontal=True, vertical_alignment="bottom"):
         name = st.text_input("Name", key="invite-name", max_chars=80, width=240)
@@ -42,15 +39,14 @@ def show_invitations() -> None:
         ):
             with shown_problem():
                 level, scope = choices[choice]
-                st.session_state[ISSUED] = issue(
-                    session.store(), name, level, scope, days
-                ).invitation_id
-    _issued()
-    _invitations()
+                invitation = issue(session.store(), name, level, scope, days)
+                st.session_state[ISSUED_KEY] = invitation.invitation_id
+    _show_issued_link()
+    _show_invitations()
 
 
 def _choices() -> dict[str, tuple[Level, str]]:
-    """Return what one may be invited to: a queue, a survey, or a level."""
+    """Return label -> (level, scope) for each queue, survey and level to invite somebody to."""
     store = session.store()
     sources = sorted(set(review.sources_of_pairs(store).values()))
     queues = {
@@ -71,13 +67,10 @@ def _choices() -> dict[str, tuple[Level, str]]:
     return queues | surveys | levels
 
 
-def _issued() -> None:
-    """Show the link that was issued last, with a button that copies it.
-
-    Never again once it was opened or revoked.
-    """
-    invitation = invitations.by_id(session.store()).get(st.session_state.get(ISSUED, ""))
-    # A link that was opened belongs to that browser, so nobody else can use it.
+def _show_issued_link() -> None:
+    """Show the link that was issued last; nothing once it was opened or revoked."""
+    invitation = invitations.by_id(session.store()).get(st.session_state.get(ISSUED_KEY, ""))
+    # An opened link belongs to the browser that opened it, and nobody else can use it.
     if invitation is None or not invitation.stands or invitation.opened_at is not None:
         return
     address = urlsplit(st.context.url or "")
@@ -93,38 +86,32 @@ def _issued() -> None:
     )
 
 
-def _invitations() -> None:
+def _show_invitations() -> None:
+    """List all invitations, and offer to revoke those that are valid."""
     all_invitations = invitations.invitations(session.store())
     if not all_invitations:
         st.caption("Nobody has been invited yet.")
         return
     show_table("invitations", listing(all_invitations))
-    # What was revoked or has expired cannot be revoked again.
-    standing = {
+    valid = {
         invitation.invitation_id: f"{invitation.name}: {invitation.scope or invitation.level}"
         for invitation in all_invitations
         if invitation.stands
     }
-    if not standing:
+    if not valid:
         return
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        which = st.selectbox(
-            "Invitation",
-            list(standing),
-            format_func=standing.__getitem__,
-            key="revoke-which",
-            width=420,
+        invitation_id = st.selectbox(
+            "Invitation", list(valid), format_func=valid.__getitem__, key="revoke-which", width=420
         )
         if st.button("Revoke", icon=":material/block:"):
             with shown_problem():
-                revoke(session.store(), which)
+                revoke(session.store(), invitation_id)
                 st.rerun()
 
 
-# The log of acts with its filter, and a number in the place of a name.
-
-
 def show_log() -> None:
+    """Show who did what, and offer a backup and the replacement of a name by a number."""
     store = session.store()
     st.subheader("Who did what", anchor=False)
     names = invitations.names(store)
@@ -137,6 +124,7 @@ def show_log() -> None:
     else:
         column_config = {"n_rows": "rows", "created_at": "when (UTC)", "target": "on"}
         show_table("acts", acts, column_config=column_config)
+    # Merged files may say anything, so their acts are shown apart.
     other_acts = invitations.acts(store, people, words, elsewhere=True)
     if not other_acts.empty:
         with st.expander(
@@ -145,7 +133,7 @@ def show_log() -> None:
             column_config = {"n_rows": "rows", "created_at": "when (UTC)", "target": "on"}
             show_table("acts-elsewhere", other_acts, column_config=column_config)
     with st.container(horizontal=True):
-        _replacing(names)
+        _offer_replacement(names)
         if st.button(
             "Back up the database",
             icon=":material/save:",
@@ -155,7 +143,7 @@ def show_log() -> None:
                 st.success(f"Everything is in {plain(back_up(store))}.", icon=":material/check:")
 
 
-def _replacing(names: list[str]) -> None:
+def _offer_replacement(names: list[str]) -> None:
     with st.popover("Replace a name by a number", icon=":material/person_off:"):
         st.markdown("On request of the person. It cannot be taken back, and their invitations end.")
         name = st.selectbox("Name", names, index=None, key="replace-name")
@@ -175,7 +163,7 @@ if not is_access_on():
 if not acting().may(Permission.ACCESS):
     st.info(plain(not_an_admin(acting())), icon=":material/lock:")
     st.stop()
-st.caption(f"You are {who_line(acting())}.")
+st.caption(f"You are {person_line(acting())}.")
 
 with shown_problem():
     show_invitations()

@@ -21,13 +21,11 @@ from pages.common.every_choice import TITLE
 from pages.common.header import page_header
 from pages.common.headline import score_sentences
 from pages.common.inspector import inspector_place, open_item
-from pages.common.showing import RETRO, how_to_read, plain, shown_problem
-
-# What to do with a log next: read its texts again, or ask its items in other ways.
+from pages.common.showing import SEND_HOLDOUT_LABEL, how_to_read, plain, shown_problem
 
 
-def ways_on(study_id: str) -> None:
-    """Offer what to do with a log next, in one row under the headline."""
+def next_steps(study_id: str) -> None:
+    """Offer to extract answers again, to judge, or to ask the items again, in one row."""
     with st.container(horizontal=True, vertical_alignment="center"):
         _read_again(study_id)
         offer_judge(study_id)
@@ -37,23 +35,21 @@ def ways_on(study_id: str) -> None:
             help="Opens New study with these items and this model.",
         ):
             with shown_problem():
-                draft = asked_again(session.store(), study_id)
-                st.session_state.setdefault("offered-drafts", {})[f"again-{study_id}"] = draft.study
-                st.session_state.setdefault("draft-notes", {})[f"again-{study_id}"] = draft.notes
-                st.switch_page(
-                    "new_study/page.py", query_params={"from_study": f"again-{study_id}"}
-                )
+                draft, key = asked_again(session.store(), study_id), f"again-{study_id}"
+                st.session_state.setdefault("offered-drafts", {})[key] = draft.study
+                st.session_state.setdefault("draft-notes", {})[key] = draft.notes
+                st.switch_page("new_study/page.py", query_params={"from_study": key})
         st.page_link("studies/page.py", label="All studies", icon=":material/folder_open:")
 
 
 @session.cached(max_entries=8)
-def _fitting(study_id: str) -> list[str]:
+def _fitting_extractors(study_id: str) -> list[str]:
     return rereading.fitting(session.store(), study_id)
 
 
 def _read_again(study_id: str) -> None:
-    """Offer to read the stored texts again; nothing where no extractor could read one."""
-    names = _fitting(study_id)
+    """Offer to apply another extractor to the stored texts; nothing if none fits."""
+    names = _fitting_extractors(study_id)
     if not names:
         return
     with st.popover("Read again", icon=":material/find_replace:"):
@@ -81,30 +77,28 @@ def _read_again(study_id: str) -> None:
                 st.rerun()
 
 
-# The stored texts read by a judge with a prompt of the user's own: priced, then asked.
-
-
-WAYS = {JUDGE: "By a prompt of your own"}
+# Titles of judges that the list of extractors names differently.
+JUDGE_TITLES = {JUDGE: "By a prompt of your own"}
 
 
 @session.cached("Counting the calls", 8)
 def price(study_id: str, judge: str, prompt: str, extractor: str) -> str:
-    """Return in words what a judge would cost now.
+    """Return in words what judging the stored texts would cost now.
 
-    Raises BadInput for a prompt that cannot be one.
+    Raises BadInput if `prompt` is not a valid judge prompt.
     """
-    most = rereading.AT_MOST if extractor in rereading.TOGETHER else ""
+    prefix = rereading.AT_MOST if extractor in rereading.TOGETHER else ""
     priced = rereading.priced(session.store(), study_id, judge, prompt, extractor=extractor)
-    return f"{most}{priced.sentence()}"
+    return f"{prefix}{priced.sentence()}"
 
 
 def offer_judge(study_id: str) -> None:
-    """Offer the popover of the judge next to the other ways to go on."""
+    """Offer to let a model, the judge, read the stored texts; show the price first."""
     with st.popover(
         "Read with a judge", icon=":material/gavel:", key="judge-form", on_change="rerun"
     ) as unfolded:
         if not unfolded.open:
-            # Asked for only when unfolded: the price takes as long as the rest of the page.
+            # The price takes as long as the rest of the page, so wait until somebody asks.
             return
         st.markdown(
             "A model reads the stored texts. What was read before stays; nothing is claimed "
@@ -116,7 +110,7 @@ def offer_judge(study_id: str) -> None:
             [JUDGE, *rereading.TOGETHER],
             key="judge-how",
             format_func=lambda extractor_name: (
-                WAYS.get(extractor_name) or EXTRACTORS[extractor_name].title
+                JUDGE_TITLES.get(extractor_name) or EXTRACTORS[extractor_name].title
             ),
         )
         prompt = rereading.EXAMPLE
@@ -138,7 +132,7 @@ def offer_judge(study_id: str) -> None:
                 key="judge-budget",
                 placeholder="none",
             )
-            retro = st.checkbox(RETRO, key="judge-retro")
+            may_send_holdout = st.checkbox(SEND_HOLDOUT_LABEL, key="judge-retro")
             if st.button("Judge the stored texts", type="primary", key="judge-now"):
                 _judge(
                     study_id,
@@ -146,13 +140,20 @@ def offer_judge(study_id: str) -> None:
                     prompt,
                     extractor,
                     None if budget == stored_usd else budget,
-                    retro=retro,
+                    may_send_holdout=may_send_holdout,
                 )
 
 
 def _judge(
-    study_id: str, judge: str, prompt: str, extractor: str, budget: float | None, *, retro: bool
+    study_id: str,
+    judge: str,
+    prompt: str,
+    extractor: str,
+    budget: float | None,
+    *,
+    may_send_holdout: bool,
 ) -> None:
+    """Judge the stored texts; `budget` (US dollars) is None where it stays as it is."""
     bar = st.progress(0.0, "Judging …")
 
     def on_progress(progress: rereading.JudgeProgress) -> None:
@@ -169,7 +170,7 @@ def _judge(
         extractor=extractor,
         budget_usd=budget,
         on_progress=on_progress,
-        may_send_retro=retro,
+        may_send_retro=may_send_holdout,
     )
     if judge_run.name:
         st.rerun()
@@ -177,6 +178,7 @@ def _judge(
 
 
 def card(number: int, finding: Finding) -> None:
+    """Show a finding; its number is the `finding` of the link that opens its items."""
     with st.container(border=True):
         left, right = st.columns([5, 1], vertical_alignment="center")
         left.markdown(f"**{plain(finding.claim.text)}**")
@@ -205,7 +207,7 @@ def cards(findings: Sequence[tuple[int, Finding]]) -> None:
 
 
 def _every_choice(study_id: str) -> None:
-    """Say whether the lead of the best model survives every choice, with a link to the part."""
+    """Say whether the best model leads under every choice, with a link to that part."""
     claim = every_choice(study_id)
     if claim is None:
         return
@@ -232,24 +234,21 @@ if study_id is not None:
     st.markdown(f"## {plain(report.headline)}")
     for sentence in score_sentences(study_id):
         st.markdown(plain(sentence))
-    ways_on(study_id)
+    next_steps(study_id)
     number_in_link = st.query_params.get("finding", "")
-    # A link may name a finding of an earlier audit, which this one does not have.
-    opened = (
-        report.findings[int(number_in_link) - 1]
-        if number_in_link.isdecimal() and len(number_in_link) < 9 and 0 < int(number_in_link) <= n
-        else None
-    )
-    if opened and opened.items:
-        model = opened.model or session.study_row(study_id)["models"][0]
-        inspector_place(study_id, model, Steps(opened.items), sheet=True, title=opened.claim.text)
+    # A link may name a finding of an earlier audit, which this audit does not have.
+    if number_in_link.isdecimal() and len(number_in_link) < 9 and 0 < int(number_in_link) <= n:
+        finding = report.findings[int(number_in_link) - 1]
+        if finding.items:
+            model, title = finding.model, finding.claim.text
+            model = model or session.study_row(study_id)["models"][0]
+            inspector_place(study_id, model, Steps(finding.items), sheet=True, title=title)
     for kind, findings in report.graded.items():
         if kind in (WRONG, LESS_SURE):
             st.markdown(f"### {kind} ({len(findings):,})")
             cards(findings)
             continue
-        # Which of two models is better is what most logs are opened for;
-        # the rest waits behind a click.
+        # Most people open a log to compare two models, so only comparisons are shown at once.
         compared = [numbered for numbered in report.compared if numbered in findings]
         cards(compared)
         collapsed = [numbered for numbered in findings if numbered not in compared]

@@ -1,4 +1,4 @@
-"""Cache of answers: each question of a study is answered once per revision and settings."""
+"""Cache of the answers to a study's questions, per revision and settings."""
 
 from collections.abc import Mapping, Sequence
 from functools import cached_property
@@ -36,7 +36,7 @@ class PageStudy(WholeStudy):
 
     @cached_property
     def closed_gates(self) -> Mapping[str, str]:
-        return gates.closed_in(self.study_id, self.lock)
+        return gates.all_closed_gates(self.study_id, self.lock)
 
     @property
     def everything(self) -> pd.DataFrame:
@@ -61,20 +61,23 @@ class PageStudy(WholeStudy):
 def answer_of(
     study_id: str, question: Question, settings: Settings | None = None, lock: str | None = None
 ) -> Any:
-    """Return what the study says to a question, under a lock where one is named; None where there
-    is nothing to say."""
-    # People's word on two sets is a row of no study, so that no revision counts it.
+    """Return the study's answer to a question, of the class that belongs to the question.
+
+    With a `lock` (its id) it is made from the items that were set aside. None if the study's data
+    cannot answer the question.
+    """
+    # Survey answers on two sets belong to no study, so they change no study's revision.
     n_answers = n_survey_rows() if question is Question.HOLDOUT else 0
     return _cached_answer(study_id, question, settings or Settings(), lock, n_answers)
 
 
 def n_survey_rows() -> int:
-    """Count the surveys and the answers to them: what the tests of two sets depend on besides."""
+    """Count the surveys and their answers, on which the tests of two sets depend."""
     store = session.store()
     return judgements.n_rows(store, SURVEY_ANSWERS) + len(holdout.surveys(store))
 
 
-@session.cached("Reading the answers", 64, gates.with_labels, is_kept=True)
+@session.cached("Reading the answers", 64, gates.revision_with_labels, is_kept=True)
 def _cached_answer(
     study_id: str, question: Question, settings: Settings, lock: str | None, n_answers: int
 ) -> Any:
@@ -84,14 +87,15 @@ def _cached_answer(
 
 @session.cached("Testing every detector", 16, is_kept=True)
 def measurements(study_id: str, lock: str | None) -> dict[str, list[Measurement]]:
+    """Return model -> measurements of all memory detectors."""
     study = PageStudy(session.store(), study_id, lock=lock)
     return measurements_of(study.everything, study.study, study.items, study.pairs)
 
 
-@session.cached("Computing every estimate", max_entries=2, revision=gates.with_labels)
+@session.cached("Computing every estimate", max_entries=2, revision=gates.revision_with_labels)
 def study_contents(study_id: str) -> WholeStudy:
-    """Return the numbers and claims that methods and tables are made of."""
+    """Return the study with all numbers and claims computed, for methods and tables."""
     study = PageStudy(session.store(), study_id)
-    # Computed here, while the page says so, and not where a table asks for it.
+    # These are cached properties. Compute them here, while the page shows the progress line.
     _ = study.flips, study.memory, study.ranking, study.judges, study.cut
     return study

@@ -26,13 +26,13 @@ def differences(
 ) -> None:
     """Show `changed` with the words underlined that `original` does not have at that place.
 
-    `as_losses` dots them instead, for the side that lost them. `shorten` leaves out long stretches
-    that both have and says how long they are: not where somebody judges the whole text.
+    `as_losses` dots the words instead, for the side that lost them. `shorten` replaces long equal
+    stretches by their length. It is off by default, because people judge whole texts.
     """
     runs = [
         [
             "gone" if as_losses and kind == "new" else kind,
-            # Long stretches that both have would push what differs out of sight.
+            # Long equal stretches would push the differences out of sight.
             ends_of(text) if shorten and kind == "same" else text,
         ]
         for kind, text in word_differences(original, changed)
@@ -41,14 +41,17 @@ def differences(
 
 
 def marked_spans(text: str, spans: Iterable[tuple[int, int] | None], *, key: str) -> None:
-    """Show `text` with the characters of the spans highlighted; overlapping spans as one."""
+    """Show `text` with the spans [low, high) of its characters highlighted.
+
+    Overlapping spans are highlighted as one; None among the spans is skipped.
+    """
     runs, end = [], 0
-    # In order, so that overlapping spans are drawn as one.
+    # Sorted, so that each span begins at or after the one before.
     for low, high in sorted(span for span in spans if span):
         runs += [["same", text[end:low]], ["span", text[max(low, end) : high]]]
         end = max(end, high)
     runs.append(["same", text[end:]])
-    # An empty run would be an element without a text.
+    # An empty run would be an HTML element without text.
     _text(data={"runs": [run for run in runs if run[1]], "colours": _palette()}, key=key)
 
 

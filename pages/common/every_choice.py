@@ -1,4 +1,7 @@
-"""The part Every choice of Ranking, Score and Flips: one decision under every way of counting."""
+"""The part Every choice of the pages Ranking, Score and Flips.
+
+It shows one decision under every way of counting, that is, under every combination of choices.
+"""
 
 from collections.abc import Mapping
 from itertools import combinations
@@ -39,26 +42,27 @@ from pages.common.showing import how_to_read, plain, show_table, shown_problem
 from pages.components import boards
 
 TITLE, ALL_AXES = "Every choice", "all"
-# By length of a subject, for locks and decisions: a model; two models; model, axis, extractor.
+# A subject is (model,), (model, model) or (model, axis, extractor). Locks and decisions are stored
+# under the page of its length.
 PAGES = {1: "score_choices", 2: "ranking_choices", 3: "flips_choices"}
-FORGED = "The browser sent settings that this page does not have. Reload the page."
+BAD_MESSAGE = "The browser sent settings that this page does not have. Reload the page."
 Subject = tuple[str, ...]
-Counted = AnswerMaterial | FlipMaterial
+Material = AnswerMaterial | FlipMaterial
 
 
 def _revision(study_id: str) -> tuple:
-    # People's verdicts on keys are choices, and no part of the study.
-    return (*gates.with_labels(study_id), judgements.n_rows(session.store(), KEY_VERDICTS))
+    # People's verdicts on keys are choices, and they do not change the study's revision.
+    return (*gates.revision_with_labels(study_id), judgements.n_rows(session.store(), KEY_VERDICTS))
 
 
 @session.cached("Collecting the answers", 16)
 def _models(study_id: str) -> list[str]:
-    """The models with scores, the highest first."""
+    """Return the models with scores, highest score first."""
     return leading_models(PageStudy(session.store(), study_id))
 
 
 @session.cached("Collecting the answers", 8, _revision)
-def _material(study_id: str, subject: Subject, lock: str | None) -> Counted:
+def _material(study_id: str, subject: Subject, lock: str | None) -> Material:
     study = PageStudy(session.store(), study_id, lock=lock)
     if len(subject) < 3:
         return choices_material(study, subject)
@@ -68,10 +72,10 @@ def _material(study_id: str, subject: Subject, lock: str | None) -> Counted:
 
 @session.cached("Counting every way", 32, _revision)
 def _curve(study_id: str, subject: Subject, lock: str | None, toggles: Toggles) -> Curve:
-    """Count what is switched on."""
+    """Count every way of counting that the toggles leave switched on."""
     material = _material(study_id, subject, lock)
-    without, also = boards_data.switched(material.choices, dict(toggles))
-    return counted(material, selected(material.choices, without, also))
+    switched_off, switched_on = boards_data.switched(material.choices, dict(toggles))
+    return counted(material, selected(material.choices, switched_off, switched_on))
 
 
 def _report(study_id: str, subject: Subject, lock: dict | None, view: Mapping) -> ChoicesReport:
@@ -92,13 +96,15 @@ def _report(study_id: str, subject: Subject, lock: dict | None, view: Mapping) -
 def _board(study_id: str, subject: Subject, lock: dict | None, view: tuple) -> dict:
     settings = dict(view)
     material = _material(study_id, subject, lock["lock_id"] if lock else None)
-    # The browser has every option that may be switched without asking the server.
-    sent = counted(material, boards_data.in_sight(material.choices, settings))
-    return boards_data.board(_report(study_id, subject, lock, settings), sent, settings).data()
+    # The browser gets all options, so that it can switch them without asking the server.
+    sent_curve = counted(material, boards_data.in_sight(material.choices, settings))
+    return boards_data.board(
+        _report(study_id, subject, lock, settings), sent_curve, settings
+    ).data()
 
 
 def show_pair(study_id: str, line: DeltaGenerator) -> None:
-    """Show the lead of one of two models over the other; which, is chosen in `line`."""
+    """Show the lead of one model over another; the control in `line` chooses the two."""
     with shown_problem():
         models = _models(study_id)
         pairs = {f"{a} v {b}": (a, b) for a, b in combinations(models, 2)}
@@ -110,7 +116,7 @@ def show_pair(study_id: str, line: DeltaGenerator) -> None:
 
 
 def show_score(study_id: str, line: DeltaGenerator) -> None:
-    """Show whether the score of a model, chosen in `line`, is above a bar."""
+    """Show whether a model's score is above a threshold; the control in `line` chooses it."""
     with shown_problem():
         models = _models(study_id)
         model = screen.select("Model", models, "choices-model", place=line, width=260, **_UNLABELED)
@@ -118,7 +124,10 @@ def show_score(study_id: str, line: DeltaGenerator) -> None:
 
 
 def show_flips(study_id: str, line: DeltaGenerator) -> None:
-    """Show whether flips of a model by a change, chosen in `line`, are mostly the extractor's."""
+    """Show whether most flips come from the extractor.
+
+    The control in `line` chooses the change, the extractor and the model.
+    """
     with shown_problem():
         pairings = {}
         for model, axis, extractor in _pairings(study_id):
@@ -134,16 +143,18 @@ def show_flips(study_id: str, line: DeltaGenerator) -> None:
         _show(study_id, pairings[pairing], line)
 
 
-@session.cached("Collecting the answers", 16, gates.with_labels)
+@session.cached("Collecting the answers", 16, gates.revision_with_labels)
 def _pairings(study_id: str) -> list[Subject]:
-    """Model, axis and extractor of every decision on flips, each axis before all together."""
+    """Return (model, axis, extractor) of every decision on flips.
+
+    All axes together (`ALL_AXES`) come after the single axes.
+    """
     subjects: list[Subject] = []
     study = PageStudy(session.store(), study_id)
     for model in study.models:
         pairings = flip_pairings(study, model)
         if len(pairings) > 1:
-            everywhere = [set(extractors) for extractors in pairings.values()]
-            shared = set.intersection(*everywhere)
+            shared = set.intersection(*[set(extractors) for extractors in pairings.values()])
             pairings[ALL_AXES] = [name for name in next(iter(pairings.values())) if name in shared]
         for axis, extractors in pairings.items():
             subjects += [(model, axis, extractor) for extractor in extractors]
@@ -154,7 +165,7 @@ _UNLABELED = {"label_visibility": "collapsed"}
 
 
 def _show(study_id: str, subject: Subject, line: DeltaGenerator) -> None:
-    """Show the decision on two models, or on the score of one; its mode stands in `line`."""
+    """Show the decision on the subject; the control in `line` chooses the mode."""
     page = PAGES[len(subject)]
     with line:
         mode = screen.segments(
@@ -166,7 +177,7 @@ def _show(study_id: str, subject: Subject, line: DeltaGenerator) -> None:
     view = modes.view_of(study_id, page, start, lock)
     report = _report(study_id, subject, lock, view)
     if mode == "locked" and lock is None:
-        # Without a lock the choices are those of the open items, and a lock stores them.
+        # The new lock stores the choices as they are for the items that were not set aside.
         stored = {STORED: stored_choices(report.curve.choices)}
         modes.offer_lock(study_id, page, view | stored)
         return
@@ -195,12 +206,12 @@ def _show(study_id: str, subject: Subject, line: DeltaGenerator) -> None:
 def _draw(
     study_id: str, page: str, subject: Subject, lock: dict | None, view: dict, start: dict
 ) -> None:
-    """Draw the board, and below it what lies behind the mark that was clicked."""
+    """Draw the board, and below it the settings and outputs of the mark that was clicked."""
     data = _board(study_id, subject, lock, tuple(view.items()))
-    # Whoever may not decide looks on; the writer would refuse it anyway.
+    # The board only shows its controls to those who may decide. The store refuses others anyway.
     data = data | {"is_waiting": not acting().may(Permission.DECIDE)}
     n_rows = sum(len(choice["options"]) for choice in data["rows"][0]["pictures"][0]["choices"])
-    with screen.room("every-choice", 480 + 24 * n_rows, 800 + 60 * n_rows):
+    with screen.reserved_space("every-choice", 480 + 24 * n_rows, 800 + 60 * n_rows):
         moved, decision, opened = boards.draw(
             data,
             key=f"{page}-{study_id}-{'|'.join(subject)}",
@@ -209,11 +220,11 @@ def _draw(
         )
     for sent in (moved, decision):
         if sent is not None and not chosen_ways.fits(sent, start):
-            st.error(FORGED)
+            st.error(BAD_MESSAGE)
             return
     if moved and all(isinstance(moved.get(end), (int, float)) for end in ("lowest", "highest")):
         record.log_move(study_id, moved)
-    # Made here again, because what comes from a browser may say anything.
+    # Made again from the settings, because a browser may send any sentence.
     decided = decision and chosen_ways.written_down(
         _report(study_id, subject, lock, decision), decision
     )
@@ -227,9 +238,10 @@ def _draw(
     modes.remember(study_id, page, start, moved)
 
 
-def _behind(study_id: str, subject: Subject, material: Counted, way: str) -> None:
-    """Show the settings of a way, and the outputs of items that it counts otherwise."""
+def _behind(study_id: str, subject: Subject, material: Material, way: str) -> None:
+    """Show the settings of a way, and the outputs of an item that it counts differently."""
     setting, words = chosen_ways.setting_from(way, material)
+    # Items that this way counts differently from the declared way.
     items, item = chosen_ways.differing_items(setting, material), None
     with st.container(border=True, key="behind-way"):
         with st.container(horizontal=True, vertical_alignment="bottom"):
@@ -246,12 +258,12 @@ def _behind(study_id: str, subject: Subject, material: Counted, way: str) -> Non
             link |= {"axis": material.axes[0], "model": subject[0]}
             st.page_link("flips/page.py", label=f"Open {plain(item)} on the map", query_params=link)
             return
-        # Of a lead over every other model, the first of them.
+        # For a lead over every other model, show the first of the others.
         models = material.answers.models[:2]
         for column, model in zip(st.columns(len(models)), models, strict=True):
             with column:
-                place = chosen_ways.way_of(setting, material)
-                output_under(study_id, model, item, place, is_left=model == models[0])
+                prompt_way = chosen_ways.way_of(setting, material)
+                output_under(study_id, model, item, prompt_way, is_left=model == models[0])
 
 
 def _close() -> None:

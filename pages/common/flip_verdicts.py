@@ -1,7 +1,6 @@
-"""Marks on a single flip: genuine, artifact or unclear (keys g, a, u).
+"""People's marks on single flips: genuine, artifact or unclear (keys g, a, u).
 
-A mark is an appended row, never an overwritten one. Next to the measured G the page shows how
-people judged single flips.
+Marks are appended, never overwritten. The page shows their shares next to the measured G.
 """
 
 import streamlit as st
@@ -34,9 +33,10 @@ def flip_verdict_bar(
     other_variant_id: str,
     extractor: str,
 ) -> None:
-    """Ask whose flip this is and keep the answer.
+    """Ask whether the flip is genuine and store the mark.
 
-    Says what this person said of it before, and how many were marked. Others' words are not shown.
+    Show this person's earlier mark of the flip, and how many flips were marked so far. Marks of
+    other people are counted but not shown, because they would influence this one.
     """
     flip = {
         "study_id": study_id,
@@ -65,10 +65,9 @@ def flip_verdict_bar(
         with shown_problem():
             mark_flip(session.store(), flip, verdict, name)
             st.toast(f"Recorded: {WORDS[verdict].lower()}.")
-    # Read after the mark, so that the count below has it already.
+    # Read after the new mark was stored, so that the count includes it.
     marks = flip_marks(session.store(), study_id, model, axis, extractor)
     own_verdict = own_mark(marks, flip, name)
-    # Others' marks are counted, not shown: they would sway this one.
     share = human_share(marks)
     own_note = f"You marked it {WORDS[own_verdict].split(':')[0].lower()}. " if own_verdict else ""
     st.caption(
@@ -78,8 +77,7 @@ def flip_verdict_bar(
 
 
 def marked_flips(study_id: str, model: str, readout: str, decomposition: Decomposition) -> None:
-    """Show the marks on the flips of one axis under its extractor, next to the measured G."""
-    # Marks may come at any time, so they are read anew.
+    """Show the shares of marks on the flips of one axis and extractor, next to the measured G."""
     marks = flip_marks(session.store(), study_id, model, decomposition.axis, readout)
     st.subheader("How people judged single flips", anchor=False)
     st.markdown(plain(human_share(marks).sentence(decomposition.T, decomposition.G)))
@@ -87,7 +85,7 @@ def marked_flips(study_id: str, model: str, readout: str, decomposition: Decompo
 
 
 def marked_flips_by_readout(study_id: str, model: str, cells: list[Decomposition]) -> None:
-    """Show one line per axis and extractor with a marked flip; nothing without marks."""
+    """Show one line per axis and extractor that has a marked flip; nothing without marks."""
     lines = []
     for cell in cells:
         share = human_share(flip_marks(session.store(), study_id, model, cell.axis, cell.extractor))

@@ -1,6 +1,7 @@
-"""Gates: claims that people have not checked are shown, but not made.
+"""Gates: conditions, such as a review by people, that an axis or extractor meets before claims.
 
-The judge's gate is computed again when labels or readouts came.
+A page shows numbers of a closed gate, but makes no claim from them. The judge's gate is computed
+again when labels or readouts have been added.
 """
 
 from collections.abc import Iterable
@@ -16,26 +17,26 @@ from pages.common import session
 def closed_gates(
     study_id: str,
     axes: Iterable[str],
-    readouts: Iterable[str],
+    extractors: Iterable[str],
     lock: str | None = None,
     record_id: str = "",
 ) -> dict[str, str]:
-    """Return the axes and readouts that may not be claimed: name -> what is missing.
+    """Return the axes and extractors that allow no claim: name -> what is missing.
 
-    Under a lock (its id, of the study or of the `record_id` of two sets) they are as they stood
-    then.
+    With a `lock` (its id) the gates are as they were when it was made. The lock belongs to the
+    study, or to `record_id` if two sets were locked.
     """
     row = locks.lock_by_id(session.store(), record_id or study_id, lock) if lock else None
-    # A function of the judge's report, which is made only where the gate of a judge is asked for.
+    # The judge's report is slow, so it is passed as a function that only a judge's gate calls.
     return gates.closed_gates(
-        session.store(), study_id, axes, readouts, lambda: judge_report_of(study_id), row
+        session.store(), study_id, axes, extractors, lambda: judge_report_of(study_id), row
     )
 
 
-def closed_in(study_id: str, lock: str | None = None) -> dict[str, str]:
+def all_closed_gates(study_id: str, lock: str | None = None) -> dict[str, str]:
     """Return the closed gates among all axes and extractors of the study.
 
-    A judge that read stored outputs again is not declared, and its gate closes all the same.
+    That includes an undeclared judge that was run on stored outputs later.
     """
     axes, extractors = _axes_and_extractors(study_id)
     return closed_gates(study_id, axes, extractors, lock)
@@ -46,20 +47,22 @@ def _axes_and_extractors(study_id: str) -> tuple[tuple[str, ...], tuple[str, ...
     return studies.axes_and_extractors(session.store(), study_id)
 
 
-def with_labels(study_id: str) -> tuple[int, int]:
-    """Return the revision of a judge's gate: its labels are no part of the study."""
+def revision_with_labels(study_id: str) -> tuple[int, int]:
+    """Return the study's revision and the number of labels by people.
 
+    The judge's gate depends on both, and a new label does not change the study's revision.
+    """
     return session.revision(study_id), judgements.n_rows(session.store(), OUTPUT_LABELS)
 
 
-@session.cached(max_entries=16, revision=with_labels)
+@session.cached(max_entries=16, revision=revision_with_labels)
 def judge_report_of(study_id: str) -> JudgeReport:
-    """Return kappa against people with its bound, position bias and self-contradiction."""
+    """Return the judge's kappa against people's labels, position bias and self-contradiction."""
     return stored_judge_report(session.store(), study_id)
 
 
 def judge_is_closed(study_id: str) -> bool:
-    """Return True where a judge has read in this study without having passed its gate."""
+    """Return True if a judge extracted answers in this study and its gate is closed."""
     _, extractors = _axes_and_extractors(study_id)
     judge_names = [name for name in extractors if needs_judge(name)]
     return any(

@@ -1,7 +1,7 @@
-"""Work that the server begins as soon as a page is asked for, before its script runs.
+"""Work that the server begins when a browser requests a page, before the page's script runs.
 
-The style of every page goes into the head of the document, and the flips of a study begin to be
-counted.
+It writes the style of every page into the head of the document and begins to count the flips of the
+study.
 """
 
 from collections.abc import Awaitable, Callable, MutableMapping
@@ -17,34 +17,36 @@ from pages import components
 from pages.common import session
 from pages.common.headline import headline
 from pages.common.opened import is_open
-from pages.common.screen import MOST_ROOM, ROOM_STEP_PX
+from pages.common.screen import MOST_STEPS, STEP_PX
 from pages.navigation import PAGES
 
 
-def _room(name: str) -> str:
+def _space_rules(name: str) -> str:
+    """Return the CSS rules that give the containers of `screen.reserved_space` their heights."""
     return "".join(
-        f'[class*="{name}-{n}-"] {{ min-height: {n * ROOM_STEP_PX}px; }}\n'
-        for n in range(1, MOST_ROOM + 1)
+        f'[class*="{name}-{n}-"] {{ min-height: {n * STEP_PX}px; }}\n'
+        for n in range(1, MOST_STEPS + 1)
     )
 
 
-_PAGE = (Path(components.__file__).parent / "page.css").read_text(encoding="utf-8")
-_ROOMS = (
-    f"@media (min-width: 761px) {{ {_room('st-key-room')} }}\n"
-    f"@media (max-width: 760px) {{ {_room('-by')} }}\n"
+_PAGE_STYLE = (Path(components.__file__).parent / "page.css").read_text(encoding="utf-8")
+_SPACE_STYLE = (
+    f"@media (min-width: 761px) {{ {_space_rules('st-key-room')} }}\n"
+    f"@media (max-width: 760px) {{ {_space_rules('-by')} }}\n"
 )
-_STYLE = f"<style>\n{_PAGE}{_ROOMS}</style>\n".encode()
-_END = b"</head>"
-# These headers describe the file as it was before the style went in.
+_STYLE = f"<style>\n{_PAGE_STYLE}{_SPACE_STYLE}</style>\n".encode()
+_END_OF_HEAD = b"</head>"
+# These headers describe the file without the style.
 _FILE_HEADERS = (b"content-length", b"etag", b"last-modified", b"accept-ranges")
 Message = MutableMapping[str, Any]
 
 
-# A style that comes as an element of the page comes after its content, which then moves.
+# If the style were an element of the page, it would come after the content, and the content would
+# move.
 class FirstStyle:
-    """ASGI middleware that writes the style into the document that Streamlit serves.
+    """ASGI middleware that writes the style into the HTML document that Streamlit serves.
 
-    Every other answer goes through as it is.
+    Other responses pass unchanged.
     """
 
     def __init__(self, app: Callable) -> None:
@@ -57,11 +59,11 @@ class FirstStyle:
         if scope["type"] != "http" or scope["method"] != "GET" or not asks_for_a_page:
             await self._app(scope, receive, send)
             return
-        # Without these headers the whole document comes, and not compressed.
-        left_out = (b"accept-encoding", b"if-none-match", b"if-modified-since", b"range")
+        # Without these headers Streamlit sends the whole document, and uncompressed.
+        dropped_headers = (b"accept-encoding", b"if-none-match", b"if-modified-since", b"range")
         scope = {
             **scope,
-            "headers": [header for header in scope["headers"] if header[0] not in left_out],
+            "headers": [header for header in scope["headers"] if header[0] not in dropped_headers],
         }
         start: Message | None = None
         parts: list[bytes] = []
@@ -83,7 +85,8 @@ class FirstStyle:
             else:
                 parts.append(message.get("body", b""))
                 if not message.get("more_body"):
-                    document = b"".join(parts).replace(_END, _STYLE + _END, 1)
+                    document = b"".join(parts)
+                    document = document.replace(_END_OF_HEAD, _STYLE + _END_OF_HEAD, 1)
                     await send(
                         {
                             **start,
@@ -98,18 +101,19 @@ class FirstStyle:
         await self._app(scope, receive, write)
 
 
-_counting_names: list[str] = []
+_names_of_counting_pages: list[str] = []
 for _entry in PAGES:
     if _entry.counts:
-        # Old links still lead to the page by its former names.
-        _counting_names += [_entry.folder, *_entry.was]
-COUNTING_PAGES = tuple(f"/{name}" for name in _counting_names)
+        # Old links lead to the page by its former names.
+        _names_of_counting_pages += [_entry.folder, *_entry.was]
+COUNTING_PAGES = tuple(f"/{name}" for name in _names_of_counting_pages)
 
 
 class HeadStart:
-    """ASGI middleware behind the gate, which says who asks.
+    """ASGI middleware that begins to count a study's flips when a page of flips is requested.
 
-    While the store is not open, the page's own heading comes first.
+    It stands behind the gate, which sets the acting person. Nothing is counted before the store
+    is open, so that the first page can draw its heading at once.
     """
 
     def __init__(self, app: Callable[..., Awaitable[None]]) -> None:
@@ -120,12 +124,12 @@ class HeadStart:
             person = await run_in_threadpool(acting)
             link = parse_qs(scope["query_string"].decode("latin-1")).get("study", [""])[0]
 
-            # A browser needs a second before it asks for the rest, so the count begins now.
+            # The browser needs a second to load the page, so the count begins now.
             def count() -> None:
                 with acting_as(person):
                     if names := session.names_of_studies():
                         headline(link if link in names else next(iter(names)))
 
-            # Nobody waits for it; the page says what goes wrong.
+            # Nobody waits for this work; the page computes the same again and shows any error.
             Work("Counting the flips", count)
         await self._app(scope, receive, send)

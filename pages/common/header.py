@@ -1,4 +1,4 @@
-"""The line at the top of every page: study, progress, badges, and what can be copied."""
+"""The line at the top of every page: title, study, badges, progress, and texts to copy."""
 
 from collections.abc import Callable
 from typing import Literal
@@ -24,20 +24,19 @@ COLOURS: dict[str, Literal["blue", "gray", "violet"]] = {
     "EXPLORATORY": "gray",
     "LOCKED": "violet",
 }
-MOST_LETTERS = 24  # of the models' names in the header's line
+MOST_LETTERS = 24  # of the models' names in the header line
 _sentence = component("copy_sentence")
 
 
 def badges(row: dict) -> list[tuple[str, str]]:
-    """(badge, text) pairs that apply to a study as `queries.studies` describes it."""
+    """Return (badge, text) of each badge that applies to a study; `row` is its `study_row`."""
     study_id = row["study_id"]
-    # Counting takes a tenth of the time of a click on the map, so the number is cached.
+    # The count is cached, because it takes a tenth of the time of a click on the map.
     return badges_of(row, _n_unreviewed(study_id), judge_is_closed=gates.judge_is_closed(study_id))
 
 
 @session.cached(max_entries=256)
 def _n_unreviewed(study_id: str) -> int:
-    """Count unreviewed paraphrases, again when the study or a verdict has changed."""
     return studies.n_unreviewed(session.store(), study_id)
 
 
@@ -48,9 +47,9 @@ def show_badges(pairs: list[tuple[str, str]]) -> None:
 
 
 def header_line(folder: str, question: str = ""):
-    """Draw the title of a page with its question, or that of its part in view.
+    """Draw a page's title with its `question`, by default the one in `PAGES`.
 
-    Returns the line, open for what belongs next to them.
+    Returns the line as a container, to which the page adds its controls.
     """
     page = BY_FOLDER[folder]
     line = st.container(
@@ -78,10 +77,11 @@ def page_header(
     fits: Callable[[Study], bool] | None = None,
     question: str = "",
 ) -> str | None:
-    """Draw title and question of the page in this folder, the study, its badges and its origin.
+    """Draw the header of the page in this folder and return the chosen study's id.
 
-    Returns the study's id, or None after saying how to get one. `fits` tells which studies the page
-    can show anything of; `question` is that of a part of it.
+    Returns None if there is no study, or if the page chooses none (`choose` is False). `fits`
+    returns True for studies of which the page can show something. `question` replaces the page's
+    own question.
     """
     line = header_line(folder, question)
     with line:
@@ -96,10 +96,9 @@ def page_header(
         st.info("Nothing has been measured yet.", icon=":material/science:")
         st.page_link("new_study/page.py", label="Declare a study", icon=":material/add_circle:")
         return None
-    # Before the row is read: a study that ends in between is drawn again.
+    # Read before the row, so that a study that ends in between is drawn again.
     running = session.registry().running()
     row = session.study_row(study_id)
-    # Said here, where the study that stands in is known by its name.
     say_missing("study", row["name"])
     if hidden := locks.held_sentence(session.store(), study_id):
         st.info(plain(hidden), icon=":material/visibility_off:")
@@ -113,8 +112,8 @@ def page_header(
 
 
 def offer_suited(page: str, fits: Callable[[Study], bool]) -> None:
-    """Links to the newest studies of which `page` can show something."""
-    for study_id, name in list(session.names_of_studies().items()):
+    """Draw a link that opens `page` with the newest study of which it can show something."""
+    for study_id, name in session.names_of_studies().items():
         if fits(session.declared(study_id)):
             st.page_link(
                 page,
@@ -126,13 +125,13 @@ def offer_suited(page: str, fits: Callable[[Study], bool]) -> None:
 
 
 def _provenance(row: dict) -> None:
-    """Models and items in sight; date, version and id behind them."""
+    """Show models and items of the study, and its date, version and id behind a click."""
     models = ", ".join(row["models"]) or "no model"
     if len(row["models"]) > 1:
-        many = count_of(len(row["models"]), "model")
+        abridged = count_of(len(row["models"]), "model")
     else:
-        many = f"{models[:MOST_LETTERS]}…"
-    short = models if len(models) <= MOST_LETTERS else many
+        abridged = f"{models[:MOST_LETTERS]}…"
+    short = models if len(models) <= MOST_LETTERS else abridged
     label = plain(f"{short} · {items_text(session.store(), row)}")
     # The title line has room for few words; the rest is one click away.
     with st.popover(label, type="tertiary", help="Where this study comes from"):
@@ -147,9 +146,9 @@ def _provenance(row: dict) -> None:
 
 @st.fragment(run_every=3.0)
 def _follow(study_id: str, revision: int) -> None:
-    """Show how far a running study is; the page is drawn again when there is something new."""
+    """Show the progress of a running study; draw the page again when new answers have come."""
     progress = session.registry().progress(study_id)
-    # A new revision means new answers, which every number on the page rests on.
+    # A new revision means new answers, which change every number on the page.
     if progress is None or session.store().revision(study_id) != revision:
         tab_title.draw_again()
     if progress is not None:
@@ -157,11 +156,11 @@ def _follow(study_id: str, revision: int) -> None:
 
 
 def show_progress(progress) -> None:
-    """A run's progress, rate and time left on one line; on a cluster, what each worker does."""
+    """Show a run's progress, rate and time left; on a cluster also what each worker does."""
     if progress.state in (QUEUED, STOPPING):
         st.caption(plain(progress.message))
         return
-    # The number of calls is known once all prompts are written.
+    # The number of calls is unknown until all prompts are written.
     if not progress.n_calls:
         st.progress(0.0, text="Writing the prompts …")
         return
@@ -176,9 +175,9 @@ def show_progress(progress) -> None:
 
 
 def offer_copy(source: str, study_id: str = "") -> None:
-    """A small window beside the title.
+    """Offer a window with texts to copy: a sentence, the link and the study's methods.
 
-    `source` is what the sentences are about; with a study its methods are offered too.
+    `source` names what the sentences are about. Without a study there are no methods.
     """
     with st.popover(
         "Copy",
@@ -194,9 +193,9 @@ def offer_copy(source: str, study_id: str = "") -> None:
 
 @st.fragment
 def _methods(study_id: str) -> None:
-    """Offer the methods; they are computed on request: they name every estimate of the study."""
+    """Offer the methods, computed on the click because they name every estimate of the study."""
     if st.button("Methods with BibTeX", key="copy-methods", icon=":material/format_quote:"):
-        # Imported on a click: the exports take a while to import, and few ask for them.
+        # Imported on the click, because the exports import slowly and few people need them.
         from flipcore.reports.exports.methods_text import methods_text
         from pages.common.answers import study_contents
 

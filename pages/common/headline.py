@@ -23,19 +23,18 @@ from pages.common.answers import answer_of
 
 @session.cached(max_entries=12)
 def answers(study_id: str, model: str, lock: str | None = None) -> CodedAnswers:
-    """The coded answers of one model, under a lock where one is named."""
-
+    """Return the coded answers of one model, under `lock` (its id) if one is given."""
     frame = session.readouts(study_id, lock=lock)
     return coded_answers(frame[frame["model"] == model])
 
 
 @session.cached()
 def estimates(study_id: str, model: str, reference: str) -> list[Decomposition]:
-    """T, G and A of every axis and extractor, without tests, for headline and map."""
+    """Return T, G and A of every axis and extractor, without tests, for headline and map."""
     return decompositions(answers(study_id, model), reference, tests=False)
 
 
-# Counting flips takes this much longer than reading their readouts, at any size.
+# Counting flips takes this many times as long as reading the readouts, at any number of readouts.
 COUNTING_TO_READING = 1.2
 
 
@@ -48,40 +47,44 @@ def tenth_of(study_id: str) -> int | None:
 
 
 @st.cache_resource(show_spinner=False)
-def _moments() -> dict[str, tuple[int, int]]:
-    """Running study -> (tenth, revision at which it began), once for all sessions.
+def _tenths() -> dict[str, tuple[int, int]]:
+    """Return the dictionary running study -> (tenth, revision when that tenth began).
 
-    A running study's card is computed from them.
+    All sessions share it, so that each card is computed once.
     """
-    # One dictionary for all sessions: a card is computed once, whoever looks.
     return {}
 
 
 def _revision(study_id: str) -> int:
-    """Return the newest revision; of a running study that of its last tenth."""
-    # A card's sentences take seconds to compute, so a running study does so ten times at most.
+    """Return the study's newest revision, or the one when its current tenth began if it runs."""
+    # A card's sentences take seconds, so for a running study they are computed at most ten times.
     newest, tenth = session.store().revision(study_id), tenth_of(study_id)
     if tenth is None:
-        _moments().pop(study_id, None)
+        _tenths().pop(study_id, None)
         return newest
-    if study_id not in _moments() or _moments()[study_id][0] != tenth:
-        _moments()[study_id] = tenth, newest
-    return _moments()[study_id][1]
+    if study_id not in _tenths() or _tenths()[study_id][0] != tenth:
+        _tenths()[study_id] = tenth, newest
+    return _tenths()[study_id][1]
 
 
 def headline(study_id: str) -> Headline:
-    """Return what may be claimed of a study; closed gates are left out, and named."""
+    """Return the study's headline: its claims on flips and score, without those of closed gates."""
     row = session.study_row(study_id)
     models, is_begun = row["models"], bool(row["n_calls_done"])
-    heat = session.temperature(study_id, models[0])
-    return _headline(study_id, len(models), tuple(gates.closed_in(study_id)), heat, is_begun)
+    temperature = session.temperature(study_id, models[0])
+    closed_gates = tuple(gates.all_closed_gates(study_id))
+    return _headline(study_id, len(models), closed_gates, temperature, is_begun)
 
 
 @session.cached("Reading the answers", 64, _revision, is_kept=True)
 def _headline(
-    study_id: str, n_models: int, closed_gates: tuple[str, ...], heat: float | None, is_begun: bool
+    study_id: str,
+    n_models: int,
+    closed_gates: tuple[str, ...],
+    temperature: float | None,
+    is_begun: bool,
 ) -> Headline:
-    # The time of reading tells how long counting will take.
+    # The time that reading takes predicts how long counting will take.
     start = time.monotonic()
     frame = session.readouts(study_id)
     say_step(
@@ -94,7 +97,7 @@ def _headline(
         frame,
         closed_gates,
         n_models,
-        heat,
+        temperature,
         partial(estimates, study_id),
         scores_of_tasks,
         by_task=study.is_recorded,
@@ -103,17 +106,16 @@ def _headline(
 
 
 def leading_sentences(study_id: str) -> list[str]:
-    """Return the study's sentences, the leading one first.
+    """Return the study's sentences, the most important one first.
 
-    They say who leads of several models, memory, the score, flips and the rest. A study that was
-    asked in several prompts has one score, on one set of questions.
+    In this order: the best of several models, memory, score, flips, rotation.
     """
     is_begun = bool(session.study_row(study_id)["n_calls_done"])
     return _leading_sentences(study_id, is_begun, tenth_of(study_id) is not None)
 
 
 def _card_revision(study_id: str) -> tuple[int, int]:
-    return _revision(study_id), gates.with_labels(study_id)[1]
+    return _revision(study_id), gates.revision_with_labels(study_id)[1]
 
 
 @session.cached("Reading the answers", 64, _card_revision, is_kept=True)
@@ -125,14 +127,15 @@ def _leading_sentences(study_id: str, is_begun: bool, is_running: bool) -> list[
     if compares_models(session.declared(study_id)):
         ranking = answer_of(study_id, Question.RANKING)
     memory = memory_headline(study_id) if len(session.roles(study_id)) > 1 else ""
-    scores_said = [claim.text for claim in whole_claims[:1]]
-    if not scores_said and summary.score:
-        scores_said = [summary.score.text]
+    # A study with several prompts has its score in `whole_claims`, other studies in the headline.
+    score_sentence = whole_claims[0].text if whole_claims else ""
+    if not score_sentence and summary.score:
+        score_sentence = summary.score.text
     other_claims = [claim.text for claim in summary.claims if claim != summary.score]
     sentences = (
         ranking.best.text if ranking else "",
         with_capital(memory),
-        *([accuracies_sentence(ranking)] if ranking else scores_said),
+        accuracies_sentence(ranking) if ranking else score_sentence,
         *other_claims,
         _rotation_sentence(study_id),
     )
@@ -140,7 +143,7 @@ def _leading_sentences(study_id: str, is_begun: bool, is_running: bool) -> list[
 
 
 def _rotation_sentence(study_id: str) -> str:
-    """Return what rotation adds to a single vote, for the first model; empty without rotation."""
+    """Return how rotation changes the first model's accuracy; "" without rotation."""
     if session.declared(study_id).protocol.name != "rotation":
         return ""
     frame = session.readouts(study_id, everything=True)
@@ -150,28 +153,23 @@ def _rotation_sentence(study_id: str) -> str:
 
 
 def memory_headline(study_id: str) -> str:
-    """Return the detectors' sentence.
+    """Return the sentence on memory, for the first model.
 
-    Empty for a study that runs or compares no items with controls.
+    "" while the study runs, and for a study without controls.
     """
-
     if tenth_of(study_id) is not None:
         return ""
     report: MemoryReport = answer_of(study_id, Question.MEMORY)
-    # Of several models the first one's.
     summary = report.summaries.get(next(iter(report.tests), ""))
     return summary.text if summary else ""
 
 
 def score_sentences(study_id: str) -> list[str]:
-    """Return each model's score with as much of its error bar as was measured.
-
-    Where a log's score is no mean, what the log gives.
-    """
+    """Return a sentence per model: its score with the measured parts of its error bar."""
     report: ScoreReport | None = answer_of(study_id, Question.SCORE)
     if report is not None:
         return [model_score.claim.text for model_score in report.models]
-    # A log's score that is no mean is said as the log gives it.
+    # The report lacks scores that are no means. The headline has them as the log reports them.
     score = headline(study_id).score
     return [score.text] if score else []
 
@@ -179,10 +177,10 @@ def score_sentences(study_id: str) -> list[str]:
 def error_bar(study_id: str) -> ErrorBar | None:
     """Return the error bar of a study's first model: questions, prompts and reruns.
 
-    None where several prompts were not measured.
+    None if the study did not use several prompts.
     """
     report: ScoreReport | None = answer_of(study_id, Question.SCORE)
-    # Only a model with shares was asked in several prompts.
+    # Only models that were asked in several prompts have shares.
     if report:
         return next((model_score.bar for model_score in report.models if model_score.shares), None)
     return None

@@ -1,6 +1,7 @@
 """The person in front of this page.
 
-Known by the cookie of an invitation or by a login; asked for a name where nobody is told apart.
+The cookie of an invitation or a login identifies the person. If access is off, pages ask for a
+name.
 """
 
 from collections.abc import Mapping, MutableMapping
@@ -22,11 +23,11 @@ def _cookie() -> str:
 
 
 def in_session() -> Person | None:
-    """Return the person for whom this thread draws a page; None in any other thread."""
-    # A worker's thread draws nothing and has no cookies.
+    """Return the person for whom this thread draws a page; None in threads that draw none."""
+    # A worker's thread has no cookies.
     if get_script_run_ctx(suppress_warning=True) is None:
         return None
-    # Without a login Streamlit gives a dictionary, too, in which only this flag stands.
+    # Without a login Streamlit returns a dictionary with this flag alone.
     claims = st.user.to_dict()
     return person_named(store, _cookie(), claims if claims.get("is_logged_in") else {})
 
@@ -35,11 +36,10 @@ found_by("session", in_session)
 
 
 def login_of(cookies: Mapping[str, str], scope: MutableMapping[str, Any]) -> Mapping[str, Any]:
-    """The claims of the login of a request that belongs to no page; {} without one.
+    """Return the login's claims for a request that belongs to no page; {} without a login.
 
-    Streamlit's own reader of its signed cookie.
+    Streamlit's own private functions read its signed cookie.
     """
-
     from streamlit.web.server.starlette import starlette_websocket as reader
 
     if reader.USER_COOKIE_NAME not in cookies:
@@ -53,13 +53,13 @@ def login_of(cookies: Mapping[str, str], scope: MutableMapping[str, Any]) -> Map
             reader._parse_decoded_user_cookie(cookie, headers.get("origin", "")) if cookie else {}
         )
     except Exception:
-        # The reader is private to Streamlit; without it only pages know the login.
+        # The private functions may change. Without them only pages recognize the login.
         return {}
     return claims if claims.get("is_logged_in") else {}
 
 
 def name_field(label: str, key: str, **options: Any) -> str:
-    """Return the name under which something is kept: the identity's, or the typed one."""
+    """Return the person's name for the record; draw a text field for it if it is unknown."""
     person = acting()
     if person.name:
         st.caption(f"Signed as {plain(person.name)}")
@@ -68,7 +68,7 @@ def name_field(label: str, key: str, **options: Any) -> str:
 
 
 def can_login() -> bool:
-    """Return True where a provider of logins is set up (`[auth]` in the secrets file)."""
+    """Return True if a login provider is configured (`[auth]` in the secrets file)."""
     try:
         return "auth" in st.secrets
     except (FileNotFoundError, KeyError):
@@ -76,7 +76,7 @@ def can_login() -> bool:
 
 
 def entrance(person: Person) -> None:
-    """Show the entrance to somebody who may see nothing else."""
+    """Show the entrance page to somebody who may see no other page."""
     st.title("Flipscope", anchor=False)
     st.markdown("This dashboard is open to people who log in or were invited.")
     try:
@@ -97,5 +97,6 @@ def entrance(person: Person) -> None:
     st.caption("Were you invited? Open the whole link of your invitation in this browser.")
 
 
-def who_line(person: Person) -> str:
+def person_line(person: Person) -> str:
+    """Return name, level and what the level allows."""
     return f"{plain(person.name)}, {with_article(person.level)}: {ABOUT[Level(person.level)]}"

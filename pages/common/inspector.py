@@ -1,7 +1,7 @@
-"""The two raw outputs behind any cell: prompts with differences, outputs with the span read.
+"""The inspector: the two raw outputs behind a cell, with their prompts.
 
-What is looked at stands in the link (item, axis, readout, variant), so that a copied link opens the
-same view.
+It marks the words in which the prompts differ and the words from which each answer was read. Item,
+axis, readout and variant stand in the link, so that a copied link opens the same view.
 """
 
 from itertools import chain
@@ -31,7 +31,7 @@ from pages.common.flip_verdicts import flip_verdict_bar
 from pages.common.showing import plain, show_table
 from pages.components import component
 
-_link = component("copy_link")
+_link_button = component("copy_link")
 
 
 def inspector_place(
@@ -43,10 +43,10 @@ def inspector_place(
     sheet: bool = False,
     title: str = "",
 ) -> bool:
-    """Draw the inspector of the item in the link, next to its picture.
+    """Draw the inspector of the item in the link; return False if the link has none.
 
-    Below 1,200 px, or with `sheet` at any width, it is a sheet over the picture. Returns False
-    where the link has no item.
+    `readout` is the extractor if the link names none. With `sheet`, or on screens below 1,200 px,
+    the inspector covers the chart instead of standing next to it.
     """
     item_id = st.query_params.get("item")
     if not item_id:
@@ -63,7 +63,7 @@ def inspector_place(
 
 
 def close_item() -> None:
-    # What was looked at goes with it, or the next item would open at its place.
+    # All of these describe the closed view. The next item must not open with them.
     for name in ("item", "axis", "readout", "variant", "row", "finding", "on", "of"):
         st.query_params.pop(name, None)
 
@@ -71,58 +71,57 @@ def close_item() -> None:
 def inspector(
     study_id: str, model: str, item_id: str, axis: str, extractor: str, steps: Steps
 ) -> None:
-    """Show the original on the left, a variant on the right; below each what was read.
+    """Show the original on the left and a variant on the right, each with the answers read from it.
 
-    `steps` are the items that k and j step through.
+    The keys K and J go through the items of `steps`.
     """
     view = inspection(session.store(), study_id, model, item_id, axis)
     if view is None or not view.variants:
         st.info("This item was not asked under that axis. Choose another cell.")
-        _close_button()  # a sheet lies over the page, so there must be a way to close it
+        _close_button()  # a sheet covers the page, so it must be possible to close it
         return
     _title_line(view, axis, model, steps)
     readouts = chain.from_iterable(variant.readings for variant in view.variants)
-    # A dictionary keeps the order in which the extractors come.
+    # `dict.fromkeys` keeps the order of the extractors.
     names = list(dict.fromkeys(readout.extractor for readout in readouts))
     if not names:
         st.info("Nothing has come back for this item yet.")
         return
     with st.container(horizontal=True, vertical_alignment="bottom"):
         extractor_name = extractor if extractor in names else names[0]
-        place = f"inspect-{item_id}-{axis}"
+        key_prefix = f"inspect-{item_id}-{axis}"
         st.segmented_control(
             "Extractor",
             names,
             default=extractor_name,
             required=True,
-            key=f"{place}-readout-{extractor_name}",
+            key=f"{key_prefix}-readout-{extractor_name}",
             format_func=_title,
             on_change=_into_link,
-            args=("readout", f"{place}-readout-{extractor_name}"),
+            args=("readout", f"{key_prefix}-readout-{extractor_name}"),
         )
         pairs = sides(view, extractor_name)
-        link_key = st.query_params.get("variant")
-        key = (
-            link_key
-            if link_key in pairs
-            else next((key for key in pairs if flips(pairs[key])), next(iter(pairs)))
-        )
+        key = st.query_params.get("variant")
+        if key not in pairs:
+            # Start with a variant whose answer changes, because that is what people look for.
+            key = next((key for key in pairs if flips(pairs[key])), next(iter(pairs)))
         st.selectbox(
             "Compared with the original",
             list(pairs),
             index=list(pairs).index(key),
             width=260,
             # The marks depend on the extractor, so each extractor has a control of its own.
-            key=f"{place}-{extractor_name}-variant-{key}",
+            key=f"{key_prefix}-{extractor_name}-variant-{key}",
             on_change=_into_link,
-            args=("variant", f"{place}-{extractor_name}-variant-{key}"),
+            args=("variant", f"{key_prefix}-{extractor_name}-variant-{key}"),
             format_func=lambda key: f"{key} – flipped" if flips(pairs[key]) else key,
         )
     link_values = {"item": item_id, "axis": axis, "readout": extractor_name, "variant": key}
-    # Only what has changed is written, because each write is a message to the browser.
-    if changed := {
+    changed = {
         name: value for name, value in link_values.items() if st.query_params.get(name) != value
-    }:
+    }
+    # Each write is a message to the browser, so only changed values are written.
+    if changed:
         st.query_params.update(changed)
     (base, before), (variant, _) = pairs[key]
     _who_flips(view, names, key)
@@ -133,21 +132,21 @@ def inspector(
         other_side(f"Variant: {key}", view, pairs[key])
     trials_of(pairs[key])
     if extractor_name not in VALUES or why_no_flip(view, pairs[key]):
-        _judge(study_id, model, axis, extractor_name, view, pairs[key])
+        _ask_verdict(study_id, model, axis, extractor_name, view, pairs[key])
 
 
 def _who_flips(view: Inspection, names: list[str], key: str) -> None:
-    """Say under which extractors the answer to this variant changes, and under which not."""
+    """Say under which extractors the answer to this variant changes, and under which it stays."""
     # Extractors of values give numbers, which never flip.
     pairs = {name: sides(view, name).get(key) for name in names if name not in VALUES}
-    read = {
+    comparable_pairs = {
         name: pair
         for name, pair in pairs.items()
         if pair and has_both(pair) and not why_no_flip(view, pair)
     }
-    flipping = ", ".join(_title(name) for name, pair in read.items() if flips(pair))
-    same = ", ".join(_title(name) for name, pair in read.items() if not flips(pair))
-    if read:
+    flipping = ", ".join(_title(name) for name, pair in comparable_pairs.items() if flips(pair))
+    same = ", ".join(_title(name) for name, pair in comparable_pairs.items() if not flips(pair))
+    if comparable_pairs:
         st.markdown(
             "The answer "
             + "; ".join(
@@ -158,10 +157,10 @@ def _who_flips(view: Inspection, names: list[str], key: str) -> None:
         )
 
 
-def _judge(
+def _ask_verdict(
     study_id: str, model: str, axis: str, extractor: str, view: Inspection, pair: tuple[Side, Side]
 ) -> None:
-    """Ask whether two differing answers differ in meaning, or say why there is nothing to judge."""
+    """Ask whether a flip is genuine, or say why there is no flip to judge."""
     (base, _), (variant, _) = pair
     reason = why_no_flip(view, pair)
     if reason:
@@ -182,9 +181,9 @@ def _judge(
 
 
 def open_item(item_id: str, **link_values: str) -> None:
-    """Put an item into the link, on the axis and readout of the link or of `link_values`."""
+    """Write an item into the link, which opens it; `link_values` are further parameters."""
     st.query_params.update({"item": item_id} | link_values)
-    # The variant of the item before need not exist for this one.
+    # This item may lack the variant of the previous item.
     if "variant" not in link_values:
         st.query_params.pop("variant", None)
 
@@ -206,17 +205,17 @@ def _title_line(view: Inspection, axis: str, model: str, steps: Steps) -> None:
     position = steps.place(item.item_id)
     with st.container(horizontal=True, vertical_alignment="center"):
         for label, letter, step in (("Previous", "k", -1), ("Next", "j", 1)):
-            # At either end of the list the button stays, switched off.
-            to = None if position is None else steps.at(position + step)
+            # At either end of the list the button is disabled.
+            target = None if position is None else steps.at(position + step)
             st.button(
                 label,
                 key=f"inspect-{label.lower()}",
                 shortcut=letter,
-                disabled=to is None,
+                disabled=target is None,
                 on_click=open_item,
-                args=(to or item.item_id,),
+                args=(target or item.item_id,),
             )
-        _link(key="inspect-link", width="content")  # the whole view stands in the address
+        _link_button(key="inspect-link", width="content")
         _close_button()
         place = f" · {position + 1:,} of {len(steps):,}" if position is not None else ""
         category = f" · {plain(item.category)}" if item.category else ""
@@ -227,67 +226,64 @@ def _close_button() -> None:
     st.button("Close", key="inspect-close", icon=":material/close:", on_click=close_item)
 
 
-# Two trials of an agent side by side: their turns folded, those at which they part open.
+# Two trials of an agent side by side. Turns are collapsed, except the first ones that differ.
 
-MOST_LETTERS, MOST_TURNS, MOST_TEXT = 160, 80, 8_000
+MOST_TITLE_LETTERS, MOST_TURNS, MOST_TEXT_LETTERS = 160, 80, 8_000
 
 
 def trials_of(pair: tuple[Side, Side]) -> None:
-    """Show two trials turn by turn; nothing where neither was stored with its turns."""
+    """Show both trials turn by turn; nothing if neither was stored with its turns."""
     first, second = (turns_of(samples[0].raw_reply) if samples else () for _, samples in pair)
-    # A question and its answer are two turns: no trial of an agent.
+    # Two turns are a question and its answer, not the trial of an agent.
     if max(len(first), len(second)) < 3:
         return
-    is_one = first == second
+    are_equal = first == second
     trial_pair = trials(first, second)
     st.markdown("**What was done, turn by turn**")
-    if not is_one:
+    # Each side holds the turns and the index of the first turn that differs.
+    sides = [(first, trial_pair.first_at)]
+    if not are_equal:
         st.caption(plain(trial_pair.sentence))
-    sides = (
-        ((first, trial_pair.first_at),)
-        if is_one
-        else ((first, trial_pair.first_at), (second, trial_pair.second_at))
-    )
+        sides.append((second, trial_pair.second_at))
     for column, (turns, parting) in zip(st.columns(len(sides)), sides, strict=True):
         with column:
-            _turns(turns, parting)
+            _show_turns(turns, parting)
 
 
-def _turns(turns: tuple[Turn, ...], parting: int | None) -> None:
-    """Show the turns of one trial, those before the parting folded together.
+def _show_turns(turns: tuple[Turn, ...], parting: int | None) -> None:
+    """Show the turns of one trial; those before the index `parting` share one expander.
 
-    Both sides then begin with the action that differs.
+    Both sides then begin with the first turn that differs. None means that no turn differs.
     """
     if parting:
         with st.expander(f"{count_of(parting, 'turn')} before"):
-            # Only the last ones before the parting: they lead to it.
+            # Only the last ones, because they lead to the difference.
             for number, turn in list(enumerate(turns[:parting], 1))[-MOST_TURNS:]:
                 st.caption(plain(f"{number} · {turn.role}"))
-                _body(turn)
+                _show_turn(turn)
     for number, turn in enumerate(turns[parting or 0 :][:MOST_TURNS], (parting or 0) + 1):
-        title = f"{number} · {turn.title[:MOST_LETTERS]}{'…' * (len(turn.title) > MOST_LETTERS)}"
+        ellipsis = "…" * (len(turn.title) > MOST_TITLE_LETTERS)
+        title = f"{number} · {turn.title[:MOST_TITLE_LETTERS]}{ellipsis}"
         with st.expander(plain(title), expanded=number - 1 == parting):
-            _body(turn)
-    if left := len(turns) - (parting or 0) - MOST_TURNS:
-        if left > 0:
-            st.caption(f"{count_of(left, 'further turn')} in the raw reply.")
+            _show_turn(turn)
+    n_hidden = len(turns) - (parting or 0) - MOST_TURNS
+    if n_hidden > 0:
+        st.caption(f"{count_of(n_hidden, 'further turn')} in the raw reply.")
 
 
-def _body(turn: Turn) -> None:
+def _show_turn(turn: Turn) -> None:
     for text in (turn.text, *turn.calls):
         if text:
-            st.code(
-                text[:MOST_TEXT] + "…" * (len(text) > MOST_TEXT), language=None, wrap_lines=True
-            )
+            ellipsis = "…" * (len(text) > MOST_TEXT_LETTERS)
+            st.code(text[:MOST_TEXT_LETTERS] + ellipsis, language=None, wrap_lines=True)
 
 
-# One side of the inspector: what came back and what was read from it, and below it the prompt with
-# what differs.
+# One side of the inspector: the output, the answers read from it, and the prompt with differences.
 
-# In letters: the words that another extractor took.
-MOST_WORDS = 80
-# More samples than this scroll in a window of their own.
-MANY, MANY_PX = 3, 520
+# Longest quotation of the words that another extractor read.
+MOST_QUOTED_LETTERS = 80
+# More samples than this scroll in a window of this height.
+MANY_SAMPLES, MANY_SAMPLES_PX = 3, 520
 
 
 def side(
@@ -299,28 +295,29 @@ def side(
     *,
     as_losses: bool,
 ) -> None:
-    """Show one side: what came back, what was read from it, and `variant`'s prompt.
+    """Show one side: the outputs, the answers read from them, and `variant`'s prompt.
 
-    Words that differ from `other_variant`'s are underlined, or dotted where `as_losses`. A base
-    prompt that is only asked again has no differences.
+    Words that differ from `other_variant`'s prompt are underlined, or dotted if `as_losses`.
     """
-    # A key of the place, not of the item: the browser then redraws the text and builds nothing.
+    # The key names the side, not the item, so that the browser reuses the elements.
     key = "left" if as_losses else "right"
     st.markdown(f"**{plain(title)}**")
     if not samples:
         with st.container(border=True):
             st.markdown("Nothing has come back under this extractor.")
-    with st.container(height=MANY_PX if len(samples) > MANY else "content", border=False):
+    with st.container(
+        height=MANY_SAMPLES_PX if len(samples) > MANY_SAMPLES else "content", border=False
+    ):
         for sample in samples:
             with st.container(border=True):
-                _reading(
+                _show_sample(
                     view, sample, by_other_extractors(variant, sample), f"{key}-{sample.sample}"
                 )
     with st.container(border=True):
         st.caption("The prompt")
         if variant.system:
             st.caption(f"System prompt: {plain(variant.system)}")
-        # Equal prompts are shown in full: nothing else would be left of them.
+        # Equal prompts are shown in full, because shortening would leave nothing of them.
         differs = other_variant.prompt != variant.prompt
         differences(
             other_variant.prompt,
@@ -332,22 +329,18 @@ def side(
 
 
 def output_under(study_id: str, model: str, item: str, way: Way, *, is_left: bool) -> None:
-    """Show what one of two models was sent under a way and what was read from its output.
+    """Show the prompt of a way, what one model answered and what was read from it.
 
-    Both models were sent the same prompt.
+    `is_left` is True for the left one of two models, which were sent the same prompt.
     """
     axes = [way.axis, *(part.name for part in session.declared(study_id).axes)]
-    views = (
-        inspection(session.store(), study_id, model, item, name) for name in dict.fromkeys(axes)
-    )
-    # The way's own axis comes first; the base prompt is stored under any axis.
-    for view in views:
-        variant = (
-            next((variant for variant in view.variants if variant.key == way.key), None)
-            if view
-            else None
-        )
-        if view and variant and variant.readings:
+    # The way's own axis comes first. The base prompt may be stored under another axis.
+    for axis in dict.fromkeys(axes):
+        view = inspection(session.store(), study_id, model, item, axis)
+        if view is None:
+            continue
+        variant = next((variant for variant in view.variants if variant.key == way.key), None)
+        if variant and variant.readings:
             st.caption(f"Right answer: {plain(answer_text(view.item, view.item.target))}")
             samples = [
                 readout for readout in variant.readings if readout.extractor == way.extractor
@@ -358,16 +351,16 @@ def output_under(study_id: str, model: str, item: str, way: Way, *, is_left: boo
 
 
 def other_side(title: str, view: Inspection, pair: tuple[Side, Side]) -> None:
-    """Show the variant; for a prompt asked once, what each extractor reads in its output."""
-    (base, before), (variant, after) = pair
-    # A prompt that was asked once has no second side.
-    if before is after:
-        _every_readout(view, base)
+    """Show the variant; for a prompt that was asked once, show what each extractor reads."""
+    (base, base_samples), (variant, samples) = pair
+    # A prompt that was asked once is compared with itself.
+    if base_samples is samples:
+        _show_every_readout(view, base)
     else:
-        side(title, view, base, variant, after, as_losses=False)
+        side(title, view, base, variant, samples, as_losses=False)
 
 
-def _every_readout(view: Inspection, variant: SeenVariant) -> None:
+def _show_every_readout(view: Inspection, variant: SeenVariant) -> None:
     rows = [
         {
             "Sample": readout.sample + 1,
@@ -387,19 +380,19 @@ def _every_readout(view: Inspection, variant: SeenVariant) -> None:
         )
 
 
-def _read(view: Inspection, sample: SampleView) -> str:
-    """Return the answer as its text, or the number where a number was measured."""
+def _answer_words(view: Inspection, sample: SampleView) -> str:
+    """Return the answer's text, or the number if the extractor measures one."""
     if sample.answer is None and sample.value is not None:
         return f"measured **{number_text(sample.value, 3)}**"
     return f"read as **{plain(answer_text(view.item, sample.answer))}**"
 
 
-def _reading(
+def _show_sample(
     view: Inspection, sample: SampleView, other_samples: list[SampleView], key: str
 ) -> None:
     """Show one sample: answer, output with the words read, probabilities, raw exchange."""
     status_text = {
-        "ok": _read(view, sample),
+        "ok": _answer_words(view, sample),
         "unreadable": "**no answer could be read**",
         "cut": "**cut off**: wrong for accuracy, and never counted as a flip",
         "absent": "**absent**: missing, and never counted as a flip",
@@ -416,12 +409,12 @@ def _reading(
         with st.expander(sample.reasoning_title, icon=":material/psychology:"):
             st.code(sample.reasoning, language=None, wrap_lines=True)
     if sample.text:
-        # Spans of another sample's text would mark the wrong words.
+        # A span fits only its own text, so skip samples with another text.
         same_text = [
             other_sample.span for other_sample in other_samples if other_sample.text == sample.text
         ]
         marked_spans(sample.text, [sample.span, *same_text], key=f"text-{key}")
-    _by_others(view, sample, other_samples)
+    _list_other_readouts(view, sample, other_samples)
     if sample.probabilities:
         share_bars(
             [
@@ -439,19 +432,21 @@ def _reading(
         "Raw request and reply", icon=":material/data_object:", key=f"raw-{key}", on_change="rerun"
     )
     if folded.open:
-        # Drawn only now, so that a click on the map need not wait for it.
+        # Drawn only when unfolded, so that a click on the map need not wait for it.
         with folded:
-            _raw(sample)
+            _show_exchange(sample)
 
 
-def _by_others(view: Inspection, sample: SampleView, other_samples: list[SampleView]) -> None:
-    """List for each other extractor what it took, from which words, and if it differs."""
+def _list_other_readouts(
+    view: Inspection, sample: SampleView, other_samples: list[SampleView]
+) -> None:
+    """List what each other extractor read, from which words, and whether it differs."""
     lines = []
     for other_sample in other_samples:
         if other_sample.answer is None and other_sample.value is None:
-            taken = f"no answer ({plain(other_sample.reason or other_sample.status)})"
+            answer = f"no answer ({plain(other_sample.reason or other_sample.status)})"
         else:
-            taken = _read(view, other_sample).removeprefix("read as ")
+            answer = _answer_words(view, other_sample).removeprefix("read as ")
         differs = (
             " – differs"
             if other_sample.value is None and other_sample.answer != sample.answer
@@ -459,17 +454,17 @@ def _by_others(view: Inspection, sample: SampleView, other_samples: list[SampleV
         )
         low, high = other_sample.span or (0, 0)
         words = (
-            f", from “{plain(' '.join(other_sample.text[low:high].split())[:MOST_WORDS])}”"
+            f", from “{plain(' '.join(other_sample.text[low:high].split())[:MOST_QUOTED_LETTERS])}”"
             if low < high
             else ""
         )
-        lines.append(f"- {plain(_title(other_sample.extractor))}: {taken}{words}{differs}")
+        lines.append(f"- {plain(_title(other_sample.extractor))}: {answer}{words}{differs}")
     if lines:
         st.markdown("\n".join(lines))
 
 
-def _raw(sample: SampleView) -> None:
-    """Show the exchange as it was, and the log-probabilities that the server returned."""
+def _show_exchange(sample: SampleView) -> None:
+    """Show the request, the reply and the log-probabilities that the server returned."""
     st.json(sample.request, expanded=1)
     body = sample.raw_reply or sample.text
     if body:
@@ -477,7 +472,7 @@ def _raw(sample: SampleView) -> None:
     for title, returned in sample.log_probabilities.items():
         st.caption(f"Returned log-probabilities (nats), {title}:")
         st.json(returned, expanded=len(returned) <= 20)
-    # An empty field would look like a fault of the page.
+    # An empty field would look like an error of the page.
     if not body and not sample.log_probabilities:
         st.caption("The reply was empty, or its body was not kept.")
     if sample.ended:

@@ -1,4 +1,4 @@
-"""Warnings about links that name a study which is not in this store."""
+"""Fields that stand in the link, and warnings about links to a study that is not in this store."""
 
 import math
 from collections.abc import Collection, Mapping
@@ -11,30 +11,32 @@ from pages.common.showing import plain
 
 
 def bound(key: str) -> Literal["query-params"] | None:
-    """Return how a field for a number stands in the link: not at all where the link's number is
-    endless, which Streamlit cannot read."""
+    """Return the argument `bind` for a number field with this key.
+
+    None where the link says infinity, on which Streamlit fails.
+    """
     try:
-        is_endless = math.isinf(float(st.query_params.get(key, "0")))
-    except ValueError:  # no number, which Streamlit passes over
-        is_endless = False
-    return None if is_endless else "query-params"
+        is_infinite = math.isinf(float(st.query_params.get(key, "0")))
+    except ValueError:  # not a number, which Streamlit ignores
+        is_infinite = False
+    return None if is_infinite else "query-params"
 
 
 def remember_missing(name: str, link: str, existing_names: Collection[str], choice: str) -> None:
-    """Remember that `link`, the value of the link's parameter `name`, is not here.
+    """Remember whether the link's parameter `name` has a value, `link`, that does not exist here.
 
-    `choice` then stands in. Forgotten with another choice, or with a page that is opened without
-    the parameter.
+    The page shows `choice` instead. The memory ends with another choice, or when a page is opened
+    without the parameter.
     """
-    place = f"missing-{name}"
+    key = f"missing-{name}"
     if link and link not in existing_names:
-        st.session_state[place] = choice
-    elif not link or st.session_state.get(place) != choice:
-        st.session_state.pop(place, None)
+        st.session_state[key] = choice
+    elif not link or st.session_state.get(key) != choice:
+        st.session_state.pop(key, None)
 
 
 def say_missing(name: str, title: str) -> None:
-    """Warn where something stands in for what the link named; `title` is its name."""
+    """Warn if the page shows `title` because the study of the link does not exist here."""
     if f"missing-{name}" in st.session_state:
         st.warning(
             f"The study of this link is not here; this is {plain(title)}.",
@@ -49,28 +51,24 @@ def study_choice(
     width: int | Literal["stretch"] = "stretch",
     place: DeltaGenerator | None = None,
 ) -> str:
-    """Offer a selector of studies (id -> name) that stands in the link under its key.
+    """Draw a selector of studies (id -> name) that stands in the link under its key.
 
-    It opens at the study of the link, or at the one that was chosen on another page; it says where
-    a link names a study that is not here.
+    It starts at the study of the link, or at the one that was chosen on another page. It warns if
+    the link names a study that does not exist here. Returns the id of the chosen study.
     """
     link = st.query_params.get(key, "")
-    ids = [
-        study_id
-        for study_id in (st.query_params.get("study", ""), st.session_state.get("study-id", ""))
-        if study_id in names
-    ]
+    ids = list(names)
+    start = 0
+    # The link comes last, because it wins.
+    for study_id in (st.session_state.get("study-id", ""), st.query_params.get("study", "")):
+        if study_id in names:
+            start = ids.index(study_id)
     draw = st.selectbox if place is None else place.selectbox
     choice = draw(
-        label,
-        list(names),
-        list(names).index(ids[0]) if ids else 0,
-        format_func=names.__getitem__,
-        key=key,
-        bind="query-params",
-        width=width,
+        label, ids, start, format_func=names.__getitem__, key=key, bind="query-params", width=width
     )
-    # Streamlit takes a value that it does not offer out of the link, so an empty link may be old.
+    # Streamlit removes a value that is not among the options from the link. An empty link may
+    # therefore have named a missing study in an earlier run.
     if link or st.session_state.get(f"missing-{key}") != choice:
         remember_missing(key, link, {*names, *names.values()}, choice)
     say_missing(key, names[choice])

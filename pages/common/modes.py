@@ -1,4 +1,4 @@
-"""Explore, simultaneous, locked: what the intervals on a page may claim.
+"""The modes explore, simultaneous and locked, which decide what a page's intervals may claim.
 
 Each page has its own settings and its own lock.
 """
@@ -17,12 +17,12 @@ from pages.common.header import show_badges
 from pages.common.identity import name_field
 from pages.common.showing import nothing_yet, plain, shown_problem
 
-AT = "at"  # the link's parameter with the settings of the page
+SETTINGS_PARAMETER = "at"  # of the link
 MODES = {"explore": "Explore", "simultaneous": "Simultaneous", "locked": "Locked"}
 
 
 def mode_selector() -> str:
-    """The mode, with the badge that says what its intervals are worth."""
+    """Draw the selector of modes, with the badge of explore; return the chosen key of `MODES`."""
     with st.container(horizontal=True, vertical_alignment="center", width="content"):
         mode = screen.segments("Mode", list(MODES), "mode", format_func=MODES.__getitem__)
         show_badges([("EXPLORATORY", "EXPLORATORY")] if mode == "explore" else [])
@@ -30,11 +30,14 @@ def mode_selector() -> str:
 
 
 def note(mode: str, study_id: str, band: str) -> str:
-    """Return what the intervals of this mode promise; `band` is what the simultaneous one holds."""
+    """Return what the intervals of this mode promise.
+
+    `band` names what the simultaneous intervals hold for.
+    """
     moves = decisions.n_moves(session.store(), study_id)
     return {
-        # The badge EXPLORATORY explains itself on hover, so this says the number alone. A blank
-        # keeps its place until something was moved.
+        # The badge EXPLORATORY has its own explanation, so the number of moves is enough here.
+        # A blank line reserves the space while there are none.
         "explore": moves_sentence(moves) if moves else "\u00a0",
         "simultaneous": f"The band holds {band}: choose freely after looking.",
         "locked": "Only the items that were set aside are counted, at the settings and verdicts "
@@ -43,9 +46,9 @@ def note(mode: str, study_id: str, band: str) -> str:
 
 
 def lock_of(study_id: str, mode: str, page: str) -> dict | None:
-    """Return the first lock of this page on this study, where the mode asks for one.
+    """Return the row of the page's lock on this study; None without a lock or in another mode.
 
-    The page stops where it cannot be read under that lock.
+    Where the lock has become invalid, show the reason and stop the page.
     """
     lock = locks.lock_of_page(session.store(), study_id, page) if mode == "locked" else None
     if lock and (reason := lock_reports.check(session.store(), study_id, page)):
@@ -58,11 +61,12 @@ def lock_of(study_id: str, mode: str, page: str) -> dict | None:
 def has_something(
     study_id: str, page: str, mode: str, lock: dict | None, start: dict, *, has_readouts: bool
 ) -> bool:
-    """Return True where this mode has something to count; else say what is missing.
+    """Return True if the page has readouts to show in this mode; else show what is missing.
 
-    That is a lock, which is offered with the settings of the page (from `start`), or answers.
+    In the locked mode without a lock, offer to lock the page's settings. `start` holds the
+    settings that the page starts with.
     """
-    # Without a lock nothing of what was set aside may be read.
+    # Without a lock, the items that were set aside may not be read.
     if mode == "locked" and lock is None:
         offer_lock(study_id, page, view_of(study_id, page, start, None))
         return False
@@ -72,7 +76,7 @@ def has_something(
 
 
 def offer_lock(study_id: str, page: str, settings: dict) -> None:
-    """Offer the button and what a lock would fix, or say why there is nothing to lock."""
+    """Offer to lock these settings, or say that the study set no items aside."""
     if session.declared(study_id).confirmatory_share == 0:
         st.info(
             "This study set no items aside, so there is nothing to confirm on. Duplicate it with a "
@@ -80,25 +84,26 @@ def offer_lock(study_id: str, page: str, settings: dict) -> None:
             icon=":material/lock_open:",
         )
         return
-    # The seed is part of what is locked: another one would give other intervals.
-    fixed = settings | {"models": list(session.study_row(study_id)["models"]), "seed": 0}
-    offer_button(study_id, page, fixed, f"lock-{page}")
+    # The seed is locked, too, because another seed would give other intervals.
+    locked_settings = settings | {"models": list(session.study_row(study_id)["models"]), "seed": 0}
+    offer_button(study_id, page, locked_settings, f"lock-{page}")
 
 
 def offer_button(
     record_id: str,
     page: str,
-    fixed: dict,
+    settings: dict,
     key: str,
     items: list[str] | None = None,
     study_ids: Sequence[str] = (),
 ) -> None:
-    """Show the settings that would be locked, a name, and the button.
+    """Show the settings, a field for a name, and the button that locks the settings.
 
-    `study_ids` are the studies of a record that is none itself.
+    `record_id` is a study's id, or the id of two sets whose studies are `study_ids`. `items` are
+    the ids of the items that were set aside; None takes those of the study.
     """
     st.markdown("**Lock your settings to see the results.** These are the ones you last used here:")
-    st.json(fixed, expanded=1)
+    st.json(settings, expanded=1)
     st.caption(
         "The lock also stores the items that were set aside, the models, every verdict, gate and "
         "readout as they are now."
@@ -112,16 +117,18 @@ def offer_button(
         disabled=not reviewer.strip(),
     ):
         with shown_problem():
-            lock_reports.keep(session.store(), record_id, page, fixed, reviewer, items, study_ids)
+            lock_reports.keep(
+                session.store(), record_id, page, settings, reviewer, items, study_ids
+            )
             st.rerun()
 
 
 def show_lock(record_id: str, page: str, lock: dict) -> None:
-    """Say who locked what, and show the badge where the claim may be made."""
+    """Show who locked the settings and when, with the badge LOCKED if the claim may be made."""
     claim = lock_reports.locked(session.store(), record_id, page)
     if claim is None:
         return
-    # The badge is a claim of its own: a lock may exist and not count.
+    # A lock that does not allow the claim gets no badge.
     if claim.is_made:
         show_badges([("LOCKED", "LOCKED")])
     st.caption(
@@ -133,28 +140,28 @@ def show_lock(record_id: str, page: str, lock: dict) -> None:
 
 
 def view_of(study_id: str, page: str, start: dict, lock: dict | None) -> dict:
-    """Return the settings of this page, which stand in the link from then on.
+    """Return the settings of this page and write them into the link.
 
-    They are those it was left at in this session, or those of the decision or link that opened it.
-    A lock's settings cannot be changed.
+    They come from the lock, else from the decision or link that opened the page, else from the
+    last visit in this session, else from `start`.
     """
     if lock:
         show_lock(study_id, page, lock)
         return {key: lock["settings"].get(key, value) for key, value in start.items()}
-    # Taken out of the link, so that the settings of a decision are applied once.
-    if link := st.query_params.pop("decision", ""):
+    # Removed from the link, so that the settings of a decision are applied only once.
+    if decision_id := st.query_params.pop("decision", ""):
         st.session_state[f"view-{page}-{study_id}"] = decisions.settings_of(
-            session.store(), link, study_id, page, start
+            session.store(), decision_id, study_id, page, start
         )
     else:
-        # Settings of a link hold for the study that it names, not for one chosen afterwards.
-        text = st.query_params.get(AT, "")
-        # A link that this page wrote itself says nothing new.
+        # The page applies the settings of a link once, to the study that the link names.
+        text = st.query_params.get(SETTINGS_PARAMETER, "")
+        # If the page wrote the link itself, it has these settings already.
         if text and text != st.session_state.get(f"link-{page}"):
-            place = f"view-{page}-{study_id}"
-            st.session_state[place] = st.session_state.get(place, {}) | settings_from(text, start)
+            key = f"view-{page}-{study_id}"
+            st.session_state[key] = st.session_state.get(key, {}) | settings_from(text, start)
     view = fitting(st.session_state.get(f"view-{page}-{study_id}", {}), start)
-    # Only what differs from the start, so that links stay short.
+    # Only settings that differ from the start are written, so that links stay short.
     _put_into_link(page, {key: value for key, value in view.items() if value != start[key]})
     return start | view
 
@@ -162,17 +169,16 @@ def view_of(study_id: str, page: str, start: dict, lock: dict | None) -> dict:
 def _put_into_link(page: str, settings: dict) -> None:
     text = st.session_state[f"link-{page}"] = settings_text(settings)
     if text:
-        st.query_params[AT] = text
+        st.query_params[SETTINGS_PARAMETER] = text
     else:
-        st.query_params.pop(AT, None)
+        st.query_params.pop(SETTINGS_PARAMETER, None)
 
 
 def remember(study_id: str, page: str, start: dict, moved: dict | None) -> None:
-    """Keep the released position, so that table and bars follow it."""
+    """Store the settings of a control that was moved and draw the page again; None is no move."""
     if moved:
-        place = f"view-{page}-{study_id}"
-        st.session_state[place] = st.session_state.get(place, {}) | {
-            key: moved[key] for key in start if key in moved
-        }
-        # Once more from the top, so that table and bars follow the new position.
+        key = f"view-{page}-{study_id}"
+        settings = {name: moved[name] for name in start if name in moved}
+        st.session_state[key] = st.session_state.get(key, {}) | settings
+        # Table and bars above must follow the new position.
         st.rerun()

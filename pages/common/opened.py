@@ -1,6 +1,6 @@
 """The open store and the running studies of this process.
 
-Whoever asks first opens them: a page, a link or a websocket.
+The first request opens them, be it for a page, a link or a websocket.
 """
 
 import sys
@@ -19,17 +19,17 @@ from flipcore.core.errors import FlipscopeError
 from flipcore.store.connection import Store
 from flipcore.store.queries import studies
 
-# Whoever comes before this is set sees the page's heading first.
+# Until this is set, a page draws its heading before it waits for the store.
 is_open = threading.Event()
 
 
 @st.cache_resource(show_spinner="Opening the results …")
-def opened():
-    """Open the store and its registry of runs; on the very first start, run the demo studies.
+def open_store_and_registry():
+    """Open the store and its registry of runs, once per process; return both.
 
-    All of it is the owner's doing, whoever came first.
+    A fresh store starts the demo studies.
     """
-    # Imported here: the heading of the first page need not wait for it.
+    # Imported here, so that the heading of the first page need not wait for it.
     from flipcore.runs import demo
     from flipcore.runs.background import Registry
 
@@ -43,7 +43,7 @@ def opened():
         if studies.studies(opened_store).empty:
             demo.fill_answers(opened_store)
             demo.declare(opened_store, demos)
-            # They run one after another: the first answer stands long before the last.
+            # They run one after another, so the first answer comes long before the last.
             for study in reversed(demos):
                 registry.start(study)
         registry.settle(resumed=demos)
@@ -53,20 +53,20 @@ def opened():
 
 
 def store() -> Store:
-    """The one open store. Raises StoreHeld or BadInput where it cannot be opened."""
-    return opened()[0]
+    """Return the open store. Raises StoreHeld or BadInput if it cannot be opened."""
+    return open_store_and_registry()[0]
 
 
 HTTPS_PORT = 443
 
 
 @asynccontextmanager
-async def greeted(app: Any) -> AsyncIterator[None]:
-    """Import what the first page needs around the server's life.
+async def lifespan(app: Any) -> AsyncIterator[None]:
+    """Prepare the server before it takes requests.
 
-    Where access is on, the owner's own link is written and said before anybody comes.
+    Modules of the first page are imported in the background. If access is on, the owner's own
+    link is written and printed.
     """
-    # In the background, while the browser still loads the page.
     early_imports.begin()
     if is_access_on():
         try:
@@ -80,13 +80,13 @@ async def greeted(app: Any) -> AsyncIterator[None]:
 
 
 def address() -> str:
-    """Return the address at which a browser reaches the dashboard.
+    """Return the URL at which a browser reaches the dashboard.
 
-    Behind a proxy `browser.serverAddress` says the name, and `browser.serverPort` the port: 443 is
-    https.
+    Behind a proxy, the options `browser.serverAddress` and `browser.serverPort` name the proxy's
+    host and port. Port 443 means https.
     """
     host, port = st.get_option("browser.serverAddress"), st.get_option("browser.serverPort")
     base = (st.get_option("server.baseUrlPath") or "").strip("/")
     scheme = "https" if port == HTTPS_PORT else "http"
-    place = host if port == HTTPS_PORT else f"{host}:{port}"
-    return f"{scheme}://{place}/{base}"
+    host_and_port = host if port == HTTPS_PORT else f"{host}:{port}"
+    return f"{scheme}://{host_and_port}/{base}"

@@ -14,30 +14,30 @@ from pages.common.identity import name_field
 from pages.common.showing import plain
 from pages.navigation import title_of
 
-NOTICE = "record-written"  # in the session: the sentence that was just stored, said once
-# More sentences scroll, so that the name and the button stay in sight.
+NOTICE_KEY = "record-written"  # of the session state: the sentence that was just stored
+# A longer list of sentences scrolls, so that the name and the button stay in sight.
 MANY_SENTENCES, MANY_SENTENCES_PX = 4, 260
 
 
 def log_move(study_id: str, moved: dict | None) -> None:
-    """Log a released move of a threshold: {control, from, to, lowest, highest}.
+    """Log that somebody moved a threshold: {control, from, to, lowest, highest}.
 
-    Other controls have no range to log.
+    None and moves of other controls, which have no range, are not logged.
     """
     if moved and "lowest" in moved:
-        # One id per session: moves of several people are told apart without their names.
+        # One id per session tells people apart without their names.
         session_id = st.session_state.setdefault("session-id", digest(str(now())))
         decisions.keep_move(session.store(), study_id, moved, session_id)
 
 
 def offer(study_id: str, page: str, mode: str, decision: dict | None) -> None:
-    """Open the dialog in which a decision is written down, where one was asked for.
+    """Open the dialog that stores a decision, and confirm after it was stored.
 
-    Says afterwards that it is written. `decision`: {"sentences": [...], **settings}.
+    `decision` is {"sentences": [...], **settings}; with None no dialog opens.
     """
     if decision:
         _ask(study_id, page, mode, decision)
-    if sentence := st.session_state.pop(NOTICE, None):
+    if sentence := st.session_state.pop(NOTICE_KEY, None):
         st.toast(
             f"Written: {plain(sentence)} [See the record](#decision-record)",
             icon=":material/edit:",
@@ -47,11 +47,8 @@ def offer(study_id: str, page: str, mode: str, decision: dict | None) -> None:
 
 @st.dialog("Write to record", width="medium", icon=":material/edit:")
 def _ask(study_id: str, page: str, mode: str, decision: dict) -> None:
-    """Ask for the decision, the page's sentence that it rests on, and a name.
-
-    What is replaced is said before.
-    """
-    # A page may say a sentence twice, and the radio needs it once.
+    """Ask for the decision, the page's sentence that it rests on, and a name; then store them."""
+    # A page may show a sentence twice, and radio options must differ.
     sentences = list(dict.fromkeys(decision["sentences"]))
     resolution = st.text_input(
         "We decide (optional)",
@@ -65,10 +62,10 @@ def _ask(study_id: str, page: str, mode: str, decision: dict) -> None:
         sentence = st.radio(
             "Because the page says", sentences, key=f"decision-{page}-sentence", format_func=plain
         )
-    before = decisions.latest(session.store(), study_id, page)
-    if before:
-        st.caption(plain(f"Replaces the decision of this page until now: {before}"))
-    # The link is kept with the decision, so that its view can be opened again.
+    former_decision = decisions.latest(session.store(), study_id, page)
+    if former_decision:
+        st.caption(plain(f"Replaces the decision of this page until now: {former_decision}"))
+    # The link is stored with the decision, so that its view can be opened again.
     query = urlencode(list(st.query_params.to_dict().items()))
     evidence = looked_at(session.store(), study_id, str(decision.get("model", "")), query)
     if evidence:
@@ -104,28 +101,29 @@ def _ask(study_id: str, page: str, mode: str, decision: dict) -> None:
             resolution=resolution,
         )
     except BadInput as error:
-        # The lock that this decision was read under may be refused since the page was drawn.
+        # The lock may have become invalid since the page was drawn.
         st.error(str(error))
         return
     if question.strip():
         decisions.keep_question(session.store(), study_id, page, question, reviewer)
-    st.session_state[NOTICE] = (
+    st.session_state[NOTICE_KEY] = (
         f"We decide: {resolution.strip()}" if resolution.strip() else sentence
     )
     st.rerun()
 
 
 def history(study_id: str) -> None:
+    """Show the decisions on this study; nothing without any."""
     record = decisions.decisions(session.store(), study_id)
     if record.empty:
         return
     st.subheader("Decision record", anchor="decision-record")
     for row in record.to_dict("records"):
-        ours = f"We decide: {row['resolution']} The page said: " if row["resolution"] else ""
+        resolution = f"We decide: {row['resolution']} The page said: " if row["resolution"] else ""
         st.markdown(
             plain(
                 f"{row['created_at']:%Y-%m-%d %H:%M} {row['reviewer']} ({title_of(row['page'])}, "
-                f"{row['mode']}): {ours}{row['sentence']}"
+                f"{row['mode']}): {resolution}{row['sentence']}"
             )
         )
     link = {"part": "Decisions", "in": study_id}

@@ -1,6 +1,6 @@
 """A warning about items that repeat an undeclared template.
 
-Claims take such items as independent, on whichever page they stand.
+Claims treat such items as independent, so every page with claims shows the warning.
 """
 
 from collections.abc import Sequence
@@ -16,21 +16,18 @@ from pages.common.showing import plain
 
 
 def show(study_id: str) -> None:
-    """Warn where the study has such items."""
+    """Warn if the study has such items."""
     _warn(_warning(study_id))
 
 
-def show_of(items: Sequence[Item]) -> None:
-    """Warn where these items, which need not be a study's, repeat a template."""
+def show_for_items(items: Sequence[Item]) -> None:
+    """Warn if these items, of a study or not, repeat a template."""
     rows = [
         (item.dataset, item.question, item.source_id or item.item_id, item.options)
         for item in items
     ]
-    _warn(
-        repeated_templates(
-            *made_from(pd.DataFrame(rows, columns=["dataset", "question", "family", "options"]))
-        )
-    )
+    frame = pd.DataFrame(rows, columns=["dataset", "question", "family", "options"])
+    _warn(repeated_templates(*made_from(frame)))
 
 
 def _warn(warning: str) -> None:
@@ -46,8 +43,8 @@ def _warning(study_id: str) -> str:
     if not warning:
         return ""
     frame, study = session.readouts(study_id), session.declared(study_id)
-    heat = {use.name: use.temperature for use in study.models}
-    sentences = list(by_wording(frame, items, heat, by_task=study.is_recorded).values())
-    # Of several models the first sentence says what all of them say.
+    temperatures = {use.name: use.temperature for use in study.models}
+    sentences = list(by_wording(frame, items, temperatures, by_task=study.is_recorded).values())
+    # All sentences begin with the same words, so only the first model's keeps them.
     later_sentences = [text.removeprefix(PER_WORDING) for text in sentences[1:]]
     return " ".join([warning, *sentences[:1], *later_sentences])

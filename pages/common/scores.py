@@ -1,4 +1,4 @@
-"""Choices of the Score page, and its board."""
+"""Settings, choices and board of the Score page."""
 
 from dataclasses import dataclass
 
@@ -15,39 +15,40 @@ from pages.common.answers import answer_of
 def settings_of(
     study_id: str,
     lock: str | None,
-    reader: str,
+    extractor: str,
     role: str,
     axes: tuple[str, ...] | None = None,
     level: float = LEVEL,
 ) -> Settings:
-    """Return the settings of a score; what is chosen as where nobody chose is left empty.
+    """Return the settings of a score; choices that equal the default are left empty.
 
-    So the page opens with the answer that cards and reports show.
+    With empty settings the page shows the same cached answer as cards and reports.
     """
-    choices = Choices.of(study_id, lock)
-    # Of a log whose scorers are no one mean, nobody has chosen which to read.
-    if reader == choices.reader and not session.declared(study_id).scorers:
-        reader = ""
+    choices = Choices.load(study_id, lock)
+    # A log may have several scorers that form no one mean. It has a score only for a chosen one.
+    if extractor == choices.extractor and not session.declared(study_id).scorers:
+        extractor = ""
     if role == next(iter(choices.roles), ""):
         role = ""
-    return Settings(reader, role, None if axes == choices.ways else axes, level)
+    return Settings(extractor, role, None if axes == choices.random_axes else axes, level)
 
 
 @dataclass(frozen=True)
 class Choices:
-    """A study's extractors, roles and axes to choose from.
+    """A study's extractors, roles and axes to choose from, and the defaults.
 
-    `reader` and `ways` (axes drawn at random) are those where nobody chose, "" without a readout.
+    `extractor` is the default extractor, "" without any readout. `random_axes` are the axes whose
+    variants count as drawn at random by default.
     """
 
-    readers: tuple[str, ...]
+    extractors: tuple[str, ...]
     roles: tuple[str, ...]
     axes: tuple[str, ...]
-    reader: str
-    ways: tuple[str, ...]
+    extractor: str
+    random_axes: tuple[str, ...]
 
     @classmethod
-    def of(cls, study_id: str, lock: str | None) -> "Choices":
+    def load(cls, study_id: str, lock: str | None) -> "Choices":
         return _choices(study_id, lock)
 
 
@@ -55,20 +56,23 @@ class Choices:
 def _choices(study_id: str, lock: str | None) -> Choices:
     study = session.declared(study_id)
     frame = session.readouts(study_id, lock=lock, of_scores=True)
-    readers, axes = (tuple(frame[name].unique()) for name in ("extractor", "axis"))
-    axes = tuple(axis for axis in axes if axis != IDENTITY)
-    reader = default_reference(readers, study.scorer_names) if readers else ""
+    extractors = tuple(frame["extractor"].unique())
+    axes = tuple(axis for axis in frame["axis"].unique() if axis != IDENTITY)
     return Choices(
-        readers,
+        extractors,
         tuple(roles_of(frame)),
         axes,
-        reader,
+        default_reference(extractors, study.scorer_names) if extractors else "",
         random_axes(axes, is_recorded=study.is_recorded),
     )
 
 
-@session.cached(max_entries=16, revision=gates.with_labels, is_kept=True)
+@session.cached(max_entries=16, revision=gates.revision_with_labels, is_kept=True)
 def board(study_id: str, settings: Settings, lock: str | None, at_once: bool) -> dict:
+    """Return the board of scores for the browser; {} if there is no score.
+
+    `at_once` widens the intervals, so that all scores hold at once.
+    """
     score: ScoreReport | None = answer_of(study_id, Question.SCORE, settings, lock)
     if score is None:
         return {}

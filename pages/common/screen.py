@@ -1,6 +1,6 @@
-"""Controls that stand in the link, and the button for those that are rarely changed.
+"""Controls whose values stand in the link, and the View button for controls that change rarely.
 
-A line next to the button says what they are set to.
+A line next to the View button shows their values.
 """
 
 from collections.abc import Sequence
@@ -11,15 +11,16 @@ from streamlit.delta_generator import DeltaGenerator
 
 from pages.common.showing import plain
 
-# Room is kept in steps, because each step needs a rule in the style of every page.
-ROOM_STEP_PX, MOST_ROOM = 50, 60
+# Heights are rounded to steps, because each step needs a rule in the style of every page.
+STEP_PX, MOST_STEPS = 50, 60
 
 
 def select(
     label: str, options: Sequence, key: str, *, choice: Any = None, place: Any = st, **more: Any
 ) -> Any:
-    """Offer a list, open at `choice`, else at the first; its value stands in the link under its
-    key.
+    """Draw a select box that starts at `choice`, or at the first option; return its value.
+
+    The value stands in the link under `key`. `more` goes to `st.selectbox`.
     """
     start = options.index(choice) if choice in options else 0
     return place.selectbox(label, options, start, key=key, bind="query-params", **more)
@@ -28,33 +29,33 @@ def select(
 def segments(
     label: str, options: Sequence, key: str, *, default: Any = None, place: Any = st, **more: Any
 ) -> Any:
-    """Offer a few options next to each other, the first where no `default` is given.
+    """Draw options side by side, starting at `default` or at the first; return the chosen one.
 
-    The choice stands in the link under its key, without its label above it unless `more` says
-    otherwise.
+    The value stands in the link under `key`. `more` goes to `st.segmented_control`; unless it says
+    otherwise, the label is hidden.
     """
-    options_set = {"bind": "query-params", "label_visibility": "collapsed"} | more
+    control_options = {"bind": "query-params", "label_visibility": "collapsed"} | more
     start = options[0] if default is None else default
     return place.segmented_control(
-        label, options, default=start, required=True, key=key, **options_set
+        label, options, default=start, required=True, key=key, **control_options
     )
 
 
-def room(name: str, wide_px: int, narrow_px: int) -> DeltaGenerator:
-    """Return a container that keeps room for what a browser draws a moment after the rest.
+def reserved_space(name: str, wide_px: int, narrow_px: int) -> DeltaGenerator:
+    """Return a container that reserves height for content that the browser draws late.
 
-    So nothing below it moves; a narrow screen needs more. The style in the document's head
-    (`head_start`) knows the steps by its key.
+    So nothing below it moves. `wide_px` is the height on wide screens, `narrow_px` on narrow ones.
     """
-    # The key carries the steps, because the style is made before any page knows its heights.
-    wide, narrow = (min(px // ROOM_STEP_PX, MOST_ROOM) for px in (wide_px, narrow_px))
+    # The style in the document's head (`head_start`) is written before any page knows its heights.
+    # It has a rule per step, and the key of the container selects the rule.
+    wide, narrow = (min(px // STEP_PX, MOST_STEPS) for px in (wide_px, narrow_px))
     return st.container(key=f"room-{wide}-by-{narrow}-{name}")
 
 
 class Controls:
     """The controls behind a page's View button.
 
-    Widgets go to `place`, and `note` keeps what they are set to for the line.
+    Draw widgets in `place`, and pass their values to `note`, which shows them next to the button.
     """
 
     def __init__(self) -> None:
@@ -63,19 +64,19 @@ class Controls:
         self._settings: list[str] = []
 
     def note(self, *settings: str) -> None:
-        """Add to what is said to be set."""
+        """Add settings to the line next to the button; empty ones are left out."""
         self._settings += settings
-        # The line is drawn anew each time, because controls come one after another.
+        # Drawn again at each call, because no call knows whether it is the last.
         self._line.caption(plain(" · ".join(filter(None, self._settings))), width="content")
 
 
 def view_button() -> DeltaGenerator:
-    """Return the container behind "View"; `view_line` says next to it what is set."""
+    """Return the container behind the View button."""
     return st.popover(
         "View", icon=":material/tune:", key="view-button", help="What is shown, and how"
     )
 
 
 def view_line(*settings: str) -> None:
-    """Say in a line what is set behind "View"; empty settings are left out."""
+    """Show the settings behind the View button in a line; empty ones are left out."""
     st.caption(plain(" · ".join(filter(None, settings))), width="content")

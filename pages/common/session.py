@@ -1,8 +1,7 @@
-"""The open store, the running studies and cached reads: the one seam between pages and core.
+"""The open store, the running studies and cached reads: the interface between pages and core.
 
-Pages remember here what they computed, once per study, revision and settings, for all who look.
-What takes long is computed in a thread of its own, and the page says meanwhile what it is and for
-how long.
+Results are cached once per study, revision and settings, and all sessions share them. Slow
+computations run in a thread of their own, and the page shows the current step meanwhile.
 """
 
 import inspect
@@ -26,28 +25,29 @@ from flipcore.store import kept_results
 from flipcore.store.connection import Store
 from flipcore.store.queries import locks, scores, studies
 from pages.common.links import remember_missing
-from pages.common.opened import opened
+from pages.common.opened import open_store_and_registry
 from pages.common.showing import plain
 
 P = ParamSpec("P")
 T = TypeVar("T")
-# Work that is quicker shows no line: it would only flicker.
+# Quicker work shows no progress line, because the line would only flicker.
 FIRST_LINE_S, NEXT_LINE_S = 0.3, 0.5
 
 
 def store() -> Store:
-    """The one open store; a page that cannot have it shows the sentence and stops."""
+    """Return the open store; where it cannot be opened, show the reason and stop the page."""
     try:
-        return opened()[0]
+        return open_store_and_registry()[0]
     except FlipscopeError as error:
         st.error(str(error), icon=":material/database_off:")
         st.stop()
 
 
 def registry():
-    # Shows the sentence and stops the page where the store cannot be opened.
+    """Return the registry of running studies."""
+    # `store` stops the page where the store cannot be opened.
     store()
-    return opened()[1]
+    return open_store_and_registry()[1]
 
 
 def revision(study_id: str) -> int:
@@ -55,17 +55,17 @@ def revision(study_id: str) -> int:
 
 
 def computed(step: str) -> Callable[[Callable[P, T]], Callable[P, T]]:
-    """Let a function that Streamlit remembers run in a thread, for the same person.
+    """Decorate a function that Streamlit caches: run it in a thread, acting for the same person.
 
-    The page shows `step` until it has returned. Whoever leaves the page leaves the thread at work,
-    and the next who looks finds what it made. Streamlit lets one thread compute what several ask
-    for. The function must not draw, nor ask what the session holds.
+    The page shows `step` until the function returns. The thread goes on when the person leaves the
+    page, and the next visitor finds the result in the cache. Streamlit computes once what several
+    sessions ask for at the same time. The function must not draw or read the session state.
     """
 
     def decorate(remembered: Callable[P, T]) -> Callable[P, T]:
         @wraps(remembered)
         def wait_for(*args: P.args, **kwargs: P.kwargs) -> T:
-            # Part of something that is being computed: it has a thread and a line already.
+            # The surrounding computation already has a thread and a progress line.
             if at_work() or in_cached_function.get():
                 return remembered(*args, **kwargs)
             return _in_thread(step, partial(remembered, *args, **kwargs))
@@ -76,7 +76,7 @@ def computed(step: str) -> Callable[[Callable[P, T]], Callable[P, T]]:
 
 
 def _in_thread(step: str, call: Callable[[], T]) -> T:
-    # A new thread acts for nobody, so the person is taken along.
+    # A new thread acts for nobody, so it has to be given the person.
     person = acting()
 
     def call_as_person() -> T:
@@ -87,7 +87,7 @@ def _in_thread(step: str, call: Callable[[], T]) -> T:
 
 
 def _waiting(work: Work[T]) -> T:
-    """Return the work's result; until then its line stands where this is called."""
+    """Wait for the work and return its result; show its progress line meanwhile."""
     place, wait_s = st.empty(), FIRST_LINE_S
     while not work.has_ended:
         try:
@@ -95,7 +95,7 @@ def _waiting(work: Work[T]) -> T:
         except TimeoutError:
             place.caption(f":material/hourglass_top: {plain(work.line)}")
             wait_s = NEXT_LINE_S
-    # The line goes before the result is drawn.
+    # Remove the line before the caller draws the result.
     place.empty()
     return work.result(0)
 
@@ -107,14 +107,23 @@ def cached(
     *,
     is_kept: bool = False,
 ) -> Callable[[Callable[..., T]], Callable[..., T]]:
-    """Remember a function of a study's id, or of a view that has one, and of hashable settings.
+    """Cache a function of a study and of hashable settings, for all sessions.
 
-    It is computed again when the study's `revision` is another, or the cards of models are. What
-    takes long says `step` meanwhile. What is remembered was read by somebody else, so who asks must
-    be allowed to read. A view's own statistics depend on what its fields say and on nothing that
-    the session holds.
-    `is_kept` also keeps what is computed of a finished study beside the database, for the next
-    server: what is large, quick to compute, or made of anything but rows of the study is not.
+    The first argument is a study's id or an object with a `study_id`. The result is computed again
+    when the study's `revision` or the cards of models have changed. The function must depend on
+    its arguments only, not on the session. Callers need the permission to read.
+
+    Parameters
+    ----------
+    step
+        What the page says while the function runs in a thread. With "" it runs without one.
+    max_entries
+        How many results are kept in memory.
+    revision
+        Study id -> a hashable value that changes when the result must be computed again.
+    is_kept
+        Also store the result of a finished study beside the database, for the next server. This
+        suits small results that are slow to compute and depend on rows of the study only.
     """
 
     def decorate(make: Callable[..., T]) -> Callable[..., T]:
@@ -134,8 +143,11 @@ def cached(
 
 
 def _stamp_of_cards() -> tuple[int, int]:
-    """Return what changes with the user's own models, whose cards say what they can have read."""
-    # The command line writes the file, too, so no page can tell the others.
+    """Return time (ns) and size (bytes) of the file of the user's models; (0, 0) without one.
+
+    The cards in it say what a model can have read in training.
+    """
+    # The command line writes this file, too, so a signal between pages would not be enough.
     try:
         status = own_models_toml().stat()
     except OSError:
@@ -144,19 +156,19 @@ def _stamp_of_cards() -> tuple[int, int]:
 
 
 def _kept(make: Callable[..., T]) -> Callable[..., T]:
-    """Have a function of a study and settings read what an earlier server computed."""
-    # Streamlit calls the module of every page's script `__main__`, so the file tells them apart.
+    """Return `make` with a cache beside the database, which outlives the server."""
+    # Streamlit runs every page's script as the module `__main__`, so the name needs the file.
     file = Path(inspect.getsourcefile(make) or "")
     name = f"{'/'.join(file.parts[-3:])} {make.__qualname__}"
 
     @wraps(make)
     def read_or_make(study: Any, *settings: Any) -> T:
         study_id = study if isinstance(study, str) else study.study_id
-        # What a model can have seen, and how it was trained, is in its card and in no row.
+        # Results depend on the models' training data, which is in their cards and in no row.
         try:
             cards = model_cards()
         except BadInput:
-            # A damaged file of models is the Models page's to say; numbers without it still stand.
+            # The Models page reports a damaged file of models; other pages work without it.
             return make(study, *settings)
         names = [name, *map(repr, (study, *settings)), repr(cards)]
         return kept_results.kept(store(), study_id, names, partial(make, study, *settings))
@@ -165,14 +177,14 @@ def _kept(make: Callable[..., T]) -> Callable[..., T]:
 
 
 def _memory_by_revision(make: Callable[..., T], max_entries: int) -> Callable[..., T]:
-    """Remember `make` behind a first argument that only tells one revision from another."""
+    """Return `make` cached in memory, with the revision as a further first argument."""
 
     @wraps(make)
     def make_at(at_revision: Any, *settings: Any) -> T:
         return make(*settings)
 
-    # `wraps` keeps the source of `make`, which is a part of Streamlit's key, but Streamlit would
-    # also name the arguments by the signature of `make`, which lacks the revision.
+    # Streamlit's cache key holds the source of `make`, which `wraps` passes on. It also takes the
+    # names of the arguments from the signature, and that of `make` lacks the revision.
     make_at.__signature__ = inspect.Signature(  # type: ignore[attr-defined]
         [
             inspect.Parameter("at_revision", inspect.Parameter.POSITIONAL_OR_KEYWORD),
@@ -183,36 +195,37 @@ def _memory_by_revision(make: Callable[..., T], max_entries: int) -> Callable[..
 
 
 def chosen_study(fits: Callable[[Study], bool] | None = None) -> str | None:
-    """Return the study that the page looks at, chosen in the header.
+    """Draw the selector of studies and return the chosen study's id; None without any study.
 
-    Its id stands in the link (`?study=`): names may be alike. Without a link it is the one that was
-    chosen on another page; if that does not fit this page, the newest that does.
+    The id stands in the link (`?study=`), because two studies may have the same name. Without a
+    link the selector starts at the study that was chosen on another page. If that does not fit
+    this page, it starts at the newest study for which `fits` returns True.
     """
     names = names_of_studies()
     if not names:
         return None
-    suited = [study_id for study_id in names if fits is None or fits(declared(study_id))] or list(
-        names
-    )
+    suited = [study_id for study_id in names if fits is None or fits(declared(study_id))]
+    suited = suited or list(names)
     link = st.query_params.get("study", "")
-    candidates = (
-        [link]
-        if link in names
-        else [study_id for study_id in suited if study_id == st.session_state.get("study-id")]
-    )
-    start = candidates[0] if candidates else suited[0]
+    earlier_choice = st.session_state.get("study-id")
+    start, is_default = suited[0], True
+    if link in names:
+        start, is_default = link, False
+    elif earlier_choice in suited:
+        start, is_default = earlier_choice, False
     choice = st.selectbox(
         "Study",
         list(names),
         index=list(names).index(start),
-        # A key per start: a widget keeps its value, and a link must win over it.
+        # A widget keeps its value, but a link must win over it, so each start has its own key.
         key=f"study-{start}",
         label_visibility="collapsed",
         width=400,
         format_func=lambda study_id: names.get(study_id, study_id),
     )
     remember_missing("study", link, names, choice)
-    if candidates or choice != start:
+    # A study that nobody chose must not follow the person to other pages.
+    if not is_default or choice != start:
         st.session_state["study-id"] = choice
     if link != choice:
         st.query_params["study"] = choice
@@ -220,26 +233,25 @@ def chosen_study(fits: Callable[[Study], bool] | None = None) -> str | None:
 
 
 def names_of_studies() -> dict[str, str]:
-    """Study -> its name, newest first.
+    """Return study id -> name, newest first.
 
-    A study that this version cannot read is shown under Studies and nowhere else.
+    Studies that this version cannot read are left out; only the page Studies shows them.
     """
     rows = all_studies()
-    # What cannot be read has no page but Studies.
     rows = rows[rows["problem"] == ""] if len(rows) else rows
     names = dict(zip(rows["study_id"], rows["name"], strict=True)) if len(rows) else {}
-    # Equal labels would be one choice to the browser.
-    alike = {name for name, n in Counter(names.values()).items() if n > 1}
+    # The browser cannot tell choices with equal labels apart.
+    shared_names = {name for name, n in Counter(names.values()).items() if n > 1}
     return {
-        study_id: f"{name} · {study_id[:6]}" if name in alike else name
+        study_id: f"{name} · {study_id[:6]}" if name in shared_names else name
         for study_id, name in names.items()
     }
 
 
 def all_studies() -> pd.DataFrame:
-    """Return `queries.studies`, read again only after a commit."""
+    """Return one row per study, newest first; read again only after a commit."""
     require(Permission.READ)
-    # A shallow copy: a page that adds a column changes it for itself alone.
+    # A shallow copy, so that a page that adds a column does not change the cached rows.
     return _all_studies(store().revision_of_all).copy(deep=False)
 
 
@@ -249,11 +261,15 @@ def _all_studies(revision: int) -> pd.DataFrame:
 
 
 def study_row(study_id: str) -> dict:
+    """Return the study's row of `all_studies`."""
     return all_studies().set_index("study_id", drop=False).loc[study_id].to_dict()
 
 
 def lock_id(study_id: str, page: str) -> str:
-    """The lock of a page on a study; "" without one, which the store refuses to read under."""
+    """Return the id of the page's lock on the study; "" without a lock.
+
+    The store refuses to read under "".
+    """
     return (locks.lock_of_page(store(), study_id, page) or {"lock_id": ""})["lock_id"]
 
 
@@ -265,14 +281,14 @@ def readouts(
     everything: bool = False,
     of_scores: bool = False,
 ) -> pd.DataFrame:
-    """Return the study's readouts, read again only after a commit.
+    """Return one row per readout of the study, read again only after a commit.
 
-    Under a lock those of the items that were set aside. `of_scores` are those that a score is made
-    of: shares and grades of the log's scorers too.
+    With a `lock` (its id) these are the readouts of the items that were set aside. `of_scores`
+    adds the readouts of which a score is made: shares and grades by the log's scorers.
     """
     grades_of = scores.graders(store(), study_id, declared(study_id).scorers) if of_scores else ()
-    # A shallow copy is enough: pandas copies a column that is written to, so no page changes the
-    # rows of another.
+    # A shallow copy is enough: pandas copies a column on writing, so no page changes the cached
+    # rows.
     return _readouts(study_id, lock, paraphrases, everything, grades_of).copy(deep=False)
 
 
@@ -290,24 +306,26 @@ def _readouts(
     )
 
 
-# No revision changes a declaration.
+# A declaration never changes, so its revision is constant.
 @cached(max_entries=64, revision=lambda study_id: 0)
 def declared(study_id: str) -> Study:
+    """Return the study's declaration."""
     return studies.declared(store(), study_id)
 
 
 def doses(study_id: str) -> dict[str, int]:
-    """Item -> how often it was in the training data, of items that say so themselves."""
+    """Return item id -> how often the item was in the training data, where the item says so."""
     return studies.doses(store(), study_id)
 
 
 def fresh_items(study_id: str) -> set[str]:
-    """Items that say of themselves that nothing was ever calibrated on them."""
+    """Return the ids of items that are marked as never used for calibration."""
     return studies.fresh_items(store(), study_id)
 
 
 def study_items(study_id: str) -> pd.DataFrame:
-    # A shallow copy: a page that adds a column changes it for itself alone.
+    """Return one row per item of the study, read again only after a commit."""
+    # A shallow copy, so that a page that adds a column does not change the cached rows.
     return _study_items(study_id).copy(deep=False)
 
 
@@ -317,14 +335,12 @@ def _study_items(study_id: str) -> pd.DataFrame:
 
 
 def roles(study_id: str) -> set[str]:
-    """Return the roles of the study's items.
-
-    The declaration of a recording does not say them, so they are read as stored.
-    """
+    """Return the roles of the study's items."""
+    # The declaration of recorded outputs does not name the roles, so read them from the items.
     study = declared(study_id)
     return set(study_items(study_id)["role"]) if study.is_recorded else study.roles
 
 
 def temperature(study_id: str, model: str) -> float | None:
-    """Return the temperature at which this model was asked; None where it is not known."""
+    """Return the temperature at which the model was asked; None if it is not known."""
     return next((use.temperature for use in declared(study_id).models if use.name == model), None)

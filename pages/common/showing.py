@@ -1,4 +1,4 @@
-"""Parts of every page that show words, tables, figures and files safely."""
+"""Parts of every page that show text, tables, figures and files safely."""
 
 import logging
 import re
@@ -22,25 +22,25 @@ from flipcore.store.uploads import keep_upload
 from flipcore.text.tables import FORMATS
 from pages.common.opened import store
 
-# Streamlit refuses a larger file with an icon alone, so the limit stands where a file is chosen.
+# Streamlit refuses a larger file without a message, so each uploader names the limit.
 UPLOAD_LIMIT = f"at most {MAX_UPLOAD_MB} MB (split a larger file)"
-RETRO = "Send items of a holdout, too"  # the label of the box
+SEND_HOLDOUT_LABEL = "Send items of a holdout, too"
 _SPECIAL = re.compile(r"([\\`*_{}\[\]<>()#+\-.!|~$:])")
 _ADDRESS = re.compile(r"(?i)(https?:|www(?=\.)|@(?=[\w-]+\.))")
-# Blanks of a p-value are made unbreakable, so that no line ends inside one.
+# The spaces in a p-value become non-breaking, so that no line ends inside it.
 _P_VALUE = re.compile(r"\bp ([=<>]) (?=\.\d)")
 
 
 def plain(text: object) -> str:
-    """Escape text from data so that Markdown shows it letter by letter.
+    """Escape text from data, so that Markdown shows it unchanged.
 
-    A p-value stays on one line, and an address is no link.
+    A p-value stays on one line, and an address does not become a link.
     """
-    # Markdown makes links of bare addresses after it took escapes away, so a joiner without width
-    # goes inside of them.
-    return _SPECIAL.sub(
-        r"\\\1", _ADDRESS.sub("\\1\u2060", _P_VALUE.sub("p\u00a0\\1\u00a0", str(text)))
-    )
+    one_line = _P_VALUE.sub("p\u00a0\\1\u00a0", str(text))
+    # Markdown turns bare addresses into links after it has removed the escapes. An invisible
+    # joiner inside the address prevents that.
+    without_links = _ADDRESS.sub("\\1\u2060", one_line)
+    return _SPECIAL.sub(r"\\\1", without_links)
 
 
 def nothing_yet() -> None:
@@ -52,7 +52,7 @@ def nothing_yet() -> None:
 
 @contextmanager
 def shown_problem():
-    """Show a mistake that a user can mend as its sentence; swallow nothing else."""
+    """Show an error that the user can mend as its sentence; raise all others."""
     try:
         yield
     except FlipscopeError as error:
@@ -60,10 +60,10 @@ def shown_problem():
 
 
 def saved_upload(upload) -> Path:
-    """Keep an upload next to the database; its bytes leave memory."""
+    """Store an upload next to the database, free its memory, and return the file's path."""
     kept = kept_uploads()
     content = upload.getvalue()
-    # An upload that was kept before is empty, and its path is known.
+    # An upload that was stored in an earlier run is empty, and its path is known.
     if content or upload.file_id not in kept:
         kept[upload.file_id] = keep_upload(upload.name, content)
         release(upload)
@@ -71,31 +71,33 @@ def saved_upload(upload) -> Path:
 
 
 def kept_uploads() -> dict[str, Path]:
-    """Return where this session's uploads were kept, by the id that Streamlit gave them."""
+    """Return Streamlit's file id -> path of the uploads that this session has stored."""
     return st.session_state.setdefault("kept-uploads", {})
 
 
 def release(upload) -> None:
-    """Empty an upload that was kept next to the database.
+    """Free the memory of an upload that was stored next to the database.
 
-    Streamlit holds the bytes twice, as the widget's value and in its manager of uploads, until the
-    session ends. The entry stays in both, so that the uploader goes on showing the file.
+    Streamlit keeps the bytes twice until the session ends: in the widget's value and in its manager
+    of uploads. Both keep an empty entry, so that the uploader still shows the file.
     """
     upload.seek(0)
     upload.truncate(0)
     context = get_script_run_ctx()
     manager = context.uploaded_file_mgr if context else None
-    # No other manager is known to hold bytes in memory, nor to have `add_file`.
+    # Other managers need not keep the bytes in memory or have `add_file`.
     if context and isinstance(manager, MemoryUploadedFileManager):
         empty = UploadedFileRec(upload.file_id, upload.name, upload.type, b"")
         manager.add_file(context.session_id, empty)
 
 
 def how_to_read(text: str, *, example: str = "") -> None:
-    """Explain the page; `text` is its own Markdown, `example` puts its numbers into it."""
+    """Explain the page in an expander.
+
+    `text` is Markdown; `example` is plain text that applies the terms to the page's own numbers.
+    """
     with st.expander("How to read this", icon=":material/menu_book:"):
         st.markdown(text)
-        # The page's own numbers explain a term better than invented ones.
         if example:
             st.markdown(f"**Here:** {plain(example)}")
         st.markdown("[Glossary: terms, formulas and papers](glossary)")
@@ -104,13 +106,12 @@ def how_to_read(text: str, *, example: str = "") -> None:
 LOG = logging.getLogger("flipscope")
 
 
-def tell(error: Exception) -> bool:
-    """Show a sentence for a fault of ours on a page; the traceback goes to the server's log.
+def show_fault(error: Exception) -> bool:
+    """Show an unexpected error of a page as a sentence and log its traceback.
 
-    True tells Streamlit that the error has been shown. What the person may not do is no fault of
-    ours.
+    Returns True, which tells Streamlit that the error has been shown.
     """
-    # A refusal is an answer, not a fault: no details in the log.
+    # A refused permission is not a fault of the program, so nothing is logged.
     if isinstance(error, AccessDenied):
         st.error(plain(error), icon=":material/lock:")
         return True
@@ -124,8 +125,7 @@ def tell(error: Exception) -> bool:
     return True
 
 
-# Tables and figures are shown by Streamlit; tables are saved as CSV, Markdown or LaTeX, each with
-# its escapes. All files are saved by one button, so that the log of acts says who saved which.
+# Every file is offered by `offer_file`, so that the log of acts has a row for each saved file.
 
 
 def offer_file(
@@ -140,7 +140,10 @@ def offer_file(
     help: str | None = None,
     disabled: bool = False,
 ) -> None:
-    """Offer a button that saves `data` as `file_name`; where access is on, the log says who did."""
+    """Offer a button that saves `data` as `file_name`.
+
+    A callable makes the data on the click. If access is on, the click is logged.
+    """
     st.download_button(
         label,
         data,
@@ -151,27 +154,26 @@ def offer_file(
         type=type,
         help=help,
         disabled=disabled,
-        on_click=(lambda: _told(file_name)) if is_access_on() else "ignore",
+        on_click=(lambda: _log_saved_file(file_name)) if is_access_on() else "ignore",
     )
 
 
-def _told(file_name: str) -> None:
+def _log_saved_file(file_name: str) -> None:
     try:
         store().told("saved a file", file_name)
-    # The file is saved by now, so this may only be said.
     except FlipscopeError as error:
+        # The browser has saved the file by now, so the error cannot stop it.
         st.toast(plain(error), icon=":material/error:")
 
 
 def show_figure(
     key: str, draw: Callable[[Colours], Any], *, place: Any = st, **options: Any
 ) -> Any:
-    """Show what `draw` makes in the colours of the theme.
+    """Show the figure that `draw` makes in the colours of the theme.
 
-    `options` are those of `st.plotly_chart`, whose answer is returned. Plotly's own bar is not
-    there unless they say so.
+    `options` go to `st.plotly_chart`, whose result is returned. Plotly's own toolbar is hidden
+    unless they say otherwise.
     """
-
     chart_options = {"config": {"displayModeBar": False}} | options
     return place.plotly_chart(
         draw(colours(st.context.theme.type)), key=key, theme=None, **chart_options
@@ -186,21 +188,21 @@ def show_table(
     column_config: Mapping[str, Any] | None = None,
     **options: Any,
 ) -> Any:
-    """Show `rows` as a table under `name`, the name of its file, used once per page.
+    """Show `rows` as a table, and offer to save it as a file called `name`.
 
-    `options` are those of `st.dataframe`, whose answer is returned. Columns that `column_config`
-    hides are in no file.
+    `name` must be unique on the page. `options` go to `st.dataframe`, whose result is returned.
+    Files leave out the columns that `column_config` hides.
     """
-    answer = place.dataframe(rows, hide_index=True, column_config=column_config, **options)
-    without = [key for key, value in (column_config or {}).items() if value is None]
-    offer_table(name, rows, place=place, without=without)
-    return answer
+    result = place.dataframe(rows, hide_index=True, column_config=column_config, **options)
+    hidden_columns = [key for key, value in (column_config or {}).items() if value is None]
+    offer_table(name, rows, place=place, without=hidden_columns)
+    return result
 
 
 def offer_table(name: str, rows: Rows, *, place: Any = st, without: Sequence[str] = ()) -> None:
-    """Offer the menu that saves `rows` under `name`; none for a table without rows.
+    """Offer a menu that saves `rows` as a file called `name`; nothing if there are no rows.
 
-    A file is written when it is asked for.
+    Files leave out the columns `without`.
     """
     if not len(rows):
         return
@@ -208,7 +210,7 @@ def offer_table(name: str, rows: Rows, *, place: Any = st, without: Sequence[str
         for format, title in FORMATS.items():
             offer_file(
                 title,
-                # Written on a click: many tables are shown, few are saved.
+                # Made on the click, because many tables are shown and few are saved.
                 partial(shown_text, rows, without, format),
                 f"{name}.{format}",
                 key=f"save-{name}-{format}",

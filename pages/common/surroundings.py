@@ -1,7 +1,7 @@
 """Parts around every page: style, saving of charts, projector view, meeting, keys, tour.
 
-The meeting's control opens a meeting, joins one and keeps everybody where the presenter is. The
-list of keys is a dialog that `?` or its button opens; the browser remembers the tour.
+The meeting's control opens or joins a meeting and takes everybody to the presenter's page. `?` or
+its button opens the list of keys. The browser remembers whether the tour was seen.
 """
 
 import streamlit as st
@@ -16,11 +16,11 @@ _meeting = component("meeting")
 
 
 def style() -> None:
-    """Mount what the page's style (`head_start`) hangs on, before anything is drawn.
+    """Mount the component that passes theme and view to the page's style (see `head_start`).
 
-    `?view=projector` holds in this tab until `?view=screen` comes.
+    `?view=projector` applies to this tab until a link says `?view=screen`.
     """
-    # The session remembers it, because links between pages do not carry it.
+    # The session remembers the view, because links between pages do not carry it.
     view = st.query_params.get("view", "")
     if view in VIEWS:
         st.session_state["view"] = view
@@ -31,7 +31,7 @@ def style() -> None:
 
 
 def offer_meeting() -> None:
-    """The control of the meeting, for whoever may read."""
+    """Draw the control of the meeting."""
     base = st.get_option("server.baseUrlPath") or ""
     projector = st.session_state.get("view") == "projector"
     _meeting(data={"base": base.strip("/"), "projector": projector}, key="meeting", height=0)
@@ -42,7 +42,7 @@ _tour = component("tour", "listening.js")
 
 Keys = tuple[tuple[str, str], ...]  # (keys, what they do)
 
-ALL: Keys = (
+EVERY_PAGE: Keys = (
     ("?", "list the keys of this page"),
     ("Esc", "close this list"),
     ("Tab", "go to the next control"),
@@ -83,6 +83,7 @@ SURVEY: Keys = (
     ("Backspace", "back to the question before"),
 )
 
+# (folder of the page, title, text) of each step.
 TOUR = [
     (
         "",
@@ -115,9 +116,9 @@ TOUR = [
 
 
 def offer_keys(keys: Keys, *, is_start: bool) -> None:
-    """Offer the button with `?`, the list of keys, and the tour where it was not seen yet.
+    """Offer the list of keys and, on the start page, the tour to those who have not seen it.
 
     The list begins with the page's own `keys`.
     """
-    _keys(data={"keys": [list(row) for row in (*keys, *ALL)]}, key="key-help", height=0)
+    _keys(data={"keys": [list(row) for row in (*keys, *EVERY_PAGE)]}, key="key-help", height=0)
     _tour(data={"steps": [list(step) for step in TOUR], "start": is_start}, key="tour", height=0)

@@ -1,3 +1,1 @@
-"""The parts of the Flips page: the map of items and changes, and the board of what is the model and
-what the extractor.
-"""
+"""The Flips page: the map of items and changes, and the board of genuine flips and artifacts."""

@@ -1,4 +1,7 @@
-"""The map, and next to it in a fragment of its own what a click on it shows."""
+"""The flip map, and next to it the inspector or the items that flip most.
+
+Items that are selected on the map can be stepped through, reviewed, asked again or exported.
+"""
 
 import streamlit as st
 
@@ -16,17 +19,19 @@ from pages.components.boards import flip_map, map_events
 from pages.flips.map_data import DrawnMap, View
 from pages.paraphrase_review.which_pairs import SELECTED
 
-# A screen of 900 px leaves this under the header, the answer and the controls, and over the tour.
+# What a screen of 900 px leaves between the controls above the map and the tour below it.
 HEIGHT_PX = 536
-# The key of the control that says which axes show their variants.
-OPENED = "opened"
+# Keys of the session state: axes that show their variants, and the selected items.
+OPENED_AXES_KEY = "opened"
+SELECTION_KEY = "map-selection"
 
 
 def explorer(view: View, flipmap: DrawnMap, flip_table: list[dict]) -> None:
+    """Draw the map and the part next to it; `flip_table` has one row per item, most flips first."""
     with st.container(key="beside"):
         left, right = st.columns([11, 9], gap="medium")
     # The map stands outside the fragment, so that a click does not send it again.
-    with left, screen.room("map", HEIGHT_PX, HEIGHT_PX):
+    with left, screen.reserved_space("map", HEIGHT_PX, HEIGHT_PX):
         flip_map(
             flipmap.arrays,
             version=flipmap.version,
@@ -36,112 +41,117 @@ def explorer(view: View, flipmap: DrawnMap, flip_table: list[dict]) -> None:
             height=HEIGHT_PX,
         )
     with right:
-        _beside(view, flipmap, flip_table)
+        _show_details(view, flipmap, flip_table)
 
 
-# A fragment: a click draws this part again and not the map, which holds every row.
+# A fragment, so that a click draws only this part again and not the map, which holds every row.
 @st.fragment
-def _beside(view: View, flipmap: DrawnMap, flip_table: list[dict]) -> None:
+def _show_details(view: View, flipmap: DrawnMap, flip_table: list[dict]) -> None:
     """Show the selection, and the inspector or the items that flip most."""
     map_events(
         key="map-events",
-        selected=_selected(view),
-        n_selected=len(ids(view, flipmap)),
-        on_cell=lambda clicked: _open(view, flipmap, clicked),
-        on_brush=lambda brush: keep(view, flipmap, brush),
-        on_column=_turn_column,
+        selected=_opened_cell(view),
+        n_selected=len(selected_items(view, flipmap)),
+        on_cell=lambda clicked: _open_cell(view, flipmap, clicked),
+        on_brush=lambda brush: store_selection(view, flipmap, brush),
+        on_column=_toggle_axis,
     )
     if st.session_state.pop("column-turned", False):
         st.rerun()
-    bar(view, flipmap)
-    if not inspector_place(view.study_id, _model(view), order(view, flipmap), readout=view.field):
-        most_flips(flip_table)
+    show_selection(view, flipmap)
+    steps = steps_of(view, flipmap)
+    if not inspector_place(view.study_id, _inspected_model(view), steps, readout=view.field):
+        show_most_flips(flip_table)
 
 
-def _open(view: View, flipmap: DrawnMap, clicked: dict) -> None:
-    """Put the outputs behind a cell into the link; nothing where the map has changed."""
-    # The browser may still show the map before the last change, whose positions mean other items.
+def _open_cell(view: View, flipmap: DrawnMap, clicked: dict) -> None:
+    """Write the clicked cell into the link; do nothing if the map has changed meanwhile."""
+    # The browser may still show an earlier map, whose positions mean other items.
     if clicked["version"] != flipmap.version:
         return
     axis, variant = column_parts(clicked["column"])
     position = int(clicked["position"])
-    # The browser sends the position, so it is checked before it is used.
+    # A browser may send any position.
     if not 0 <= position < len(flipmap.items):
         return
     readout = view.field if clicked["panel"] == 0 else view.faithful
-    more = {"variant": variant} if variant else {}
+    link_values = {"variant": variant} if variant else {}
     if view.group == "model":
-        more["of"] = flipmap.models[position]
-    open_item(flipmap.items[position], axis=axis, readout=readout, **more)
+        link_values["of"] = flipmap.models[position]
+    open_item(flipmap.items[position], axis=axis, readout=readout, **link_values)
 
 
-def _model(view: View) -> str:
-    """Return the model whose outputs are read: that of the row where models share one map."""
+def _inspected_model(view: View) -> str:
+    """Return the opened row's model if the rows are grouped by model, else the view's model."""
     model = st.query_params.get("of", "")
     return model if view.group == "model" and model in view.models else view.model
 
 
-def _turn_column(turn: dict) -> None:
-    """Open or close the variants of the axis whose head was clicked."""
-    opened = list(st.session_state.get(OPENED, ()))
-    axis = turn["axis"]
-    st.session_state[OPENED] = (
-        [name for name in opened if name != axis] if axis in opened else [*opened, axis]
-    )
-    # The callback runs in the fragment, and only a run of the whole page draws the map again.
+def _toggle_axis(clicked: dict) -> None:
+    """Show or hide the variants of the axis whose column name was clicked."""
+    opened_axes = list(st.session_state.get(OPENED_AXES_KEY, ()))
+    axis = clicked["axis"]
+    if axis in opened_axes:
+        opened_axes = [name for name in opened_axes if name != axis]
+    else:
+        opened_axes.append(axis)
+    st.session_state[OPENED_AXES_KEY] = opened_axes
+    # This callback belongs to the fragment. It asks for a run of the whole page, because only that
+    # draws the map again.
     st.session_state["column-turned"] = True
 
 
-def _selected(view: View) -> dict | None:
+def _opened_cell(view: View) -> dict | None:
+    """Return the cell of the link, which the map marks; None without one."""
     item = st.query_params.get("item")
     if not item:
         return None
     axis, variant = st.query_params.get("axis", IDENTITY), st.query_params.get("variant", "")
-    return {"item": item, "column": column_id(axis, variant), "model": _model(view)}
+    return {"item": item, "column": column_id(axis, variant), "model": _inspected_model(view)}
 
 
-# Items that were brushed on the flip map: to step through, to send to review, to a new study, to
-# export.
+def store_selection(view: View, flipmap: DrawnMap, brush: dict) -> None:
+    """Select the items in the row ranges [from, to) of a brush; without a range select none.
 
-PLACE = "map-selection"
-
-
-def keep(view: View, flipmap: DrawnMap, brush: dict) -> None:
-    """Make the rows of a brush the selection; an empty brush lets it go.
-
-    The rows are [from, to) of the map's order. Nothing happens where the map is another one now.
+    Do nothing if the map has changed meanwhile.
     """
     if brush["version"] != flipmap.version:
         return
     positions: list[int] = []
     end = 0
-    # The browser sends the ranges: they are cut to the rows that exist, each row taken once.
+    # A browser may send any ranges, so clip them to existing rows and take each row once.
     for low, high in sorted(brush["ranges"]):
         positions += range(max(int(low), end), min(int(high), len(flipmap.items)))
         end = max(end, int(high))
-    # An item has several rows where models are the groups.
+    # An item has one row per model if the rows are grouped by model.
     ids = list(dict.fromkeys(flipmap.items[i] for i in positions))
-    st.session_state[PLACE] = {"study": view.study_id, "version": flipmap.version, "ids": ids}
+    st.session_state[SELECTION_KEY] = {
+        "study": view.study_id,
+        "version": flipmap.version,
+        "ids": ids,
+    }
 
 
-def ids(view: View, flipmap: DrawnMap) -> list[str]:
-    """Return the selected items; none where the map is another one now."""
-    selection = st.session_state.get(PLACE, {})
+def selected_items(view: View, flipmap: DrawnMap) -> list[str]:
+    """Return the ids of the selected items; none if the map has changed since."""
+    selection = st.session_state.get(SELECTION_KEY, {})
     if (selection.get("study"), selection.get("version")) == (view.study_id, flipmap.version):
         return selection["ids"]
     return []
 
 
-def order(view: View, flipmap: DrawnMap) -> Steps:
-    """Return the items that J and K step through: the selection from its items, else the map's."""
-    # With a selection J and K stay within it.
-    selection = ids(view, flipmap)
+def steps_of(view: View, flipmap: DrawnMap) -> Steps:
+    """Return the items that J and K go through.
+
+    These are the selected items if the opened item is one of them, else all items of the map.
+    """
+    selection = selected_items(view, flipmap)
     return Steps(selection) if st.query_params.get("item") in selection else flipmap.steps
 
 
-def bar(view: View, flipmap: DrawnMap) -> None:
-    """Say how many items are selected and offer what can be done with them."""
-    selection = ids(view, flipmap)
+def show_selection(view: View, flipmap: DrawnMap) -> None:
+    """Show how many items are selected and what can be done with them; nothing without any."""
+    selection = selected_items(view, flipmap)
     if not selection:
         return
     with st.container(
@@ -151,14 +161,14 @@ def bar(view: View, flipmap: DrawnMap) -> None:
             f"**{len(selection):,} {'item' if len(selection) == 1 else 'items'} selected**",
             width="content",
         )
-        _review(view, selection)
+        _offer_review(view, selection)
         if st.button(
             "New study",
             key="selection-study",
             icon=":material/add_circle:",
             help="Ask these items again",
         ):
-            _new_study(view, selection)
+            _open_draft(view, selection)
         offer_file(
             "Export",
             data=lambda: _csv(view, selection),
@@ -172,16 +182,13 @@ def bar(view: View, flipmap: DrawnMap) -> None:
             key="selection-off",
             icon=":material/deselect:",
             on_click=st.session_state.pop,
-            args=(PLACE, None),
+            args=(SELECTION_KEY, None),
             help="Key: Escape on the map",
         )
 
 
-def _review(view: View, selection: list[str]) -> None:
-    """Offer to mark the flips of the selection here, and to review its paraphrases.
-
-    Paraphrases are reviewed on a page of their own, where the study asked any.
-    """
+def _offer_review(view: View, selection: list[str]) -> None:
+    """Offer to mark the flips of the selected items here, and to review their paraphrases."""
     if st.button(
         "Review flips",
         key="selection-flips",
@@ -190,15 +197,10 @@ def _review(view: View, selection: list[str]) -> None:
     ):
         st.query_params["item"] = selection[0]
         st.rerun(scope="fragment")
-    subset = set(selection)
     # Only items with stored paraphrases have pairs to review.
-    pairs = sorted(
-        {
-            pair
-            for (item, _), pair in review.materials(session.store(), view.study_id).items()
-            if item in subset
-        }
-    )
+    materials = review.materials(session.store(), view.study_id)
+    selection_set = set(selection)
+    pairs = sorted({pair for (item, _), pair in materials.items() if item in selection_set})
     if pairs and st.button(
         "Review paraphrases", key="selection-review", icon=":material/rate_review:"
     ):
@@ -206,8 +208,8 @@ def _review(view: View, selection: list[str]) -> None:
         st.switch_page("paraphrase_review/page.py", query_params={"source": SELECTED})
 
 
-def _new_study(view: View, selection: list[str]) -> None:
-    """Offer a draft of this study on the selected items alone."""
+def _open_draft(view: View, selection: list[str]) -> None:
+    """Open New study with a draft of this study on the selected items only."""
     try:
         draft = narrowed(session.store(), view.study_id, selection)
     except FlipscopeError as error:
@@ -216,30 +218,29 @@ def _new_study(view: View, selection: list[str]) -> None:
     key = f"selection-{view.study_id}"
     st.session_state.setdefault("offered-drafts", {})[key] = draft.study
     st.session_state.setdefault("draft-notes", {})[key] = draft.notes
-    # Another selection of the same study is another draft.
+    # New study keeps an open draft of the same study, but this selection needs its own.
     st.session_state.pop("draft-of", None)
     st.switch_page("new_study/page.py", query_params={"from_study": key})
 
 
 def _csv(view: View, selection: list[str]) -> str:
     frame = session.readouts(view.study_id)
-    # Cells that a spreadsheet would run as a formula are made harmless.
-    return safe(frame[frame["item_id"].isin(selection) & frame["model"].isin(view.models)]).to_csv(
-        index=False
-    )
+    selected = frame["item_id"].isin(selection) & frame["model"].isin(view.models)
+    # `safe` prevents a spreadsheet from running a cell as a formula.
+    return safe(frame[selected]).to_csv(index=False)
 
 
-def most_flips(table: list[dict]) -> None:
-    """List the items that flip most while nothing is opened.
+def show_most_flips(table: list[dict]) -> None:
+    """List the items that flip most.
 
-    A row opens in the inspector where its item flips most.
+    A selected row opens its item in the inspector, at the column in which it flips most.
     """
     st.markdown(
         "**Which items flip most?** Click a cell of the map, or choose a row here, to read the "
         "two outputs behind it."
     )
 
-    def opened() -> None:
+    def open_row() -> None:
         for row in st.session_state["most-flips"].selection.rows:
             open_item(table[row]["id"], axis=table[row]["column"])
 
@@ -247,11 +248,11 @@ def most_flips(table: list[dict]) -> None:
         "most-flips",
         table,
         key="most-flips",
-        on_select=opened,
+        on_select=open_row,
         selection_mode="single-row",
         height=480,
         column_config={
-            # Hidden, but needed to open the row.
+            # Hidden, but needed by `open_row`.
             "id": None,
             "column": None,
             "question": st.column_config.TextColumn(width="medium"),

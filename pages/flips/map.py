@@ -1,6 +1,6 @@
-"""The map: which items flip under which changes, under two extractors side by side.
+"""The part Map of Flips: which items flip under which changes, for two extractors side by side.
 
-Under it how often extractors disagree with each other.
+Below the map it shows how often extractors disagree with each other.
 """
 
 import streamlit as st
@@ -19,26 +19,25 @@ from pages.common import repeats, screen, session
 from pages.common.inspector import inspector_place, open_item
 from pages.common.showing import how_to_read, nothing_yet, plain, show_figure, show_table
 from pages.flips import map_data
-from pages.flips.explorer import OPENED, explorer
-from pages.flips.map_data import View, drawn_map, of_model
+from pages.flips.explorer import OPENED_AXES_KEY, explorer
+from pages.flips.map_data import View, drawn_map, readouts_of_model
 
 
 @session.cached("Comparing the extractors", 16, is_kept=True)
 def _disagreements(study_id: str, model: str):
-    frame = of_model(study_id, model)
+    frame = readouts_of_model(study_id, model)
     return disagreements(frame, judges(frame))
 
 
-def disagreement(study_id: str, model: str) -> None:
-    """Show how often two extractors read the same output differently."""
+def show_disagreement(study_id: str, model: str) -> None:
+    """Show how often two extractors read different answers from the same output."""
     st.subheader("Do the extractors agree with each other?", anchor=False)
     agreement = _disagreements(study_id, model)
-    # One extractor has nothing to be compared with.
     if len(agreement.extractors) < 2:
-        more = "Add another and run it again: calls that were answered are not repeated."
+        advice = "Add another and run it again: calls that were answered are not repeated."
         if session.declared(study_id).is_recorded:
-            more = "A log that holds the outputs' texts is read here besides."
-        st.info(plain(f"{nothing_to_compare(of_model(study_id, model))} {more}"))
+            advice = "A log that holds the outputs' texts is read here besides."
+        st.info(plain(f"{nothing_to_compare(readouts_of_model(study_id, model))} {advice}"))
         return
     sentence = agreement.sentence(title_of)
     if not sentence:
@@ -61,7 +60,7 @@ def disagreement(study_id: str, model: str) -> None:
     )
 
 
-SORTS = {
+SORT_TITLES = {
     "field": "most flips, compared extractor",
     "faithful": "most flips, reference extractor",
     "difference": "largest difference",
@@ -70,60 +69,54 @@ SORTS = {
 COMPARISONS = ["side by side", "difference"]
 
 
-def _behind_view(choices: Choices, leading: str) -> dict:
-    """Offer model, extractors, order and opened axes behind "View".
+def _view_settings(choices: Choices, compared: str) -> dict:
+    """Draw the controls behind the View button; return their values as fields of `View`.
 
-    `leading` is the extractor that is compared at first.
+    `compared` is the extractor that is compared with the reference by default.
     """
     models, names = choices.models, choices.extractors
+    compared = compared if compared in names else names[0]
+    reference = WRITTEN_ANSWER if WRITTEN_ANSWER in names else names[-1]
     with screen.view_button():
         model = st.selectbox("Model", models, key="model", bind="query-params")
-        field, faithful = (
-            screen.select(
-                label,
-                names,
-                key,
-                choice=name if name in names else names[otherwise],
-                format_func=title_of,
-            )
-            for label, key, name, otherwise in (
-                ("Compared extractor", "field", leading, 0),
-                ("Reference extractor", "faithful", WRITTEN_ANSWER, -1),
-            )
+        field = screen.select(
+            "Compared extractor", names, "field", choice=compared, format_func=title_of
+        )
+        faithful = screen.select(
+            "Reference extractor", names, "faithful", choice=reference, format_func=title_of
         )
         sort = st.selectbox(
             "Rows sorted by",
-            list(SORTS),
+            list(SORT_TITLES),
             key="sort",
             bind="query-params",
-            format_func=SORTS.__getitem__,
+            format_func=SORT_TITLES.__getitem__,
         )
         opened = st.multiselect(
             "Axes with their variants",
             choices.opened_axes,
-            key=OPENED,
+            key=OPENED_AXES_KEY,
             bind="query-params",
             format_func=lambda name: name.replace("_", " "),
             placeholder="none; or click a column's name on the map",
         )
-    titles = title_of(field), title_of(faithful)
     return {
         "model": model,
         "field": field,
         "faithful": faithful,
-        "titles": titles,
+        "titles": (title_of(field), title_of(faithful)),
         "sort": sort,
         "opened": tuple(opened),
     }
 
 
 def controls(study_id: str) -> View:
-    """Offer groups, comparison, search and filter; all of them stand in the link.
+    """Draw the controls of the map, whose values stand in the link; return them as a view.
 
-    What is changed rarely is behind "View".
+    Controls that change rarely are behind the View button.
     """
     choices = map_data.choices(study_id)
-    settings = _behind_view(choices, map_data.leading_extractor(study_id))
+    settings = _view_settings(choices, map_data.leading_extractor(study_id))
     groups = _groups(study_id, choices.models)
     group = screen.select(
         "Rows",
@@ -142,15 +135,15 @@ def controls(study_id: str) -> View:
         width=165,
         label_visibility="collapsed",
     )
-    only = st.toggle("Flips only", key="flips-only", bind="query-params")
+    flips_only = st.toggle("Flips only", key="flips-only", bind="query-params")
     view = View(
         study_id,
         group="" if group == "items" else group,
-        # The difference of an extractor to itself is zero everywhere.
+        # The difference between an extractor and itself is zero everywhere.
         is_difference=compare == COMPARISONS[1] and settings["field"] != settings["faithful"],
-        sort_title=SORTS[settings["sort"]],
+        sort_title=SORT_TITLES[settings["sort"]],
         search=search,
-        flips_only=only,
+        flips_only=flips_only,
         **settings,
     )
     screen.view_line(
@@ -162,8 +155,9 @@ def controls(study_id: str) -> View:
 
 
 def _groups(study_id: str, models: list[str]) -> dict[str, str]:
+    """Return the useful groupings of rows: key -> label."""
     n_items = len(session.study_items(study_id))
-    # A grouping with one group, or with one item per group, would say nothing.
+    # A grouping with a single group, or with one item per group, is useless.
     groupings = {
         "items": True,
         "category": map_data.n_groups(study_id, "category") > 1,
@@ -172,13 +166,13 @@ def _groups(study_id: str, models: list[str]) -> dict[str, str]:
     }
     return {
         name: "one row per item" if name == "items" else f"by {name}"
-        for name, offered in groupings.items()
-        if offered
+        for name, is_useful in groupings.items()
+        if is_useful
     }
 
 
 def show_asked_once(study_id: str) -> None:
-    """Show how extractors read the same outputs, where nothing was asked in a second way."""
+    """Show how extractors read the outputs of a study that asked each question once."""
     st.markdown(f"## {ASKED_ONCE}")
     st.caption(
         "Flips need further prompts or runs. Audit asks recorded items again; New study asks your "
@@ -190,7 +184,7 @@ def show_asked_once(study_id: str) -> None:
     model = linked if linked in models else models[0]
     items = map_data.most_disputed(study_id, model)
     if not inspector_place(study_id, model, Steps(items), sheet=True) and items:
-        axis = of_model(study_id, model)["axis"].iloc[0]
+        axis = readouts_of_model(study_id, model)["axis"].iloc[0]
         st.button(
             "Read the outputs",
             key="read-outputs",
@@ -200,28 +194,28 @@ def show_asked_once(study_id: str) -> None:
             kwargs={"axis": str(axis), "of": model},
             help="Items whose extractors disagree come first; j and k step through them.",
         )
-    disagreement(study_id, model)
+    show_disagreement(study_id, model)
 
 
 def show(study_id: str, line: DeltaGenerator) -> None:
     """Show the answer, the map with its inspector, and how extractors disagree.
 
-    The settings stand in `line`.
+    The controls are drawn in `line`.
     """
-    # Asked for first, so that the line of what takes long stands on an empty page.
+    # This takes long, so do it while the page is empty: its progress line then stands at the top.
     map_data.leading_extractor(study_id)
     if not map_data.choices(study_id).models:
         nothing_yet()
         return
     with line:
         view = controls(study_id)
-    # With one axis opened the answer speaks of that axis alone.
+    # If the variants of one axis are shown, the answer is about that axis only.
     one_axis = view.opened[0] if len(view.opened) == 1 else None
     answer = map_data.answer(study_id, view.model, view.field, view.faithful, one_axis)
     st.markdown(f"## {plain(answer.text)}")
-    # What the parts rest on is said on hover: three lines of numbers push the map out of sight.
-    parts, _, basis = answer.detail.partition(" Noise floor: ")
-    st.caption(plain(parts), help=plain(f"Noise floor: {basis}") if basis else None)
+    # The noise floor is shown on hover, because three lines of numbers push the map out of sight.
+    parts, _, noise_floor = answer.detail.partition(" Noise floor: ")
+    st.caption(plain(parts), help=plain(f"Noise floor: {noise_floor}") if noise_floor else None)
     if unchecked := unchecked_words([answer], map_data.n_labelled_pairs(study_id)):
         st.caption(plain(unchecked))
         st.page_link(
@@ -235,14 +229,11 @@ def show(study_id: str, line: DeltaGenerator) -> None:
     flipmap = drawn_map(view)
     if flipmap.items:
         cells = map_data.cells(study_id, view.model, view.field, view.faithful)
-        explorer(
-            view,
-            flipmap,
-            flip_table(*cells, flipmap.items, map_data.questions(study_id), view.titles),
-        )
+        questions = map_data.questions(study_id)
+        explorer(view, flipmap, flip_table(*cells, flipmap.items, questions, view.titles))
     else:
         st.info("No item passes these filters.", icon=":material/filter_alt_off:")
-    disagreement(study_id, view.model)
+    show_disagreement(study_id, view.model)
     repeats.show(study_id)
     how_to_read(
         "A row is an item, a column one kind of harmless change. The more a cell stands out, the "

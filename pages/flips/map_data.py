@@ -1,4 +1,4 @@
-"""Cached cells of the flip map, and the sentence above it."""
+"""Cached data of the flip map, and the answer above it."""
 
 import datetime as dt
 from collections.abc import Sequence
@@ -25,10 +25,12 @@ from pages.common.headline import headline
 
 @dataclass(frozen=True)
 class View:
-    """The settings of the flip map: everything that its link says.
+    """The settings of the flip map; they stand in its link.
 
-    `opened` are axes whose variants stand next to them, `group` is "", "category", "template" or
-    "model".
+    `field` is the compared extractor and `faithful` the reference extractor; `titles` are their
+    titles. `opened` are the axes whose variants are shown. `group` is "" (one row per item),
+    "category", "template" or "model". `sort` is a key of `SORT_TITLES`. `search` holds words of a
+    question.
     """
 
     study_id: str
@@ -46,75 +48,77 @@ class View:
 
     @property
     def models(self) -> tuple[str, ...]:
-        """Return the models whose rows are on the map: all of them where models are the groups."""
-        return (
-            tuple(use.name for use in session.declared(self.study_id).models)
-            if self.group == "model"
-            else (self.model,)
-        )
+        """Return the models on the map: all if the rows are grouped by model, else one."""
+        if self.group != "model":
+            return (self.model,)
+        return tuple(use.name for use in session.declared(self.study_id).models)
 
 
 def leading_extractor(study_id: str) -> str:
-    # The map opens where the card speaks of, so that both say the same.
+    """Return the extractor of the study's headline, so that the map starts with what it says."""
     flips = headline(study_id).flips
     return flips.extractor if flips is not None else FIRST_TOKEN
 
 
 def questions(study_id: str) -> dict[str, str]:
+    """Return item id -> text of the question."""
     return _column(study_id, "question")
 
 
 def families(study_id: str) -> dict[str, str]:
-    """Item -> the template or source that it shares with others, or itself."""
+    """Return item id -> the template or source that it shares with other items, or its own."""
     return _column(study_id, "family")
 
 
 def categories(study_id: str) -> dict[str, str]:
+    """Return item id -> category; "" without one."""
     return _column(study_id, "category")
 
 
 @session.cached()
 def _column(study_id: str, name: str) -> dict[str, str]:
     items = session.study_items(study_id)
-    # Items without a value are grouped together, not left out.
+    # Items without a value form one group instead of being left out.
     return dict(zip(items["item_id"], items[name].fillna("").astype(str), strict=True))
 
 
 def n_groups(study_id: str, name: str) -> int:
-    """Count the values of a column of items; those without one are one group."""
+    """Count the values of a column of items; all items without a value count as one group."""
     return session.study_items(study_id)[name].fillna("").nunique()
 
 
-def of_model(study_id: str, model: str) -> pd.DataFrame:
-    return _of_model(study_id, model).copy(deep=False)
+def readouts_of_model(study_id: str, model: str) -> pd.DataFrame:
+    """Return the rows of `session.readouts` of one model."""
+    return _readouts_of_model(study_id, model).copy(deep=False)
 
 
 @session.cached()
-def _of_model(study_id: str, model: str) -> pd.DataFrame:
+def _readouts_of_model(study_id: str, model: str) -> pd.DataFrame:
     frame = session.readouts(study_id)
     return frame[frame["model"] == model]
 
 
 @session.cached(is_kept=True)
 def most_disputed(study_id: str, model: str) -> list[str]:
-    """Return the items of one model, those first on which its extractors disagree."""
-    return reports.most_disputed(_of_model(study_id, model))
+    """Return the ids of a model's items; items on which extractors disagree come first."""
+    return reports.most_disputed(_readouts_of_model(study_id, model))
 
 
 @session.cached(is_kept=True)
 def why_nothing_was_read(study_id: str) -> str:
-    """Return why no output of the study could be read; "" where one was."""
+    """Return why no output of the study could be read; "" if at least one was read."""
     return reports.why_nothing_was_read(session.readouts(study_id))
 
 
 @session.cached(is_kept=True)
 def asked_once(study_id: str) -> bool:
+    """Return True if the study has one prompt and one sample per question: nothing can flip."""
     return reports.asked_once(session.readouts(study_id))
 
 
 @session.cached(is_kept=True)
 def choices(study_id: str) -> Choices:
-    """Return what the study's readouts offer to choose from."""
+    """Return the models, extractors and axes of the study's readouts."""
     return surface.choices(session.readouts(study_id))
 
 
@@ -131,53 +135,51 @@ def _n_labelled_pairs(study_id: str, n_labels: int) -> int:
 
 @session.cached(is_kept=True)
 def label_warnings(study_id: str, model: str) -> list[str]:
-    """Return warnings about labels that cannot be read as first tokens at all."""
-    return label_mass.unreadable_labels(of_model(study_id, model))
+    """Return warnings about option labels that the first token cannot express."""
+    return label_mass.unreadable_labels(readouts_of_model(study_id, model))
 
 
 @session.cached(max_entries=48, is_kept=True)
 def cells(
     study_id: str, model: str, field: str, faithful: str, axis: str | None = None
 ) -> tuple[Cells, Cells]:
-    """Return both extractors' cells on the same rows and columns.
+    """Return the cells of the compared and of the reference extractor.
 
-    The columns are all axes, or the variants of one.
+    Both have the same rows and columns. A row is an item. The columns are all axes or, with
+    `axis`, the variants of that axis.
     """
-    frame = of_model(study_id, model)
+    frame = readouts_of_model(study_id, model)
     order = list(frame["item_id"].unique())
     if axis is None:
-        return surface.aligned(
-            surface.surface(frame, field), surface.surface(frame, faithful), order
-        )
-    return surface.aligned(
-        surface.opened(frame, axis, field), surface.opened(frame, axis, faithful), order
-    )
+        compared, reference = surface.surface(frame, field), surface.surface(frame, faithful)
+    else:
+        compared = surface.opened(frame, axis, field)
+        reference = surface.opened(frame, axis, faithful)
+    return surface.aligned(compared, reference, order)
 
 
 def answer(study_id: str, model: str, field: str, faithful: str, axis: str | None) -> Claim:
-    """Return the page's answer: which part of the flips is larger, with its qualifications."""
-    return _answer(study_id, model, field, faithful, axis, tuple(gates.closed_in(study_id).items()))
+    """Return the claim above the map: whether genuine flips or artifacts prevail."""
+    return _answer(
+        study_id, model, field, faithful, axis, tuple(gates.all_closed_gates(study_id).items())
+    )
 
 
 @session.cached(max_entries=32, is_kept=True)
 def _answer(
     study_id: str, model: str, field: str, faithful: str, axis: str | None, closed_gates: tuple
 ) -> Claim:
-    heat = session.temperature(study_id, model)
+    frame, temperature = readouts_of_model(study_id, model), session.temperature(study_id, model)
     estimates = shared.estimates(study_id, model, faithful)
-    return surface_claim(
-        of_model(study_id, model), field, faithful, axis, dict(closed_gates), heat, estimates
-    )
-
-
-# The map as the browser takes it, made of cached cells.
+    return surface_claim(frame, field, faithful, axis, dict(closed_gates), temperature, estimates)
 
 
 @dataclass(frozen=True)
 class DrawnMap:
-    """The map as the browser takes it, with what a click on it means.
+    """The map as the browser draws it, and the data to interpret a click on it.
 
-    `items` and `models` are those of its rows in their order, `steps` the items for J and K.
+    `arrays` go to the browser. `items` and `models` have one id per row, in the order of the rows.
+    `steps` are the items that J and K go through. `version` identifies the map.
     """
 
     arrays: dict
@@ -190,10 +192,10 @@ class DrawnMap:
 
 @session.cached("Drawing the map", 12)
 def drawn_map(view: View) -> DrawnMap:
-    """Draw the map of a view, again only when something new came."""
-    # A search is kept for no other server: every word would be a file.
+    """Draw the map of a view, again only when the study has new answers."""
+    # Searches are not stored beside the database, because each search would add a file.
     arrays, items, models = _map_content(view) if view.search else _kept_map_content(view)
-    # The browser sends the version with every click, so that a click on an old map is known.
+    # The browser sends the version with every click, so that a click on an old map is recognized.
     version = digest(view.study_id, session.store().revision(view.study_id), repr(view))[:16]
     return DrawnMap(arrays, version, _caption(view, len(items)), items, models, Steps(items))
 
@@ -204,17 +206,17 @@ def _kept_map_content(view: View) -> tuple[dict, tuple[str, ...], tuple[str, ...
 
 
 def _map_content(view: View) -> tuple[dict, tuple[str, ...], tuple[str, ...]]:
-    """Return what the browser draws, and the items and models of its rows."""
+    """Return the arrays for the browser, and the items and models of the rows."""
+    # Per model: the cells of the compared and of the reference extractor.
     pairs = [cells(view.study_id, model, view.field, view.faithful) for model in view.models]
-    first, second = (
-        pairs[0]
-        if len(pairs) == 1
-        else tuple(map_cells.stacked(side) for side in zip(*pairs, strict=True))
-    )
+    if len(pairs) == 1:
+        first, second = pairs[0]
+    else:
+        first = map_cells.stacked([compared for compared, _ in pairs])
+        second = map_cells.stacked([reference for _, reference in pairs])
     model_of_row: list[str] = []
     for model, (model_cells, _) in zip(view.models, pairs, strict=True):
         model_of_row += [model] * len(model_cells.items)
-    # The search looks in the questions' own texts.
     texts, family = questions(view.study_id), families(view.study_id)
     order = flip_map.map_rows(
         first, second, view.sort, view.search, texts, flips_only=view.flips_only
@@ -223,14 +225,10 @@ def _map_content(view: View) -> tuple[dict, tuple[str, ...], tuple[str, ...]]:
     rows = flip_map.in_groups(first, second, order, names, view.sort)
     items = [first.items[i] for i in rows.rows]
     models = [model_of_row[i] for i in rows.rows]
-    first, second = (_opened(view, part, side) for side, part in enumerate((first, second)))
+    first, second = _with_variants(view, first, 0), _with_variants(view, second, 1)
     if view.is_difference:
-        panels = [
-            (
-                f"{view.titles[0]} minus {view.titles[1].lower()}, points",
-                map_cells.difference(first, second),
-            )
-        ]
+        title = f"{view.titles[0]} minus {view.titles[1].lower()}, points"
+        panels = [(title, map_cells.difference(first, second))]
     else:
         panels = [(view.titles[0], first), (view.titles[1], second)]
     arrays = flip_map.map_arrays(
@@ -244,22 +242,23 @@ def _map_content(view: View) -> tuple[dict, tuple[str, ...], tuple[str, ...]]:
     return arrays, tuple(items), tuple(models)
 
 
-def _opened(view: View, base: Cells, side: int) -> Cells:
-    """Return one extractor's cells with the variants of the opened axes in place."""
-    opened = {
-        axis: map_cells.stacked(
-            [
-                cells(view.study_id, model, view.field, view.faithful, axis)[side]
-                for model in view.models
-            ]
-        )
-        for axis in view.opened
-        if axis in base.columns and len(view.models) == 1
-    }
-    return map_cells.with_variants(base, opened) if opened else base
+def _with_variants(view: View, base: Cells, side: int) -> Cells:
+    """Return one extractor's cells, on a map of one model with the opened axes' variants.
+
+    `side` is 0 for the compared extractor and 1 for the reference.
+    """
+    if len(view.models) > 1:
+        return base
+    variants: dict[str, Cells] = {}
+    for axis in view.opened:
+        if axis in base.columns:
+            pair = cells(view.study_id, view.models[0], view.field, view.faithful, axis)
+            variants[axis] = map_cells.stacked([pair[side]])
+    return map_cells.with_variants(base, variants) if variants else base
 
 
 def _group_names(view: View, items: Sequence[str], model_of_row: Sequence[str]) -> list[str] | None:
+    """Return the name of each row's group; None if the rows are not grouped."""
     if view.group == "model":
         return list(model_of_row)
     if not view.group:

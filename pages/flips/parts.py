@@ -1,7 +1,6 @@
-"""The parts of the flips: how much of them is genuine, under each extractor and change.
+"""The part Parts of Flips: how many flips are genuine, per extractor and axis.
 
-They are on the board whose level is dragged; under it each extractor by itself, and a predictor of
-flips.
+It shows the board with a level to drag, then each extractor by itself and a predictor of flips.
 """
 
 import streamlit as st
@@ -34,29 +33,39 @@ from pages.common.inspector import inspector_place, open_item
 from pages.common.showing import how_to_read, plain, show_figure, show_table, shown_problem
 from pages.components import boards
 
+# Locks and decisions of every release are stored under this name.
+PAGE = "decomposition"
+
 # Cached statistics of the board, and their tables.
 
 
 def _answers(study_id: str, model: str, mode: str) -> CodedAnswers:
-    lock = session.lock_id(study_id, "decomposition") if mode == "locked" else None
+    lock = session.lock_id(study_id, PAGE) if mode == "locked" else None
     return headline.answers(study_id, model, lock)
 
 
 def _cells(study_id: str, model: str, mode: str, view: dict) -> list[Decomposition]:
-    """Return all cells at the settings that the board was left at."""
+    """Return one cell per axis and extractor at the settings of `view`."""
     return _decompositions(
         study_id,
         model,
         mode,
-        *(view[name] for name in ("reference", "policy", "kind", "level", "rule")),
+        view["reference"],
+        view["policy"],
+        view["kind"],
+        view["level"],
+        view["rule"],
     )
 
 
 @session.cached("Resampling the items", is_kept=True)
 def _decompositions(study_id, model, mode, reference, policy, kind, level, rule):
-    """Decompose the flips; in simultaneous mode with the band's limits, as the board has them."""
+    """Decompose the flips; in simultaneous mode the intervals are those of the band.
+
+    The other settings are those of `stats.flips.decomposition.decompositions`.
+    """
     coded = _answers(study_id, model, mode)
-    # An old link may name an extractor that this study has not.
+    # An old link may name an extractor that this study lacks.
     if reference not in coded.extractors:
         return []
     kind = kind if kind in ("default", "percentile", "studentized") else "default"
@@ -70,19 +79,18 @@ def _decompositions(study_id, model, mode, reference, policy, kind, level, rule)
         rule=rule,
         n_boot=levels.resamples(coded),
     )
-    # Without cells the study only sends the same prompts again: a band would hold nothing.
+    # Without cells the study only repeats its prompts, and a band has nothing to hold for.
     if mode != "simultaneous" or not cells:
         return cells
     return levels.banded(cells, _board(study_id, model, mode, ()), level, policy)
 
 
-def _arrays(study_id: str, model: str, mode: str, closed_gates: dict[str, str], view: dict) -> dict:
-    """Return the data of the threshold board.
-
-    Of many items those of `view` alone.
-    """
-    # All settings of many items take a processor half a minute at 12,000, and a move that chooses
-    # other settings draws the page again anyway.
+def _board_data(
+    study_id: str, model: str, mode: str, closed_gates: dict[str, str], view: dict
+) -> dict:
+    """Return the data of the threshold board for all settings; for many items, those of `view`."""
+    # All settings of 12,000 items take half a minute of processor time. A move that chooses other
+    # settings draws the page again anyway.
     selection: tuple = ()
     if mode != "simultaneous" and len(_answers(study_id, model, mode).items) > levels.MANY_ITEMS:
         selection = tuple((name, view[name]) for name in ("reference", "policy", "kind", "rule"))
@@ -93,31 +101,32 @@ def _arrays(study_id: str, model: str, mode: str, closed_gates: dict[str, str], 
 def _board(
     study_id: str, model: str, mode: str, closed_gates: tuple, selection: tuple = ()
 ) -> levels.LevelBoard:
-    simultaneous, heat = mode == "simultaneous", session.temperature(study_id, model)
     coded = _answers(study_id, model, mode)
     return levels.level_board(
         coded,
         title_of,
-        simultaneous=simultaneous,
+        simultaneous=mode == "simultaneous",
         closed_gates=dict(closed_gates),
-        temperature=heat,
+        temperature=session.temperature(study_id, model),
         selection=dict(selection) or None,
     )
 
 
 @session.cached("Preparing the board", 12, is_kept=True)
 def _every_pairing(study_id: str, model: str, mode: str) -> list[Decomposition] | None:
-    """Return the cells that are claimed together in simultaneous mode.
+    """Return the cells of all pairings, which are claimed together in simultaneous mode.
 
-    None in the other modes, where those on the page are.
+    None in the other modes, which claim only the cells on the page.
     """
+    if mode != "simultaneous":
+        return None
     coded = _answers(study_id, model, mode)
-    # In the other modes the cells on the page are claimed one by one.
-    return verdicts.every_pairing(coded, levels.readable(coded)) if mode == "simultaneous" else None
+    return verdicts.every_pairing(coded, levels.readable(coded))
 
 
-def _table(cells: list[Decomposition], claims: list[Claim], temperature: float | None) -> None:
+def _show_table(cells: list[Decomposition], claims: list[Claim], temperature: float | None) -> None:
     frame = rows_of_cells(cells, temperature)
+    # Estimates with their intervals are texts, which Streamlit would align to the left.
     estimates = [
         name
         for name in frame.columns
@@ -135,20 +144,13 @@ def _table(cells: list[Decomposition], claims: list[Claim], temperature: float |
             st.markdown(plain(f"• {claim.text} {claim.detail}"))
 
 
-def _warnings(cells: list[Decomposition]) -> None:
-    """Warn about unreadable answers, each warning once."""
+def _show_warnings(cells: list[Decomposition]) -> None:
+    """Show the warnings of all cells, such as those about unreadable answers."""
+    # Warnings belong to no claim, so they are shown even if nothing is claimed.
     for cell in cells:
-        # A warning is no part of a claim, so it is said even where nothing is claimed.
         for warning in cell.warnings:
             place = f"{cell.axis.replace('_', ' ')}, {title_of(cell.extractor).lower()}"
             st.warning(plain(f"{place}: {warning}"), icon=":material/warning:")
-
-
-# Locks and decisions of every release are stored under this name.
-PAGE = "decomposition"
-
-# Behind a row of the board: its items, those first on which the two extractors differ most, in the
-# inspector.
 
 
 @session.cached(max_entries=64)
@@ -164,24 +166,24 @@ def _items(
     return [first.items[i] for i in surface.order_of(first, second, "difference", first.items)]
 
 
-def items(study_id: str, model: str, mode: str, row: str, reference: str) -> list[str]:
-    """Return the items of a row ("axis|extractor"), largest difference between extractors first."""
+def items_of_row(study_id: str, model: str, mode: str, row: str, reference: str) -> list[str]:
+    """Return the items of a row of the board ("axis|extractor").
+
+    Items come first whose flip rates differ most between the extractor and the reference.
+    """
     axis, extractor = row.split("|")
-    # Under a lock the items behind a row are those that were set aside.
+    # In locked mode these are the items that were set aside.
     lock = session.lock_id(study_id, PAGE) if mode == "locked" else None
     return _items(study_id, lock, model, extractor, reference, axis)
 
 
 def opened_row() -> str:
-    """Return the row that the link looks behind; "" without one."""
+    """Return the row of the board whose item the link opens; "" without one."""
     return st.query_params.get("row", "") if st.query_params.get("item") else ""
 
 
-# Each readout by itself: its flip rate with the bounds that unreadable answers leave, and the rate
-# as results arrived.
-
-
-def each_readout(study_id: str, model: str, mode: str, policy: str) -> None:
+def show_each_extractor(study_id: str, model: str, mode: str, policy: str) -> None:
+    """Show each extractor's flip rate with bounds for unreadable answers, and over time."""
     with st.expander("Each extractor by itself: bounds, any flip, and p beyond the noise floor"):
         show_table(
             "each-extractor",
@@ -210,7 +212,7 @@ def each_readout(study_id: str, model: str, mode: str, policy: str) -> None:
             "nothing was asked twice."
         )
     with st.expander("The flip rate as results arrived"):
-        # Reruns have no flip rate of their own: they are the noise floor.
+        # Reruns are the noise floor, so they have no flip rate of their own.
         axes = [axis for axis in _answers(study_id, model, mode).axes if axis != IDENTITY]
         axis = screen.select(
             "Axis",
@@ -243,27 +245,21 @@ def _arriving(study_id: str, model: str, mode: str, axis: str, policy: str):
     return arriving(_answers(study_id, model, mode), axis, policy)
 
 
-# T = G + A with people's labels of pairs in it.
-
-
 @session.cached(max_entries=16)
-def _pairs(study_id: str, n_labels: int) -> Pairs:
+def _labelled_pairs(study_id: str, n_labels: int) -> Pairs:
     return labelled_pairs(session.store(), study_id)
 
 
-def by_people(
+def show_by_people(
     study_id: str, model: str, mode: str, view: dict, closed_gates: dict[str, str], cells: list
 ) -> None:
-    """Show what labels of both outputs of a pair make of G and A.
-
-    Nothing under a lock, whose items people see with it.
-    """
+    """Show G and A as corrected by people's labels of both outputs of a pair."""
     st.subheader("Flips by people", anchor=False)
-    # People see the items of a lock with it, so their labels may not correct it.
+    # Once a lock is opened, people see its items and results, so their labels may not correct it.
     if mode == "locked":
         st.caption("Corrections by people are not shown under a lock.")
         return
-    pairs = _pairs(study_id, judgements.n_rows(session.store(), OUTPUT_LABELS))
+    pairs = _labelled_pairs(study_id, judgements.n_rows(session.store(), OUTPUT_LABELS))
     frame = session.readouts(study_id)
     model_frame = frame[frame["model"] == model]
     rows = people_on_flips(
@@ -287,10 +283,10 @@ def by_people(
             query_params={"part": "Outputs"},
         )
         return
-    first = leading(rows)
-    st.markdown(plain(first.sentence))
+    main_row = leading(rows)
+    st.markdown(plain(main_row.sentence))
     cost = cost_words(pairs.n_labels, pairs.n_people, pairs.seconds)
-    st.caption(plain(f"{first.narrower} {cost}"))
+    st.caption(plain(f"{main_row.narrower} {cost}"))
     show_table("flips-by-people", [row.table_row() for row in rows])
     st.caption(
         "A label says which answer an output states. **G by people** is the share of pairs that "
@@ -299,11 +295,8 @@ def by_people(
     )
 
 
-# The flip predictor: can it be told beforehand which items will flip?
-
-
-def predictor(study_id: str, model: str, mode: str) -> None:
-    """Predict flips, on request: it cross-validates a small classifier many times."""
+def show_predictor(study_id: str, model: str, mode: str) -> None:
+    """Show how well a small classifier predicts which items flip."""
     st.subheader("Which flips could have been predicted?", anchor=False)
     st.caption(
         "From the first token's margin and entropy, prompt length, number of options and "
@@ -311,7 +304,7 @@ def predictor(study_id: str, model: str, mode: str) -> None:
         "by item. For the p the whole cross-validation is repeated with the flips of each axis "
         "shuffled among its items."
     )
-    # On request: it cross-validates a small classifier many times.
+    # Only on request, because it cross-validates the classifier many times.
     if not st.toggle("Compute", key="predictor", bind="query-params"):
         return
     with shown_problem():
@@ -342,18 +335,15 @@ def _predicted(study_id: str, model: str, mode: str):
     lock = session.lock_id(study_id, PAGE) if mode == "locked" else None
     frame = session.readouts(study_id, lock=lock)
     base = studies.base_first_tokens(session.store(), study_id, model, lock=lock)
-    # The margin of the first token is what the predictor rests on.
+    # The predictor needs the margins of the first token.
     if base.empty:
         return None
     return flip_prediction(predictor_rows(frame[frame["model"] == model], base, FIRST_TOKEN))
 
 
-# The board, and the tab.
-
-
-def what_is_not_claimed(closed_gates: dict[str, str]) -> None:
-    """Say each reason once, with all the axes and extractors that it closes."""
-    # One judge or one source may close several axes for the same reason.
+def show_closed_gates(closed_gates: dict[str, str]) -> None:
+    """Show each reason for a closed gate once, with its axes and extractors."""
+    # One judge or one source may close several gates for the same reason.
     for reason in dict.fromkeys(closed_gates.values()):
         names = [name.replace("_", " ") for name in closed_gates if closed_gates[name] == reason]
         st.warning(
@@ -368,13 +358,15 @@ def board(
     """Draw the threshold board, and next to it the outputs behind a row that was clicked."""
     rows = {f"{cell.axis}|{cell.extractor}" for cell in cells}
     is_open = opened_row() in rows
-    # The inspector takes room only while something is opened.
+    # The inspector takes space only while a row is opened.
     with st.container(key="beside"):
         left, right = st.columns([11, 9], gap="medium") if is_open else (st.container(), None)
     with left:
-        board_data = levels.at_settings(_arrays(study_id, model, mode, closed_gates, view), view)
+        board_data = levels.at_settings(
+            _board_data(study_id, model, mode, closed_gates, view), view
+        )
         # The height of the drawn board, wide and narrow: its head and its rows.
-        with screen.room("board", 140 + 51 * len(rows), 300 + 118 * len(rows)):
+        with screen.reserved_space("board", 140 + 51 * len(rows), 300 + 118 * len(rows)):
             moved, decision, row = boards.draw(
                 board_data,
                 key=f"board-{study_id}-{model}-{mode}",
@@ -386,25 +378,22 @@ def board(
         st.caption(modes.note(mode, study_id, levels.band_words(cells)))
     if right is not None:
         with right:
-            inspector_place(
-                study_id,
-                model,
-                Steps(items(study_id, model, mode, opened_row(), view["reference"])),
-            )
-    # A row may come from a board that was drawn before the settings changed.
+            items = items_of_row(study_id, model, mode, opened_row(), view["reference"])
+            inspector_place(study_id, model, Steps(items))
+    # The click may come from a board that was drawn before the settings changed.
     if row in rows:
         axis, extractor = row.split("|")
-        for item in items(study_id, model, mode, row, view["reference"])[:1]:
+        for item in items_of_row(study_id, model, mode, row, view["reference"])[:1]:
             open_item(item, axis=axis, readout=extractor, row=row)
         st.rerun(scope="fragment")
     modes.remember(study_id, PAGE, levels.start_of(session.declared(study_id).scorer_names), moved)
 
 
 def show(study_id: str, line: DeltaGenerator) -> None:
-    """Show the board with every estimate under it; mode and model stand in `line`."""
+    """Show the board and all estimates; the controls for mode and model are drawn in `line`."""
     with line:
         mode = modes.mode_selector()
-        choice = st.container(width=220)
+        model_place = st.container(width=220)
     lock = modes.lock_of(study_id, mode, PAGE)
     scorers = session.declared(study_id).scorer_names
     start = levels.start_of(scorers)
@@ -412,7 +401,7 @@ def show(study_id: str, line: DeltaGenerator) -> None:
     models = list(frame["model"].unique())
     example = ""
     if modes.has_something(study_id, PAGE, mode, lock, start, has_readouts=not frame.empty):
-        model = choice.selectbox(
+        model = model_place.selectbox(
             "Model", models, key="model", bind="query-params", label_visibility="collapsed"
         )
         coded = _answers(study_id, model, mode)
@@ -437,19 +426,20 @@ def show(study_id: str, line: DeltaGenerator) -> None:
                 study_id, axes, extractors, lock["lock_id"] if lock else None
             )
             board(study_id, model, mode, view, closed_gates, cells)
-            what_is_not_claimed(closed_gates)
+            show_closed_gates(closed_gates)
             repeats.show(study_id)
             st.subheader("Every estimate", anchor=False)
-            heat = session.temperature(study_id, model)
+            temperature = session.temperature(study_id, model)
             family = _every_pairing(study_id, model, mode)
-            _table(cells, flips.cell_claims(cells, closed_gates, heat, family), heat)
-            _warnings(cells)
+            claims = flips.cell_claims(cells, closed_gates, temperature, family)
+            _show_table(cells, claims, temperature)
+            _show_warnings(cells)
             marked_flips_by_readout(study_id, model, cells)
-            # People's labels count an unreadable answer as a class of its own, as this policy does.
+            # People's labels treat an unreadable answer as one more answer, like this policy.
             if view["policy"] == "own_class":
-                by_people(study_id, model, mode, view, closed_gates, cells)
-            each_readout(study_id, model, mode, view["policy"])
-            predictor(study_id, model, mode)
+                show_by_people(study_id, model, mode, view, closed_gates, cells)
+            show_each_extractor(study_id, model, mode, view["policy"])
+            show_predictor(study_id, model, mode)
             record.history(study_id)
     how_to_read(
         "**T** is how often two harmless versions of an item get different answers, **G** the same "

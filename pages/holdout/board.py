@@ -108,7 +108,7 @@ class BoardPlace:
     """The place of the board: a line for the progress of the last test, and the board under it."""
 
     def __init__(self) -> None:
-        with screen.room("board", 450, 800):
+        with screen.reserved_space("board", 450, 800):
             self.progress, self.board, self.below = st.container(), st.empty(), st.container()
 
     def first(self, sets: Sets, view: dict, mode: str, *waiting: str) -> None:
@@ -163,5 +163,7 @@ def _drawing(board_data: Board, key: str, *, is_locked: bool) -> tuple:
     n = sum(row.control is not None for row in board_data.rows)
     n_missing = len(board_data.rows) - n
     # Room for the board, wide and narrow, before the browser has drawn it.
-    with screen.room("tests", 30 + 105 * n + 55 * n_missing, 90 + 210 * n + 90 * n_missing):
+    with screen.reserved_space(
+        "tests", 30 + 105 * n + 55 * n_missing, 90 + 210 * n + 90 * n_missing
+    ):
         return boards.draw(board_data.data(), key=key, locked=is_locked)

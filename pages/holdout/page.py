@@ -112,7 +112,7 @@ if full_sets is not None and sets is not None:
         place.first(sets, view, mode, "semantic", "prediction")
         inflation.in_a_line(sets, confirmatory=mode == "locked")
         tests.what_is_compared(sets)
-        repeats.show_of([*sets.target, *sets.retro])
+        repeats.show_for_items([*sets.target, *sets.retro])
         part = screen.segments("Part", PARTS, "part")
         # The cross-validation takes longest, so what does not need it is drawn before.
         part_place = st.container()

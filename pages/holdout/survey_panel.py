@@ -19,7 +19,14 @@ from flipcore.store.judgements import SURVEY_ANSWERS
 from flipcore.store.queries import holdout, judgements
 from flipcore.text.counts import count_of
 from pages.common import session
-from pages.common.showing import RETRO, offer_file, plain, saved_upload, show_table, shown_problem
+from pages.common.showing import (
+    SEND_HOLDOUT_LABEL,
+    offer_file,
+    plain,
+    saved_upload,
+    show_table,
+    shown_problem,
+)
 
 
 def show(sets: Sets) -> None:
@@ -116,7 +123,7 @@ def _ask(survey: Survey, sets: Sets) -> None:
                 ).sentence()
             )
         )
-        retro = st.checkbox(RETRO, key=f"ask-retro-{survey.survey_id}")
+        retro = st.checkbox(SEND_HOLDOUT_LABEL, key=f"ask-retro-{survey.survey_id}")
         if st.button("Ask", key=f"ask-{survey.survey_id}", type="primary"):
             with st.spinner("Asking …"):
                 survey_run = sheets.ask_model(

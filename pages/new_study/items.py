@@ -27,7 +27,7 @@ def own_file(sources: list[ItemSource]) -> None:
 
     Below it the first questions, however they came.
     """
-    with screen.room("own-file", 100, 150):
+    with screen.reserved_space("own-file", 100, 150):
         upload = st.file_uploader("Drop a file with your questions", type=TABLES, key="own-file")
     # The uploader keeps its file, so only a new one replaces the sources.
     if upload is not None and st.session_state.get("own-file-id") != upload.file_id:
@@ -62,7 +62,7 @@ def own_file(sources: list[ItemSource]) -> None:
     is_sample = sources == list(demo_study().items)
     loaded = "The sample is loaded" if is_sample else count_of(len(report.items), "question")
     st.caption(f"{loaded}. The first:")
-    with screen.room("first-items", 200, 200):
+    with screen.reserved_space("first-items", 200, 200):
         _first(shown_items(source)[:3], "shown", height=143)
 
 

@@ -20,7 +20,14 @@ from flipcore.store.connection import default_path
 from flipcore.store.queries import review
 from flipcore.text.counts import count_of
 from pages.common import screen, session
-from pages.common.showing import RETRO, offer_file, plain, saved_upload, show_table, shown_problem
+from pages.common.showing import (
+    SEND_HOLDOUT_LABEL,
+    offer_file,
+    plain,
+    saved_upload,
+    show_table,
+    shown_problem,
+)
 
 # A model words questions anew; what passes the rules waits for a reviewer.
 
@@ -94,7 +101,7 @@ def _by_model(source: str, model: str, recipe: Recipe) -> None:
             help="0: only models that cost nothing",
         )
     n = st.slider("Questions", 1, 200, 20, key="propose-n")
-    retro = st.checkbox(RETRO, key="propose-retro")
+    retro = st.checkbox(SEND_HOLDOUT_LABEL, key="propose-retro")
     use = ModelUse(model, temperature=float(temperature), max_tokens=int(max_tokens))
     recipe = recipe.with_steps(steps)
     items = proposing.items_to_paraphrase(

@@ -123,7 +123,7 @@ def _results(study_id: str, suspects: list[key_review.Suspect]) -> None:
 
 @session.cached("Leaving out disputed items", max_entries=8)
 def _effect(study_id: str, disputed: tuple[str, ...]) -> list[dict]:
-    return with_and_without(session.readouts(study_id), disputed, gates.closed_in(study_id))
+    return with_and_without(session.readouts(study_id), disputed, gates.all_closed_gates(study_id))
 
 
 # One question at a time.

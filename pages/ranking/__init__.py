@@ -1,1 +1,1 @@
-"""Several models: the page and its parts."""
+"""The Ranking page and its cached reports."""

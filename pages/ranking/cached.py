@@ -10,9 +10,9 @@ from pages.common.answers import answer_of
 
 
 def settings_of(study_id: str, lock: str | None, chosen: dict) -> Settings:
-    """Return the settings of a ranking; what is chosen as where nobody chose is left empty.
+    """Return the settings of a ranking; choices that equal the default are left empty.
 
-    So the page opens with the answer that cards and reports show.
+    With empty settings the page shows the same cached answer as cards and reports.
     """
     frame, scorers = session.readouts(study_id, lock=lock), session.declared(study_id).scorer_names
     reference, role = chosen["reference"], chosen["role"]
@@ -24,19 +24,23 @@ def settings_of(study_id: str, lock: str | None, chosen: dict) -> Settings:
     return Settings(reference, role, level=chosen["level"])
 
 
-@session.cached(max_entries=16, revision=gates.with_labels, is_kept=True)
+@session.cached(max_entries=16, revision=gates.revision_with_labels, is_kept=True)
 def board(study_id: str, settings: Settings, lock: str | None) -> dict:
+    """Return the board of ranks for the browser; {} if there is no ranking."""
     ranking: RankingReport | None = answer_of(study_id, Question.RANKING, settings, lock)
     return boards.board(ranking, settings.level).data() if ranking else {}
 
 
 @session.cached(max_entries=16, is_kept=True)
 def panels(study_id: str, lock: str | None, extractor: str) -> FlipPanels:
+    """Return the flip rates of every model under one extractor, on the same rows and columns."""
     return flip_panels(session.readouts(study_id, lock=lock), extractor)
 
 
-@session.cached("Splitting the flips", 16, gates.with_labels, is_kept=True)
+@session.cached("Splitting the flips", 16, gates.revision_with_labels, is_kept=True)
 def flips(study_id: str, lock: str | None, reference: str) -> list[ModelFlips]:
-    heat = {use.name: use.temperature for use in session.declared(study_id).models}
+    """Return genuine flips and artifacts per model and extractor, over all axes."""
+    temperatures = {use.name: use.temperature for use in session.declared(study_id).models}
     frame = session.readouts(study_id, lock=lock)
-    return flips_by_model(frame, reference, gates.closed_in(study_id, lock), heat)
+    closed_gates = gates.all_closed_gates(study_id, lock)
+    return flips_by_model(frame, reference, closed_gates, temperatures)

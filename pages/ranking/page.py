@@ -35,13 +35,11 @@ from pages.common.showing import how_to_read, plain, show_figure, show_table
 from pages.components import boards
 from pages.ranking import cached
 
-# The questions of a study side by side for all of its models.
 
+def show_flip_maps(study_id: str, lock: str | None, models: Sequence[str]) -> None:
+    """Draw a small flip map per model, with the same rows and one scale.
 
-def flip_surfaces(study_id: str, lock: str | None, models: Sequence[str]) -> None:
-    """Draw small multiples of the flip surface, on the same rows and one scale.
-
-    Nothing where each question was asked once.
+    Nothing if each question was asked once.
     """
     names = [
         name
@@ -53,17 +51,19 @@ def flip_surfaces(study_id: str, lock: str | None, models: Sequence[str]) -> Non
     st.subheader("Where each model flips", anchor=False)
     extractor = screen.segments("Extractor", names, "panels-of", format_func=title_of)
     panels = cached.panels(study_id, lock, extractor)
-    # With many items a row stands for several of them.
-    rows = (
+    # With many items, a row stands for several of them.
+    row_title = (
         "items, most flips first"
         if panels.items_a_row == 1
         else f"items, {panels.items_a_row} a row, most flips first"
     )
     rates = {model: panels.rates[model] for model in models if model in panels.rates}
-    show_figure("panels", lambda c: flip_panels(rates, panels.columns, c, rows))
+    show_figure("panels", lambda c: flip_panels(rates, panels.columns, c, row_title))
 
 
-def decomposition(study_id: str, lock: str | None, reference: str, models: Sequence[str]) -> None:
+def show_decomposition(
+    study_id: str, lock: str | None, reference: str, models: Sequence[str]
+) -> None:
     """Show one row per model and extractor over all axes; nothing without flip rates."""
     measured = [
         model_flips
@@ -72,7 +72,7 @@ def decomposition(study_id: str, lock: str | None, reference: str, models: Seque
     ]
     if not measured:
         return
-    # In the order of the ranking, as everything on this page.
+    # Sorted by rank, like everything on this page.
     flips = sorted(measured, key=lambda model_flips: models.index(model_flips.model))
     st.subheader("What flips, model by model", anchor=False)
     cells = [model_flips.cell for model_flips in flips]
@@ -80,15 +80,15 @@ def decomposition(study_id: str, lock: str | None, reference: str, models: Seque
     show_table("flips-by-model", flip_rows(flips))
 
 
-def memory_and_inflation(study_id: str) -> None:
-    """Show detectors and inflation of every model, where the study has them.
+def show_memory_and_inflation(study_id: str) -> None:
+    """Show inflation and memory detectors of every model, if the study has them.
 
-    Nothing of what was set aside is in them.
+    Both leave out the items that were set aside.
     """
-    # Accuracies on benchmark and holdout, where the study asked both.
+    # Inflation needs accuracies on a benchmark and a holdout.
     sets = conditions(holdout.accuracies(session.store(), study_id))
     if sets:
-        model_conditions, claim = inflation_of(sets, gates.closed_in(study_id))
+        model_conditions, claim = inflation_of(sets, gates.all_closed_gates(study_id))
         st.subheader("Inflation, model by model", anchor=False)
         st.markdown(plain(claim.text))
         bars = [
@@ -99,20 +99,19 @@ def memory_and_inflation(study_id: str) -> None:
     if "control" not in session.declared(study_id).roles:
         return
     st.subheader("Memory, model by model", anchor=False)
-    # On request: it computes every estimate of the study.
+    # Only on request, because it computes every estimate of the study.
     if st.toggle("Compute", key="memory-by-model", bind="query-params"):
         show_table("memory-by-model", memory_rows(answer_of(study_id, Question.MEMORY).tests))
 
 
-# Behind a way: the items that one of two models has right and the other wrong, with both raw
-# outputs.
+def show_outputs(study_id: str, report: RankingReport) -> None:
+    """Show two models' outputs of an item under the way in the link; nothing without one.
 
-
-def outputs_behind(study_id: str, report: RankingReport) -> None:
-    """Show the two outputs of the way in the link; nothing where there is none."""
+    Offered are the items that one of the two models has right and the other one wrong.
+    """
     contest = report.contest
     ids = [way_id(way) for way in contest.order.scores.ways]
-    # A link may name a way that was not asked here.
+    # A link may name a way that this study lacks.
     if st.query_params.get("way") not in ids:
         return
     way_index = ids.index(st.query_params["way"])
@@ -133,7 +132,7 @@ def outputs_behind(study_id: str, report: RankingReport) -> None:
                 bind="query-params",
                 width=300,
             )
-            st.button("Close", key="behind-close", icon=":material/close:", on_click=_close)
+            st.button("Close", key="behind-close", icon=":material/close:", on_click=_close_way)
         if item is None:
             st.info("Under this way the two models are right and wrong on the same items.")
             return
@@ -142,7 +141,7 @@ def outputs_behind(study_id: str, report: RankingReport) -> None:
                 output_under(study_id, model, item, way, is_left=is_left)
 
 
-def _close() -> None:
+def _close_way() -> None:
     st.query_params.pop("way", None)
 
 
@@ -157,7 +156,7 @@ BAND = "for all models and all ways of asking and reading at once, at any one le
 
 
 def settings(study_id: str, lock: dict | None) -> dict:
-    """Return level, reference extractor and role: the lock's, or those of the controls."""
+    """Return level, reference extractor and role, from the lock or from the controls."""
     scorers = session.declared(study_id).scorer_names
     view = modes.view_of(study_id, PAGE, start_of(scorers, START), lock)
     frame = session.readouts(study_id, lock=lock["lock_id"] if lock else None)
@@ -184,11 +183,11 @@ def settings(study_id: str, lock: dict | None) -> dict:
 
 @st.fragment
 def board(study_id: str, mode: str, chosen: dict, lock: str | None, report: RankingReport) -> None:
-    """Draw the board, and behind a way of it the outputs on which two models differ."""
+    """Draw the board, and below it two outputs under the way that was clicked."""
     board_data = cached.board(study_id, cached.settings_of(study_id, lock, chosen), lock)
     n_ways = len(board_data["rows"])
     # The height of the drawn board, wide and narrow: its head and its rows.
-    with screen.room("ranking", 170 + 37 * n_ways, 410 + 38 * n_ways):
+    with screen.reserved_space("ranking", 170 + 37 * n_ways, 410 + 38 * n_ways):
         moved, decision, way = boards.draw(
             board_data,
             key=f"ranking-{study_id}-{mode}-{chosen['reference']}-{chosen['role']}",
@@ -204,15 +203,15 @@ def board(study_id: str, mode: str, chosen: dict, lock: str | None, report: Rank
     )
     st.caption(modes.note(mode, study_id, BAND))
     if way and isinstance(way, str):
-        # Kept in the link, so that it can be passed on.
+        # Written into the link, so that others can open the same view.
         st.query_params["way"] = way
         st.rerun(scope="fragment")
-    outputs_behind(study_id, report)
+    show_outputs(study_id, report)
     modes.remember(study_id, PAGE, {"level": 0.95}, moved)
 
 
 def content(study_id: str, mode: str, lock: dict | None, line: DeltaGenerator) -> None:
-    """Draw everything below the header of a study with answers; `line` holds the mode."""
+    """Draw everything below the header of a study with answers; controls go to `line`."""
     with line:
         chosen = settings(study_id, lock)
     lock_id = lock["lock_id"] if lock else None
@@ -228,8 +227,8 @@ def content(study_id: str, mode: str, lock: dict | None, line: DeltaGenerator) -
     st.markdown(plain(report.winners.text))
     for note in report.notes:
         st.caption(plain(note))
-    # The score's report has leads and ranks over other questions and prompts, and with people's
-    # labels in them, which the board's report has not.
+    # Only the score's report has leads and ranks over other questions and prompts, and those with
+    # people's labels.
     score_settings = scores.settings_of(
         study_id, lock_id, chosen["reference"], chosen["role"], level=chosen["level"]
     )
@@ -252,19 +251,19 @@ def content(study_id: str, mode: str, lock: dict | None, line: DeltaGenerator) -
             "over all pairs is Holm's."
         )
     ranked = [report.contest.models[m] for m in by_rank(report.contest)]
-    # Models without a right or wrong answer have no rank, but they may flip.
-    asked = set(session.readouts(study_id, lock=lock_id)["model"])
-    models = [*ranked, *sorted(asked - set(ranked))]
-    flip_surfaces(study_id, lock_id, models)
-    decomposition(study_id, lock_id, chosen["reference"], models)
+    # Models without right or wrong answers have no rank, but their answers may flip.
+    unranked = set(session.readouts(study_id, lock=lock_id)["model"]) - set(ranked)
+    models = [*ranked, *sorted(unranked)]
+    show_flip_maps(study_id, lock_id, models)
+    show_decomposition(study_id, lock_id, chosen["reference"], models)
     repeats.show(study_id)
-    # Nothing of what was set aside is in them, so that a lock has none to show.
+    # These leave out the items that were set aside, so they have nothing to show under a lock.
     if mode != "locked":
-        memory_and_inflation(study_id)
+        show_memory_and_inflation(study_id)
     record.history(study_id)
 
 
-def order(study_id: str, line: DeltaGenerator) -> None:
+def show_order(study_id: str, line: DeltaGenerator) -> None:
     """Show the order of the models under every way of asking and reading."""
     with line:
         mode = modes.mode_selector()
@@ -289,6 +288,6 @@ if study_id is not None:
         st.markdown("## This study asks one model. Duplicate it and add another to compare them.")
         offer_suited(f"{PAGE}/page.py", compares_models)
     elif screen.segments("Show", ["Order", every_choice.TITLE], "show", place=line) == "Order":
-        order(study_id, line)
+        show_order(study_id, line)
     else:
         every_choice.show_pair(study_id, line)

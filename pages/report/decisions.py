@@ -12,14 +12,12 @@ from pages.common.header import show_badges
 from pages.common.identity import name_field
 from pages.common.showing import how_to_read, offer_file, plain, shown_problem
 from pages.common.surroundings import RECORD
-from pages.navigation import PAGES, place_of, title_of
-
-# What the page reads of the record, which is read each time: a decision that was just written down
-# is there at once.
+from pages.navigation import PAGES, find_page, title_of
 
 
-def places() -> tuple[dict[str, str], list[str]]:
-    """Return studies with a decision, by id, and the pages that have one."""
+def studies_and_pages() -> tuple[dict[str, str], list[str]]:
+    """Return the studies that have a decision (id -> name) and the names of the pages."""
+    # Not cached, so that a decision appears as soon as it was stored.
     all_decisions = decisions.record(session.store())
     names = {
         row["study_id"]: row["study"] or row["study_id"] for row in all_decisions.to_dict("records")
@@ -27,14 +25,12 @@ def places() -> tuple[dict[str, str], list[str]]:
     return names, sorted(set(all_decisions["page"]))
 
 
-# One decision: its sentence, who and when, whether it still holds, and what it was made from.
-
-
-# A decision is worth as much as the intervals of the mode in which it was made.
+# A decision can claim no more than the intervals of its mode.
 MODE_BADGES = {"explore": "EXPLORATORY", "locked": "LOCKED"}
 
 
 def card(entry: Entry) -> None:
+    """Show a decision: who made it and when, whether it still holds, and what it rests on."""
     with st.container(border=True, key=f"decision-{entry.decision_id}"):
         if entry.resolution:
             st.markdown(f"**{plain(f'We decide: {entry.resolution}')}**")
@@ -61,11 +57,11 @@ def card(entry: Entry) -> None:
                     help="Read the page again before you rely on this.",
                 )
                 st.caption(plain(entry.since), width="content")
-            # A row from another file may name anything.
-            place, link = place_of(entry.page)
-            if place is not None and place.has_decisions:
+            # A row that was merged from another file may name any page.
+            page, link = find_page(entry.page)
+            if page is not None and page.has_decisions:
                 st.page_link(
-                    place.path,
+                    page.path,
                     label="Open the view",
                     icon=":material/arrow_forward:",
                     query_params={
@@ -80,18 +76,15 @@ def card(entry: Entry) -> None:
                 st.markdown(plain(f"Outputs looked at: {entry.outputs or 'none was open'}"))
 
 
-# Open questions: what was left open when something was decided, and who answers it.
-
-
 def open_questions(study_id: str) -> None:
-    """Show open questions, each with a field for its answer.
+    """Show the questions that decisions left open, each with a field for its answer.
 
-    Of one study where `study_id` names it.
+    With "" these are the questions of all studies.
     """
-    all_questions = decisions.open_questions(session.store())
-    rows = (
-        all_questions[all_questions["study_id"] == study_id] if study_id else all_questions
-    ).to_dict("records")
+    questions = decisions.open_questions(session.store())
+    if study_id:
+        questions = questions[questions["study_id"] == study_id]
+    rows = questions.to_dict("records")
     if not rows:
         return
     st.subheader("Open questions", anchor=False)
@@ -126,22 +119,21 @@ def _answer(row: dict) -> None:
             st.rerun()
 
 
-# Cards on the page; the files hold all decisions.
-MOST = 50
+MOST_CARDS = 50  # on the page; the files hold all decisions
 FORMATS = {"csv": ("CSV", "text/csv"), "md": ("Markdown", "text/markdown")}
 
 
 def filters(studies: dict[str, str], pages: list[str]) -> dict[str, str]:
-    """Return study, page and words, all in the link."""
+    """Draw the filters, which stand in the link; return the arguments of `entries`."""
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
-        place = {"": "every study"} | studies
+        study_names = {"": "every study"} | studies
         study_id = screen.select(
             "Study",
-            list(place),
+            list(study_names),
             "in",
             width=330,
             label_visibility="collapsed",
-            format_func=place.get,
+            format_func=study_names.get,
         )
         titles = {"": "every page"} | {page: title_of(page) for page in pages}
         page = screen.select(
@@ -165,7 +157,7 @@ def filters(studies: dict[str, str], pages: list[str]) -> dict[str, str]:
 
 def show_decisions() -> None:
     """Show the decisions of every study, or of one, and the open questions."""
-    studies, pages = places()
+    studies, pages = studies_and_pages()
     choices = filters(studies, pages) if studies else {"study_id": "", "page": "", "words": ""}
     record = entries(session.store(), **choices)
     if not studies:
@@ -186,12 +178,12 @@ def show_decisions() -> None:
             for format, (title, mime) in FORMATS.items():
                 text = table_text([entry.row() for entry in record], format)
                 offer_file(title, text, f"decisions.{format}", mime, key=f"record-{format}")
-        for entry in record[:MOST]:
+        for entry in record[:MOST_CARDS]:
             card(entry)
-        if len(record) > MOST:
+        if len(record) > MOST_CARDS:
             st.caption(
-                f"{MOST} of {len(record):,} decisions are shown. Narrow the filter; the files "
-                "hold all of them."
+                f"{MOST_CARDS} of {len(record):,} decisions are shown. Narrow the filter; the "
+                "files hold all of them."
             )
     else:
         st.info(

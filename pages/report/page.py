@@ -16,17 +16,18 @@ from pages.common.headline import leading_sentences
 from pages.common.showing import how_to_read, nothing_yet, offer_file, plain, shown_problem
 from pages.report.decisions import show_decisions
 
-# What can be taken home: the report, the methods with their BibTeX, the tables, and the study as a
-# dataset.
-
+# Format of a table -> language for syntax highlighting.
 LANGUAGES = {"csv": None, "md": "markdown", "tex": "latex"}
 
 
 def show_report(study_id: str) -> None:
-    """Show the study's sentences, how many outputs stand behind each, and the file."""
+    """Show the study's sentences, and offer to write the report as one file."""
     for sentence in leading_sentences(study_id):
         st.markdown(f"### {plain(sentence)}")
-    with screen.room("report", 0, 150), st.container(horizontal=True, vertical_alignment="bottom"):
+    with (
+        screen.reserved_space("report", 0, 150),
+        st.container(horizontal=True, vertical_alignment="bottom"),
+    ):
         n_outputs = st.number_input(
             "Raw outputs behind each claim",
             0,
@@ -40,10 +41,10 @@ def show_report(study_id: str) -> None:
         )
     if pressed:
         with shown_problem():
-            # Anew each time: decisions and moves of a threshold change no revision.
+            # Not cached, because decisions and moves of a threshold change no revision.
             with st.spinner("Writing the report …"):
                 text = report(session.store(), study_id, n_outputs)
-            # Pictures and outputs are in the file, so its size is said first.
+            # Charts and outputs make the file large, so show its size before the download.
             size = f"{len(text.encode()) / 1e6:.1f} MB"
             offer_file(
                 f"Save the report ({size})",
@@ -61,7 +62,7 @@ def show_report(study_id: str) -> None:
     )
 
 
-@session.cached("Counting every way", 4, gates.with_labels)
+@session.cached("Counting every way", 4, gates.revision_with_labels)
 def _sentences(study_id: str) -> list[str]:
     return sentences(study_contents(study_id))
 
@@ -76,8 +77,7 @@ def show_sentences(study_id: str) -> None:
 def show_methods(study_id: str) -> None:
     """Show the methods paragraph and its BibTeX, each with a button that copies it."""
     with shown_problem():
-        words = study_contents(study_id)
-        methods = methods_text(words)
+        methods = methods_text(study_contents(study_id))
         st.code(methods.text, language=None, wrap_lines=True)
         with st.container(height=260, border=False):
             st.code(methods.bibtex, language="latex")
@@ -85,9 +85,9 @@ def show_methods(study_id: str) -> None:
 
 
 def show_tables(study_id: str) -> None:
-    """Show one table of results in the format of a paper."""
+    """Show one table of results, as CSV, Markdown or LaTeX for a paper."""
     with shown_problem():
-        tables_by_title = {part.title: part for part in tables(study_contents(study_id))}
+        tables_by_title = {table.title: table for table in tables(study_contents(study_id))}
         if not tables_by_title:
             nothing_yet()
             return
@@ -108,16 +108,16 @@ def show_tables(study_id: str) -> None:
                 label_visibility="visible",
                 format_func=FORMATS.__getitem__,
             )
-            part = tables_by_title[title]
-            text = table_text(part.rows, format, part.caption)
-            offer_file("Save", text, f"{study_id}-{part.name}.{format}", key="report-save")
+            table = tables_by_title[title]
+            text = table_text(table.rows, format, table.caption)
+            offer_file("Save", text, f"{study_id}-{table.name}.{format}", key="report-save")
         with st.container(height=420, border=False):
             st.code(text, language=LANGUAGES[format])
-        st.caption(plain(part.caption))
+        st.caption(plain(table.caption))
 
 
 def show_dataset(study_id: str) -> None:
-    """Offer the study as a dataset of the Hugging Face hub, as a zip."""
+    """Offer the study as a zip that holds a dataset for the Hugging Face hub."""
     st.markdown(
         "Readouts, items and completions as Parquet with a card: `datasets.load_dataset` loads "
         "the folder. Nobody is named. Items "
@@ -159,14 +159,15 @@ PARTS = {
     "Tables": show_tables,
     "Dataset": show_dataset,
 }
-# This part shows the decisions of every study, deleted ones included.
+# This part shows the decisions of all studies, including deleted ones.
 DECISIONS = "Decisions"
 
-# The part, which is chosen below the header, decides whether there is a study to choose in it.
-above = st.container()
+# The header needs a selector of studies unless the part is Decisions, and the control that chooses
+# the part stands below the header. So reserve the place of the header first.
+header = st.container()
 with st.container(horizontal=True, vertical_alignment="center", key="view-line"):
     part = screen.segments("Part", [*PARTS, DECISIONS], "part")
-with above:
+with header:
     study_id = page_header("report", choose=part != DECISIONS)
 if part == DECISIONS:
     show_decisions()

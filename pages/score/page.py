@@ -135,20 +135,20 @@ def settings(study_id: str, lock: dict | None) -> dict:
     """Return level, extractor, role and drawn axes: the lock's, or those of the controls."""
     view = modes.view_of(study_id, PAGE, START, lock)
     lock_id = lock["lock_id"] if lock else None
-    choices = scores.Choices.of(study_id, lock_id)
+    choices = scores.Choices.load(study_id, lock_id)
     # A link may name an extractor or a role that this study has not.
-    reader = view["reader"] if view["reader"] in choices.readers else choices.reader
+    reader = view["reader"] if view["reader"] in choices.extractors else choices.extractor
     role = view["role"] if view["role"] in choices.roles else choices.roles[0]
     ways = [
         axis
-        for axis in (view["axes"].split("+") if view["axes"] else choices.ways)
+        for axis in (view["axes"].split("+") if view["axes"] else choices.random_axes)
         if axis in choices.axes
     ]
     if lock is None:
         with screen.view_button():
             reader = screen.select(
                 "Reader",
-                choices.readers,
+                choices.extractors,
                 "score-reader",
                 choice=reader,
                 format_func=title_of,
@@ -193,7 +193,7 @@ def board(
     n, n_with_prompts = len(report.models), sum(bool(score.shares) for score in report.models)
     wide, narrow = 120 * n + 30 * n_with_prompts, 150 * n + 40 * n_with_prompts
     # Of what qualifies the sentence, two lines.
-    with screen.room("score", 200 + wide, 380 + narrow):
+    with screen.reserved_space("score", 200 + wide, 380 + narrow):
         moved, decision, dot = boards.draw(
             scores.board(study_id, _settings(study_id, lock, chosen), lock, mode == "simultaneous"),
             key=f"score-{study_id}-{mode}-{chosen['reader']}-{chosen['role']}-{chosen['axes']}",
@@ -268,7 +268,7 @@ def intervals(study_id: str, line: DeltaGenerator) -> None:
     with line:
         mode = modes.mode_selector()
     lock = modes.lock_of(study_id, mode, PAGE)
-    has_readouts = bool(scores.Choices.of(study_id, lock["lock_id"] if lock else None).readers)
+    has_readouts = bool(scores.Choices.load(study_id, lock["lock_id"] if lock else None).extractors)
     if modes.has_something(study_id, PAGE, mode, lock, START, has_readouts=has_readouts):
         content(study_id, mode, lock, line)
     how_to_read(

@@ -37,7 +37,7 @@ def card(row: dict, *, running: bool, is_answered: bool = False) -> None:
                 items = items_text(session.store(), row)
                 st.caption(plain(f"{', '.join(row['models'])} · {items}{failed}"), width="content")
             if not (is_answered and row["state"] == "done"):
-                with screen.room(f"summary-{study_id}", 50, 100):
+                with screen.reserved_space(f"summary-{study_id}", 50, 100):
                     _summary(study_id)
         with right.container(gap="xxsmall"):
             if running:

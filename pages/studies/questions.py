@@ -57,7 +57,7 @@ def places(rows: list[dict]) -> dict[str, DeltaGenerator]:
         for study_id, column, title in zip(
             reversed(ids[-3:]), st.columns(3, border=True), titles, strict=True
         ):
-            with column, screen.room(f"answer-{study_id}", 400, 350):
+            with column, screen.reserved_space(f"answer-{study_id}", 400, 350):
                 st.subheader(title, anchor=False)
                 answer_places[study_id] = st.container()
     return answer_places

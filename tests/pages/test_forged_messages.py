@@ -107,5 +107,5 @@ def test_ten_thousand_brushes_over_the_whole_map_take_each_row_once(monkeypatch)
     items = [f"i{number}" for number in range(50_000)]
     brush = {"version": "v", "ranges": [[-1e300, 1e300]] * 10_000}
     drawn = SimpleNamespace(version="v", items=items)
-    explorer.keep(SimpleNamespace(study_id="s"), drawn, brush)
-    assert st.session_state[explorer.PLACE]["ids"] == items
+    explorer.store_selection(SimpleNamespace(study_id="s"), drawn, brush)
+    assert st.session_state[explorer.SELECTION_KEY]["ids"] == items

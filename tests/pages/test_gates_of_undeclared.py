@@ -22,5 +22,5 @@ def test_the_gate_of_a_judge_that_read_again_closes_on_pages_as_in_stats(tmp_pat
     store.close()
     quiet(monkeypatch, path)
     clear_caches()
-    assert "judge" in in_stats and gates.closed_in(study.study_id) == in_stats
+    assert "judge" in in_stats and gates.all_closed_gates(study.study_id) == in_stats
     clear_caches()

@@ -98,7 +98,7 @@ RESULTS: dict[str, Callable[[], Any]] = {
     "common/headline.py _headline": lambda: headline(S),
     "common/headline.py _leading_sentences": lambda: leading_sentences(S),
     "common/repeats.py _warning": at("pages.common.repeats._warning", S),
-    "common/scores.py _choices": lambda: Choices.of(S, None),
+    "common/scores.py _choices": lambda: Choices.load(S, None),
     "common/scores.py board": at("pages.common.scores.board", S, Settings(), None, True),
     "flips/map.py _disagreements": at("pages.flips.map._disagreements", S, MODEL),
     "flips/map_data.py _answer": lambda: map_data.answer(S, MODEL, "first_token", "regex", None),
@@ -323,7 +323,7 @@ def test_every_function_whose_result_is_kept_is_walked():
 
 def keys() -> tuple[str, tuple]:
     """Return what kept files, and what the memory of a server, are known by."""
-    return kept_results.state_of(session.store(), S), gates.with_labels(S)
+    return kept_results.state_of(session.store(), S), gates.revision_with_labels(S)
 
 
 @pytest.mark.timeout(3_600)

@@ -9,7 +9,7 @@ import sys
 import pytest
 from streamlit.navigation.page import calc_hash
 
-from pages.navigation import BY_FOLDER, PAGES, place_of, title_of
+from pages.navigation import BY_FOLDER, PAGES, find_page, title_of
 from tests.browser.serving import ROOT
 from tests.pages.opening import new_app, quiet
 from tests.runs.test_runner import tiny_study
@@ -72,7 +72,7 @@ def test_a_link_of_an_earlier_release_opens_what_it_did(name, entry, tmp_path, m
     assert not app.exception and app._finished_page_script_hash == calc_hash(entry.folder)
     assert {key: app.segmented_control(key=key).value for key in entry.was[name]} == entry.was[name]
     assert study.study_id in app.query_params["study"]
-    assert place_of(name) == (entry, entry.was[name]) and title_of(name) == entry.title
+    assert find_page(name) == (entry, entry.was[name]) and title_of(name) == entry.title
 
 
 def test_the_bar_at_the_top_has_eight_pages():

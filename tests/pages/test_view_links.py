@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from pages.navigation import place_of
+from pages.navigation import find_page
 from tests.claims.walks import sent
 from tests.pages.opening import PAGE_MARKS, clear_caches, few_permutations, opened, quiet
 from tests.reports.exports.test_document import STUDY as MEMORY
@@ -38,7 +38,7 @@ def here(path, monkeypatch):
 
 def file_of(page):
     """The page that keeps its settings under this name."""
-    place, _ = place_of(page)
+    place, _ = find_page(page)
     return place.path
 
 
