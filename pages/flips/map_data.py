@@ -253,7 +253,7 @@ def _with_variants(view: View, base: Cells, side: int) -> Cells:
     for axis in view.opened:
         if axis in base.columns:
             pair = cells(view.study_id, view.models[0], view.field, view.faithful, axis)
-            variants[axis] = map_cells.stacked([pair[side]])
+            variants[axis] = pair[side]
     return map_cells.with_variants(base, variants) if variants else base
 
 

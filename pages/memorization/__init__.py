@@ -1,1 +1,1 @@
-"""The parts of the Memory page."""
+"""The Memory page and its parts."""

@@ -1,4 +1,4 @@
-"""Do they agree? Which detector flags which item, and how far any two say the same."""
+"""The part Do they agree?: which detector flags which item, and how far two detectors agree."""
 
 import streamlit as st
 
@@ -17,6 +17,7 @@ from pages.memorization.items import item_table
 
 
 def show(view: View, mode: str, settings: dict, controls) -> None:
+    """Show how far the detectors agree, per pair and per item."""
     by_detector = flags(view, settings)
     if len(by_detector) < 2:
         st.info(

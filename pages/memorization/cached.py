@@ -1,6 +1,6 @@
-"""Cached statistics of the Memory page, all from one frame.
+"""Cached statistics of the Memory page: drop gap, loss test, PEARL and verdicts.
 
-The drop gap, the loss test, PEARL, and the verdicts of all detectors.
+"Judged" items may have been trained on; they are compared with controls.
 """
 
 from dataclasses import dataclass
@@ -30,7 +30,11 @@ from pages.common.showing import plain
 
 @dataclass(frozen=True)
 class View:
-    """The settings of the page: hashable, so that every statistic is computed once for them."""
+    """The settings of the page, hashable, because they are the key of the caches.
+
+    `kind` is the kind of items, or the task of a recording. `confirmatory` is True in locked mode,
+    which reads the items that were set aside.
+    """
 
     study_id: str
     revision: int
@@ -40,51 +44,55 @@ class View:
 
     @property
     def lock(self) -> str | None:
+        """Return the id of the page's lock ("" without one); None unless in locked mode."""
         return session.lock_id(self.study_id, "memorization") if self.confirmatory else None
 
     @property
     def frame(self) -> pd.DataFrame:
+        """Return the model's readouts of items of this kind."""
         return _of_kind(self, self.lock).copy(deep=False)
 
     @property
     def all_kinds(self) -> pd.DataFrame:
+        """Return the model's readouts of items of all kinds."""
         study = session.declared(self.study_id)
-        rows = frames.with_reference(
-            session.readouts(self.study_id, lock=self.lock, everything=True), study
-        )
+        readouts = session.readouts(self.study_id, lock=self.lock, everything=True)
+        rows = frames.with_reference(readouts, study)
         return frames.compared_sets(rows[rows["model"] == self.model], study)
 
     @property
     def item_roles(self) -> tuple[str, ...]:
+        """Return the roles of the judged items."""
         return tuple(frames.roles_of(self.frame)[0])
 
     @property
     def control_roles(self) -> tuple[str, ...]:
+        """Return the roles of the controls."""
         return tuple(frames.roles_of(self.frame)[1])
 
 
 @session.cached(max_entries=8)
 def _of_kind(view: View, lock: str | None) -> pd.DataFrame:
-    # The lock is part of the key: the view says only whether there is one.
+    # `lock` is part of the cache's key, because the view only says whether there is one.
     rows = view.all_kinds
     return rows[rows["kind"] == view.kind]
 
 
-def readouts_of(view: View) -> list[str]:
-    """Return the extractors of answers, the reference first."""
-    # The reference first, because it is what opens.
+def answer_extractors(view: View) -> list[str]:
+    """Return the extractors of answers, the default (the written answer) first."""
     return sorted(
         set(view.frame["extractor"].unique()) - set(VALUES),
         key=lambda name: (name != WRITTEN_ANSWER, name),
     )
 
 
-def gaps_of(view: View) -> dict[str, detectors.DropGap]:
+def drop_gaps(view: View) -> dict[str, detectors.DropGap]:
+    """Return axis -> detector, of the rewriting axes that this study has."""
     return {detector.axis: detector for detector in detectors.drop_gaps_in(view.frame)}
 
 
-def lines_of(view: View) -> dict[str, detectors.ScoreDetector]:
-    """Return the detectors with one score per item that this study has, by name."""
+def score_detectors(view: View) -> dict[str, detectors.ScoreDetector]:
+    """Return name -> detector, of the detectors with one score per item that this study has."""
     return {
         detector.name: detector
         for detector in detectors.lines_in(view.frame)
@@ -93,21 +101,14 @@ def lines_of(view: View) -> dict[str, detectors.ScoreDetector]:
 
 
 def members(view: View) -> Members:
-    """Return facts about the study's items.
-
-    Options, templates, stored pairs, and what the controls are declared to be.
-    """
+    """Return facts about the items: options, templates, stored pairs and the kind of controls."""
     study, items = session.declared(view.study_id), session.study_items(view.study_id)
-    return memory.members_of(
-        study,
-        items,
-        pair_queries.control_pairs(session.store(), view.study_id, view.lock),
-        view.model,
-    )
+    pairs = pair_queries.control_pairs(session.store(), view.study_id, view.lock)
+    return memory.members_of(study, items, pairs, view.model)
 
 
 def _analysis(view: View, detector: detectors.Detector, **settings):
-    """Return what a detector's line is drawn from, at the settings of the page."""
+    """Return the detector's analysis at the settings of the page and of the study."""
     settings |= memory.settings_of(detector, session.declared(view.study_id), view.model)
     return detectors.analysis_of(
         detector, view.frame, view.item_roles, view.control_roles, members(view), **settings
@@ -116,41 +117,43 @@ def _analysis(view: View, detector: detectors.Detector, **settings):
 
 @session.cached("Resampling the items", 32)
 def gap(view: View, operator: str, extractor: str, margin: float) -> Gap:
-    return _analysis(view, gaps_of(view)[operator], extractor=extractor, margin=margin)
+    """Return the drop gap of a rewriting axis (`operator`); `margin` is a share."""
+    return _analysis(view, drop_gaps(view)[operator], extractor=extractor, margin=margin)
 
 
 @session.cached(max_entries=32)
 def losses(view: View, name: str) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """Return one row per judged and per compared item, as that detector scores it."""
+    """Return one row per judged item and one row per control, with that detector's scores."""
     detector, frame = detectors.DETECTORS[name], view.frame
-    return detectors.item_scores(detector, frame, view.item_roles), detectors.item_scores(
-        detector, frame, view.control_roles
-    )
+    item_rows = detectors.item_scores(detector, frame, view.item_roles)
+    control_rows = detectors.item_scores(detector, frame, view.control_roles)
+    return item_rows, control_rows
 
 
 @session.cached(max_entries=32)
 def loss(view: View, measure: str) -> LossTest:
+    """Return the test of a detector with one score per item; `measure` is its name."""
     return _analysis(view, detectors.DETECTORS[measure])
 
 
 @session.cached("Comparing the continuations", 32)
 def sensitivities(view: View, detector: detectors.Pearl, rule: str, fpr: float) -> Pearl:
-    """Return PEARL on the judged texts, its alpha from the compared ones."""
+    """Return PEARL on the judged texts, with its cut-off alpha from the controls."""
     return _analysis(view, detector, rule=rule, fpr=fpr)
 
 
 def setting_of(view: View, metric: str, axis: str) -> Setting:
-    """Return everything that alpha depends on, as the study declares it."""
+    """Return the study's settings on which alpha depends."""
     return memory.pearl_setting(session.declared(view.study_id), view.model, metric, axis)
 
 
 def flags(view: View, settings: dict) -> dict[str, dict[str, bool]]:
-    """Detector -> item -> flagged, of the judged items.
+    """Return detector -> judged item -> whether it is flagged.
 
-    A detector that cannot be computed on this study is left out.
+    Detectors that this study cannot use are left out.
     """
     by_detector: dict[str, dict[str, bool]] = {}
-    for name, detector in lines_of(view).items():
+    for name, detector in score_detectors(view).items():
         if len(losses(view, name)[1]) >= FEWEST_CONTROLS:
             test = loss(view, name)
             by_detector[detector.title] = dict(
@@ -160,30 +163,29 @@ def flags(view: View, settings: dict) -> dict[str, dict[str, bool]]:
         scores = sensitivities(view, pearls, settings["rule"], settings["fpr"])
         by_detector[pearls.title] = dict(zip(scores.item_ids, scores.flagged.tolist(), strict=True))
     for drop in detectors.drop_gaps_in(view.frame):
-        # One extractor, the reference, because an item is flagged once per detector.
-        for readout in readouts_of(view)[:1]:
-            rows = drop.scores(view.frame, view.item_roles, readout)
+        # One extractor only, because a detector flags an item once.
+        for extractor in answer_extractors(view)[:1]:
+            rows = drop.scores(view.frame, view.item_roles, extractor)
             # An item that was wrong before cannot break.
-            right = rows[rows["before"] == 1]
-            by_detector[drop.title] = dict(
-                zip(right["item_id"], (right["drop"] > 0).tolist(), strict=True)
-            )
+            right_before = rows[rows["before"] == 1]
+            is_broken = (right_before["drop"] > 0).tolist()
+            by_detector[drop.title] = dict(zip(right_before["item_id"], is_broken, strict=True))
     return by_detector
 
 
 def scores(view: View) -> dict[str, dict[str, float]]:
-    """Detector -> item -> score, large where memory is suspected.
+    """Return detector -> item -> score, for judged items and controls.
 
-    Judged and compared items are together.
+    Large scores suggest memory.
     """
     roles = (*view.item_roles, *view.control_roles)
     by_detector = {
         detector.title: detectors.item_scores(detector, view.frame, roles)
-        for detector in (*lines_of(view).values(), *detectors.pearls_in(view.frame))
+        for detector in (*score_detectors(view).values(), *detectors.pearls_in(view.frame))
     }
     for drop in detectors.drop_gaps_in(view.frame):
-        for name in readouts_of(view)[:1]:
-            by_detector[drop.title] = drop.scores(view.frame, roles, name)
+        for extractor in answer_extractors(view)[:1]:
+            by_detector[drop.title] = drop.scores(view.frame, roles, extractor)
     return {
         title: dict(zip(rows["item_id"], rows["d"], strict=True))
         for title, rows in by_detector.items()
@@ -191,12 +193,9 @@ def scores(view: View) -> dict[str, dict[str, float]]:
     }
 
 
-# All detectors of a model as one family, and what the study could find at all.
-
-
 @session.cached("Simulating what this study could find", 32)
 def detectable(view: View, operator: str, extractor: str, margin: float) -> tuple[GapDesign, float]:
-    """Return the study's design and the smallest gap that its rule finds four times in five."""
+    """Return the study's design and the smallest gap that it finds with a power of 80%."""
     design = design_of(gap(view, operator, extractor, margin).sides, members(view).control)
     return design, detectable_gap(design, n_runs=100)
 
@@ -204,20 +203,20 @@ def detectable(view: View, operator: str, extractor: str, margin: float) -> tupl
 def tests(
     view: View, margin: float, operator: str = "", extractor: str = WRITTEN_ANSWER
 ) -> list[memory.MemoryTest]:
-    """Return the verdicts on the model in view, within the family of all models.
+    """Return the verdicts on the view's model, corrected over all models.
 
-    With an `operator` its gap is read by `extractor` and comes first.
+    With an `operator`, the gap of that axis is computed from `extractor` and comes first.
     """
-    # Verdicts are corrected over all models, so all are computed.
     return family(view, margin, operator, extractor)[view.model]
 
 
 def family(
     view: View, margin: float, operator: str = "", extractor: str = WRITTEN_ANSWER
 ) -> dict[str, list[memory.MemoryTest]]:
-    # A copy: what is remembered stays as it is.
+    """Return model -> verdicts, corrected over all models; arguments as for `tests`."""
+    # Copied, because the cached dictionary must not change.
     by_model = dict(measurements(view.study_id, view.lock))
-    # Only the gap depends on the extractor that was chosen, so the others stay as they were cached.
+    # Only the gap depends on the chosen extractor. The other measurements come from the cache.
     if operator:
         decided = gap(view, operator, extractor, margin).decided
         by_model[view.model] = memory.with_gap(by_model[view.model], view.kind, operator, decided)
@@ -231,6 +230,7 @@ def family(
 
 
 def verdict(view: View, margin: float, name: str) -> memory.MemoryTest | None:
+    """Return a detector's verdict on the view's model and kind; None if it was not tested."""
     for memory_test in tests(view, margin):
         measurement = memory_test.measurement
         if measurement and measurement.kind == view.kind and measurement.name == name:
@@ -238,31 +238,28 @@ def verdict(view: View, margin: float, name: str) -> memory.MemoryTest | None:
     return None
 
 
-# `_test` is not hashed: the key names the view, the detector and the items that it came from.
+# Streamlit does not hash `_test`; the key has the view, the detector and the items of the test.
 @session.computed("Testing every cut-off")
 @st.cache_data(show_spinner=False, max_entries=32)
 def _any_cutoff_p(key: tuple, _test: LossTest | Pearl) -> float:
     return _test.any_cutoff_p()
 
 
-def say_dragged(
+def show_any_cutoff(
     test: memory.MemoryTest | None, view: View, scores: LossTest | Pearl, margin: float
 ) -> list[str]:
-    """Say what every cut-off together shows; return it for the record."""
+    """Show the claim that holds at every cut-off, for one that was moved; return its sentence."""
     if test is None or test.measurement is None:
         return []
-    # After a drag the declared cut-off no longer decides.
-    p = memory.moved_p(
-        family(view, margin), test, _any_cutoff_p((view, test.detector, test.items), scores)
-    )
-    claim = any_cutoff_claim(
-        p, session.declared(view.study_id).control, test.claim.withheld, test.n_family
-    )
+    uncorrected_p = _any_cutoff_p((view, test.detector, test.items), scores)
+    p = memory.moved_p(family(view, margin), test, uncorrected_p)
+    control = session.declared(view.study_id).control
+    claim = any_cutoff_claim(p, control, test.claim.withheld, test.n_family)
     st.markdown(plain(claim.text))
     return [claim.text]
 
 
-def keep_dragged(
+def handle_move(
     view: View,
     mode: str,
     name: str,
@@ -272,17 +269,26 @@ def keep_dragged(
     decision: dict | None,
     about: dict,
 ) -> None:
-    """Keep and log a move on a line whose place is the setting `name`, or offer a decision.
+    """Log and remember the move of a cut-off, or offer to store a decision.
 
-    A decision comes with what the page says and what is looked at (`about`).
+    Parameters
+    ----------
+    name
+        The setting that holds the cut-off.
+    start
+        The settings with which the page starts.
+    sentences
+        Sentences of the page that the decision may rest on.
+    moved, decision
+        Messages of the board; None without one.
+    about
+        Further settings of this part, stored with the move or the decision.
     """
     record.log_move(view.study_id, moved)
     if decision:
-        said_here = {
-            "sentences": [*sentences, *decision["sentences"]],
-            name: decision.get("cutoff"),
-        }
-        decision = decision | {"model": view.model} | about | said_here
+        decision_settings = {"model": view.model} | about | {name: decision.get("cutoff")}
+        all_sentences = [*sentences, *decision["sentences"]]
+        decision = decision | decision_settings | {"sentences": all_sentences}
     record.offer(view.study_id, "memorization", mode, decision)
     modes.remember(
         view.study_id, "memorization", start, moved and about | {name: moved.get("cutoff")}
@@ -290,7 +296,7 @@ def keep_dragged(
 
 
 def warn_without_fresh_controls(view: View, control_ids) -> None:
-    """Warn next to a verdict if too few of its controls are known to be unseen."""
+    """Warn if too few of a verdict's controls are known to be unseen."""
     card = model_cards().get(view.model)
     warning = memory.fresh_control_warning(
         session.study_items(view.study_id),
@@ -302,11 +308,10 @@ def warn_without_fresh_controls(view: View, control_ids) -> None:
         st.warning(plain(warning), icon=":material/new_releases:")
 
 
-def say(test: memory.MemoryTest | None, *more: str) -> list[str]:
-    """Show a verdict, its further claims, and their small print; return the sentences to record."""
+def show_verdict(test: memory.MemoryTest | None, *notes: str) -> list[str]:
+    """Show a verdict as headline, its further claims and notes; return the claims' sentences."""
     claims = [] if test is None else [test.claim, *test.further]
-    # The verdict is the headline; what more is claimed stands below it.
     for i, claim in enumerate(claims):
         st.markdown(f"{'' if i else '## '}{plain(claim.text)}")
-    st.caption(plain(" ".join([*(claim.detail for claim in claims), *more])))
+    st.caption(plain(" ".join([*(claim.detail for claim in claims), *notes])))
     return [claim.text for claim in claims]

@@ -27,13 +27,13 @@ from pages.common.showing import how_to_read, plain, show_figure, show_table, sh
 from pages.components import boards
 from pages.memorization.cached import (
     View,
+    answer_extractors,
     detectable,
+    drop_gaps,
     gap,
-    gaps_of,
-    keep_dragged,
+    handle_move,
     members,
-    readouts_of,
-    say,
+    show_verdict,
     tests,
 )
 from pages.memorization.items import item_table
@@ -42,19 +42,20 @@ START = {"margin": 0.05}
 
 
 def show(view: View, mode: str, settings: dict, controls) -> None:
-    gaps, readouts = gaps_of(view), readouts_of(view)
-    if not gaps or not readouts:
+    """Show the drop gap of a rewriting axis, its items, and how to match controls."""
+    gaps, extractors = drop_gaps(view), answer_extractors(view)
+    if not gaps or not extractors:
         st.info(
             "The drop gap needs answers to rewritten items. Add an axis that rewrites (numbers "
             "resampled, names changed, paraphrase) and an extractor of answers to the study.",
             icon=":material/edit_note:",
         )
         return
-    operator, extractor = _choices(view, controls, gaps, readouts)
+    operator, extractor = _choices(controls, gaps, extractors)
     estimate = gap(view, operator, extractor, settings["margin"])
-    # The gap at these settings comes first among the tests.
+    # `tests` puts the gap at these settings first.
     verdict = tests(view, settings["margin"], operator, extractor)[0]
-    sentences = say(verdict)
+    sentences = show_verdict(verdict)
     rule = source_rule(
         estimate.gap_source,
         is_literal=estimate.source_literal,
@@ -73,7 +74,7 @@ def show(view: View, mode: str, settings: dict, controls) -> None:
         moved, decision, _ = boards.draw(
             line.data(), locked=mode == "locked", key=f"margin-{view}-{operator}-{extractor}-{mode}"
         )
-    keep_dragged(
+    handle_move(
         view,
         mode,
         "margin",
@@ -83,21 +84,19 @@ def show(view: View, mode: str, settings: dict, controls) -> None:
         decision,
         {"operator": operator, "readout": extractor},
     )
-    _table(estimate)
+    _show_drops(estimate)
     st.markdown(plain(estimate.benchmark.identity_sentence()))
     if st.toggle("What could this study find?", key="power", bind="query-params"):
-        st.markdown(
-            plain(detectable_sentence(*detectable(view, operator, extractor, settings["margin"])))
-        )
-    _coverage(view, operator, estimate)
-    _matching(view, estimate)
+        design, smallest_gap = detectable(view, operator, extractor, settings["margin"])
+        st.markdown(plain(detectable_sentence(design, smallest_gap)))
+    _show_coverage(view, operator, estimate)
+    _show_matching(view, estimate)
     with st.expander("The source's published table, recomputed", icon=":material/menu_book:"):
         show_table("published-gaps", gap_rows())
         st.caption(gap_notes())
         st.markdown("**What does not add up in the sources**")
         show_table("published-inconsistencies", inconsistency_rows())
     st.markdown("**Benchmark items, those that broke first**")
-    # The items that broke are the evidence, so they can be read.
     rows = frames.drop_rows(frames.rewritten(view.frame, operator, extractor, view.item_roles))
     item_table(view, rows, operator, extractor, key=f"gap-items-{operator}")
     how_to_read(
@@ -110,9 +109,8 @@ def show(view: View, mode: str, settings: dict, controls) -> None:
     )
 
 
-def _choices(
-    view: View, controls, gaps: Mapping[str, Detector], readouts: list[str]
-) -> tuple[str, str]:
+def _choices(controls, gaps: Mapping[str, Detector], extractors: list[str]) -> tuple[str, str]:
+    """Draw the controls; return the chosen rewriting axis and extractor."""
     operator = screen.segments(
         "Rewriting",
         list(gaps),
@@ -122,13 +120,13 @@ def _choices(
         format_func=lambda axis: gaps[axis].past,
     )
     extractor = screen.select(
-        "Answers read by", readouts, "gap-readout", place=controls.place, format_func=title_of
+        "Answers read by", extractors, "gap-readout", place=controls.place, format_func=title_of
     )
     controls.note(gaps[operator].past, f"read by {title_of(extractor).lower()}")
     return operator, extractor
 
 
-def _table(estimate: DropGap) -> None:
+def _show_drops(estimate: DropGap) -> None:
     rows = []
     for name, drop in (("benchmark", estimate.benchmark), ("control", estimate.control)):
         tests = drop.mcnemar or {}
@@ -151,20 +149,16 @@ def _table(estimate: DropGap) -> None:
     show_table("drops", rows)
 
 
-# What the rewrite method could rewrite: coverage, whether the covered are special, and whether
-# numbers kept their size.
-
-
-def _coverage(view: View, operator: str, gap: DropGap) -> None:
-    """Show sentences on the coverage, and a table of refusals by class where there are any."""
+def _show_coverage(view: View, operator: str, gap: DropGap) -> None:
+    """Show whether rewritten items are special, whether numbers kept their size, and refusals."""
     sentences = []
     for name, drop in (("Benchmark", gap.benchmark), ("Control", gap.control)):
         if selection := drop.selection_sentence():
             sentences.append(f"{name}: {selection}")
     pairs = memory.operands(session.store(), view.study_id, operator)
     if pairs:
-        was, became = zip(*pairs, strict=True)
-        sentences.append(operand_check(was, became).sentence())
+        original_numbers, new_numbers = zip(*pairs, strict=True)
+        sentences.append(operand_check(original_numbers, new_numbers).sentence())
     refusals = memory.refusals(session.store(), view.study_id, operator)
     for sentence in sentences:
         st.markdown(plain(sentence))
@@ -176,14 +170,13 @@ def _coverage(view: View, operator: str, gap: DropGap) -> None:
             show_table("not-covered", refusals)
 
 
-# Match controls: pairs of benchmark items and controls that are alike, how alike they are, and the
-# study that declares them.
+# Matching pairs benchmark items with similar controls. A new study can declare these pairs.
 
-OWN = "this study's controls"
+OWN_CONTROLS = "this study's controls"
 
 
-def _matching(view: View, estimate: DropGap) -> None:
-    """Show the pairs that are stored, and behind a switch how to match others."""
+def _show_matching(view: View, estimate: DropGap) -> None:
+    """Show the gap within stored pairs, and behind a toggle the form that matches controls."""
     pairs = members(view).pairs
     if estimate.gap_matched is not None:
         sentence = (
@@ -195,18 +188,23 @@ def _matching(view: View, estimate: DropGap) -> None:
         st.markdown(plain(sentence))
     if st.toggle("Match controls", key=f"match-{view.study_id}", bind="query-params"):
         with st.container(border=True), shown_problem():
-            _match(view)
+            _match_controls(view)
 
 
-def _match(view: View) -> None:
+def _match_controls(view: View) -> None:
+    """Ask for source, traits and caliper, match, and show balance and buttons."""
     study, store = session.declared(view.study_id), session.store()
     sources = control_matching.control_sources(store)
     models = control_matching.reference_models(store, study)
     with st.container(horizontal=True, vertical_alignment="bottom"):
         origin = st.selectbox(
-            "Controls from", [OWN, *sources], key="match-from", bind="query-params", width=280
+            "Controls from",
+            [OWN_CONTROLS, *sources],
+            key="match-from",
+            bind="query-params",
+            width=280,
         )
-        by = st.multiselect(
+        traits = st.multiselect(
             "Match by",
             TRAITS,
             TRAITS,
@@ -232,16 +230,18 @@ def _match(view: View) -> None:
     )
     source = sources.get(origin)
     if source is None:
-        matching = control_matching.matched_in_study(store, view.study_id, by, caliper, references)
+        matching = control_matching.matched_in_study(
+            store, view.study_id, traits, caliper, references
+        )
     else:
         matching = control_matching.matched_from_set(
-            store, view.study_id, source, by, caliper, references
+            store, view.study_id, source, traits, caliper, references
         )
-    _balance(matching)
-    _keep(view, matching, source)
+    _show_balance(matching)
+    _offer_storing(view, matching, source)
 
 
-def _balance(matching: Matching) -> None:
+def _show_balance(matching: Matching) -> None:
     st.markdown(f"**{plain(matching.sentence())}**")
     if matching.unknown:
         names = ", ".join(TITLES[name] for name in matching.unknown)
@@ -268,7 +268,11 @@ def _balance(matching: Matching) -> None:
     )
 
 
-def _keep(view: View, matching: Matching, source) -> None:
+def _offer_storing(view: View, matching: Matching, source) -> None:
+    """Offer to store the pairs and to declare a new study with them.
+
+    `source` is the set of the controls; None if they are this study's.
+    """
     store, study = session.store(), session.declared(view.study_id)
     with st.container(horizontal=True, vertical_alignment="bottom"):
         reviewer = name_field("Your name", key="match-name", width=240)
@@ -284,8 +288,7 @@ def _keep(view: View, matching: Matching, source) -> None:
             if st.button(
                 "New study with paired controls", key="match-study", disabled=study.is_recorded
             ):
-                place = f"paired-{view.study_id}"
-                st.session_state.setdefault("offered-drafts", {})[place] = (
-                    control_matching.paired_study(study, matching, source)
-                )
-                st.switch_page("new_study/page.py", query_params={"from_study": place})
+                key = f"paired-{view.study_id}"
+                draft = control_matching.paired_study(study, matching, source)
+                st.session_state.setdefault("offered-drafts", {})[key] = draft
+                st.switch_page("new_study/page.py", query_params={"from_study": key})

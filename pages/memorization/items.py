@@ -1,4 +1,4 @@
-"""A table of items from which one opens in the inspector, and the titles of the tabs."""
+"""A table of items that open in the inspector, and the titles of the page's parts."""
 
 import pandas as pd
 import streamlit as st
@@ -10,7 +10,7 @@ from pages.common.inspector import open_item
 from pages.common.showing import show_table
 from pages.memorization.cached import View
 
-# Links name a part by its title, so a title is an address.
+# Links name a part by its title, so a changed title breaks links.
 PARTS = {
     "summary": "Summary",
     "gap": "Drop gap",
@@ -19,19 +19,19 @@ PARTS = {
     "agreement": "Do they agree?",
     "truth": "Ground truth",
 }
-KINDS = {kind: with_capital(name) for kind, name in NAMES.items()}
+KIND_TITLES = {kind: with_capital(name) for kind, name in NAMES.items()}
 
 
 def set_title(kind: str) -> str:
-    """Return the title of a compared set: a kind of items, or a task of a recording."""
-    return KINDS.get(kind, kind)
+    """Return the title of a kind of items, or of a task of a recording."""
+    return KIND_TITLES.get(kind, kind)
 
 
 def detector_title(title: str) -> str:
     return with_capital(title)
 
 
-TITLES = {
+COLUMN_TITLES = {
     "original": "as published, nats",
     "reworded": "paraphrased, nats",
     "d": "D, nats",
@@ -41,9 +41,12 @@ TITLES = {
 
 
 def item_table(view: View, rows: pd.DataFrame, axis: str, readout: str, key: str) -> None:
-    """List items; a click on a row opens its two raw outputs. `rows` has item_id first."""
+    """List items; a click on a row opens the item in the inspector, on this axis and readout.
+
+    `rows` has a column item_id, and numbers or texts to show.
+    """
     questions = session.study_items(view.study_id).set_index("item_id")["question"]
-    rows = rows.rename(columns=TITLES)
+    rows = rows.rename(columns=COLUMN_TITLES)
     table = rows.assign(
         question=rows["item_id"].map(questions), item=rows["item_id"].str.split("@").str[0]
     )
@@ -65,7 +68,7 @@ def item_table(view: View, rows: pd.DataFrame, axis: str, readout: str, key: str
     positions = event["selection"]["rows"]
     if positions:
         item_id = rows["item_id"].iloc[positions[0]]
-        # Without a change the link stays, so that the variant that was chosen stays, too.
+        # For the open item leave the link alone, so that its chosen variant stays.
         if st.query_params.get("item") != item_id:
             open_item(item_id, axis=axis, readout=readout)
     st.caption("Choose a row to read the item and its outputs below.")

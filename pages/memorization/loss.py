@@ -1,6 +1,6 @@
-"""Losses and completion, one score per item.
+"""The part Losses, completion: does the model know benchmark items better than controls?
 
-Is the published wording better known to the model than controls are?
+It shows one detector with one score per item, such as a loss.
 """
 
 import streamlit as st
@@ -25,13 +25,14 @@ START = {"loss_cutoff": None}
 
 
 def show(view: cached.View, mode: str, settings: dict, controls) -> None:
-    detector = _detector(view, controls)
+    """Show the test of the chosen detector, with a cut-off to drag and the items."""
+    detector = _choose_detector(view, controls)
     if detector is None:
         return
     measure = detector.name
     test = cached.loss(view, measure)
     judged_test = cached.verdict(view, settings["margin"], detector.name)
-    sentences = cached.say(judged_test)
+    sentences = cached.show_verdict(judged_test)
     cached.warn_without_fresh_controls(view, cached.losses(view, measure)[1]["item_id"])
     start = settings["loss_cutoff"] if isinstance(detector, Loss) else None
     line = detector_line(
@@ -40,23 +41,24 @@ def show(view: cached.View, mode: str, settings: dict, controls) -> None:
     moved, decision, _ = boards.draw(
         line.data(), key=f"loss-{view}-{measure}-{mode}", locked=mode == "locked"
     )
-    # After a drag the verdict at the declared cut-off is not what is looked at.
+    # The verdict is about the declared cut-off, so a moved one needs a claim of its own.
     if moved or settings["loss_cutoff"] is not None:
-        sentences += cached.say_dragged(judged_test, view, test, settings["margin"])
-    cached.keep_dragged(
+        sentences += cached.show_any_cutoff(judged_test, view, test, settings["margin"])
+    cached.handle_move(
         view, mode, "loss_cutoff", START, sentences, moved, decision, {"measure": measure}
     )
     st.markdown(plain(test.reach.sentence()))
     show_table("rules", rule_rows(test))
-    _published()
-    left_out = test.n_excluded + test.n_controls_excluded
-    if left_out:
-        st.caption(f"{left_out:,} items without a finite loss are left out.")
-    for name in cached.readouts_of(view)[:1]:
-        _accuracy(view, measure, test, name)
-    if "reworded" in cached.losses(view, measure)[0]:
-        _exchange(view, measure, test)
+    _show_published()
+    n_left_out = test.n_excluded + test.n_controls_excluded
+    if n_left_out:
+        st.caption(f"{n_left_out:,} items without a finite loss are left out.")
+    for extractor in cached.answer_extractors(view)[:1]:
+        _show_accuracy(view, measure, test, extractor)
     scores = cached.losses(view, measure)[0]
+    # Scores that are not losses lack the columns that this check needs.
+    if "reworded" in scores:
+        _show_exchangeability(view, measure)
     st.markdown("**Items, the largest D first**")
     rows = scores.sort_values("d", ascending=False, ignore_index=True)
     item_table(
@@ -78,10 +80,10 @@ def show(view: cached.View, mode: str, settings: dict, controls) -> None:
     )
 
 
-def _detector(view: cached.View, controls) -> ScoreDetector | None:
-    """Return the chosen detector; None where the study has none, which is then said."""
-    lines = cached.lines_of(view)
-    if not lines:
+def _choose_detector(view: cached.View, controls) -> ScoreDetector | None:
+    """Return the chosen detector; None, after a hint, if the study has none."""
+    by_name = cached.score_detectors(view)
+    if not by_name:
         st.info(
             "The loss test needs log-probabilities of the items' own text: add question loss or "
             "answer loss and the axis paraphrase to a study, on a model that can score a given "
@@ -92,17 +94,17 @@ def _detector(view: cached.View, controls) -> ScoreDetector | None:
         return None
     name = screen.segments(
         "Measured by",
-        list(lines),
+        list(by_name),
         "measure",
         place=controls.place,
         label_visibility="visible",
-        format_func=lambda name: detector_title(lines[name].title),
+        format_func=lambda name: detector_title(by_name[name].title),
     )
-    controls.note(lines[name].title)
-    return lines[name]
+    controls.note(by_name[name].title)
+    return by_name[name]
 
 
-def _published() -> None:
+def _show_published() -> None:
     with st.expander("The source's published table, recomputed", icon=":material/menu_book:"):
         rows = loss_rows()
         show_table(
@@ -121,39 +123,27 @@ def _published() -> None:
         )
 
 
-def _accuracy(view: cached.View, measure: str, test: LossTest, readout: str) -> None:
-    """Show the accuracy of flagged items and the accuracy without them.
-
-    Each next to the same done to the controls.
-    """
-    right, reworded = frames.correctness(view.frame, readout)
+def _show_accuracy(view: cached.View, measure: str, test: LossTest, extractor: str) -> None:
+    """Show the accuracy of flagged items and the accuracy without them, next to the controls'."""
+    right, right_on_paraphrase = frames.correctness(view.frame, extractor)
     ids, control_ids = (frame["item_id"].tolist() for frame in cached.losses(view, measure))
-    # Accuracy is compared on the same items, so every one needs both answers.
-    if not set(ids) | set(control_ids) <= right.keys() & reworded.keys():
+    # The comparison is paired, so every item needs an answer to both versions.
+    if not set(ids) | set(control_ids) <= right.keys() & right_on_paraphrase.keys():
         return
     control = [right[item] for item in control_ids]
-    st.markdown(
-        plain(
-            test.paired_correctness(
-                right, reworded, control, [reworded[item] for item in control_ids]
-            ).sentence()
-        )
+    control_on_paraphrase = [right_on_paraphrase[item] for item in control_ids]
+    correctness = test.paired_correctness(
+        right, right_on_paraphrase, control, control_on_paraphrase
     )
-    st.markdown(
-        plain(
-            corrected_accuracy_claim(
-                test.corrected_accuracy(right, control), cached.members(view).control
-            ).text
-        )
-    )
+    st.markdown(plain(correctness.sentence()))
+    corrected = test.corrected_accuracy(right, control)
+    claim = corrected_accuracy_claim(corrected, cached.members(view).control)
+    st.markdown(plain(claim.text))
 
 
-# Are the controls like the benchmark? What the loss test's p-values rest on, looked at in three
-# ways.
-
-
-def _exchange(view: cached.View, measure: str, test: LossTest) -> None:
-    """Check exchangeability, on request: it trains a small classifier a few hundred times."""
+def _show_exchangeability(view: cached.View, measure: str) -> None:
+    """Check that controls resemble the benchmark, on which the test's p-values depend."""
+    # Only on request, because it trains a small classifier a few hundred times.
     if not st.toggle(
         "Check that controls and benchmark are exchangeable", key="exchange", bind="query-params"
     ):
@@ -178,12 +168,11 @@ def _exchange(view: cached.View, measure: str, test: LossTest) -> None:
 def _diagnosis(view: cached.View, measure: str) -> Diagnosis:
     items = session.study_items(view.study_id).set_index("item_id")
     rows, control_rows = cached.losses(view, measure)
-    texts, topics = (
-        [items.loc[frame["item_id"], column].tolist() for frame in (rows, control_rows)]
-        for column in ("question", "category")
-    )
-    base = [
-        frame["reworded"] if frame["reworded"].notna().all() else frame["original"]
-        for frame in (rows, control_rows)
-    ]
-    return diagnosis(cached.loss(view, measure), texts, base, topics)
+    # Each list has an entry for the judged items and one for the controls.
+    texts, topics, base_losses = [], [], []
+    for frame in (rows, control_rows):
+        texts.append(items.loc[frame["item_id"], "question"].tolist())
+        topics.append(items.loc[frame["item_id"], "category"].tolist())
+        has_paraphrases = frame["reworded"].notna().all()
+        base_losses.append(frame["reworded"] if has_paraphrases else frame["original"])
+    return diagnosis(cached.loss(view, measure), texts, base_losses, topics)

@@ -45,14 +45,14 @@ if study_id is not None:
         kinds = kinds_in(frames.compared_sets(frame, session.declared(study_id)))
         with controls.place:
             model = st.selectbox("Model", models, key="model", bind="query-params")
-            # PEARL reads passages. Its control has a key of its own and leaves the others as they
-            # were.
-            passages = tab == "pearl" and "completion" in kinds
+            # PEARL needs passages. With a key of its own, its control does not change the kind that
+            # the other parts show.
+            is_on_passages = tab == "pearl" and "completion" in kinds
             kind = screen.segments(
                 "Items",
                 kinds,
-                "passages" if passages else "kind",
-                default="completion" if passages else kinds[0],
+                "passages" if is_on_passages else "kind",
+                default="completion" if is_on_passages else kinds[0],
                 label_visibility="visible",
                 format_func=set_title,
             )

@@ -20,11 +20,11 @@ from pages.common.showing import how_to_read, show_figure
 from pages.components import boards
 from pages.memorization.cached import (
     View,
-    keep_dragged,
-    say,
-    say_dragged,
+    handle_move,
     sensitivities,
     setting_of,
+    show_any_cutoff,
+    show_verdict,
     verdict,
 )
 from pages.memorization.items import item_table
@@ -33,6 +33,7 @@ START = {"alpha": None, "rule": "tolerance", "fpr": 0.05}
 
 
 def show(view: View, mode: str, settings: dict, controls) -> None:
+    """Show PEARL's verdict and curves, with a cut-off alpha to drag and the texts."""
     pearls = pearls_in(view.frame)
     if not pearls:
         st.info(
@@ -41,12 +42,12 @@ def show(view: View, mode: str, settings: dict, controls) -> None:
             icon=":material/flip:",
         )
         return
-    detector = task_and_metric(view, controls, pearls)
+    detector = _choose_detector(controls, pearls)
     axis, metric = detector.axis, detector.measure
-    rule, fpr = rule_and_rate(controls, mode, settings)
+    rule, fpr = _choose_rule(controls, mode, settings)
     pearl = sensitivities(view, detector, rule, fpr)
     judged_test = verdict(view, settings["margin"], detector.name)
-    sentences = say(judged_test, pearl.sentence())
+    sentences = show_verdict(judged_test, pearl.sentence())
     n = pearl.calibration.n
     if n < min_calibration(fpr) and rule == "tolerance":
         st.warning(
@@ -54,31 +55,31 @@ def show(view: View, mode: str, settings: dict, controls) -> None:
             "false-positive rate, or take the conformal rule, which holds on average.",
             icon=":material/warning:",
         )
-    # Only the distance by compression depends on how well the compressor does on these texts.
+    # Only the distance by compression depends on how well the compressor works on these texts.
     texts = (
         memory_queries.references(session.store(), view.study_id, axis) if metric == "ncd" else []
     )
     if warning := compressor_warning(texts, setting_of(view, metric, axis).compressor):
         st.warning(warning, icon=":material/warning:")
-    # Where nobody dragged, alpha comes from the non-members.
-    start = settings["alpha"]
-    start = pearl_cutoff(pearl) if start is None else start
+    # Until somebody moves alpha, it comes from the non-members.
+    alpha = settings["alpha"]
+    alpha = pearl_cutoff(pearl) if alpha is None else alpha
     line = detector_line(
-        judged_test, pearl, detector.unit, start, simultaneous=mode == "simultaneous"
+        judged_test, pearl, detector.unit, alpha, simultaneous=mode == "simultaneous"
     )
     key = f"alpha-{view}-{axis}-{metric}-{rule}-{fpr}-{mode}"
     moved, decision, _ = boards.draw(line.data(), key=key, locked=mode == "locked")
     if moved or settings["alpha"] is not None:
-        sentences += say_dragged(judged_test, view, pearl, settings["margin"])
+        sentences += show_any_cutoff(judged_test, view, pearl, settings["margin"])
     about = {"task": detector.task.capitalize(), "metric": metric, "rule": rule, "fpr": fpr}
-    keep_dragged(view, mode, "alpha", START, sentences, moved, decision, about)
-    _curves(view, pearl, start, metric, axis)
+    handle_move(view, mode, "alpha", START, sentences, moved, decision, about)
+    _show_curves(view, pearl, alpha, metric, axis)
     if pearl.n_incomplete:
         st.caption(
             f"{pearl.n_incomplete:,} texts are not complete yet, or too short to differ at every "
             "level, and are left out."
         )
-    _items(view, metric, axis, pearl, start)
+    _show_items(view, metric, axis, pearl, alpha)
     how_to_read(
         "Each curve is a text: how close continuations stay to the true one as more bits of its "
         "beginning are flipped. **Sensitivity** is the largest fall between two levels: memory "
@@ -89,15 +90,15 @@ def show(view: View, mode: str, settings: dict, controls) -> None:
     )
 
 
-def _curves(view: View, pearl: Pearl, start: float, metric: str, axis: str) -> None:
-    # A flipped bit changes a whole character, so the share of characters is larger than that of
-    # bits: both are said.
+def _show_curves(view: View, pearl: Pearl, alpha: float, metric: str, axis: str) -> None:
+    # A flipped bit changes a whole character, so the share of changed characters is larger than
+    # that of bits. The labels name both.
     touched = memory_queries.characters_touched(session.store(), view.study_id, axis)
     levels = []
     for level in setting_of(view, metric, axis).levels_pct:
         characters = f" ({100 * touched[level]:.0f}%)" if level in touched else ""
         levels.append(f"{level:g}%{characters}")
-    flagged = pearl.sensitivity > start
+    flagged = pearl.sensitivity > alpha
     show_figure("curves", lambda c: level_curves(pearl.means, flagged, levels, c, title_of(metric)))
     st.caption(
         "You are tuning α on the data it is evaluated on, so the detection rate is optimistic. "
@@ -105,7 +106,7 @@ def _curves(view: View, pearl: Pearl, start: float, metric: str, axis: str) -> N
     )
 
 
-def _items(view: View, metric: str, axis: str, pearl: Pearl, alpha: float) -> None:
+def _show_items(view: View, metric: str, axis: str, pearl: Pearl, alpha: float) -> None:
     rows = pd.DataFrame(
         {
             "item_id": pearl.item_ids,
@@ -131,20 +132,18 @@ def _items(view: View, metric: str, axis: str, pearl: Pearl, alpha: float) -> No
     )
 
 
-# What PEARL is asked for: the task, the similarity, and how alpha comes from the non-members.
-
-TITLES = {
+RULE_TITLES = {
     "tolerance": "tolerance bound (default)",
     "conformal": "conformal",
     "source": "the source's quantile",
 }
 
 
-def task_and_metric(view: View, controls, pearls: list[PearlDetector]) -> PearlDetector:
-    """Return the chosen detector: its task, and its similarity."""
-    task, *other_tasks = tasks = list(dict.fromkeys(pearl.task for pearl in pearls))
-    # One task is no choice.
-    if other_tasks:
+def _choose_detector(controls, pearls: list[PearlDetector]) -> PearlDetector:
+    """Return the detector with the chosen task and similarity."""
+    tasks = list(dict.fromkeys(pearl.task for pearl in pearls))
+    task, has_choice = tasks[0], len(tasks) > 1
+    if has_choice:
         task = screen.segments(
             "Task",
             tasks,
@@ -157,14 +156,14 @@ def task_and_metric(view: View, controls, pearls: list[PearlDetector]) -> PearlD
     metric = controls.place.selectbox(
         "Similarity", list(by_measure), format_func=title_of, key="metric", bind="query-params"
     )
-    controls.note(task if other_tasks else "", title_of(metric))
+    controls.note(task if has_choice else "", title_of(metric))
     return by_measure[metric]
 
 
-def rule_and_rate(controls, mode: str, settings: dict) -> tuple[str, float]:
-    """Return the rule that sets alpha, and the share of false positives that it promises.
+def _choose_rule(controls, mode: str, settings: dict) -> tuple[str, float]:
+    """Return the rule that sets alpha, and its largest share of false positives.
 
-    Both stay as locked.
+    A lock fixes both.
     """
     with controls.place:
         rule = screen.select(
@@ -172,7 +171,7 @@ def rule_and_rate(controls, mode: str, settings: dict) -> tuple[str, float]:
             sorted(RULES, reverse=True),
             "pearl-rule",
             choice=settings["rule"],
-            format_func=TITLES.__getitem__,
+            format_func=RULE_TITLES.__getitem__,
             disabled=mode == "locked",
         )
         fpr = st.number_input(
@@ -187,6 +186,6 @@ def rule_and_rate(controls, mode: str, settings: dict) -> tuple[str, float]:
             disabled=mode == "locked",
         )
     controls.note(
-        TITLES[rule].removesuffix(" (default)"), f"at most {100 * fpr:g}% false positives"
+        RULE_TITLES[rule].removesuffix(" (default)"), f"at most {100 * fpr:g}% false positives"
     )
     return rule, fpr

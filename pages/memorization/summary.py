@@ -17,6 +17,7 @@ from pages.memorization.items import detector_title
 
 
 def show(view: View, mode: str, settings: dict, controls) -> None:
+    """Show the verdicts of all detectors, what controls they have, and their error rates."""
     verdicts = tests(view, settings["margin"])
     if not verdicts:
         st.info(
@@ -27,9 +28,9 @@ def show(view: View, mode: str, settings: dict, controls) -> None:
         return
     claim = summary(verdicts, view.all_kinds)
     st.markdown(f"## {plain(claim.text)}")
-    truth.in_a_line(view)
+    truth.show_best_detector(view)
     show_figure("detectors", lambda c: detector_rows([_mark(verdict) for verdict in verdicts], c))
-    # The column of items is needed only where there are several kinds.
+    # With one kind of items, the column of items is useless.
     has_kinds = len({verdict.items for verdict in verdicts}) > 1
     table = [_row(verdict, has_kinds=has_kinds) for verdict in verdicts]
     with st.expander("What each detector says", key="memory-tests"):
@@ -40,20 +41,15 @@ def show(view: View, mode: str, settings: dict, controls) -> None:
             hide_index=True,
         )
         offer_table("memory-summary", table)
-    declared = session.declared(view.study_id).control
-    st.caption(plain(f"The study declares its control as “{declared}”."))
+    control = session.declared(view.study_id).control
+    st.caption(plain(f"The study declares its control as “{control}”."))
     if n_pairs := len(members(view).pairs.control_of):
         st.caption(plain(f"Stored: {count_of(n_pairs, 'pair')} of benchmark and control items."))
     card = model_cards().get(view.model)
     cutoff = card.cutoff if card else None
     rows = control_rows(session.study_items(view.study_id), view.control_roles, cutoff)
-    st.markdown(
-        plain(
-            control_sentence(
-                rows, view.model, cutoff, doses_known=bool(session.doses(view.study_id))
-            )
-        )
-    )
+    has_doses = bool(session.doses(view.study_id))
+    st.markdown(plain(control_sentence(rows, view.model, cutoff, doses_known=has_doses)))
     with st.popover("Dates by set", icon=":material/event:"):
         show_table("dates-of-controls", rows)
     how_to_read(

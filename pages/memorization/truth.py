@@ -1,4 +1,7 @@
-"""Ground truth: what each detector sees of items that the model read a known number of times."""
+"""The part Ground truth: how well detectors find items that were read a known number of times.
+
+The dose of an item is the number of times that the model read it in training.
+"""
 
 from collections.abc import Collection, Mapping
 
@@ -20,7 +23,9 @@ from pages.memorization.items import set_title
 
 
 def show(view: View, mode: str, settings: dict, controls) -> None:
-    _ground_truth(*_scores_and_doses(view))
+    """Show the detectors on this study's items, and on those of the pocket model."""
+    detector_scores, doses, fresh_items = _scores_and_doses(view)
+    _ground_truth(detector_scores, doses, fresh_items)
     st.caption(
         "The same with all doses, 150 controls and 400 fresh items a family: "
         f"`{command('run data/ground_truth.toml')}`, some 76,000 calls."
@@ -29,19 +34,16 @@ def show(view: View, mode: str, settings: dict, controls) -> None:
 
 
 def every_detector() -> None:
-    """Show each detector, failing ones too, on every kind of the pocket model's items by dose."""
+    """Show how every detector does on the pocket model's items, per kind and dose."""
     if rows := shipped_rows():
         with st.expander("Every detector on the pocket model, by dose", icon=":material/table:"):
             show_table("against-doses", rows)
             st.caption(plain(AGAINST_DOSES))
 
 
-def in_a_line(view: View) -> None:
-    """Say which detector Ground truth trusts most on these items, and link to it.
-
-    Nothing where no exposure is known.
-    """
-    if sentence := _best(view):
+def show_best_detector(view: View) -> None:
+    """Say which detector is best on these items, with a link here; nothing without known doses."""
+    if sentence := _best_detector(view):
         st.markdown(
             f"**Which detector to trust, on {set_title(view.kind).lower()}:** {plain(sentence)}"
         )
@@ -55,23 +57,27 @@ def in_a_line(view: View) -> None:
 
 
 @session.cached(max_entries=16)
-def _best(view: View) -> str:
-    known_scores, doses, fresh = _scores_and_doses(view)
-    if not known_scores or 0 not in doses.values() or not any(doses.values()):
+def _best_detector(view: View) -> str:
+    """Return the sentence on the best detector; "" without known doses."""
+    detector_scores, doses, fresh = _scores_and_doses(view)
+    if not detector_scores or 0 not in doses.values() or not any(doses.values()):
         return ""
-    truth = ground_truth(known_scores, doses, fresh, rules_of(known_scores, doses, fresh)[0])
+    rule = rules_of(detector_scores, doses, fresh)[0]
+    truth = ground_truth(detector_scores, doses, fresh, rule)
     return truth_claim(truth).text if truth.detectors else ""
 
 
 def _scores_and_doses(view: View) -> tuple[dict, dict, set]:
-    """Return (detector -> item -> score, item -> times read, items that set no cut-off)."""
-    # Units in the names would only lengthen the sentence.
+    """Return detector -> item -> score, item -> dose (None if unknown), and fresh items.
+
+    Fresh items were never read and set no cut-off.
+    """
+    # The names without their units make a shorter sentence.
     by_detector = {name.split(" (")[0]: item_scores for name, item_scores in scores(view).items()}
-    # Only some items say how often they were in the training data.
     doses = session.doses(view.study_id)
     items: set[str] = set().union(*by_detector.values())
-    # Sorted, because every second never-seen item checks the cut-off, and a set has another order
-    # in every process.
+    # Every second never-seen item checks the cut-off, so the order must be the same in every
+    # process. A set has none.
     return (
         by_detector,
         {item: doses.get(item) for item in sorted(items)},
@@ -79,10 +85,7 @@ def _scores_and_doses(view: View) -> tuple[dict, dict, set]:
     )
 
 
-# Where the truth is known: what each detector sees of items that the model read a known number of
-# times.
-
-TITLES = {
+RULE_TITLES = {
     "conformal": "5% false alarms on average",
     "tolerance": "tolerance bound (at most 5%, 95% sure)",
     "source": "the source's quantile",
@@ -94,10 +97,9 @@ def _ground_truth(
     doses: Mapping[str, int | None],
     fresh: Collection[str] = (),
 ) -> None:
-    """Show the detectors where the truth is known.
+    """Show how well the detectors tell read items from items that were never read.
 
-    `scores` is detector -> item -> score (large where memory is suspected); `doses` item -> times
-    read, 0 never, None unknown; `fresh` are never-seen items that set no cut-off.
+    The arguments are those that `_scores_and_doses` returns. Large scores suggest memory.
     """
     if not scores or 0 not in doses.values() or not any(doses.values()):
         st.info(
@@ -112,7 +114,7 @@ def _ground_truth(
         "Cut-off from never-seen items by",
         rules,
         f"truth-rule-{rules[0]}",
-        format_func=TITLES.__getitem__,
+        format_func=RULE_TITLES.__getitem__,
         width=320,
     )
     truth = ground_truth(scores, doses, fresh, rule)
@@ -128,7 +130,7 @@ def _ground_truth(
     st.caption(plain(claim.detail))
     show_figure("truth-auc", lambda c: auc_by_dose(truth.detectors, c))
     show_table("detectors", detector_rows(truth))
-    _decisions(truth)
+    _show_decisions(truth)
     if truth.n_unknown:
         unknown = count_of(
             truth.n_unknown,
@@ -136,7 +138,7 @@ def _ground_truth(
             "items have unknown exposure and are",
         )
         st.caption(f"{unknown} excluded.")
-    _closely(truth)
+    _show_detector(truth)
     how_to_read(
         "The pocket model read each item a known number of times. **AUC** is the chance that a "
         "read item scores higher than one never read; 0.5 is a coin. **Flagged** is the share "
@@ -147,8 +149,8 @@ def _ground_truth(
     )
 
 
-def _decisions(truth: GroundTruth) -> None:
-    """Show the verdict of the other tabs on each dose, and on sets that were never seen."""
+def _show_decisions(truth: GroundTruth) -> None:
+    """Show the verdicts of the other parts on each dose, and on sets that were never read."""
     tests = {
         detector.title: detector.set_test
         for detector in DETECTORS.values()
@@ -173,7 +175,8 @@ def _decisions(truth: GroundTruth) -> None:
         )
 
 
-def _closely(truth: GroundTruth) -> None:
+def _show_detector(truth: GroundTruth) -> None:
+    """Show scores and ROC curves of one detector per dose."""
     names = [detector.name for detector in truth.detectors]
     name = st.selectbox(
         "Look closely at", names, key="truth-detector", bind="query-params", width=320

@@ -1,1 +1,1 @@
-"""The parts of the New study page."""
+"""The New study page and its steps."""

@@ -1,4 +1,4 @@
-"""Step 1: which items, in what role."""
+"""Step 1 of New study: which items are asked, and in what role."""
 
 from collections.abc import Sequence
 from contextlib import suppress
@@ -23,17 +23,14 @@ from pages.common.showing import UPLOAD_LIMIT, plain, saved_upload, show_table
 
 
 def own_file(sources: list[ItemSource]) -> None:
-    """Offer a place to drop a file of questions, which replaces the sample.
-
-    Below it the first questions, however they came.
-    """
+    """Offer to upload a file of questions, which replaces `sources`; show the first questions."""
     with screen.reserved_space("own-file", 100, 150):
         upload = st.file_uploader("Drop a file with your questions", type=TABLES, key="own-file")
-    # The uploader keeps its file, so only a new one replaces the sources.
+    # The uploader keeps its file over runs, so only a new file replaces the sources.
     if upload is not None and st.session_state.get("own-file-id") != upload.file_id:
         source = ItemSource("file", path=str(saved_upload(upload)))
         sources[:] = [source]
-        # What is wrong with the file is said where its items are read.
+        # `report_of` reports an error of the file below.
         with suppress(FlipscopeError):
             sources[:] = sources_by_role(source)
         st.session_state["own-file-id"] = upload.file_id
@@ -41,16 +38,16 @@ def own_file(sources: list[ItemSource]) -> None:
         return
     source = sources[0]
     report, problem = report_of(source)
-    # A file whose columns cannot be guessed opens the fold in which they are named.
+    # If the columns of a file cannot be guessed, show the fields that name them.
     if upload is not None and source.dataset == "file":
         with st.expander(
             "Which column is what", icon=":material/view_column:", expanded=bool(problem)
         ):
             if mapped := _with_columns(source, key="own"):
-                # The benchmark and the control questions of one file have the same columns.
-                for place, file_source in enumerate(sources):
+                # A file with several roles has one source per role, all with the same columns.
+                for position, file_source in enumerate(sources):
                     if file_source.path == source.path:
-                        sources[place] = replace(file_source, columns=mapped.columns)
+                        sources[position] = replace(file_source, columns=mapped.columns)
                 source = sources[0]
         report, problem = report_of(source)
     if problem:
@@ -58,16 +55,16 @@ def own_file(sources: list[ItemSource]) -> None:
         return
     for note in report.notes:
         st.caption(plain(note))
-    _say_roles(sources)
+    _show_roles(sources)
     is_sample = sources == list(demo_study().items)
     loaded = "The sample is loaded" if is_sample else count_of(len(report.items), "question")
     st.caption(f"{loaded}. The first:")
     with screen.reserved_space("first-items", 200, 200):
-        _first(shown_items(source)[:3], "shown", height=143)
+        _show_items(shown_items(source)[:3], "shown", height=143)
 
 
-def _say_roles(sources: Sequence[ItemSource]) -> None:
-    """Say which column of the dropped file parts its questions, and how many have each role."""
+def _show_roles(sources: Sequence[ItemSource]) -> None:
+    """Say which column of the file holds the roles, and how many questions have each role."""
     parts = [source for source in sources if source.path and source.path == sources[0].path]
     if len(parts) < 2 or not parts[0].where:
         return
@@ -79,17 +76,16 @@ def _say_roles(sources: Sequence[ItemSource]) -> None:
 
 
 def items_step(sources: list[ItemSource], roles: Sequence[str] = ROLES) -> list[ItemSource]:
-    """Show the chosen sources with a table of their items, and edit them in place.
+    """Show the sources with their items, and offer to remove and add sources; return the list.
 
-    New sources take one of `roles`.
+    The list is changed in place. New sources take one of `roles`.
     """
     for position, source in enumerate(sources):
         with st.container(horizontal=True, vertical_alignment="center"):
             number = count_of(source.n, "item") if source.n else "all items"
             subset = f" in {', '.join(source.categories)}" if source.categories else ""
-            subset += "".join(
-                f" where {name} is {filter_text(value)}" for name, value in source.where.items()
-            )
+            for name, value in source.where.items():
+                subset += f" where {name} is {filter_text(value)}"
             role = role_name(source.role)
             st.markdown(
                 f"**{number}** of {plain(source_title(source))}{plain(subset)} as **{role}**, seed "
@@ -100,20 +96,19 @@ def items_step(sources: list[ItemSource], roles: Sequence[str] = ROLES) -> list[
             ):
                 sources.pop(position)
                 st.rerun()
-        _report(source, position + 1)
+        _show_report(source, position + 1)
     if sources:
         with st.expander("Add items", icon=":material/add:"):
-            _add(sources, roles)
+            _offer_source(sources, roles)
     else:
-        # Without a source there is nothing to fold away.
         st.markdown("**Add items**")
-        _add(sources, roles)
+        _offer_source(sources, roles)
     return sources
 
 
 @session.computed("Reading the items")
 def report_of(source: ItemSource):
-    """Return (report, None) or (None, the problem of this source)."""
+    """Load a source; return (report, None), or (None, error) if it cannot be loaded."""
     try:
         return load_report(source), None
     except FlipscopeError as error:
@@ -121,26 +116,21 @@ def report_of(source: ItemSource):
 
 
 def shown_items(source: ItemSource) -> tuple[Item, ...]:
-    """Return the source's items less those that a stored study set aside.
-
-    Their texts are shown nowhere until a lock opens them.
-    """
+    """Return the source's items without those that a stored study set aside."""
     items = items_of(source)
-    # Asking these items is fine; reading them here would spoil the lock.
+    # The new study may ask items that were set aside. But nobody may read them before a lock.
     hidden = holdout.hidden_items(session.store(), [item.item_id for item in items])
     return tuple(item for item in items if item.item_id not in hidden)
 
 
 def items_of(source: ItemSource) -> tuple[Item, ...]:
-    """Return the source's items, to count and to ask them; none where it cannot be read.
-
-    What is shown comes from `shown_items`.
-    """
+    """Return the source's items; none if it cannot be read. Show only those of `shown_items`."""
     report, _ = report_of(source)
     return report.items if report else ()
 
 
-def _report(source: ItemSource, number: int) -> None:
+def _show_report(source: ItemSource, number: int) -> None:
+    """Show notes, refused rows and the first items of the source at this position (from 1)."""
     report, problem = report_of(source)
     if problem:
         st.error(plain(problem), icon=":material/error:")
@@ -162,10 +152,11 @@ def _report(source: ItemSource, number: int) -> None:
             f"{count_of(n_hidden, 'item is', 'items are')} not shown: a study set them aside. A "
             "new study asks them, hidden until it is locked or deleted."
         )
-    _first(items, str(number))
+    _show_items(items, str(number))
 
 
-def _first(items: Sequence[Item], key: str, height: int = 215) -> None:
+def _show_items(items: Sequence[Item], key: str, height: int = 215) -> None:
+    """Show the first five items as a table."""
     show_table(
         f"first-items-{key}",
         [
@@ -182,24 +173,25 @@ def _first(items: Sequence[Item], key: str, height: int = 215) -> None:
     )
 
 
-def _add(sources: list[ItemSource], roles: Sequence[str]) -> None:
+def _offer_source(sources: list[ItemSource], roles: Sequence[str]) -> None:
+    """Offer to choose a source, a role and a selection of items, and to add it to `sources`."""
     names = dataset_names()
     dataset = st.selectbox(
         "From", names, format_func=lambda name: LOADERS[name].title, key="add-dataset"
     )
     st.caption(plain(LOADERS[dataset].about))
-    source = with_place(ItemSource(dataset))
+    source = with_address(ItemSource(dataset))
     if source is None:
         return
-    probe, problem = report_of(source)
+    report, problem = report_of(source)
     if problem:
         st.error(plain(problem), icon=":material/error:")
         return
     if dataset in OWN:
-        for note in probe.notes:
+        for note in report.notes:
             st.caption(plain(note))
-        _first(shown_items(source), "add")
-    categories = sorted({item.category for item in probe.items if item.category})
+        _show_items(shown_items(source), "add")
+    categories = sorted({item.category for item in report.items if item.category})
     left, middle, right = st.columns(3)
     role = left.selectbox(
         "As",
@@ -208,35 +200,35 @@ def _add(sources: list[ItemSource], roles: Sequence[str]) -> None:
         format_func=lambda name: role_title(name, roles),
         help="Benchmark and control for memory; benchmark and holdout to compare two sets",
     )
-    most = len(probe.items)
-    # Files of one's own are taken whole, shipped sets in a small part.
-    first = 0 if dataset in OWN else min(24, most)
+    n_items = len(report.items)
+    # By default take all of the user's own file (0), but only a part of a shipped set.
+    default_n = 0 if dataset in OWN else min(24, n_items)
     n = middle.number_input(
-        f"How many (of {most:,}; 0 = all)", 0, most, first, key=f"add-n-{dataset}"
+        f"How many (of {n_items:,}; 0 = all)", 0, n_items, default_n, key=f"add-n-{dataset}"
     )
     seed = right.number_input(
         "Seed", 0, 2**31 - 1, 0, key="add-seed", help="decides which items are drawn"
     )
-    selection = (
-        st.multiselect("Categories", categories, key=f"add-categories-{dataset}", placeholder="all")
-        if categories
-        else []
-    )
+    selection = []
+    if categories:
+        selection = st.multiselect(
+            "Categories", categories, key=f"add-categories-{dataset}", placeholder="all"
+        )
     source = replace(
         source,
         role=role,
         n=int(n),
         seed=int(seed),
         categories=tuple(selection),
-        where=_where(probe.items, dataset),
+        where=_choose_filters(report.items, dataset),
     )
     if st.button("Add these items", type="primary", key="add-items", disabled=source in sources):
         sources.append(source)
         st.rerun()
 
 
-def _where(items, dataset: str) -> dict:
-    """Offer a filter for each field of the items with few values: dose, split, level, subject."""
+def _choose_filters(items, dataset: str) -> dict:
+    """Offer a filter per field with few values, such as dose or subject; return field -> values."""
     filters = {}
     for name, values in few_valued(items).items():
         selection = st.multiselect(
@@ -250,9 +242,6 @@ def _where(items, dataset: str) -> dict:
     return filters
 
 
-# Where items come from: a shipped set, an uploaded file with its columns, a folder of texts, or the
-# hub.
-
 SHIPPED = (
     "flipscope_choice",
     "flipscope_problems",
@@ -262,6 +251,7 @@ SHIPPED = (
     "pocket_prose",
 )
 TABLES = ["jsonl", "json", "csv", "tsv", "parquet", "xlsx"]
+# Field of an item -> label of its control.
 FIELDS = {
     "question": "question",
     "options": "options",
@@ -274,8 +264,8 @@ FIELDS = {
 NO_KEY = "Off: each row is a passage to continue. On: flips are counted, and there is no accuracy."
 
 
-def with_place(source: ItemSource) -> ItemSource | None:
-    """Return the source with its file or hub address, or None while that is missing."""
+def with_address(source: ItemSource) -> ItemSource | None:
+    """Ask for the source's file or hub address; return the source with it, None without one."""
     if source.dataset in SHIPPED:
         return source
     if source.dataset == "file":
@@ -318,7 +308,7 @@ def with_place(source: ItemSource) -> ItemSource | None:
 
 
 def _with_columns(source: ItemSource, key: str) -> ItemSource | None:
-    """Return the source with the column mapping that was guessed and may be corrected."""
+    """Offer to correct the guessed columns; return the source with them, None on an error."""
     try:
         rows = rows_of(source, 50)
         guessed = guess_columns(rows)
@@ -328,7 +318,7 @@ def _with_columns(source: ItemSource, key: str) -> ItemSource | None:
     st.caption(
         "Guessed from the first rows; correct what is wrong. Several option columns may be chosen."
     )
-    # Rows of a JSON file may lack fields; a dictionary keeps the order in which they come.
+    # Rows of a JSON file may lack fields, so collect them from all rows, in their order.
     columns = list(dict.fromkeys(chain.from_iterable(rows)))
     mapping: dict[str, str | list[str] | None] = {}
     single = [field for field in FIELDS if field != "options"]
@@ -349,7 +339,7 @@ def _with_columns(source: ItemSource, key: str) -> ItemSource | None:
     )
     mapping["options"] = option_columns[0] if len(option_columns) == 1 else option_columns
     if not option_columns and not mapping["target"]:
-        # Texts that end with a question mark are questions, others are passages to continue.
+        # Guess that texts are questions if most end with a question mark, else passages.
         asks = [str(row.get(str(mapping["question"]), "")).rstrip().endswith("?") for row in rows]
         if st.toggle(
             "Questions with a short answer, no key",

@@ -1,4 +1,4 @@
-"""Step 3: models, how they are asked, and what each cannot do."""
+"""Step 2 of New study: which models are asked, how, and what each cannot do."""
 
 from dataclasses import replace
 
@@ -17,12 +17,12 @@ from pages.common.showing import plain
 
 
 def chosen_models(models: list[ModelUse]) -> list[ModelUse]:
-    """Return the models that are picked by name, each with its settings of the draft."""
+    """Ask for models by name; return them, those of the draft with their settings."""
     cards = model_cards()
     left, right = st.columns([3, 1], vertical_alignment="center")
     names = left.multiselect(
         "Models",
-        # The user's own come first: nobody looks for them below twenty shipped ones.
+        # The user's own models come first, because nobody finds them below twenty shipped ones.
         list(dict.fromkeys([*own_cards(), *cards, *(model.name for model in models)])),
         [model.name for model in models],
         key="model-names",
@@ -35,7 +35,7 @@ def chosen_models(models: list[ModelUse]) -> list[ModelUse]:
 
 
 def with_callable(models: list[ModelUse]) -> list[ModelUse]:
-    """Return the models and, where one is named, a Python function that answers as one."""
+    """Offer to add a Python function that answers like a model; return all models."""
     name = st.text_input(
         "Or a Python function",
         key="model-callable",
@@ -48,14 +48,14 @@ def with_callable(models: list[ModelUse]) -> list[ModelUse]:
 
 
 def models_step(models: list[ModelUse], extractors: tuple[Part, ...]) -> list[ModelUse]:
-    """Return the models, each with its sampling and a sentence for what it cannot do."""
-    return [_settings(model, extractors) for model in models]
+    """Draw the settings of each model and what it cannot do; return the models with settings."""
+    return [_draw_settings(model, extractors) for model in models]
 
 
-def reference(selected: str, models: list[ModelUse], extractors: tuple[Part, ...]) -> str:
-    """Return the model that losses of the others are compared with.
+def choose_reference(selected: str, models: list[ModelUse], extractors: tuple[Part, ...]) -> str:
+    """Ask for the model whose loss is subtracted from that of the others; return its name.
 
-    None where there is one model, or no loss of the question.
+    "" without one. Offered if there are several models and a loss of the question.
     """
     names = [model.name for model in models]
     if len(names) < 2 or all(part.name != OVER_REFERENCE for part in extractors):
@@ -72,10 +72,10 @@ def reference(selected: str, models: list[ModelUse], extractors: tuple[Part, ...
     )
 
 
-def references(selected: tuple[str, ...], models: list[ModelUse]) -> tuple[str, ...]:
-    """Return the models whose scores on both sets expect those of the others.
+def choose_references(selected: tuple[str, ...], models: list[ModelUse]) -> tuple[str, ...]:
+    """Ask for the models whose scores make the hardness curve; return their names.
 
-    Offered where there are enough for a curve and one to be judged.
+    The curve predicts the scores of the other models. Offered if there are enough models.
     """
     names = [model.name for model in models]
     if len(names) <= MIN_REFERENCES and not selected:
@@ -93,7 +93,7 @@ def references(selected: tuple[str, ...], models: list[ModelUse]) -> tuple[str, 
     )
 
 
-def _settings(model: ModelUse, extractors: tuple[Part, ...]) -> ModelUse:
+def _draw_settings(model: ModelUse, extractors: tuple[Part, ...]) -> ModelUse:
     with st.container(border=True):
         st.markdown(f"**{plain(model.name)}**")
         temperature, samples, seed, tokens = st.columns(4, vertical_alignment="bottom")
@@ -132,25 +132,24 @@ def _settings(model: ModelUse, extractors: tuple[Part, ...]) -> ModelUse:
                 )
             ),
         )
-        use = _reasoning(use)
-        _abilities(use, extractors)
+        use = _with_reasoning(use)
+        _show_missing_abilities(use, extractors)
     return use
 
 
-def _reasoning(model: ModelUse) -> ModelUse:
-    """Offer how much the model may reason, where it can be told.
+def _with_reasoning(model: ModelUse) -> ModelUse:
+    """Ask how much the model may reason; return it with these settings.
 
-    What is stored of a model that cannot be told stays.
+    Settings that the model's server does not take stay as they are.
     """
     try:
-        takes: frozenset[str] = getattr(
-            open_backend(model.name, model_cards()), "takes", frozenset()
-        )
+        backend = open_backend(model.name, model_cards())
     except FlipscopeError:
-        # Said below, with the abilities of the model.
+        # `_show_missing_abilities` shows this error.
         return model
+    settings: frozenset[str] = getattr(backend, "takes", frozenset())
     left, right = st.columns(2, vertical_alignment="bottom")
-    if "effort" in takes:
+    if "effort" in settings:
         efforts = ["", *EFFORTS]
         effort = left.selectbox(
             "Reasoning effort",
@@ -160,7 +159,7 @@ def _reasoning(model: ModelUse) -> ModelUse:
             format_func=lambda word: word or "the server's own",
         )
         model = replace(model, effort=effort)
-    if "reasoning_budget" in takes:
+    if "reasoning_budget" in settings:
         budget = right.number_input(
             "Reasoning budget (tokens)",
             *bounds.STUDY["reasoning_budget"],
@@ -172,8 +171,8 @@ def _reasoning(model: ModelUse) -> ModelUse:
     return model
 
 
-def _abilities(model: ModelUse, extractors: tuple[Part, ...]) -> None:
-    """Say what this model cannot do, and what will therefore be absent."""
+def _show_missing_abilities(model: ModelUse, extractors: tuple[Part, ...]) -> None:
+    """Show which extractors will have no readouts, because the model lacks an ability."""
     try:
         backend = open_backend(model.name, model_cards())
         lacking = {}

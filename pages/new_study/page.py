@@ -16,37 +16,39 @@ from pages.common import session
 from pages.common.header import page_header
 from pages.common.showing import plain
 from pages.new_study.items import items_step, own_file
-from pages.new_study.models import chosen_models, models_step, reference, references, with_callable
+from pages.new_study.models import (
+    choose_reference,
+    choose_references,
+    chosen_models,
+    models_step,
+    with_callable,
+)
 from pages.new_study.price import price_panel
 from pages.new_study.questions import parts_step, preview, prompt_step, purposes_step
 
-# In letters: the name of a study.
-MOST_LETTERS = 120
-
-
-# A new study starts from the default, or from the study that is being duplicated (`?from_study=`).
+MOST_LETTERS = 120  # of the name of a study
 
 
 def draft() -> Study:
-    """Return the study that fills the steps at first; chosen once, then the widgets remember."""
+    """Return the study with whose settings the steps start.
+
+    The link (`?from_study=`) names a stored study or a draft of another page. Without it the steps
+    start with the demo's study.
+    """
     origin = st.query_params.get("from_study", "")
-    # Only once: what somebody has set since stays.
+    # Only for a new link, because later runs must keep what the user has set.
     if st.session_state.get("draft-of") != origin:
-        parent, problem = _parent(origin)
-        if parent:
+        parent, problem = _study_to_copy(origin)
+        # Other pages store drafts here before they open this page.
+        offered_drafts = st.session_state.get("offered-drafts", {})
+        if origin in offered_drafts:
+            base = offered_drafts[origin]
+        elif parent:
             base = replace(parent, name=f"{parent.name} (copy)")
         else:
             base = replace(demo_study(), name="")
-        # Another page may offer a study to start from.
-        st.session_state["draft"] = base = st.session_state.get("offered-drafts", {}).get(
-            origin, base
-        )
-        if (
-            origin
-            and not parent
-            and not problem
-            and origin not in st.session_state.get("offered-drafts", {})
-        ):
+        st.session_state["draft"] = base
+        if origin and not parent and not problem and origin not in offered_drafts:
             problem = f"The study of this link is not here; this is a copy of {demo_study().name}."
         st.session_state["draft-of"], st.session_state["draft-problem"] = origin, problem
         st.session_state["draft-sources"] = list(base.items)
@@ -55,11 +57,8 @@ def draft() -> Study:
     return st.session_state["draft"]
 
 
-def _parent(study_id: str) -> tuple[Study | None, str]:
-    """Return the stored study to be duplicated, or None, and why it cannot be.
-
-    An import has nothing to ask.
-    """
+def _study_to_copy(study_id: str) -> tuple[Study | None, str]:
+    """Return the stored study and "", or None and why it cannot be copied ("" if it is unknown)."""
     try:
         study = studies.study(session.store(), study_id)
         if study is None:
@@ -76,16 +75,16 @@ def _parent(study_id: str) -> tuple[Study | None, str]:
         return None, f"This study cannot be duplicated here. {error}"
 
 
-def summarized(number: int, summary: str) -> None:
-    """Keep what a fold's line says."""
+def set_summary(number: int, summary: str) -> None:
+    """Set the summary in the title of a step's expander."""
     if st.session_state.get(f"summary-{number}") != summary:
-        # The fold's line was drawn before its content, so the page is drawn once more.
+        # The title was drawn before the content, so the page has to be drawn again.
         st.session_state[f"summary-{number}"] = summary
         st.rerun()
 
 
-def fold(number: int, title: str, icon: str):
-    """Return the details of a step, folded to a line that says what they are set to."""
+def step_details(number: int, title: str, icon: str):
+    """Return an expander for the details of a step, with a summary of them in its title."""
     summary = st.session_state.get(f"summary-{number}")
     return st.expander(
         f"{title}" + (f" – {plain(summary)}" if summary else ""),
@@ -107,39 +106,41 @@ with steps:
     st.subheader("1 Your questions", anchor=False)
     sources = st.session_state["draft-sources"]
     own_file(sources)
-    with fold(1, "Other sources and filters", ":material/list:"):
+    with step_details(1, "Other sources and filters", ":material/list:"):
         sources = items_step(sources)
-        summarized(1, items_summary(sources))
+        set_summary(1, items_summary(sources))
     st.subheader("2 The model", anchor=False)
     models = chosen_models(list(base.models))
-    how_asked = fold(3, "How it is asked", ":material/smart_toy:")
+    how_asked = step_details(3, "How it is asked", ":material/smart_toy:")
     with how_asked:
         models = with_callable(models)
     st.subheader("3 What do you want to find out?", anchor=False)
     purposes = purposes_step(base, sources)
-    with fold(2, "Axes and extractors", ":material/shuffle:"):
+    with step_details(2, "Axes and extractors", ":material/shuffle:"):
         parts_chosen = (
             parts_step(base, sources, models, purposes, is_copy=is_copy) if sources else {}
         )
         if not sources:
             st.info("Choose items first: what can be changed depends on them.")
-        summarized(2, questions_summary(parts_chosen))
+        set_summary(2, questions_summary(parts_chosen))
     with how_asked:
         settings = prompt_step(base) | parts_chosen
         models = models_step(models, parts_chosen.get("extractors", ()))
-        reference_model = reference(base.reference_model, models, settings.get("extractors", ()))
-        reference_models = references(base.reference_models, models)
-        summarized(3, models_summary(models))
+        reference_model = choose_reference(
+            base.reference_model, models, settings.get("extractors", ())
+        )
+        reference_models = choose_references(base.reference_models, models)
+        set_summary(3, models_summary(models))
     if sources:
         with st.expander("See what will be asked", icon=":material/visibility:"):
             preview(replace(base, items=tuple(sources), **settings))
     toml = st.expander("The study as TOML", icon=":material/code:")
-# Drawn after the steps, because on a phone it stands below them: nothing then moves down.
+# Drawn after the steps, because on a phone it stands below them. Otherwise the steps would move.
 with side:
     before_start = st.container(border=True, key="before-start")
 with before_start:
     st.subheader("Before you start", anchor=False)
-    # Streamlit's own limit would keep the name before instead, and say so in small print at most.
+    # With a limit of Streamlit's own, a longer name would be dropped almost without notice.
     entered = st.text_input(
         "Name", base.name or f"Study of {datetime.datetime.now():%Y-%m-%d %H:%M}", key="study-name"
     )
@@ -152,13 +153,14 @@ with before_start:
 
 study = problem = None
 if sources and settings.get("axes") and settings.get("extractors") and models:
-    names = ([part.name for part in settings[noun]] for noun in ("axes", "extractors"))
-    # Replaced and not made anew: what no control shows stays as in the draft.
+    axis_names = [part.name for part in settings["axes"]]
+    extractor_names = [part.name for part in settings["extractors"]]
+    # Replaced, so that settings without a control stay as in the draft.
     study = replace(base, name=name, items=tuple(sources), models=tuple(models), **settings)
     base = replace(base, reference_model=reference_model)
     study = replace(
         study,
-        detectors=family(base, *names),
+        detectors=family(base, axis_names, extractor_names),
         reference_model=reference_model,
         reference_models=reference_models,
     )

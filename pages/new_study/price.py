@@ -1,4 +1,4 @@
-"""The panel next to the steps: calls, tokens, price, time, detectable effects; budget, start."""
+"""The panel next to the steps: calls, price, time, what the study can find, budget and start."""
 
 from collections import Counter
 from dataclasses import replace
@@ -27,47 +27,46 @@ from flipcore.text.counts import count_of
 from pages.common import headline, screen, session
 from pages.common.showing import plain, shown_problem
 
-# Looking for the answers of so many calls takes about a second, while a study is put together.
-MOST_LOOKED_UP = 20_000
+# Looking up stored answers for this many calls takes about a second at every change of the study.
+MOST_CALLS_TO_LOOK_UP = 20_000
 
 
 def price_panel(study: Study) -> None:
-    """Show what this study would cost and could show.
-
-    Nothing is sent before Start or Pilot is pressed.
-    """
+    """Show what this study would cost and could find, and offer a pilot and the start."""
     with shown_problem():
         study_plan, full_projection = _study_plan(study.to_toml())
         # The pocket model knows the items of its own world and little else.
-        foreign = sum(
+        n_foreign = sum(
             not item_plan.item.dataset.startswith("pocket_") for item_plan in study_plan.items
         )
-        if foreign and any(use.name.split("-")[0] == "pocket" for use in study.models):
+        if n_foreign and any(use.name.split("-")[0] == "pocket" for use in study.models):
             st.warning(
-                f"{foreign:,} of these items lie outside the pocket model's own world. Expect "
+                f"{n_foreign:,} of these items lie outside the pocket model's own world. Expect "
                 "wrong answers to them, and lower figures below.",
                 icon=":material/public_off:",
             )
-        open_projection = _not_stored(study, full_projection)
-        _numbers(open_projection, len(study_plan.items))
+        open_projection = _without_stored_calls(study, full_projection)
+        _show_numbers(open_projection, len(study_plan.items))
         if open_projection is not full_projection:
             st.caption(
                 f"The study has {count_of(full_projection.n_calls, 'call')}; what is stored "
                 "already is not asked again."
             )
         open_items = [item_plan for item_plan in study_plan.items if not item_plan.confirmatory]
-        readings = [n_readings(study, item_plan.item.kind) for item_plan in open_items]
-        n_cells = sum(part.name != IDENTITY for part in study.axes) * (max(readings, default=1) - 1)
+        # Artifacts are measured per axis and extractor; the reference extractor has none.
+        n_extractors = [n_readings(study, item_plan.item.kind) for item_plan in open_items]
+        n_axes = sum(part.name != IDENTITY for part in study.axes)
+        n_cells = n_axes * (max(n_extractors, default=1) - 1)
         n_by_role = Counter(item_plan.role for item_plan in open_items)
-        # The sentence is in sight; the assumptions behind it are one click away.
-        finds, conditions = design_sentence(len(open_items), sum(n > 1 for n in readings), n_cells)
-        st.caption(finds)
+        n_compared = sum(n > 1 for n in n_extractors)
+        sentence, conditions = design_sentence(len(open_items), n_compared, n_cells)
+        st.caption(sentence)
         with st.expander("Pilot, sample size, where it runs", icon=":material/calculate:"):
-            place = where()
-            _pilot(study, len(study_plan.items))
+            place = choose_place()
+            _offer_pilot(study, len(study_plan.items))
             calculator()
-            detectable(n_by_role, study.control)
-            _score_plan(study, n_by_role)
+            show_detectable(n_by_role, study.control)
+            _show_score_plan(study, n_by_role)
             if conditions:
                 st.caption(f"The sentence above holds if {conditions}")
             for note in (*study_plan.notes, token_limits(study)):
@@ -77,13 +76,13 @@ def price_panel(study: Study) -> None:
                     f"{count_of(len(study_plan.items) - len(open_items), 'item is', 'items are')} "
                     "set aside for confirmation, not counted here."
                 )
-        _start(study, place)
+        _offer_start(study, place)
 
 
 def _revision(toml: str) -> tuple[int, int]:
-    """Return the state that a plan rests on besides its study.
+    """Return what changes with paraphrases, their verdicts, and items that studies set aside.
 
-    Paraphrases with their verdicts, and what other studies set aside.
+    A plan depends on these and on its study.
     """
     return session.revision(""), len(session.all_studies())
 
@@ -94,14 +93,13 @@ def _study_plan(toml: str) -> tuple[Plan, Projection]:
     return study_plan, projection(study_plan)
 
 
-def _not_stored(study: Study, full_projection: Projection) -> Projection:
-    """Return what is asked and paid.
+def _without_stored_calls(study: Study, full_projection: Projection) -> Projection:
+    """Return the projection without calls whose answers are stored, from this or other studies.
 
-    Answers that other studies have to the same prompts, or this one has, are taken from there.
+    Returns `full_projection` itself if no answer is stored, or if there are too many calls.
     """
     n_answers = studies.n_answers_of(session.store(), [use.name for use in study.models])
-    # The number of stored answers is part of the key: with more of them less is open.
-    if not n_answers or full_projection.n_calls > MOST_LOOKED_UP:
+    if not n_answers or full_projection.n_calls > MOST_CALLS_TO_LOOK_UP:
         return full_projection
     open_projection = _open_calls(study.to_toml(), n_answers)
     return open_projection if open_projection.n_calls < full_projection.n_calls else full_projection
@@ -109,52 +107,50 @@ def _not_stored(study: Study, full_projection: Projection) -> Projection:
 
 @session.cached("Looking for stored answers", 16, _revision)
 def _open_calls(toml: str, n_answers: int) -> Projection:
-    """Return the calls that are not stored yet.
+    """Return the projection of the calls whose answers are not stored.
 
-    Counted again when more of these models' answers are.
+    `n_answers` is part of the cache's key: with more stored answers, fewer calls are open.
     """
     return remaining(_study_plan(toml)[0], session.store())
 
 
-def _numbers(projected, n_items: int) -> None:
-    most = "" if projected.is_measured else ", at most"
+def _show_numbers(projected, n_items: int) -> None:
+    """Show items, calls, tokens, price and time of a projection or of a pilot's estimate."""
+    at_most = "" if projected.is_measured else ", at most"
     about = "" if projected.is_measured else ", about"
-    cost = "unknown" if projected.cost_usd is None else dollars(projected.cost_usd)
-    for label, value in (
-        ("Items", f"{n_items:,}"),
-        ("Calls", projected.calls.replace(" calls", "", 1)),
-        (
-            f"Tokens in{about} / out{most}",
-            f"{projected.n_tokens_in:,} / {projected.n_tokens_out:,}",
+    numbers = {
+        "Items": f"{n_items:,}",
+        "Calls": projected.calls.replace(" calls", "", 1),
+        f"Tokens in{about} / out{at_most}": (
+            f"{projected.n_tokens_in:,} / {projected.n_tokens_out:,}"
         ),
-        (f"Price{about}", cost),
-        ("Time", duration_text(projected.seconds)),
-    ):
+        f"Price{about}": ("unknown" if projected.cost_usd is None else dollars(projected.cost_usd)),
+        "Time": duration_text(projected.seconds),
+    }
+    for label, value in numbers.items():
         left, right = st.columns([1, 1])
         left.caption(label)
         right.markdown(f"**{value}**".replace("$", "\\$"))
 
 
-def _pilot(study: Study, n_items: int) -> None:
+def _offer_pilot(study: Study, n_items: int) -> None:
     with st.popover("Pilot", icon=":material/speed:"):
         st.markdown(
             "Asks the first items of the study: what they cost, and what extractors cannot read. "
             "What it asks is kept: the study itself will not ask it again."
         )
-        k = st.number_input("Items", 1, 50, 3, key="pilot-k")
+        n_pilot = int(st.number_input("Items", 1, 50, 3, key="pilot-k"))
         if st.button("Run the pilot", key="pilot-run"):
             with st.spinner("Asking …"), shown_problem():
-                estimate = session.registry().pilot(study, int(k))
-                st.caption(
-                    f"For the whole study, from what {int(k):,} item{'' if k == 1 else 's'} used:"
-                )
-                _numbers(estimate, n_items)
+                estimate = session.registry().pilot(study, n_pilot)
+                st.caption(f"For the whole study, from what {count_of(n_pilot, 'item')} used:")
+                _show_numbers(estimate, n_items)
                 for note in estimate.notes:
                     st.markdown(plain(note))
 
 
-def _start(study: Study, place: str) -> None:
-    cap = st.number_input(
+def _offer_start(study: Study, place: str) -> None:
+    budget = st.number_input(
         "Budget (US dollars)",
         0.0,
         MOST_BUDGET_USD,
@@ -173,89 +169,87 @@ def _start(study: Study, place: str) -> None:
         width="stretch",
         key="start",
     ):
-        ready = replace(study, budget_usd=cap)
-        session.registry().start(ready, place)
-        st.switch_page("studies/page.py", query_params={"study": ready.study_id})
+        study = replace(study, budget_usd=budget)
+        session.registry().start(study, place)
+        st.switch_page("studies/page.py", query_params={"study": study.study_id})
 
 
-# How sure will the score be, if answers vary as in an earlier study or as somebody assumes?
-
-ASSUMED = ""
+ASSUMED = ""  # in the list of studies: the user's own assumptions
 
 
-def _score_plan(study: Study, n_by_role: Counter[str]) -> None:
+def _show_score_plan(study: Study, n_by_role: Counter[str]) -> None:
+    """Show how precise the score will be if answers vary as in an earlier study or as assumed."""
     if not st.toggle(
         "How sure will the score be?",
         key="score-plan",
         help="with other questions and other prompts",
     ):
         return
-    # Not the score on controls, where the study has another role.
+    # The score on controls counts only if the study has no other items.
     role = next(iter(sorted(n_by_role, key=lambda name: name in CONTROL_ROLES)), "")
-    ways = next(
-        (
-            int(part.params.get("n", combined.AXIS.n))
-            for part in study.axes
-            if part.name == COMBINED
-        ),
-        1,
-    )
-    names = {name: title for name, title in session.names_of_studies().items() if _varies(name)}
+    n_prompts = 1
+    for part in study.axes:
+        if part.name == COMBINED:
+            n_prompts = int(part.params.get("n", combined.AXIS.n))
+            break
+    names = {
+        study_id: name
+        for study_id, name in session.names_of_studies().items()
+        if _may_have_error_bar(study_id)
+    }
     with shown_problem():
         source = st.selectbox(
             "If answers vary as in",
             [*names, ASSUMED],
             key="plan-source",
-            format_func=lambda name: names.get(name, "my assumptions"),
+            format_func=lambda study_id: names.get(study_id, "my assumptions"),
         )
-        like = headline.error_bar(source) if source else _assumptions()
-        if like is None:
+        components = headline.error_bar(source) if source else _ask_assumptions()
+        if components is None:
             st.markdown(
                 "That study has no interval over other wordings, so it does not say how much they "
                 "matter."
             )
             return
-        for line in plan_sentences(
-            like, n_by_role[role], ways, min(use.n_samples for use in study.models)
-        ):
-            st.markdown(plain(line))
+        n_samples = min(use.n_samples for use in study.models)
+        for sentence in plan_sentences(components, n_by_role[role], n_prompts, n_samples):
+            st.markdown(plain(sentence))
         st.caption(
             "95% half-widths, of one model's score. They hold if this study varies like that."
         )
 
 
-def _varies(study_id: str) -> bool:
-    """Return True where a study may say how its score varies with the prompt."""
+def _may_have_error_bar(study_id: str) -> bool:
+    """Return True if the study may have measured how its score varies with the prompt."""
     study = session.declared(study_id)
     return study.is_recorded or any(part.name == COMBINED for part in study.axes)
 
 
-def _assumptions() -> Components:
-    """Return components from what people know of a model."""
+def _ask_assumptions() -> Components:
+    """Ask how answers vary; return the components of the error bar."""
     left, right = st.columns(2)
-    score = _share(left, "Score, %", 1.0, 99.0, 80.0, key="plan-score")
-    spread = _share(
+    score = _ask_share(left, "Score, %", 1.0, 99.0, 80.0, key="plan-score")
+    spread = _ask_share(
         right, "Spread of wordings (sd), points", 0.0, 50.0, 5.0, step=0.5, key="plan-spread"
     )
-    wordings = _share(left, "Differ between two wordings, %", 0.0, 50.0, 15.0, key="plan-wordings")
-    runs = _share(right, "Differ between two runs, %", 0.0, 50.0, 8.0, key="plan-runs")
+    wordings = _ask_share(
+        left, "Differ between two wordings, %", 0.0, 50.0, 15.0, key="plan-wordings"
+    )
+    runs = _ask_share(right, "Differ between two runs, %", 0.0, 50.0, 8.0, key="plan-runs")
     return assumed(score, wordings, runs, spread)
 
 
-def _share(
+def _ask_share(
     place, label: str, least: float, most: float, start: float, *, key: str, step: float = 1.0
 ) -> float:
-    """Ask for a percentage, and return it as a share."""
+    """Ask for a percentage and return it as a share."""
     return place.number_input(label, least, most, start, step, key=key) / 100
 
 
-# How many items does a claim need, and what is the smallest effect that this design can detect?
+def show_detectable(n_by_role: Counter[str], control: str = OTHER_CONTROL) -> None:
+    """Show, on request, which effects a comparison of the study's sets can detect.
 
-
-def detectable(n_by_role: Counter[str], control: str = OTHER_CONTROL) -> None:
-    """Say what the sets of this design could show.
-
-    `control` is what the study declares its controls to be.
+    `control` is the kind of controls that the study declares.
     """
     if sum(n_by_role.values()) < 10:
         return
@@ -263,7 +257,8 @@ def detectable(n_by_role: Counter[str], control: str = OTHER_CONTROL) -> None:
         "What could the sets show?", key="power-sets", help="simulates the rules of the other pages"
     ):
         return
-    claims, n_controls = [], n_by_role["control"] + n_by_role["non_member"]
+    claims = []
+    n_controls = n_by_role["control"] + n_by_role["non_member"]
     if n_by_role["benchmark"] and n_controls:
         claims.append(gap_design(n_by_role["benchmark"], n_controls, control))
     if n_by_role["target"] and n_by_role["retro"]:
@@ -273,7 +268,7 @@ def detectable(n_by_role: Counter[str], control: str = OTHER_CONTROL) -> None:
 
 
 def calculator() -> None:
-    """Say how many items a drop gap needs, and to show that two accuracies are equal."""
+    """Offer to compute how many items a drop gap or the equality of two accuracies needs."""
     with st.popover("How many items do I need?", icon=":material/calculate:"):
         power = screen.segments(
             "Found how often",
@@ -290,40 +285,38 @@ def calculator() -> None:
             bind=None,
             label_visibility="visible",
         )
-        claim = _answer(question, power)
+        claim = _ask_design(question, power)
         st.markdown(f"**{claim.text}**")
         st.caption(claim.detail)
 
 
-def _answer(question: str, power: float) -> Claim:
+def _ask_design(question: str, power: float) -> Claim:
+    """Ask for the effect to find; return the claim with the number of items."""
     left, right = st.columns(2)
     if question == "drop gap":
-        gap = _share(left, "Gap, points", 1.0, 90.0, 15.0, key="power-gap")
-        drop = _share(right, "Drop on the control, points", 0.0, 90.0, 5.0, key="power-drop")
-        coverage = _share(
+        gap = _ask_share(left, "Gap, points", 1.0, 90.0, 15.0, key="power-gap")
+        drop = _ask_share(right, "Drop on the control, points", 0.0, 90.0, 5.0, key="power-drop")
+        coverage = _ask_share(
             left, "Share that can be rewritten, %", 5.0, 100.0, 80.0, step=5.0, key="power-coverage"
         )
-        gains = _share(
+        gains = _ask_share(
             right, "Answers set right by rewriting, %", 0.0, 50.0, 5.0, key="power-gains"
         )
         return gap_plan(gap, drop, coverage, power, gains)
-    first = _share(left, "Accuracy, %", 1.0, 99.0, 70.0, key="power-first")
-    margin = _share(right, "Margin, points", 1.0, 50.0, 10.0, key="power-margin")
-    return equality_plan(first, margin, power)
+    accuracy = _ask_share(left, "Accuracy, %", 1.0, 99.0, 70.0, key="power-first")
+    margin = _ask_share(right, "Margin, points", 1.0, 50.0, 10.0, key="power-margin")
+    return equality_plan(accuracy, margin, power)
 
 
-# Where a new study runs: this machine, or a cluster that the dashboard offers.
-
-
-def where() -> str:
-    """Return the chosen place; this machine until another one is chosen."""
+def choose_place() -> str:
+    """Ask where the study runs, here or on an offered cluster; return the key of the place."""
     places = offered_places()
-    # A cluster may be gone since it was chosen.
+    # The chosen cluster may have gone since.
     if st.session_state.get("where", HERE) not in places:
         st.session_state.pop("where")
     name = places[st.session_state.get("where", HERE)]
     with st.popover(f"Where it runs: {plain(name)}", icon=":material/lan:"):
-        # Without Ray there is only this machine.
+        # Without Ray, studies run on this machine only.
         if reason := why_not():
             st.caption(plain(reason))
             return HERE

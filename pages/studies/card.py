@@ -19,10 +19,11 @@ from pages.navigation import BY_FOLDER, PAGES, Entry
 
 
 def card(row: dict, *, running: bool, is_answered: bool = False) -> None:
-    """Draw the card of a study.
+    """Draw the card of a study; `row` is its `study_row`.
 
-    `running` was read before the row, so that one that ended meanwhile is drawn again. What
-    `is_answered` above already is not said again.
+    `running` must be read before the row, so that a study that ends in between is drawn again.
+    `is_answered` is True if the answers of the demo, at the top of the page, include this study's;
+    the card then leaves out its sentence.
     """
     if row["problem"]:
         unreadable(row)
@@ -41,19 +42,18 @@ def card(row: dict, *, running: bool, is_answered: bool = False) -> None:
                     _summary(study_id)
         with right.container(gap="xxsmall"):
             if running:
-                live(study_id)
+                show_live_state(study_id)
             else:
-                state(row)
+                show_state(row)
             _actions(row, running=running, is_answered=is_answered)
 
 
-# In parallel, so that no other card waits for the sentences of this one.
+# In parallel, so that other cards need not wait for the sentences of this one.
 @st.fragment(parallel=True)
 def _summary(study_id: str) -> None:
-    """Say the study's first sentence, the others on hover.
+    """Show the study's first sentence, and the others on hover.
 
-    Of a running study as of the last tenth of its calls. What qualifies a sentence stands on its
-    page.
+    A running study's sentences are computed again with each tenth of its calls.
     """
     first, *other_sentences = leading_sentences(study_id) or [""]
     st.markdown(plain(first), help=plain(" ".join(other_sentences)) or None)
@@ -63,7 +63,7 @@ def _actions(row: dict, *, running: bool, is_answered: bool) -> None:
     study_id = row["study_id"]
     with st.container(horizontal=True, vertical_alignment="center", horizontal_alignment="right"):
         if running:
-            # A callback is called before anything is drawn, so that no redrawing of the page can
+            # A callback runs before anything is drawn, so an automatic redrawing of the page cannot
             # swallow the click.
             key = f"cancel-{study_id}"
             st.button("Cancel", key=key, icon=":material/stop:", on_click=_cancel, args=[study_id])
@@ -79,25 +79,23 @@ def _actions(row: dict, *, running: bool, is_answered: bool) -> None:
             with shown_problem():
                 session.registry().start(session.declared(study_id))
                 st.rerun()
-        # Also while it runs: pages fill as answers arrive.
-        opens = _opens(row, is_answered=is_answered)
+        # Offered while the study runs, too, because pages fill as answers arrive.
+        main_page = _main_page(row, is_answered=is_answered)
         icon = ":material/arrow_forward:"
-        st.page_link(opens.path, label="Open", icon=icon, query_params=opens.link_to(study_id))
+        link = main_page.link_to(study_id)
+        st.page_link(main_page.path, label="Open", icon=icon, query_params=link)
         with st.popover(
             "Menu", icon=":material/more_vert:", type="tertiary", key=f"menu-{study_id}"
         ):
-            _menu(row, opens, running=running)
+            _menu(row, main_page, running=running)
 
 
-def _opens(row: dict, *, is_answered: bool) -> Entry:
-    """Return the page that says more of the study's first sentence.
-
-    Where a demo study's question `is_answered` above, the page of that question.
-    """
+def _main_page(row: dict, *, is_answered: bool) -> Entry:
+    """Return the page that explains the study's first sentence, or the answer of the demo."""
     study = session.declared(row["study_id"])
     if {"target", "retro"} <= study.roles:
         return BY_FOLDER["holdout"]
-    # In the order of `leading_sentences`.
+    # The order is that of `leading_sentences`.
     if compares_models(study):
         return BY_FOLDER["ranking"]
     if len(study.roles) > 1:
@@ -110,15 +108,15 @@ def _cancel(study_id: str) -> None:
         session.registry().cancel(study_id)
 
 
-def _menu(row: dict, opens: Entry, *, running: bool) -> None:
+def _menu(row: dict, main_page: Entry, *, running: bool) -> None:
     study_id = row["study_id"]
-    _calls(row)
+    declared = session.declared(study_id)
+    _show_calls(row)
     for entry in PAGES:
-        if entry.on_card and entry is not opens and entry.on_card(session.declared(study_id)):
+        if entry.on_card and entry is not main_page and entry.on_card(declared):
             st.page_link(
                 entry.path, label=entry.title, icon=entry.icon, query_params=entry.link_to(study_id)
             )
-    declared = session.declared(study_id)
     # Recorded outputs cannot be asked again.
     if not declared.is_recorded:
         st.page_link(
@@ -150,10 +148,7 @@ def unreadable(row: dict) -> None:
             delete_button(row["study_id"], running=False)
 
 
-# The state of a study on its card: how far it is, on what, at what cost. A running one is drawn
-# again by itself.
-
-STATES = {
+STATE_TITLES = {
     "planned": "Not started",
     "queued": "Waiting",
     "running": "Running",
@@ -167,57 +162,47 @@ STATES = {
 
 
 @st.fragment(run_every=2.0)
-def live(study_id: str) -> None:
-    """Show state and progress of a running study, again every two seconds.
-
-    When another tenth of the calls is done the cards are drawn again.
-    """
+def show_live_state(study_id: str) -> None:
+    """Show state and progress of a running study, again every two seconds."""
     tenth = tenth_of(study_id)
-    # A card's sentences are computed again with each tenth of the calls.
+    # With each tenth of the calls, draw the page again, so that the card shows new sentences.
     if tenth is None or tenth != st.session_state.setdefault(f"tenth-{study_id}", tenth):
         st.session_state.pop(f"tenth-{study_id}", None)
         draw_again()
-    state(session.study_row(study_id))
+    show_state(session.study_row(study_id))
 
 
-def state(row: dict) -> None:
+def show_state(row: dict) -> None:
+    """Show the state of a study with its badges and its progress."""
     progress = session.registry().progress(row["study_id"])
-    now = progress.state if progress is not None else row["state"]
+    state = progress.state if progress is not None else row["state"]
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
-        st.markdown(f"**{STATES.get(now, now)}**", width="content")
+        st.markdown(f"**{STATE_TITLES.get(state, state)}**", width="content")
         show_badges(badges(row))
-    _progress(row)
-
-
-def _progress(row: dict) -> None:
-    progress = session.registry().progress(row["study_id"])
-    if progress is None:
-        message = session.registry().problem(row["study_id"]) or row["message"]
-        # What an import did stands in the menu.
-        if message and row["state"] != "done":
-            st.caption(plain(message))
+    if progress is not None:
+        show_progress(progress)
         return
-    show_progress(progress)
+    message = session.registry().problem(row["study_id"]) or row["message"]
+    # The message of a finished study, such as what an import did, stands in the menu.
+    if message and row["state"] != "done":
+        st.caption(plain(message))
 
 
-def _calls(row: dict) -> None:
-    """Say how many calls were made or taken from the store, and what they cost."""
-    # A missing price comes as None or, from a frame, as NaN, which differs from itself.
-    unknown = row["cost_usd"] is None or row["cost_usd"] != row["cost_usd"]
+def _show_calls(row: dict) -> None:
+    """Show how many calls were made or taken from the store, and what they cost."""
+    # An unknown cost is None or, in a frame, NaN, which differs from itself.
+    is_unknown = row["cost_usd"] is None or row["cost_usd"] != row["cost_usd"]
     if not row["n_calls_done"]:
         cost = ""
     else:
-        cost = " · price unknown" if unknown else f" · {dollars(row['cost_usd'])}"
+        cost = " · price unknown" if is_unknown else f" · {dollars(row['cost_usd'])}"
     st.caption(plain(f"{calls_text(int(row['n_calls_done']), int(row['n_reused']))}{cost}"))
     if row["message"] and row["state"] == "done":
         st.caption(plain(row["message"]))
 
 
-# What changes a stored study: its budget, and deleting it.
-
-
 def delete_button(study_id: str, *, running: bool) -> None:
-    """Remove the study after a second click; not while it runs, when the core refuses it, too."""
+    """Offer to delete the study, after a second click; nothing while it runs."""
     if running:
         return
     with st.expander("Delete", icon=":material/delete:"):
@@ -232,15 +217,15 @@ def delete_button(study_id: str, *, running: bool) -> None:
 
 
 def budget_button(study_id: str, study: Study) -> None:
-    """Say what the study has spent over all its runs, and offer a new budget."""
+    """Show what the study has spent over all its runs, and offer to set a new budget."""
     store = session.store()
     with st.expander("Budget", icon=":material/payments:"):
-        cap, spent = budgets.budget_usd(store, study), budgets.spent_usd(store, study_id)
+        budget, spent = budgets.budget_usd(store, study), budgets.spent_usd(store, study_id)
         st.markdown(
-            plain(f"{dollars(spent)} spent over all runs, of a budget of {dollars(cap or 0.0)}.")
+            plain(f"{dollars(spent)} spent over all runs, of a budget of {dollars(budget or 0.0)}.")
         )
         usd = st.number_input(
-            "Budget (US dollars)", 0.0, MOST_BUDGET_USD, cap, key=f"budget-{study_id}"
+            "Budget (US dollars)", 0.0, MOST_BUDGET_USD, budget, key=f"budget-{study_id}"
         )
         if st.button("Set the budget", key=f"set-budget-{study_id}") and usd is not None:
             with shown_problem():
@@ -248,9 +233,7 @@ def budget_button(study_id: str, study: Study) -> None:
                 st.rerun()
 
 
-# A study's prompts for another harness, as a download.
-
-TITLES = {
+HARNESS_TITLES = {
     "inspect": "Inspect AI",
     "lm-eval": "lm-evaluation-harness",
     "jsonl": "JSONL for any other",
@@ -258,17 +241,14 @@ TITLES = {
 
 
 def harness_button(study_id: str, study: Study) -> None:
-    """Offer the prompts as a task of Inspect or lm-eval.
-
-    What the harness writes is imported on this page.
-    """
+    """Offer the study's prompts as a task for another harness, whose log can be imported here."""
     with st.expander("For another harness", icon=":material/output:"):
         st.markdown(
             "The study's prompts as a task. Import what the harness writes, and it becomes this "
             "study."
         )
         harness = st.selectbox(
-            "Harness", HARNESSES, format_func=TITLES.__getitem__, key=f"harness-{study_id}"
+            "Harness", HARNESSES, format_func=HARNESS_TITLES.__getitem__, key=f"harness-{study_id}"
         )
         names = [use.name for use in study.models]
         if len(names) == 1:
@@ -288,12 +268,8 @@ def harness_button(study_id: str, study: Study) -> None:
                 )
 
 
-# Where a study comes from: when and by which version it was declared, and its declaration to take
-# away.
-
-
 def provenance(row: dict) -> None:
-    """Say when and by which version the study was declared, and offer its declaration."""
+    """Show when and by which version the study was declared, and offer its declaration."""
     study_id = row["study_id"]
     with st.expander("Provenance", icon=":material/receipt_long:"):
         st.caption(

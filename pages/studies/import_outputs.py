@@ -1,4 +1,4 @@
-"""Recorded outputs become a study: recognised, corrected guess by guess, and imported."""
+"""Import of recorded outputs as a study: show how files were read, correct that, and store them."""
 
 import threading
 from collections.abc import Callable, Sequence
@@ -57,13 +57,12 @@ from pages.common.showing import (
     shown_problem,
 )
 
-# Rows of a file that are shown before it is imported.
-N_SHOWN = 3
+N_SHOWN = 3  # rows of a file that are shown before the import
 MOST_NAMED = 3  # models in the name of a study
 
 
 def section() -> None:
-    """Draw the drop zone, and below it how the dropped files were read."""
+    """Draw the field for files, and below it how the uploaded files were read."""
     uploads = st.file_uploader(
         "Drop a log or a table of outputs",
         key="log-files",
@@ -80,20 +79,20 @@ def section() -> None:
 
 
 def upload_folder(uploads: list) -> list[str]:
-    """Return the uploads as one folder, names kept; their bytes leave memory.
+    """Store the uploads in one folder under their own names, free their memory, return the folder.
 
-    Results files are found by the names of their samples.
+    The names matter, because a results file is found by the name of its samples file.
     """
     kept = kept_uploads()
     ids = [upload.file_id for upload in uploads]
     contents = [upload.getvalue() for upload in uploads]
-    # The script runs at every click, and files that were looked at before are not read again.
+    # The script runs at every click, so the folder of these uploads is remembered.
     key = f"uploads-folder-{','.join(ids)}"
     folder = st.session_state.get(key)
     if folder is None or any(contents) or not folder.is_dir():
         files = []
         for upload, content in zip(uploads, contents, strict=True):
-            # An upload that was kept before is empty, and its path is known.
+            # An upload that was stored in an earlier run is empty, and its path is known.
             files.append((upload.name, content or kept.get(upload.file_id, b"")))
         folder, paths = keep_files(files)
         kept |= dict(zip(ids, paths, strict=True))
@@ -104,60 +103,63 @@ def upload_folder(uploads: list) -> list[str]:
 
 
 def offer(paths: list[str]) -> None:
-    """Say how the files were read, ask where they leave a question open, offer the button.
+    """Show how the files were read, with fields to correct it, and offer the import.
 
-    Corrections are the words that the command line takes.
+    A question that a table leaves open comes first. Corrections are collected as the words that
+    `--map` takes on the command line, such as "model=gpt".
     """
     key = Path(paths[0]).name
     tables = _tables(tuple(paths))
     answers: list[Choice] = st.session_state.setdefault(f"table-answers-{key}", [])
     words = list(chain.from_iterable(choice.words for choice in answers))
     if len(tables) == 1:
-        words = [*_sheet(tables[0], key), *words]
+        words = [*_choose_sheet(tables[0], key), *words]
     if tables:
         read_as, questions = open_questions(paths, corrections_of(words, of_tables=True))
         if questions:
             for sentence in read_as[:1]:
                 st.markdown(f"**{plain(sentence)}**")
-            _undo(answers)
+            _offer_undo(answers)
             _ask(questions[0], paths, answers, key)
             return
-    # The places come first: corrections, which are drawn below, change what is said above them.
-    answer = st.container()
-    fields = st.container(horizontal=True, vertical_alignment="bottom")
-    recognised = st.container()
+    # Reserve the places first, because the corrections below change what is shown above them.
+    summary_place = st.container()
+    fields_place = st.container(horizontal=True, vertical_alignment="bottom")
+    details_place = st.container()
     has_failed = st.session_state.get(f"failed-{key}", False)
-    fold = st.expander("Correct how it was read", icon=":material/edit:", expanded=has_failed)
+    corrections_place = st.expander(
+        "Correct how it was read", icon=":material/edit:", expanded=has_failed
+    )
     try:
         if tables:
-            with fold:
-                words += [*column_words(tables, words, key, fields), *_control(key)]
+            with corrections_place:
+                words += [*column_words(tables, words, key, fields_place), *_choose_control(key)]
             log_survey = _survey(tuple(paths), tuple(words), True)
         else:
             log_survey = _survey(tuple(paths), (), False)
-            with fold:
-                words = [*corrections(log_survey, key, fields), *_control(key)]
+            with corrections_place:
+                words = [*corrections(log_survey, key, fields_place), *_choose_control(key)]
             log_survey = _survey(tuple(paths), tuple(words), False) if words else log_survey
     except FlipscopeError:
         if not has_failed:
-            # Drawn once more with the fold open, because the fields that mend it are there.
+            # Draw again with the corrections unfolded, because they can mend the error.
             st.session_state[f"failed-{key}"] = True
             st.rerun()
         raise
     sentences = log_survey.sentences()
-    with answer:
+    with summary_place:
         st.markdown(f"**{plain(sentences[0])}**")
-        _undo(answers)
+        _offer_undo(answers)
         _show_rows(log_survey)
-    with fields:
+    with fields_place:
         _import_button(log_survey)
-    with recognised, st.expander("All that was recognised", icon=":material/fact_check:"):
+    with details_place, st.expander("All that was recognised", icon=":material/fact_check:"):
         for sentence in sentences[1:]:
             st.markdown(plain(sentence))
 
 
 def _show_rows(log_survey: Survey) -> None:
-    """Show the first rows as they were read, and those that were not."""
+    """Show the first rows as they were read, and the reasons for rows that were refused."""
     if log_survey.refusals:
         with st.popover(
             f"Rows that were refused: {log_survey.n_refused:,}", icon=":material/warning:"
@@ -167,7 +169,7 @@ def _show_rows(log_survey: Survey) -> None:
 
 
 def _preview(rows: list[dict]) -> None:
-    """Show rows without the columns that are empty in all of them."""
+    """Show rows without columns that are empty in all of them."""
     if not rows:
         st.caption("No row would be read.")
         return
@@ -180,20 +182,20 @@ def _import_button(log_survey: Survey) -> None:
     if st.button(
         "Import as a study", type="primary", key="log-import", icon=":material/download_done:"
     ):
-        # Empty where it could not be stored, which was said by then.
+        # If nothing could be stored, the id is "" and the reason is on the page.
         if study_id := run_import(
             lambda *progress: store_survey(log_survey, session.store(), *progress)
         ):
             state, message = import_state(session.store(), study_id)
-            # Some rows are not stored as the files hold them.
+            # Stay on the page if some rows were not stored as the files have them.
             if state == INCOMPLETE and not log_survey.marks:
                 st.error(plain(message), icon=":material/error:")
             else:
                 st.switch_page("audit/page.py", query_params={"study": study_id})
 
 
-def _undo(answers: list[Choice]) -> None:
-    """Say what was answered last, and take it back."""
+def _offer_undo(answers: list[Choice]) -> None:
+    """Show the latest answer with a button that removes it; nothing without answers."""
     if not answers:
         return
     with st.container(horizontal=True, vertical_alignment="center"):
@@ -209,9 +211,9 @@ def _undo(answers: list[Choice]) -> None:
 
 
 def _ask(question: Question, paths: list[str], answers: list[Choice], key: str) -> None:
-    """Show both readings of a table, each with its score, its first rows and a button.
+    """Show both readings of a table, each with its score, its first rows and a button to choose it.
 
-    Nothing is imported before one is pressed.
+    Nothing can be imported before one is chosen.
     """
     st.markdown(plain(question.seen))
     st.caption("Choose one. The first rows, as each reading takes them:")
@@ -219,10 +221,10 @@ def _ask(question: Question, paths: list[str], answers: list[Choice], key: str) 
         zip(st.columns(2), question.choices, strict=True), start=1
     ):
         with place:
-            # A score that is NaN differs from itself.
-            scored = "" if choice.score != choice.score else f" Score: {choice.score_text}."
+            # Without a score it is NaN, the only value that differs from itself.
+            score = "" if choice.score != choice.score else f" Score: {choice.score_text}."
             st.button(
-                plain(f"{choice.says}{scored}"),
+                plain(f"{choice.says}{score}"),
                 key=f"table-reading-{number}-{key}",
                 width="stretch",
                 on_click=answers.append,
@@ -232,7 +234,7 @@ def _ask(question: Question, paths: list[str], answers: list[Choice], key: str) 
                 words = tuple(chain.from_iterable(answer.words for answer in (*answers, choice)))
                 _preview(_first_rows(tuple(paths), words))
             except FlipscopeError as error:
-                # This reading leaves another question open.
+                # With this reading, another question is open.
                 st.caption(plain(error))
 
 
@@ -242,8 +244,8 @@ def _first_rows(paths: tuple[str, ...], words: tuple[str, ...]) -> list[dict]:
     return first_rows(paths, corrections_of(words, of_tables=True), N_SHOWN)
 
 
-def _sheet(table: Source, key: str) -> list[str]:
-    """Offer the sheets of an Excel file, of which the first is read unless another is chosen."""
+def _choose_sheet(table: Source, key: str) -> list[str]:
+    """Offer the sheets of an Excel file; return the words of the choice, none for the first."""
     sheets = sheets_of(table)
     if len(sheets) < 2:
         return []
@@ -251,11 +253,8 @@ def _sheet(table: Source, key: str) -> list[str]:
     return [f"sheet={sheet}"] if sheet != sheets[0] else []
 
 
-def _control(key: str) -> list[str]:
-    """Ask what the controls are, which decides what may be said of memory.
-
-    Returns the words that `--map` takes.
-    """
+def _choose_control(key: str) -> list[str]:
+    """Ask what kind of controls these are, which decides the claims on memory; return the words."""
     control = st.selectbox(
         "The controls are",
         CONTROLS,
@@ -287,14 +286,17 @@ def _survey(paths: tuple[str, ...], words: tuple[str, ...], of_tables: bool) -> 
     return survey(paths, corrections_of(words, of_tables=of_tables))
 
 
-# An import in this run of the script, with its progress: Streamlit's own Stop ends it after the
-# batch in hand, and it goes on from there.
-
+# Stores outputs and returns the study's id. It calls the first argument after each batch, and stops
+# when the second is set.
 Importer = Callable[[Callable[[ImportProgress], None], threading.Event], str]
 
 
 def run_import(store: Importer) -> str:
-    """Store the outputs and return the study's id; "", after saying why, where that failed."""
+    """Store the outputs in this run of the script; return the study's id.
+
+    If that fails, show the reason and return "". Streamlit's Stop ends the import after the current
+    batch, and the next import continues there.
+    """
     bar, stop = st.progress(0.0, "Storing …"), threading.Event()
 
     def on_progress(progress: ImportProgress) -> None:
@@ -308,7 +310,7 @@ def run_import(store: Importer) -> str:
     return ""
 
 
-# Each guess about logs as a field; what differs from the guess becomes a word that `--map` takes.
+# Fields for the guesses about logs. A value that differs from the guess becomes a word for `--map`.
 
 MOST_FILES = 12
 PROMPT_HELP = (
@@ -321,33 +323,30 @@ SAMPLE_HELP = (
 )
 
 
-def corrections(log_survey: Survey, key: str, in_sight: DeltaGenerator) -> list[str]:
-    """Return the words that `--map` would take, from the fields on the page.
+def corrections(log_survey: Survey, key: str, name_place: DeltaGenerator) -> list[str]:
+    """Draw the fields that correct how logs were read; return the words for `--map`.
 
-    The name stays `in_sight`.
+    The field for the study's name goes to `name_place`, the others to the current container.
     """
     words = []
-    name = in_sight.text_input("Name of the study", log_survey.name, key=f"log-name-{key}")
+    name = name_place.text_input("Name of the study", log_survey.name, key=f"log-name-{key}")
     words += [f"name={name}"] if name != log_survey.name else []
-    leave = st.multiselect(
+    ignored = st.multiselect(
         "Extractors to ignore", list(log_survey.readouts), key=f"log-leave-{key}"
     )
-    words += [f"leave={','.join(leave)}"] if leave else []
+    words += [f"leave={','.join(ignored)}"] if ignored else []
     for model in log_survey.models:
         alias = st.text_input(f"Model {plain(model)}", model, key=f"log-model-{key}-{model}")
-        words += (
-            [f"model={alias}" if model == UNNAMED else f"model:{model}={alias}"]
-            if alias != model
-            else []
-        )
+        if alias != model:
+            words.append(f"model={alias}" if model == UNNAMED else f"model:{model}={alias}")
     for task, kind in log_survey.kinds.items():
         selection = st.selectbox(
             f"Kind of {plain(task)}", KINDS[:3], KINDS[:3].index(kind), key=f"log-kind-{key}-{task}"
         )
         words += [f"kind:{task}={selection}"] if selection != kind else []
-        words += _of_task(log_survey, task, key)
-    words += _of_axes(log_survey, key)
-    words += _of_files(log_survey, key)
+        words += _task_corrections(log_survey, task, key)
+    words += _axis_corrections(log_survey, key)
+    words += _file_corrections(log_survey, key)
     join = st.selectbox(
         "Rows are one item by", JOINS, None, key=f"log-join-{key}", placeholder="hash, id or text"
     )
@@ -355,7 +354,7 @@ def corrections(log_survey: Survey, key: str, in_sight: DeltaGenerator) -> list[
     return words
 
 
-def _of_task(log_survey: Survey, task: str, key: str) -> list[str]:
+def _task_corrections(log_survey: Survey, task: str, key: str) -> list[str]:
     role_box, cluster_box, target_box = st.columns(3)
     role = role_box.selectbox(
         f"Item role of {plain(task)}",
@@ -383,8 +382,8 @@ def _of_task(log_survey: Survey, task: str, key: str) -> list[str]:
     return words + ([f"target:{task}={target}"] if target else [])
 
 
-def _of_axes(log_survey: Survey, key: str) -> list[str]:
-    """Return name and harmlessness of each axis besides the log's own prompt."""
+def _axis_corrections(log_survey: Survey, key: str) -> list[str]:
+    """Ask for the name of each axis and whether it is harmless; return the words."""
     words = []
     for axis in log_survey.axes:
         # The log's own prompt is what the other axes are compared with.
@@ -398,7 +397,7 @@ def _of_axes(log_survey: Survey, key: str) -> list[str]:
     return words
 
 
-def _of_files(log_survey: Survey, key: str) -> list[str]:
+def _file_corrections(log_survey: Survey, key: str) -> list[str]:
     words = []
     for file in log_survey.files[:MOST_FILES]:
         name = file.source.name
@@ -425,9 +424,7 @@ def _of_files(log_survey: Survey, key: str) -> list[str]:
     return words
 
 
-# Which column of a recorded file is what: guessed, and corrected by hand.
-
-# Column -> (its name on the page, what stands in it).
+# Fields for the columns of a table: key of `--map` -> (label, explanation).
 FIELDS = {
     "prompt": (
         "Prompt",
@@ -487,33 +484,32 @@ PATHS = "A column inside of another can be typed: doc.options, resps[0][0]."
 
 
 def column_words(
-    tables: Sequence[Source], words: Sequence[str], key: str, in_sight: DeltaGenerator
+    tables: Sequence[Source], words: Sequence[str], key: str, names_place: DeltaGenerator
 ) -> list[str]:
-    """Return the words that `--map` would take, from the fields on the page.
+    """Draw the fields that correct how tables were read; return the words for `--map`.
 
-    `words` were said above. For several tables they are guessed from the first. The names of model
-    and study stay `in_sight`.
+    `words` are those of earlier answers. The names of model and study go to `names_place`, the
+    other fields to the current container.
     """
-    # Tables that come together are taken to have the columns of the first.
+    # Tables that are uploaded together are assumed to have the columns of the first.
     table = tables[0]
-    said = dict(word.split("=", 1) for word in words)
-    first = first_guess(table, {"sheet": said.get("sheet", "")})
+    earlier_settings = dict(word.split("=", 1) for word in words)
+    guess = first_guess(table, {"sheet": earlier_settings.get("sheet", "")})
     st.caption("Guessed from the first rows; correct what is wrong.")
     nested = st.text_input(
         "Numbered columns begin with",
-        first.nested,
+        guess.nested,
         key=f"recorded-nested-{key}",
         help="Where one row holds all versions of a question: shuffle_0, shuffle_1. Empty: one "
         "output a row.",
     )
-    columns = columns_of(answers_in(str(table.path), first), nested)
-    recording = recorded_fields(
-        recorded_columns(replace(first, nested=nested), columns, key), columns, key
-    )
+    columns = columns_of(answers_in(str(table.path), guess), nested)
+    recording = recorded_columns(replace(guess, nested=nested), columns, key)
+    recording = recorded_fields(recording, columns, key)
     table_names = names_of_tables(tables).values()
     names = dict.fromkeys(table_name.model for table_name in table_names if table_name.model)
     if not recording.models:
-        model = in_sight.text_input(
+        model = names_place.text_input(
             "Model",
             "" if names else recording.model,
             key=f"recorded-model-{key}",
@@ -523,25 +519,27 @@ def column_words(
             else None,
         )
         recording = replace(recording, model=model or NO_MODEL_NAME)
-    default = f"{in_a_row(list(names)[:MOST_NAMED]) if names else first.dataset}, recorded"
-    title = in_sight.text_input("Name of the study", default, key=f"recorded-name-{key}")
-    return [
-        *words_between(first, recording),
-        # A survey names several tables otherwise; what is shown here is what they are called.
-        *([f"name={title}"] if title and (names or title != default) else []),
-    ]
+    default = f"{in_a_row(list(names)[:MOST_NAMED]) if names else guess.dataset}, recorded"
+    title = names_place.text_input("Name of the study", default, key=f"recorded-name-{key}")
+    new_words = list(words_between(guess, recording))
+    # With named models, the survey's own default name differs from the one shown here.
+    if title and (names or title != default):
+        new_words.append(f"name={title}")
+    return new_words
 
 
-def recorded_columns(first: Recording, columns: list[str], key: str) -> Recording:
-    """Offer one choice per column, three in a row, and patterns for options or the answer."""
+def recorded_columns(guess: Recording, columns: list[str], key: str) -> Recording:
+    """Offer a choice per field, three in a row, and patterns; return the corrected recording."""
     mapping: dict[str, Any] = {}
     places: list[DeltaGenerator] = []
     for _ in range(0, len(COLUMNS), 3):
         places += st.columns(3)
     for place, field in zip(places, COLUMNS, strict=False):
-        (label, about), value = FIELDS[field], getattr(first, field)
-        names = [None, *columns, *([value] if value and value not in columns else [])]
-        # A guess may be a path inside of a column, which is no column of its own.
+        (label, about), value = FIELDS[field], getattr(guess, field)
+        names = [None, *columns]
+        # A guess may be a path inside a column, which is not in the list of columns.
+        if value and value not in columns:
+            names.append(value)
         column = place.selectbox(
             label,
             names,
@@ -555,32 +553,35 @@ def recorded_columns(first: Recording, columns: list[str], key: str) -> Recordin
     if not mapping["options"]:
         mapping["option_pattern"] = left.text_input(
             "Options in the prompt (regular expression)",
-            first.option_pattern,
+            guess.option_pattern,
             key=f"recorded-pattern-{key}",
         )
     # A line break cannot be typed into this field.
     after = right.text_input(
         "The answer begins after",
-        first.text_after.replace("\n", "\\n"),
+        guess.text_after.replace("\n", "\\n"),
         key=f"recorded-after-{key}",
         help="Where the text repeats the prompt.",
     )
     mapping["text_after"] = after.replace("\\n", "\n")
-    return replace(first, **mapping)
+    return replace(guess, **mapping)
 
 
 def recorded_fields(recording: Recording, columns: list[str], key: str) -> Recording:
-    """Offer recorded readouts: first-token scores, and further columns of answers or scores."""
+    """Offer columns with first-token scores, answers or other scores; return the recording.
+
+    Each chosen column becomes an extractor of the study.
+    """
     by_extractor = {field.extractor: field.column for field in recording.fields}
     left, right = st.columns(2)
     score = by_extractor.get("first_token")
-    first = left.selectbox(
+    score_column = left.selectbox(
         "First-token scores",
         [None, *columns],
         key=f"recorded-scores-{key}",
         index=columns.index(score) + 1 if score in columns else 0,
     )
-    more = right.multiselect(
+    more_columns = right.multiselect(
         "Further recorded answers or scores",
         columns,
         key=f"recorded-more-{key}",
@@ -590,5 +591,7 @@ def recorded_fields(recording: Recording, columns: list[str], key: str) -> Recor
             if name != "first_token" and column in columns
         ],
     )
-    fields = [scored_field("first_token", first, columns)] if first else []
-    return replace(recording, fields=(*fields, *(Field(column, column) for column in more)))
+    fields = [Field(column, column) for column in more_columns]
+    if score_column:
+        fields.insert(0, scored_field("first_token", score_column, columns))
+    return replace(recording, fields=tuple(fields))

@@ -14,38 +14,32 @@ from pages.common.showing import how_to_read, plain, saved_upload, shown_problem
 from pages.common.tab_title import draw_again
 from pages.studies import card, import_outputs, questions
 
-# The studies that wait for their turn: in which order, whose they are, and what can be done about
-# it.
-
 
 def show_queue() -> None:
-    """Show the queue, in a part of the page that is drawn again by itself.
-
-    Nothing where nothing waits.
-    """
-    # The container is there either way: a part that is drawn again by itself keeps its path, and in
-    # another run of the page that path must not lead into something else, which leaves the browser
-    # with an empty page.
+    """Show the studies that wait for their turn; nothing if none waits."""
+    # The container exists even without a queue. A fragment is redrawn at its path, and the browser
+    # shows an empty page if the path belongs to another element by then.
     with st.container():
-        if _of_people():
-            _live()
+        if _queued_turns():
+            _show_turns()
 
 
-def _of_people() -> list[Turn]:
-    # Nobody queued the demo's studies, and each says on its row that it waits.
+def _queued_turns() -> list[Turn]:
+    """Return the turns of the queue, without those of the demo's studies."""
+    # Nobody queued the demo's studies, and their cards say that they wait.
     registry = session.registry()
     return [turn for turn in registry.queue() if turn.study_id not in registry.demos]
 
 
 @st.fragment(run_every=2.0)
-def _live() -> None:
-    turns = _of_people()
+def _show_turns() -> None:
+    turns = _queued_turns()
     if not turns:
         st.rerun()
     with st.container(border=True, key="queue"):
         st.subheader(f"Queue: {len(turns)} waiting", anchor=False)
         for place, turn in enumerate(turns, 1):
-            _line(place, turn, is_alone=len(turns) == 1)
+            _show_turn(place, turn, is_alone=len(turns) == 1)
         n = session.registry().at_once()
         st.caption(
             f"Each person has {n} stud{'y' if n == 1 else 'ies'} running at a time. People take "
@@ -61,12 +55,13 @@ def _live() -> None:
                     st.rerun()
 
 
-def _line(place: int, turn: Turn, *, is_alone: bool) -> None:
+def _show_turn(place: int, turn: Turn, *, is_alone: bool) -> None:
+    """Show a study of the queue with buttons to move it or to take it out."""
     registry, study_id = session.registry(), turn.study_id
     with st.container(horizontal=True, vertical_alignment="center", key=f"queued-{study_id}"):
         owner = f" · {plain(turn.person)}" if turn.person else ""
         st.markdown(f"{place}. {plain(turn.study.name)}{owner}", width="content")
-        for label, places, icon in (
+        for label, n_places, icon in (
             ("Earlier", -1, "arrow_upward"),
             ("Later", 1, "arrow_downward"),
         ):
@@ -74,7 +69,7 @@ def _line(place: int, turn: Turn, *, is_alone: bool) -> None:
                 label, key=f"{label}-{study_id}", icon=f":material/{icon}:"
             ):
                 with shown_problem():
-                    registry.move(study_id, places)
+                    registry.move(study_id, n_places)
                     st.rerun()
         if st.button("Take out", key=f"take-out-{study_id}", icon=":material/close:"):
             with shown_problem():
@@ -83,7 +78,7 @@ def _line(place: int, turn: Turn, *, is_alone: bool) -> None:
 
 
 def merge_button() -> None:
-    """Merge database files from other machines into this one; ids are hashes, so it is a union."""
+    """Offer to merge database files of other machines into this store."""
     with st.popover("Merge results", icon=":material/merge:"):
         st.markdown(
             "Database files that other machines wrote. What is already here is kept once. Larger "
@@ -105,7 +100,7 @@ def merge_button() -> None:
 
 @st.fragment(run_every=4.0)
 def _watch(study_ids: tuple[str, ...]) -> None:
-    """Draw the page again when a study has come or gone, as when `run` hands one over."""
+    """Draw the page again when a study was added or deleted, for example by the command `run`."""
     if tuple(session.all_studies()["study_id"]) != study_ids:
         draw_again()
 
@@ -126,12 +121,10 @@ with st.container(horizontal=True, vertical_alignment="center"):
         label_visibility="collapsed",
         width=260,
     )
-look = questions.places(session.all_studies().to_dict("records"))
+answer_places = questions.places(session.all_studies().to_dict("records"))
 show_queue()
 
-
-# The running studies are read before the rows: a study that ends in between is drawn again, not
-# called stopped.
+# Read before the rows, so that a study that ends in between is drawn again and not called stopped.
 running = set(session.registry().running())
 rows = session.all_studies().to_dict("records")
 with st.container():
@@ -151,7 +144,7 @@ with st.container(key="cards", gap="xsmall"):
         card.card(
             row,
             running=row["study_id"] in running,
-            is_answered=row["study_id"] in look and questions.are_open(),
+            is_answered=row["study_id"] in answer_places and questions.are_open(),
         )
 how_to_read(
     "Each row is one study: its answer first, what qualifies it on the page behind **Open**. A "
@@ -160,4 +153,4 @@ how_to_read(
     "unbiased, because items are asked in random order. Most answers of the demo were recorded; "
     "the others are asked on this machine."
 )
-questions.answers(look, rows, running)
+questions.answers(answer_places, rows, running)

@@ -1,4 +1,4 @@
-"""The three questions with the demo's answers: sentence, small picture, two outputs."""
+"""Three questions that the demo's studies answer: each with a sentence, a chart and a link."""
 
 from collections.abc import Collection
 
@@ -34,14 +34,14 @@ MARGIN = 0.05
 
 
 def places(rows: list[dict]) -> dict[str, DeltaGenerator]:
-    """Draw three cards with their questions; return demo study -> where `answers` writes.
+    """Draw three cards with their questions; return demo study -> container for its answer.
 
-    They are folded away when there are studies of one's own. They are drawn, with the room of an
-    answer, before what stands below them is counted, so that nothing moves when the answers come.
-    None where the demo is not there.
+    `rows` are the rows of all studies. The cards are folded if the user has own studies. They are
+    drawn early, with reserved space, so that nothing moves when the answers come. Returns {} if the
+    demo's studies are not in the store.
     """
     ids = [study.study_id for study in demo_studies()]
-    # The place is there without the demo, too: what is drawn again below it keeps its path.
+    # This container exists without the demo, too, so that fragments below it keep their path.
     place = st.container()
     answer_places: dict[str, DeltaGenerator] = {}
     if len(ids) < 3 or not set(ids[-3:]) <= {row["study_id"] for row in rows}:
@@ -64,29 +64,26 @@ def places(rows: list[dict]) -> dict[str, DeltaGenerator]:
 
 
 def are_open() -> bool:
-    """Return True while the cards are unfolded, so that their answers are in sight."""
+    """Return True if the cards are unfolded."""
     return bool(st.session_state.get("first-look"))
 
 
 def answers(
     answer_places: dict[str, DeltaGenerator], rows: list[dict], running: Collection[str]
 ) -> None:
-    """Draw each answer as soon as its demo study is done.
+    """Draw the answer of each demo study that is done, else why it has to wait.
 
-    `running` was read before `rows`.
+    `answer_places` are those of `places`. `running` must be read before `rows`.
     """
-    answering = {row["study_id"] for row in rows if row["state"] == "done"}
-    # Cards that only wait are drawn first, because an answer may take seconds to compute.
-    answers_by_place = zip(
-        answer_places.items(), (_flips, _memory, _holdout), strict=bool(answer_places)
-    )
-    for (study_id, place), answer in sorted(
-        answers_by_place, key=lambda place_and_answer: place_and_answer[0][0] in answering
-    ):
-        # Whether it waits or answers, it is drawn at the same path.
-        with place:
-            if study_id in answering:
-                answer(study_id)
+    if not answer_places:
+        return
+    done = {row["study_id"] for row in rows if row["state"] == "done"}
+    draw_answer = dict(zip(answer_places, (_flips, _memory, _holdout), strict=True))
+    # Cards that wait are drawn first, because an answer may take seconds to compute.
+    for study_id in sorted(answer_places, key=lambda study_id: study_id in done):
+        with answer_places[study_id]:
+            if study_id in done:
+                draw_answer[study_id](study_id)
             elif study_id in running:
                 _waiting(study_id)
             else:
@@ -95,7 +92,7 @@ def answers(
                 )
 
 
-def _picture(figure, name: str) -> None:
+def _show_chart(figure, name: str) -> None:
     st.plotly_chart(
         figure, key=f"look-{name}", theme=None, height=HEIGHT_PX, config={"displayModeBar": False}
     )
@@ -103,7 +100,7 @@ def _picture(figure, name: str) -> None:
 
 @st.fragment(run_every=2.0)
 def _waiting(study_id: str) -> None:
-    """Say how far the demo is; its card draws the page again when it is done."""
+    """Show the progress of the demo study; its card draws the page again when it is done."""
     progress = session.registry().progress(study_id)
     if progress is not None and progress.state == QUEUED:
         st.caption("The demo asks its studies one after another. The answer comes here.")
@@ -118,9 +115,9 @@ def _flips(study_id: str) -> None:
     st.markdown(plain(summary.claims[0].text))
     if summary.flips is None:
         return
-    _picture(split_bar(summary.flips, colours(st.context.theme.type)), "flips")
+    _show_chart(split_bar(summary.flips, colours(st.context.theme.type)), "flips")
     if opened_cell := _flip_to_open(study_id, summary.flips.extractor):
-        _link("flips/page.py", {"study": study_id} | opened_cell)
+        _link_to_outputs("flips/page.py", {"study": study_id} | opened_cell)
 
 
 def _memory(study_id: str) -> None:
@@ -133,31 +130,33 @@ def _memory(study_id: str) -> None:
         confirmatory=False,
     )
     drop = gap(view, REWRITING, WRITTEN_ANSWER, MARGIN)
-    _picture(
+    _show_chart(
         slopes(
             drop.benchmark, drop.control, ("benchmark", "control"), colours(st.context.theme.type)
         ),
         "memory",
     )
     if opened_cell := _break_to_open(study_id):
-        _link("memorization/page.py", {"study": study_id, "tab": PARTS["gap"]} | opened_cell)
+        _link_to_outputs(
+            "memorization/page.py", {"study": study_id, "tab": PARTS["gap"]} | opened_cell
+        )
 
 
 def _holdout(study_id: str) -> None:
-    """Show the verdict of the four tests, and the inflation that a fair holdout would mean."""
+    """Show the verdict of the four tests, and the inflation if the holdout is fair."""
     sets = sets_of(f"study:{study_id}", session.study_row(study_id)["name"])
     if sets:
         _verdict(study_id)
-    conditions = (
-        holdout_cached.all_conditions(sets, confirmatory=False, boosted=False)[:1] if sets else []
-    )
-    if sets and conditions:
+        conditions = holdout_cached.all_conditions(sets, confirmatory=False, boosted=False)[:1]
+    else:
+        conditions = []
+    if conditions:
         rows = [
             Inflated(condition.model, *condition.accuracies, condition.inflation())
             for condition in conditions
         ]
         st.caption("If the holdout is fair, the score is inflated by:")
-        _picture(inflation_figure(rows, colours(st.context.theme.type)), "holdout")
+        _show_chart(inflation_figure(rows, colours(st.context.theme.type)), "holdout")
     st.page_link(
         "holdout/page.py",
         label="Read both sets side by side",
@@ -167,11 +166,11 @@ def _holdout(study_id: str) -> None:
 
 
 def _verdict(study_id: str) -> None:
-    # The tests take longer than a page may: a browser whose page is still being drawn when the next
-    # run of it begins goes blank.
+    # The tests run in a thread, because they take long: if the next run of a page begins while the
+    # page is still being drawn, the browser shows a blank page.
     tests = _tests_of(study_id)
     if tests is None or not tests.has_ended:
-        _awaited(study_id)
+        _show_test_progress(study_id)
         return
     try:
         report = tests.result(0)
@@ -184,8 +183,8 @@ def _verdict(study_id: str) -> None:
 
 
 @st.fragment(run_every=2.0)
-def _awaited(study_id: str) -> None:
-    """Say the step of the tests; the page is drawn again when they have ended."""
+def _show_test_progress(study_id: str) -> None:
+    """Show the current step of the tests; draw the page again when they have ended."""
     tests = _tests_of(study_id)
     if tests is not None and tests.has_ended:
         st.rerun()
@@ -195,8 +194,8 @@ def _awaited(study_id: str) -> None:
 
 
 def _tests_of(study_id: str) -> Work[HoldoutReport | None] | None:
-    """Return the tests at work or ended; None while a study is being asked."""
-    # The tests would slow down a study that is being asked.
+    """Return the tests of both sets, at work or ended; None while any study is running."""
+    # The tests would slow down a running study.
     if session.registry().running():
         return None
     return _testing(study_id, (session.revision(study_id), n_survey_rows()))
@@ -214,7 +213,7 @@ def _testing(study_id: str, revision: tuple[int, int]) -> Work[HoldoutReport | N
     return Work("Testing both sets", make)
 
 
-def _link(page: str, params: dict[str, str]) -> None:
+def _link_to_outputs(page: str, params: dict[str, str]) -> None:
     label = "See the two outputs behind it"
     st.page_link(page, label=label, icon=":material/arrow_forward:", query_params=params)
 
