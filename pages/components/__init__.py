@@ -1,6 +1,6 @@
-"""Browser parts: plain JavaScript that looks up arrays which flipcore computed.
+"""Browser components: plain JavaScript that draws data which flipcore computed.
 
-A part is a name; its files stand next to this module.
+The files of a component stand next to this module, under its name.
 """
 
 from typing import Any
@@ -11,9 +11,10 @@ from flipcore.reports.browser_data.parts import part
 
 
 def component(name: str, *shared: str, **options: Any) -> Any:
-    """Return the part of that name, to be called where it is drawn.
+    """Return the component of that name; call it where it is to be drawn.
 
-    `shared` are scripts that stand before its own, `options` those of Streamlit's `component`.
+    `shared` are the names of scripts that run before its own. `options` go to Streamlit's
+    `component`.
     """
     files = part(name, shared)
     return st.components.v2.component(

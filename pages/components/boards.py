@@ -1,8 +1,4 @@
-"""The parts of pages that a browser draws and answers from.
-
-First the boards whose level, margin or cut-off is dragged. Results (a released move, a decision to
-write, what to look behind) come once each, or None.
-"""
+"""Components that the browser draws and that send messages back: boards, flip map, review."""
 
 from collections.abc import Callable
 from dataclasses import asdict
@@ -24,41 +20,41 @@ from flipcore.reports.browser_data.said import sentences_at
 from pages.components import component
 
 _board = component("board", *BOARD)
-
-
+# Kind of message -> whether a message has the right shape.
 _RESULTS = {"moved": is_move, "decision": is_decision, "opened": is_opened}
 
 
 def draw(
     board: dict, *, key: str, locked: bool = False, opened: str = "", has_own_words: bool = False
 ) -> tuple[Any, ...]:
-    """Draw a `Board.data`; return its (moved, decision, opened).
+    """Draw a board, given as `Board.data`; return its messages (moved, decision, opened).
 
-    `opened` is what is looked behind. The sentences of a decision are made here, as the board says
-    them at the settings that the browser sends: its own words are not believed. A page that makes
-    them itself `has_own_words`.
+    A message comes once and is None otherwise: a level, margin or cut-off that was moved; a
+    decision to store; a row or mark that was clicked. `opened` names the one that is open now.
+
+    The sentences of a decision are made here from the settings that the browser sends, because a
+    browser may send any sentence. With `has_own_words` the page makes them itself.
     """
-    # In a meeting a board is known by a name that it has in every session.
+    # In a meeting all sessions must know the board by the same name.
     name = f"{board['kind']} {board.get('shared_as', key)}"
     style = {"colours": asdict(colours(st.context.theme.type)), "locked": locked}
-    # A name with a listener is in the result even before the browser has sent it.
+    # With a listener, the result has an attribute even before the browser sends a message.
     listeners: dict[str, Any] = {f"on_{kind}_change": lambda: None for kind in _RESULTS}
     data = board | {"board": name, "opened": opened} | style
     result = _board(key=key, data=data, **listeners)
-    # A message of another shape comes from no script of ours.
-    sent = {}
-    for kind, fits in _RESULTS.items():
+    messages = {}
+    for kind, has_right_shape in _RESULTS.items():
         message = getattr(result, kind)
-        sent[kind] = message if fits(message) else None
-    if sent["decision"] and not has_own_words:
-        sentences = sentences_at(board, sent["decision"])
-        sent["decision"] = {**sent["decision"], "sentences": sentences} if sentences else None
-    return tuple(sent.values())
+        messages[kind] = message if has_right_shape(message) else None
+    if messages["decision"] and not has_own_words:
+        decision = messages["decision"]
+        sentences = sentences_at(board, decision)
+        messages["decision"] = {**decision, "sentences": sentences} if sentences else None
+    return tuple(messages.values())
 
 
-# The flip map on a canvas, and the relay that tells Python what was done on it. The map holds every
-# row of a study, the relay next to nothing: a click runs the relay's fragment again, so that an
-# answer never waits for 100,000 rows to be sent once more.
+# The map holds up to 100,000 rows. So a second component, the relay, sends what was done on the map
+# to Python: a click then runs the relay's small fragment again, and the map is not sent once more.
 
 _map = component("flip_map", "numbers.js", "listening.js", "flip_map_pen.js")
 _relay = component("flip_map_relay", "listening.js")
@@ -67,14 +63,15 @@ _relay = component("flip_map_relay", "listening.js")
 def flip_map(
     arrays: dict, *, version: str, key: str, caption: str, name: str, height: int = 520
 ) -> None:
-    """Draw the map.
+    """Draw the flip map; its events come from `map_events`.
 
-    `arrays` is what `reports.browser_data.flip_map.map_arrays` made, `version` names it, `caption`
-    and `name` are a saved picture's. What is done on it comes from `map_events`.
+    `arrays` is the result of `reports.browser_data.flip_map.map_arrays`, and `version` identifies
+    it. `caption` and `name` are those of a saved picture. `height` is in pixels.
     """
-    c = colours(st.context.theme.type)
-    # The first hex digit tells whether the strongest color is dark and needs light text on it.
-    palette = asdict(c) | {"on_dark": "#FFFFFF" if c.flip[2] < "#8" else "#10161D", "dots": c.text}
+    theme = colours(st.context.theme.type)
+    # By its first hex digit, the strongest color is dark and needs light text, or the reverse.
+    text_on_strongest = "#FFFFFF" if theme.flip[2] < "#8" else "#10161D"
+    palette = asdict(theme) | {"on_dark": text_on_strongest, "dots": theme.text}
     _map(
         key=key,
         data={
@@ -97,41 +94,39 @@ def map_events(
     on_brush: Callable[[dict], None],
     on_column: Callable[[dict], None],
 ) -> None:
-    """Show `selected` (item, column, model) as opened; with `n_selected` 0 let the selection go.
+    """Mark the open cell on the map, and handle events of the map before the page is drawn.
 
-    A cell that was clicked, a brush that was let go and a column that was opened or closed are
-    handed on before the page is drawn, so that it is drawn once.
+    `selected` is the open cell (item, column, model). With `n_selected` 0 the map clears its
+    selection of rows. `on_cell` gets a clicked cell, `on_brush` selected rows, `on_column` a
+    clicked column name.
     """
 
-    def hand_on(kind: str, fits: Callable[[Any], bool], take: Callable[[dict], None]) -> None:
-        # A callback finds the event in the session; the component's own result comes later.
+    def handle(
+        kind: str, has_right_shape: Callable[[Any], bool], on_event: Callable[[dict], None]
+    ) -> None:
+        # In a callback the event is in the session state; the component's result comes later.
         event: Any = (st.session_state.get(key) or {}).get(kind)
-        if fits(event):
-            take(event)
+        if has_right_shape(event):
+            on_event(event)
 
     _relay(
         key=key,
         data={"selected": selected, "n_selected": n_selected},
         height=0,
-        on_cell_change=lambda: hand_on("cell", is_cell, on_cell),
-        on_brush_change=lambda: hand_on("brush", is_brush, on_brush),
-        on_column_change=lambda: hand_on("column", is_column, on_column),
+        on_cell_change=lambda: handle("cell", is_cell, on_cell),
+        on_brush_change=lambda: handle("brush", is_brush, on_brush),
+        on_column_change=lambda: handle("column", is_column, on_column),
     )
 
 
-# Judging pairs with the keyboard: one pair in large type, three questions, a note, undo; nothing
-# else on the page. And the verdicts that the browser's window still keeps, because the server was
-# away.
-
 _review = component("pair_review", "numbers.js", "listening.js")
-_waiting = component("kept_verdicts")
+_kept_verdicts = component("kept_verdicts")
 
 
 def pair_review(view: dict, *, key: str, on_sent: Callable[[], None]) -> None:
-    """Draw the view: reviewer, checks, the next pairs, the latest verdicts, counts, acknowledged
-    ids, what to say at the end.
+    """Draw the review of a pair, with shortcuts; `view` is the data of `random_order.review_view`.
 
-    `on_sent` runs when the browser has sent messages; they lie in
+    `on_sent` runs when the browser has sent verdicts, which are then in
     `st.session_state[key]["outbox"]["messages"]`.
     """
     style = {"colours": asdict(colours(st.context.theme.type))}
@@ -139,8 +134,8 @@ def pair_review(view: dict, *, key: str, on_sent: Callable[[], None]) -> None:
 
 
 def kept_verdicts(*, key: str) -> str:
-    """The name under which somebody goes on, once they press its button; "" until then.
+    """Offer to go on with verdicts that the browser could not send yet; nothing without any.
 
-    Nothing is shown where nothing waits.
+    Returns the reviewer's name once they press the button, and "" before.
     """
-    return str(_waiting(key=key, on_name_change=lambda: None).name or "")
+    return str(_kept_verdicts(key=key, on_name_change=lambda: None).name or "")

@@ -6,7 +6,7 @@ from flipcore.charts.term_pictures import about, picture
 from flipcore.methods.words import TERMS
 from pages.common.header import page_header
 
-OWN = "No paper: a word of Flipscope's own."
+NO_PAPER = "No paper: a word of Flipscope's own."
 
 page_header("glossary", choose=False)
 words = st.text_input(
@@ -17,13 +17,14 @@ words = st.text_input(
     label_visibility="collapsed",
     width=260,
 )
-matches = [term for term in TERMS if words.strip().lower() in f"{term.name} {term.meaning}".lower()]
+query = words.strip().lower()
+matches = [term for term in TERMS if query in f"{term.name} {term.meaning}".lower()]
 if not matches:
     st.info(
         "No term has these words. Try one word, or clear the field.", icon=":material/search_off:"
     )
-for first in range(0, len(matches), 2):
-    for column, term in zip(st.columns(2), matches[first : first + 2], strict=False):
+for start in range(0, len(matches), 2):
+    for column, term in zip(st.columns(2), matches[start : start + 2], strict=False):
         with column.container(border=True, height="stretch"):
             left, right = st.columns([3, 2], vertical_alignment="center")
             left.markdown(f"## {term.name}\n{term.meaning}")
@@ -31,4 +32,4 @@ for first in range(0, len(matches), 2):
                 picture(term.picture, st.context.theme.type), width=220, alt=about(term.picture)
             )
             st.latex(term.formula)
-            st.caption(term.paper or OWN)
+            st.caption(term.paper or NO_PAPER)

@@ -1,1 +1,1 @@
-"""The parts of the Holdout page."""
+"""The Holdout page and its parts."""

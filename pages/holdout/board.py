@@ -1,6 +1,6 @@
 """The board of the four tests, the next step and the lock.
 
-The quick tests come at once, the last when the cross-validation has been permuted.
+Quick tests are drawn at once. The test by a classifier follows, because it takes up to a minute.
 """
 
 import streamlit as st
@@ -17,42 +17,38 @@ from pages.common import modes, record, screen, session
 from pages.common.showing import plain
 from pages.components import boards
 from pages.holdout import cached
-from pages.holdout.cached import is_kept
+from pages.holdout.cached import is_prediction_cached
 
 
 @st.cache_data(show_spinner=False, max_entries=16)
-def _start(content_id: str, embedding: str, _sets: Sets) -> StartingMargin | None:
-    n = len(_sets.target)
-    return starting_margin(
-        cached.vectors(_sets, embedding)[0][:n], [item.category for item in _sets.target]
-    )
+def _cached_margin(content_id: str, embedding: str, _sets: Sets) -> StartingMargin | None:
+    rows = cached.vectors(_sets, embedding)[0][: len(_sets.target)]
+    return starting_margin(rows, [item.category for item in _sets.target])
 
 
-def start_of(sets: Sets, view: dict) -> StartingMargin | None:
-    """Return the margin that a lock starts from, as the benchmark's groups suggest it.
+def suggested_margin(sets: Sets, view: dict) -> StartingMargin | None:
+    """Return the semantic margin that the benchmark's categories suggest.
 
-    It comes only from a part that the test will not read, so from entries that are not set aside.
+    The locked test reads the entries that were set aside. The margin comes from the others, so it
+    is None if none were set aside, and for fewer than 10 benchmark entries.
     """
-    # The entries in sight are not those that the test will read.
-    return (
-        _start(sets.content_id, view["embedding"], sets)
-        if sets.share_aside and len(sets.target) >= 10
-        else None
-    )
+    if not sets.share_aside or len(sets.target) < 10:
+        return None
+    return _cached_margin(sets.content_id, view["embedding"], sets)
 
 
-def with_start(sets: Sets | None, view: dict) -> dict:
-    """Return what a lock stores.
+def with_margin(sets: Sets | None, view: dict) -> dict:
+    """Return the settings for a lock: `view`, with the suggested semantic margin if it has none."""
+    if sets is None or view["semantic"] is not None:
+        return view
+    margin = suggested_margin(sets, view)
+    if margin is None:
+        return view
+    return view | {"semantic": margin.margin, "semantic_margin_is": margin.meaning}
 
-    Where no semantic margin was set, that is the one of the explored part, and what it means.
-    """
-    # A margin that somebody set stays; only a missing one is suggested.
-    start = start_of(sets, view) if sets is not None and view["semantic"] is None else None
-    return view | ({"semantic": start.margin, "semantic_margin_is": start.meaning} if start else {})
 
-
-def what_next(sets: Sets, tests: dict, view: dict, *, confirmatory: bool) -> str:
-    """Return the next step, with its cost."""
+def next_step_sentence(sets: Sets, tests: dict, view: dict, *, confirmatory: bool) -> str:
+    """Return the sentence on what to do next, with its cost; `tests` are the tests by name."""
     has_survey = bool(holdout.surveys(session.store(), sets.sets_id))
     facts = set_facts(
         sets.target,
@@ -63,32 +59,32 @@ def what_next(sets: Sets, tests: dict, view: dict, *, confirmatory: bool) -> str
         tests,
         len(sets.target),
         len(sets.retro),
-        start_of(sets, view),
+        suggested_margin(sets, view),
         is_aside=bool(sets.share_aside),
         facts=facts,
     ).text
 
 
 def offer_lock(sets: Sets, settings: dict) -> None:
-    """Offer a lock before the entries that were set aside are read, or say why there is none."""
+    """Offer to lock the settings, or say how to set entries aside first."""
     if sets.share_aside == 0:
-        how = (
+        advice = (
             "Duplicate the study with a share set aside for confirmation."
             if sets.is_of_study
             else "Choose a share to set aside under View: it counts nowhere until you lock. What "
             "you saw of it before stays seen."
         )
         st.info(
-            f"No entries were set aside, so there is nothing to confirm on. {how}",
+            f"No entries were set aside, so there is nothing to confirm on. {advice}",
             icon=":material/lock_open:",
         )
         return
-    # Counted by the store, so that no page has read them before the lock.
+    # The store counts them, because no page may read these entries before the lock.
     n_target, n_retro = (
         locks.n_set_aside(session.store(), sets.record_id, role) for role in ("target", "retro")
     )
     st.caption(f"{n_target:,} benchmark and {n_retro:,} holdout entries were set aside.")
-    fixed = settings | {
+    locked_settings = settings | {
         "sets": sets.name,
         "n_target": n_target,
         "n_retro": n_retro,
@@ -97,51 +93,59 @@ def offer_lock(sets: Sets, settings: dict) -> None:
     item_ids = None
     if not sets.is_of_study:
         item_ids = sorted(holdout.entries_aside(session.store(), sets.record_id))
-    modes.offer_button(sets.record_id, PAGE, fixed, "lock-holdout", item_ids, sets.study_ids)
+    modes.offer_button(
+        sets.record_id, PAGE, locked_settings, "lock-holdout", item_ids, sets.study_ids
+    )
 
 
-# Sets and settings that had a verdict in this session, also where a test could not be run.
-VERDICTS = "holdout-verdicts"
+# Key of the session state: keys of the sets and settings for which a verdict was drawn.
+VERDICTS_KEY = "holdout-verdicts"
 
 
 class BoardPlace:
-    """The place of the board: a line for the progress of the last test, and the board under it."""
+    """The place of the board, with a progress line above it and a container below it."""
 
     def __init__(self) -> None:
         with screen.reserved_space("board", 450, 800):
             self.progress, self.board, self.below = st.container(), st.empty(), st.container()
 
-    def first(self, sets: Sets, view: dict, mode: str, *waiting: str) -> None:
-        """Draw the tests besides those `waiting`, without a verdict.
+    def draw_quick_tests(self, sets: Sets, view: dict, mode: str, *waiting: str) -> None:
+        """Draw the board without the tests in `waiting` and without a verdict.
 
-        Nothing once there was a verdict at these settings.
+        Nothing if the verdict at these settings is cached or was drawn before.
         """
-        seen = st.session_state.setdefault(VERDICTS, set())
-        if is_kept(sets, view) or prediction_key(sets, view) in seen:
+        keys_with_verdict = st.session_state.setdefault(VERDICTS_KEY, set())
+        if is_prediction_cached(sets, view) or prediction_key(sets, view) in keys_with_verdict:
             return
         with self.progress:
             tests, about, missing = cached.four_tests(
                 sets, view, confirmatory=mode == "locked", waiting=waiting
             )
-        # A key of its own: Streamlit refuses the same key twice in one run.
+        # Streamlit refuses the same key twice in one run, and the final board comes later.
         key = f"first-{len(waiting)}-{sets.record_id}-{mode}"
         with self.board.container():
-            _drawing(waiting_board(list(tests.values()), view, about, missing), key, is_locked=True)
+            board_data = waiting_board(list(tests.values()), view, about, missing)
+            _draw_board(board_data, key, is_locked=True)
 
-    def verdict(self, sets: Sets, view: dict, mode: str, lock: dict | None) -> dict:
-        """Draw the four rows and the verdict; return the tests by name, and how or why not."""
-        # The quick tests are drawn first, because the cross-validation may take a minute.
-        self.first(sets, view, mode, "prediction")
+    def draw_verdict(self, sets: Sets, view: dict, mode: str, lock: dict | None) -> dict:
+        """Draw the board with all tests and the verdict.
+
+        Returns {"tests", "about", "missing"}, each by name: the tests, how they were made, and why
+        others were not run.
+        """
+        # The cross-validation may take a minute, so draw the other tests first.
+        self.draw_quick_tests(sets, view, mode, "prediction")
         with self.progress:
             tests, about, missing = cached.four_tests(sets, view, confirmatory=mode == "locked")
         if mode == "simultaneous":
             tests = {test.name: test for test in simultaneous(list(tests.values()))}
         with self.board.container():
             board_data = board(list(tests.values()), view, about, missing)
-            moved, decision, _ = _drawing(
+            moved, decision, _ = _draw_board(
                 board_data, f"board-{sets.record_id}-{mode}", is_locked=lock is not None
             )
-            st.caption(plain(what_next(sets, tests, view, confirmatory=mode == "locked")))
+            sentence = next_step_sentence(sets, tests, view, confirmatory=mode == "locked")
+            st.caption(plain(sentence))
             record.log_move(sets.record_id, moved)
             modes.remember(sets.record_id, PAGE, START, moved and view | moved)
             record.offer(
@@ -153,13 +157,13 @@ class BoardPlace:
             st.caption(
                 modes.note(mode, sets.record_id, "for all four tests together, at whatever margins")
             )
-        # From now on the quick board would only flicker.
-        st.session_state.setdefault(VERDICTS, set()).add(prediction_key(sets, view))
+        # In later runs the quick board would only flicker.
+        st.session_state.setdefault(VERDICTS_KEY, set()).add(prediction_key(sets, view))
         return {"tests": tests, "about": about, "missing": missing}
 
 
-def _drawing(board_data: Board, key: str, *, is_locked: bool) -> tuple:
-    """Draw the board, with room for its rows: those with an interval are the higher ones."""
+def _draw_board(board_data: Board, key: str, *, is_locked: bool) -> tuple:
+    """Draw the board in reserved space; rows with an interval are higher than missing tests."""
     n = sum(row.control is not None for row in board_data.rows)
     n_missing = len(board_data.rows) - n
     # Room for the board, wide and narrow, before the browser has drawn it.

@@ -1,7 +1,4 @@
-"""Cached statistics of the Holdout page: embeddings, the four tests, duplicates.
-
-Keyed by the two sets and the settings.
-"""
+"""Cached statistics of the Holdout page: embeddings, the four tests and duplicates."""
 
 import time
 from collections.abc import Callable, Collection, Iterator, Sequence
@@ -20,64 +17,64 @@ from flipcore.store.queries import holdout as queries
 from flipcore.vectors import embeddings
 from pages.common import gates, session
 
-MOST_KEPT = 24
+MOST_PREDICTIONS = 24
 
 
-# A dictionary and not a cached function: Streamlit's caches hide what they hold, and the page must
-# know before it draws whether a result is there.
+# The page must know before it draws whether a prediction is cached. Streamlit's caches cannot tell,
+# so this is a dictionary.
 @st.cache_resource(show_spinner=False)
-def _cache() -> dict[tuple, tuple]:
+def _predictions() -> dict[tuple, tuple]:
     return {}
 
 
-def is_kept(sets: Sets, view: dict) -> bool:
-    return tests_of_sets.prediction_key(sets, view) in _cache()
+def is_prediction_cached(sets: Sets, view: dict) -> bool:
+    return tests_of_sets.prediction_key(sets, view) in _predictions()
 
 
 def prediction(sets: Sets, view: dict, vectors: Callable):
-    """Return (test, how) at the classifier, seed and permutations of `view`, kept like a cache.
+    """Return (test, how it was made) of the classifier, cached per sets and settings.
 
-    `vectors(sets, embedding)` gives the rows for a classifier that reads them. Any other choice on
-    the page ends it between two permutations.
+    `vectors` is the function of that name below. Another choice on the page stops the computation
+    between two permutations.
     """
-    cache, key = _cache(), tests_of_sets.prediction_key(sets, view)
+    cache, key = _predictions(), tests_of_sets.prediction_key(sets, view)
     if key not in cache:
-        # Only the classifier of vectors needs an embedding.
+        # Other classifiers read the texts, so they need no embedding.
         rows = vectors(sets, view["embedding"])[0] if view["classifier"] == "vectors" else None
         with running("Telling the sets apart with shuffled labels") as watch:
             names = ["prediction", *_names(sets, view["embedding"]), *map(repr, key)]
             make = partial(tests_of_sets.prediction, sets, view, rows, watch)
             cache[key] = kept_results.kept_of_content(session.store(), names, make)
-        # A dictionary keeps the order of insertion, so the oldest results go first.
-        while len(cache) > MOST_KEPT:
+        # A dictionary keeps the order of insertion, so this removes the oldest results.
+        while len(cache) > MOST_PREDICTIONS:
             cache.pop(next(iter(cache)), None)
     return cache[key]
 
 
 def _names(sets: Sets, embedding: str) -> list[str]:
-    """Return what tells these sets and the vectors of their entries from others, on any server."""
+    """Return the parts of a cache key that identify these sets and their vectors on any server."""
     return [sets.content_id, embedding, str(embeddings.embedding_by_name(embedding).revision)]
 
 
-EVERY_S = 0.3
+REDRAW_S = 0.3  # seconds between two redraws of a progress bar
 
 
 @contextmanager
 def running(title: str) -> Iterator[Callable[[int, int], None]]:
-    """Show a bar with an estimate; yield `watch(step, n_steps)`.
+    """Show a progress bar with the time left; yield its function `watch(step, n_steps)`.
 
-    Every redraw of it is a place where the script can be stopped.
+    Streamlit can stop the script whenever the bar is redrawn.
     """
-    bar, began = st.progress(0.0, text=f"{title} …"), time.monotonic()
-    last_redraw = began
+    bar, start = st.progress(0.0, text=f"{title} …"), time.monotonic()
+    last_redraw = start
 
     def watch(step: int, n_steps: int) -> None:
         nonlocal last_redraw
         now = time.monotonic()
-        # Each redraw sends a message to the browser, so not every step is one.
-        if now - last_redraw >= EVERY_S:
+        # Each redraw sends a message to the browser, so not every step is drawn.
+        if now - last_redraw >= REDRAW_S:
             last_redraw = now
-            eta_s = (now - began) / step * (n_steps - step)
+            eta_s = (now - start) / step * (n_steps - step)
             bar.progress(
                 step / n_steps,
                 text=f"{title}: {step:,} of {n_steps:,}, about {eta_s:,.0f} s left. Choosing "
@@ -86,13 +83,13 @@ def running(title: str) -> Iterator[Callable[[int, int], None]]:
             )
 
     try:
-        # The bar goes even where a choice on the page ends the work.
         yield watch
     finally:
+        # Remove the bar even if another choice on the page stops the work.
         bar.empty()
 
 
-# Only the tests that take longest are ever drawn as running.
+# Only these tests take so long that they are drawn as running.
 STILL_RUNNING = {
     "semantic": "Running: the entries are regrouped, to see what chance alone would show.",
     "prediction": "Running: a classifier learns to tell the sets apart, with the right labels and "
@@ -100,41 +97,48 @@ STILL_RUNNING = {
 }
 
 
-def of_sets(step: str, max_entries: int = 8):
-    """Remember a function of two sets and of hashable settings.
+def cached_by_content(step: str, max_entries: int = 8):
+    """Decorate a function of two sets and of hashable settings: cache it in memory.
 
-    It runs once for what both sets hold, whatever they are called.
+    The page shows `step` while the function runs. Sets with equal entries share a result, even
+    under different names.
     """
-    # Equal sets under two names share a result: the id comes from what they hold.
-    by_content: dict[str | type, Callable] = {Sets: lambda sets: sets.content_id}
-    return lambda make: session.computed(step)(
-        st.cache_resource(show_spinner=False, max_entries=max_entries, hash_funcs=by_content)(make)
-    )
+    hash_funcs: dict[str | type, Callable] = {Sets: lambda sets: sets.content_id}
+
+    def decorate(make: Callable) -> Callable:
+        cache = st.cache_resource(
+            show_spinner=False, max_entries=max_entries, hash_funcs=hash_funcs
+        )
+        return session.computed(step)(cache(make))
+
+    return decorate
 
 
-@of_sets("Embedding the entries")
+@cached_by_content("Embedding the entries")
 def _vectors(sets: Sets, embedding: str):
     return embeddings.embedded(session.store(), [*sets.target, *sets.retro], embedding)
 
 
 def vectors(sets: Sets, embedding: str):
-    """Return ((n, d) unit rows of benchmark + holdout, the words next to every figure of them).
+    """Return the unit vectors of benchmark and then holdout entries, (n, d), and their description.
 
-    Entries leave this machine only after somebody agreed to it on the map.
+    Raises BadInput for an embedding that sends entries away, unless somebody agreed to that.
     """
     tests_of_sets.refuse_sending(embedding, st.session_state.get("sent-away", ()))
     return _vectors(sets, embedding)
 
 
-@of_sets("Comparing the texts")
+@cached_by_content("Comparing the texts")
 def duplicates(sets: Sets):
+    """Return the pairs of near-duplicate entries; indices count benchmark and then holdout."""
+
     def make():
         return pairs_alike([entry_text(item) for item in (*sets.target, *sets.retro)])
 
     return kept_results.kept_of_content(session.store(), ["duplicates", sets.content_id], make)
 
 
-@of_sets("Regrouping the entries", 24)
+@cached_by_content("Regrouping the entries", 24)
 def _semantic(sets: Sets, embedding: str, seed: int):
     names = ["semantic", *_names(sets, embedding), str(seed)]
 
@@ -146,13 +150,16 @@ def _semantic(sets: Sets, embedding: str, seed: int):
 
 @session.cached(max_entries=16)
 def _accuracies(study_id: str, confirmatory: bool):
-    # Before a lock this is empty, and the store refuses to read.
+    # Without a lock its id is "", and the store refuses to read under it.
     lock = session.lock_id(study_id, "holdout") if confirmatory else None
     return queries.accuracies(session.store(), study_id, lock=lock)
 
 
 def all_conditions(sets: Sets, *, confirmatory: bool, boosted: bool = True) -> list[Condition]:
-    """Return the conditions that studies of these sets measured, of equal ones the newest."""
+    """Return the accuracies that studies measured on both sets, per model and way of asking.
+
+    Of several equal conditions the newest counts. `boosted` includes prompts that help a model.
+    """
 
     def answers(study_id: str):
         return _accuracies(study_id, confirmatory and sets.is_of_study)
@@ -163,7 +170,7 @@ def all_conditions(sets: Sets, *, confirmatory: bool, boosted: bool = True) -> l
 def closed_gates(
     sets: Sets, conditions: Sequence[Condition], *, confirmatory: bool
 ) -> dict[str, str]:
-    """Return what may not be claimed of these studies: extractor -> what is missing."""
+    """Return the extractors that allow no claim on these conditions: name -> what is missing."""
     return tests_of_sets.shut_gates(
         session.store(), sets, conditions, _gates_of(sets, confirmatory=confirmatory)
     )
@@ -172,7 +179,10 @@ def closed_gates(
 def _gates_of(
     sets: Sets, *, confirmatory: bool
 ) -> Callable[[str, Collection[str]], dict[str, str]]:
-    """Return a function: a study and its extractors -> the closed gates, now or at the lock."""
+    """Return a function of a study and its extractors that returns the closed gates.
+
+    With `confirmatory` they are as they were at the lock.
+    """
     lock = session.lock_id(sets.record_id, "holdout") if confirmatory else None
     return lambda study_id, extractors: gates.closed_gates(
         study_id, (), extractors, lock, sets.record_id
@@ -180,9 +190,9 @@ def _gates_of(
 
 
 def four_tests(sets: Sets, view: dict, *, confirmatory: bool, waiting: Collection[str] = ()):
-    """Return (tests, how each was made, why the others were not run), each by name.
+    """Return (tests, how each was made, why others were not run), each by name.
 
-    Those in `waiting` are still running.
+    Tests in `waiting` are not run; their reason says that they are still running.
     """
     store = session.store()
     runs = {

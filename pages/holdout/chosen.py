@@ -1,6 +1,6 @@
-"""The choice of the two sets that are compared, and of the share that is set aside.
+"""The choice of the two sets to compare, and of the share that is set aside.
 
-They are an example, a study's roles, a kept version, or two of one's own.
+The sets are an example, two roles of a study, a stored version, or two sets of the user's own.
 """
 
 from dataclasses import replace
@@ -21,11 +21,11 @@ SHARES = (0.0, 0.3, 0.5)
 
 
 def read_sets(name: str, sources: list[ItemSource]) -> Sets:
-    """Read both sets, kept for as long as their sources are the same."""
+    """Read both sets from their sources, cached in memory."""
     return _read(name, tuple(digest(source.__dict__) for source in sources), sources)
 
 
-# `_sources` is not hashed: the digests in `keys` tell one list of sources from another.
+# Streamlit does not hash `_sources`, so `keys` holds a digest of each source.
 @session.computed("Reading both sets")
 @st.cache_resource(show_spinner=False, max_entries=16)
 def _read(name: str, keys: tuple[str, ...], _sources: list[ItemSource]) -> Sets:
@@ -33,24 +33,21 @@ def _read(name: str, keys: tuple[str, ...], _sources: list[ItemSource]) -> Sets:
 
 
 def divided(sets: Sets, *, confirmatory: bool) -> Sets:
-    """Return the part of the sets that may be shown.
+    """Return the entries that may be shown; with `confirmatory`, those that were set aside.
 
-    Only a hand on the page sets a share aside, since that is for good: never a link.
+    The share comes from the control on the page and never from a link, because it is permanent.
     """
     share = float(st.session_state.get(_aside_key(sets)) or 0.0)
     return divided_sets(session.store(), sets, share, confirmatory=confirmatory)
 
 
 def _aside_key(sets: Sets) -> str:
-    # Other sets that are chosen next are asked anew.
+    # One key per pair of sets, so that the choice does not carry over to other sets.
     return f"aside-{sets.record_id}"
 
 
 def choose_share_aside(sets: Sets, *, is_locked: bool) -> None:
-    """Offer the share of entries that only a lock opens.
-
-    Where the study declares it, it is said.
-    """
+    """Ask for the share of entries to set aside; for a study, show the declared share."""
     if sets.is_of_study:
         st.caption(
             f"Set aside for confirmation: {100 * sets.share_aside:.0f}%, as the study declares. "
@@ -90,7 +87,7 @@ OWN = "own"
 
 
 def set_choice() -> tuple[str, str]:
-    """Offer the sets; return (key, name) of the choice. The key stands in the link (`?sets=`)."""
+    """Draw the selector of sets; return key and name. The key stands in the link (`?sets=`)."""
     studies = {
         f"study:{row['study_id']}": row["name"]
         for row in holdout.studies_with_both(session.store())
@@ -99,26 +96,22 @@ def set_choice() -> tuple[str, str]:
         f"version:{row['version_id']}": f"Version of {row['name']}, {row['created']}"
         for row in reversed(holdout.versions(session.store()))
     }
-    # Examples first: a newcomer has neither studies nor versions.
-    names = (
-        EXAMPLES
-        | {key: f"Study: {name}" for key, name in studies.items()}
-        | versions
-        | {OWN: "Two sets of your own"}
-    )
+    # Examples come first, because a newcomer has neither studies nor versions.
+    names = dict(EXAMPLES)
+    names |= {key: f"Study: {name}" for key, name in studies.items()}
+    names |= versions
+    names[OWN] = "Two sets of your own"
     link = st.query_params.get("sets", "")
-    # The other pages are linked to by `study`, and such a study may have no two sets.
+    # Links of other pages name a `study`. Ignore one that exists here without two sets.
     study_id = st.query_params.get("study", "")
-    if (
-        not link
-        and study_id
-        and (f"study:{study_id}" in names or study_id not in session.names_of_studies())
-    ):
-        link = f"study:{study_id}"
-    candidates = [
-        sets_key for sets_key in (link, st.session_state.get("sets-chosen")) if sets_key in names
-    ]
-    start = candidates[0] if candidates else next(iter(names))
+    if not link and study_id:
+        if f"study:{study_id}" in names or study_id not in session.names_of_studies():
+            link = f"study:{study_id}"
+    start = next(iter(names))
+    # The link comes last, because it wins.
+    for sets_key in (st.session_state.get("sets-chosen"), link):
+        if sets_key in names:
+            start = sets_key
     choice = st.selectbox(
         "Sets",
         list(names),
@@ -134,9 +127,9 @@ def set_choice() -> tuple[str, str]:
 
 
 def sets_of(sets_key: str, name: str, *, confirmatory: bool = False) -> Sets | None:
-    """Return the sets of a key, or None after saying what is missing.
+    """Return the sets of a key; None, after saying what is missing.
 
-    With `confirmatory` only what was set aside.
+    With `confirmatory` these are the entries that were set aside.
     """
     with shown_problem():
         return _sets(sets_key, name, confirmatory=confirmatory)
@@ -146,33 +139,27 @@ def sets_of(sets_key: str, name: str, *, confirmatory: bool = False) -> Sets | N
 def _sets(sets_key: str, name: str, *, confirmatory: bool) -> Sets | None:
     kind, _, key = sets_key.partition(":")
     if kind == "study":
-        # Before a lock the open items stand in: what is set aside is counted, and read by nobody.
+        # Before a lock, return the open items, because nobody may read those set aside.
         lock = (session.lock_id(key, "holdout") or None) if confirmatory else None
         return sets_of_study(
             session.store(), key, name, lock, session.declared(key).confirmatory_share
         )
-    # A version keeps ids, so its entries are read as they were.
     if kind == "version":
-        row = next(
-            version for version in holdout.versions(session.store()) if version["version_id"] == key
-        )
-        sides = [
-            tuple(holdout.items(session.store(), list(row[side])))
-            for side in ("target_ids", "retro_ids")
-        ]
-        return divided(Sets.without_study(name, *sides), confirmatory=confirmatory)
+        versions = {row["version_id"]: row for row in holdout.versions(session.store())}
+        row = versions[key]
+        target = tuple(holdout.items(session.store(), list(row["target_ids"])))
+        retro = tuple(holdout.items(session.store(), list(row["retro_ids"])))
+        return divided(Sets.without_study(name, target, retro), confirmatory=confirmatory)
     if kind == OWN:
-        return _own(name, confirmatory=confirmatory)
-    return divided(
-        read_sets(name, list(example_holdout().items) if kind == "pocket" else _SOURCES[kind]),
-        confirmatory=confirmatory,
-    )
+        return _own_sets(name, confirmatory=confirmatory)
+    sources = list(example_holdout().items) if kind == "pocket" else _SOURCES[kind]
+    return divided(read_sets(name, sources), confirmatory=confirmatory)
 
 
-def _own(name: str, *, confirmatory: bool) -> Sets | None:
+def _own_sets(name: str, *, confirmatory: bool) -> Sets | None:
+    """Ask for the sources of both sets; None until both are given."""
     sources = st.session_state.setdefault("holdout-sources", [])
     roles = {source.role for source in sources}
-    # The fold stays open until both sets are there.
     lacking = [role for role in ("target", "retro") if role not in roles]
     with st.expander("The two sets: add a benchmark and its holdout", expanded=bool(lacking)):
         items_step(sources, lacking or ("target", "retro"))
@@ -188,16 +175,19 @@ def _own(name: str, *, confirmatory: bool) -> Sets | None:
 
 
 def ask_models(sets: Sets) -> None:
-    """Link to a new study with these two sets as benchmark and holdout.
-
-    The source's boosts are its axes.
-    """
-    # A kept version has items, but no source that a study could name.
+    """Link to a new study that asks both sets with the prompts that help weak models."""
+    # A stored version has items but no sources, which a study needs.
     if not sets.sources:
         return
-    boosted = (Part(IDENTITY), Part("few_shot"), Part("prompt_format", {"layouts": ("helpful",)}))
+    helpful_axes = (
+        Part(IDENTITY),
+        Part("few_shot"),
+        Part("prompt_format", {"layouts": ("helpful",)}),
+    )
     drafts = st.session_state.setdefault("offered-drafts", {})
-    drafts[sets.record_id] = replace(example_holdout(), name="", axes=boosted, items=sets.sources)
+    drafts[sets.record_id] = replace(
+        example_holdout(), name="", axes=helpful_axes, items=sets.sources
+    )
     st.page_link(
         "new_study/page.py",
         label="Ask models about these sets",

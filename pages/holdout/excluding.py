@@ -1,7 +1,7 @@
-"""Entries that somebody took out of the sets on the map, and what that changes in the tests.
+"""Entries that somebody excluded on the map, and how that changes the tests.
 
-Only while exploring: what is taken out after a look at the map changes every test, so no band over
-margins holds for what is left, and under a lock the sets are those that were locked.
+This is possible in explore mode only. An exclusion after a look at the map changes every test, so
+simultaneous intervals would not hold for the rest. A lock fixes the sets.
 """
 
 from collections.abc import Collection
@@ -14,8 +14,8 @@ from flipcore.stats.holdout.units import TITLES, estimate_text
 from pages.common.showing import plain, show_table
 from pages.holdout import cached
 
-# In the session: id of the full sets -> ids of the entries that are out.
-PLACE = "entries-excluded"
+# Key of the session state: id of the full sets -> ids of the excluded entries.
+EXCLUDED_KEY = "entries-excluded"
 NOT_RUN = "not run"
 
 
@@ -23,32 +23,32 @@ def may_exclude() -> bool:
     return st.session_state.get("mode", "explore") == "explore"
 
 
-def excluded(whole_id: str) -> frozenset[str]:
-    """Return the ids of the entries that are out of these sets; none in another mode."""
-    # In another mode the sets are those that were locked, or all.
-    return frozenset(st.session_state.get(PLACE, {}).get(whole_id, ()) if may_exclude() else ())
+def excluded_ids(whole_id: str) -> frozenset[str]:
+    """Return the ids that are excluded from the full sets with this id; none in other modes."""
+    if not may_exclude():
+        return frozenset()
+    return frozenset(st.session_state.get(EXCLUDED_KEY, {}).get(whole_id, ()))
 
 
 def exclude(whole_id: str, ids: Collection[str]) -> None:
-    out = st.session_state.setdefault(PLACE, {})
-    out[whole_id] = sorted(excluded(whole_id) | set(ids))
+    ids_by_sets = st.session_state.setdefault(EXCLUDED_KEY, {})
+    ids_by_sets[whole_id] = sorted(excluded_ids(whole_id) | set(ids))
 
 
 def put_back(whole_id: str) -> None:
-    st.session_state.get(PLACE, {}).pop(whole_id, None)
+    st.session_state.get(EXCLUDED_KEY, {}).pop(whole_id, None)
 
 
-def applied(full_sets: Sets | None) -> Sets | None:
-    """Return the sets without what is out.
+def without_excluded(full_sets: Sets | None) -> Sets | None:
+    """Return the sets without the excluded entries; the same object if none is excluded.
 
-    What is decided on them is kept under what they hold, so no lock or decision on the full sets
-    speaks for them.
+    The smaller sets have an id of their own, so no lock or decision on the full sets applies.
     """
-    out = excluded(full_sets.sets_id) if full_sets is not None else frozenset()
-    if full_sets is None or not out:
+    ids = excluded_ids(full_sets.sets_id) if full_sets is not None else frozenset()
+    if full_sets is None or not ids:
         return full_sets
-    target, retro = without_ids(full_sets.target, out), without_ids(full_sets.retro, out)
-    # The name says it, because the name stands in records and versions.
+    target, retro = without_ids(full_sets.target, ids), without_ids(full_sets.retro, ids)
+    # The number is part of the name, because records and versions show the name.
     n = len(full_sets.target) + len(full_sets.retro) - len(target) - len(retro)
     name = f"{full_sets.name}, {n:,} excluded"
     return Sets.without_study(
@@ -61,11 +61,8 @@ def applied(full_sets: Sets | None) -> Sets | None:
     )
 
 
-def effect(full_sets: Sets, sets: Sets, view: dict, tests: dict) -> None:
-    """Say how many entries are out, and show each test with and without them.
-
-    Nothing where none is out.
-    """
+def show_effect(full_sets: Sets, sets: Sets, view: dict, tests: dict) -> None:
+    """Show how many entries are excluded, and each test with and without them; nothing if none."""
     if full_sets is sets:
         return
     counts = [len(full_sets.target) - len(sets.target), len(full_sets.retro) - len(sets.retro)]
@@ -84,21 +81,21 @@ def effect(full_sets: Sets, sets: Sets, view: dict, tests: dict) -> None:
                 on_click=put_back,
                 args=(full_sets.sets_id,),
             )
-        before, _, _ = cached.four_tests(full_sets, view, confirmatory=False)
-        show_table("without-excluded", _rows(before, tests))
+        full_tests, _, _ = cached.four_tests(full_sets, view, confirmatory=False)
+        show_table("without-excluded", _rows(full_tests, tests))
         st.caption(
             "Chosen after seeing the map, so these results are exploratory: confirm them on "
             "entries that were set aside. Versions keeps the sets as they are now."
         )
 
 
-def _rows(before: dict, after: dict) -> list[dict]:
+def _rows(full_tests: dict, remaining_tests: dict) -> list[dict]:
     rows = []
-    for name in dict.fromkeys([*before, *after]):
+    for name in dict.fromkeys([*full_tests, *remaining_tests]):
         row = {"test": TITLES[name]}
-        for tests, words in ((before, "all entries"), (after, "without them")):
+        for tests, column in ((full_tests, "all entries"), (remaining_tests, "without them")):
             test = tests.get(name)
-            row[words] = plain(estimate_text(test)) if test else NOT_RUN
-            row[f"verdict, {words}"] = outcome_claim(test).text if test else NOT_RUN
+            row[column] = plain(estimate_text(test)) if test else NOT_RUN
+            row[f"verdict, {column}"] = outcome_claim(test).text if test else NOT_RUN
         rows.append(row)
     return rows

@@ -16,75 +16,76 @@ from pages.common.showing import plain, show_figure, show_table, shown_problem
 from pages.holdout import cached
 from pages.holdout.chosen import ask_models
 
-# Source 002, table 3: benchmark inflation on TruthfulQA v Retro-Misconceptions, and the exact-match
-# rate of Deng et al. (2024).
+# Haimes et al. (2024), table 3: model, inflation on TruthfulQA against Retro-Misconceptions in
+# points, and the exact-match rate of Deng et al. (2024) in percent.
 PUBLISHED = (("GPT-3.5 / ChatGPT", 13.1, 10), ("GPT-4", 11.1, 12), ("Mistral 7B", 8.5, 15))
 
 
 def show(sets: Sets, *, confirmatory: bool) -> None:
+    """Show every model's inflation, running studies, and published figures."""
     conditions = cached.all_conditions(sets, confirmatory=confirmatory, boosted=False)
-    begun = {pocket_study(sets).study_id} if sets.sources else set()
-    running = [
-        study_id
-        for study_id in {*sets.study_ids} | begun
-        if session.registry().progress(study_id) is not None
+    study_ids = set(sets.study_ids)
+    # The button of this part starts this study.
+    if sets.sources:
+        study_ids.add(pocket_study(sets).study_id)
+    running_ids = [
+        study_id for study_id in study_ids if session.registry().progress(study_id) is not None
     ]
-    for study_id in running:
-        _running(study_id)
+    for study_id in running_ids:
+        _show_progress(study_id)
     if conditions:
-        _inflation_table(sets, conditions, confirmatory=confirmatory)
-    elif running:
+        _show_inflation(sets, conditions, confirmatory=confirmatory)
+    elif running_ids:
         st.caption("Nothing has come back yet. This tab fills as answers arrive.")
     else:
-        _nothing_yet(sets)
-    _published()
+        _offer_study(sets)
+    _show_published()
 
 
-def in_a_line(sets: Sets, *, confirmatory: bool) -> None:
-    """Show the first sentence of this tab; nothing before a model has answered."""
+def show_sentence(sets: Sets, *, confirmatory: bool) -> None:
+    """Show the sentence on inflation; nothing before a model has answered both sets."""
     conditions = cached.all_conditions(sets, confirmatory=confirmatory, boosted=False)
     if conditions:
-        _, claim = inflation_of(
-            conditions, cached.closed_gates(sets, conditions, confirmatory=confirmatory)
-        )
-        # A reader who does not know the word holdout takes a higher score for good news.
+        closed_gates = cached.closed_gates(sets, conditions, confirmatory=confirmatory)
+        _, claim = inflation_of(conditions, closed_gates)
+        # Somebody who does not know holdouts would take a higher score for good news.
         inflated = ", the public score is inflated" if claim.is_made else ""
         st.markdown(f"If the holdout is fair{inflated}: {plain(claim.text)}")
 
 
-def _inflation_table(sets: Sets, conditions: list[Condition], *, confirmatory: bool) -> None:
+def _show_inflation(sets: Sets, conditions: list[Condition], *, confirmatory: bool) -> None:
+    """Show the claim, a figure and a table of inflation per model, under one way of asking."""
     choices = ways(conditions)
-    way = (
-        choices[0]
-        if len(choices) == 1
-        else screen.select(
+    # A way is (extractor, layout of the prompt).
+    way = choices[0]
+    if len(choices) > 1:
+        way = screen.select(
             "Answers read and asked as",
             choices,
             "inflation-way",
             width=420,
             format_func=lambda way: f"{way[0].replace('_', ' ')}, {way[1]}",
         )
-    )
-    selection, claim = inflation_of(
-        conditions, cached.closed_gates(sets, conditions, confirmatory=confirmatory), way
-    )
-    # The largest inflation first, as the figure has it.
+    closed_gates = cached.closed_gates(sets, conditions, confirmatory=confirmatory)
+    selection, claim = inflation_of(conditions, closed_gates, way)
+    # Sorted like the figure.
     subset = sorted(selection, key=lambda condition: -condition.inflation().value)
     rows = [
         Inflated(condition.model, *condition.accuracies, condition.inflation())
         for condition in subset
     ]
     st.markdown(f"#### {plain(claim.text)}")
-    states = checked_models(
-        sets.target, list(dict.fromkeys(condition.model for condition in subset))
+    models = list(dict.fromkeys(condition.model for condition in subset))
+    states = checked_models(sets.target, models)
+    sentences_before = " ".join(
+        state.sentence for state in states.values() if state.state == BEFORE
     )
-    before = " ".join(state.sentence for state in states.values() if state.state == BEFORE)
     st.caption(
         plain(
             f"{claim.detail} One answer an item, intervals at 95% "
             f"({rows[0].inflation.method.replace('_', ' ')}), n = {rows[0].inflation.n:,}. A "
             "difference is contamination only as far as the two sets could have come from the "
-            f"same source: read the verdict above with it. {before}"
+            f"same source: read the verdict above with it. {sentences_before}"
         )
     )
     if way[0] == "rotation":
@@ -112,15 +113,15 @@ def _inflation_table(sets: Sets, conditions: list[Condition], *, confirmatory: b
         on_select="rerun",
         selection_mode="single-row",
     )
-    chosen = event["selection"]["rows"] or ([0] if len(subset) == 1 else [])
-    if chosen:
-        _outputs_behind(sets, subset[chosen[0]])
+    positions = event["selection"]["rows"] or ([0] if len(subset) == 1 else [])
+    if positions:
+        _show_questions(sets, subset[positions[0]])
     else:
         st.caption("Choose a model's row to list its questions and read their outputs.")
 
 
-def _outputs_behind(sets: Sets, condition: Condition) -> None:
-    """List the questions that one model answered; a click opens an item's outputs."""
+def _show_questions(sets: Sets, condition: Condition) -> None:
+    """List the questions that one model answered; a click opens an item in the inspector."""
     with st.expander(f"Questions of {condition.model}", icon=":material/list:"):
         items = sets.items
         rows = []
@@ -129,10 +130,13 @@ def _outputs_behind(sets: Sets, condition: Condition) -> None:
                 item, question = item_id.split("@")[0], items[item_id].question
                 rows.append((item_id, item, name, share, question))
         table = pd.DataFrame(rows, columns=["item_id", "item", "set", "right", "question"])
-        # The answers that speak for memory come first: right as published, wrong on the holdout.
+        # Answers that suggest memory come first: right as published, or wrong on the holdout.
         is_benchmark = table["set"] == "benchmark"
-        speaks = (is_benchmark & (table["right"] == 1)) | (~is_benchmark & (table["right"] == 0))
-        table = table.assign(first=speaks).sort_values(["first", "set"], ascending=[False, True])
+        suggests_memory = (is_benchmark & (table["right"] == 1)) | (
+            ~is_benchmark & (table["right"] == 0)
+        )
+        table = table.assign(suggests_memory=suggests_memory)
+        table = table.sort_values(["suggests_memory", "set"], ascending=[False, True])
         event = show_table(
             "inflation-questions",
             table[["item", "set", "right", "question"]],
@@ -143,14 +147,15 @@ def _outputs_behind(sets: Sets, condition: Condition) -> None:
         )
         positions = event["selection"]["rows"]
         chosen_id = table["item_id"].iloc[positions[0]] if positions else ""
-        # Without a change the link stays, so that the variant that was chosen stays, too.
+        # For the open item leave the link alone, so that its chosen variant stays.
         if chosen_id and st.query_params.get("item") != chosen_id:
             open_item(chosen_id, axis=IDENTITY, readout=condition.extractor)
     if st.query_params.get("item") in items:
         inspector_place(condition.study_id, condition.model, Steps(table["item_id"]), sheet=True)
 
 
-def _nothing_yet(sets: Sets) -> None:
+def _offer_study(sets: Sets) -> None:
+    """Say that no model has answered, and offer to ask some."""
     study = pocket_study(sets) if sets.sources else None
     st.info(
         "No model has answered both sets yet, so their accuracies cannot be compared.",
@@ -172,7 +177,7 @@ def _nothing_yet(sets: Sets) -> None:
 
 
 @st.fragment(run_every=2.0)
-def _running(study_id: str) -> None:
+def _show_progress(study_id: str) -> None:
     progress = session.registry().progress(study_id)
     if progress is None:
         st.rerun()
@@ -183,7 +188,7 @@ def _running(study_id: str) -> None:
     )
 
 
-def _published() -> None:
+def _show_published() -> None:
     st.subheader("What a published comparison looks like", anchor=False)
     st.caption(
         "Published figures of Haimes et al. (2024), table 3, not measured here: inflation of three "

@@ -1,6 +1,6 @@
-"""Parts of the tabs Map and Look inside: one embedding of both sets, and the selection.
+"""What the parts Map and Look inside share: the embedding of both sets, and the selected entries.
 
-The embedding is computed once; the selection is what was chosen on the map or in its histogram.
+Entries are selected on the map or in its histogram.
 """
 
 from collections.abc import Sequence
@@ -18,9 +18,10 @@ from pages.common.showing import plain
 
 
 def embedding_choice(n_entries: int, key: str) -> str | None:
-    """Return the name of the embedding under View.
+    """Return the name of the embedding that is chosen under View.
 
-    None until it can be used here, and until somebody has agreed to send the entries away.
+    None, after a message, if it cannot be used here, or until somebody agrees to send the
+    `n_entries` entries to another machine.
     """
     embedding = embeddings.embedding_by_name(
         st.session_state.get("embedding") or embeddings.DEFAULT
@@ -35,9 +36,9 @@ def embedding_choice(n_entries: int, key: str) -> str | None:
             icon=":material/extension_off:",
         )
         return None
-    agreed = st.session_state.setdefault("sent-away", set())
-    # Asked once per session and place: what was sent cannot be taken back.
-    if embedding.sent_to and embedding.sent_to not in agreed:
+    agreed_receivers = st.session_state.setdefault("sent-away", set())
+    # Sending cannot be undone, so ask once per session and receiver.
+    if embedding.sent_to and embedding.sent_to not in agreed_receivers:
         st.warning(
             plain(
                 f"This sends {n_entries:,} entries to {embedding.sent_to}. A holdout that has left "
@@ -48,19 +49,18 @@ def embedding_choice(n_entries: int, key: str) -> str | None:
         )
         if not st.button("Send them", key=f"{key}-send"):
             return None
-        agreed.add(embedding.sent_to)
+        agreed_receivers.add(embedding.sent_to)
     return embedding.name
 
 
 def comparison_of(
     target: Sequence[Item], retro: Sequence[Item], store: Store, embedding: str
 ) -> Comparison:
-    """Return the comparison, kept while the sets and the embedding are the same."""
-    # Ids and not texts: an id changes with its text.
+    """Return the comparison of both sets by an embedding, cached in memory."""
+    # An item's id changes with its text, so the ids are enough for the key.
     items = digest([item.item_id for item in target], [item.item_id for item in retro])
-    return _comparison(
-        items, embedding, embeddings.embedding_by_name(embedding).revision, target, retro, store
-    )
+    revision = embeddings.embedding_by_name(embedding).revision
+    return _comparison(items, embedding, revision, target, retro, store)
 
 
 @computed("Placing the entries")
@@ -71,65 +71,59 @@ def _comparison(items: str, embedding: str, revision: str, _target, _retro, _sto
 
 @st.cache_resource(show_spinner=False)
 def layouts(_store: Store) -> Layouts:
-    """Return the maps that are known or on their way, shared by all sessions."""
+    """Return the maps that are computed or being computed, shared by all sessions."""
     return Layouts(_store)
 
 
-MAP, BARS, SELECTION = "entry-map", "closest-bars", "entries-chosen"
-ROUND = "entries-let-go"
+MAP, BARS = "entry-map", "closest-bars"  # names of the charts
+# Keys of the session state: the selection, and how often a selection was cleared.
+SELECTION_KEY, N_CLEARED_KEY = "entries-chosen", "entries-let-go"
 
 
 def _points(key: str) -> list:
-    """Return the data of the selected points; a point of a ring carries none."""
+    """Return the data of a chart's selected points; the points of rings have none."""
     points = st.session_state[chart_key(key)]["selection"]["points"]
     return [point["customdata"] for point in points if point.get("customdata")]
 
 
 def chart_key(name: str) -> str:
-    """Return a chart's key, another one after letting go.
+    """Return a chart's key, which changes whenever the selection is cleared.
 
-    Only a new chart forgets the selection that it shows.
+    A chart forgets its own selection only if it gets a new key.
     """
-    # The number of times that a choice was let go.
-    return f"{name}-{st.session_state.get(ROUND, 0)}"
+    return f"{name}-{st.session_state.get(N_CLEARED_KEY, 0)}"
 
 
-def let_go() -> None:
-    st.session_state.pop(SELECTION, None)
-    st.session_state[ROUND] = st.session_state.get(ROUND, 0) + 1
+def clear_selection() -> None:
+    st.session_state.pop(SELECTION_KEY, None)
+    st.session_state[N_CLEARED_KEY] = st.session_state.get(N_CLEARED_KEY, 0) + 1
 
 
-def from_map(sets_id: str) -> None:
-    """Take over what was chosen on the map.
-
-    The map's own figure must not change by it.
-    """
-    # In order and each once, whatever the chart sends.
+def select_on_map(sets_id: str) -> None:
+    """Store the entries that were selected on the map; selected bars stay."""
     rows = sorted({int(row) for (row,) in _points(MAP)})
-    # Streamlit forgets a chart's selection when its figure changes, so it is kept here.
-    st.session_state[SELECTION] = {
-        "sets": sets_id,
-        "rows": rows,
-        "spans": choice_in(sets_id)["spans"],
-    }
+    # Streamlit forgets a chart's selection if its figure changes. So the selection is stored here,
+    # and the map's own selection must not change its figure.
+    spans = selection_in(sets_id)["spans"]
+    st.session_state[SELECTION_KEY] = {"sets": sets_id, "rows": rows, "spans": spans}
 
 
-def from_bars(sets_id: str) -> None:
-    """Take over chosen bars: their entries are ringed on the map, and its own choice is let go."""
-    # What was chosen on the map goes: its figure must not change by its own selection.
-    bars = [(float(low), float(high), int(label)) for low, high, label in _points(BARS)]
-    st.session_state[SELECTION] = {"sets": sets_id, "rows": [], "spans": bars}
+def select_bars(sets_id: str) -> None:
+    """Store the selected bars, whose entries get rings on the map; clear the map's selection."""
+    spans = [(float(low), float(high), int(label)) for low, high, label in _points(BARS)]
+    st.session_state[SELECTION_KEY] = {"sets": sets_id, "rows": [], "spans": spans}
 
 
-def choice_in(sets_id: str) -> dict:
-    """Return what was chosen in these sets; a choice in others means nothing here.
+def selection_in(sets_id: str) -> dict:
+    """Return the selection in these sets; it is empty if other sets were shown at the time.
 
-    `rows` are entries on the map, `spans` (low, high, label) of bars.
+    `rows` are indices of entries. `spans` are (low, high, label) of bars, with the range of the
+    cosine and the set (0 benchmark, 1 holdout).
     """
-    choice = st.session_state.get(SELECTION, {})
-    return choice if choice.get("sets") == sets_id else {"rows": [], "spans": []}
+    selection = st.session_state.get(SELECTION_KEY, {})
+    return selection if selection.get("sets") == sets_id else {"rows": [], "spans": []}
 
 
-def item_ids() -> list[str]:
-    """Return the ids of the entries that were chosen last, whatever sets they are in."""
-    return st.session_state.get(SELECTION, {}).get("ids", [])
+def selected_ids() -> list[str]:
+    """Return the ids of the entries that were selected last, in any sets."""
+    return st.session_state.get(SELECTION_KEY, {}).get("ids", [])

@@ -1,7 +1,4 @@
-"""Look inside: signs by which a close reader tells the sets apart.
-
-Duplicates first, then likeness, words, tokens.
-"""
+"""The part Look inside: duplicates, alike entries, words and tokens that tell the sets apart."""
 
 from collections.abc import Sequence
 from typing import Literal
@@ -23,32 +20,31 @@ from pages.common import screen
 from pages.common.differences import differences
 from pages.common.session import computed
 from pages.common.showing import plain, show_figure, show_table, shown_problem
-from pages.holdout.likeness import comparison_of, embedding_choice
-from pages.holdout.likeness import item_ids as selected_ids
+from pages.holdout.likeness import comparison_of, embedding_choice, selected_ids
 
 
 @st.fragment
 def show(target: Sequence[Item], retro: Sequence[Item], store: Store) -> None:
-    """Draw the tab, again on its own when a setting of it changes."""
+    """Draw the part. As a fragment, it is drawn again alone when one of its settings changes."""
     key = digest([item.item_id for item in target], [item.item_id for item in retro])
-    # Each part on its own: a problem of one leaves the others.
+    # Separate, so that an error in one section does not hide the others.
     with shown_problem():
-        _duplicates(key, target, retro)
+        _show_duplicates(key, target, retro)
     with shown_problem():
-        _likeness(target, retro, store)
+        _show_likeness(target, retro, store)
     with shown_problem():
-        words(key, target, retro)
+        _show_words(key, target, retro)
     with shown_problem():
-        tokens(key, target, retro)
+        _show_tokens(key, target, retro)
 
 
 @computed("Looking for duplicates")
 @st.cache_resource(show_spinner=False, max_entries=8)
-def _pairs(key: str, near: float, _target, _retro):
+def _duplicate_pairs(key: str, near: float, _target, _retro):
     return duplicates([entry_text(item) for item in (*_target, *_retro)], near)
 
 
-def _duplicates(key: str, target: Sequence[Item], retro: Sequence[Item]) -> None:
+def _show_duplicates(key: str, target: Sequence[Item], retro: Sequence[Item]) -> None:
     st.subheader("Does an entry come twice?", anchor=False)
     left, right = st.columns([3, 1], vertical_alignment="bottom")
     near = right.slider(
@@ -61,22 +57,22 @@ def _duplicates(key: str, target: Sequence[Item], retro: Sequence[Item]) -> None
         bind="query-params",
         help="Share of the words that two entries have in common, in order.",
     )
-    pairs, n = _pairs(key, near, target, retro), len(target)
+    # Pairs hold indices that count benchmark and then holdout entries.
+    pairs, n = _duplicate_pairs(key, near, target, retro), len(target)
     ids = [item.item_id for item in (*target, *retro)]
-    rows = _only_selected(ids, "duplicates")
+    rows = _choose_rows(ids, "duplicates")
     pairs = [pair for pair in pairs if rows is None or {pair.first, pair.second} & rows]
-    # A text in both sets is no holdout, one twice in a set only counts twice.
-    across = sum(pair.first < n <= pair.second for pair in pairs)
+    n_across = sum(pair.first < n <= pair.second for pair in pairs)
     if not pairs:
         left.markdown(
             f"No two of {n + len(retro):,} entries share {near:.0%} of their words in order."
         )
         return
-    exact = sum(pair.exact for pair in pairs)
+    n_exact = sum(pair.exact for pair in pairs)
     left.markdown(
         f"**{count_of(len(pairs), 'pair shares', 'pairs share')} {near:.0%} of their words in "
-        f"order: {across:,} across the sets, {len(pairs) - across:,} within one; {exact:,} are "
-        "word for word the same.** An entry that stands in both sets is no holdout, and one that "
+        f"order: {n_across:,} across the sets, {len(pairs) - n_across:,} within one; "
+        f"{n_exact:,} are word for word the same.** An entry that stands in both sets is no holdout, and one that "
         "stands twice in a set counts twice."
     )
     texts = [entry_text(item) for item in (*target, *retro)]
@@ -94,14 +90,10 @@ def _duplicates(key: str, target: Sequence[Item], retro: Sequence[Item]) -> None
     )
 
 
-def _only_selected(ids: Sequence[str], key: str) -> set[int] | None:
-    """Return the rows of the entries selected on the map, where only their pairs are wanted.
-
-    None for all.
-    """
+def _choose_rows(ids: Sequence[str], key: str) -> set[int] | None:
+    """Offer to limit pairs to entries selected on the map; return their indices, None for all."""
     selection = set(selected_ids())
     rows = {row for row, item_id in enumerate(ids) if item_id in selection}
-    # Offered only where something is selected.
     if rows and st.toggle(
         f"Only pairs with the {len(rows):,} entries selected on the map", key=f"only-selected-{key}"
     ):
@@ -109,7 +101,7 @@ def _only_selected(ids: Sequence[str], key: str) -> set[int] | None:
     return None
 
 
-def _likeness(target: Sequence[Item], retro: Sequence[Item], store: Store) -> None:
+def _show_likeness(target: Sequence[Item], retro: Sequence[Item], store: Store) -> None:
     st.subheader("Are the entries of one set more alike than those of the other?", anchor=False)
     embedding = embedding_choice(len(target) + len(retro), "inside")
     if embedding is None:
@@ -127,14 +119,15 @@ def _likeness(target: Sequence[Item], retro: Sequence[Item], store: Store) -> No
             "the shares is a square root, so that the few very alike pairs at the right end show."
         )
     )
-    _across(comparison)
+    _show_alike_across(comparison)
     st.markdown("**The ten most alike pairs of each set**")
-    selection = _only_selected([item.item_id for item in comparison.items], "alike")
+    selection = _choose_rows([item.item_id for item in comparison.items], "alike")
     for column, name, pairs in zip(st.columns(2), SETS, comparison.most_alike(), strict=True):
         with column:
             if not pairs:
                 st.info(f"The {name} has no two entries.")
                 continue
+            # A pair is (index, index, cosine).
             pairs = [pair for pair in pairs if selection is None or set(pair[:2]) & selection]
             if not pairs:
                 st.info("None of the ten holds a selected entry.")
@@ -150,8 +143,8 @@ def _likeness(target: Sequence[Item], retro: Sequence[Item], store: Store) -> No
             )
 
 
-def _across(comparison: Comparison) -> None:
-    """Show the most alike pairs of a benchmark and a holdout entry: signs of a copied holdout."""
+def _show_alike_across(comparison: Comparison) -> None:
+    """Show the most alike pairs of a benchmark and a holdout entry, which may be copies."""
     st.markdown("**The most alike pairs across the sets**")
     pairs = comparison.alike_across
     st.caption(
@@ -171,9 +164,6 @@ def _across(comparison: Comparison) -> None:
     )
 
 
-# Pairs of entries as a table; the chosen one below it, side by side, with the words marked that
-# differ.
-
 MOST_ROWS = 500
 
 
@@ -184,9 +174,9 @@ def pair_table(
     key: str,
     height: int | Literal["auto"] = "auto",
 ) -> None:
-    """List pairs; the first is shown below until another row is chosen.
+    """List pairs of texts; show the chosen pair below, with the differing words marked.
 
-    `values` are the columns next to the two texts.
+    The first pair is shown until another is chosen. `values` are further columns: name -> values.
     """
     rows = [
         {name: column[i] for name, column in values.items()} | {"first": first, "second": second}
@@ -215,9 +205,7 @@ def pair_table(
             differences(first, second, key=f"{key}-other")
 
 
-# Words and tokens: what does one set say more often, and by what does a classifier know it?
-
-N_SHOWN = 15
+N_BARS = 15
 
 
 @computed("Counting words")
@@ -233,14 +221,15 @@ def _ngram_table(key: str, _target, _retro) -> NgramTable:
     return ngrams(texts[:half], texts[half:], paired=pairs is not None)
 
 
-def words(key: str, target: Sequence[Item], retro: Sequence[Item]) -> None:
+def _show_words(key: str, target: Sequence[Item], retro: Sequence[Item]) -> None:
+    """Show the words and word pairs that one set uses more often than the other."""
     table = _ngram_table(key, target, retro)
     st.subheader("Which words does one set use more?", anchor=False)
     claim = words_claim(table)
     st.markdown(f"**{plain(claim.text)}**")
     st.caption(plain(claim.detail))
-    # More bars than these cannot be read; the table below has a thousand rows.
-    top = table.rows[:N_SHOWN]
+    # More bars than these are illegible. The table below has up to 1,000 rows.
+    top = table.rows[:N_BARS]
     if top:
         show_figure(
             "ngrams",
@@ -288,19 +277,19 @@ def _giveaways(key: str, classifier: str, _target, _retro):
     return classifiers.giveaways(_target, _retro, classifier)
 
 
-def tokens(key: str, target: Sequence[Item], retro: Sequence[Item]) -> None:
+def _show_tokens(key: str, target: Sequence[Item], retro: Sequence[Item]) -> None:
+    """Show the tokens by which a classifier tells the sets apart."""
     st.subheader("What does the classifier rely on?", anchor=False)
     by_name = {kind.name: kind for kind in classifiers.CLASSIFIERS if not kind.needs_vectors}
     left, right = st.columns([3, 1], vertical_alignment="bottom")
-    classifier = by_name[
-        screen.select(
-            "Classifier",
-            list(by_name),
-            "giveaway-classifier",
-            place=right,
-            format_func=lambda name: by_name[name].title,
-        )
-    ]
+    classifier_name = screen.select(
+        "Classifier",
+        list(by_name),
+        "giveaway-classifier",
+        place=right,
+        format_func=lambda name: by_name[name].title,
+    )
+    classifier = by_name[classifier_name]
     left.caption(
         f"{classifier.about} The pull of a token is measured on entries that the classifier was "
         "not trained on, and only tokens that pull the same way in every fold are shown. Whether "
@@ -309,7 +298,7 @@ def tokens(key: str, target: Sequence[Item], retro: Sequence[Item]) -> None:
     if classifier.why_not():
         st.info(plain(classifier.why_not()), icon=":material/extension_off:")
         return
-    # Fine-tuning takes long, so it waits for a switch.
+    # Fine-tuning takes long, so it runs only on request.
     if classifier.name != classifiers.DEFAULT and not st.toggle(
         "Fine-tune and attribute", key="giveaway-run"
     ):
@@ -318,7 +307,7 @@ def tokens(key: str, target: Sequence[Item], retro: Sequence[Item]) -> None:
     if not token_rows:
         st.info("No token pulls the same way in every fold, so there is none to list.")
         return
-    top = token_rows[:N_SHOWN]
+    top = token_rows[:N_BARS]
     show_figure(
         "giveaways",
         lambda c: giveaway_bars(

@@ -1,4 +1,4 @@
-"""The map: do the two sets cover the same ground, and what lies where they do not?"""
+"""The part Map: do both sets cover the same topics, and which entries lie where they do not?"""
 
 from collections.abc import Sequence
 
@@ -23,7 +23,7 @@ from pages.common.links import bound
 from pages.common.showing import offer_file, plain, show_figure, show_table, shown_problem
 from pages.holdout import excluding, likeness
 
-COLOURS = {
+COLOUR_TITLES = {
     "set": "set",
     "length": "length in words",
     "category": "category",
@@ -37,21 +37,25 @@ CLICK, LASSO = "click", "lasso"
 
 @st.fragment
 def show(target: Sequence[Item], retro: Sequence[Item], store: Store, whole_id: str = "") -> None:
-    """Draw the tab, again on its own when something on it is chosen.
+    """Draw the part. As a fragment, it is drawn again alone when something on it is chosen.
 
-    The map shows the full sets; `whole_id` names them, and the sentence above leaves out what was
-    excluded by hand.
+    The map shows the full sets, whose id is `whole_id`. The sentence above it leaves out the
+    entries that were excluded by hand.
     """
     with shown_problem():
         embedding = likeness.embedding_choice(len(target) + len(retro), "map")
         if embedding is None:
             return
         comparison = likeness.comparison_of(target, retro, store, embedding)
-        out = excluding.excluded(whole_id)
+        excluded_ids = excluding.excluded_ids(whole_id)
         remaining = comparison
-        if out:
-            left = without_ids(target, out), without_ids(retro, out)
-            remaining = likeness.comparison_of(*left, store, embedding)
+        if excluded_ids:
+            remaining = likeness.comparison_of(
+                without_ids(target, excluded_ids),
+                without_ids(retro, excluded_ids),
+                store,
+                embedding,
+            )
         st.markdown(f"## {plain(compared_claims(remaining)[0].text)}")
         with st.container(horizontal=True, vertical_alignment="center", gap="small"):
             # A widget's value can be set only before the widget is drawn.
@@ -59,20 +63,20 @@ def show(target: Sequence[Item], retro: Sequence[Item], store: Store, whole_id: 
                 st.session_state["map-colour"] = st.session_state.pop("map-colour-next")
             colour = screen.select(
                 "Colour by",
-                list(COLOURS),
+                list(COLOUR_TITLES),
                 "map-colour",
-                format_func=lambda name: f"Colour by {COLOURS[name]}",
+                format_func=lambda name: f"Colour by {COLOUR_TITLES[name]}",
                 width=330,
                 label_visibility="collapsed",
             )
             layout = screen.segments("Places", [UMAP, PCA], "map-places", bind=None)
             pointer = screen.segments("Pointer", [CLICK, LASSO], "map-pointer", bind=None)
             drawing = _drawing_choice(is_umap=layout == UMAP)
-        # Excluded entries stay on the map, crossed out: one sees what was taken out.
-        places, axes = drawn_at(comparison, likeness.layouts(store), embedding, drawing)
-        crossed = [row for row, item in enumerate(comparison.items) if item.item_id in out]
+        places, axes = places_on_map(comparison, likeness.layouts(store), embedding, drawing)
+        # Excluded entries stay on the map, crossed out.
+        crossed = [row for row, item in enumerate(comparison.items) if item.item_id in excluded_ids]
         colouring = _colouring(comparison, colour, store)
-        _pictures(
+        _show_charts(
             comparison,
             places,
             axes,
@@ -86,7 +90,7 @@ def show(target: Sequence[Item], retro: Sequence[Item], store: Store, whole_id: 
         )
 
 
-READING = (
+HOW_TO_READ = (
     "Each point is an entry; alike texts lie close together. UMAP keeps neighbourhoods and little "
     "else: the size of a cluster and the distance between clusters say little. **Trustworthiness** "
     "is how far neighbours on the map are neighbours in all dimensions; 1 is all. Components keep "
@@ -97,7 +101,8 @@ READING = (
 
 
 def _colouring(comparison: Comparison, colour: str, store: Store) -> Colouring:
-    title = COLOURS[colour]
+    """Return the numbers or groups by which the map is colored; `colour` is its key."""
+    title = COLOUR_TITLES[colour]
     if colour == "length":
         return Colouring(title, numbers=comparison.lengths.astype(float))
     if colour == "category":
@@ -119,7 +124,7 @@ def _colouring(comparison: Comparison, colour: str, store: Store) -> Colouring:
     return Colouring(title)
 
 
-def _pictures(
+def _show_charts(
     comparison: Comparison,
     places,
     axes: tuple[str, str],
@@ -132,10 +137,14 @@ def _pictures(
     embedding: str,
     drawing: Drawing | None,
 ) -> None:
-    """Draw the map left and the selection right; under them how close the other set comes."""
+    """Draw the map, the selection next to it, and below how close each entry is to the other set.
+
+    `places` are the (n, 2) positions and `axes` the names of the axes. `crossed` are the indices of
+    excluded entries. `drawing` is None for principal components.
+    """
     key = f"{comparison.sets_id}-{comparison.described}"
-    choice = likeness.choice_in(key)
-    on_map, in_bars = choice["rows"], comparison.within(choice["spans"])
+    selection = likeness.selection_in(key)
+    map_rows, bar_rows = selection["rows"], comparison.within(selection["spans"])
     left, right = st.columns([3, 2])
     with left, st.container(key=likeness.MAP):
         show_figure(
@@ -147,7 +156,7 @@ def _pictures(
                 colouring,
                 c,
                 axes=axes,
-                ringed=in_bars,
+                ringed=bar_rows,
                 crossed=crossed,
                 lasso=lasso,
             ),
@@ -155,41 +164,38 @@ def _pictures(
                 "displayModeBar": "hover",
                 "modeBarButtonsToRemove": ["autoScale2d", "select2d"],
             },
-            on_select=lambda: likeness.from_map(key),
+            on_select=lambda: likeness.select_on_map(key),
             alt="Every entry of both sets as a point; alike entries lie close together.",
         )
     with right:
-        panel(comparison, on_map or in_bars, places, store, whole_id)
+        show_selection(comparison, map_rows or bar_rows, places, store, whole_id)
     with st.expander("How close does each entry lie to the other set?", key="entry-closeness"):
         st.caption(plain(f"{comparison.described}; {len(comparison.items):,} entries."))
-        st.caption(READING)
+        st.caption(HOW_TO_READ)
         if drawing is not None and axes == UMAP_AXES:
-            _quality(likeness.layouts(store), comparison, embedding, drawing)
+            _show_quality(likeness.layouts(store), comparison, embedding, drawing)
         st.markdown(f"**{plain(comparison.coverage_sentence())}**")
         with st.container(key=likeness.BARS):
             show_figure(
                 likeness.chart_key(likeness.BARS),
                 lambda c: nearest_histogram(
-                    comparison.across[1][:, 0], comparison.labels, c, selection=on_map
+                    comparison.across[1][:, 0], comparison.labels, c, selection=map_rows
                 ),
-                on_select=lambda: likeness.from_bars(key),
+                on_select=lambda: likeness.select_bars(key),
                 selection_mode="points",
                 alt="Histogram of the cosine between each entry and the nearest entry of the "
                 "other set.",
             )
-        loners(comparison)
+        _show_loneliest(comparison)
 
-
-# How the map is drawn: seed, neighbours and distance, the map as soon as it is there, and how far
-# it may be believed.
 
 UMAP_AXES = ("UMAP: near is alike, far means little", "")
-# The first UMAP of a process takes longest: its code is compiled on the way.
+# The first UMAP of a process takes longer, because its code is compiled then.
 USUAL_S = 20
 
 
 def _drawing_choice(*, is_umap: bool) -> Drawing | None:
-    """Return the drawing set behind "Map settings"; None for principal components."""
+    """Draw the map settings; return them, None for principal components."""
     if not is_umap:
         return None
     with st.popover(
@@ -215,10 +221,12 @@ def _drawing_choice(*, is_umap: bool) -> Drawing | None:
     return Drawing(int(seed), int(n), float(distance))
 
 
-def drawn_at(comparison: Comparison, layouts: Layouts, embedding: str, drawing: Drawing | None):
-    """Return (places, names of the axes).
+def places_on_map(
+    comparison: Comparison, layouts: Layouts, embedding: str, drawing: Drawing | None
+):
+    """Return the (n, 2) positions of the entries, and the names of both axes.
 
-    UMAP's where they are wanted and there; until then those of the last map or the components.
+    Until UMAP has finished, return the positions of the previous map, or the principal components.
     """
     if drawing is None:
         return component_axes(comparison)
@@ -229,35 +237,32 @@ def drawn_at(comparison: Comparison, layouts: Layouts, embedding: str, drawing: 
     if why_not := layouts.problem(key, comparison.items, drawing):
         st.caption(plain(f"{why_not} These are the principal components."))
         return component_axes(comparison)
-    # The map before is closer to the wanted one than components are.
+    # The previous map resembles the new one more than the components do.
     latest = layouts.latest(key, comparison.items)
-    _waiting(
-        layouts,
-        key,
-        comparison,
-        drawing,
-        "the principal components" if latest is None else "the map before",
-    )
+    shown = "the principal components" if latest is None else "the map before"
+    _wait_for_map(layouts, key, comparison, drawing, shown)
     return component_axes(comparison) if latest is None else (latest, UMAP_AXES)
 
 
 @st.fragment(run_every=1.5)
-def _waiting(
-    layouts: Layouts, key: str, comparison: Comparison, drawing: Drawing, instead: str
+def _wait_for_map(
+    layouts: Layouts, key: str, comparison: Comparison, drawing: Drawing, shown: str
 ) -> None:
-    """Look now and then whether the map is there; then everything is drawn with it."""
+    """Show the progress of UMAP and what is `shown` meanwhile; draw again when it is done."""
     ready = layouts.places(key, comparison.items, comparison.units, drawing) is not None
     if ready or layouts.problem(key, comparison.items, drawing):
         st.rerun()
     seconds = layouts.seconds(key, comparison.items, drawing)
     usual = f"about {USUAL_S} s" if seconds < USUAL_S else f"longer than the {USUAL_S} s"
     so_far = f"{seconds:.0f} s so far; {usual} on a machine that does nothing else"
-    st.progress(min(0.95, seconds / USUAL_S), f"Computing UMAP: {so_far}. Shown: {instead}.")
+    st.progress(min(0.95, seconds / USUAL_S), f"Computing UMAP: {so_far}. Shown: {shown}.")
 
 
 @st.fragment(run_every=2.0)
-def _quality(layouts: Layouts, comparison: Comparison, embedding: str, drawing: Drawing) -> None:
-    """Say how far the map may be believed, as soon as a second seed has drawn it."""
+def _show_quality(
+    layouts: Layouts, comparison: Comparison, embedding: str, drawing: Drawing
+) -> None:
+    """Show how reliable the map is, as soon as it was computed with a second seed, too."""
     key = embeddings.map_key(embedding)
     quality = layouts.quality(key, comparison.items, comparison.units, drawing)
     st.caption(
@@ -267,44 +272,39 @@ def _quality(layouts: Layouts, comparison: Comparison, embedding: str, drawing: 
     )
 
 
-# Beside the map: the entries that were chosen on it, to read, to label, to take out.
-
-MOST_ROWS, MOST_HERE = 500, 20
+MOST_ROWS, MOST_AT_PLACE = 500, 20
 
 
-def panel(comparison: Comparison, rows: Sequence[int], places, store: Store, whole_id: str) -> None:
-    """Show one entry with its neighbors, several as a list, or what to do.
+def show_selection(
+    comparison: Comparison, rows: Sequence[int], places, store: Store, whole_id: str
+) -> None:
+    """Show the selected entries: one with its neighbors, several as a list, none with a hint.
 
-    `whole_id` names the sets before anything is taken out.
+    `rows` are the indices of the entries. `whole_id` is the id of the full sets.
     """
     if rows:
-        # The other tabs show more about the entries that are selected here.
+        # The part Look inside can show pairs of these entries only.
         ids = [comparison.items[row].item_id for row in rows]
-        st.session_state.setdefault(likeness.SELECTION, {})["ids"] = ids
-        _entry_actions(comparison, rows, whole_id)
+        st.session_state.setdefault(likeness.SELECTION_KEY, {})["ids"] = ids
+        _offer_actions(comparison, rows, whole_id)
     if not rows:
         st.info("Click a point, or draw around some, to read them.", icon=":material/lasso_select:")
     elif len(rows) == 1:
-        _others_here(comparison, rows[0], places)
-        _one(comparison, rows[0], picks(store, whole_id))
+        _offer_covering(comparison, rows[0], places)
+        _show_entry(comparison, rows[0], picks(store, whole_id))
     else:
         n_retro = int(sum(comparison.labels[row] for row in rows))
         st.markdown(
             f"**{count_of(len(rows), 'entry', 'entries')}: {len(rows) - n_retro:,} benchmark, "
             f"{n_retro:,} holdout**"
         )
-        closest = [round(float(comparison.across[1][row, 0]), 2) for row in rows[:MOST_ROWS]]
+        listed_rows = rows[:MOST_ROWS]
+        listed_ids = [comparison.items[row].item_id for row in listed_rows]
+        closest = [round(float(comparison.across[1][row, 0]), 2) for row in listed_rows]
+        survey_columns = pick_column(listed_ids, picks(store, whole_id))
         show_table(
             "answers-to-entry",
-            entry_rows(
-                comparison,
-                rows[:MOST_ROWS],
-                nearest_of_the_other_set=closest,
-                **pick_column(
-                    [comparison.items[row].item_id for row in rows[:MOST_ROWS]],
-                    picks(store, whole_id),
-                ),
-            ),
+            entry_rows(comparison, listed_rows, nearest_of_the_other_set=closest, **survey_columns),
             height=520,
             column_config={"entry": st.column_config.TextColumn(width="large")},
         )
@@ -312,24 +312,27 @@ def panel(comparison: Comparison, rows: Sequence[int], places, store: Store, who
             st.caption(f"The first {MOST_ROWS} are listed; draw around fewer to see the others.")
 
 
-def _entry_actions(comparison: Comparison, rows: Sequence[int], whole_id: str) -> None:
+def _offer_actions(comparison: Comparison, rows: Sequence[int], whole_id: str) -> None:
+    """Offer to clear the selection, and to label or exclude the selected entries."""
     ids = [comparison.items[row].item_id for row in rows]
-    out = excluding.excluded(whole_id) | set(ids)
+    excluded_ids = excluding.excluded_ids(whole_id) | set(ids)
     remaining_labels = [
         int(label)
         for item, label in zip(comparison.items, comparison.labels, strict=True)
-        if item.item_id not in out
+        if item.item_id not in excluded_ids
     ]
     # The tests need a few entries in each set.
     too_few = min(remaining_labels.count(0), remaining_labels.count(1)) < FEWEST
     with st.container(horizontal=True, gap="small"):
-        st.button("Let go", key="let-go", icon=":material/deselect:", on_click=likeness.let_go)
+        st.button(
+            "Let go", key="let-go", icon=":material/deselect:", on_click=likeness.clear_selection
+        )
         label_form(comparison, rows)
         if excluding.may_exclude() and st.button(
             "Exclude",
             key="exclude-entries",
             icon=":material/block:",
-            disabled=too_few or out == excluding.excluded(whole_id),
+            disabled=too_few or excluded_ids == excluding.excluded_ids(whole_id),
             help=f"Each set must keep {FEWEST} entries"
             if too_few
             else "Takes them out of both sets on this page and shows what that changes in the "
@@ -340,21 +343,19 @@ def _entry_actions(comparison: Comparison, rows: Sequence[int], whole_id: str) -
         label_file(comparison)
 
 
-def _others_here(comparison: Comparison, row: int, places) -> None:
-    """Offer the entries whose marks cover the clicked one."""
-    rows_at_place = [
-        row,
-        *(int(row_at_place) for row_at_place in on_top_of(places, row)[:MOST_HERE]),
-    ]
+def _offer_covering(comparison: Comparison, row: int, places) -> None:
+    """Offer to switch to entries whose marks cover that of the clicked entry."""
+    covering_rows = on_top_of(places, row)[:MOST_AT_PLACE]
+    rows_at_place = [row, *(int(covering_row) for covering_row in covering_rows)]
     if len(rows_at_place) == 1:
         return
-    # Sorted, so that the list is the same whichever of them was clicked.
+    # Sorted, so that the list does not depend on which of them was clicked.
     rows_at_place.sort()
 
-    def turn() -> None:
-        choice = st.session_state[f"entries-here-{row}"]
-        if choice is not None:
-            st.session_state[likeness.SELECTION] |= {"rows": [choice], "spans": []}
+    def switch() -> None:
+        chosen_row = st.session_state[f"entries-here-{row}"]
+        if chosen_row is not None:
+            st.session_state[likeness.SELECTION_KEY] |= {"rows": [chosen_row], "spans": []}
 
     st.selectbox(
         f"{len(rows_at_place):,} entries lie at this place; shown is",
@@ -365,12 +366,15 @@ def _others_here(comparison: Comparison, row: int, places) -> None:
             f"{'◇ holdout' if comparison.labels[entry_row] else '● benchmark'}: "
             f"{comparison.texts[entry_row][:70]}"
         ),
-        on_change=turn,
+        on_change=switch,
     )
 
 
-def _one(comparison: Comparison, row: int, counts: dict[str, tuple[int, int]]) -> None:
-    """Show the entry, its survey answers and its nearest entries, of the other set first."""
+def _show_entry(comparison: Comparison, row: int, counts: dict[str, tuple[int, int]]) -> None:
+    """Show the entry, its survey answers and its nearest entries of both sets.
+
+    `counts` is item id -> (answers that picked it as the odd one out, all answers).
+    """
     item = comparison.items[row]
     st.markdown(
         f"**{'Holdout' if comparison.labels[row] else 'Benchmark'} entry** "
@@ -378,21 +382,22 @@ def _one(comparison: Comparison, row: int, counts: dict[str, tuple[int, int]]) -
         f"{f' · {plain(item.category)}' if item.category else ''}"
     )
     st.text(comparison.texts[row])
-    if pair := counts.get(item.item_id):
+    if item.item_id in counts:
+        n_picked, n_answers = counts[item.item_id]
         st.caption(
-            f"Survey: {pair[0]} of {pair[1]} answers picked it as the odd one out; one in three "
+            f"Survey: {n_picked} of {n_answers} answers picked it as the odd one out; one in three "
             "is chance."
         )
-    own_set, other_set = (
-        ("holdout", "benchmark") if comparison.labels[row] else ("benchmark", "holdout")
-    )
+    own_set, other_set = "benchmark", "holdout"
+    if comparison.labels[row]:
+        own_set, other_set = other_set, own_set
     for title, rows, cosines in (
         (f"Nearest in the {other_set}", comparison.across[0][row], comparison.across[1][row]),
         (f"Nearest in its own set ({own_set})", *comparison.nearest_own(row)),
     ):
         st.markdown(f"**{title}**")
         show_table(
-            f"{title.split(' (')[0].lower().replace(' ', '-')}",
+            title.split(" (")[0].lower().replace(" ", "-"),
             entry_rows(
                 comparison,
                 rows[:5].tolist(),
@@ -402,11 +407,8 @@ def _one(comparison: Comparison, row: int, counts: dict[str, tuple[int, int]]) -
         )
 
 
-def loners(comparison: Comparison) -> None:
-    """List the entries with the farthest neighbors.
-
-    They are typing errors, foreign topics, or what one set alone covers.
-    """
+def _show_loneliest(comparison: Comparison) -> None:
+    """List the entries with the farthest neighbors, such as typing errors or foreign topics."""
     st.markdown("**Which entries stand alone?**")
     rows = [int(row) for row in comparison.loneliest[:20]]
     st.caption(
@@ -421,17 +423,17 @@ def loners(comparison: Comparison) -> None:
     )
 
 
-LABELS = "entry-labels"  # item id -> label; names that colour the map, and leave as a file
-MOST_CHARS = 40
+LABELS_KEY = "entry-labels"  # of the session state
+MOST_CHARS = 40  # of a label
 
 
 def labels() -> dict[str, str]:
-    """Item id -> the label that it was given."""
-    return st.session_state.setdefault(LABELS, {})
+    """Return item id -> label. Labels color the map and can be saved as a file."""
+    return st.session_state.setdefault(LABELS_KEY, {})
 
 
 def label_form(comparison: Comparison, rows: Sequence[int]) -> None:
-    """Offer to label the chosen entries, behind a button; an empty label takes theirs away."""
+    """Offer to label the selected entries; an empty label removes their labels."""
     with st.popover("Label", icon=":material/label:"), st.form("label-entries", border=False):
         name = st.text_input(
             "Label of the selected entries", max_chars=MOST_CHARS, placeholder="empty: no label"
@@ -447,7 +449,7 @@ def label_form(comparison: Comparison, rows: Sequence[int]) -> None:
 
 
 def label_file(comparison: Comparison) -> None:
-    """Offer the labels of these entries as a file: they last as long as the browser's page."""
+    """Offer the labels as a file, because they are lost when the page is closed."""
     rows = [
         {
             "item_id": item.item_id,

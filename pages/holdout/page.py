@@ -38,34 +38,36 @@ with st.container(horizontal=True, vertical_alignment="center", gap="small", key
     mode = modes.mode_selector()
     controls = screen.Controls()
 full_sets = chosen.sets_of(key, name, confirmatory=mode == "locked")
-sets = excluding.applied(full_sets)
+sets = excluding.without_excluded(full_sets)
 
 
 def settings(sets: Sets, view: dict, lock: dict | None) -> dict:
-    """Return the view with the choices under View; a lock's settings stay."""
+    """Draw the controls under View; return `view` with their values, unchanged under a lock."""
     with controls.place:
-        names = {kind.name: kind for kind in embeddings.EMBEDDINGS}
-        kinds = {kind.name: kind for kind in classifiers.CLASSIFIERS}
+        embeddings_by_name = {kind.name: kind for kind in embeddings.EMBEDDINGS}
+        classifiers_by_name = {kind.name: kind for kind in classifiers.CLASSIFIERS}
         embedding = screen.select(
             "Embedding",
-            list(names),
+            list(embeddings_by_name),
             "embedding",
             disabled=bool(lock),
-            format_func=lambda name: names[name].title,
+            format_func=lambda name: embeddings_by_name[name].title,
         )
-        st.caption(plain(names[embedding].why_not() or names[embedding].about))
+        chosen_embedding = embeddings_by_name[embedding]
+        st.caption(plain(chosen_embedding.why_not() or chosen_embedding.about))
         classifier = screen.select(
             "Classifier",
-            list(kinds),
+            list(classifiers_by_name),
             "classifier",
             disabled=bool(lock),
-            format_func=lambda name: kinds[name].title,
+            format_func=lambda name: classifiers_by_name[name].title,
         )
-        st.caption(plain(kinds[classifier].why_not() or kinds[classifier].about))
+        chosen_classifier = classifiers_by_name[classifier]
+        st.caption(plain(chosen_classifier.why_not() or chosen_classifier.about))
         seed = st.number_input(
             "Seed", 0, 2**31 - 1, 0, key="seed", bind=bound("seed"), disabled=bool(lock)
         )
-        m = st.number_input(
+        n_permutations = st.number_input(
             "Permutations of the cross-validation",
             19,
             9_999,
@@ -80,10 +82,10 @@ def settings(sets: Sets, view: dict, lock: dict | None) -> dict:
         "embedding": embedding,
         "classifier": classifier,
         "seed": int(seed),
-        "permutations": int(m),
+        "permutations": int(n_permutations),
     }
     aside = f"{100 * sets.share_aside:.0f}% set aside" if sets.share_aside else ""
-    # The other settings are said next to each test, under Tests.
+    # The part Tests shows the other settings next to each test.
     controls.note(aside)
     return view if lock else view | choices
 
@@ -94,13 +96,13 @@ if full_sets is not None and sets is not None:
     view = settings(sets, modes.view_of(sets.record_id, PAGE, START, lock), lock)
     with header:
         offer_copy(sets.name, sets.record_id if sets.is_of_study else "")
-        # Each badge once: several studies may have asked these sets.
+        # Several studies may have asked these sets, so show each badge once.
         study_badges = chain.from_iterable(
-            badges(session.study_row(name)) for name in sets.study_ids
+            badges(session.study_row(study_id)) for study_id in sets.study_ids
         )
         show_badges(list(dict.fromkeys(study_badges)))
     if mode == "locked" and lock is None:
-        board.offer_lock(sets, board.with_start(chosen.sets_of(key, name), view))
+        board.offer_lock(sets, board.with_margin(chosen.sets_of(key, name), view))
     elif min(len(sets.target), len(sets.retro)) < FEWEST:
         st.info(
             plain(too_few(len(sets.target), len(sets.retro), sets.notes)),
@@ -108,13 +110,13 @@ if full_sets is not None and sets is not None:
         )
     else:
         layouts(session.store()).warm()
-        place = board.BoardPlace()
-        place.first(sets, view, mode, "semantic", "prediction")
-        inflation.in_a_line(sets, confirmatory=mode == "locked")
-        tests.what_is_compared(sets)
+        board_place = board.BoardPlace()
+        board_place.draw_quick_tests(sets, view, mode, "semantic", "prediction")
+        inflation.show_sentence(sets, confirmatory=mode == "locked")
+        tests.show_sizes(sets)
         repeats.show_for_items([*sets.target, *sets.retro])
         part = screen.segments("Part", PARTS, "part")
-        # The cross-validation takes longest, so what does not need it is drawn before.
+        # The cross-validation takes longest, so parts that do not need it are drawn before.
         part_place = st.container()
         with part_place, shown_problem():
             if part == "Map":
@@ -139,9 +141,9 @@ if full_sets is not None and sets is not None:
                 for title, _, text in (step.partition("\n") for step in STEPS):
                     with st.expander(title, expanded=title == "Before the first entry"):
                         st.markdown(text)
-        board_tests = place.verdict(sets, view, mode, lock)
-        with place.below:
-            excluding.effect(full_sets, sets, view, board_tests["tests"])
+        board_tests = board_place.draw_verdict(sets, view, mode, lock)
+        with board_place.below:
+            excluding.show_effect(full_sets, sets, view, board_tests["tests"])
         with part_place, shown_problem():
             if part == "Tests":
                 tests.show(

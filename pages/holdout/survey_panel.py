@@ -1,4 +1,4 @@
-"""The survey of two sets: build it, send its link, ask a model, exchange sheets, read results."""
+"""The part Survey: build a survey of both sets, collect answers, and read the results."""
 
 import streamlit as st
 
@@ -30,26 +30,27 @@ from pages.common.showing import (
 
 
 def show(sets: Sets) -> None:
-    _results(sets)
+    """Show the results, the surveys of these sets, and the form for a new one."""
+    _show_results(sets)
     if st.session_state.get("model-asked"):
         st.info(plain(st.session_state.pop("model-asked")), icon=":material/smart_toy:")
     surveys = sheets.stored_surveys(session.store(), sets.sets_id)
     for survey in surveys.values():
-        _one(survey, sets)
+        _show_survey(survey, sets)
     with st.expander("Build a survey", expanded=not surveys, icon=":material/add:"):
         build_survey(sets)
 
 
-def _results(sets: Sets) -> None:
-    """Show the results of people, and next to them of models; a survey page never does."""
+def _show_results(sets: Sets) -> None:
+    """Show the results of people and of models. The survey's own page must not show them."""
     for is_model, annotators in ((False, "People"), (True, "Models")):
         outcome, how = survey_results(session.store(), sets.sets_id, is_model=is_model)
-        # Nobody expects models to have answered.
+        # Surveys are made for people, so say nothing if no model has answered.
         if is_model and how in (NO_ANSWER, NO_SURVEY):
             continue
-        claim = (
-            None if outcome is None else survey_claim(outcome, "model" if is_model else "person")
-        )
+        claim = None
+        if outcome is not None:
+            claim = survey_claim(outcome, "model" if is_model else "person")
         st.markdown(f"**{annotators}.** {plain(claim.text if claim else how)}")
         if outcome is not None and claim is not None:
             st.caption(
@@ -60,7 +61,8 @@ def _results(sets: Sets) -> None:
             )
 
 
-def _one(survey: Survey, sets: Sets) -> None:
+def _show_survey(survey: Survey, sets: Sets) -> None:
+    """Show a survey with its link, and offer to ask a model and to exchange sheets."""
     answers = sheets.answers_to(session.store(), survey)
     n_people = len({row["annotator"] for row in answers if not row["is_model"]})
     with st.container(border=True, key=f"survey-{survey.survey_id}"):
@@ -79,11 +81,11 @@ def _one(survey: Survey, sets: Sets) -> None:
             st.caption(f"link for annotators: /survey?survey={survey.survey_id}")
         with st.container(horizontal=True):
             with st.popover("Ask a model", icon=":material/smart_toy:"):
-                _ask(survey, sets)
+                _offer_model(survey, sets)
             with st.popover("Sheets out", icon=":material/download:"):
-                _out(survey, sets)
+                _offer_sheets(survey, sets)
             with st.popover("Sheets in", icon=":material/upload:"):
-                _in()
+                _import_sheets()
             if answers:
                 offer_file(
                     "Answers as CSV",
@@ -95,8 +97,9 @@ def _one(survey: Survey, sets: Sets) -> None:
                 )
 
 
-def _ask(survey: Survey, sets: Sets) -> None:
-    # Simulated models know the items of their own study alone.
+def _offer_model(survey: Survey, sets: Sets) -> None:
+    """Offer to let a model or a Python function answer the survey."""
+    # A simulated model knows only the items of its own study.
     cards = {name: card for name, card in model_cards().items() if card.backend != "simulated"}
     model = st.selectbox("Model", list(cards), key=f"ask-model-{survey.survey_id}")
     own_function = st.text_input(
@@ -115,40 +118,33 @@ def _ask(survey: Survey, sets: Sets) -> None:
         key=f"ask-budget-{survey.survey_id}",
         placeholder="none: no paid call",
     )
+    name = own_function or model
     with shown_problem():
-        st.caption(
-            plain(
-                sheets.projection(
-                    session.store(), survey, sets.items, own_function or model, n, cards
-                ).sentence()
-            )
-        )
-        retro = st.checkbox(SEND_HOLDOUT_LABEL, key=f"ask-retro-{survey.survey_id}")
+        price = sheets.projection(session.store(), survey, sets.items, name, n, cards)
+        st.caption(plain(price.sentence()))
+        may_send_holdout = st.checkbox(SEND_HOLDOUT_LABEL, key=f"ask-retro-{survey.survey_id}")
         if st.button("Ask", key=f"ask-{survey.survey_id}", type="primary"):
             with st.spinner("Asking …"):
                 survey_run = sheets.ask_model(
                     session.store(),
                     survey,
                     sets.items,
-                    own_function or model,
+                    name,
                     cards,
                     n_sheets=n,
                     budget_usd=budget,
-                    may_send_retro=retro,
+                    may_send_retro=may_send_holdout,
                 )
-            st.session_state["model-asked"] = f"{own_function or model}: {survey_run.sentence()}"
+            st.session_state["model-asked"] = f"{name}: {survey_run.sentence()}"
             st.rerun()
 
 
-def _out(survey: Survey, sets: Sets) -> None:
+def _offer_sheets(survey: Survey, sets: Sets) -> None:
+    """Ask for the annotators' names, and offer their sheets as a file."""
     st.markdown("One sheet per annotator. The answer column is for 1, 2 or 3.")
-    names = [
-        line.strip()
-        for line in st.text_area(
-            "Annotators, a line each", key=f"names-{survey.survey_id}"
-        ).splitlines()
-    ]
-    rows = sheets.sheet_rows(survey, [name for name in dict.fromkeys(names) if name], sets.items)
+    text = st.text_area("Annotators, a line each", key=f"names-{survey.survey_id}")
+    names = dict.fromkeys(line.strip() for line in text.splitlines())
+    rows = sheets.sheet_rows(survey, [name for name in names if name], sets.items)
     for kind in ("csv", "json"):
         offer_file(
             f"Download as {kind.upper()}",
@@ -159,12 +155,12 @@ def _out(survey: Survey, sets: Sets) -> None:
         )
 
 
-def _in() -> None:
+def _import_sheets() -> None:
+    """Ask for filled sheets, of any survey, and offer to store their answers."""
     upload = st.file_uploader("Filled sheets, CSV or JSON", type=["csv", "json"], key="survey-in")
     if upload is None:
         return
     with shown_problem():
-        # Sheets of any survey may be in the file.
         answers = sheets.returned(saved_upload(upload), sheets.stored_surveys(session.store()))
         st.markdown(
             f"{count_of(len(answers.rows), 'answer')} can be used, "
@@ -182,34 +178,32 @@ def _in() -> None:
             st.rerun()
 
 
-# Build a survey of two sets: how many examples, triples and attention checks a sheet has.
-
-
 def build_survey(sets: Sets) -> None:
-    """Offer the sizes of a sheet, and the button that makes the survey."""
+    """Ask how many examples, triples and checks a sheet has, and offer to build the survey."""
     st.caption(
         "Each annotator gets a sheet of their own: labelled examples of both sets, then triples of "
         "two benchmark entries and one holdout entry, with attention checks between them. No entry "
         "stands on a sheet twice. The source shows ten examples of each set and asks ten triples, "
         "with three checks."
     )
-    columns = st.columns(4)
-    most = most_triples(sets.target, sets.retro, 0)
-    # The source uses ten; small sets allow fewer.
-    usual = 10 if most_triples(sets.target, sets.retro, 10) >= 10 else min(10, most // 3)
-    examples = columns[0].number_input(
-        "Examples of each set", 0, 50, usual, key=f"survey-examples-{sets.sets_id}"
+    examples_place, triples_place, checks_place, seed_place = st.columns(4)
+    # The source shows ten examples; small sets allow fewer.
+    n_usual = 10
+    if most_triples(sets.target, sets.retro, 10) < 10:
+        n_usual = min(10, most_triples(sets.target, sets.retro, 0) // 3)
+    n_examples = examples_place.number_input(
+        "Examples of each set", 0, 50, n_usual, key=f"survey-examples-{sets.sets_id}"
     )
-    room = most_triples(sets.target, sets.retro, int(examples))
-    triples = columns[1].number_input(
-        f"Triples (at most {room})",
+    n_possible = most_triples(sets.target, sets.retro, int(n_examples))
+    n_triples = triples_place.number_input(
+        f"Triples (at most {n_possible})",
         1,
         100,
-        max(1, min(10, room)),
+        max(1, min(10, n_possible)),
         key=f"survey-triples-{sets.sets_id}",
     )
-    checks = columns[2].number_input("Attention checks", 0, 10, 3, key="survey-checks")
-    seed = columns[3].number_input("Seed", 0, 2**31 - 1, 0, key="survey-seed")
+    n_checks = checks_place.number_input("Attention checks", 0, 10, 3, key="survey-checks")
+    seed = seed_place.number_input("Seed", 0, 2**31 - 1, 0, key="survey-seed")
     name = st.text_input(
         "Name that annotators see", "Which one is different?", key="survey-name", max_chars=120
     )
@@ -219,9 +213,9 @@ def build_survey(sets: Sets) -> None:
                 name,
                 sets.target,
                 sets.retro,
-                n_examples=int(examples),
-                n_triples=int(triples),
-                n_checks=int(checks),
+                n_examples=int(n_examples),
+                n_triples=int(n_triples),
+                n_checks=int(n_checks),
                 seed=int(seed),
             )
             holdout.keep_survey(

@@ -1,4 +1,4 @@
-"""The tests in detail: duplicates, models for the test of difficulty, basis of each number."""
+"""The part Tests: the numbers of all tests, and the models for the test of difficulty."""
 
 import streamlit as st
 
@@ -13,11 +13,11 @@ from pages.common.showing import plain, show_table
 from pages.holdout import cached
 
 
-def what_is_compared(sets: Sets) -> None:
-    """Say in a line how many entries there are, what was left out, and duplicates."""
+def show_sizes(sets: Sets) -> None:
+    """Show how many entries are compared, what was left out, and duplicates."""
     n = len(sets.target)
     pairs = cached.duplicates(sets)
-    # A text in both sets is no holdout, one twice in a set counts twice.
+    # Indices count benchmark and then holdout entries, so these pairs lie across the sets.
     across = [pair for pair in pairs if pair.first < n <= pair.second]
     aside = ""
     if sets.n_aside:
@@ -25,8 +25,8 @@ def what_is_compared(sets: Sets) -> None:
     elif sets.share_aside:
         aside = ", those that were set aside"
     entries = f"{n:,} benchmark and {len(sets.retro):,} holdout entries{aside}."
-    twice = f"{count_of(len(pairs), 'near duplicate')}: see Look inside." if pairs else ""
-    st.caption(plain(" ".join([entries, *sets.notes, twice]).strip()))
+    duplicates = f"{count_of(len(pairs), 'near duplicate')}: see Look inside." if pairs else ""
+    st.caption(plain(" ".join([entries, *sets.notes, duplicates]).strip()))
     if any(pair.exact for pair in across):
         st.warning(
             "A text stands in both sets word for word, so it is not held out: leave it out before "
@@ -36,7 +36,10 @@ def what_is_compared(sets: Sets) -> None:
 
 
 def show(sets: Sets, tests: dict, about: dict, missing: dict, *, confirmatory: bool) -> None:
-    """Show every test's numbers as a table, then difficulty by model and condition."""
+    """Show every test's numbers as a table, then difficulty per model and condition.
+
+    `tests`, `about` and `missing` are those of `cached.four_tests`.
+    """
     rows = [
         {
             "test": TITLES[name],
@@ -56,10 +59,11 @@ def show(sets: Sets, tests: dict, about: dict, missing: dict, *, confirmatory: b
     st.caption("At the margins where the handles above were last released.")
     for name, reason in missing.items():
         st.caption(plain(f"{TITLES[name]}. {reason}"))
-    _difficulty(sets, confirmatory=confirmatory)
+    _show_difficulty(sets, confirmatory=confirmatory)
 
 
-def _difficulty(sets: Sets, *, confirmatory: bool) -> None:
+def _show_difficulty(sets: Sets, *, confirmatory: bool) -> None:
+    """Show which models may have seen the benchmark, and their accuracies on both sets."""
     st.subheader("Who may be asked whether the sets are equally hard?", anchor=False)
     st.caption(
         "Only a model whose training ended before the benchmark was published cannot have seen it. "
@@ -76,22 +80,22 @@ def _difficulty(sets: Sets, *, confirmatory: bool) -> None:
             icon=":material/science:",
         )
         return
-    states = checked_models(
-        sets.target, list(dict.fromkeys(condition.model for condition in conditions))
-    )
+    models = list(dict.fromkeys(condition.model for condition in conditions))
+    states = checked_models(sets.target, models)
     for state in states.values():
         st.markdown(plain(state.sentence))
     rows = []
     for condition in conditions:
-        test, (k_t, n_t, k_r, n_r) = condition.test(START["difficulty"]), condition.counts
+        test = condition.test(START["difficulty"])
+        n_right_target, n_target, n_right_retro, n_retro = condition.counts
         rows.append(
             {
                 "model": condition.model,
                 "read as": condition.extractor.replace("_", " "),
                 "asked as": condition.layout,
                 "boost": condition.boost or "none",
-                "benchmark right": f"{k_t:,} of {n_t:,}",
-                "holdout right": f"{k_r:,} of {n_r:,}",
+                "benchmark right": f"{n_right_target:,} of {n_target:,}",
+                "holdout right": f"{n_right_retro:,} of {n_retro:,}",
                 "difference": test.estimate.text_points(),
                 "p": p_text(test.p),
                 "pairs": "source-paired" if condition.pairs else "independent",

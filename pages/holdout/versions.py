@@ -1,4 +1,4 @@
-"""Versions of a holdout: did the last edit help?"""
+"""The part Versions: did the last edit of the holdout help?"""
 
 import streamlit as st
 
@@ -12,8 +12,9 @@ from pages.common.showing import plain, show_figure, show_table
 
 
 def show(sets: Sets, tests: dict, view: dict) -> None:
+    """Offer to store these sets with their `tests` as a version, and compare stored versions."""
     versions = holdout.versions(session.store())
-    _keep(sets, tests, view, versions)
+    _offer_storing(sets, tests, view, versions)
     names = list(dict.fromkeys(row["name"] for row in reversed(versions)))
     if not names:
         st.info(
@@ -26,7 +27,7 @@ def show(sets: Sets, tests: dict, view: dict) -> None:
     rows = [
         row | {"results": read_results(row["results"])} for row in versions if row["name"] == name
     ]
-    labelled = [
+    labelled_results = [
         {"label": f"v{i}", "results": row["results"]} for i, row in enumerate(rows, start=1)
     ]
     if len(rows) > 1:
@@ -38,32 +39,34 @@ def show(sets: Sets, tests: dict, view: dict) -> None:
             "fitted to these tests. Confirm the last version on entries that were set aside, or "
             "with another classifier and another embedding."
         )
-    show_figure("versions", lambda c: equivalence_figure(labelled, c))
+    show_figure("versions", lambda c: equivalence_figure(labelled_results, c))
     st.caption(
         "Bar: interval of each test. Blue tick: its margin. Filled circle equivalent, diamond "
         "different within it, cross different, upright cross beyond it, open circle undecided; a "
         "change of embedding, classifier or seed between versions is in the table."
     )
-    show_table(
-        "versions",
-        [
+    table = []
+    for i, row in enumerate(rows, start=1):
+        states = {test: result["state"] for test, result in row["results"].items()}
+        settings = ", ".join(f"{key} {value}" for key, value in row["settings"].items())
+        table.append(
             {
-                "version": label["label"],
+                "version": f"v{i}",
                 "kept": row["created"],
                 "by": row["author"],
                 "note": row["note"],
                 "benchmark": len(row["target_ids"]),
                 "holdout": len(row["retro_ids"]),
-                **{test: result["state"] for test, result in row["results"].items()},
-                "settings": ", ".join(f"{key} {value}" for key, value in row["settings"].items()),
+                **states,
+                "settings": settings,
                 "link": f"?sets=version:{row['version_id']}",
             }
-            for label, row in zip(labelled, rows, strict=True)
-        ][::-1],  # the newest version first
-    )
+        )
+    # The newest version comes first.
+    show_table("versions", table[::-1])
 
 
-def _keep(sets: Sets, tests: dict, view: dict, versions: list[dict]) -> None:
+def _offer_storing(sets: Sets, tests: dict, view: dict, versions: list[dict]) -> None:
     with st.popover("Keep this version", icon=":material/bookmark_add:"):
         series = st.text_input(
             "Name of the series",
@@ -80,13 +83,13 @@ def _keep(sets: Sets, tests: dict, view: dict, versions: list[dict]) -> None:
             type="primary",
             disabled=not (series.strip() and author.strip()),
         ):
-            before = [row["version_id"] for row in versions if row["name"] == series.strip()]
+            former_ids = [row["version_id"] for row in versions if row["name"] == series.strip()]
             holdout.keep_version(
                 session.store(),
                 {
                     "name": series.strip(),
                     "note": note.strip(),
-                    "parent_id": before[-1] if before else None,
+                    "parent_id": former_ids[-1] if former_ids else None,
                     "sets_id": sets.sets_id,
                     "target_ids": [item.item_id for item in sets.target],
                     "retro_ids": [item.item_id for item in sets.retro],

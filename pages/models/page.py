@@ -21,21 +21,16 @@ from flipcore.models.probe_record import costs_text, lines, listing, record_of, 
 from pages.common.header import page_header
 from pages.common.showing import how_to_read, offer_table, plain, show_table, shown_problem
 
-# One of the user's own models: what its test found out, and test, edit, remove.
-
 
 def card(model: ModelCard) -> None:
-    """Draw a model with what is known of it.
-
-    What the last test in this session said stays until the next.
-    """
+    """Draw one of the user's models: what its tests found, and buttons to test, edit and remove."""
     record = record_of(model)
-
     with st.container(border=True, key=f"model-{model.name}"):
         left, right = st.columns([3, 1])
         with left:
             st.subheader(plain(model.name), anchor=False)
             st.markdown(plain(f"{place_of(model)}. {costs_text(model)}"))
+            # The sentences of the latest test in this session.
             for sentence in st.session_state.get(f"test-of-{model.name}", ()):
                 st.markdown(plain(sentence))
             if sentence := missing_key(model):
@@ -65,7 +60,6 @@ def _actions(model: ModelCard) -> None:
             icon=":material/network_check:",
             help="about ten small calls",
         ):
-            # A problem is shown as its sentence, and the card stays as it was.
             with st.spinner("Sending about ten small calls …"), shown_problem():
                 st.session_state[f"test-of-{model.name}"] = ask_and_keep(model)
                 st.rerun()
@@ -82,11 +76,8 @@ def _actions(model: ModelCard) -> None:
                     st.rerun()
 
 
-# Adding and editing a model: the server or the folder that it is in, what it is called there, and
-# what it costs.
-
-
 def add() -> None:
+    """Offer to add a model."""
     with st.expander("Add a model", icon=":material/add_circle:", key="add-a-model"):
         kind = st.selectbox(
             "Kind of server",
@@ -96,33 +87,28 @@ def add() -> None:
         )
         st.caption(plain(preset_line(PRESETS[kind])))
         start = card_from("", kind, PRESETS[kind].example)
-        values = _fields(start, f"new-{kind}")
+        values = _draw_fields(start, f"new-{kind}")
         with st.container(horizontal=True):
-            pressed = st.button(
+            with_test = st.button(
                 "Add and test", type="primary", icon=":material/network_check:", key="add-and-test"
             )
             without_test = st.button("Add without a test", key="add-alone")
-        # Stored first and then tested, so that a server that is down loses nothing.
-        if pressed or without_test:
-            _store(
-                card_from(values.pop("name"), kind, values.pop("model"), **values),
-                "",
-                is_tested=pressed,
-            )
+        if with_test or without_test:
+            name, server_model = values.pop("name"), values.pop("model")
+            _store(card_from(name, kind, server_model, **values), "", is_tested=with_test)
 
 
 def edit(model: ModelCard) -> None:
-    """Offer the fields of a stored model.
-
-    One that now means another model loses its test.
-    """
-    values = _fields(model, f"edit-{model.name}")
+    """Offer to edit a stored model; it loses its test result if it is another model then."""
+    values = _draw_fields(model, f"edit-{model.name}")
     if st.button("Save", type="primary", key=f"save-{model.name}"):
         with shown_problem():
             _store(own_models.edited(model, **values), model.name, is_tested=False)
 
 
 def _store(card: ModelCard, replaces: str, *, is_tested: bool) -> None:
+    """Store a model in the place of the one called `replaces` ("" for none), then test it."""
+    # Stored before the test, so that the entries are not lost if the server is down.
     with shown_problem():
         own_models.save(card, replaces)
         st.session_state[f"test-of-{card.name}"] = []
@@ -137,14 +123,15 @@ def _store(card: ModelCard, replaces: str, *, is_tested: bool) -> None:
         st.rerun()
 
 
-def _fields(start: ModelCard, key: str) -> dict:
+def _draw_fields(start: ModelCard, key: str) -> dict:
+    """Draw the fields of a model, starting at `start`; return the entered values."""
     first, second = st.columns(2)
     name = first.text_input("Name in your studies", start.name, key=f"{key}-name", max_chars=80)
     values: dict[str, Any] = {"name": name.strip()}
     values |= (
-        _weights(start, first, second, key)
+        _draw_weights(start, first, second, key)
         if start.backend == WEIGHTS
-        else _server(start, values["name"], first, second, key)
+        else _draw_server(start, values["name"], first, second, key)
     )
     cutoff = second.text_input(
         "End of its training", start.cutoff or "", key=f"{key}-cutoff", placeholder="2025-06"
@@ -159,41 +146,40 @@ def _fields(start: ModelCard, key: str) -> dict:
     )
     if start.backend == WEIGHTS:
         return values
-    return values | _prices_and_limits(
+    return values | _draw_prices_and_limits(
         start, first, second, key, is_here=is_near(values["endpoint"])
     )
 
 
-def _weights(start: ModelCard, column, place, key: str) -> dict:
-    model = place.text_input(
+def _draw_weights(start: ModelCard, first, second, key: str) -> dict:
+    model = second.text_input(
         "Folder, or name in the Hugging Face cache",
         start.model,
         key=f"{key}-model",
         placeholder="~/models/llama-3.2-1b",
     )
-    api = column.selectbox(
+    api = first.selectbox(
         "Prompt",
         APIS,
         APIS.index(start.api),
         key=f"{key}-api",
-        format_func=_PROMPT.get,
+        format_func=_PROMPT_TITLES.get,
         help="raw text may also be scored",
     )
-    now = start.options.get("dtype", DTYPES[0])
-    dtype = column.selectbox(
+    dtype = first.selectbox(
         "Precision",
         DTYPES,
-        DTYPES.index(now),
+        DTYPES.index(start.options.get("dtype", DTYPES[0])),
         key=f"{key}-dtype",
         help="float32 is exact; the others are smaller",
     )
     return {"model": model.strip(), "api": api, "options": {**start.options, "dtype": dtype}}
 
 
-_PROMPT = {"completions": "raw text", "chat": "set by its chat template"}
+_PROMPT_TITLES = {"completions": "raw text", "chat": "set by its chat template"}
 
 
-def _server(start: ModelCard, name: str, first, second, key: str) -> dict:
+def _draw_server(start: ModelCard, name: str, first, second, key: str) -> dict:
     endpoint = second.text_input(
         "Address", start.endpoint, key=f"{key}-endpoint", placeholder="http://localhost:8000/v1"
     )
@@ -216,10 +202,12 @@ def _server(start: ModelCard, name: str, first, second, key: str) -> dict:
         "api": api,
         "api_key_env": variable.strip(),
     }
-    return values | {"model": _model(start, values | {"name": name or "The server"}, first, key)}
+    # The name stands in error messages of the server.
+    named_values = values | {"name": name or "The server"}
+    return values | {"model": _choose_model(start, named_values, first, key)}
 
 
-def _prices_and_limits(start: ModelCard, first, second, key: str, *, is_here: bool) -> dict:
+def _draw_prices_and_limits(start: ModelCard, first, second, key: str, *, is_here: bool) -> dict:
     values: dict[str, Any] = {}
     for column, label, field in ((first, "in", "price_in"), (second, "out", "price_out")):
         values[field] = column.number_input(
@@ -246,24 +234,28 @@ def _prices_and_limits(start: ModelCard, first, second, key: str, *, is_here: bo
     return values
 
 
-def _model(start: ModelCard, values: dict, place, key: str) -> str:
-    """Return the model's name at the server: typed, or chosen from the server's own list."""
+def _choose_model(start: ModelCard, values: dict, place, key: str) -> str:
+    """Ask for the model's name at the server, from the server's list if it was requested."""
     server, names = st.session_state.get(f"{key}-listed", ("", []))
     if names and server == values["endpoint"]:
-        # A server with one model leaves no choice.
-        first = names.index(start.model) if start.model in names else 0 if len(names) == 1 else None
-        model = (
-            place.selectbox("Model", names, first, key=f"{key}-chosen", accept_new_options=True)
-            or ""
+        position = None
+        if start.model in names:
+            position = names.index(start.model)
+        elif len(names) == 1:
+            position = 0
+        model = place.selectbox(
+            "Model", names, position, key=f"{key}-chosen", accept_new_options=True
         )
+        model = model or ""
     else:
         model = place.text_input(
             "Model", start.model, key=f"{key}-model", help="what the server calls it"
         )
     if st.button("List the server's models", key=f"{key}-list", icon=":material/list:"):
         with shown_problem():
-            where = {field: values[field] for field in ("endpoint", "api_key_env")}
-            names = list(listed_models(card_from(values["name"], "other", "any", **where)))
+            server_values = {field: values[field] for field in ("endpoint", "api_key_env")}
+            card = card_from(values["name"], "other", "any", **server_values)
+            names = list(listed_models(card))
             st.session_state[f"{key}-listed"] = values["endpoint"], names
             if names:
                 st.rerun()

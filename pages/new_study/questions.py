@@ -1,4 +1,4 @@
-"""Step 2: changes, extractors, and how every variant of one item looks."""
+"""Step 3 of New study: axes, extractors, prompt, and a preview of all variants of an item."""
 
 from collections.abc import Mapping
 from dataclasses import fields, replace
@@ -30,7 +30,7 @@ from pages.new_study.items import items_of, shown_items
 
 
 def kinds_of(sources: list[ItemSource]) -> set[str]:
-    """Return the kinds of the items: choice, number, text and so on."""
+    """Return the kinds of the items, such as choice, number or text."""
     kinds: set[str] = set()
     for source in sources:
         kinds.update(item.kind for item in items_of(source))
@@ -38,15 +38,15 @@ def kinds_of(sources: list[ItemSource]) -> set[str]:
 
 
 def purposes_step(base: Study, sources: list[ItemSource]) -> list[Purpose]:
-    """Offer the questions that the study is to answer.
+    """Offer the questions that the study can answer; return those that are ticked.
 
-    Ticking one switches its axes and extractors on.
+    Ticking a question switches on its axes and extractors.
     """
     kinds = kinds_of(sources)
     chosen = []
     for purpose, place in zip(PURPOSES, st.columns(len(PURPOSES)), strict=True):
         key = f"purpose-{purpose.name}"
-        # Set once from the draft; afterwards the checkbox remembers.
+        # Set once from the draft. Later runs keep what the user has chosen.
         if key not in st.session_state:
             st.session_state[key] = is_asked(purpose, base, kinds)
         with place:
@@ -57,7 +57,7 @@ def purposes_step(base: Study, sources: list[ItemSource]) -> list[Purpose]:
 
 
 def _switch_parts() -> None:
-    """Set the switches of every purpose's parts to whether a ticked purpose has them."""
+    """Switch on the parts of ticked purposes, and switch off the parts of the others."""
     ticked = [purpose for purpose in PURPOSES if st.session_state[f"purpose-{purpose.name}"]]
     wanted = parts_of(ticked)
     for name in parts_of(PURPOSES):
@@ -75,25 +75,26 @@ def parts_step(
     *,
     is_copy: bool,
 ) -> dict:
-    """Return the study's axes, extractors and judge, as keyword arguments of `Study`.
+    """Draw axes, extractors and judge; return them as keyword arguments of `Study`.
 
-    What no model can do is off, except in a copy of a study that asked for it.
+    Extractors that no chosen model supports are off. A copy keeps those of its original.
     """
     kinds = kinds_of(sources)
     wanted = parts_of(purposes)
     parts: dict[str, tuple[Part, ...]] = {AXES.noun: (), EXTRACTORS.noun: ()}
     for label, registry, names in groups():
-        before = base.axes if registry is AXES else base.extractors
-        # A copy keeps what the first study asked for.
-        kept = {part.name for part in before} if is_copy else set()
-        able = {}
+        base_parts = base.axes if registry is AXES else base.extractors
+        copied_names = {part.name for part in base_parts} if is_copy else set()
+        obstacles = {}
         for name in names:
-            able[name] = (
+            obstacles[name] = (
                 ""
-                if registry is AXES or name in kept
+                if registry is AXES or name in copied_names
                 else why_unread(EXTRACTORS[name], [model.name for model in models])
             )
-        parts[registry.noun] += _parts(label, registry, able, before, kinds=kinds, wanted=wanted)
+        parts[registry.noun] += _choose_parts(
+            label, registry, obstacles, base_parts, kinds=kinds, wanted=wanted
+        )
     axes = in_order(parts[AXES.noun], base.axes)
     extractors = in_order(parts[EXTRACTORS.noun], base.extractors)
     for problem in plugin_problems():
@@ -102,33 +103,33 @@ def parts_step(
         "Each question is one turn. Conversations with tools come in through logs, under Studies, "
         "with their own scores."
     )
-    return {"axes": axes, "extractors": extractors, "judge": _judge(base, extractors)}
+    return {"axes": axes, "extractors": extractors, "judge": _choose_judge(base, extractors)}
 
 
 def prompt_step(base: Study) -> dict:
-    """Return protocol, layout, seed and own prompt, as keyword arguments of `Study`."""
-    settings = _settings(base)
+    """Draw protocol, layout, seed and own prompt; return them as keyword arguments of `Study`."""
+    settings = _choose_settings(base)
     with shown_problem():
         settings["prompt"] = own_prompt(base.prompt)
     return settings
 
 
-def _judge(base: Study, extractors: tuple[Part, ...]) -> str | None:
-    """Ask which model judges, where something is judged: the draft's judge first."""
+def _choose_judge(base: Study, extractors: tuple[Part, ...]) -> str | None:
+    """Ask which model judges, starting at the draft's; None if no extractor needs a judge."""
     if not any(needs_judge(part.name) for part in extractors):
         return None
     names = list(model_cards())
-    # The draft's judge may be a model that this machine does not have.
+    # This machine may lack the draft's judge.
     names += [base.judge] if base.judge and base.judge not in names else []
     return st.selectbox(
         "Who judges", names, names.index(base.judge) if base.judge else 0, key="judge"
     )
 
 
-def _settings(base: Study) -> dict:
-    """Return layout, protocol, the share of the items that only a lock opens, and the seed.
+def _choose_settings(base: Study) -> dict:
+    """Draw layout, protocol, the share to set aside and the seed; return them.
 
-    What is not moved stays as it was.
+    Unchanged controls keep the exact values of `base`, which the controls may round.
     """
     left, middle, right, last = st.columns(4)
     layout = left.selectbox(
@@ -172,52 +173,50 @@ def _settings(base: Study) -> dict:
     }
 
 
-def _parts(
+def _choose_parts(
     label: str,
     registry: Registry,
-    able: Mapping[str, str],
-    selection: tuple[Part, ...],
+    obstacles: Mapping[str, str],
+    base_parts: tuple[Part, ...],
     *,
     kinds: set[str],
     wanted: set[str],
 ) -> tuple[Part, ...]:
-    """Offer a row per plug-in: switched on or off, with its parameters.
+    """Draw a row per axis or extractor, with a switch and its parameters; return the parts.
 
-    `able` says of each name why no model can do it; those that are `wanted`, or in the draft's
-    `selection`, are on at first.
+    `obstacles` maps each name to the reason why no model supports it, "" without one. Parts that
+    are `wanted` or in `base_parts` are on at first.
     """
     st.markdown(f"**{label}**")
-    before = {part.name: part.params for part in selection}
+    base_params = {part.name: part.params for part in base_parts}
     parts = {}
-    for name, no_model in able.items():
+    for name, obstacle in obstacles.items():
         plugin, key = registry[name], f"{registry.noun}-{name}"
         fits = bool(plugin.applies_to & kinds)
-        why_not = no_model if fits else ""
+        why_not = obstacle if fits else ""
         if fits and isinstance(plugin, Extractor):
-            why_not = plugin.why_not() or no_model
-        can = fits and not why_not
-        # With other items or another model more becomes possible: it is on where it is wanted.
-        if key not in st.session_state or st.session_state.get(f"can-{key}") != can:
-            st.session_state[key] = can and (name in before or name in wanted)
-            st.session_state[f"can-{key}"] = can
+            why_not = plugin.why_not() or obstacle
+        is_possible = fits and not why_not
+        # Other items or models can make a part possible or impossible. Then set its switch again.
+        if key not in st.session_state or st.session_state.get(f"can-{key}") != is_possible:
+            st.session_state[key] = is_possible and (name in base_params or name in wanted)
+            st.session_state[f"can-{key}"] = is_possible
         left, right = st.columns([2, 3], vertical_alignment="center")
-        on = left.toggle(
+        is_on = left.toggle(
             plugin.title,
             key=key,
-            disabled=not can,
+            disabled=not is_possible,
             help=about(registry, name)
             if fits
             else f"applies to {', '.join(sorted(plugin.applies_to))} items only",
         )
         if why_not:
             right.caption(plain(why_not))
-        elif on and fits:
-            parts[name] = Part(name, params(plugin, dict(before.get(name, {})), right, key))
+        elif is_on and fits:
+            start = dict(base_params.get(name, {}))
+            parts[name] = Part(name, choose_params(plugin, start, right, key))
     return tuple(parts.values())
 
-
-# The user's own prompt: a preset or a template, examples from a split, a system prompt; none where
-# the switch is off.
 
 PICK_TITLES = {
     "first": "the first ones",
@@ -228,9 +227,9 @@ OWN_ITEMS = "the study's own items"
 
 
 def own_prompt(base: OwnPrompt | None) -> OwnPrompt | None:
-    """Return the prompt as the controls have it, written out in full.
+    """Ask for the user's own prompt; None while the switch is off.
 
-    So a declaration holds every word of it.
+    A preset is written out in full, so that the declaration holds every word of the prompt.
     """
     if not st.toggle(
         "My own prompt",
@@ -246,7 +245,7 @@ def own_prompt(base: OwnPrompt | None) -> OwnPrompt | None:
         key="own-preset",
         format_func=lambda name: PRESETS[name].title if name else "what stands below",
     )
-    # Fields begin with the preset written out, so that each word can be changed.
+    # The fields start with the text of the preset, so that each word can be changed.
     if preset:
         start = resolved(OwnPrompt(preset=preset))
     else:
@@ -275,11 +274,11 @@ def own_prompt(base: OwnPrompt | None) -> OwnPrompt | None:
             help=help_text,
             height="content",
         )
-    return replace(start, preset="", **texts, **_examples(start, preset))
+    return replace(start, preset="", **texts, **_choose_examples(start, preset))
 
 
-def _examples(start: OwnPrompt, preset: str) -> dict:
-    """Ask for the number of examples, the choice among them, and their split."""
+def _choose_examples(start: OwnPrompt, preset: str) -> dict:
+    """Ask for number, choice and split of the examples; return the settings of `OwnPrompt`."""
     left, middle, right = st.columns(3)
     n = left.number_input(
         "Examples before the question", 0, 20, start.n_examples, key=f"own-n-{preset}"
@@ -293,15 +292,15 @@ def _examples(start: OwnPrompt, preset: str) -> dict:
         key=f"own-pick-{preset}",
         format_func=PICK_TITLES.__getitem__,
     )
-    before = start.examples_from
+    source = start.examples_from
     sets = [OWN_ITEMS, *LOADERS]
     dataset = right.selectbox(
-        "Examples from", sets, sets.index(before.dataset) if before else 0, key=f"own-from-{preset}"
+        "Examples from", sets, sets.index(source.dataset) if source else 0, key=f"own-from-{preset}"
     )
-    category = st.checkbox(
+    same_category = st.checkbox(
         "Of the item's own category", start.same_category, key=f"own-category-{preset}"
     )
-    turns = st.checkbox(
+    as_turns = st.checkbox(
         "Each example as a question and an answer of the conversation (chat models)",
         start.as_turns,
         key=f"own-turns-{preset}",
@@ -309,42 +308,43 @@ def _examples(start: OwnPrompt, preset: str) -> dict:
     settings = {
         "n_examples": int(n),
         "pick": pick,
-        "same_category": category,
-        "as_turns": turns,
+        "same_category": same_category,
+        "as_turns": as_turns,
         "examples_from": None,
     }
     if dataset == OWN_ITEMS:
         return settings
     path = st.text_input(
-        "File of the split", before.path or "" if before else "", key=f"own-path-{preset}"
+        "File of the split", source.path or "" if source else "", key=f"own-path-{preset}"
     )
     split = st.text_input(
         "Split that its items name",
-        str(before.where.get("split", "")) if before else "",
+        str(source.where.get("split", "")) if source else "",
         key=f"own-split-{preset}",
     )
     where = {"split": split} if split else {}
     return settings | {"examples_from": ItemSource(dataset, path=path or None, where=where)}
 
 
-# The parameters of a plug-in: one control each, by the kind of its default.
-
-
-def params(plugin, before: dict, place, key: str) -> dict:
-    """Return the parameters that differ from the plug-in's own defaults."""
+def choose_params(plugin, start: dict, place, key: str) -> dict:
+    """Draw a control per parameter; return the parameters that differ from the defaults."""
     overrides = {}
     declared = [field for field in fields(plugin) if field.init]
     for field, column in zip(declared, place.columns(max(len(declared), 1)), strict=False):
         default = getattr(plugin, field.name)
-        value = _param(column, field, before.get(field.name, default), f"{key}-{field.name}")
-        # A declaration names only what differs, so that equal studies have one id.
+        start_value = start.get(field.name, default)
+        value = _choose_param(column, field, start_value, f"{key}-{field.name}")
+        # A declaration leaves out defaults, so that equal studies have the same id.
         if value != default:
             overrides[field.name] = list(value) if isinstance(value, tuple) else value
     return overrides
 
 
-def _param(column, field, value, key: str):
-    """Offer one control, by the kind of its default; `choices` in the metadata limit it."""
+def _choose_param(column, field, value, key: str):
+    """Draw the control that fits the type of `value`; return the chosen value.
+
+    `choices` in the field's metadata limit the values.
+    """
     label = field.metadata.get("label") or field.name.replace("_", " ")
     choices = list(field.metadata.get("choices", ()))
     if isinstance(value, bool):
@@ -368,20 +368,17 @@ def _param(column, field, value, key: str):
 
 
 def _number(typed):
-    """Return a typed number as one; the plug-in says what is wrong with anything else."""
+    """Return a typed number as a float, anything else as it is; the plug-in reports the error."""
     try:
         return float(typed)
     except (TypeError, ValueError):
         return typed
 
 
-# What will be asked: every variant of one item, with what differs from the base marked.
-
-
 def preview(study: Study) -> None:
-    """Show every variant of one item as the study will ask it, differences from the base marked.
+    """Show every variant of one item, with its differences from the base prompt marked.
 
-    None that it sets aside.
+    Items that the study sets aside are not offered.
     """
     items: list[Item] = []
     for source in study.items:
@@ -399,7 +396,7 @@ def preview(study: Study) -> None:
     if not by_axis:
         st.caption("None of the chosen axes applies to this item.")
         return
-    # An axis that changes something shows more than reruns, so it is offered first.
+    # Reruns change nothing, so they come last.
     names = sorted(by_axis, key=lambda axis: axis == IDENTITY)
     name = right.selectbox(
         "Axis", names, key="preview-axis", format_func=lambda axis: AXES[axis].title

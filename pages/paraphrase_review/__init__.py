@@ -1,1 +1,1 @@
-"""The parts of the Review page."""
+"""The Review page and its parts."""

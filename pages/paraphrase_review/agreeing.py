@@ -1,4 +1,4 @@
-"""Agreement: do independent reviewers agree, where not, and what does the audit keep?"""
+"""The part Agreement: where independent reviewers agree, and which paraphrases are kept."""
 
 from collections.abc import Mapping, Sequence
 
@@ -20,6 +20,7 @@ from pages.common.showing import plain, show_figure, show_table, shown_problem
 
 
 def show() -> None:
+    """Show how far reviewers agree, what is kept by which rule, and disagreements to settle."""
     verdicts = verdicts_of(session.store(), EVERY)
     if not verdicts:
         st.info(
@@ -29,14 +30,15 @@ def show() -> None:
         )
         _offer_same_pairs()
         return
-    only = _source(verdicts)
-    verdicts = verdicts_of(session.store(), only)
-    by_check = _agreements(session.store().revision(""), only)
-    model_note, by_people = ratings.models_sentence(verdicts), ratings.people(verdicts)
+    source = _choose_source(verdicts)
+    verdicts = verdicts_of(session.store(), source)
+    by_check = _agreements(session.store().revision(""), source)
+    # Models' verdicts are shown, but only people's verdicts count.
+    model_note, people_verdicts = ratings.models_sentence(verdicts), ratings.people(verdicts)
     st.markdown(f"## {plain(ratings.agreement_sentence(by_check[ratings.OVERALL]))}")
-    n = len({row["pair_id"] for row in by_people})
+    n = len({row["pair_id"] for row in people_verdicts})
     st.caption(
-        plain(f"Counted here: {count_of(n, 'stored pair')} of {only} that a person has judged.")
+        plain(f"Counted here: {count_of(n, 'stored pair')} of {source} that a person has judged.")
     )
     for text in ratings.agreement_warnings(by_check):
         st.warning(plain(text), icon=":material/warning:")
@@ -45,10 +47,10 @@ def show() -> None:
     if ratings.is_too_few(by_check[ratings.OVERALL]):
         _offer_same_pairs()
     if any(agreement.alpha.n_items for agreement in by_check.values()):
-        _coefficients(by_check)
-    if by_people:
-        _retention(by_people)
-    _settling(ratings.disagreements(by_people))
+        _show_coefficients(by_check)
+    if people_verdicts:
+        _show_retention(people_verdicts)
+    _show_disagreements(ratings.disagreements(people_verdicts))
 
 
 def _offer_same_pairs() -> None:
@@ -66,7 +68,7 @@ def _share_pairs() -> None:
     st.session_state["part"], st.session_state["shared"] = "Review", 100
 
 
-def _coefficients(by_check: dict[str, ratings.CheckAgreement]) -> None:
+def _show_coefficients(by_check: dict[str, ratings.CheckAgreement]) -> None:
     rows = [
         (ratings.RATED[check].capitalize(), agreement.alpha.estimate)
         for check, agreement in by_check.items()
@@ -110,8 +112,8 @@ def _coefficients(by_check: dict[str, ratings.CheckAgreement]) -> None:
             show_table("agreement-by-pair", pair_rows)
 
 
-def _source(verdicts: list[dict]) -> str:
-    """Ask which pairs the page looks at, where more than one source was judged."""
+def _choose_source(verdicts: list[dict]) -> str:
+    """Ask which source of pairs to show if several were judged; return it, or `EVERY`."""
     sources = sources_of_pairs(session.store())
     names = sorted({sources[row["pair_id"]] for row in verdicts})
     if len(names) == 1:
@@ -123,16 +125,17 @@ def _source(verdicts: list[dict]) -> str:
 
 @session.computed("Resampling the pairs")
 @st.cache_resource(show_spinner=False, max_entries=4)
-def _agreements(revision: int, only: str) -> dict[str, ratings.CheckAgreement]:
-    verdicts = ratings.people(verdicts_of(session.store(), only))
+def _agreements(revision: int, source: str) -> dict[str, ratings.CheckAgreement]:
+    verdicts = ratings.people(verdicts_of(session.store(), source))
     return {check: ratings.agreement(verdicts, check) for check in ratings.RATED}
 
 
-def _retention(verdicts: Sequence[Mapping]) -> None:
+def _show_retention(verdicts: Sequence[Mapping]) -> None:
+    """Show the share of pairs that each rule keeps."""
     st.subheader("What the audit keeps", anchor=False)
     rows = []
     for rule in RULES:
-        # The source audits two of the checks, so both selections are shown.
+        # The source of the paraphrase test audits two checks only, so show these and all checks.
         for checks in (ratings.SOURCE_CHECKS, tuple(CHECKS)):
             share = ratings.retained(verdicts, rule, checks)
             rows.append(
@@ -151,11 +154,8 @@ def _retention(verdicts: Sequence[Mapping]) -> None:
     )
 
 
-# Disagreements: what each reviewer said of a pair and why, and the third verdict that settles it.
-
-
-def _settling(disagreements: list[ratings.Disagreement]) -> None:
-    """List the open pairs, and show the one that is being settled."""
+def _show_disagreements(disagreements: list[ratings.Disagreement]) -> None:
+    """List the pairs on which reviewers disagree, and show the chosen one with a form."""
     st.subheader("Disagreements to settle", anchor=False)
     open_pairs = [pair for pair in disagreements if pair.settled is None]
     if not disagreements:
@@ -168,11 +168,10 @@ def _settling(disagreements: list[ratings.Disagreement]) -> None:
         "pair that they accept against its reviewers counts for the gate once no disagreement of "
         "its source is open."
     )
-    names = {
-        pair.pair_id: f"{pair.pair_id} · "
-        f"{', '.join(pair.checks) or 'whole'}{'' if pair.settled is None else ' · settled'}"
-        for pair in disagreements
-    }
+    names = {}
+    for pair in disagreements:
+        state = "" if pair.settled is None else " · settled"
+        names[pair.pair_id] = f"{pair.pair_id} · {', '.join(pair.checks) or 'whole'}{state}"
     pair_id = st.selectbox(
         "Pair",
         list(names),
@@ -180,10 +179,11 @@ def _settling(disagreements: list[ratings.Disagreement]) -> None:
         key="disagreement",
         label_visibility="collapsed",
     )
-    _settle(next(pair for pair in disagreements if pair.pair_id == pair_id))
+    _show_disagreement(next(pair for pair in disagreements if pair.pair_id == pair_id))
 
 
-def _settle(disagreement: ratings.Disagreement) -> None:
+def _show_disagreement(disagreement: ratings.Disagreement) -> None:
+    """Show both texts, what each reviewer said, and the form for the verdict that settles it."""
     pair = review.pairs(session.store(), [disagreement.pair_id])[0]
     left, right = st.columns(2)
     with left.container(border=True):
@@ -198,7 +198,8 @@ def _settle(disagreement: ratings.Disagreement) -> None:
     rows = [*disagreement.verdicts, *([disagreement.settled] if disagreement.settled else [])]
     st.markdown(
         "  \n".join(
-            _saying(row, "settles it and " if row is disagreement.settled else "") for row in rows
+            _verdict_line(row, "settles it and " if row is disagreement.settled else "")
+            for row in rows
         )
     )
     with st.form(f"settle-{disagreement.pair_id}", border=False):
@@ -219,14 +220,15 @@ def _settle(disagreement: ratings.Disagreement) -> None:
         reason = st.text_input("Reason", max_chars=2000, key=f"settle-why-{disagreement.pair_id}")
         if st.form_submit_button("Settle it", type="primary", icon=":material/gavel:"):
             with shown_problem():
-                row = settling_row(
-                    pair, {row["reviewer"] for row in disagreement.verdicts}, name, answers, reason
-                )
+                reviewers = {row["reviewer"] for row in disagreement.verdicts}
+                row = settling_row(pair, reviewers, name, answers, reason)
                 judgements.keep(session.store(), PAIR_VERDICTS, [row])
                 st.rerun()
 
 
-def _saying(row: Mapping, first: str) -> str:
+def _verdict_line(row: Mapping, prefix: str) -> str:
     answers = ", ".join(f"{ratings.RATED[check]} {row[check]}" for check in CHECKS if row[check])
-    does = "keeps" if keeps(row) else "strikes"
-    return f"**{plain(row['reviewer'])}** {first}{does} it: {answers}. {plain(row['note'])}".strip()
+    action = "keeps" if keeps(row) else "strikes"
+    return (
+        f"**{plain(row['reviewer'])}** {prefix}{action} it: {answers}. {plain(row['note'])}".strip()
+    )

@@ -1,5 +1,6 @@
-"""One card for every kind of judgement that is given a question at a time: who judges in which
-order, how far they are, the keys of an answer, and the way back and out.
+"""The form for judgements that people give one question at a time, such as labels of outputs.
+
+It asks for name and order, shows the progress and the next question, and can undo and stop.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -23,8 +24,12 @@ from pages.paraphrase_review.judging import reviewer
 
 @dataclass(frozen=True)
 class Desk:
-    """The card of one kind. `place` is where the session holds (reviewer, order); `captions` say
-    what an order is good for."""
+    """The form for one kind of judgement.
+
+    `place` is the key of the session state for (reviewer, order), and the prefix of all keys.
+    `button` starts the review and `stop` ends it. `orders` maps an order to its label and
+    `captions` to a note on it. `done` is the participle for progress, as in "3 labelled".
+    """
 
     kind: Kind
     place: str
@@ -38,13 +43,14 @@ class Desk:
 
     @property
     def sitting(self) -> tuple[str, str] | None:
-        """The reviewer and the order of a review that has begun."""
+        """Return reviewer and order of the review that has begun; None before."""
         return st.session_state.get(self.place)
 
     def who_form(self) -> None:
+        """Ask for name and order, and begin; nothing for those who may not decide."""
         if not acting().may(Permission.DECIDE):
             return
-        # A form, so that after Enter no field has the keys of the options.
+        # After Enter a form gives up the focus, so that the options' keys do not go to a field.
         with st.form(f"{self.place}-form", border=False):
             name = name_field(
                 f"Your name, to {self.button.lower()}",
@@ -68,7 +74,10 @@ class Desk:
     def ask(
         self, own_rows: Sequence[dict], open_ids: Sequence[str], draw: Callable[[str], None]
     ) -> None:
-        """Show how far the reviewer is, what comes next (`draw` its subject), and the way out."""
+        """Show the progress, the first of `open_ids` (with `draw`), and buttons to undo and stop.
+
+        `own_rows` are the reviewer's judgements so far, the latest last.
+        """
         name, order = st.session_state[self.place]
         n_done, n_left = len(own_rows), len(open_ids)
         st.progress(
@@ -96,7 +105,7 @@ class Desk:
                 st.rerun()
 
     def keep(self, make_row: Callable[[], dict]) -> None:
-        """Keep a judgement; it runs before the next question is drawn."""
+        """Store a judgement. As a callback, it runs before the next question is drawn."""
         try:
             judgements.keep(session.store(), self.kind, [make_row()])
         except FlipscopeError as error:
@@ -110,13 +119,14 @@ def answer_row(
     place: str,
     on_answer: Callable[[str], None],
 ) -> DeltaGenerator:
-    """Draw one key per option, or a field for an answer that is written.
+    """Draw a button per option, or a field for a written answer; return the row of buttons.
 
-    More buttons go into the row that comes back.
+    `order` holds the options' indices in the order of the `labels`. `on_answer` gets the option's
+    index as text, or the written answer. `place` makes the keys unique.
     """
     if item.kind != "choice":
         noun, key = "number" if item.kind == "number" else "answer", f"typed-{place}"
-        # The field and the button share a form: Enter sends the answer.
+        # In a form, Enter sends the answer.
         with st.form("typed", border=False):
             st.text_input(f"The {noun}", key=key, width=260)
             st.form_submit_button(
@@ -129,7 +139,7 @@ def answer_row(
         row.button(
             plain(f"{label}. {answer_text(item, str(option))}"),
             key=f"label-{place}-{option}",
-            # Only one digit can be a key.
+            # A shortcut has one digit.
             shortcut=str(number) if number < 10 else None,
             on_click=on_answer,
             args=(str(option),),
@@ -138,7 +148,7 @@ def answer_row(
 
 
 def reviewed_study(key: str) -> str | None:
-    """Return the study whose answers are reviewed; None, after saying so, without a study."""
+    """Ask for the study to review and return its id; None, after a hint, without any study."""
     if names := session.names_of_studies():
         return study_choice("Study", names, key, 420)
     st.info("There is no output to read yet. Declare a study and run it.", icon=":material/label:")

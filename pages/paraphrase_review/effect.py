@@ -1,4 +1,4 @@
-"""Effect: may these paraphrases be used, and what did striking some out do to the estimate?"""
+"""The part Effect: which paraphrases may be used, and how striking some changed the estimate."""
 
 import pandas as pd
 import streamlit as st
@@ -32,6 +32,7 @@ from pages.paraphrase_review.judging import reviewer
 
 
 def show() -> None:
+    """Show the gates of all sources, and the estimate with and without struck paraphrases."""
     states = queries.paraphrase_states(session.store())
     if states.empty:
         st.info(
@@ -42,7 +43,7 @@ def show() -> None:
     if name := reviewer():
         for sentence in own_acceptance(own_verdicts(session.store(), name)):
             st.markdown(f"**{plain(sentence)}**")
-    _gates(source_gates(states))
+    _show_gates(source_gates(states))
     studies = which_pairs.studies()
     if not studies:
         st.info(
@@ -52,10 +53,10 @@ def show() -> None:
         )
         st.page_link("new_study/page.py", label="Declare a study", icon=":material/add_circle:")
         return
-    _estimate(studies)
+    _show_estimates(studies)
 
 
-def _gates(gates: list[SourceGate]) -> None:
+def _show_gates(gates: list[SourceGate]) -> None:
     st.markdown(f"## {plain(sources_claim([source.gate for source in gates]).text)}")
     st.caption(
         f"Counted here: all {sum(source.n_pairs for source in gates):,} stored paraphrases, "
@@ -64,16 +65,16 @@ def _gates(gates: list[SourceGate]) -> None:
         "reviewed pairs. Until then their flips are shown and excluded from all conclusions. Only "
         "people open a gate."
     )
-    by_reviewers = [source for source in gates if source.n_reviewed]
-    # Very few pairs have no interval that a figure could show.
+    reviewed_sources = [source for source in gates if source.n_reviewed]
+    # With very few pairs there is no interval to draw.
     rows = [
         (source.name, source.gate.accepted)
-        for source in by_reviewers
+        for source in reviewed_sources
         if source.gate.accepted.n >= MIN_N
     ]
     if rows:
         show_figure("gates", lambda c: interval_rows(rows, c, ACCEPTANCE, "lower bound wanted"))
-    for source in by_reviewers:
+    for source in reviewed_sources:
         mark = "✓" if source.gate.is_open else "–"
         verdict = paraphrases_claim(source.gate, source.sentence()).text
         st.markdown(
@@ -81,19 +82,19 @@ def _gates(gates: list[SourceGate]) -> None:
             f"reviewed by people  \n{plain(verdict)} "
             f"{plain(looks_claim(source.gate).text)} {plain(source.models_sentence())}"
         )
-    if len(by_reviewers) < len(gates):
-        names = "; ".join(
-            f"{source.name} ({source.n_pairs:,})" for source in gates if not source.n_reviewed
-        )
+    unreviewed_sources = [source for source in gates if not source.n_reviewed]
+    if unreviewed_sources:
+        names = "; ".join(f"{source.name} ({source.n_pairs:,})" for source in unreviewed_sources)
         st.markdown(plain(f"No person has reviewed a pair yet of {names}."))
-        for source in gates:
-            if not source.n_reviewed and (few := few_pairs_sentence(source.n_pairs)):
-                st.caption(plain(f"{source.name}: {few}"))
-            if not source.n_reviewed and source.n_by_models:
+        for source in unreviewed_sources:
+            if sentence := few_pairs_sentence(source.n_pairs):
+                st.caption(plain(f"{source.name}: {sentence}"))
+            if source.n_by_models:
                 st.caption(plain(f"{source.name}: {source.models_sentence()}"))
 
 
-def _estimate(studies: dict[str, str]) -> None:
+def _show_estimates(studies: dict[str, str]) -> None:
+    """Ask for study, axis, model and extractor; show T, G and A with and without struck pairs."""
     st.subheader("What it did to the estimate", anchor=False)
     first, second, third, fourth = st.columns(4)
     study_id = study_choice("Study", studies, "effect-study", place=first)
@@ -112,24 +113,24 @@ def _estimate(studies: dict[str, str]) -> None:
         return
     models, names = (list(dict.fromkeys(axis_frame[column])) for column in ("model", "extractor"))
     model = third.selectbox("Model", models, key="effect-model", bind="query-params")
-    field = names.index(FIRST_TOKEN) if FIRST_TOKEN in names else 0
-    readout = fourth.selectbox(
-        "Extractor", names, field, key="effect-readout", bind="query-params", format_func=title_of
+    start = names.index(FIRST_TOKEN) if FIRST_TOKEN in names else 0
+    extractor = fourth.selectbox(
+        "Extractor", names, start, key="effect-readout", bind="query-params", format_func=title_of
     )
-    # A study without written answers has another extractor to compare with.
+    # A study without written answers needs another reference extractor.
     reference = WRITTEN_ANSWER if WRITTEN_ANSWER in names else names[-1]
     st.caption(
         f"Counted here: the {NOUNS[axis][1]} that this study asked, of items that it did not set "
         "aside."
     )
     with shown_problem():
-        effect = _effect(study_id, axis, model, readout, reference)
-        st.markdown(f"**{plain(effect.sentence(title_of(readout).lower()))}**")
+        effect = _effect(study_id, axis, model, extractor, reference)
+        st.markdown(f"**{plain(effect.sentence(title_of(extractor).lower()))}**")
         if name := reviewer():
-            st.markdown(plain(_own(study_id, axis, model, readout, reference, name)))
-        _table(effect)
-        which_pairs.strikes(study_id, axis)
-        marked_flips(study_id, model, readout, effect.subsets[1][2])
+            st.markdown(plain(_own_effect(study_id, axis, model, extractor, reference, name)))
+        _show_table(effect)
+        which_pairs.show_struck(study_id, axis)
+        marked_flips(study_id, model, extractor, effect.subsets[1][2])
     how_to_read(
         "**T** is how often two wordings of an item get different answers, **G** the same under "
         "the written answer, **A** = T − G. A paraphrase is struck out when at least half of its "
@@ -140,25 +141,29 @@ def _estimate(studies: dict[str, str]) -> None:
 
 
 def _rows(study_id: str, axis: str, model: str) -> pd.DataFrame:
+    """Return the model's readouts of the axis and of reruns, with struck paraphrases."""
     frame = session.readouts(study_id, paraphrases="all")
     return frame[(frame["model"] == model) & frame["axis"].isin([axis, IDENTITY])]
 
 
 @session.cached()
-def _own(study_id: str, axis: str, model: str, readout: str, reference: str, name: str) -> str:
+def _own_effect(
+    study_id: str, axis: str, model: str, extractor: str, reference: str, name: str
+) -> str:
+    """Return the sentence on the effect of this reviewer's own verdicts."""
     store = session.store()
-    pairs, reviewed = review.materials(store, study_id, axis), own_verdicts(store, name)
-    return own_effect(_rows(study_id, axis, model), pairs, reviewed, readout, reference, axis)
+    pairs, verdicts = review.materials(store, study_id, axis), own_verdicts(store, name)
+    return own_effect(_rows(study_id, axis, model), pairs, verdicts, extractor, reference, axis)
 
 
 @session.cached("Striking out")
-def _effect(study_id: str, axis: str, model: str, readout: str, reference: str) -> Effect:
+def _effect(study_id: str, axis: str, model: str, extractor: str, reference: str) -> Effect:
     pairs = review.materials(session.store(), study_id, axis)
     states = queries.paraphrase_states(session.store())
-    return effect_of(_rows(study_id, axis, model), pairs, states, readout, reference, axis)
+    return effect_of(_rows(study_id, axis, model), pairs, states, extractor, reference, axis)
 
 
-def _table(effect: Effect) -> None:
+def _show_table(effect: Effect) -> None:
     show_table("effect", effect_rows(effect))
     if bounds := effect.bounds:
         st.caption(

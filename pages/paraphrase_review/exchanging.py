@@ -1,4 +1,4 @@
-"""Propose and exchange: paraphrases by a model, files in and out, the set as a dataset."""
+"""The part Propose and exchange: paraphrases by a model, imports, downloads and publishing."""
 
 import re
 from itertools import chain
@@ -29,10 +29,9 @@ from pages.common.showing import (
     shown_problem,
 )
 
-# A model words questions anew; what passes the rules waits for a reviewer.
-
 
 def _propose() -> None:
+    """Offer to let a model or a rule propose paraphrases; those that pass wait for a reviewer."""
     st.subheader("Let a model propose", anchor=False)
     st.markdown(
         "A model paraphrases or translates the questions. A paraphrase is stored if it keeps "
@@ -49,19 +48,21 @@ def _propose() -> None:
         TRANSLATION: "Translation",
         TYPOS: "Typos, by rule",
     }
-    how = third.selectbox("How", list(titles), key="propose-recipe", format_func=titles.__getitem__)
-    if how == TYPOS:
-        _typos(source)
+    method = third.selectbox(
+        "How", list(titles), key="propose-recipe", format_func=titles.__getitem__
+    )
+    if method == TYPOS:
+        _propose_typos(source)
         return
     with shown_problem():
-        if how in RECIPES:
-            recipe = RECIPES[how]
+        if method in RECIPES:
+            recipe = RECIPES[method]
         else:
             recipe = translation(third.text_input("Into", "German", key="propose-language"))
-        _by_model(source, model, recipe)
+        _propose_by_model(source, model, recipe)
 
 
-def _typos(source: str) -> None:
+def _propose_typos(source: str) -> None:
     st.caption(
         "A few letters of the question change places, as the axis Typos does it. No model is "
         "asked; reviewers decide."
@@ -80,7 +81,8 @@ def _typos(source: str) -> None:
     _show_proposals(st.session_state.get("proposed", []))
 
 
-def _by_model(source: str, model: str, recipe: Recipe) -> None:
+def _propose_by_model(source: str, model: str, recipe: Recipe) -> None:
+    """Ask for prompts, settings and budget, show the price, and let the model propose."""
     with st.expander("The prompts, and how it is asked"):
         steps = [
             st.text_area(f"Step {i}", text, key=f"propose-{recipe.name}-{i}", height=150)
@@ -101,38 +103,45 @@ def _by_model(source: str, model: str, recipe: Recipe) -> None:
             help="0: only models that cost nothing",
         )
     n = st.slider("Questions", 1, 200, 20, key="propose-n")
-    retro = st.checkbox(SEND_HOLDOUT_LABEL, key="propose-retro")
+    may_send_holdout = st.checkbox(SEND_HOLDOUT_LABEL, key="propose-retro")
     use = ModelUse(model, temperature=float(temperature), max_tokens=int(max_tokens))
     recipe = recipe.with_steps(steps)
+    maker = proposing.maker(model, recipe)
     items = proposing.items_to_paraphrase(
-        session.store(), source, n, proposing.maker(model, recipe), with_retro=retro
+        session.store(), source, n, maker, with_retro=may_send_holdout
     )
     if not items:
         st.info("Every question of this set has a paraphrase by this model and recipe already.")
     else:
-        projection = proposing.projected_cost(items, recipe, use)
+        price = proposing.projected_cost(items, recipe, use).sentence()
         st.caption(
             plain(
-                f"{len(items):,} questions: {projection.sentence()}. "
+                f"{len(items):,} questions: {price}. "
                 "Calls that were made before cost nothing, so it may be stopped and started again."
             )
         )
         if st.button("Propose", key="propose", type="primary", icon=":material/edit_note:"):
-            st.session_state["proposed"] = _proposals(
-                items, recipe, use, budget or None, retro=retro
+            st.session_state["proposed"] = _ask_model(
+                items, recipe, use, budget or None, may_send_holdout=may_send_holdout
             )
     _show_proposals(st.session_state.get("proposed", []))
 
 
-def _proposals(
-    items: list[Item], recipe: Recipe, use: ModelUse, budget: float | None, *, retro: bool
+def _ask_model(
+    items: list[Item],
+    recipe: Recipe,
+    use: ModelUse,
+    budget: float | None,
+    *,
+    may_send_holdout: bool,
 ) -> list[proposing.Proposal]:
+    """Let the model paraphrase the items and show the progress; `budget` is in US dollars."""
     bar = st.progress(0.0, text="Asking …")
 
     def on_progress(n_done: int, total: int) -> None:
         bar.progress(n_done / total, text=f"{n_done:,} of {total:,} questions")
 
-    # The items are stored first, because a proposal refers to its item.
+    # Stored first, because a stored proposal refers to its item.
     review.keep_pairs(session.store(), [], items)
     proposals = proposing.propose(
         items,
@@ -141,7 +150,7 @@ def _proposals(
         session.store(),
         budget_usd=budget,
         on_progress=on_progress,
-        may_send_retro=retro,
+        may_send_retro=may_send_holdout,
     )
     bar.empty()
     return proposals
@@ -150,7 +159,7 @@ def _proposals(
 def _show_proposals(proposals: list[proposing.Proposal]) -> None:
     if not proposals:
         return
-    # The same error for each question is said once, in place of a table.
+    # If all questions met the same error, one sentence replaces the table.
     errors = {proposal.error for proposal in proposals}
     if len(errors) == 1 and "" not in errors:
         st.error(
@@ -176,10 +185,11 @@ def _show_proposals(proposals: list[proposing.Proposal]) -> None:
 
 SUFFIXES = ["jsonl", "json", "csv", "tsv", "parquet"]
 SAME_FILE = "in the same file"
-FIRST_COLUMNS = ("original", "paraphrase")
+PREVIEW_COLUMNS = ("original", "paraphrase")
 
 
 def show() -> None:
+    """Draw the part."""
     _propose()
     st.subheader("Bring pairs or verdicts in", anchor=False)
     st.markdown(
@@ -188,23 +198,24 @@ def show() -> None:
         "be a file of their own, row by row."
     )
     with shown_problem():
-        _bring_in()
+        _import()
     st.subheader("Take them out", anchor=False)
-    _take_out()
+    _offer_downloads()
     st.subheader("Publish the verified set", anchor=False)
     with shown_problem():
         publish_set()
 
 
-def _bring_in() -> None:
+def _import() -> None:
+    """Ask for a file of pairs or verdicts, its originals and columns, and offer to store it."""
     upload = st.file_uploader("File of pairs or verdicts", SUFFIXES, key="pairs-file")
     if upload is None:
         return
     rows = pair_files.file_rows(saved_upload(upload))
-    # Rows of a file may lack fields, so the first two hundred are looked at.
+    # Rows of a file may lack fields, so collect the names from many rows.
     names = list(dict.fromkeys(chain.from_iterable(map(str, row.values) for row in rows[:200])))
     left, right = st.columns(2)
-    where = left.selectbox(
+    originals_source = left.selectbox(
         "The originals are",
         [SAME_FILE, *LOADERS],
         key="originals-kind",
@@ -213,16 +224,18 @@ def _bring_in() -> None:
         ),
     )
     originals = None
-    if where != SAME_FILE:
-        second = right.file_uploader("File of the originals", SUFFIXES, key="originals-file")
-        if second is None:
+    if originals_source != SAME_FILE:
+        originals_upload = right.file_uploader(
+            "File of the originals", SUFFIXES, key="originals-file"
+        )
+        if originals_upload is None:
             return
-        originals = pair_files.row_originals(where, saved_upload(second))
+        originals = pair_files.row_originals(originals_source, saved_upload(originals_upload))
     columns = column_mapping(names, has_originals=originals is not None)
     dataset_place, author_place, kind_place = st.columns(3)
     dataset = dataset_place.text_input(
         "Dataset, where a row names none",
-        where if originals else upload.name.rsplit(".", 1)[0],
+        originals_source if originals else upload.name.rsplit(".", 1)[0],
         max_chars=80,
         key="pairs-dataset",
     )
@@ -240,28 +253,27 @@ def _bring_in() -> None:
         format_func={PERSON: "people", MODEL: "models"}.__getitem__,
         help="Only people's verdicts decide; models' are shown beside them.",
     )
-    inventory = pair_files.inventory_of(session.store())
-    _offer(
-        pair_files.incoming(
-            rows,
-            columns,
-            dataset=dataset.strip() or "imported",
-            generator=generator.strip() or "unknown",
-            inventory=inventory,
-            originals=originals,
-            reviewer_kind=kind,
-        )
+    batch = pair_files.incoming(
+        rows,
+        columns,
+        dataset=dataset.strip() or "imported",
+        generator=generator.strip() or "unknown",
+        inventory=pair_files.inventory_of(session.store()),
+        originals=originals,
+        reviewer_kind=kind,
     )
+    _offer_batch(batch)
 
 
-def _offer(batch: pair_files.Incoming) -> None:
-    many = (
+def _offer_batch(batch: pair_files.Incoming) -> None:
+    """Show what the file adds and which rows are refused, and offer to store it."""
+    counts = (
         f"{count_of(len(batch.pairs), 'new pair')} and {count_of(len(batch.verdicts), 'verdict')}"
     )
     refusals = ""
     if batch.refusals:
         refusals = f"; {count_of(len(batch.refusals), 'row is', 'rows are')} refused"
-    st.markdown(f"**{many} can be taken in{refusals}.**")
+    st.markdown(f"**{counts} can be taken in{refusals}.**")
     for note in batch.notes:
         st.caption(plain(note))
     if batch.refusals:
@@ -273,9 +285,9 @@ def _offer(batch: pair_files.Incoming) -> None:
                 [{"line": line, "why": reason} for line, reason in batch.refusals[:1000]],
             )
     if batch.pairs:
-        first = [{name: pair[name] for name in FIRST_COLUMNS} for pair in batch.pairs[:20]]
+        preview = [{name: pair[name] for name in PREVIEW_COLUMNS} for pair in batch.pairs[:20]]
         with st.expander("The first pairs"):
-            show_table("first-pairs", first)
+            show_table("first-pairs", preview)
     if (batch.pairs or batch.verdicts) and st.button(
         "Take them in", type="primary", icon=":material/upload:"
     ):
@@ -284,7 +296,8 @@ def _offer(batch: pair_files.Incoming) -> None:
         )
 
 
-def _take_out() -> None:
+def _offer_downloads() -> None:
+    """Offer all pairs and verdicts as files."""
     store = session.store()
     pairs, verdicts = pair_files.pair_rows(store), pair_files.verdict_rows(store)
     if not pairs:
@@ -314,10 +327,9 @@ def _take_out() -> None:
     )
 
 
-# Which column of an uploaded file of pairs or verdicts is what.
-
-NONE = "(none)"
-OFFERED = tuple(
+NO_COLUMN = "(none)"
+# Fields that have a control to choose their column.
+CHOSEN_FIELDS = tuple(
     (
         "original paraphrase pair_id dataset generator item_id answer reviewer reviewer_kind "
         "meaning difficulty solution_path note"
@@ -326,7 +338,10 @@ OFFERED = tuple(
 
 
 def column_mapping(names: list[str], *, has_originals: bool) -> dict[str, str]:
-    """Return field -> column: guessed from the names, and corrected by hand."""
+    """Offer to correct the guessed columns; return field -> column of an uploaded file.
+
+    With `has_originals`, the originals come from another file, so the file needs only paraphrases.
+    """
     guessed = pair_files.guessed_columns(names)
     if has_originals and "paraphrase" not in guessed:
         guessed["paraphrase"] = next(
@@ -337,32 +352,31 @@ def column_mapping(names: list[str], *, has_originals: bool) -> dict[str, str]:
         expanded=not {"original", "paraphrase"} <= set(guessed) and not has_originals,
     ):
         places = st.columns(4)
-        offered = [
-            name
-            for name in OFFERED
-            if not (has_originals and name in ("original", "answer", "item_id"))
+        fields = [
+            field
+            for field in CHOSEN_FIELDS
+            if not (has_originals and field in ("original", "answer", "item_id"))
         ]
         mapping = {
             field: places[i % 4].selectbox(
                 field.replace("_", " "),
-                [NONE, *names],
+                [NO_COLUMN, *names],
                 key=f"column-{field}",
                 index=1 + names.index(guessed[field]) if guessed.get(field) in names else 0,
             )
-            for i, field in enumerate(offered)
+            for i, field in enumerate(fields)
         }
-    quiet = {
+    # Fields without a control keep the guessed column.
+    columns = {
         field: name
         for field, name in guessed.items()
-        if field in pair_files.COLUMNS and field not in OFFERED
+        if field in pair_files.COLUMNS and field not in CHOSEN_FIELDS
     }
-    return quiet | {field: name for field, name in mapping.items() if name != NONE}
-
-
-# Publish the verified set: accepted paraphrases with their verdicts, as a folder or on the hub.
+    return columns | {field: name for field, name in mapping.items() if name != NO_COLUMN}
 
 
 def publish_set() -> None:
+    """Offer to publish the accepted paraphrases with their verdicts, in a folder or on the hub."""
     st.caption(
         "Only paraphrases that people accepted, with numbered reviewers and a card. Models' "
         "verdicts stand apart. The questions keep the licence of their benchmark; those whose "
@@ -401,18 +415,14 @@ def publish_set() -> None:
         )
     if pressed:
         about: dict[str, Any] = {"license": license.strip(), "language": language.strip()}
-        folder = (
-            default_path().parent
-            / "published"
-            / (re.sub(r"[^a-z0-9]+", "-", title.lower()).strip("-") or "set")
-        )
-        where: dict[str, Any] = (
-            {"repository": repository.strip(), "private": private}
-            if repository.strip()
-            else {"folder": folder}
-        )
+        target: dict[str, Any]
+        if repository.strip():
+            target = {"repository": repository.strip(), "private": private}
+        else:
+            folder_name = re.sub(r"[^a-z0-9]+", "-", title.lower()).strip("-") or "set"
+            target = {"folder": default_path().parent / "published" / folder_name}
         with st.spinner("Publishing …"):
             published = publish(
-                session.store(), title.strip(), source=sources.get(source), **where, **about
+                session.store(), title.strip(), source=sources.get(source), **target, **about
             )
             st.success(plain(published.sentence()), icon=":material/check_circle:")

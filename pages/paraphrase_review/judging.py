@@ -1,4 +1,4 @@
-"""Review: name and order of the reviewer, and then the pair and nothing else."""
+"""The part Review: people judge paraphrases, one pair at a time."""
 
 import streamlit as st
 
@@ -18,23 +18,20 @@ NOT_ALL_SHARED = "Pairs that only one person judges belong to the first reviewer
 
 
 def reviewer() -> str:
-    """Return the name of the reviewer: of their identity, else the one given in this session.
-
-    "" until then. A name is in no link.
-    """
-    # Old links held the name, and a link that is passed on must not sign for somebody else.
+    """Return the reviewer's name, from their identity or as typed in this session; "" before."""
+    # Old links hold a name. Remove it, because a shared link must not sign for somebody else.
     st.query_params.pop("as", None)
     return acting().name or st.session_state.get(JUDGES_AS, "")
 
 
 def show(form_place) -> None:
-    """Draw the part; `form_place` is next to the parts, for what is set rarely."""
+    """Draw the part; the settings of the queue go to `form_place`."""
     person = acting()
     if not person.may(Permission.JUDGE):
         st.info(plain(refusal(Permission.JUDGE, person)), icon=":material/lock:")
         return
     if not reviewer():
-        _who()
+        _ask_name()
         return
     with shown_problem():
         with form_place:
@@ -42,13 +39,13 @@ def show(form_place) -> None:
         _review(reviewer_name(reviewer()), settings)
 
 
-def _open(part: str) -> None:
+def _open_part(part: str) -> None:
     st.session_state["part"] = part
 
 
-def _who() -> None:
-    n = len(review.strata(session.store()))
-    if not n:
+def _ask_name() -> None:
+    """Explain the review and ask for the reviewer's name; a hint if there are no pairs."""
+    if not review.strata(session.store()):
         st.info(
             "There is no paraphrase to judge yet. Bring pairs in under Propose and exchange.",
             icon=":material/upload:",
@@ -57,7 +54,7 @@ def _who() -> None:
             "Propose and exchange",
             key="to-exchange",
             icon=":material/upload:",
-            on_click=_open,
+            on_click=_open_part,
             args=("Propose and exchange",),
         )
         return
@@ -67,11 +64,12 @@ def _who() -> None:
         "others said, nor what any model answered. Stop whenever you like: under the same name you "
         "go on where you left off."
     )
+    # The browser may hold verdicts that were not sent yet; it then returns their reviewer's name.
     kept_name = kept_verdicts(key="kept-verdicts")
     with st.form("who", border=False):
         name = st.text_input("Your name", max_chars=80, key="reviewer-name", width=320)
-        begins = st.form_submit_button("Begin", type="primary")
-    if kept_name or (begins and name.strip()):
+        is_submitted = st.form_submit_button("Begin", type="primary")
+    if kept_name or (is_submitted and name.strip()):
         with shown_problem():
             st.session_state[JUDGES_AS] = reviewer_name(kept_name or name)
             st.rerun()
@@ -79,7 +77,7 @@ def _who() -> None:
 
 @st.fragment
 def _review(name: str, settings: dict) -> None:
-    """Draw the review again after every message; the rest of the page is not."""
+    """Show the pair to judge. As a fragment, it is drawn again after every message."""
     study_id = settings["study_id"]
     store = session.store()
     version = (
@@ -96,20 +94,23 @@ def _review(name: str, settings: dict) -> None:
         study_id,
         version,
     )
-    place = f"desk-{name}"
-    receipt = st.session_state.get(f"{place}-taken")
+    key = f"desk-{name}"
+    receipt = st.session_state.get(f"{key}-taken")
     farewell = f"{ALL_DONE} {NOT_ALL_SHARED}" if settings["shared"] < 1 else ALL_DONE
     acknowledged = receipt.acknowledged if receipt else ()
     view = review_view(
         store, name, order.places, acknowledged, farewell, by_choice=not order.at_random
     )
-    pair_review(view.data, key=place, on_sent=lambda: _receive(place, name, order))
+    pair_review(view.data, key=key, on_sent=lambda: _receive(key, name, order))
     if view.n_done and acting().may(Permission.READ):
         verdicts = f"{view.n_done:,} verdict{'s' * (view.n_done > 1)}"
         if st.button(
-            f"See what your {verdicts} changed", key="to-effect", on_click=_open, args=("Effect",)
+            f"See what your {verdicts} changed",
+            key="to-effect",
+            on_click=_open_part,
+            args=("Effect",),
         ):
-            # A click within a fragment draws the fragment alone, and Effect is outside of it.
+            # A click in a fragment draws the fragment only, and Effect is outside of it.
             st.rerun()
     for sentence in receipt.refusals if receipt else ():
         st.warning(plain(sentence), icon=":material/sync_problem:")
@@ -125,29 +126,27 @@ def _order(
     study_id: str | None,
     version: tuple[str, int, int],
 ) -> Order:
-    """Return a reviewer's queue.
+    """Return a reviewer's queue, cached until `version` changes.
 
-    It changes only with the database, when pairs come in, or readouts of the study whose flips
-    order it: with `version`. `source` is the one that a reviewer was invited to, and keeps their
-    queue apart. `pair_ids` are the pairs of items that were selected on the flip map.
+    The version changes with new pairs, or with new readouts of the study whose flips give the
+    order. `source` is the source to which a reviewer was invited; it only keeps caches apart.
+    `pair_ids` are the pairs of items that were selected on the flip map.
     """
-    moved = which_pairs.moved_by(study_id) if study_id else None
-    return order_of(
-        session.store(), name, shared=shared, source=only, pair_ids=pair_ids, risk=moved
-    )
+    risk = which_pairs.moved_by(study_id) if study_id else None
+    return order_of(session.store(), name, shared=shared, source=only, pair_ids=pair_ids, risk=risk)
 
 
-def _receive(place: str, name: str, order: Order) -> None:
-    """Store what came, before anything is drawn.
+def _receive(key: str, name: str, order: Order) -> None:
+    """Store the verdicts that the browser sent; a callback, which runs before the drawing.
 
-    Without an acknowledgement the browser sends it again.
+    The browser sends verdicts again until they are acknowledged.
     """
-    outbox = (st.session_state.get(place) or {}).get("outbox")
+    outbox = (st.session_state.get(key) or {}).get("outbox")
     messages = outbox.get("messages") if isinstance(outbox, dict) else None
     if not isinstance(messages, list):
         return
     try:
-        st.session_state[f"{place}-taken"] = take(session.store(), name, messages, order)
+        st.session_state[f"{key}-taken"] = take(session.store(), name, messages, order)
     except (FlipscopeError, TimeoutError) as error:
         st.toast(
             plain(f"Not stored yet, it will be sent again: {error}"), icon=":material/sync_problem:"

@@ -1,4 +1,4 @@
-"""Review suspect answer keys: people answer the question without seeing its key."""
+"""The part Keys: people check suspect answer keys by answering the question without its key."""
 
 import json
 
@@ -29,6 +29,7 @@ LETTERS = [chr(ord("A") + i) for i in range(26)]
 
 
 def show() -> None:
+    """Show suspect and disputed keys, or the review if it has begun."""
     study_id = reviewed_study("keys-study")
     if study_id is None:
         return
@@ -40,7 +41,7 @@ def show() -> None:
         reviewer, order = DESK.sitting
         _review(suspects, reviewer, order)
         return
-    _results(study_id, suspects)
+    _show_results(study_id, suspects)
     DESK.who_form()
     how_to_read(
         "An item is **suspect** where half or more of its answers, over models, wordings and "
@@ -54,48 +55,42 @@ def show() -> None:
 @session.cached("Looking for suspect keys", max_entries=8, is_kept=True)
 def _suspects(study_id: str) -> list[key_review.Suspect]:
     frame = session.readouts(study_id)
-    return key_review.suspects(
-        frame,
-        review.items(session.store(), [str(item_id) for item_id in frame["item_id"].unique()]),
-    )
+    item_ids = [str(item_id) for item_id in frame["item_id"].unique()]
+    return key_review.suspects(frame, review.items(session.store(), item_ids))
 
 
-# What people say so far, of reviewed items only: whoever reviews the others must see nothing.
-
-
-def _results(study_id: str, suspects: list[key_review.Suspect]) -> None:
+def _show_results(study_id: str, suspects: list[key_review.Suspect]) -> None:
+    """Show what people say of reviewed items; others must stay hidden from their reviewers."""
     n = sum(suspect.suspicion.is_suspect for suspect in suspects)
-    # An item with too few outputs counts none of them.
+    # `suspicion.n` is 0 for an item with too few outputs.
     n_enough = sum(suspect.suspicion.n > 0 for suspect in suspects)
     st.markdown(f"## {count_of(n, 'item has', 'items have')} a key that most answers disagree with")
     if n_enough < len(suspects):
-        many = count_of(len(suspects) - n_enough, "item has", "items have")
+        count = count_of(len(suspects) - n_enough, "item has", "items have")
         st.caption(
-            f"{many} fewer than {key_review.FEWEST_OUTPUTS} outputs: too few to suspect a key. "
+            f"{count} fewer than {key_review.FEWEST_OUTPUTS} outputs: too few to suspect a key. "
             "Ask more models or wordings."
         )
-    reviews = key_review.key_reviews(
-        {suspect.item.item_id: suspect.item for suspect in suspects},
-        judgements.standing(session.store(), KEY_VERDICTS),
-    )
+    items = {suspect.item.item_id: suspect.item for suspect in suspects}
+    verdicts = judgements.standing(session.store(), KEY_VERDICTS)
+    reviews = key_review.key_reviews(items, verdicts)
     disputed = sorted(item_id for item_id, reviewed in reviews.items() if reviewed.is_disputed)
     reviewers: set[str] = set()
     for item_review in reviews.values():
         reviewers |= {row["reviewer"] for row in item_review.rows}
-    # A person who reviewed several items counts once.
-    people = len(reviewers)
+    n_people = len(reviewers)
     if not reviews:
         st.caption(f"Of {len(suspects):,} items with answers. Nobody has reviewed one yet.")
         return
     st.caption(
         plain(
             f"Of {len(suspects):,} items with answers. {count_of(len(reviews), 'item')} reviewed "
-            f"by {people} {'person' if people == 1 else 'people'}; "
+            f"by {n_people} {'person' if n_people == 1 else 'people'}; "
             f"{count_of(len(disputed), 'item')} disputed."
         )
     )
     rate = key_review.rate_of_disputed(reviews)
-    # Suspects are no sample, so the rate comes from the items drawn at random alone.
+    # Suspects are not a random sample, so the rate comes only from items drawn at random.
     if rate.has_interval:
         st.markdown(
             plain(
@@ -106,10 +101,10 @@ def _results(study_id: str, suspects: list[key_review.Suspect]) -> None:
     if rows := key_review.errata(suspects, reviews):
         st.subheader("Errata", anchor=False)
         show_table("errata", rows)
-        lines = "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows)
+        jsonl = "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows)
         offer_file(
             "JSONL",
-            lines,
+            jsonl,
             "errata.jsonl",
             "application/jsonl",
             key="errata-jsonl",
@@ -118,15 +113,13 @@ def _results(study_id: str, suspects: list[key_review.Suspect]) -> None:
         )
     if disputed:
         st.subheader("With and without them", anchor=False)
-        show_table("without-disputed", _effect(study_id, tuple(disputed)))
+        show_table("without-disputed", _with_and_without(study_id, tuple(disputed)))
 
 
 @session.cached("Leaving out disputed items", max_entries=8)
-def _effect(study_id: str, disputed: tuple[str, ...]) -> list[dict]:
+def _with_and_without(study_id: str, disputed: tuple[str, ...]) -> list[dict]:
+    """Return scores with and without the disputed items."""
     return with_and_without(session.readouts(study_id), disputed, gates.all_closed_gates(study_id))
-
-
-# One question at a time.
 
 
 @st.fragment
@@ -139,11 +132,12 @@ def _review(suspects: list[key_review.Suspect], name: str, order: str) -> None:
     DESK.ask(
         own_verdicts,
         open_ids,
-        lambda item_id: _question(items[item_id], name, drawn_as_suspect=by_suspicion),
+        lambda item_id: _draw_question(items[item_id], name, drawn_as_suspect=by_suspicion),
     )
 
 
-def _question(item: Item, name: str, *, drawn_as_suspect: bool) -> None:
+def _draw_question(item: Item, name: str, *, drawn_as_suspect: bool) -> None:
+    """Show the question and the buttons of an answer, without its key."""
 
     def keep(verdict: str, answer: str | None = None) -> None:
         DESK.keep(

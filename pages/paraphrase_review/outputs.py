@@ -1,7 +1,6 @@
-"""Outputs: what does this output answer?
+"""The part Outputs: people label which answer an output gives, to check extractors and judges.
 
-Labels by people, given without seeing what any extractor read; and what they say of each extractor,
-a judge among them.
+They do not see what any extractor read.
 """
 
 import streamlit as st
@@ -52,6 +51,7 @@ DESK = Desk(
 
 
 def show() -> None:
+    """Show the errors of extractors and the judge's gate, or the labelling if it has begun."""
     study_id = reviewed_study("outputs-study")
     if study_id is None:
         return
@@ -65,12 +65,12 @@ def show() -> None:
             icon=":material/label:",
         )
         return
-    _errors(study_id, len(queued))
-    _pairs(study_id)
+    _show_errors(study_id, len(queued))
+    _show_n_pairs(study_id)
     DESK.who_form()
     if study_id in judges.studies_with_judge(session.store()):
         st.subheader("May the judge be claimed?", anchor=False)
-        judge_gate(study_id)
+        show_judge_gate(study_id)
     how_to_read(
         "You see a question and an output, not whose it is nor what was read in it. Each reviewer "
         "has an order of their own; a share of the outputs goes to everybody, so that agreement "
@@ -90,10 +90,8 @@ def _sides(study_id: str) -> list[dict]:
     return judges.pair_sides(session.store(), study_id)
 
 
-# What the labels say so far.
-
-
-def _errors(study_id: str, n_outputs: int) -> None:
+def _show_errors(study_id: str, n_outputs: int) -> None:
+    """Show how often each extractor reads another answer than people do."""
     store = session.store()
     rows = judge_labels.labelled_readouts(store, study_id)
     n = len({row["call_id"] for row in rows})
@@ -105,24 +103,21 @@ def _errors(study_id: str, n_outputs: int) -> None:
             "often they are misread is not known."
         )
         return
-    # The headline is about the worst extractor, of equal ones about that with most labels.
+    # The headline is about the worst extractor; if several are equal, the one with most labels.
     worst = max(errors, key=lambda row: (row.error.value, row.n))
     st.markdown(f"## {plain(worst.headline)}")
     call_ids = {row["call_id"] for row in rows}
     labels = judgements.standing(store, OUTPUT_LABELS, among=call_ids)
-    cost = cost_words(
-        len(labels),
-        len({row["reviewer"] for row in labels}),
-        judge_labels.median_label_seconds(labels),
-    )
+    n_people = len({row["reviewer"] for row in labels})
+    cost = cost_words(len(labels), n_people, judge_labels.median_label_seconds(labels))
     st.caption(plain(f"{count_of(n, 'output')} of {n_outputs:,} counted. {cost}"))
-    with_interval = [
+    interval_errors = [
         (f"{title_of(error.reader)}, {error.model}", error.error)
         for error in errors
         if error.error.has_interval
     ]
-    if with_interval:
-        show_figure("reads-otherwise", lambda c: interval_rows(with_interval, c))
+    if interval_errors:
+        show_figure("reads-otherwise", lambda c: interval_rows(interval_errors, c))
     show_table("readers-against-people", [error.table_row() for error in errors])
     agreement = judge_labels.people_agreement(labels)
     if agreement.n_items:
@@ -136,8 +131,8 @@ def _errors(study_id: str, n_outputs: int) -> None:
             show_table("misread", misread)
 
 
-def _pairs(study_id: str) -> None:
-    """Say how many pairs are labelled; their labels are kept apart from those above."""
+def _show_n_pairs(study_id: str) -> None:
+    """Show how many pairs of outputs are labelled; the errors above do not count these labels."""
     pairs = labelled_pairs(session.store(), study_id)
     if pairs.n_labels:
         st.caption(
@@ -146,11 +141,9 @@ def _pairs(study_id: str) -> None:
         )
 
 
-# One output at a time.
-
-
 @st.fragment
 def _label(study_id: str, name: str, order: str) -> None:
+    """Let the reviewer label one output after another."""
     store = session.store()
     queued = _queued(study_id)
     queued_ids = [output["call_id"] for output in queued]
@@ -159,7 +152,7 @@ def _label(study_id: str, name: str, order: str) -> None:
         open_ids = pairs_to_label(_sides(study_id), name, labels)
     else:
         open_ids = judge_labels.ids_to_label(queued, name, labels, by_doubt=order == "doubt")
-    # Labels of pairs are counted apart: they are in no estimate of single outputs.
+    # Labels of pairs are no part of estimates on single outputs, so they are counted apart.
     own_labels = [
         row
         for row in labels
@@ -169,38 +162,42 @@ def _label(study_id: str, name: str, order: str) -> None:
     DESK.ask(
         own_labels,
         open_ids,
-        lambda call_id: _text(judges.output(store, study_id, call_id), name, order),
+        lambda call_id: _draw_output(judges.output(store, study_id, call_id), name, order),
     )
 
 
-def _text(text: dict, name: str, order: str) -> None:
-    """Show the question as it was asked, the text, and one key per option."""
+def _draw_output(output: dict, name: str, order: str) -> None:
+    """Show the question as it was asked, the output, and a button per option."""
 
     def keep(answer: str | None) -> None:
         by_choice, in_pairs = order == "doubt", order == "pairs"
         DESK.keep(
             lambda: judge_labels.label_row(
-                text, name, answer, by_choice=by_choice, in_pairs=in_pairs
+                output, name, answer, by_choice=by_choice, in_pairs=in_pairs
             )
         )
 
     item = Item(
-        text["item_id"], text["dataset"], text["kind"], text["question"], tuple(text["options"])
+        output["item_id"],
+        output["dataset"],
+        output["kind"],
+        output["question"],
+        tuple(output["options"]),
     )
     left, right = st.columns([2, 3])
     with left:
         st.caption("The question was")
-        marked_spans(text["question"], (), key=f"asked-{text['call_id']}")
+        marked_spans(output["question"], (), key=f"asked-{output['call_id']}")
     with right.container(border=True):
         st.caption(
             "The output. Which answer does it settle on? Do not solve the question, do not "
             "correct the text."
         )
-        marked_spans(text["text"] or " ", (), key=f"read-{text['call_id']}")
-    with answer_row(item, text["labels"], text["option_order"], text["call_id"], keep):
+        marked_spans(output["text"] or " ", (), key=f"read-{output['call_id']}")
+    with answer_row(item, output["labels"], output["option_order"], output["call_id"], keep):
         st.button(
             "No single answer",
-            key=f"label-none-{text['call_id']}",
+            key=f"label-none-{output['call_id']}",
             shortcut=NONE_KEY,
             icon=":material/block:",
             on_click=keep,
@@ -208,12 +205,8 @@ def _text(text: dict, name: str, order: str) -> None:
         )
 
 
-# The gate of a study's judge: agreement with people, the order of the options, and itself when
-# asked again.
-
-
-def judge_gate(study_id: str) -> None:
-    """Show verdict, progress, figure and table of the gate."""
+def show_judge_gate(study_id: str) -> None:
+    """Show whether the judge agrees with people, is free of position bias, and repeats itself."""
     report = gates.judge_report_of(study_id)
     _, position, repeated = report.sentences
     st.markdown(f"**{plain(judge_claim(report.gate).text)}**")
@@ -238,9 +231,10 @@ def judge_gate(study_id: str) -> None:
     store, study = session.store(), session.declared(study_id)
     labelled = judge_labels.labelled_readouts(store, study_id)
     models = [use.name for use in study.models]
-    for sentence in judges_of(
+    judges_report = judges_of(
         session.readouts(study_id), labelled, judge_models(store, study), models
-    ).sentences:
+    )
+    for sentence in judges_report.sentences:
         st.markdown(plain(sentence))
     if report.n_even:
         st.caption(

@@ -1,6 +1,6 @@
-"""The pairs that somebody judges, and their order.
+"""Which pairs a reviewer judges, and in which order.
 
-Which matter most: how far a study's flip rate moves when one paraphrase is struck out.
+An order may begin with pairs that matter most: those without which a study's flip rate moves most.
 """
 
 import streamlit as st
@@ -17,14 +17,12 @@ from pages.common.showing import show_table
 
 
 def studies() -> dict[str, str]:
-    """Studies that asked stored paraphrases: id -> name, newest first."""
+    """Return the studies that asked stored paraphrases: id -> name, newest first."""
     return {row["study_id"]: row["name"] for row in review.studies_with_rewordings(session.store())}
 
 
 def chosen_study() -> str | None:
-    """The study whose estimate the order looks at; None, with a sentence, where no study asked a
-    paraphrase.
-    """
+    """Ask for the study whose flips give the order; None, after a hint, if no study has any."""
     names = studies()
     if not names:
         st.info(
@@ -43,8 +41,9 @@ def chosen_study() -> str | None:
     max_entries=16, revision=lambda study_id: review.n_reworded_readouts(session.store(), study_id)
 )
 def moved_by(study_id: str) -> dict[str, float]:
-    """Pair -> by how much the axis's flip rate moves without it, the largest of all models and
-    readouts.
+    """Return pair -> how far the axis's flip rate moves without the pair (a share).
+
+    It is the largest move over all models and extractors.
     """
     store = session.store()
     return moved_by_all(
@@ -53,8 +52,8 @@ def moved_by(study_id: str) -> dict[str, float]:
     )
 
 
-def strikes(study_id: str, axis: str) -> None:
-    """The wordings of the axis that were struck out, with how far each moves the estimate."""
+def show_struck(study_id: str, axis: str) -> None:
+    """Show the axis's paraphrases that were struck out, and how far each moves the estimate."""
     store = session.store()
     pair_ids = set(review.materials(store, study_id, axis).values())
     rows = struck_rows(queries.paraphrase_states(store), pair_ids, moved_by(study_id))
@@ -63,9 +62,8 @@ def strikes(study_id: str, axis: str) -> None:
             show_table("risk", rows)
 
 
-# In the session: the name that was given where nobody is told apart.
-JUDGES_AS = "judges-as"
-# An invitation's queue: its source, in the usual order.
+JUDGES_AS = "judges-as"  # key of the session state: the reviewer's typed name
+# The settings of an invited reviewer; the invitation itself limits the queue to its source.
 INVITED = {"shared": SHARED, "only": EVERY, "study_id": None, "pairs": ()}
 SELECTED = "selected on the flip map"
 NO_SAMPLE = (
@@ -79,7 +77,7 @@ ORDERS = {
 
 
 def settings_of_queue() -> dict:
-    """Return the pairs to judge and their order, which the link holds for a team."""
+    """Draw the settings of the queue, which a team can share as a link; return them."""
     strata = review.strata(session.store())
     with st.popover("Which pairs, in which order", icon=":material/tune:"):
         shared = st.slider(

@@ -18,12 +18,9 @@ from pages.common.links import bound
 from pages.common.showing import how_to_read, plain, show_table
 from pages.components import boards
 
-# Under the board: what another wording would give, whose the uncertainty is, where the next call
-# goes, and every number.
 
-
-def under_board(report: score_reports.ScoreReport) -> None:
-    """Show the parts of one model's score; of several models the chosen one's."""
+def show_details(report: score_reports.ScoreReport) -> None:
+    """Show leads and ranks, and for one model where its uncertainty comes from and all numbers."""
     for claim in (
         *report.ranks,
         *(difference.claim for difference in report.differences),
@@ -40,9 +37,9 @@ def under_board(report: score_reports.ScoreReport) -> None:
     model_score = report.find_model(name) or report.models[0]
     left, right = st.columns(2, gap="large")
     with left:
-        _shares(model_score)
+        _show_shares(model_score)
     with right:
-        _next_calls(model_score)
+        _show_next_calls(model_score)
     if rows := score_reports.axis_rows(model_score):
         st.subheader("One change at a time", anchor=False)
         show_table("score-axes", rows)
@@ -54,12 +51,12 @@ def under_board(report: score_reports.ScoreReport) -> None:
         if rows and model_score.additivity.text:
             st.markdown(plain(model_score.additivity.text))
             st.caption(plain(model_score.additivity.detail))
-        _budget(model_score)
-        _people(model_score)
-        _numbers(model_score)
+        _show_best_split(model_score)
+        _show_people(model_score)
+        _show_numbers(model_score)
 
 
-def _shares(model_score: score_reports.ModelScore) -> None:
+def _show_shares(model_score: score_reports.ModelScore) -> None:
     st.subheader("Where does the uncertainty come from?", anchor=False)
     if not model_score.shares:
         st.markdown(plain(model_score.bar.by_wordings.note))
@@ -68,7 +65,7 @@ def _shares(model_score: score_reports.ModelScore) -> None:
     show_table("score-shares", score_reports.share_rows(model_score))
 
 
-def _next_calls(model_score: score_reports.ModelScore) -> None:
+def _show_next_calls(model_score: score_reports.ModelScore) -> None:
     st.subheader("What would narrow this?", anchor=False)
     if not model_score.gains:
         st.markdown("Known once 10 questions were asked in three random prompts.")
@@ -77,8 +74,8 @@ def _next_calls(model_score: score_reports.ModelScore) -> None:
     show_table("score-next", score_reports.next_rows(model_score))
 
 
-def _budget(model_score: score_reports.ModelScore) -> None:
-    """Say how a number of calls would be split best; nothing before it is known."""
+def _show_best_split(model_score: score_reports.ModelScore) -> None:
+    """Show how to split a number of calls over questions and prompts; nothing if unknown."""
     if not model_score.gains:
         return
     n_calls = st.number_input(
@@ -93,9 +90,9 @@ def _budget(model_score: score_reports.ModelScore) -> None:
     st.caption(plain(score_reports.best_sentence(model_score, int(n_calls))))
 
 
-def _people(model_score: score_reports.ModelScore) -> None:
+def _show_people(model_score: score_reports.ModelScore) -> None:
     st.subheader("Read by people", anchor=False)
-    # Of several extractors the one that makes the score.
+    # People's labels exist per extractor; take those of the extractor that makes the score.
     score_by_people = next(
         (people for people in model_score.people if people.reader == model_score.reader), None
     )
@@ -117,7 +114,7 @@ def _people(model_score: score_reports.ModelScore) -> None:
         )
 
 
-def _numbers(model_score: score_reports.ModelScore) -> None:
+def _show_numbers(model_score: score_reports.ModelScore) -> None:
     show_table("score-intervals", score_reports.score_rows(model_score))
     left, right = st.columns(2, gap="large")
     if rows := score_reports.wording_rows(model_score):
@@ -132,18 +129,15 @@ BAND = "for every model and extractor here at once, at any one level"
 
 
 def settings(study_id: str, lock: dict | None) -> dict:
-    """Return level, extractor, role and drawn axes: the lock's, or those of the controls."""
+    """Return level, extractor, role and axes drawn at random, from the lock or the controls."""
     view = modes.view_of(study_id, PAGE, START, lock)
     lock_id = lock["lock_id"] if lock else None
     choices = scores.Choices.load(study_id, lock_id)
-    # A link may name an extractor or a role that this study has not.
+    # A link may name an extractor or a role that this study lacks.
     reader = view["reader"] if view["reader"] in choices.extractors else choices.extractor
     role = view["role"] if view["role"] in choices.roles else choices.roles[0]
-    ways = [
-        axis
-        for axis in (view["axes"].split("+") if view["axes"] else choices.random_axes)
-        if axis in choices.axes
-    ]
+    link_axes = view["axes"].split("+") if view["axes"] else choices.random_axes
+    random_axes = [axis for axis in link_axes if axis in choices.axes]
     if lock is None:
         with screen.view_button():
             reader = screen.select(
@@ -161,22 +155,24 @@ def settings(study_id: str, lock: dict | None) -> dict:
                 key="score-role",
                 bind="query-params",
             )
-            ways = st.multiselect(
+            random_axes = st.multiselect(
                 "Wordings drawn at random",
                 choices.axes,
-                ways,
+                random_axes,
                 key="score-axes",
                 bind="query-params",
                 format_func=lambda name: name.replace("_", " "),
                 help="Changes whose prompts stand for all that somebody might use. The others are "
                 "fixed and add no uncertainty.",
             )
-        line = ", ".join(axis.replace("_", " ") for axis in ways) or "none"
-        screen.view_line(title_of(reader), f"{role_name(role)} items", f"prompts drawn: {line}")
-    return view | {"reader": reader, "role": role, "axes": "+".join(ways)}
+        axes_text = ", ".join(axis.replace("_", " ") for axis in random_axes) or "none"
+        screen.view_line(
+            title_of(reader), f"{role_name(role)} items", f"prompts drawn: {axes_text}"
+        )
+    return view | {"reader": reader, "role": role, "axes": "+".join(random_axes)}
 
 
-def _settings(study_id: str, lock: str | None, chosen: dict) -> Settings:
+def _answer_settings(study_id: str, lock: str | None, chosen: dict) -> Settings:
     axes = tuple(filter(None, chosen["axes"].split("+")))
     return scores.settings_of(
         study_id, lock, chosen["reader"], chosen["role"], axes, chosen["level"]
@@ -187,15 +183,16 @@ def _settings(study_id: str, lock: str | None, chosen: dict) -> Settings:
 def board(
     study_id: str, mode: str, chosen: dict, lock: str | None, report: score_reports.ScoreReport
 ) -> None:
-    """Draw the board, and behind a dot of it the outputs."""
-    # The height of the drawn board, wide and narrow: its head and its models.
-    # A model that was asked in one prompt has no dots for prompts.
+    """Draw the board, and the inspector with outputs of the dot that was clicked."""
+    # The height of the drawn board, wide and narrow, is that of its head and its models. Models
+    # that were asked in one prompt are lower, because they have no dots for prompts.
     n, n_with_prompts = len(report.models), sum(bool(score.shares) for score in report.models)
     wide, narrow = 120 * n + 30 * n_with_prompts, 150 * n + 40 * n_with_prompts
-    # Of what qualifies the sentence, two lines.
     with screen.reserved_space("score", 200 + wide, 380 + narrow):
         moved, decision, dot = boards.draw(
-            scores.board(study_id, _settings(study_id, lock, chosen), lock, mode == "simultaneous"),
+            scores.board(
+                study_id, _answer_settings(study_id, lock, chosen), lock, mode == "simultaneous"
+            ),
             key=f"score-{study_id}-{mode}-{chosen['reader']}-{chosen['role']}-{chosen['axes']}",
             locked=mode == "locked",
             opened=st.query_params.get("way", ""),
@@ -204,29 +201,25 @@ def board(
     settings = {name: chosen[name] for name in ("reader", "role", "axes")}
     record.offer(study_id, PAGE, mode, decision and decision | settings)
     st.caption(modes.note(mode, study_id, BAND))
-    # A dot may come from a board of other settings, whose models were others.
+    # The click may come from a board with other settings and other models.
     if isinstance(dot, dict) and (model_score := report.find_model(dot.get("model", ""))):
-        _open(model_score, dot)
+        _open_dot(model_score, dot)
         st.rerun(scope="fragment")
     opened_score = report.find_model(st.query_params.get("of", "")) or report.models[0]
-    steps = Steps(
-        score_reports.behind(
-            opened_score,
-            st.query_params.get("way", ""),
-            st.query_params.get("readout", opened_score.reader),
-        )
-    )
+    way = st.query_params.get("way", "")
+    extractor = st.query_params.get("readout", opened_score.reader)
+    steps = Steps(score_reports.behind(opened_score, way, extractor))
     inspector_place(study_id, opened_score.model, steps, readout=opened_score.reader, sheet=True)
-    # Only the level is dragged on this board.
+    # This board can only move the level.
     modes.remember(study_id, PAGE, {"level": 0.95}, moved)
 
 
-def _open(model_score: score_reports.ModelScore, dot: dict) -> None:
-    """Open the item on which a prompt or an extractor differs most from the score."""
+def _open_dot(model_score: score_reports.ModelScore, dot: dict) -> None:
+    """Open the item on which the dot's prompt or extractor differs most from the score."""
     way, reader = dot.get("way", model_score.own_way), dot.get("reader", model_score.reader)
     axis, _, variant = str(way).partition("|")
     items = score_reports.behind(model_score, str(way), str(reader))
-    # A prompt may agree with the score on every item.
+    # There is no item if the prompt agrees with the score on all of them.
     if items:
         open_item(
             items[0],
@@ -239,31 +232,31 @@ def _open(model_score: score_reports.ModelScore, dot: dict) -> None:
 
 
 def content(study_id: str, mode: str, lock: dict | None, line: DeltaGenerator) -> None:
-    """Draw everything below the header of a study with answers; `line` holds the mode."""
+    """Draw everything below the header of a study with answers; controls go to `line`."""
     with line:
         chosen = settings(study_id, lock)
     lock_id = lock["lock_id"] if lock else None
     report: score_reports.ScoreReport | None = answer_of(
-        study_id, Question.SCORE, _settings(study_id, lock_id, chosen), lock_id
+        study_id, Question.SCORE, _answer_settings(study_id, lock_id, chosen), lock_id
     )
     if report is None:
-        # These sentences come from all items; under a lock only those set aside count.
-        by_task = [] if lock else score_sentences(study_id)
+        # These sentences are about all items, so they must not appear under a lock.
+        sentences = [] if lock else score_sentences(study_id)
         st.markdown(
             "## Scores of several tasks, or by no mean of right answers, are not pooled."
-            if by_task
+            if sentences
             else "## Nothing was judged right or wrong here, so there is no score."
         )
-        for sentence in by_task:
+        for sentence in sentences:
             st.markdown(plain(sentence))
         return
     board(study_id, mode, chosen, lock_id, report)
     repeats.show(study_id)
-    under_board(report)
+    show_details(report)
     record.history(study_id)
 
 
-def intervals(study_id: str, line: DeltaGenerator) -> None:
+def show_intervals(study_id: str, line: DeltaGenerator) -> None:
     """Show each model's score with its nested intervals."""
     with line:
         mode = modes.mode_selector()
@@ -282,10 +275,8 @@ def intervals(study_id: str, line: DeltaGenerator) -> None:
 study_id = page_header("score")
 if study_id is not None:
     line = st.container(horizontal=True, vertical_alignment="center", gap="small", key="view-line")
-    if (
-        screen.segments("Show", ["Intervals", every_choice.TITLE], "show", place=line)
-        == "Intervals"
-    ):
-        intervals(study_id, line)
+    part = screen.segments("Show", ["Intervals", every_choice.TITLE], "show", place=line)
+    if part == "Intervals":
+        show_intervals(study_id, line)
     else:
         every_choice.show_score(study_id, line)

@@ -13,16 +13,12 @@ from pages.common.header import page_header
 from pages.common.identity import name_field
 from pages.common.showing import plain
 
-# One annotator's sheet: instructions and examples, then one question at a time; answers are kept as
-# they come.
-
 
 def annotator(survey: Survey) -> str:
-    """Return the name under which answers are kept; "" until one is given."""
-    place = f"annotator-{survey.survey_id}"
-    # Under the same name the sheet goes on where it was left.
-    if st.session_state.get(place):
-        return st.session_state[place]
+    """Return the annotator's name; until it is given, show the instructions and return ""."""
+    key = f"annotator-{survey.survey_id}"
+    if st.session_state.get(key):
+        return st.session_state[key]
     n = survey.n_triples + survey.n_checks
     st.subheader(plain(survey.name), anchor=False)
     st.markdown(
@@ -36,13 +32,13 @@ def annotator(survey: Survey) -> str:
     with st.form(f"start-{survey.survey_id}", border=False):
         name = name_field("Your name or id", f"name-{survey.survey_id}", max_chars=80)
         if st.form_submit_button("Begin", type="primary") and name.strip():
-            st.session_state[place] = name.strip()
+            st.session_state[key] = name.strip()
             st.rerun()
     return ""
 
 
 def run(survey: Survey, name: str) -> None:
-    """Show the first unanswered question, or the one that was gone back to; thanks at the end."""
+    """Show the examples, then one question at a time; answers are stored at once."""
     sheet = sheets.sheet(survey, name)
     answers = {row["position"]: row for row in sheets.answers_to(session.store(), survey, name)}
     triple_ids: list[str] = []
@@ -53,7 +49,7 @@ def run(survey: Survey, name: str) -> None:
     item_ids = [*sheet.target_examples, *sheet.retro_examples, *triple_ids]
     items = {item.item_id: item for item in holdout.items(session.store(), item_ids)}
     n_missing = len(set(item_ids) - set(items))
-    # Entries that a study set aside may not be shown, whoever has the link.
+    # Entries that a study set aside stay hidden, even from those who have the link.
     if n_missing:
         st.error(
             f"{n_missing} entries of this survey cannot be shown: a study set them aside after "
@@ -70,13 +66,13 @@ def run(survey: Survey, name: str) -> None:
         len(answers) / len(sheet.questions),
         text=f"{len(answers)} of {len(sheet.questions)} answered · {name}",
     )
-    read = f"read-{survey.survey_id}"
-    if sheet.target_examples and not answers and not st.session_state.get(read):
-        _examples(sheet, items)
+    read_key = f"read-{survey.survey_id}"
+    if sheet.target_examples and not answers and not st.session_state.get(read_key):
+        _show_examples(sheet, items)
         if st.button(
             "I have read them: begin the questions", key="begin", type="primary", shortcut="Enter"
         ):
-            st.session_state[read] = True
+            st.session_state[read_key] = True
             st.rerun()
     elif position >= len(sheet.questions):
         st.success(
@@ -84,16 +80,18 @@ def run(survey: Survey, name: str) -> None:
             "closed.",
             icon=":material/check_circle:",
         )
-        _back(survey, position)
+        _offer_back(survey, position)
     else:
-        _question(survey, name, sheet.questions[position], position, items, answers.get(position))
-        _back(survey, position)
+        _show_question(
+            survey, name, sheet.questions[position], position, items, answers.get(position)
+        )
+        _offer_back(survey, position)
         if sheet.target_examples:
             with st.expander("The labelled examples again"):
-                _examples(sheet, items)
+                _show_examples(sheet, items)
 
 
-def _examples(sheet: Sheet, items: dict[str, Item]) -> None:
+def _show_examples(sheet: Sheet, items: dict[str, Item]) -> None:
     for place, label, ids in zip(
         st.columns(2),
         ("Set 1", "Set 2"),
@@ -104,59 +102,52 @@ def _examples(sheet: Sheet, items: dict[str, Item]) -> None:
             st.markdown(f"#### {label}")
             for item_id in ids:
                 with st.container(border=True):
-                    _entry(items[item_id])
+                    _show_entry(items[item_id])
 
 
-def _entry(item: Item) -> None:
-    st.markdown(
-        "  \n".join(
-            [
-                plain(item.question),
-                # In alphabetical order, so that their order gives nothing away.
-                *(f"– {plain(option)}" for option in sorted(map(str.strip, item.options))),
-            ]
-        )
-    )
+def _show_entry(item: Item) -> None:
+    # Options are sorted, because their order might tell the sets apart.
+    options = sorted(option.strip() for option in item.options)
+    lines = [plain(item.question), *(f"– {plain(option)}" for option in options)]
+    st.markdown("  \n".join(lines))
 
 
-def _question(
+def _show_question(
     survey: Survey,
     name: str,
     question: Question,
     position: int,
     items: dict[str, Item],
-    before: dict | None,
+    earlier_answer: dict | None,
 ) -> None:
+    """Show the three texts of a question, and store the answer; mark the earlier one."""
     st.markdown(
         f"#### Question {position + 1} of {survey.n_triples + survey.n_checks}: which one comes "
         "from set 2?"
     )
-    for place, (column, entry) in enumerate(zip(st.columns(3), question.choices, strict=True)):
-        with column, st.container(key=f"text-{place}"):
+    for index, (column, entry) in enumerate(zip(st.columns(3), question.choices, strict=True)):
+        with column, st.container(key=f"text-{index}"):
             with st.container(border=True, height=360):
                 if question.kind == TRIPLE:
-                    _entry(items[entry])
+                    _show_entry(items[entry])
                 else:
                     st.markdown(plain(entry))
-            is_answer = before is not None and before["chosen"] == entry
+            is_answer = earlier_answer is not None and earlier_answer["chosen"] == entry
             if st.button(
-                f"Text {place + 1}",
-                key=f"choose-{position}-{place}",
-                shortcut=str(place + 1),
+                f"Text {index + 1}",
+                key=f"choose-{position}-{index}",
+                shortcut=str(index + 1),
                 width="stretch",
                 type="primary" if is_answer else "secondary",
                 help="your answer so far" if is_answer else None,
             ):
-                judgements.keep(
-                    session.store(),
-                    SURVEY_ANSWERS,
-                    [sheets.answer_row(survey, name, position, place)],
-                )
+                row = sheets.answer_row(survey, name, position, index)
+                judgements.keep(session.store(), SURVEY_ANSWERS, [row])
                 st.session_state.pop(f"at-{survey.survey_id}", None)
                 st.rerun()
 
 
-def _back(survey: Survey, position: int) -> None:
+def _offer_back(survey: Survey, position: int) -> None:
     if position > 0 and st.button(
         "Back", key="back", icon=":material/arrow_back:", shortcut="Backspace"
     ):

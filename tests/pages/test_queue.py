@@ -5,7 +5,7 @@ import streamlit as st
 
 from flipcore.runs import demo
 from flipcore.runs.progress import Progress
-from pages.common.opened import opened as opened_store
+from pages.common.opened import open_store_and_registry
 from tests.pages.opening import opened
 from tests.pages.test_pages import path, words  # noqa: F401
 from tests.runs.test_queue import Stage, study, until
@@ -24,7 +24,7 @@ def test_a_queue_is_seen_moved_and_shortened_and_the_tab_says_what_ended(path, m
     told = st.set_page_config
     monkeypatch.setattr(st, "set_page_config", lambda **config: (titles.append(config["page_title"]), told(**config))[1])
     stage = Stage(monkeypatch)
-    registry = opened_store()[1]
+    registry = open_store_and_registry()[1]
     for name in ("one", "two", "three"):
         registry.start(study(name))
     ids = {turn.study.name: turn.study_id for turn in registry.queue()}
@@ -56,7 +56,7 @@ def test_no_redrawing_of_the_page_swallows_a_click_on_cancel(path, monkeypatch):
     """Another tenth of the calls is done while the page is drawn for the click."""
     monkeypatch.setattr(demo, "fill_store", lambda store: None)
     monkeypatch.setattr(demo, "demo_studies", list)
-    stage, registry, one = Stage(monkeypatch), opened_store()[1], study("one")
+    stage, registry, one = Stage(monkeypatch), open_store_and_registry()[1], study("one")
     stage.hold("one")
     registry.start(one)
     app = opened()
