@@ -72,8 +72,8 @@ def _show_duplicates(key: str, target: Sequence[Item], retro: Sequence[Item]) ->
     left.markdown(
         f"**{count_of(len(pairs), 'pair shares', 'pairs share')} {near:.0%} of their words in "
         f"order: {n_across:,} across the sets, {len(pairs) - n_across:,} within one; "
-        f"{n_exact:,} are word for word the same.** An entry that stands in both sets is no holdout, and one that "
-        "stands twice in a set counts twice."
+        f"{n_exact:,} are word for word the same.** An entry that stands in both sets is no "
+        "holdout, and one that stands twice in a set counts twice."
     )
     texts = [entry_text(item) for item in (*target, *retro)]
     pair_table(

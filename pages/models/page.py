@@ -151,14 +151,14 @@ def _draw_fields(start: ModelCard, key: str) -> dict:
     )
 
 
-def _draw_weights(start: ModelCard, first, second, key: str) -> dict:
-    model = second.text_input(
+def _draw_weights(start: ModelCard, column, place, key: str) -> dict:
+    model = place.text_input(
         "Folder, or name in the Hugging Face cache",
         start.model,
         key=f"{key}-model",
         placeholder="~/models/llama-3.2-1b",
     )
-    api = first.selectbox(
+    api = column.selectbox(
         "Prompt",
         APIS,
         APIS.index(start.api),
@@ -166,7 +166,7 @@ def _draw_weights(start: ModelCard, first, second, key: str) -> dict:
         format_func=_PROMPT_TITLES.get,
         help="raw text may also be scored",
     )
-    dtype = first.selectbox(
+    dtype = column.selectbox(
         "Precision",
         DTYPES,
         DTYPES.index(start.options.get("dtype", DTYPES[0])),
