@@ -1,5 +1,5 @@
-// A board: what moves while a level, a margin or a cut-off is dragged. `flipcore.reports.browser_data.board` declares its handles,
-// rows and sentences for every position; here they are looked up and drawn.
+// A board changes while a level, a margin or a cut-off is dragged. `flipcore.reports.browser_data.board` computes its handles, rows
+// and sentences for every position; this script only looks them up and draws them.
 const FRAME_MS = 16;
 const SVG = "http://www.w3.org/2000/svg";
 const FORMATS = {
@@ -18,26 +18,26 @@ const DOTS = {  // shape and color of a score's dot
 const NESTED = {  // color and width of a score's interval, from inside out
   reruns: ["benchmark", 28], questions: ["genuine", 20], wordings: ["control", 12], elsewhere: ["muted", 2],
 };
-const NEAR_PX = 13;  // at which two dots would cover each other
-const MOST_RANKS = 12;  // models of which ranks are drawn, not only written
+const NEAR_PX = 13;  // two dots that are nearer would cover each other
+const MOST_RANKS = 12;  // with more models, ranks are written but not drawn
 
 function node(name, attributes, parent, text = "") {
-  const made = document.createElementNS(SVG, name);
-  for (const [key, value] of Object.entries(attributes)) made.setAttribute(key, value);
-  made.textContent = text;
-  parent.appendChild(made);
-  return made;
+  const child = document.createElementNS(SVG, name);
+  for (const [key, value] of Object.entries(attributes)) child.setAttribute(key, value);
+  child.textContent = text;
+  parent.appendChild(child);
+  return child;
 }
 
 function element(name, className, text, parent) {
-  const made = document.createElement(name);
-  made.className = className;
-  made.textContent = text;
-  parent.appendChild(made);
-  return made;
+  const child = document.createElement(name);
+  child.className = className;
+  child.textContent = text;
+  parent.appendChild(child);
+  return child;
 }
 
-// A text or a title costs a layout even where it stays the same, and eight screens draw on one machine.
+// Setting a text costs a layout even if it is the same text, and in a meeting many screens draw at once.
 function write(target, text, what = "textContent") { if (target[what] !== text) target[what] = text; }
 
 // a p-value stays on one line
@@ -45,24 +45,24 @@ function unbroken(text) { return text.replace(/p ([=<>]) /g, "p\u00a0$1\u00a0");
 
 function unpacked(text, Numbers) { return new Numbers(Uint8Array.from(atob(text), (c) => c.charCodeAt(0)).buffer); }
 
-// the value of steps [[first position, value], ...] at a position
+// Return the value at a position; `steps` is [[first position of a value, value], ...].
 function stepAt(steps, position) {
-  let found;
+  let current;
   for (const [first, value] of steps ?? []) {
     if (first > position) break;
-    found = value;
+    current = value;
   }
-  return found;
+  return current;
 }
 
-// the place in `values` that is nearest to a number; that of "no number" for anything else
-function nearest(values, sent) {
-  if (typeof sent !== "number") return values.indexOf(null);
-  const away = (i) => (values[i] === null ? Infinity : Math.abs(values[i] - sent));
-  return values.reduce((best, _, i) => (away(i) < away(best) ? i : best), 0);
+// Return the index of the value that is nearest to a number; for anything else, the index of null.
+function nearest(values, number) {
+  if (typeof number !== "number") return values.indexOf(null);
+  const distance = (i) => (values[i] === null ? Infinity : Math.abs(values[i] - number));
+  return values.reduce((best, _, i) => (distance(i) < distance(best) ? i : best), 0);
 }
 
-// A template with its numbers: `find` gives the number of a name, or the [value, low, high] of an interval.
+// Fill in a template. `find` returns the number of a name, or [value, low, high] for an interval.
 function filled(template, find) {
   return template.replace(/\{(\w+)(?:\|(\w+))?\}/g, (whole, name, format) => {
     const value = find(name);
@@ -73,7 +73,7 @@ function filled(template, find) {
   });
 }
 
-// `act` with the newest of what comes, at most once a frame; the first does not wait for one.
+// Return a function that calls `act` with the newest argument, at most once per frame; the first call does not wait.
 function framed(act) {
   let [frame, last, actedAt] = [0, null, -FRAME_MS];
   const now = () => { frame = 0; actedAt = performance.now(); act(last); };
@@ -86,8 +86,8 @@ function framed(act) {
   return take;
 }
 
-// A handle: a slider over stops, or over any number of a range. `at` is the slider's number, `drag` where a drag began and what it
-// crossed; both outlive a new drawing of the board.
+// A handle is a slider over stops (`values`), or over all numbers of a range (`isLine`). `at` is the slider's number: the index of a
+// stop, or the number itself. `drag` holds start, lowest and highest number of a drag. Both survive a redrawing of the board.
 class Handle {
   constructor(control, value, drag) {
     Object.assign(this, { ...control, drag, isLine: Boolean(control.range) });
@@ -109,7 +109,7 @@ class Handle {
 
   positionOf(number) {
     if (!this.isLine) return number;
-    const value = Math.fround(number); // positions are 32-bit: a line that stands on one must find it
+    const value = Math.fround(number); // `changesAt` is 32-bit, and a line that stands exactly on a change must equal it
     let [low, high] = [0, this.changesAt.length];
     while (low < high) {
       const middle = (low + high) >> 1;
@@ -127,7 +127,7 @@ class Handle {
     drag.highest = Math.max(drag.highest, number);
   }
 
-  // what is logged of a drag; null where nothing was dragged
+  // Return the move to log; null if nothing was dragged.
   release() {
     const { from, lowest, highest } = this.drag;
     if (from === undefined) return null;
@@ -137,9 +137,9 @@ class Handle {
   }
 }
 
-// Of each kind of picture: what is drawn in a row's cell. `x` is a place on its axis.
+// Kind of picture -> function that draws it in a row's cell. `x` converts a value into a position on the axis.
 const PICTURES = {
-  // from the left: under the compared extractor alone, under both, under the reference alone
+  // Flips from left to right: under the compared extractor alone, under both, under the reference alone.
   parts(board, cell, { parts, floors }, row) {
     const quarters = [0, 0.25, 0.5, 0.75, 1].map((tick) => [tick, ""]);
     const { svg, x } = board.canvas(cell, [0, 1], { height: 44, ticks: quarters, grid: [31, 37] });
@@ -171,39 +171,39 @@ const PICTURES = {
     node("title", {}, node("circle", center, svg), `Score ${shown(value)}`);
   },
 
-  // dots that would cover each other stand above one another; where they stand is drawn, not estimated
+  // Dots that would cover each other are stacked.
   dots(board, cell, { name, dots }) {
     const { scale: [low, high], opened } = board.data;
     const sorted = [...dots].sort((a, b) => a.value - b.value);
     const perUnit = (cell.clientWidth || 600) / (high - low);
-    const lastOfStorey = [];
-    const storeys = sorted.map(({ value }) => {
-      let storey = lastOfStorey.findIndex((last) => (value - last) * perUnit > NEAR_PX);
-      if (storey < 0) storey = lastOfStorey.length;
-      lastOfStorey[storey] = value;
-      return storey;
+    const lastOfLevel = [];
+    const levels = sorted.map(({ value }) => {
+      let level = lastOfLevel.findIndex((last) => (value - last) * perUnit > NEAR_PX);
+      if (level < 0) level = lastOfLevel.length;
+      lastOfLevel[level] = value;
+      return level;
     });
-    const height = 8 + 14 * lastOfStorey.length;
+    const height = 8 + 14 * lastOfLevel.length;
     const { svg, x } = board.canvas(cell, [low, high], { height, name });
     sorted.forEach((dot, i) => {
       const [shape, color] = DOTS[dot.kind];
       const isOpen = Boolean(opened) && opened === dot.id;
-      const place = node("svg", { x: x(dot.value), y: height - 11 - 14 * storeys[i], overflow: "visible" }, svg);
+      const place = node("svg", { x: x(dot.value), y: height - 11 - 14 * levels[i], overflow: "visible" }, svg);
       const group = node("g", { class: "dot", role: "button", tabindex: 0, "aria-label": dot.text }, place);
       node("path", { d: shape, fill: board.colors[color], "fill-opacity": dot.kind === "wording" && !isOpen ? 0.75 : 1,
         stroke: board.colors[isOpen ? "text" : "page"], "stroke-width": isOpen ? 3 : 1 }, group);
       node("title", {}, group, dot.text);
       if (dot.opens) board.opening(group, dot.opens);
       if (dot.kind !== "reader") return;
-      // the name beside it, on the side where there is room
-      const long = 7 * dot.title.length + 24;
-      const isRight = ((sorted[i + 1]?.value ?? high) - dot.value) * perUnit > long;
-      if (!isRight && (dot.value - (sorted[i - 1]?.value ?? low)) * perUnit < long) return;
+      // Write the extractor's name next to its dot, on a side with enough space.
+      const nameWidth = 7 * dot.title.length + 24;
+      const isRight = ((sorted[i + 1]?.value ?? high) - dot.value) * perUnit > nameWidth;
+      if (!isRight && (dot.value - (sorted[i - 1]?.value ?? low)) * perUnit < nameWidth) return;
       board.text(place, isRight ? 11 : -11, 4, dot.title, { "text-anchor": isRight ? "start" : "end", "font-size": 12.5 });
     });
   },
 
-  // ranks from left to right: the first place at the left
+  // Ranks from left to right, the first rank at the left.
   rank(board, cell, { figure, rank, limits, of }, row) {
     element("span", "figure", figure, cell);
     cell.classList.toggle("first", rank === 1);
@@ -223,10 +223,10 @@ const PICTURES = {
     }
   },
 
-  // the estimate with its bound, over what lies within the margin
+  // The estimate with its bound, and the zone within the margin behind it.
   margin(board, cell, { name, value, bound, two_sided: isTwoSided, nothing, scale, ticks }, row) {
     const isNearEnd = (place) => Math.min(place - scale[0], scale[1] - place) < 0.15 * (scale[1] - scale[0]);
-    const shown = ticks.filter(([place], i) => i < 2 || !isNearEnd(place)); // its text would lie over that of the end
+    const shown = ticks.filter(([place], i) => i < 2 || !isNearEnd(place)); // its text would cover that of the end
     const { svg, x } = board.canvas(cell, scale, { height: 46, name, ticks: shown, hasAxis: true, grid: null });
     const margin = (at) => row.control.values[at];
     const edge = (sign) => (at) => (margin(at) === null ? null : [sign * margin(at), sign * margin(at)]);
@@ -242,7 +242,7 @@ const PICTURES = {
     if (value !== null) node("circle", { cx: x(value), cy: 17, r: 5.5, fill: board.colors.text }, svg);
   },
 
-  // the first set above the middle, the second below
+  // The first set is drawn above the middle line, the second below.
   histogram(board, cell, picture) {
     const { groups, edges, marks } = picture;
     const { svg, x, floor } = board.canvas(cell, picture.scale, { ...picture, height: 256, hasAxis: true, grid: null });
@@ -275,7 +275,7 @@ const PICTURES = {
       node("circle", { cx: x(value), cy: y, r: 7, fill: board.colors[color] }, svg);
     });
     board.dragged(svg, x, floor, picture);
-    // over the lines, on a ground that interrupts them
+    // Labels cover the lines, on a background that interrupts them.
     const ground = { "paint-order": "stroke", stroke: "var(--st-background-color)", "stroke-width": 8, fill: board.colors.text };
     picture.rows.forEach(({ label }, i) => board.text(svg, 8, 8 + tall * (i + 0.34), label, { ...ground, "font-size": 15 }));
   },
@@ -301,7 +301,7 @@ class Board {
     for (const [name, color] of Object.entries(this.colors)) root.style.setProperty(`--${name}`, color);
   }
 
-  // What this board sent comes back as a start: a handle that has moved on since then stays where it is.
+  // The server sends the settings of an earlier message back as starts. If a handle has moved since, it stays where it is.
   takeStarts() {
     const { root } = this;
     const text = JSON.stringify(this.starts);
@@ -310,7 +310,7 @@ class Board {
     Object.assign(root, { _starts: text, _sent: sent.at(-1) === text ? [] : sent });
   }
 
-  // a part of the data that may differ by choices
+  // Return a part of the data that may depend on the choices.
   part(chosen) { return chosen?.by ? chosen.parts[chosen.by.map((name) => this.root._view[name]).join("|")] : chosen; }
 
   handleOf(row) { return this.handles.find(({ name }) => name === (row?.control ?? this.controls[0])?.name); }
@@ -344,12 +344,12 @@ class Board {
     const template = (Array.isArray(sentences) ? stepAt(sentences, at) : sentences?.[this.outcomeOf(row, at)]) ?? "";
     return filled(template, (name) => {
       if (name !== "lead") return this.number(name, at);
-      const lead = this.leadOf(row, at) ?? "T"; // a row of the reference has its total alone
+      const lead = this.leadOf(row, at) ?? "T"; // a row of the reference extractor has only its total
       return [this.interval(row, lead)?.value ?? NaN, ...this.limits(row, lead, at)];
     });
   }
 
-  // the sentence and the small line of a headline
+  // Return the sentence and the detail of a headline.
   headline({ sentence, detail, rows, combined }, at) {
     if (this.curve) return this.curve.headline();
     if (combined) {
@@ -362,7 +362,7 @@ class Board {
 
   said(steps, at) { return filled(stepAt(steps, at) ?? "", (name) => this.number(name, at)); }
 
-  // Drawing: an svg whose places on the axis are percentages, so that words keep their size in every width.
+  // Return an svg for a picture. Its positions on the axis are percentages, so that texts keep their size at every width.
   canvas(cell, [low, high], { height, width = "100%", name = "", ticks, hasAxis, unit = "", times = 1, grid = [0, height] }) {
     const svg = node("svg", { width, height, ...(name ? { role: "group", "aria-label": name } : { "aria-hidden": "true" }) }, cell);
     const x = (value) => `${1 + 98 * Math.min(Math.max((value - low) / (high - low || 1), 0), 1)}%`;
@@ -380,18 +380,18 @@ class Board {
     return { svg, x, floor };
   }
 
-  // round places of an axis, at most eight, as texts with the digits that their distance needs
+  // Return [value, text] of round ticks, at most eight; their distance decides the number of digits.
   ticks(low, high, times, unit) {
     const span = high - low || 1;
     const power = 10 ** Math.floor(Math.log10(span / (unit ? 8 : 6)));
     const step = [1, 2, 5, 10].map((k) => k * power).find((k) => span / k <= (unit ? 8 : 6)) ?? 10 * power;
     const isShare = Boolean(this.data.is_share);
-    const found = [];
+    const ticks = [];
     for (let i = Math.ceil(low / step - 1e-9); i * step <= high + 1e-9; i += 1) {
       const text = isShare ? `${tickText(100 * i * step, 100 * step)}%` : tickText(times * i * step, times * step);
-      found.push([i * step, text]);
+      ticks.push([i * step, text]);
     }
-    return found;
+    return ticks;
   }
 
   upright(svg, x, y1, y2, attributes) { return this.line(svg, { x1: x, x2: x, y1, y2, ...attributes }); }
@@ -404,7 +404,7 @@ class Board {
     return node("text", { x, y, "font-size": 13, fill: this.colors.muted, ...attributes }, svg, text);
   }
 
-  // a line that follows a row's handle, over a ghost of where it was; `ends` are [low, high] by position, null where there is none
+  // Draw a line that follows a row's handle, and a pale line where it was before the drag. `ends(position)` returns [low, high] or null.
   moving(svg, x, row, ends, attributes) {
     const set = (line, at) => {
       const shown = at === null ? null : ends(at);
@@ -423,7 +423,7 @@ class Board {
     return line;
   }
 
-  // the line that is dragged in its picture, twice where it holds on both sides of 0
+  // Draw the line that people drag in a picture, and its mirror image if it applies to both sides of 0.
   dragged(svg, x, floor, { scale }) {
     const handle = this.handles[0];
     const isMirrored = scale[0] < 0 && handle.range[0] === 0;
@@ -449,7 +449,7 @@ class Board {
     svg.onpointerup = () => this.release(handle);
   }
 
-  // what a click on it, Enter or the space bar sends
+  // Send `what` on a click, Enter or the space bar.
   opening(target, what) {
     const open = () => this.send("opened", what);
     target.onclick = open;
@@ -462,7 +462,7 @@ class Board {
     for (const place of [this.says, this.lines, this.legend, this.choices, this.head, this.body]) place.replaceChildren();
     [this.painters, this.drawn] = [[], []];
     const outcomes = this.part(data.outcomes_by_row);
-    this.headlines = this.part(data.headlines); // of many items only what is chosen is here
+    this.headlines = this.part(data.headlines); // undefined for choices that the server has not computed yet
     this.intervals = this.part(data.intervals_by_row);
     this.rows = (this.part(data.rows) ?? []).map((row, index) => ({ ...row, index, outcomes: outcomes?.[index] ?? row.outcomes }));
     this.buildChoices();
@@ -514,7 +514,7 @@ class Board {
       this.painters.push(() => {
         const [sentence, detail] = this.headline(headline, this.positionOf());
         write(said, unbroken(sentence));
-        if (headline.combined) write(said, detail, "title"); // what the source's rule says, on hover
+        if (headline.combined) write(said, detail, "title"); // the result of the source's rule, on hover
         else write(under, detail);
       });
     }
@@ -562,7 +562,7 @@ class Board {
     });
   }
 
-  // a sentence behind the row's own title, which its claim begins with
+  // Return a sentence without the row's title at its beginning, because the title stands before it.
   shortened({ title }, text) {
     for (const start of [`${title}: `, `${title} is `]) {
       if (!text.toLowerCase().startsWith(start.toLowerCase())) continue;
@@ -572,10 +572,10 @@ class Board {
     return text;
   }
 
-  // The slider of a handle. One above the rows stays through every new drawing, so that a drag goes on.
+  // Make or update the slider of a handle. A slider above the rows survives a redrawing, so that a drag can go on.
   slider(handle, parent) {
     const { name, aria, title, ends, isLine } = handle;
-    let label = [...parent.querySelectorAll(":scope > .drag")].find((made) => made.dataset.control === name);
+    let label = [...parent.querySelectorAll(":scope > .drag")].find((drag) => drag.dataset.control === name);
     if (!label) {
       label = element("label", "drag", "", parent);
       label.dataset.control = name;
@@ -589,7 +589,7 @@ class Board {
     const [input, shown] = [label.querySelector("input"), label.querySelector(".level")];
     Object.assign(input, { min: ends[0], max: ends[1], step: handle.isLine ? (ends[1] - ends[0]) / 1000 || 1 : 1 });
     input.disabled = Boolean(this.data.locked);
-    input.hidden = ends[0] === ends[1]; // without a margin there is nothing to move
+    input.hidden = ends[0] === ends[1]; // a range of one number has nothing to move
     input.setAttribute("aria-label", aria || (isLine ? "Cut-off" : title));
     write(label.querySelector(".name"), title);
     input.oninput = () => this.move(handle, Number(input.value));
@@ -602,21 +602,21 @@ class Board {
     });
   }
 
-  // each position from which a row, or the headline that hidden rows make, has another outcome
+  // Return [position, text] for each position at which the outcome of a row changes, or that of the headline.
   changes(rows, handle) {
-    const found = [];
+    const changes = [];
     const leads = this.headlines?.[0]?.rows;
     for (const row of this.data.outcomes ? rows : []) {
       for (const [at, name] of (row.outcomes ?? []).slice(1)) {
         const { becomes } = this.data.outcomes[name] ?? {};
         if (!becomes || (row.is_hidden && row.index !== stepAt(leads, at))) continue;
-        found.push([at, `at ${handle.labels[at]} ${row.is_hidden ? "the headline" : row.title} becomes ${becomes}`]);
+        changes.push([at, `at ${handle.labels[at]} ${row.is_hidden ? "the headline" : row.title} becomes ${becomes}`]);
       }
     }
-    return found;
+    return changes;
   }
 
-  // marks under a slider where dragging changes something, each naming what
+  // Draw a mark under the slider at each change; its title says what changes.
   mark(handle, changes, saysNone) {
     const parent = handle.input.parentElement;
     parent.querySelector(".changes")?.remove();
@@ -658,7 +658,7 @@ class Board {
     this.share.released();
   }
 
-  // a setting that a picture has switches for
+  // Change a setting that a picture has switches for.
   choose(name, value) {
     const from = this.root._view[name];
     this.root._view[name] = value;
@@ -673,7 +673,7 @@ class Board {
     this.send("moved", { ...move, ...view });
   }
 
-  // what a presenter sent, as far as this board has it
+  // Apply a presenter's settings, as far as this board has them.
   show(sent, isMoving) {
     if (this.data.locked) return;
     let isOther = false;
@@ -681,7 +681,7 @@ class Board {
       if (sent[name] === this.root._view[name] || typeof sent[name] !== "string") continue;
       if (options && !options.some(([value]) => value === sent[name])) continue;
       this.root._view[name] = sent[name];
-      isOther ||= Boolean(options); // what a picture switches itself is painted, not built
+      isOther ||= Boolean(options); // settings without options belong to a picture, which needs no rebuilding
     }
     for (const handle of this.handles) {
       if (!(handle.name in sent) || (handle.isLine && !Number.isFinite(sent[handle.name]))) continue;
@@ -695,8 +695,8 @@ class Board {
     if (isOther && !this.headlines) this.settle(sent);
   }
 
-  // A presenter's values, not the places of their handles: a margin that was stored stands among the presenter's places and may be
-  // none of ours. In a message "none" stands for no margin.
+  // Return a presenter's values, which this board's handles may lack: a stored margin is a stop on the presenter's board only.
+  // In a message "none" stands for no margin.
   taken(sent) {
     const known = Object.entries(sent).filter(([name]) => name in this.starts);
     return Object.fromEntries(known.map(([name, value]) => [name, value === "none" ? null : value]));
@@ -710,8 +710,8 @@ class Board {
 
   settle(sent) { this.sendMove({ control: "followed" }, this.taken(sent)); }
 
-  // A board in a meeting: a presenter's says where its handles are, at most once a frame, a follower's shows it. A released
-  // position goes to the tables below once, where they are not there yet.
+  // Connect the board to a meeting. A presenter's board sends the positions of its handles, at most once per frame, and the followers'
+  // boards show them. Once a handle is released, a follower's board also sends the position to its server, which updates the tables.
   meet() {
     const { root, data: { board } } = this;
     root._share?.stop();
@@ -744,7 +744,7 @@ class Board {
     };
   }
 
-  // The button and the key that write to the record what is seen: the sentences above, then the rows', the clearest first.
+  // Offer the button and the key that store a decision. It may rest on the sentences above or on those of the rows, clearest first.
   offerRecord() {
     const { data, root } = this;
     const rankOf = (row) => data.outcomes?.[this.outcomeOf(row, this.positionOf(row))]?.rank;

@@ -1,35 +1,35 @@
 const BOARD = ".board :is(.headline, .under), .cutoff .line";
 
-function isSeen(one) { return one.getClientRects().length > 0 && one.textContent.trim() !== ""; }
+function isVisible(line) { return line.getClientRects().length > 0 && line.textContent.trim() !== ""; }
 
-// every place that says something: its lines, and at which level, from the top of the page
-function places() {
-  const every = [];
+// Return the sentences on the page, from top to bottom: the elements of their lines, and a note on the confidence level.
+function sentences() {
+  const found = [];
   for (const host of document.querySelectorAll("*")) {
-    const lines = [...host.shadowRoot?.querySelectorAll(BOARD) ?? []].filter(isSeen);
+    const lines = [...host.shadowRoot?.querySelectorAll(BOARD) ?? []].filter(isVisible);
     const level = host.shadowRoot?.querySelector("[data-control=level] .level")?.textContent;
-    if (lines.length) every.push({ lines, note: level ? `Confidence level ${level}.` : "" });
+    if (lines.length) found.push({ lines, note: level ? `Confidence level ${level}.` : "" });
   }
   for (const title of document.querySelectorAll('[data-testid="stMain"] h2')) {
-    if (!isSeen(title)) continue;
+    if (!isVisible(title)) continue;
     const after = title.closest('[data-testid="stElementContainer"]')?.nextElementSibling;
     const small = after?.querySelector('[data-testid="stCaptionContainer"]');
-    every.push({ lines: small ? [title, small] : [title], note: "" });
+    found.push({ lines: small ? [title, small] : [title], note: "" });
   }
-  const top = (one) => one.lines[0].getBoundingClientRect().top;
-  return every.sort((one, other) => top(one) - top(other));
+  const top = (sentence) => sentence.lines[0].getBoundingClientRect().top;
+  return found.sort((a, b) => top(a) - top(b));
 }
 
 export default function (component) {
   const button = component.parentElement.querySelector("button");
-  const words = button.textContent;
+  const label = button.textContent;
   button.onclick = () => {
-    const first = places()[0];
+    const first = sentences()[0];
     if (!first) { button.textContent = "This view has no sentence to copy"; return; }
-    const wordsHere = first.lines.map((one) => one.innerText.replaceAll("\u00a0", " ").trim());
-    const text = [...wordsHere, first.note, component.data.source, window.location.href].filter(Boolean).join("\n");
-    const said = () => { button.textContent = "Copied"; setTimeout(() => { button.textContent = words; }, 1500); };
+    const lines = first.lines.map((line) => line.innerText.replaceAll("\u00a0", " ").trim());
+    const text = [...lines, first.note, component.data.source, window.location.href].filter(Boolean).join("\n");
+    const confirm = () => { button.textContent = "Copied"; setTimeout(() => { button.textContent = label; }, 1500); };
     if (!navigator.clipboard) { window.prompt("Copy this", text); return; }
-    navigator.clipboard.writeText(text).then(said, () => window.prompt("Copy this", text));
+    navigator.clipboard.writeText(text).then(confirm, () => window.prompt("Copy this", text));
   };
 }

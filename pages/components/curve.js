@@ -1,10 +1,10 @@
-// Every choice: a mark per way of counting, and below it which options it takes. Python sends the limits of each at every level, so
-// that a level, a margin or bar and what is left out are answered here, at the speed of a drag. Specifications that say the same are
-// one way; `options` and `way` are per specification, everything else per way.
+// Every choice: a mark per way of counting, and below it which options the way takes. Python sends each way's limits at every level,
+// so that moves of the level or the threshold and switched options are answered here, during the drag. A specification is one
+// combination of options; specifications with equal results are one way. `options` and `way` are per specification, the rest per way.
 const PLOT_PX = 230, STRIP_PX = 20, TOP_PX = 34;
 const CLOSED = 9; // the state of a way that may not be claimed
 
-// A canvas of a width and height in pixels of the page, drawn in those of the screen.
+// Return the context of a canvas with this width and height in CSS pixels, at the resolution of the screen.
 function pen(canvas, width, height) {
   const scale = window.devicePixelRatio || 1;
   if (canvas.width !== Math.round(width * scale)) canvas.width = Math.round(width * scale);
@@ -24,7 +24,7 @@ class Curve {
     this.state = new Int8Array(this.n_ways);
     this.root = element("div", "every", "", cell);
     this.build();
-    board.painters.unshift(() => this.update()); // the headline is said of its states
+    board.painters.unshift(() => this.update()); // first, because the headline depends on the states of the ways
     board.root._sizes?.disconnect();
     board.root._sizes = new ResizeObserver(() => this.measure());
     board.root._sizes.observe(this.root);
@@ -64,7 +64,7 @@ class Curve {
     if (picture.offered.length) this.buildOffered();
   }
 
-  // options that ask something a little different: their ways come with the next answer of the server
+  // Offer options that ask something slightly different; the server sends their ways once they are switched on.
   buildOffered() {
     const { picture: { offered }, root, board } = this;
     const box = element("details", "offered", "", root);
@@ -102,7 +102,7 @@ class Curve {
     this.strips.push({ c, o, box, strip, share, choice, option, label });
   }
 
-  // A choice's setting names the options that are not as at the start, when uncertain ones are out.
+  // A choice's setting names the options that differ from the start, at which all but the uncertain ones are on.
   toggled(name) { return this.board.root._view[name].split("+").filter(Boolean); }
 
   isOn(choice, option) { return this.toggled(choice.name).includes(option.name) === option.is_uncertain; }
@@ -112,7 +112,7 @@ class Curve {
     this.board.choose(choice.name, (others.length < this.toggled(choice.name).length ? others : [...others, option.name]).join("+"));
   }
 
-  // The claim at the handles' places. One of other switches is on its way: until then the ways are counted.
+  // Return the headline at the handles' positions. After a switch, count the ways until the server sends the new claims.
   headline() {
     const { picture: { sentences, ahead, words }, board: { starts, root, data, handles } } = this;
     if (data.choices.every(({ name }) => root._view[name] === starts[name])) {
@@ -125,7 +125,7 @@ class Curve {
     return [`${ahead} is ${words[0]} in ${n_ahead} of ${this.counted.length} ways of counting.`, ""];
   }
 
-  // which ways are in sight, with which options, and which of them count: not again while a handle is dragged
+  // Collect the ways whose options are all switched on, and those of them that count. A drag of a handle does not change them.
   select() {
     const { n, picture: { choices } } = this;
     const text = choices.map(({ name }) => this.board.root._view[name]).join();
@@ -134,7 +134,7 @@ class Curve {
     const isOn = choices.map((choice) => choice.options.map((option) => this.isOn(choice, option)));
     const has = (i, marks) => marks.some((marked, c) => marked[this.options[c * n + i]]);
     const isOff = isOn.map((marked) => marked.map((on) => !on));
-    this.first = new Map(); // of each way in sight its first specification, which is nearest to the declared one
+    this.first = new Map(); // way -> its first specification, which is the nearest to the declared one
     this.members = this.strips.map(() => new Uint8Array(this.n_ways));
     for (let i = 0; i < n; i += 1) {
       if (has(i, isOff)) continue;
@@ -147,7 +147,7 @@ class Curve {
     this.counted = this.shown.filter((way) => !this.closed[way]);
   }
 
-  // the state of each way at the handles' places: 1 is ahead, 2 that it is shown; negative behind, 0 neither
+  // Compute each way's state at the handles' positions: 0 neither, 1 ahead, 2 ahead beyond chance, negative if behind.
   update() {
     this.select();
     const { board: { handles }, estimate, closed, state } = this;
@@ -187,7 +187,7 @@ class Curve {
     this.draw();
   }
 
-  // `act` for the places of each state, in its color: what is not shown is paler
+  // Call `act` with the positions of each state, in its color; states that are not beyond chance are paler.
   eachGroup(context, pale, act) {
     for (const [state, places] of Object.entries(this.groups)) {
       const color = state < 0 ? "behind" : state > 0 && Number(state) !== CLOSED ? "genuine" : "muted";
@@ -242,7 +242,7 @@ class Curve {
     for (const [value] of ticks) across(value, "grid", 1);
     const size = Math.min(Math.max(step * 0.42, 0.5), 5.5);
     const thick = size > 2 ? 2 : 1;
-    // those that do not share a pixel with the one before: neighbors are nearly equal
+    // Skip marks that share a pixel with the previous mark, because neighbors are nearly equal.
     const apart = (places) => places.filter((place, k) => !k || Math.round(x(place)) !== Math.round(x(places[k - 1])));
     this.eachGroup(context, 0.3, (places, state) => {
       if (state === CLOSED) return;
@@ -279,7 +279,7 @@ class Curve {
     }
   }
 
-  // a disc ahead, a triangle behind, an open ring where nothing may be claimed
+  // Draw a disc if the way is ahead, a triangle if it is behind, an open ring if it may not be claimed.
   mark(context, x, y, size, state) {
     if (size < 2) context.rect(Math.round(x - size), Math.round(y) - 1, Math.max(Math.round(2 * size), 1), 3);
     else if (state >= 0) {
@@ -298,7 +298,7 @@ class Curve {
     return share < 0 ? -1 : Math.min(Math.floor(share * this.shown.length), this.shown.length - 1);
   }
 
-  // what stands under the plot: the mark that is pointed at, in words
+  // Describe the mark under the pointer, below the plot.
   point(place) {
     const isOther = place !== this.pointed;
     this.pointed = Math.min(place, this.shown.length - 1);

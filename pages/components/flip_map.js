@@ -1,14 +1,14 @@
-// Flip maps side by side: rows are items, bins of them or groups, columns axes and their variants. Only looks up what flipcore
-// computed. Item text reaches the page through textContent and fillText, never as HTML.
+// Flip maps side by side. A row is an item, a bin of items or a group; a column is an axis or a variant. This script only draws what
+// flipcore computed. Item text reaches the page through textContent and fillText, never as HTML.
 const ROW = 24;
 const HEAD = 82;
-const TIGHT = 26; // below it two lines of a name have no room beside each other: one line, and a taller head for it
+const TIGHT = 26; // a narrower column has one upright line for its name, and a taller head
 const TALL = 112;
-const NARROW = 36; // a column below it has its name upright, and its number in the tip
+const NARROW = 36; // a narrower column has its name upright, and its number only in the tip
 const MEAN = 40;
-const MARK = 9; // room for the mark of what is selected
+const MARK = 9; // space for the mark of selected rows
 const UNDEFINED = -32768;
-const DRAG = 6; // pixels from which a press is a brush
+const DRAG = 6; // a press that moves by this many pixels is a brush
 
 function numbers(text, Type, n) {
   if (!text) return new Type(n);
@@ -47,21 +47,22 @@ export default function (component) {
   const stops = signed ? [colours.genuine, colours.flip[0], colours.artifact] : colours.flip;
   const scale = signed ? (value) => (value + 1) / 2 : (value) => value;
   let head = HEAD;
-  let display = new Int32Array(0); // what stands in each row: a bin of this zoom, or -1 - g for the header of group g
+  let display = new Int32Array(0); // content of each row: the index of a bin, or -1 - g for the header of group g
   let press = null;
 
   whole.querySelector(".scale").style.background = `linear-gradient(to right, ${stops.join(",")})`;
   whole.querySelector(".hatch").style.background =
     `repeating-linear-gradient(135deg, ${colours.undefined} 0 1px, transparent 1px 5px)`;
   const ends = signed ? ["flips under the reference alone", "under the compared alone"] : ["no pair flips", "every pair flips"];
-  whole.querySelectorAll(".end").forEach((one, i) => { one.textContent = ends[i]; });
+  whole.querySelectorAll(".end").forEach((label, i) => { label.textContent = ends[i]; });
 
   // ---- rows
-  function firstBin(of, position) {
-    let [low, high] = [0, of.length];
+  // Return the index of the first bin that starts at a position or after it.
+  function firstBin(binStarts, position) {
+    let [low, high] = [0, binStarts.length];
     while (low < high) {
       const middle = (low + high) >> 1;
-      if (of[middle] < position) low = middle + 1; else high = middle;
+      if (binStarts[middle] < position) low = middle + 1; else high = middle;
     }
     return low;
   }
@@ -72,12 +73,12 @@ export default function (component) {
   }
 
   function build() {
-    const of = starts[state.zoom];
+    const binStarts = starts[state.zoom];
     const rows = [];
     groups.forEach((group, g) => {
       if (map.grouped) rows.push(-1 - g);
       if (map.grouped && !state.open.has(g)) return;
-      for (let b = firstBin(of, group.start); b < of.length && of[b] < group.end; b += 1) rows.push(b);
+      for (let b = firstBin(binStarts, group.start); b < binStarts.length && binStarts[b] < group.end; b += 1) rows.push(b);
     });
     display = Int32Array.from(rows);
     geometry();
@@ -91,19 +92,19 @@ export default function (component) {
     whole.querySelector(".in").disabled = state.zoom === 0;
   }
 
-  // the items of a row as [from, to) of the order
+  // Return the items of a row as [from, to) of their order.
   function span(r) {
     const at = display[r];
     if (at < 0) return [groups[-1 - at].start, groups[-1 - at].end];
-    const of = starts[state.zoom];
-    return [of[at], at + 1 < of.length ? of[at + 1] : n];
+    const binStarts = starts[state.zoom];
+    return [binStarts[at], at + 1 < binStarts.length ? binStarts[at + 1] : n];
   }
 
   const isHeader = (r) => display[r] < 0;
   const isItem = (r) => display[r] >= 0 && sizes[state.zoom] === 1;
   const groupOf = (position) => groups.findIndex((group) => position >= group.start && position < group.end);
 
-  // the row in which the item at a place of the order stands now
+  // Return the row that shows the item at a position of the order.
   function rowOf(position) {
     for (let r = 0; r < display.length; r += 1) {
       const [from, to] = span(r);
@@ -159,15 +160,15 @@ export default function (component) {
     return !map.grouped && display.length * ROW > 3 * (root.clientHeight - head);
   }
 
-  function sized(one, width, height) {
+  function sized(target, width, height) {
     const ratio = window.devicePixelRatio || 1;
-    if (one.width !== Math.round(width * ratio) || one.height !== Math.round(height * ratio)) {
-      one.width = Math.round(width * ratio);
-      one.height = Math.round(height * ratio);
-      one.style.width = `${width}px`;
-      one.style.height = `${height}px`;
+    if (target.width !== Math.round(width * ratio) || target.height !== Math.round(height * ratio)) {
+      target.width = Math.round(width * ratio);
+      target.height = Math.round(height * ratio);
+      target.style.width = `${width}px`;
+      target.style.height = `${height}px`;
     }
-    const ctx = one.getContext("2d");
+    const ctx = target.getContext("2d");
     ctx.setTransform(ratio, 0, 0, ratio, 0, 0);
     ctx.clearRect(0, 0, width, height);
     return ctx;
@@ -223,25 +224,26 @@ export default function (component) {
     });
   }
 
-  // the row's own mean: an item's as a bar, a group's with its interval, a bin's with the middle half of its items
+  // Draw the mean of a row: a bar for an item, with an interval for a group, with the middle half of its items for a bin.
   function drawMean(ctx, panel, r, x, y) {
     const at = display[r];
     const level = panel.levels[state.zoom];
-    const told = at < 0 ? panel.groups[-1 - at].cells.at(-1)
-      : [level.means, level.low, level.high].map((one) => (one && one[at] !== UNDEFINED ? one[at] / 1000 : null));
-    if (told[0] === null) return;
-    const room = MEAN - 8;
-    const [zero, end] = [scale(0), scale(told[0])].map((one) => x + room * one);
+    const estimate = at < 0 ? panel.groups[-1 - at].cells.at(-1)
+      : [level.means, level.low, level.high].map((values) => (values && values[at] !== UNDEFINED ? values[at] / 1000 : null));
+    const [mean, low] = estimate;
+    if (mean === null) return;
+    const width = MEAN - 8;
+    const [zero, end] = [scale(0), scale(mean)].map((share) => x + width * share);
     ctx.fillStyle = colours.muted;
-    ctx.globalAlpha = told[1] === null ? 1 : 0.45;
+    ctx.globalAlpha = low === null ? 1 : 0.45;
     ctx.fillRect(Math.min(zero, end), y - 3, Math.abs(end - zero), 6);
     ctx.globalAlpha = 1;
-    if (told[1] !== null) whisker(ctx, x, y, room, told, scale, colours.text);
+    if (low !== null) whisker(ctx, x, y, width, estimate, scale, colours.text);
   }
 
   function drawCell(ctx, panel, p, r, c, x, y, cell) {
     const rate = value(panel, r, c);
-    const inset = columns[c].variant ? 4 : 1; // variants stand lower than the axis that they belong to
+    const inset = columns[c].variant ? 4 : 1; // cells of variants are lower than those of their axis
     const dark = !signed && rate > 0.5 ? colours.on_dark : colours.dots;
     if (Number.isNaN(rate)) hatched(ctx, x + 1, y + inset, cell - 2, ROW - 2 * inset, colours.undefined);
     else {
@@ -278,19 +280,21 @@ export default function (component) {
   }
 
   function drawColumnHead(ctx, panel, column, c, x, cell) {
-    const [middle, told] = [x + cell / 2, panel.strip[c]];
+    const middle = x + cell / 2;
+    const estimate = panel.strip[c];
+    const [, , , rateLabel, intervalLabel] = estimate;
     const weight = column.opened && !column.variant ? "600 " : "";
     ctx.fillStyle = column.variant ? colours.muted : colours.text;
     if (cell < NARROW) {
       ctx.font = `${weight}11px ${font}`;
       const upright = cell < TIGHT ? [fitted(ctx, column.label, head - 36)] : lines(ctx, column.label, head - 36);
       upright.forEach((line, i) => upwards(ctx, line, middle + 4 + 12 * (i - (upright.length - 1) / 2), head - 17));
-      whisker(ctx, x + 3, head - 10, cell - 6, told, scale, colours.muted);
+      whisker(ctx, x + 3, head - 10, cell - 6, estimate, scale, colours.muted);
       return;
     }
     const text = column.opens && !column.variant && cell > 60 ? `${column.label}\u00a0${column.opened ? "▾" : "▸"}` : column.label;
     let name = [];
-    for (const size of [13, 12, 11, 10]) { // whole words in small letters say more than their ends
+    for (const size of [13, 12, 11, 10]) { // whole words in small letters are clearer than shortened words
       ctx.font = `${weight}${size}px ${font}`;
       name = lines(ctx, text, cell - 3);
       if (!name.some((line) => line.includes("…"))) break;
@@ -298,16 +302,16 @@ export default function (component) {
     name.forEach((line, i) => ctx.fillText(line, middle, 32 + 14 * (i + 2 - name.length)));
     ctx.font = `600 13px ${font}`;
     ctx.fillStyle = colours.text;
-    if (ctx.measureText(told[3]).width <= cell - 1) ctx.fillText(told[3], middle, 62);
-    whisker(ctx, x + 3, 68, cell - 6, told, scale, colours.muted);
+    if (ctx.measureText(rateLabel).width <= cell - 1) ctx.fillText(rateLabel, middle, 62);
+    whisker(ctx, x + 3, 68, cell - 6, estimate, scale, colours.muted);
     ctx.font = `11px ${font}`;
     ctx.fillStyle = colours.muted;
-    // columns rest on different items: where the interval has no room, the number of its items stands alone
-    const below = [told[4], told[4].slice(told[4].lastIndexOf("n "))].find((text) => ctx.measureText(text).width <= cell - 2);
+    // If the interval does not fit, write only the number of items, because it differs between columns.
+    const below = [intervalLabel, intervalLabel.slice(intervalLabel.lastIndexOf("n "))].find((text) => ctx.measureText(text).width <= cell - 2);
     if (below) ctx.fillText(below, middle, 80);
   }
 
-  // all rows in one strip: where the window stands, and where in the order the flips are
+  // Draw all rows in one strip, with their flips and the part that is visible now.
   function drawOverview() {
     const needed = overviewNeeded();
     overview.hidden = !needed;
@@ -349,7 +353,7 @@ export default function (component) {
     window.dispatchEvent(new CustomEvent("flipscope-map", { detail: { ...detail, version: data.version } }));
   }
 
-  // a group opens, a bin comes nearer, an item's outputs are shown
+  // Act on a clicked cell: open or close a group, zoom into a bin, or show the outputs of an item.
   function choose(cell) {
     Object.assign(state, { row: cell.row ?? state.row, panel: cell.panel ?? state.panel, focused: true });
     if ((cell.column ?? state.column) >= 0) state.column = cell.column ?? state.column;
@@ -366,10 +370,11 @@ export default function (component) {
       send({ kind: "cell", position, column: columns[state.column].id, panel: state.panel });
     }
     draw();
-    tell();
+    announce();
   }
 
-  function told(cell) {
+  // Return the text of the tip for a cell.
+  function describe(cell) {
     const panel = panels[cell.panel];
     if (cell.row < 0) {
       const [, , , text, interval] = panel.strip[cell.column];
@@ -393,15 +398,16 @@ export default function (component) {
     return `${numberText(100 * rate, 0, true)} points`;
   }
 
-  function tell() {
-    live.textContent = display.length ? told({ row: state.row, column: state.column, panel: state.panel }) : "";
+  // Tell screen readers which cell has the focus.
+  function announce() {
+    live.textContent = display.length ? describe({ row: state.row, column: state.column, panel: state.panel }) : "";
   }
 
   function hover(event) {
     const cell = press?.brushing ? null : cellAt(event);
     tip.hidden = cell === null;
     if (cell === null) return;
-    tip.textContent = told(cell);
+    tip.textContent = describe(cell);
     const box = root.getBoundingClientRect();
     tip.style.left = `${Math.max(0, Math.min(event.clientX - box.left + 14, box.width - 280))}px`;
     tip.style.top = `${Math.min(event.clientY - box.top + 14, box.height - tip.offsetHeight - 4)}px`;
@@ -414,7 +420,7 @@ export default function (component) {
 
   function select(ranges) {
     const merged = [];
-    for (const [a, b] of ranges.filter(([x, y]) => y > x).sort((one, other) => one[0] - other[0])) {
+    for (const [a, b] of ranges.filter(([x, y]) => y > x).sort(([first], [second]) => first - second)) {
       if (merged.length && a <= merged.at(-1)[1]) merged.at(-1)[1] = Math.max(merged.at(-1)[1], b);
       else merged.push([a, b]);
     }
@@ -451,7 +457,7 @@ export default function (component) {
     setTimeout(() => { press = null; });
   };
 
-  // ---- saving what is seen, with its caption
+  // ---- saving the visible part with its caption
   function captioned() {
     const first = Math.floor(scroller.scrollTop / ROW);
     const last = Math.min(display.length, first + Math.floor((root.clientHeight - head) / ROW));
@@ -524,7 +530,7 @@ export default function (component) {
     } else state.anchor = null;
     intoSight();
     draw();
-    tell();
+    announce();
   }
 
   function toggleSelected() {
@@ -555,7 +561,7 @@ export default function (component) {
     actions[event.key](event);
   }
 
-  // a view that was opened from elsewhere (a link, j and k) comes into sight; scrolling away from it stays possible
+  // Scroll to a cell that was opened by a link or the keys J and K, once, so that people can scroll away from it.
   function follow() {
     const selected = window.flipscopeMapSelected;
     if (!selected) { if (state.shown) { state.shown = ""; state.focused = false; draw(); } return; }

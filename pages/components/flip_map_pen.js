@@ -1,9 +1,9 @@
-// What the flip map draws with: marks for a canvas, and a pen with a canvas's own calls that writes SVG instead.
+// Drawing functions of the flip map for a canvas, and `SvgPen`, which has the methods of a canvas but writes SVG.
 function part(hex, i) {
   return parseInt(hex.slice(1 + 2 * i, 3 + 2 * i), 16);
 }
 
-// the colour at a share from 0 to 1 on a scale of hex stops
+// Return the colour at a share from 0 to 1 on a scale of hex colours.
 function mixed(stops, share) {
   const at = Math.min(Math.max(share, 0), 1) * (stops.length - 1);
   const low = Math.min(Math.floor(at), stops.length - 2);
@@ -37,7 +37,7 @@ function dotted(ctx, x, y, w, h, share, colour) {
   }
 }
 
-// a folded corner: the larger, the more of the cell's answers were cut off
+// Draw a folded corner, which is larger if more of the cell's answers were cut off.
 function folded(ctx, x, y, w, h, share, colour) {
   const side = Math.min(w, h) * (0.3 + 0.5 * share);
   ctx.fillStyle = colour;
@@ -49,10 +49,10 @@ function folded(ctx, x, y, w, h, share, colour) {
   ctx.fill();
 }
 
-// an interval as a line with a point at the value, on the scale of the cell
-function whisker(ctx, x, y, w, told, scale, colour) {
+// Draw an interval [value, low, high] as a line with a mark at the value, on the scale of the cell.
+function whisker(ctx, x, y, w, estimate, scale, colour) {
   const at = (value) => x + w * Math.min(Math.max(scale(value), 0), 1);
-  const [value, low, high] = told;
+  const [value, low, high] = estimate;
   if (value === null) return;
   ctx.fillStyle = colour;
   if (low !== null && high !== null) ctx.fillRect(at(low), y - 1, Math.max(at(high) - at(low), 1), 2);
@@ -61,14 +61,14 @@ function whisker(ctx, x, y, w, told, scale, colour) {
 
 function fitted(ctx, text, width) {
   if (ctx.measureText(text).width <= width) return text;
-  // the middle goes: questions of one template differ at their ends
-  const whole = (n) => `${text.slice(0, Math.ceil(n / 2)).trimEnd()}…${text.slice(text.length - Math.floor(n / 2)).trimStart()}`;
+  // Leave out the middle, because questions of one template differ at their ends.
+  const shortened = (n) => `${text.slice(0, Math.ceil(n / 2)).trimEnd()}…${text.slice(text.length - Math.floor(n / 2)).trimStart()}`;
   let n = Math.max(1, Math.min(text.length - 1, Math.floor((text.length * width) / ctx.measureText(text).width) + 2));
-  while (n > 1 && ctx.measureText(whole(n)).width > width) n -= 1;
-  return whole(n);
+  while (n > 1 && ctx.measureText(shortened(n)).width > width) n -= 1;
+  return shortened(n);
 }
 
-// text from below to above, its foot at y
+// Write a text upwards, starting at y.
 function upwards(ctx, text, x, y) {
   if (ctx.upwards) { ctx.upwards(text, x, y); return; }
   ctx.save();
@@ -79,7 +79,7 @@ function upwards(ctx, text, x, y) {
   ctx.restore();
 }
 
-// a column's name on at most two lines; a long word is parted rather than robbed of its middle
+// Return a column's name on at most two lines; split a long word rather than leave out its middle.
 function lines(ctx, text, width) {
   if (ctx.measureText(text).width <= width) return [text];
   if (!text.includes(" ")) {
@@ -93,7 +93,7 @@ function lines(ctx, text, width) {
   return [fitted(ctx, first, width), fitted(ctx, words.join(" "), width)];
 }
 
-// text on as many lines as it needs
+// Return a text on as many lines as it needs.
 function wrapped(ctx, text, width) {
   const rows = [""];
   for (const word of text.split(/\s+/)) {
@@ -105,9 +105,9 @@ function wrapped(ctx, text, width) {
 }
 
 const ENTITIES = { "&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;", "'": "&#39;" };
-// characters that XML allows nowhere would make the file unreadable
+// A character that XML forbids would make the file unreadable.
 const escaped = (text) => String(text).replace(/[\u0000-\u0008\u000b\u000c\u000e-\u001f\ufffe\uffff]/g, "\ufffd")
-  .replace(/[&<>"']/g, (one) => ENTITIES[one]);
+  .replace(/[&<>"']/g, (character) => ENTITIES[character]);
 const rounded = (x) => Math.round(100 * x) / 100;
 
 class SvgPen {

@@ -1,5 +1,5 @@
-// A part's function runs again with every new data, and what it returned is called only when the part leaves the page. So whatever
-// it lets listen outside of itself ends here before the next one listens: else one click is sent once for every click before it.
+// Streamlit runs a component's function again with all new data, but calls the function that it returned only when the component leaves
+// the page. So remove the listeners of the previous run here. Otherwise each run adds one more listener, and a click is sent many times.
 function onlyLast(root, leave) {
   root._leave?.();
   root._leave = leave;

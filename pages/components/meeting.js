@@ -1,6 +1,6 @@
-// A meeting: one socket a tab, which stays open from page to page. What a presenter's board says goes out on it; what comes in is
-// handed to the boards of this tab, which look it up in what they hold. Pages follow by Streamlit's own way back in its history.
-const MEETING = "flipscope-meeting"; // {code, ticket} of this tab, so that a reload comes back as the same person
+// A meeting: one socket per tab, which stays open from page to page. It sends the positions of a presenter's boards, and passes received
+// positions to the boards of this tab. A follower changes pages like the browser's back button does, by a `popstate` event.
+const MEETING = "flipscope-meeting"; // {code, ticket} of this tab, so that it is the same person after a reload
 const NAME = "flipscope-name";
 const PING_MS = 20000, SILENCE_MS = 50000, LOOK_MS = 150, LONGEST_WAIT_MS = 8000, GESTURE_MS = 4000;
 
@@ -18,11 +18,11 @@ function link() {
 }
 
 function sorted(query) {
-  const pairs = [...new URLSearchParams(query)].filter(([name]) => !["view", "at"].includes(name)); // `at`: a board's own
-  return JSON.stringify(pairs.sort((one, other) => (one.join("=") < other.join("=") ? -1 : 1)));
+  const pairs = [...new URLSearchParams(query)].filter(([name]) => !["view", "at"].includes(name)); // `at` holds the settings of a board
+  return JSON.stringify(pairs.sort((a, b) => (a.join("=") < b.join("=") ? -1 : 1)));
 }
 
-// What outlives a page: the socket, who is here, and the last place and position.
+// The state that survives a change of the page: the socket, the people, and the latest place and position.
 class Meeting {
   constructor(base) {
     Object.assign(this, { base, socket: null, waiting: null, fails: 0, me: null, room: null, place: null, position: null,
@@ -92,7 +92,7 @@ class Meeting {
 
   say(message) {
     if (this.socket?.readyState === WebSocket.OPEN) this.socket.send(JSON.stringify(message));
-    else if (["hand", "end", "ask"].includes(message.do)) { this.unsaid = message; this.connect(); } // a button, not a drag
+    else if (["hand", "end", "ask"].includes(message.do)) { this.unsaid = message; this.connect(); } // a click on a button must not be lost, but a drag may be
   }
 
   hear(message) {
@@ -114,7 +114,7 @@ class Meeting {
     } else if (message.kind === "position") {
       this.position = message;
       if (!this.away && !this.presents) this.hand();
-      return; // nothing of the bar changes, and it comes with every frame of a drag
+      return; // it comes with every frame of a drag, and the bar does not change
     } else if (message.kind === "end") {
       this.end(message.sentence);
     } else if (message.kind === "refusal") {
@@ -131,7 +131,7 @@ class Meeting {
     this.changed();
   }
 
-  // whoever presents says where they are, and their boards say where their handles are
+  // Begin to present: send the page, and let all boards send their positions.
   begin() {
     this.seen = "";
     this.away = false;
@@ -151,8 +151,8 @@ class Meeting {
 
   hand() { window.dispatchEvent(new CustomEvent("flipscope-board-follow", { detail: this.position })); }
 
-  // The link says which page and view this is. A link that changes after a hand's doing is somebody looking elsewhere; one that a
-  // page itself completes is not.
+  // Look at the link, which names page and view. If it changes after a click or a key, the follower has gone elsewhere. If the page
+  // itself completes its link, the follower has not.
   look() {
     if (!this.room) return;
     const here = link(), text = JSON.stringify(here);
@@ -176,7 +176,7 @@ class Meeting {
   go() {
     if (!this.place || this.isThere()) return;
     window.clearTimeout(this.goal);
-    this.went = performance.now(); // what was clicked before is no wish to look elsewhere
+    this.went = performance.now(); // an earlier click was no wish to look elsewhere
     this.goal = window.setTimeout(() => {
       if (this.away || !this.place || this.isThere()) return;
       const view = new URLSearchParams(window.location.search).get("view");
@@ -257,10 +257,10 @@ export default function (component) {
     if (["localhost", "127.0.0.1"].includes(window.location.hostname)) {
       element("p", "The link works on this computer only: the dashboard was opened as localhost.", panel, { className: "quiet" });
     }
-    for (const one of room.asking) {
+    for (const person of room.asking) {
       const row = element("div", "", panel, { className: "row" });
-      element("span", `${one.title} asks to present`, row);
-      button("Hand on", row, () => meeting.say({ do: "hand", to: one.number }), "main");
+      element("span", `${person.title} asks to present`, row);
+      button("Hand on", row, () => meeting.say({ do: "hand", to: person.number }), "main");
     }
     const row = element("div", "", panel, { className: "row" });
     button("Copy link", row, (event) => {

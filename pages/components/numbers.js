@@ -1,4 +1,4 @@
-// Numbers as texts by the rules of `flipcore.stats.base.estimate`, so that a board and the tables under it say the same.
+// Format numbers like `flipcore.stats.base.estimate`, so that a board and the tables under it show the same texts.
 const MISSING = "–";
 const MINUS = "−";
 
@@ -39,7 +39,7 @@ function likelyPercent(value, low, high) {
   return `${percentText(value, digits)} (likely ${numberText(100 * low, digits)} to ${percentText(high, digits)})`;
 }
 
-// a tick of an axis whose ticks stand `step` apart: every tick with as many digits as the step needs
+// Return the text of a tick of an axis; the distance of the ticks (`step`) decides the number of digits.
 function tickText(x, step) {
   return numberText(x, Math.max(0, -Math.floor(Math.log10(step) + 1e-9)));
 }

@@ -1,16 +1,16 @@
-// One pair at a time, judged with the keyboard. A verdict is shown as given at once and waits in an outbox until Python says
-// that it is stored; what waits is sent again, and outlives a reload of the page.
+// People judge one pair at a time with the keyboard. A verdict shows at once and waits in an outbox until Python acknowledges that it
+// is stored. Waiting verdicts are sent again and survive a reload of the page.
 const WORDS = { y: "yes", n: "no", u: "unsure" };
 const TAGS = { same: "span", new: "ins", gone: "del" };
 const SCROLLS = { " ": 1, pagedown: 1, pageup: -1 };
 const RESEND_MS = 4000, SILENCE_MS = 7000;
 
 function element(name, kind, text, parent) {
-  const made = document.createElement(name);
-  if (kind) made.className = kind;
-  if (text) made.textContent = text;
-  parent?.appendChild(made);
-  return made;
+  const child = document.createElement(name);
+  if (kind) child.className = kind;
+  if (text) child.textContent = text;
+  parent?.appendChild(child);
+  return child;
 }
 
 function newId() {
@@ -44,7 +44,7 @@ export default function (component) {
 
   const done = new Set(data.acknowledged);
   state.outbox = state.outbox.filter((message) => !done.has(message.id));
-  state.heard = Date.now(); // this function runs with what the server says, and with nothing else
+  state.heard = Date.now(); // this function runs only when the server has sent data
   keep();
 
   function isSilent() { return state.outbox.length > 0 && Date.now() - state.heard > SILENCE_MS; }
@@ -55,15 +55,15 @@ export default function (component) {
   }
 
   function last() {
-    const mine = Object.values(state.judged).filter((one) => one).sort((a, b) => a.time - b.time).at(-1);
-    return mine ?? data.history.findLast((one) => !(one.pair.id in state.judged)) ?? null;
+    const latest = Object.values(state.judged).filter((verdict) => verdict).sort((a, b) => a.time - b.time).at(-1);
+    return latest ?? data.history.findLast((verdict) => !(verdict.pair.id in state.judged)) ?? null;
   }
 
   function judge() {
     const pair = current();
     const message = { id: newId(), kind: "verdict", pair_id: pair.id, said: { ...state.said }, note: note.value };
     state.judged[pair.id] = { pair, time: Date.now(), verdict_id: message.id, said: message.said };
-    state.returned = state.returned.filter((one) => one.id !== pair.id);
+    state.returned = state.returned.filter((other) => other.id !== pair.id);
     state.times = [...state.times, Date.now() - state.since].slice(-15);
     state.outbox.push(message);
     next();
@@ -140,10 +140,10 @@ export default function (component) {
     part("bar").style.width = `${(100 * n_done) / Math.max(n_done + n_left, 1)}%`;
     const pace = state.times.length > 2 ? [...state.times].sort((a, b) => a - b)[state.times.length >> 1] / 1000 : 0;
     const minutes = (pace * n_left) / 60;
-    const said = [`${numberText(n_done, 0)} judged`, `${numberText(n_left, 0)} left`];
-    if (pace && n_left) said.push(`${numberText(pace, pace < 10 ? 1 : 0)} s a pair`, minutes < 1 ? "under a minute to go"
+    const counts = [`${numberText(n_done, 0)} judged`, `${numberText(n_left, 0)} left`];
+    if (pace && n_left) counts.push(`${numberText(pace, pace < 10 ? 1 : 0)} s a pair`, minutes < 1 ? "under a minute to go"
       : `about ${numberText(minutes, 0)} min to go`);
-    part("count").textContent = said.join(" · ");
+    part("count").textContent = counts.join(" · ");
     const kept = isSilent() ? "kept here until the server answers" : "not stored yet";
     part("saved").textContent = state.outbox.length ? `${numberText(state.outbox.length, 0)} ${kept}` : "all stored";
     const before = last();

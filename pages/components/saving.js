@@ -1,5 +1,5 @@
-// Two buttons at every chart: what is seen as SVG or PNG, with its caption and where it comes from. The charts are Plotly's own
-// drawings in the page, so nothing is drawn again; the caption is made by flipcore and travels with the chart.
+// Two buttons at every chart save it as SVG or PNG, with its caption and its origin. They copy Plotly's drawing from the page, so
+// nothing is drawn again. flipcore writes the caption, which is part of the chart's data.
 const SAVE_SVG = "http://www.w3.org/2000/svg";
 const LINE_PX = 17;
 
@@ -18,7 +18,7 @@ function keyOf(plot) {
   return [...(place?.classList ?? [])].find((name) => name.startsWith("st-key-"))?.slice(7) ?? "figure";
 }
 
-// the study of this page, from its link, or from the card that the chart stands in
+// Return the page, the study and the version. The study comes from the link, or from the card that holds the chart.
 function provenance(plot, version) {
   const link = new URLSearchParams(location.search);
   const study = link.get("study") ?? link.get("sets") ?? (/^bar-(\w+)$/.exec(keyOf(plot)) ?? [])[1];
@@ -44,8 +44,9 @@ function picture(plot, data) {
   }
   for (const layer of plot.querySelectorAll("svg.main-svg")) {
     const copy = layer.cloneNode(true);
-    for (const one of copy.querySelectorAll(".draglayer, .hoverlayer")) one.remove();
-    for (const one of copy.querySelectorAll(".legend, .legend [clip-path]")) one.removeAttribute("clip-path"); // other fonts are wider
+    for (const invisible of copy.querySelectorAll(".draglayer, .hoverlayer")) invisible.remove();
+    // Other programs may draw wider letters, which a clip path would cut off.
+    for (const clipped of copy.querySelectorAll(".legend, .legend [clip-path]")) clipped.removeAttribute("clip-path");
     copy.removeAttribute("style");
     svg.append(copy);
   }

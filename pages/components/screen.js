@@ -6,7 +6,7 @@ export default function (component) {
   style.setProperty("--muted", component.data.muted);
   document.documentElement.dataset.view = component.data.view;
 
-  // somebody changed the theme: Streamlit's own colours follow at once, those that Python chose when the page is drawn again
+  // When the theme changes, Streamlit's own colours change at once. Python's colours need a new drawing of the page, so ask for it.
   const app = document.querySelector("[data-testid=stApp]");
   const isDark = () => Number(/[0-9]+/.exec(getComputedStyle(app).backgroundColor)) < 128;
   let last = app && isDark();

@@ -1,4 +1,4 @@
-// The tour: its step lies in the browser, so that it goes on over the change of a page and is shown once.
+// The tour. The browser stores its step, so that it continues on the next page and is shown only once.
 const PLACE = "flipscope-tour"; // a step's number while it runs, "done" afterwards
 
 function stored() {
@@ -6,15 +6,15 @@ function stored() {
 }
 
 function keep(value) {
-  try { window.localStorage.setItem(PLACE, value); } catch { /* a browser without a memory sees no tour */ }
+  try { window.localStorage.setItem(PLACE, value); } catch { /* without storage there is no tour */ }
 }
 
-// the page's own link keeps the session; where the menu hides it, the address does
+// Follow the menu's link to a page, because it keeps the session. If the menu has none, load the address.
 function go(path) {
   const here = window.location.pathname.replace(/\/$/, "").split("/").pop();
   if (here === path) return;
-  const link = [...document.querySelectorAll("a[href]")].find((one) => new URL(one.href).pathname.replace(/^\/|\/$/g, "") === path
-    && one.closest("[data-testid^=stTopNav], header"));
+  const link = [...document.querySelectorAll("a[href]")].find((anchor) => new URL(anchor.href).pathname.replace(/^\/|\/$/g, "") === path
+    && anchor.closest("[data-testid^=stTopNav], header"));
   if (link) link.click();
   else window.location.assign(`/${path}`);
 }
@@ -24,7 +24,7 @@ export default function (component) {
   const box = parentElement.querySelector(".tour");
   const { steps } = data;
 
-  // the card stands over the end of the page: so much more can be scrolled while it is there
+  // The card covers the end of the page, so extend the page while the card is visible.
   function makeRoom() {
     const page = document.querySelector("[data-testid=stMainBlockContainer]");
     if (page) page.style.paddingBottom = box.hidden ? "" : `${box.offsetHeight + 48}px`;
