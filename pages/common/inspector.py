@@ -1,7 +1,7 @@
 """The inspector: the two raw outputs behind a cell, with their prompts.
 
 It marks the words in which the prompts differ and the words from which each answer was read. Item,
-axis, readout and variant stand in the link, so that a copied link opens the same view.
+axis, readout and variant are in the link, so that a copied link opens the same view.
 """
 
 from itertools import chain

@@ -1,4 +1,4 @@
-"""Fields that stand in the link, and warnings about links to a study that is not in this store."""
+"""Fields that are in the link, and warnings about links to a study that is not in this store."""
 
 import math
 from collections.abc import Collection, Mapping
@@ -51,7 +51,7 @@ def study_choice(
     width: int | Literal["stretch"] = "stretch",
     place: DeltaGenerator | None = None,
 ) -> str:
-    """Draw a selector of studies (id -> name) that stands in the link under its key.
+    """Draw a selector of studies (id -> name) that is in the link under its key.
 
     It starts at the study of the link, or at the one that was chosen on another page. It warns if
     the link names a study that does not exist here. Returns the id of the chosen study.

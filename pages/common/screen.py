@@ -1,4 +1,4 @@
-"""Controls whose values stand in the link, and the View button for controls that change rarely.
+"""Controls whose values are in the link, and the View button for controls that change rarely.
 
 A line next to the View button shows their values.
 """
@@ -20,7 +20,7 @@ def select(
 ) -> Any:
     """Draw a select box that starts at `choice`, or at the first option; return its value.
 
-    The value stands in the link under `key`. `more` goes to `st.selectbox`.
+    The value is in the link under `key`. `more` goes to `st.selectbox`.
     """
     start = options.index(choice) if choice in options else 0
     return place.selectbox(label, options, start, key=key, bind="query-params", **more)
@@ -31,7 +31,7 @@ def segments(
 ) -> Any:
     """Draw options side by side, starting at `default` or at the first; return the chosen one.
 
-    The value stands in the link under `key`. `more` goes to `st.segmented_control`; unless it says
+    The value is in the link under `key`. `more` goes to `st.segmented_control`; unless it says
     otherwise, the label is hidden.
     """
     control_options = {"bind": "query-params", "label_visibility": "collapsed"} | more

@@ -197,7 +197,7 @@ def _memory_by_revision(make: Callable[..., T], max_entries: int) -> Callable[..
 def chosen_study(fits: Callable[[Study], bool] | None = None) -> str | None:
     """Draw the selector of studies and return the chosen study's id; None without any study.
 
-    The id stands in the link (`?study=`), because two studies may have the same name. Without a
+    The id is in the link (`?study=`), because two studies may have the same name. Without a
     link the selector starts at the study that was chosen on another page. If that does not fit
     this page, it starts at the newest study for which `fits` returns True.
     """

@@ -111,7 +111,7 @@ def _view_settings(choices: Choices, compared: str) -> dict:
 
 
 def controls(study_id: str) -> View:
-    """Draw the controls of the map, whose values stand in the link; return them as a view.
+    """Draw the controls of the map, whose values are in the link; return them as a view.
 
     Controls that change rarely are behind the View button.
     """

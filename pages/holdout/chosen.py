@@ -87,7 +87,7 @@ OWN = "own"
 
 
 def set_choice() -> tuple[str, str]:
-    """Draw the selector of sets; return key and name. The key stands in the link (`?sets=`)."""
+    """Draw the selector of sets; return key and name. The key is in the link (`?sets=`)."""
     studies = {
         f"study:{row['study_id']}": row["name"]
         for row in holdout.studies_with_both(session.store())

@@ -1,4 +1,4 @@
-"""What the parts Map and Look inside share: the embedding of both sets, and the selected entries.
+"""Embedding of both sets and selected entries, which the parts Map and Look inside share.
 
 Entries are selected on the map or in its histogram.
 """

@@ -1,4 +1,4 @@
-"""Which pairs a reviewer judges, and in which order.
+"""Selection and order of the pairs that a reviewer judges.
 
 An order may begin with pairs that matter most: those without which a study's flip rate moves most.
 """

@@ -124,7 +124,7 @@ FORMATS = {"csv": ("CSV", "text/csv"), "md": ("Markdown", "text/markdown")}
 
 
 def filters(studies: dict[str, str], pages: list[str]) -> dict[str, str]:
-    """Draw the filters, which stand in the link; return the arguments of `entries`."""
+    """Draw the filters, which are in the link; return the arguments of `entries`."""
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
         study_names = {"": "every study"} | studies
         study_id = screen.select(
