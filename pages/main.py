@@ -25,7 +25,7 @@ def studies_link() -> None:
 def _redirect_from(entry: navigation.Entry, name: str) -> st.Page:
     """Return a page that redirects from the address of an earlier release to today's page."""
     redirect = lambda: st.switch_page(  # noqa: E731 -- as in `_entrance`
-        entry.path, query_params={**st.query_params.to_dict(), **entry.was[name]}
+        entry.path, query_params={**st.query_params.to_dict(), **entry.former_links[name]}
     )
     return st.Page(redirect, title=entry.title, url_path=name, visibility="hidden")
 
@@ -65,7 +65,7 @@ def shown_pages(person: Person) -> list:
     access = navigation.ACCESS.page(visibility)
     former_pages = []
     for entry in navigation.PAGES:
-        former_pages += [_redirect_from(entry, name) for name in entry.was]
+        former_pages += [_redirect_from(entry, name) for name in entry.former_links]
     return [
         *PAGES,
         access,

@@ -40,7 +40,7 @@ class Entry:
         Whether the navigation lists the page.
     in_menu
         The menu next to every title lists the page.
-    was
+    former_links
         Address in earlier releases (in links and in records) -> parameters that open the same now.
     """
 
@@ -55,7 +55,7 @@ class Entry:
     counts: bool = False
     visibility: Visibility = "visible"
     in_menu: bool = False
-    was: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+    former_links: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
 
     @property
     def path(self) -> str:
@@ -94,7 +94,7 @@ PAGES = (
         keys=(*RECORD, *INSPECTOR),
         on_card=lambda study: True,
         has_decisions=True,
-        was={"score_choices": {"show": "Every choice"}},
+        former_links={"score_choices": {"show": "Every choice"}},
     ),
     Entry(
         "flips",
@@ -106,7 +106,7 @@ PAGES = (
         on_card=lambda study: True,
         has_decisions=True,
         counts=True,
-        was={
+        former_links={
             "flip_surface": {"show": "Map"},
             "decomposition": {"show": "Parts"},
             "flips_choices": {"show": "Every choice"},
@@ -121,7 +121,7 @@ PAGES = (
         keys=RECORD,
         on_card=lambda study: len(study.models) > 1,
         has_decisions=True,
-        was={"ranking_choices": {"show": "Every choice"}},
+        former_links={"ranking_choices": {"show": "Every choice"}},
     ),
     Entry(
         "memorization",
@@ -178,7 +178,7 @@ PAGES = (
         on_card=lambda study: True,
         visibility="hidden",
         in_menu=True,
-        was={"record": {"part": "Decisions"}},
+        former_links={"record": {"part": "Decisions"}},
     ),
     Entry(
         "models",
@@ -225,6 +225,6 @@ def find_page(name: str) -> tuple[Entry | None, Mapping[str, str]]:
     The second value holds the parameters that open what the earlier address showed.
     """
     for entry in PAGES:
-        if name in entry.was:
-            return entry, entry.was[name]
+        if name in entry.former_links:
+            return entry, entry.former_links[name]
     return BY_FOLDER.get(name), {}

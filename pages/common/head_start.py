@@ -105,7 +105,7 @@ _names_of_counting_pages: list[str] = []
 for _entry in PAGES:
     if _entry.counts:
         # Old links lead to the page by its former names.
-        _names_of_counting_pages += [_entry.folder, *_entry.was]
+        _names_of_counting_pages += [_entry.folder, *_entry.former_links]
 COUNTING_PAGES = tuple(f"/{name}" for name in _names_of_counting_pages)
 
 

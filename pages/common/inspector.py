@@ -123,11 +123,11 @@ def inspector(
     # Each write is a message to the browser, so only changed values are written.
     if changed:
         st.query_params.update(changed)
-    (base, before), (variant, _) = pairs[key]
+    (base, base_samples), (variant, _) = pairs[key]
     _who_flips(view, names, key)
     left, right = st.columns(2)
     with left:
-        side("Original", view, variant, base, before, as_losses=True)
+        side("Original", view, variant, base, base_samples, as_losses=True)
     with right:
         other_side(f"Variant: {key}", view, pairs[key])
     trials_of(pairs[key])
@@ -217,9 +217,11 @@ def _title_line(view: Inspection, axis: str, model: str, steps: Steps) -> None:
             )
         _link_button(key="inspect-link", width="content")
         _close_button()
-        place = f" · {position + 1:,} of {len(steps):,}" if position is not None else ""
+        position_text = f" · {position + 1:,} of {len(steps):,}" if position is not None else ""
         category = f" · {plain(item.category)}" if item.category else ""
-        st.caption(f"Right answer: {plain(answer_text(item, item.target))}{category}{place}")
+        st.caption(
+            f"Right answer: {plain(answer_text(item, item.target))}{category}{position_text}"
+        )
 
 
 def _close_button() -> None:
@@ -233,18 +235,20 @@ MOST_TITLE_LETTERS, MOST_TURNS, MOST_TEXT_LETTERS = 160, 80, 8_000
 
 def trials_of(pair: tuple[Side, Side]) -> None:
     """Show both trials turn by turn; nothing if neither was stored with its turns."""
-    first, second = (turns_of(samples[0].raw_reply) if samples else () for _, samples in pair)
+    base_turns, variant_turns = (
+        turns_of(samples[0].raw_reply) if samples else () for _, samples in pair
+    )
     # Two turns are a question and its answer, not the trial of an agent.
-    if max(len(first), len(second)) < 3:
+    if max(len(base_turns), len(variant_turns)) < 3:
         return
-    are_equal = first == second
-    trial_pair = trials(first, second)
+    are_equal = base_turns == variant_turns
+    trial_pair = trials(base_turns, variant_turns)
     st.markdown("**What was done, turn by turn**")
     # Each side holds the turns and the index of the first turn that differs.
-    sides = [(first, trial_pair.first_at)]
+    sides = [(base_turns, trial_pair.first_at)]
     if not are_equal:
         st.caption(plain(trial_pair.sentence))
-        sides.append((second, trial_pair.second_at))
+        sides.append((variant_turns, trial_pair.second_at))
     for column, (turns, parting) in zip(st.columns(len(sides)), sides, strict=True):
         with column:
             _show_turns(turns, parting)

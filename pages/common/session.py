@@ -88,15 +88,15 @@ def _in_thread(step: str, call: Callable[[], T]) -> T:
 
 def _waiting(work: Work[T]) -> T:
     """Wait for the work and return its result; show its progress line meanwhile."""
-    place, wait_s = st.empty(), FIRST_LINE_S
+    line_place, wait_s = st.empty(), FIRST_LINE_S
     while not work.has_ended:
         try:
             work.result(wait_s)
         except TimeoutError:
-            place.caption(f":material/hourglass_top: {plain(work.line)}")
+            line_place.caption(f":material/hourglass_top: {plain(work.line)}")
             wait_s = NEXT_LINE_S
     # Remove the line before the caller draws the result.
-    place.empty()
+    line_place.empty()
     return work.result(0)
 
 

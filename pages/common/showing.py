@@ -61,16 +61,16 @@ def shown_problem():
 
 def saved_upload(upload) -> Path:
     """Store an upload next to the database, free its memory, and return the file's path."""
-    kept = kept_uploads()
+    paths_by_id = upload_paths()
     content = upload.getvalue()
     # An upload that was stored in an earlier run is empty, and its path is known.
-    if content or upload.file_id not in kept:
-        kept[upload.file_id] = keep_upload(upload.name, content)
+    if content or upload.file_id not in paths_by_id:
+        paths_by_id[upload.file_id] = keep_upload(upload.name, content)
         release(upload)
-    return kept[upload.file_id]
+    return paths_by_id[upload.file_id]
 
 
-def kept_uploads() -> dict[str, Path]:
+def upload_paths() -> dict[str, Path]:
     """Return Streamlit's file id -> path of the uploads that this session has stored."""
     return st.session_state.setdefault("kept-uploads", {})
 

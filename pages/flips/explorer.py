@@ -60,7 +60,7 @@ def _show_details(view: View, flipmap: DrawnMap, flip_table: list[dict]) -> None
         st.rerun()
     show_selection(view, flipmap)
     steps = steps_of(view, flipmap)
-    if not inspector_place(view.study_id, _inspected_model(view), steps, readout=view.field):
+    if not inspector_place(view.study_id, _inspected_model(view), steps, readout=view.compared):
         show_most_flips(flip_table)
 
 
@@ -74,7 +74,7 @@ def _open_cell(view: View, flipmap: DrawnMap, clicked: dict) -> None:
     # A browser may send any position.
     if not 0 <= position < len(flipmap.items):
         return
-    readout = view.field if clicked["panel"] == 0 else view.faithful
+    readout = view.compared if clicked["panel"] == 0 else view.reference
     link_values = {"variant": variant} if variant else {}
     if view.group == "model":
         link_values["of"] = flipmap.models[position]

@@ -69,21 +69,21 @@ SORT_TITLES = {
 COMPARISONS = ["side by side", "difference"]
 
 
-def _view_settings(choices: Choices, compared: str) -> dict:
+def _view_settings(choices: Choices, leading_extractor: str) -> dict:
     """Draw the controls behind the View button; return their values as fields of `View`.
 
-    `compared` is the extractor that is compared with the reference by default.
+    `leading_extractor` is compared with the reference by default.
     """
     models, names = choices.models, choices.extractors
-    compared = compared if compared in names else names[0]
-    reference = WRITTEN_ANSWER if WRITTEN_ANSWER in names else names[-1]
+    default_compared = leading_extractor if leading_extractor in names else names[0]
+    default_reference = WRITTEN_ANSWER if WRITTEN_ANSWER in names else names[-1]
     with screen.view_button():
         model = st.selectbox("Model", models, key="model", bind="query-params")
-        field = screen.select(
-            "Compared extractor", names, "field", choice=compared, format_func=title_of
+        compared = screen.select(
+            "Compared extractor", names, "field", choice=default_compared, format_func=title_of
         )
-        faithful = screen.select(
-            "Reference extractor", names, "faithful", choice=reference, format_func=title_of
+        reference = screen.select(
+            "Reference extractor", names, "faithful", choice=default_reference, format_func=title_of
         )
         sort = st.selectbox(
             "Rows sorted by",
@@ -102,9 +102,9 @@ def _view_settings(choices: Choices, compared: str) -> dict:
         )
     return {
         "model": model,
-        "field": field,
-        "faithful": faithful,
-        "titles": (title_of(field), title_of(faithful)),
+        "compared": compared,
+        "reference": reference,
+        "titles": (title_of(compared), title_of(reference)),
         "sort": sort,
         "opened": tuple(opened),
     }
@@ -140,7 +140,7 @@ def controls(study_id: str) -> View:
         study_id,
         group="" if group == "items" else group,
         # The difference between an extractor and itself is zero everywhere.
-        is_difference=compare == COMPARISONS[1] and settings["field"] != settings["faithful"],
+        is_difference=compare == COMPARISONS[1] and settings["compared"] != settings["reference"],
         sort_title=SORT_TITLES[settings["sort"]],
         search=search,
         flips_only=flips_only,
@@ -211,7 +211,7 @@ def show(study_id: str, line: DeltaGenerator) -> None:
         view = controls(study_id)
     # If the variants of one axis are shown, the answer is about that axis only.
     one_axis = view.opened[0] if len(view.opened) == 1 else None
-    answer = map_data.answer(study_id, view.model, view.field, view.faithful, one_axis)
+    answer = map_data.answer(study_id, view.model, view.compared, view.reference, one_axis)
     st.markdown(f"## {plain(answer.text)}")
     # The noise floor is shown on hover, because three lines of numbers push the map out of sight.
     parts, _, noise_floor = answer.detail.partition(" Noise floor: ")
@@ -228,7 +228,7 @@ def show(study_id: str, line: DeltaGenerator) -> None:
         st.warning(plain(warning), icon=":material/label_off:")
     flipmap = drawn_map(view)
     if flipmap.items:
-        cells = map_data.cells(study_id, view.model, view.field, view.faithful)
+        cells = map_data.cells(study_id, view.model, view.compared, view.reference)
         questions = map_data.questions(study_id)
         explorer(view, flipmap, flip_table(*cells, flipmap.items, questions, view.titles))
     else:

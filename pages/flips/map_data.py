@@ -25,9 +25,9 @@ from pages.common.headline import headline
 
 @dataclass(frozen=True)
 class View:
-    """The settings of the flip map; they stand in its link.
+    """The settings of the flip map, which are in its link.
 
-    `field` is the compared extractor and `faithful` the reference extractor; `titles` are their
+    `compared` is the compared extractor and `reference` the reference extractor; `titles` are their
     titles. `opened` are the axes whose variants are shown. `group` is "" (one row per item),
     "category", "template" or "model". `sort` is a key of `SORT_TITLES`. `search` holds words of a
     question.
@@ -35,8 +35,8 @@ class View:
 
     study_id: str
     model: str
-    field: str
-    faithful: str
+    compared: str
+    reference: str
     titles: tuple[str, str]
     opened: tuple[str, ...] = ()
     group: str = ""
@@ -141,7 +141,7 @@ def label_warnings(study_id: str, model: str) -> list[str]:
 
 @session.cached(max_entries=48, is_kept=True)
 def cells(
-    study_id: str, model: str, field: str, faithful: str, axis: str | None = None
+    study_id: str, model: str, compared: str, reference: str, axis: str | None = None
 ) -> tuple[Cells, Cells]:
     """Return the cells of the compared and of the reference extractor.
 
@@ -151,27 +151,30 @@ def cells(
     frame = readouts_of_model(study_id, model)
     order = list(frame["item_id"].unique())
     if axis is None:
-        compared, reference = surface.surface(frame, field), surface.surface(frame, faithful)
+        compared_cells = surface.surface(frame, compared)
+        reference_cells = surface.surface(frame, reference)
     else:
-        compared = surface.opened(frame, axis, field)
-        reference = surface.opened(frame, axis, faithful)
-    return surface.aligned(compared, reference, order)
+        compared_cells = surface.opened(frame, axis, compared)
+        reference_cells = surface.opened(frame, axis, reference)
+    return surface.aligned(compared_cells, reference_cells, order)
 
 
-def answer(study_id: str, model: str, field: str, faithful: str, axis: str | None) -> Claim:
+def answer(study_id: str, model: str, compared: str, reference: str, axis: str | None) -> Claim:
     """Return the claim above the map: whether genuine flips or artifacts prevail."""
     return _answer(
-        study_id, model, field, faithful, axis, tuple(gates.all_closed_gates(study_id).items())
+        study_id, model, compared, reference, axis, tuple(gates.all_closed_gates(study_id).items())
     )
 
 
 @session.cached(max_entries=32, is_kept=True)
 def _answer(
-    study_id: str, model: str, field: str, faithful: str, axis: str | None, closed_gates: tuple
+    study_id: str, model: str, compared: str, reference: str, axis: str | None, closed_gates: tuple
 ) -> Claim:
     frame, temperature = readouts_of_model(study_id, model), session.temperature(study_id, model)
-    estimates = shared.estimates(study_id, model, faithful)
-    return surface_claim(frame, field, faithful, axis, dict(closed_gates), temperature, estimates)
+    estimates = shared.estimates(study_id, model, reference)
+    return surface_claim(
+        frame, compared, reference, axis, dict(closed_gates), temperature, estimates
+    )
 
 
 @dataclass(frozen=True)
@@ -208,31 +211,31 @@ def _kept_map_content(view: View) -> tuple[dict, tuple[str, ...], tuple[str, ...
 def _map_content(view: View) -> tuple[dict, tuple[str, ...], tuple[str, ...]]:
     """Return the arrays for the browser, and the items and models of the rows."""
     # Per model: the cells of the compared and of the reference extractor.
-    pairs = [cells(view.study_id, model, view.field, view.faithful) for model in view.models]
+    pairs = [cells(view.study_id, model, view.compared, view.reference) for model in view.models]
     if len(pairs) == 1:
-        first, second = pairs[0]
+        compared, reference = pairs[0]
     else:
-        first = map_cells.stacked([compared for compared, _ in pairs])
-        second = map_cells.stacked([reference for _, reference in pairs])
+        compared = map_cells.stacked([pair[0] for pair in pairs])
+        reference = map_cells.stacked([pair[1] for pair in pairs])
     model_of_row: list[str] = []
     for model, (model_cells, _) in zip(view.models, pairs, strict=True):
         model_of_row += [model] * len(model_cells.items)
     texts, family = questions(view.study_id), families(view.study_id)
     order = flip_map.map_rows(
-        first, second, view.sort, view.search, texts, flips_only=view.flips_only
+        compared, reference, view.sort, view.search, texts, flips_only=view.flips_only
     )
-    names = _group_names(view, first.items, model_of_row)
-    rows = flip_map.in_groups(first, second, order, names, view.sort)
-    items = [first.items[i] for i in rows.rows]
+    names = _group_names(view, compared.items, model_of_row)
+    rows = flip_map.in_groups(compared, reference, order, names, view.sort)
+    items = [compared.items[i] for i in rows.rows]
     models = [model_of_row[i] for i in rows.rows]
-    first, second = _with_variants(view, first, 0), _with_variants(view, second, 1)
+    compared, reference = _with_variants(view, compared, 0), _with_variants(view, reference, 1)
     if view.is_difference:
         title = f"{view.titles[0]} minus {view.titles[1].lower()}, points"
-        panels = [(title, map_cells.difference(first, second))]
+        panels = [(title, map_cells.difference(compared, reference))]
     else:
-        panels = [(view.titles[0], first), (view.titles[1], second)]
+        panels = [(view.titles[0], compared), (view.titles[1], reference)]
     arrays = flip_map.map_arrays(
-        panels[:1] if view.field == view.faithful else panels,
+        panels[:1] if view.compared == view.reference else panels,
         rows,
         texts,
         family,
@@ -252,7 +255,7 @@ def _with_variants(view: View, base: Cells, side: int) -> Cells:
     variants: dict[str, Cells] = {}
     for axis in view.opened:
         if axis in base.columns:
-            pair = cells(view.study_id, view.models[0], view.field, view.faithful, axis)
+            pair = cells(view.study_id, view.models[0], view.compared, view.reference, axis)
             variants[axis] = pair[side]
     return map_cells.with_variants(base, variants) if variants else base
 

@@ -149,8 +149,8 @@ def _show_warnings(cells: list[Decomposition]) -> None:
     # Warnings belong to no claim, so they are shown even if nothing is claimed.
     for cell in cells:
         for warning in cell.warnings:
-            place = f"{cell.axis.replace('_', ' ')}, {title_of(cell.extractor).lower()}"
-            st.warning(plain(f"{place}: {warning}"), icon=":material/warning:")
+            cell_title = f"{cell.axis.replace('_', ' ')}, {title_of(cell.extractor).lower()}"
+            st.warning(plain(f"{cell_title}: {warning}"), icon=":material/warning:")
 
 
 @session.cached(max_entries=64)
@@ -160,10 +160,11 @@ def _items(
     frame = session.readouts(study_id, lock=lock)
     frame = frame[frame["model"] == model]
     order = list(frame["item_id"].unique())
-    first, second = surface.aligned(
+    cells, reference_cells = surface.aligned(
         surface.opened(frame, axis, extractor), surface.opened(frame, axis, reference), order
     )
-    return [first.items[i] for i in surface.order_of(first, second, "difference", first.items)]
+    positions = surface.order_of(cells, reference_cells, "difference", cells.items)
+    return [cells.items[i] for i in positions]
 
 
 def items_of_row(study_id: str, model: str, mode: str, row: str, reference: str) -> list[str]:

@@ -125,19 +125,19 @@ def _store(card: ModelCard, replaces: str, *, is_tested: bool) -> None:
 
 def _draw_fields(start: ModelCard, key: str) -> dict:
     """Draw the fields of a model, starting at `start`; return the entered values."""
-    first, second = st.columns(2)
-    name = first.text_input("Name in your studies", start.name, key=f"{key}-name", max_chars=80)
+    left, right = st.columns(2)
+    name = left.text_input("Name in your studies", start.name, key=f"{key}-name", max_chars=80)
     values: dict[str, Any] = {"name": name.strip()}
     values |= (
-        _draw_weights(start, first, second, key)
+        _draw_weights(start, left, right, key)
         if start.backend == WEIGHTS
-        else _draw_server(start, values["name"], first, second, key)
+        else _draw_server(start, values["name"], left, right, key)
     )
-    cutoff = second.text_input(
+    cutoff = right.text_input(
         "End of its training", start.cutoff or "", key=f"{key}-cutoff", placeholder="2025-06"
     )
     values["cutoff"] = cutoff or None
-    values["after_rl"] = first.checkbox(
+    values["after_rl"] = left.checkbox(
         "Trained by reinforcement learning",
         start.after_rl,
         key=f"{key}-after-rl",
@@ -147,7 +147,7 @@ def _draw_fields(start: ModelCard, key: str) -> dict:
     if start.backend == WEIGHTS:
         return values
     return values | _draw_prices_and_limits(
-        start, first, second, key, is_here=is_near(values["endpoint"])
+        start, left, right, key, is_here=is_near(values["endpoint"])
     )
 
 
@@ -179,18 +179,18 @@ def _draw_weights(start: ModelCard, column, place, key: str) -> dict:
 _PROMPT_TITLES = {"completions": "raw text", "chat": "set by its chat template"}
 
 
-def _draw_server(start: ModelCard, name: str, first, second, key: str) -> dict:
-    endpoint = second.text_input(
+def _draw_server(start: ModelCard, name: str, left, right, key: str) -> dict:
+    endpoint = right.text_input(
         "Address", start.endpoint, key=f"{key}-endpoint", placeholder="http://localhost:8000/v1"
     )
-    api = first.selectbox(
+    api = left.selectbox(
         "API",
         APIS,
         APIS.index(start.api),
         key=f"{key}-api",
         help="completions takes raw text and may score it",
     )
-    variable = second.text_input(
+    variable = right.text_input(
         "Environment variable with the key",
         start.api_key_env,
         key=f"{key}-variable",
@@ -204,12 +204,12 @@ def _draw_server(start: ModelCard, name: str, first, second, key: str) -> dict:
     }
     # The name stands in error messages of the server.
     named_values = values | {"name": name or "The server"}
-    return values | {"model": _choose_model(start, named_values, first, key)}
+    return values | {"model": _choose_model(start, named_values, left, key)}
 
 
-def _draw_prices_and_limits(start: ModelCard, first, second, key: str, *, is_here: bool) -> dict:
+def _draw_prices_and_limits(start: ModelCard, left, right, key: str, *, is_here: bool) -> dict:
     values: dict[str, Any] = {}
-    for column, label, field in ((first, "in", "price_in"), (second, "out", "price_out")):
+    for column, label, field in ((left, "in", "price_in"), (right, "out", "price_out")):
         values[field] = column.number_input(
             f"US dollars a million tokens {label}",
             0.0,
@@ -219,8 +219,8 @@ def _draw_prices_and_limits(start: ModelCard, first, second, key: str, *, is_her
             placeholder="0: a server on this machine" if is_here else "not known",
         )
     for column, label, field in (
-        (first, "Requests", "requests_per_minute"),
-        (second, "Tokens", "tokens_per_minute"),
+        (left, "Requests", "requests_per_minute"),
+        (right, "Tokens", "tokens_per_minute"),
     ):
         limit = column.number_input(
             f"{label} a minute, at most",

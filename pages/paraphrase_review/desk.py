@@ -26,13 +26,13 @@ from pages.paraphrase_review.judging import reviewer
 class Desk:
     """The form for one kind of judgement.
 
-    `place` is the key of the session state for (reviewer, order), and the prefix of all keys.
+    `key` is that of the session state for (reviewer, order), and the prefix of all other keys.
     `button` starts the review and `stop` ends it. `orders` maps an order to its label and
     `captions` to a note on it. `done` is the participle for progress, as in "3 labelled".
     """
 
     kind: Kind
-    place: str
+    key: str
     button: str
     icon: str
     orders: Mapping[str, str]
@@ -44,17 +44,17 @@ class Desk:
     @property
     def sitting(self) -> tuple[str, str] | None:
         """Return reviewer and order of the review that has begun; None before."""
-        return st.session_state.get(self.place)
+        return st.session_state.get(self.key)
 
     def who_form(self) -> None:
         """Ask for name and order, and begin; nothing for those who may not decide."""
         if not acting().may(Permission.DECIDE):
             return
         # After Enter a form gives up the focus, so that the options' keys do not go to a field.
-        with st.form(f"{self.place}-form", border=False):
+        with st.form(f"{self.key}-form", border=False):
             name = name_field(
                 f"Your name, to {self.button.lower()}",
-                f"{self.place}-name",
+                f"{self.key}-name",
                 value=reviewer(),
                 max_chars=80,
                 width=320,
@@ -62,13 +62,13 @@ class Desk:
             order = st.selectbox(
                 "Order",
                 list(self.orders),
-                key=f"{self.place}-order",
+                key=f"{self.key}-order",
                 format_func=self.orders.__getitem__,
                 width=320,
             )
             if st.form_submit_button(self.button, type="primary", icon=self.icon):
                 with shown_problem():
-                    st.session_state[self.place] = reviewer_name(name), order
+                    st.session_state[self.key] = reviewer_name(name), order
                     st.rerun()
 
     def ask(
@@ -78,7 +78,7 @@ class Desk:
 
         `own_rows` are the reviewer's judgements so far, the latest last.
         """
-        name, order = st.session_state[self.place]
+        name, order = st.session_state[self.key]
         n_done, n_left = len(own_rows), len(open_ids)
         st.progress(
             n_done / max(n_done + n_left, 1),
@@ -95,13 +95,13 @@ class Desk:
             if own_rows:
                 st.button(
                     "Take the last one back",
-                    key=f"{self.place}-undo",
+                    key=f"{self.key}-undo",
                     shortcut="z",
                     icon=":material/undo:",
                     on_click=lambda: self.keep(lambda: self.kind.undo(own_rows[-1])),
                 )
-            if st.button(self.stop, key=f"{self.place}-stop", icon=":material/logout:"):
-                st.session_state.pop(self.place)
+            if st.button(self.stop, key=f"{self.key}-stop", icon=":material/logout:"):
+                st.session_state.pop(self.key)
                 st.rerun()
 
     def keep(self, make_row: Callable[[], dict]) -> None:
@@ -116,16 +116,16 @@ def answer_row(
     item: Item,
     labels: Sequence[str],
     order: Sequence[int],
-    place: str,
+    key_suffix: str,
     on_answer: Callable[[str], None],
 ) -> DeltaGenerator:
     """Draw a button per option, or a field for a written answer; return the row of buttons.
 
     `order` holds the options' indices in the order of the `labels`. `on_answer` gets the option's
-    index as text, or the written answer. `place` makes the keys unique.
+    index as text, or the written answer. `key_suffix` makes the keys unique.
     """
     if item.kind != "choice":
-        noun, key = "number" if item.kind == "number" else "answer", f"typed-{place}"
+        noun, key = "number" if item.kind == "number" else "answer", f"typed-{key_suffix}"
         # In a form, Enter sends the answer.
         with st.form("typed", border=False):
             st.text_input(f"The {noun}", key=key, width=260)
@@ -138,7 +138,7 @@ def answer_row(
     for number, (label, option) in enumerate(zip(labels, order, strict=True), start=1):
         row.button(
             plain(f"{label}. {answer_text(item, str(option))}"),
-            key=f"label-{place}-{option}",
+            key=f"label-{key_suffix}-{option}",
             # A shortcut has one digit.
             shortcut=str(number) if number < 10 else None,
             on_click=on_answer,

@@ -96,10 +96,10 @@ def _show_gates(gates: list[SourceGate]) -> None:
 def _show_estimates(studies: dict[str, str]) -> None:
     """Ask for study, axis, model and extractor; show T, G and A with and without struck pairs."""
     st.subheader("What it did to the estimate", anchor=False)
-    first, second, third, fourth = st.columns(4)
-    study_id = study_choice("Study", studies, "effect-study", place=first)
+    study_place, axis_place, model_place, extractor_place = st.columns(4)
+    study_id = study_choice("Study", studies, "effect-study", place=study_place)
     axes = list(review.materials_by_axis(session.store(), study_id))
-    axis = second.selectbox(
+    axis = axis_place.selectbox(
         "Axis",
         axes,
         key="effect-axis",
@@ -111,10 +111,10 @@ def _show_estimates(studies: dict[str, str]) -> None:
     if axis_frame.empty:
         st.info("Nothing has come back on this axis yet.", icon=":material/hourglass_empty:")
         return
-    models, names = (list(dict.fromkeys(axis_frame[column])) for column in ("model", "extractor"))
-    model = third.selectbox("Model", models, key="effect-model", bind="query-params")
+    models, names = list(axis_frame["model"].unique()), list(axis_frame["extractor"].unique())
+    model = model_place.selectbox("Model", models, key="effect-model", bind="query-params")
     start = names.index(FIRST_TOKEN) if FIRST_TOKEN in names else 0
-    extractor = fourth.selectbox(
+    extractor = extractor_place.selectbox(
         "Extractor", names, start, key="effect-readout", bind="query-params", format_func=title_of
     )
     # A study without written answers needs another reference extractor.

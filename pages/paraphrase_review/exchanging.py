@@ -39,16 +39,16 @@ def _propose() -> None:
         "figures. No study asks it before a person has accepted it."
     )
     sources = proposing.question_sources(session.store())
-    first, second, third = st.columns(3)
-    source = first.selectbox(
+    source_place, model_place, method_place = st.columns(3)
+    source = source_place.selectbox(
         "Questions of", list(sources), key="propose-source", format_func=sources.__getitem__
     )
-    model = second.selectbox("Model", proposing.writers(), key="propose-model")
+    model = model_place.selectbox("Model", proposing.writers(), key="propose-model")
     titles = {name: recipe.title for name, recipe in RECIPES.items()} | {
         TRANSLATION: "Translation",
         TYPOS: "Typos, by rule",
     }
-    method = third.selectbox(
+    method = method_place.selectbox(
         "How", list(titles), key="propose-recipe", format_func=titles.__getitem__
     )
     if method == TYPOS:
@@ -58,7 +58,8 @@ def _propose() -> None:
         if method in RECIPES:
             recipe = RECIPES[method]
         else:
-            recipe = translation(third.text_input("Into", "German", key="propose-language"))
+            language = method_place.text_input("Into", "German", key="propose-language")
+            recipe = translation(language)
         _propose_by_model(source, model, recipe)
 
 

@@ -17,7 +17,7 @@ from pages.paraphrase_review.desk import Desk, answer_row, reviewed_study
 
 DESK = Desk(
     KEY_VERDICTS,
-    place="keys",
+    key="keys",
     button="Review keys",
     icon=":material/key:",
     orders={"suspects": "suspects, the most suspect first", "random": "all items, at random"},

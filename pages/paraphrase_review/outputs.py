@@ -26,7 +26,7 @@ from pages.paraphrase_review.desk import Desk, answer_row, reviewed_study
 NONE_KEY = "0"
 DESK = Desk(
     OUTPUT_LABELS,
-    place="labels",
+    key="labels",
     button="Label outputs",
     icon=":material/label:",
     orders={

@@ -134,17 +134,17 @@ def settings(study_id: str, lock: dict | None) -> dict:
     lock_id = lock["lock_id"] if lock else None
     choices = scores.Choices.load(study_id, lock_id)
     # A link may name an extractor or a role that this study lacks.
-    reader = view["reader"] if view["reader"] in choices.extractors else choices.extractor
+    extractor = view["reader"] if view["reader"] in choices.extractors else choices.extractor
     role = view["role"] if view["role"] in choices.roles else choices.roles[0]
     link_axes = view["axes"].split("+") if view["axes"] else choices.random_axes
     random_axes = [axis for axis in link_axes if axis in choices.axes]
     if lock is None:
         with screen.view_button():
-            reader = screen.select(
+            extractor = screen.select(
                 "Reader",
                 choices.extractors,
                 "score-reader",
-                choice=reader,
+                choice=extractor,
                 format_func=title_of,
                 help="The extractor whose readouts make the score",
             )
@@ -167,9 +167,9 @@ def settings(study_id: str, lock: dict | None) -> dict:
             )
         axes_text = ", ".join(axis.replace("_", " ") for axis in random_axes) or "none"
         screen.view_line(
-            title_of(reader), f"{role_name(role)} items", f"prompts drawn: {axes_text}"
+            title_of(extractor), f"{role_name(role)} items", f"prompts drawn: {axes_text}"
         )
-    return view | {"reader": reader, "role": role, "axes": "+".join(random_axes)}
+    return view | {"reader": extractor, "role": role, "axes": "+".join(random_axes)}
 
 
 def _answer_settings(study_id: str, lock: str | None, chosen: dict) -> Settings:
@@ -216,18 +216,14 @@ def board(
 
 def _open_dot(model_score: score_reports.ModelScore, dot: dict) -> None:
     """Open the item on which the dot's prompt or extractor differs most from the score."""
-    way, reader = dot.get("way", model_score.own_way), dot.get("reader", model_score.reader)
-    axis, _, variant = str(way).partition("|")
-    items = score_reports.behind(model_score, str(way), str(reader))
+    way = str(dot.get("way", model_score.own_way))
+    extractor = str(dot.get("reader", model_score.reader))
+    axis, _, variant = way.partition("|")
+    items = score_reports.behind(model_score, way, extractor)
     # There is no item if the prompt agrees with the score on all of them.
     if items:
         open_item(
-            items[0],
-            axis=axis,
-            readout=str(reader),
-            variant=variant,
-            of=model_score.model,
-            way=str(way),
+            items[0], axis=axis, readout=extractor, variant=variant, of=model_score.model, way=way
         )
 
 

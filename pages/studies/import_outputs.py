@@ -50,11 +50,11 @@ from flipcore.text.counts import in_a_row
 from pages.common import session
 from pages.common.showing import (
     UPLOAD_LIMIT,
-    kept_uploads,
     plain,
     release,
     show_table,
     shown_problem,
+    upload_paths,
 )
 
 N_SHOWN = 3  # rows of a file that are shown before the import
@@ -83,7 +83,7 @@ def upload_folder(uploads: list) -> list[str]:
 
     The names matter, because a results file is found by the name of its samples file.
     """
-    kept = kept_uploads()
+    paths_by_id = upload_paths()
     ids = [upload.file_id for upload in uploads]
     contents = [upload.getvalue() for upload in uploads]
     # The script runs at every click, so the folder of these uploads is remembered.
@@ -93,9 +93,9 @@ def upload_folder(uploads: list) -> list[str]:
         files = []
         for upload, content in zip(uploads, contents, strict=True):
             # An upload that was stored in an earlier run is empty, and its path is known.
-            files.append((upload.name, content or kept.get(upload.file_id, b"")))
+            files.append((upload.name, content or paths_by_id.get(upload.file_id, b"")))
         folder, paths = keep_files(files)
-        kept |= dict(zip(ids, paths, strict=True))
+        paths_by_id |= dict(zip(ids, paths, strict=True))
         st.session_state[key] = folder
         for upload in uploads:
             release(upload)
@@ -556,14 +556,14 @@ def recorded_columns(guess: Recording, columns: list[str], key: str) -> Recordin
             guess.option_pattern,
             key=f"recorded-pattern-{key}",
         )
-    # A line break cannot be typed into this field.
-    after = right.text_input(
+    # A line break cannot be typed into this field, so it is written as \\n.
+    text_after = right.text_input(
         "The answer begins after",
         guess.text_after.replace("\n", "\\n"),
         key=f"recorded-after-{key}",
         help="Where the text repeats the prompt.",
     )
-    mapping["text_after"] = after.replace("\\n", "\n")
+    mapping["text_after"] = text_after.replace("\\n", "\n")
     return replace(guess, **mapping)
 
 

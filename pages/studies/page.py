@@ -38,8 +38,8 @@ def _show_turns() -> None:
         st.rerun()
     with st.container(border=True, key="queue"):
         st.subheader(f"Queue: {len(turns)} waiting", anchor=False)
-        for place, turn in enumerate(turns, 1):
-            _show_turn(place, turn, is_alone=len(turns) == 1)
+        for position, turn in enumerate(turns, 1):
+            _show_turn(position, turn, is_alone=len(turns) == 1)
         n = session.registry().at_once()
         st.caption(
             f"Each person has {n} stud{'y' if n == 1 else 'ies'} running at a time. People take "
@@ -55,12 +55,12 @@ def _show_turns() -> None:
                     st.rerun()
 
 
-def _show_turn(place: int, turn: Turn, *, is_alone: bool) -> None:
+def _show_turn(position: int, turn: Turn, *, is_alone: bool) -> None:
     """Show a study of the queue with buttons to move it or to take it out."""
     registry, study_id = session.registry(), turn.study_id
     with st.container(horizontal=True, vertical_alignment="center", key=f"queued-{study_id}"):
         owner = f" · {plain(turn.person)}" if turn.person else ""
-        st.markdown(f"{place}. {plain(turn.study.name)}{owner}", width="content")
+        st.markdown(f"{position}. {plain(turn.study.name)}{owner}", width="content")
         for label, n_places, icon in (
             ("Earlier", -1, "arrow_upward"),
             ("Later", 1, "arrow_downward"),

@@ -64,15 +64,15 @@ print(json.dumps({**there, "file": pages.navigation.__file__, "decisions": said(
 
 @pytest.mark.slow
 @pytest.mark.filterwarnings("ignore")  # Streamlit's own: threads without a script context
-@pytest.mark.parametrize(("name", "entry"), [(name, one) for one in PAGES for name in one.was])
+@pytest.mark.parametrize(("name", "entry"), [(name, one) for one in PAGES for name in one.former_links])
 def test_a_link_of_an_earlier_release_opens_what_it_did(name, entry, tmp_path, monkeypatch):
     study = tiny_study()
     quiet(monkeypatch, store_with(tmp_path, study))
     app = new_app(f"{name}/page.py", study=study.study_id, model="simulated-noisy").run()
     assert not app.exception and app._finished_page_script_hash == calc_hash(entry.folder)
-    assert {key: app.segmented_control(key=key).value for key in entry.was[name]} == entry.was[name]
+    assert {key: app.segmented_control(key=key).value for key in entry.former_links[name]} == entry.former_links[name]
     assert study.study_id in app.query_params["study"]
-    assert find_page(name) == (entry, entry.was[name]) and title_of(name) == entry.title
+    assert find_page(name) == (entry, entry.former_links[name]) and title_of(name) == entry.title
 
 
 def test_the_bar_at_the_top_has_eight_pages():
