@@ -73,6 +73,7 @@ def _show_issued_link() -> None:
     # An opened link belongs to the browser that opened it, and nobody else can use it.
     if invitation is None or not invitation.stands or invitation.opened_at is not None:
         return
+    # Others reach the dashboard most likely at the address that this browser uses.
     address = urlsplit(st.context.url or "")
     base = (st.get_option("server.baseUrlPath") or "").strip("/")
     st.markdown(

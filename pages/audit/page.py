@@ -236,7 +236,8 @@ if study_id is not None:
         st.markdown(plain(sentence))
     next_steps(study_id)
     number_in_link = st.query_params.get("finding", "")
-    # A link may name a finding of an earlier audit, which this audit does not have.
+    # A link may name a finding of an earlier audit, which this audit does not have. Longer numbers
+    # are not converted, because `int` refuses very long ones.
     if number_in_link.isdecimal() and len(number_in_link) < 9 and 0 < int(number_in_link) <= n:
         finding = report.findings[int(number_in_link) - 1]
         if finding.items:

@@ -63,6 +63,7 @@ def _models(study_id: str) -> list[str]:
 
 @session.cached("Collecting the answers", 8, _revision)
 def _material(study_id: str, subject: Subject, lock: str | None) -> Material:
+    """Return the subject's answers or flips, from which each way is counted."""
     study = PageStudy(session.store(), study_id, lock=lock)
     if len(subject) < 3:
         return choices_material(study, subject)
@@ -94,6 +95,7 @@ def _report(study_id: str, subject: Subject, lock: dict | None, view: Mapping) -
 
 @session.cached("Putting it into words", 16, _revision)
 def _board(study_id: str, subject: Subject, lock: dict | None, view: tuple) -> dict:
+    """Return the data of the board for the browser; `view` holds (name, value) of each setting."""
     settings = dict(view)
     material = _material(study_id, subject, lock["lock_id"] if lock else None)
     # The browser gets all options, so that it can switch them without asking the server.
@@ -230,6 +232,7 @@ def _draw(
     )
     record.offer(study_id, page, "locked" if lock else "explore", decided)
     if opened is not None:
+        # Cut, because a browser may send a text of any length.
         st.query_params["way"] = str(opened)[:2_000]
         st.rerun(scope="fragment")
     if way := st.query_params.get("way"):

@@ -84,6 +84,7 @@ def _headline(
     temperature: float | None,
     is_begun: bool,
 ) -> Headline:
+    """Return the headline; `temperature` is that of the first model, None if it is not known."""
     # The time that reading takes predicts how long counting will take.
     start = time.monotonic()
     frame = session.readouts(study_id)

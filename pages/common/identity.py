@@ -79,6 +79,7 @@ def entrance(person: Person) -> None:
     """Show the entrance page to somebody who may see no other page."""
     st.title("Flipscope", anchor=False)
     st.markdown("This dashboard is open to people who log in or were invited.")
+    # A damaged policy keeps everybody out, so show its error here.
     try:
         from flipcore.access.policy import policy
 

@@ -197,7 +197,9 @@ def _title(name: str) -> str:
 
 
 def _title_line(view: Inspection, axis: str, model: str, steps: Steps) -> None:
+    """Draw item, axis and model with buttons to step through the items, copy the link and close."""
     item = view.item
+    # After the @, an item id has a hash of the item's text, which says nothing to people.
     st.markdown(
         f"#### {plain(item.item_id.split('@')[0])} · {plain(axis.replace('_', ' '))} · "
         f"{plain(model)}"
@@ -265,6 +267,7 @@ def _show_turns(turns: tuple[Turn, ...], parting: int | None) -> None:
             for number, turn in list(enumerate(turns[:parting], 1))[-MOST_TURNS:]:
                 st.caption(plain(f"{number} · {turn.role}"))
                 _show_turn(turn)
+    # Turns are numbered from 1. Only the first turn that differs is unfolded.
     for number, turn in enumerate(turns[parting or 0 :][:MOST_TURNS], (parting or 0) + 1):
         ellipsis = "…" * (len(turn.title) > MOST_TITLE_LETTERS)
         title = f"{number} · {turn.title[:MOST_TITLE_LETTERS]}{ellipsis}"
@@ -365,6 +368,7 @@ def other_side(title: str, view: Inspection, pair: tuple[Side, Side]) -> None:
 
 
 def _show_every_readout(view: Inspection, variant: SeenVariant) -> None:
+    """Show the readouts of all extractors of one variant as a table."""
     rows = [
         {
             "Sample": readout.sample + 1,

@@ -144,6 +144,7 @@ def offer_file(
 
     A callable makes the data on the click. If access is on, the click is logged.
     """
+    # "ignore" saves a run of the page, which would change nothing.
     st.download_button(
         label,
         data,

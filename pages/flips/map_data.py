@@ -271,6 +271,7 @@ def _group_names(view: View, items: Sequence[str], model_of_row: Sequence[str]) 
 
 
 def _caption(view: View, n: int) -> str:
+    """Return the caption of a saved picture of a map with `n` rows."""
     settings = (
         ", ".join(view.models),
         f"{view.titles[0]} v {view.titles[1]}",

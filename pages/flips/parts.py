@@ -68,6 +68,7 @@ def _decompositions(study_id, model, mode, reference, policy, kind, level, rule)
     # An old link may name an extractor that this study lacks.
     if reference not in coded.extractors:
         return []
+    # A link may name a kind that does not exist, and the board has a short name for one rule.
     kind = kind if kind in ("default", "percentile", "studentized") else "default"
     rule = "source_nonoverlap" if rule == "nonoverlap" else rule
     cells = decomposition.decompositions(
@@ -125,6 +126,7 @@ def _every_pairing(study_id: str, model: str, mode: str) -> list[Decomposition] 
 
 
 def _show_table(cells: list[Decomposition], claims: list[Claim], temperature: float | None) -> None:
+    """Show the cells as a table, and their claims as sentences."""
     frame = rows_of_cells(cells, temperature)
     # Estimates with their intervals are texts, which Streamlit would align to the left.
     estimates = [

@@ -166,7 +166,7 @@ def _draw_board(board_data: Board, key: str, *, is_locked: bool) -> tuple:
     """Draw the board in reserved space; rows with an interval are higher than missing tests."""
     n = sum(row.control is not None for row in board_data.rows)
     n_missing = len(board_data.rows) - n
-    # Room for the board, wide and narrow, before the browser has drawn it.
+    # The height of the drawn board, wide and narrow.
     with screen.reserved_space(
         "tests", 30 + 105 * n + 55 * n_missing, 90 + 210 * n + 90 * n_missing
     ):

@@ -137,6 +137,7 @@ def sets_of(sets_key: str, name: str, *, confirmatory: bool = False) -> Sets | N
 
 
 def _sets(sets_key: str, name: str, *, confirmatory: bool) -> Sets | None:
+    """Return the sets of a key; the part before the colon is the kind of sets."""
     kind, _, key = sets_key.partition(":")
     if kind == "study":
         # Before a lock, return the open items, because nobody may read those set aside.

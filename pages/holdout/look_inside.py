@@ -45,6 +45,7 @@ def _duplicate_pairs(key: str, near: float, _target, _retro):
 
 
 def _show_duplicates(key: str, target: Sequence[Item], retro: Sequence[Item]) -> None:
+    """Show pairs of entries with nearly the same words, within and across the sets."""
     st.subheader("Does an entry come twice?", anchor=False)
     left, right = st.columns([3, 1], vertical_alignment="bottom")
     near = right.slider(
@@ -102,6 +103,7 @@ def _choose_rows(ids: Sequence[str], key: str) -> set[int] | None:
 
 
 def _show_likeness(target: Sequence[Item], retro: Sequence[Item], store: Store) -> None:
+    """Show how alike the entries of each set are, by the cosine of their embeddings."""
     st.subheader("Are the entries of one set more alike than those of the other?", anchor=False)
     embedding = embedding_choice(len(target) + len(retro), "inside")
     if embedding is None:

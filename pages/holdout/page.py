@@ -109,6 +109,7 @@ if full_sets is not None and sets is not None:
             icon=":material/library_add:",
         )
     else:
+        # The process that draws the map takes up to 35 s to start, so start it now.
         layouts(session.store()).warm()
         board_place = board.BoardPlace()
         board_place.draw_quick_tests(sets, view, mode, "semantic", "prediction")

@@ -67,6 +67,7 @@ def show(sets: Sets, tests: dict, view: dict) -> None:
 
 
 def _offer_storing(sets: Sets, tests: dict, view: dict, versions: list[dict]) -> None:
+    """Offer to store the sets with their test results as the next version of a series."""
     with st.popover("Keep this version", icon=":material/bookmark_add:"):
         series = st.text_input(
             "Name of the series",

@@ -127,6 +127,7 @@ def _choices(controls, gaps: Mapping[str, Detector], extractors: list[str]) -> t
 
 
 def _show_drops(estimate: DropGap) -> None:
+    """Show both sets with accuracy before and after rewriting, the drop and McNemar's tests."""
     rows = []
     for name, drop in (("benchmark", estimate.benchmark), ("control", estimate.control)):
         tests = drop.mcnemar or {}
@@ -242,6 +243,7 @@ def _match_controls(view: View) -> None:
 
 
 def _show_balance(matching: Matching) -> None:
+    """Show how alike benchmark and controls are per trait, before and after matching."""
     st.markdown(f"**{plain(matching.sentence())}**")
     if matching.unknown:
         names = ", ".join(TITLES[name] for name in matching.unknown)

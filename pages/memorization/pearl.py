@@ -91,6 +91,7 @@ def show(view: View, mode: str, settings: dict, controls) -> None:
 
 
 def _show_curves(view: View, pearl: Pearl, alpha: float, metric: str, axis: str) -> None:
+    """Draw the similarity of each text's continuation per level of flipped bits."""
     # A flipped bit changes a whole character, so the share of changed characters is larger than
     # that of bits. The labels name both.
     touched = memory_queries.characters_touched(session.store(), view.study_id, axis)
@@ -107,6 +108,7 @@ def _show_curves(view: View, pearl: Pearl, alpha: float, metric: str, axis: str)
 
 
 def _show_items(view: View, metric: str, axis: str, pearl: Pearl, alpha: float) -> None:
+    """List the texts with their sensitivity; texts above `alpha` are flagged."""
     rows = pd.DataFrame(
         {
             "item_id": pearl.item_ids,

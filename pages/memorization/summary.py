@@ -62,6 +62,7 @@ def show(view: View, mode: str, settings: dict, controls) -> None:
 
 
 def _mark(verdict: MemoryTest) -> DetectorMark:
+    """Return the detector's row of the figure."""
     claim, symbol = verdict.claim, NONE_SHOWN
     if claim.is_made and claim.outcome in POSITIVE:
         symbol = CLAIMED
@@ -82,6 +83,7 @@ def _mark(verdict: MemoryTest) -> DetectorMark:
 
 
 def _row(verdict: MemoryTest, *, has_kinds: bool) -> dict[str, str]:
+    """Return the detector's row of the table; `has_kinds` adds the column of item kinds."""
     assertion = verdict.claim.assertion
     rate = f"{100 * assertion.error_rate:g}%" if assertion else "–"
     return ({"items": verdict.items} if has_kinds else {}) | {

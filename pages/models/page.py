@@ -152,6 +152,7 @@ def _draw_fields(start: ModelCard, key: str) -> dict:
 
 
 def _draw_weights(start: ModelCard, column, place, key: str) -> dict:
+    """Ask for model, prompt and precision of local weights."""
     model = place.text_input(
         "Folder, or name in the Hugging Face cache",
         start.model,
@@ -180,6 +181,7 @@ _PROMPT_TITLES = {"completions": "raw text", "chat": "set by its chat template"}
 
 
 def _draw_server(start: ModelCard, name: str, left, right, key: str) -> dict:
+    """Ask for address, API, key variable and model of a server."""
     endpoint = right.text_input(
         "Address", start.endpoint, key=f"{key}-endpoint", placeholder="http://localhost:8000/v1"
     )
@@ -208,6 +210,7 @@ def _draw_server(start: ModelCard, name: str, left, right, key: str) -> dict:
 
 
 def _draw_prices_and_limits(start: ModelCard, left, right, key: str, *, is_here: bool) -> dict:
+    """Ask for prices and limits per minute; None where a field is empty."""
     values: dict[str, Any] = {}
     for column, label, field in ((left, "in", "price_in"), (right, "out", "price_out")):
         values[field] = column.number_input(

@@ -94,6 +94,7 @@ def choose_references(selected: tuple[str, ...], models: list[ModelUse]) -> tupl
 
 
 def _draw_settings(model: ModelUse, extractors: tuple[Part, ...]) -> ModelUse:
+    """Draw a model's settings and what it cannot do; return it with the chosen settings."""
     with st.container(border=True):
         st.markdown(f"**{plain(model.name)}**")
         temperature, samples, seed, tokens = st.columns(4, vertical_alignment="bottom")

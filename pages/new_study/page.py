@@ -135,7 +135,7 @@ with steps:
         with st.expander("See what will be asked", icon=":material/visibility:"):
             preview(replace(base, items=tuple(sources), **settings))
     toml = st.expander("The study as TOML", icon=":material/code:")
-# Drawn after the steps, because on a phone it stands below them. Otherwise the steps would move.
+# Drawn after the steps, because on a phone it is below them. Otherwise the steps would move.
 with side:
     before_start = st.container(border=True, key="before-start")
 with before_start:

@@ -130,10 +130,12 @@ def _show_numbers(projected, n_items: int) -> None:
     for label, value in numbers.items():
         left, right = st.columns([1, 1])
         left.caption(label)
+        # Markdown takes text between two dollar signs for a formula.
         right.markdown(f"**{value}**".replace("$", "\\$"))
 
 
 def _offer_pilot(study: Study, n_items: int) -> None:
+    """Offer to ask the first items, and estimate the whole study from their answers."""
     with st.popover("Pilot", icon=":material/speed:"):
         st.markdown(
             "Asks the first items of the study: what they cost, and what extractors cannot read. "
@@ -150,6 +152,7 @@ def _offer_pilot(study: Study, n_items: int) -> None:
 
 
 def _offer_start(study: Study, place: str) -> None:
+    """Ask for the budget in US dollars and offer to start the study at `place`."""
     budget = st.number_input(
         "Budget (US dollars)",
         0.0,

@@ -69,6 +69,7 @@ def _share_pairs() -> None:
 
 
 def _show_coefficients(by_check: dict[str, ratings.CheckAgreement]) -> None:
+    """Show agreement per check, and Cohen's kappa per pair of reviewers."""
     rows = [
         (ratings.RATED[check].capitalize(), agreement.alpha.estimate)
         for check, agreement in by_check.items()
@@ -123,6 +124,7 @@ def _choose_source(verdicts: list[dict]) -> str:
     )
 
 
+# `revision` only makes the cache forget the result when a verdict has come.
 @session.computed("Resampling the pairs")
 @st.cache_resource(show_spinner=False, max_entries=4)
 def _agreements(revision: int, source: str) -> dict[str, ratings.CheckAgreement]:

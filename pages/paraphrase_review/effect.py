@@ -57,6 +57,7 @@ def show() -> None:
 
 
 def _show_gates(gates: list[SourceGate]) -> None:
+    """Show the gate of every source of paraphrases, and what would open it."""
     st.markdown(f"## {plain(sources_claim([source.gate for source in gates]).text)}")
     st.caption(
         f"Counted here: all {sum(source.n_pairs for source in gates):,} stored paraphrases, "
@@ -164,6 +165,7 @@ def _effect(study_id: str, axis: str, model: str, extractor: str, reference: str
 
 
 def _show_table(effect: Effect) -> None:
+    """Show T, G and A per subset of paraphrases, and what unreviewed ones could change."""
     show_table("effect", effect_rows(effect))
     if bounds := effect.bounds:
         st.caption(

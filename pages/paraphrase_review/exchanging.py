@@ -64,6 +64,7 @@ def _propose() -> None:
 
 
 def _propose_typos(source: str) -> None:
+    """Offer to propose versions with typos, made by a rule."""
     st.caption(
         "A few letters of the question change places, as the axis Typos does it. No model is "
         "asked; reviewers decide."
@@ -158,6 +159,7 @@ def _ask_model(
 
 
 def _show_proposals(proposals: list[proposing.Proposal]) -> None:
+    """Show the proposals with the reasons why some were refused."""
     if not proposals:
         return
     # If all questions met the same error, one sentence replaces the table.

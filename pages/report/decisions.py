@@ -103,6 +103,7 @@ def open_questions(study_id: str) -> None:
 
 
 def _answer(row: dict) -> None:
+    """Ask for the answer to an open question and store it, which settles the question."""
     key = f"question-{row['question_id']}"
     words = st.text_input("Answer", key=f"{key}-words", max_chars=decisions.MOST_LETTERS)
     author = name_field("Your name", key=f"{key}-name", max_chars=80)

@@ -91,6 +91,7 @@ def _show_best_split(model_score: score_reports.ModelScore) -> None:
 
 
 def _show_people(model_score: score_reports.ModelScore) -> None:
+    """Show the score as corrected by people's labels of outputs."""
     st.subheader("Read by people", anchor=False)
     # People's labels exist per extractor; take those of the extractor that makes the score.
     score_by_people = next(

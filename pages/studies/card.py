@@ -60,6 +60,7 @@ def _summary(study_id: str) -> None:
 
 
 def _actions(row: dict, *, running: bool, is_answered: bool) -> None:
+    """Draw the buttons to cancel, start or open the study, and its menu."""
     study_id = row["study_id"]
     with st.container(horizontal=True, vertical_alignment="center", horizontal_alignment="right"):
         if running:

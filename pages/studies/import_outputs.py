@@ -179,6 +179,7 @@ def _preview(rows: list[dict]) -> None:
 
 
 def _import_button(log_survey: Survey) -> None:
+    """Offer the import, and open the audit of the new study afterwards."""
     if st.button(
         "Import as a study", type="primary", key="log-import", icon=":material/download_done:"
     ):
@@ -355,6 +356,7 @@ def corrections(log_survey: Survey, key: str, name_place: DeltaGenerator) -> lis
 
 
 def _task_corrections(log_survey: Survey, task: str, key: str) -> list[str]:
+    """Ask for role, clusters and right answers of a task; return the words."""
     role_box, cluster_box, target_box = st.columns(3)
     role = role_box.selectbox(
         f"Item role of {plain(task)}",
@@ -398,6 +400,7 @@ def _axis_corrections(log_survey: Survey, key: str) -> list[str]:
 
 
 def _file_corrections(log_survey: Survey, key: str) -> list[str]:
+    """Ask for prompt and first sample of each file; return the words."""
     words = []
     for file in log_survey.files[:MOST_FILES]:
         name = file.source.name
@@ -556,7 +559,7 @@ def recorded_columns(guess: Recording, columns: list[str], key: str) -> Recordin
             guess.option_pattern,
             key=f"recorded-pattern-{key}",
         )
-    # A line break cannot be typed into this field, so it is written as \\n.
+    # A line break cannot be typed into this field, so it is typed as \n.
     text_after = right.text_input(
         "The answer begins after",
         guess.text_after.replace("\n", "\\n"),

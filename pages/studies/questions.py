@@ -111,6 +111,7 @@ def _waiting(study_id: str) -> None:
 
 
 def _flips(study_id: str) -> None:
+    """Show the claim on flips, with a chart of its parts and a link to two outputs."""
     summary = headline(study_id)
     st.markdown(plain(summary.claims[0].text))
     if summary.flips is None:
@@ -121,6 +122,7 @@ def _flips(study_id: str) -> None:
 
 
 def _memory(study_id: str) -> None:
+    """Show whether the model remembers, with a chart of the drop gap and a link to two outputs."""
     st.markdown(plain(memory_headline(study_id)))
     view = View(
         study_id,
@@ -166,6 +168,7 @@ def _holdout(study_id: str) -> None:
 
 
 def _verdict(study_id: str) -> None:
+    """Show the verdict of the four tests, or their progress."""
     # The tests run in a thread, because they take long: if the next run of a page begins while the
     # page is still being drawn, the browser shows a blank page.
     tests = _tests_of(study_id)

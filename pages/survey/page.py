@@ -143,6 +143,7 @@ def _show_question(
             ):
                 row = sheets.answer_row(survey, name, position, index)
                 judgements.keep(session.store(), SURVEY_ANSWERS, [row])
+                # Go on to the first question that is still open, also after a step back.
                 st.session_state.pop(f"at-{survey.survey_id}", None)
                 st.rerun()
 
