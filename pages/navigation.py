@@ -28,16 +28,12 @@ class Entry:
         Folder under `pages`, and the page's address.
     link
         Parameters of a link that opens the page with a study; empty if the page needs no study.
-    keys
-        The page's own keys, for the list of keys.
     on_card
         Says for which studies the menu of the card on Studies lists the page; None for none.
     has_decisions
         The page can write decisions into the record.
     counts
         The page shows a study's flips, which are counted as soon as the page is requested.
-    visibility
-        Whether the navigation lists the page.
     in_menu
         The menu next to every title lists the page.
     former_links

@@ -120,10 +120,10 @@ def show_log() -> None:
         people = st.multiselect("People", names, key="acts-who", width=320)
         words = st.text_input("Find", key="acts-words", placeholder="act, study, pair", width=240)
     acts = invitations.acts(store, people, words)
+    column_config = {"n_rows": "rows", "created_at": "when (UTC)", "target": "on"}
     if acts.empty:
         st.caption("The log has no row yet, or none that fits the filter.")
     else:
-        column_config = {"n_rows": "rows", "created_at": "when (UTC)", "target": "on"}
         show_table("acts", acts, column_config=column_config)
     # Merged files may say anything, so their acts are shown apart.
     other_acts = invitations.acts(store, people, words, elsewhere=True)
@@ -131,7 +131,6 @@ def show_log() -> None:
         with st.expander(
             f"Said by merged files of other places: {len(other_acts):,}", icon=":material/merge:"
         ):
-            column_config = {"n_rows": "rows", "created_at": "when (UTC)", "target": "on"}
             show_table("acts-elsewhere", other_acts, column_config=column_config)
     with st.container(horizontal=True):
         _offer_replacement(names)

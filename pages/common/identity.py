@@ -18,10 +18,6 @@ from pages.common.opened import store
 from pages.common.showing import plain
 
 
-def _cookie() -> str:
-    return st.context.cookies.get(COOKIE, "")
-
-
 def in_session() -> Person | None:
     """Return the person for whom this thread draws a page; None in threads that draw none."""
     # A worker's thread has no cookies.
@@ -29,7 +25,8 @@ def in_session() -> Person | None:
         return None
     # Without a login Streamlit returns a dictionary with this flag alone.
     claims = st.user.to_dict()
-    return person_named(store, _cookie(), claims if claims.get("is_logged_in") else {})
+    cookie = st.context.cookies.get(COOKIE, "")
+    return person_named(store, cookie, claims if claims.get("is_logged_in") else {})
 
 
 found_by("session", in_session)

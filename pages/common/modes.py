@@ -162,16 +162,13 @@ def view_of(study_id: str, page: str, start: dict, lock: dict | None) -> dict:
             st.session_state[key] = st.session_state.get(key, {}) | settings_from(text, start)
     view = fitting(st.session_state.get(f"view-{page}-{study_id}", {}), start)
     # Only settings that differ from the start are written, so that links stay short.
-    _put_into_link(page, {key: value for key, value in view.items() if value != start[key]})
-    return start | view
-
-
-def _put_into_link(page: str, settings: dict) -> None:
-    text = st.session_state[f"link-{page}"] = settings_text(settings)
+    changed = {key: value for key, value in view.items() if value != start[key]}
+    text = st.session_state[f"link-{page}"] = settings_text(changed)
     if text:
         st.query_params[SETTINGS_PARAMETER] = text
     else:
         st.query_params.pop(SETTINGS_PARAMETER, None)
+    return start | view
 
 
 def remember(study_id: str, page: str, start: dict, moved: dict | None) -> None:

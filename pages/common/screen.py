@@ -16,37 +16,25 @@ STEP_PX, MOST_STEPS = 50, 60
 
 
 def select(
-    label: str,
-    options: Sequence,
-    key: str,
-    *,
-    choice: Any = None,
-    place: Any = st,
-    **widget_options: Any,
+    label: str, options: Sequence, key: str, *, choice: Any = None, place: Any = st, **extra: Any
 ) -> Any:
     """Draw a select box that starts at `choice`, or at the first option; return its value.
 
-    The value is in the link under `key`. `widget_options` go to `st.selectbox`.
+    The value is in the link under `key`. `extra` goes to `st.selectbox`.
     """
     start = options.index(choice) if choice in options else 0
-    return place.selectbox(label, options, start, key=key, bind="query-params", **widget_options)
+    return place.selectbox(label, options, start, key=key, bind="query-params", **extra)
 
 
 def segments(
-    label: str,
-    options: Sequence,
-    key: str,
-    *,
-    default: Any = None,
-    place: Any = st,
-    **widget_options: Any,
+    label: str, options: Sequence, key: str, *, default: Any = None, place: Any = st, **extra: Any
 ) -> Any:
     """Draw options side by side, starting at `default` or at the first; return the chosen one.
 
-    The value is in the link under `key`. `widget_options` go to `st.segmented_control`;
-    unless they say otherwise, the label is hidden.
+    The value is in the link under `key`. `extra` goes to `st.segmented_control`;
+    unless it says otherwise, the label is hidden.
     """
-    control_options = {"bind": "query-params", "label_visibility": "collapsed"} | widget_options
+    control_options = {"bind": "query-params", "label_visibility": "collapsed"} | extra
     start = options[0] if default is None else default
     return place.segmented_control(
         label, options, default=start, required=True, key=key, **control_options

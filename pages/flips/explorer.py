@@ -125,11 +125,8 @@ def store_selection(view: View, flipmap: DrawnMap, brush: dict) -> None:
         end = max(end, int(high))
     # An item has one row per model if the rows are grouped by model.
     ids = list(dict.fromkeys(flipmap.items[i] for i in positions))
-    st.session_state[SELECTION_KEY] = {
-        "study": view.study_id,
-        "version": flipmap.version,
-        "ids": ids,
-    }
+    selection = {"study": view.study_id, "version": flipmap.version, "ids": ids}
+    st.session_state[SELECTION_KEY] = selection
 
 
 def selected_items(view: View, flipmap: DrawnMap) -> list[str]:

@@ -46,16 +46,8 @@ def _answers(study_id: str, model: str, mode: str) -> CodedAnswers:
 
 def _cells(study_id: str, model: str, mode: str, view: dict) -> list[Decomposition]:
     """Return one cell per axis and extractor at the settings of `view`."""
-    return _decompositions(
-        study_id,
-        model,
-        mode,
-        view["reference"],
-        view["policy"],
-        view["kind"],
-        view["level"],
-        view["rule"],
-    )
+    settings = [view[name] for name in ("reference", "policy", "kind", "level", "rule")]
+    return _decompositions(study_id, model, mode, *settings)
 
 
 @session.cached("Resampling the items", is_kept=True)

@@ -50,12 +50,9 @@ def show(target: Sequence[Item], retro: Sequence[Item], store: Store, whole_id: 
         excluded_ids = excluding.excluded_ids(whole_id)
         remaining = comparison
         if excluded_ids:
-            remaining = likeness.comparison_of(
-                without_ids(target, excluded_ids),
-                without_ids(retro, excluded_ids),
-                store,
-                embedding,
-            )
+            kept_target = without_ids(target, excluded_ids)
+            kept_retro = without_ids(retro, excluded_ids)
+            remaining = likeness.comparison_of(kept_target, kept_retro, store, embedding)
         st.markdown(f"## {plain(compared_claims(remaining)[0].text)}")
         with st.container(horizontal=True, vertical_alignment="center", gap="small"):
             # A widget's value can be set only before the widget is drawn.

@@ -271,18 +271,9 @@ def handle_move(
 ) -> None:
     """Log and remember the move of a cut-off, or offer to store a decision.
 
-    Parameters
-    ----------
-    name
-        The setting that holds the cut-off.
-    start
-        The settings with which the page starts.
-    sentences
-        Sentences of the page that the decision may rest on.
-    moved, decision
-        Messages of the board; None without one.
-    about
-        Further settings of this part, stored with the move or the decision.
+    `name` is the setting that holds the cut-off, and `start` holds the settings at the start.
+    `moved` and `decision` are messages of the board, None without one. A decision may rest on the
+    `sentences`. `about` holds further settings, stored with the move or the decision.
     """
     record.log_move(view.study_id, moved)
     if decision:
