@@ -252,13 +252,7 @@ def _behind(study_id: str, subject: Subject, material: Material, way: str) -> No
             if items:
                 label = f"{len(items):,} items are counted otherwise"
                 item = screen.select(label, items, "behind-item", width=320)
-            st.button(
-                "Close",
-                key="behind-close",
-                icon=":material/close:",
-                on_click=st.query_params.pop,
-                args=("way", None),
-            )
+            st.button("Close", key="behind-close", icon=":material/close:", on_click=_close_way)
         if item is None:
             st.caption("It counts every item as the declared way does.")
             return
@@ -273,3 +267,7 @@ def _behind(study_id: str, subject: Subject, material: Material, way: str) -> No
             with column:
                 prompt_way = chosen_ways.way_of(setting, material)
                 output_under(study_id, model, item, prompt_way, is_left=model == models[0])
+
+
+def _close_way() -> None:
+    st.query_params.pop("way", None)
