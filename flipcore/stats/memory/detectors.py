@@ -1,6 +1,7 @@
-"""Agreement of detectors, item by item: flags side by side, and the agreement of each pair beyond
-chance."""
+"""Agreement between detectors per item: their flags side by side, and the agreement of each pair
+beyond chance."""
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
@@ -11,12 +12,13 @@ from flipcore.stats.base.agreement import Agreement, cohen_agreement
 from flipcore.stats.base.estimate import Estimate
 from flipcore.stats.memory.rewritten import share_estimate
 
+# detector -> item id -> flagged; an item that the detector did not judge is absent
 Flags = Mapping[str, Mapping[str, bool]]
 
 
 @dataclass(frozen=True)
 class Pair:
-    """Two detectors on the items that both judged; the counts are of flags."""
+    """Two detectors on the items that both judged, and how many of these items each flags."""
 
     first: str
     second: str
@@ -27,7 +29,7 @@ class Pair:
 
     @property
     def is_silent(self) -> bool:
-        """True where one of the two flags nothing: kappa is then 0 or undefined."""
+        """True if one of the two detectors flags nothing: kappa is then 0 or undefined."""
         return min(self.n_both_flag + self.n_first_only, self.n_both_flag + self.n_second_only) == 0
 
 
@@ -37,25 +39,28 @@ def pairs(flags: Flags) -> list[Pair]:
     for first, second in combinations(flags, 2):
         common = sorted(flags[first].keys() & flags[second].keys())
         if common:
-            a = [bool(flags[first][item]) for item in common]
-            b = [bool(flags[second][item]) for item in common]
+            first_flags = [bool(flags[first][item]) for item in common]
+            second_flags = [bool(flags[second][item]) for item in common]
+            counts = Counter(zip(first_flags, second_flags, strict=True))
             overlaps.append(
                 Pair(
                     first,
                     second,
-                    cohen_agreement(a, b),
-                    n_both_flag=sum(x and y for x, y in zip(a, b, strict=True)),
-                    n_first_only=sum(x and not y for x, y in zip(a, b, strict=True)),
-                    n_second_only=sum(y and not x for x, y in zip(a, b, strict=True)),
+                    cohen_agreement(first_flags, second_flags),
+                    n_both_flag=counts[True, True],
+                    n_first_only=counts[True, False],
+                    n_second_only=counts[False, True],
                 )
             )
     return overlaps
 
 
 def flag_table(flags: Flags) -> pd.DataFrame:
-    """Return one row per item that any detector judged, one column per detector, most flags first;
-    None where it was not judged."""
-    # Each item once, in the order in which detectors judged them.
+    """Return one row per item that any detector judged, most flags first.
+
+    There is one column per detector, missing where that detector did not judge the item.
+    """
+    # A dict keeps each item once, in the order in which detectors judged them.
     judged: dict[str, None] = {}
     for detector_flags in flags.values():
         judged |= dict.fromkeys(detector_flags)
@@ -70,7 +75,7 @@ def flag_table(flags: Flags) -> pd.DataFrame:
 
 
 def share_flagged_by_all(flags: Flags) -> Estimate:
-    """Return, of the items that any detector flags, the share that no detector clears (Wilson)."""
+    """Return the share of the flagged items that no detector judged as clean (Wilson)."""
     flagged: set[str] = set()
     cleared: set[str] = set()
     for detector_flags in flags.values():
@@ -80,8 +85,7 @@ def share_flagged_by_all(flags: Flags) -> Estimate:
 
 
 def pair_rows(overlaps: Sequence[Pair]) -> list[dict]:
-    """Return a row for each pair of detectors, as a table shows them; no kappa where one of them
-    flags nothing."""
+    """Return one table row per pair of detectors; kappa is "–" if either flags nothing."""
     return [
         {
             "detector": pair.first,
@@ -98,9 +102,10 @@ def pair_rows(overlaps: Sequence[Pair]) -> list[dict]:
 
 
 def pairs_note(overlaps: Sequence[Pair]) -> str:
-    """Say why some kappas mean little: no flags, or no difference; "" where none does."""
+    """Say which kappas mean little, because a detector flags nothing or two flag the same items.
+    "" if none."""
     n_silent = sum(pair.is_silent for pair in overlaps)
-    same = [
+    identical_pairs = [
         f"{pair.first} and {pair.second}"
         for pair in overlaps
         if pair.n_both_flag and not pair.n_first_only and not pair.n_second_only
@@ -111,6 +116,6 @@ def pairs_note(overlaps: Sequence[Pair]) -> str:
             f"In {n_silent} of {len(overlaps)} pairs one detector flags nothing, so κ says nothing "
             "there."
         )
-    if same:
-        sentences.append(f"{', '.join(same)} flag the very same items.")
+    if identical_pairs:
+        sentences.append(f"{', '.join(identical_pairs)} flag the very same items.")
     return " ".join(sentences)

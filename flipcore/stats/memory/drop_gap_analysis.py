@@ -1,10 +1,10 @@
-"""The drop gap as a page needs it: both sets, all rules beside the source's, and the decision for
-the kind of control.
+"""The drop gap as a page shows it: both sets, the source's rule and the others, and the decision
+for the kind of control.
 
-The earlier recommended rule, permutation (p <= .025) AND conditional gap (low > 0), is withdrawn as
-the decision: it is blind to memory where answers are noisy and false where accuracies differ.
-`old_rule` keeps it by name, for comparison. `flipcore.claims.memory_gap` makes its sentences from
-`decided`.
+`DropGap.decided` is the decision; `flipcore.claims.memory_gap` makes its sentences from it. The
+rule that was recommended earlier, permutation (p <= .025) AND conditional gap (low > 0), no longer
+decides. It misses memory where answers are noisy and gives false alarms where accuracies differ.
+`DropGap.old_rule` keeps its verdict for comparison.
 """
 
 from dataclasses import dataclass
@@ -27,21 +27,25 @@ from flipcore.stats.memory.gap_intervals import drops_estimate, gap_estimate
 from flipcore.stats.memory.rewritten import Rewritten, SetDrop, set_drop
 
 FLAG, NO_EVIDENCE, UNRESOLVED = "flag", "no evidence", "unresolved: difficulty mismatch"
-# One-sided: half of the two-sided 5% of the intervals beside it.
+# one-sided, to match the two-sided 95% intervals
 PERM_LEVEL = 0.025
-# 5 points, the margin of "no memory beyond" where a study declares none.
+# margin of equivalence where a study declares none: 5 points
 MARGIN = 0.05
 _FEW = f"No interval: a set has fewer than {MIN_N} items."
 
 
 @dataclass(frozen=True)
 class DropGap:
-    """The gap in all its versions, benchmark - control, as shares (print with `text_points`).
+    """All estimates of the gap, benchmark - control, as shares (print with `text_points`).
 
-    `decided` holds the decision. `gap_source` is the source's bootstrap with its two readings;
-    `gap` the score interval (Welch's with several rewrites); `cond_gap` the difference of P(wrong
-    after | right before); `gap_net` and `gap_matched` are None where there is no identity axis or
-    no pairs.
+    decided : the decision by the rule for the declared kind of control.
+    gap_source : the source's bootstrap; `source_literal` and `source_directional` are its flags.
+    gap : with the score interval, or Welch's where items have several rewrites.
+    cond_gap : difference of P(wrong after | right before).
+    perm : studentised permutation test, one-sided.
+    gap_net : the gap beyond reruns of the unchanged prompt; None without an identity axis.
+    gap_matched : mean difference within pairs; None without pairs.
+    equivalent : True if `equivalence_interval` (90%) lies within +-`margin`.
     """
 
     sides: Sides
@@ -62,22 +66,23 @@ class DropGap:
 
     @property
     def perm_p(self) -> float:
-        """The one-sided p of the studentised permutation; more are drawn while its 99% interval
-        straddles .025."""
+        """One-sided p of the permutation test. More permutations are drawn while the 99% interval
+        of this p contains .025."""
         return self.perm.p
 
     @property
     def old_rule(self) -> str:
-        """The withdrawn rule's verdict: "flag", "no evidence" or "unresolved: difficulty
+        """Verdict of the withdrawn rule: "flag", "no evidence" or "unresolved: difficulty
         mismatch"."""
-        by_drop, by_condition = self.perm_p <= PERM_LEVEL, self.cond_gap.low > 0
-        if by_drop and by_condition:
+        is_drop_larger, is_cond_larger = self.perm_p <= PERM_LEVEL, self.cond_gap.low > 0
+        if is_drop_larger and is_cond_larger:
             return FLAG
-        return UNRESOLVED if by_drop or by_condition else NO_EVIDENCE
+        return UNRESOLVED if is_drop_larger or is_cond_larger else NO_EVIDENCE
 
     @property
     def source_decision(self) -> str:
-        """The source's rule read literally ("excludes zero"), which also flags a negative gap."""
+        """Verdict of the source's literal rule ("excludes zero"), which also flags a negative
+        gap."""
         return FLAG if self.source_literal else NO_EVIDENCE
 
 
@@ -92,22 +97,23 @@ def drop_gap_analysis(
     sides: Sides | None = None,
     declared: str = OTHER,
 ) -> DropGap:
-    """Compute all results of one rewrite method.
+    """Compute all results for one rewrite method.
 
     Parameters
     ----------
     benchmark, control : the two sets before and after rewriting.
-    margin : share of items, the margin of equivalence.
-    n_boot : resamples for the source's interval.
-    m : permutations, at least.
-    sides : the sets with the facts about their items: pairs, templates, options.
-    declared : kind of control that the study declares, which decides the rule.
+    margin : margin of equivalence, a share of items.
+    level : confidence level of the intervals.
+    n_boot : number of resamples for the source's interval.
+    m : least number of permutations.
+    sides : the two sets with facts about their items (pairs, templates, options); None: no facts.
+    declared : kind of control that the study declares; it selects the rule that decides.
     """
     sides = sides or Sides(benchmark, control)
     decided = gap_decision(sides, declared, seed, m)
     gap_source, is_literal, is_directional = _source_gap(benchmark, control, seed, n_boot)
     perm_t, draw = permuted_t(benchmark.drops, control.drops, generator(seed))
-    # A 90% interval inside the margin is two one-sided tests at 5%.
+    # A 90% interval inside the margin is the same as two one-sided tests at 5%.
     equivalence = decided.gap_90
     return DropGap(
         sides=sides,
@@ -119,7 +125,7 @@ def drop_gap_analysis(
         source_directional=is_directional,
         gap=gap_estimate(benchmark, control, level),
         cond_gap=_cond_gap(benchmark, control, level),
-        # Kept for the withdrawn rule, which pages show for comparison.
+        # Only the withdrawn rule, which pages show for comparison, uses this test.
         perm=monte_carlo_p(perm_t, draw, m, alpha=PERM_LEVEL),
         gap_net=_gap_net(benchmark, control, level),
         gap_matched=pair_estimate(pair_differences(sides), level, seed) if sides.pairs else None,
@@ -132,6 +138,7 @@ def drop_gap_analysis(
 def _source_gap(
     benchmark: Rewritten, control: Rewritten, seed: int, n_boot: int
 ) -> tuple[Estimate, bool, bool]:
+    """Return the source's gap, and its flags: literal and directional."""
     before, control_before = (items.before[items.covered] for items in (benchmark, control))
     after, control_after = (items.after_mean[items.covered] for items in (benchmark, control))
     bootstrap = drop_gap_source(
@@ -140,38 +147,32 @@ def _source_gap(
     n = len(before) + len(control_before)
     low, high = bootstrap["gap_lo"], bootstrap["gap_hi"]
     literal, directional = bool(bootstrap["flag_literal"]), bool(bootstrap["flag_directional"])
-    # The source's verdicts are kept where its interval is not shown.
+    # With few items the source's interval is hidden, but its flags are still reported.
     if min(len(before), len(control_before)) < MIN_N:
         return without_interval(bootstrap["gap"], n, 0.95, _FEW), literal, directional
     note = ""
     if low == high:
         note = "The source's interval; it has no width where neither set ever changes."
-    return (
-        Estimate(bootstrap["gap"], low, high, 0.95, "percentile", n, seed, note),
-        literal,
-        directional,
-    )
+    gap = Estimate(bootstrap["gap"], low, high, 0.95, "percentile", n, seed, note)
+    return gap, literal, directional
 
 
 def _losses(items: Rewritten) -> np.ndarray:
-    """Return the share of its rewrites that each covered item loses, of the items answered right
-    before."""
-    right = items.covered & (items.before == 1)
-    # Of an item that was right all that is not right after is lost.
-    return 1 - items.after_mean[right]
+    """Return the share of wrong rewrites per covered item, for the items that were right before."""
+    was_right = items.covered & (items.before == 1)
+    return 1 - items.after_mean[was_right]
 
 
 def _cond_gap(benchmark: Rewritten, control: Rewritten, level: float) -> Estimate:
-    first, second = _losses(benchmark), _losses(control)
-    if not len(first) or not len(second):
-        return missing(len(first) + len(second), level, "No item was answered right before.")
+    losses, control_losses = _losses(benchmark), _losses(control)
+    n = len(losses) + len(control_losses)
+    if not len(losses) or not len(control_losses):
+        return missing(n, level, "No item was answered right before.")
     if not (benchmark.is_binary and control.is_binary):
-        # A share that is lost is never below 0, unlike a drop.
-        return drops_estimate(first, second, level, low_end=0.0)
-    if min(len(first), len(second)) < MIN_N:
-        return without_interval(
-            float(first.mean() - second.mean()), len(first) + len(second), level, _FEW
-        )
+        # A lost share is never below 0, unlike a drop.
+        return drops_estimate(losses, control_losses, level, low_end=0.0)
+    if min(len(losses), len(control_losses)) < MIN_N:
+        return without_interval(float(losses.mean() - control_losses.mean()), n, level, _FEW)
     interval = cond_gap(
         benchmark.before[benchmark.covered],
         benchmark.after_mean[benchmark.covered],
@@ -180,19 +181,13 @@ def _cond_gap(benchmark: Rewritten, control: Rewritten, level: float) -> Estimat
         level,
     )
     return Estimate(
-        interval["gap"],
-        interval["lo"],
-        interval["hi"],
-        level,
-        "newcombe",
-        len(first) + len(second),
-        None,
+        interval["gap"], interval["lo"], interval["hi"], level, "newcombe", n, seed=None
     )
 
 
 def _gap_net(benchmark: Rewritten, control: Rewritten, level: float) -> Estimate | None:
-    """Return (D_b - D_b,identity) - (D_c - D_c,identity): per item the identity mean replaces the
-    single answer before."""
+    """Return the gap beyond reruns: per item, the mean of the reruns takes the place of the answer
+    before. None if either set was not rerun."""
     if benchmark.identity is None or control.identity is None:
         return None
     return drops_estimate(benchmark.net_drops, control.net_drops, level)
