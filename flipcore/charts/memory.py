@@ -11,7 +11,7 @@ from flipcore.charts.interval_rows import ROW_PX
 from flipcore.charts.theme import Colours, Figure, as_text, caption, laid_out, new_figure, whiskers
 from flipcore.stats.base.estimate import Estimate
 from flipcore.stats.memory.ground_truth import Detector, roc
-from flipcore.stats.memory.matching import WORST, Balance
+from flipcore.stats.memory.matching import MAX_IMBALANCE, Balance
 from flipcore.stats.memory.rewritten import SetDrop
 
 # something is claimed, nothing is shown, it is undecided, a gate or a lock keeps it from being said
@@ -212,12 +212,12 @@ def balance_figure(rows: Sequence[Balance], c: Colours) -> Figure:
             ),
             hovertemplate="%{x:.2f} SD<extra>" + name + "</extra>",
         )
-    for bound in (-WORST, WORST):
+    for bound in (-MAX_IMBALANCE, MAX_IMBALANCE):
         figure.add_vline(x=bound, line=dict(color=c.muted, width=2, dash="dash"))
     words = "Standardised differences between benchmark and controls, before and after matching."
     x_title = "benchmark − control, standard deviations"
     laid_out(figure, c, height=110 + ROW_PX * len(rows), says=words, x_title=x_title)
-    widths = [2 * WORST]
+    widths = [2 * MAX_IMBALANCE]
     for row in rows:
         widths += [abs(x) for x in (row.before, row.after) if x == x]
     width = 1.1 * max(widths)

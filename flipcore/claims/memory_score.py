@@ -86,7 +86,7 @@ def score_claim(score: ScoreGap, adjusted: float | None = None, n_family: int = 
 
 def _detail(score: ScoreGap, adjusted: float | None, n_family: int) -> str:
     """Return the small print: both scores, unread answers, and the corrected p."""
-    benchmark, control = score.benchmark, score.of_control
+    benchmark, control = score.benchmark, score.control_accuracy
     detail = (
         f"{benchmark.text_percent()} of {benchmark.n:,} published questions, "
         f"{control.text_percent()} of {control.n:,} controls."

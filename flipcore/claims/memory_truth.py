@@ -36,17 +36,18 @@ def detector_claim(detector: Detector) -> Claim:
         )
     by_dose = {dose.dose: dose for dose in detector.doses}
     # Seeing single items is more than seeing a group, so it comes first.
-    if detector.sees is not None:
-        share = share_text(by_dose[detector.sees].detected)
+    if detector.items_from is not None:
+        share = share_text(by_dose[detector.items_from].detected)
         sentence = (
-            f"{detector.name} sees memory from dose {detector.sees:,} on ({share} flagged there)."
+            f"{detector.name} sees memory from dose {detector.items_from:,} on ({share} flagged "
+            "there)."
         )
         return Claim(SEES, "sees", sentence, asserted=True)
-    if detector.shifts is not None:
-        above = by_dose[detector.shifts].above.text()
+    if detector.groups_from is not None:
+        above = by_dose[detector.groups_from].above.text()
         sentence = (
-            f"{detector.name} tells no single item, but a group from dose {detector.shifts:,} on "
-            f"(mean {above} above never-seen)."
+            f"{detector.name} tells no single item, but a group from dose {detector.groups_from:,} "
+            f"on (mean {above} above never-seen)."
         )
         return Claim(SHIFTS, "group", sentence, asserted=True)
     return Claim(SEES, "none shown", f"{detector.name}: nothing shown at any dose.")
@@ -59,12 +60,12 @@ def best_detector(truth: GroundTruth) -> Detector | None:
     """
     best, best_rank = None, (math.inf, math.inf)
     for detector in truth.detectors:
-        if detector.sees is None:
+        if detector.items_from is None:
             continue
         for dose in detector.doses:
             rank = (dose.dose, -dose.auc.value)
             # Of two equal detectors the first one stays.
-            if dose.dose == detector.sees and (best is None or rank < best_rank):
+            if dose.dose == detector.items_from and (best is None or rank < best_rank):
                 best, best_rank = detector, rank
     return best
 
@@ -80,9 +81,9 @@ def truth_claim(truth: GroundTruth) -> Claim:
     seeing_items, seeing_groups, blind = [], [], []
     for detector, claim in by_detector:
         if claim.outcome == "sees":
-            seeing_items.append((detector.sees, detector.name))
+            seeing_items.append((detector.items_from, detector.name))
         elif claim.outcome == "group":
-            seeing_groups.append((detector.shifts, detector.name))
+            seeing_groups.append((detector.groups_from, detector.name))
         elif claim.outcome == "none shown":
             blind.append(detector.name)
     single, groups = _dose_words(seeing_items), _dose_words(seeing_groups)
@@ -106,10 +107,10 @@ def truth_claim(truth: GroundTruth) -> Claim:
 def _first_sentence(truth: GroundTruth, outcomes: Sequence[str]) -> str:
     """Name the best detector and count those that find single items, else those for groups."""
     if best := best_detector(truth):
-        share = next(dose.detected for dose in best.doses if dose.dose == best.sees)
+        share = next(dose.detected for dose in best.doses if dose.dose == best.items_from)
         n_finding = f"{outcomes.count('sees')} of {len(outcomes)} detectors"
         return (
-            f"{with_capital(best.name)} finds single items that were read {best.sees:,} times or "
+            f"{with_capital(best.name)} finds single items that were read {best.items_from:,} times or "
             f"more ({share_text(share)} of them); {n_finding} find any."
         )
     n_groups = outcomes.count("group")

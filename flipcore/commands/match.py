@@ -13,7 +13,7 @@ from flipcore.core.errors import BadInput
 from flipcore.core.study import ItemSource
 from flipcore.core.whole_files import write
 from flipcore.stats.base.estimate import number_text
-from flipcore.stats.memory.matching import CALIPER, TRAITS, WORST, Matching
+from flipcore.stats.memory.matching import CALIPER, MAX_IMBALANCE, TRAITS, Matching
 from flipcore.store.connection import Store
 from flipcore.store.queries import studies
 from flipcore.text.counts import count_of
@@ -98,8 +98,8 @@ def lines(matching: Matching) -> list[str]:
             f"Not matched on {', '.join(matching.unknown)}: one of the two sets does not hold it."
         )
     text.append(
-        f"Standardised differences, benchmark - control; a paired claim needs at most {WORST:g}"
-        " after matching:"
+        "Standardised differences, benchmark - control; a paired claim needs at most "
+        f"{MAX_IMBALANCE:g} after matching:"
     )
     for difference in matching.balance:
         before = number_text(difference.before, sign=True)

@@ -174,7 +174,7 @@ def measure_of(detector: Detector, frame: pd.DataFrame) -> str:
     return (
         detector.measure
         if detector.measure not in ("", WRITTEN_ANSWER)
-        else frames.reader_of(frame)
+        else frames.written_extractor(frame)
     )
 
 

@@ -42,7 +42,10 @@ class DropGap(Detector):
         """`before`, `after` and the drop of each covered item, as `extractor` reads the answers."""
         rows = frames.drop_rows(
             frames.rewritten(
-                frame, self.axis, extractor=extractor or frames.reader_of(frame), roles=roles
+                frame,
+                self.axis,
+                extractor=extractor or frames.written_extractor(frame),
+                roles=roles,
             )
         )
         return rows.assign(d=rows["drop"])
@@ -57,7 +60,7 @@ class DropGap(Detector):
     ) -> drop_gap_analysis.DropGap:
         """Everything about this rewriting as `extractor` reads the answers, at the `margin` within
         which a gap counts as none."""
-        extractor = settings.pop("extractor", frames.reader_of(frame))
+        extractor = settings.pop("extractor", frames.written_extractor(frame))
         return gap_of_frame(
             frame,
             self.axis,
@@ -75,7 +78,7 @@ class DropGap(Detector):
         control_roles: Sequence[str],
         members: Members,
     ) -> Evidence | None:
-        reader = frames.reader_of(frame)
+        reader = frames.written_extractor(frame)
         items, controls = (
             frames.rewritten(frame, self.axis, extractor=reader, roles=roles)
             for roles in (item_roles, control_roles)

@@ -26,12 +26,12 @@ class HardnessCurve(Detector):
     reads: str = "the published score"
 
     def is_in(self, frame: pd.DataFrame) -> bool:
-        own_readouts = frame[frame["extractor"] == frames.reader_of(frame)]
-        return bool(own_readouts[frames.right_of_references(frame)].notna().to_numpy().any())
+        own_readouts = frame[frame["extractor"] == frames.written_extractor(frame)]
+        return bool(own_readouts[frames.reference_columns(frame)].notna().to_numpy().any())
 
     def scores(self, frame: pd.DataFrame, roles: Sequence[str]) -> pd.DataFrame:
-        rows = frames.published(frame, frames.reader_of(frame), roles=roles)
-        of_references = rows[frames.right_of_references(rows)].mean(axis=1)
+        rows = frames.published(frame, frames.written_extractor(frame), roles=roles)
+        of_references = rows[frames.reference_columns(rows)].mean(axis=1)
         table = pd.DataFrame(
             {"item_id": rows["item_id"], "right": rows["d"], "of references": of_references}
         )
@@ -47,14 +47,14 @@ class HardnessCurve(Detector):
         members: Members,
     ) -> Evidence | None:
         sets = [
-            frames.published(frame, frames.reader_of(frame), roles=roles)
+            frames.published(frame, frames.written_extractor(frame), roles=roles)
             for roles in (item_roles, control_roles)
         ]
         if any(answers.empty for answers in sets):
             return None
         answered = [
             name
-            for name in frames.right_of_references(frame)
+            for name in frames.reference_columns(frame)
             if all(answers[name].notna().any() for answers in sets)
         ]
         own_scores = [answers["d"] for answers in sets]
@@ -62,11 +62,11 @@ class HardnessCurve(Detector):
         curve = excess(*own_scores, *references)
         numbers = {
             "accuracy": curve.benchmark,
-            "accuracy_control": curve.of_control,
+            "accuracy_control": curve.control_accuracy,
             "expected": curve.expected,
             "excess": curve.excess,
             "n_benchmark": curve.benchmark.n,
-            "n_control": curve.of_control.n,
+            "n_control": curve.control_accuracy.n,
             "n_references": curve.n_references,
         }
         return Evidence(curve=curve, numbers=numbers)

@@ -24,10 +24,10 @@ class PublishedScore(Detector):
     reads: str = "the published score"
 
     def is_in(self, frame: pd.DataFrame) -> bool:
-        return bool((frame["extractor"] == frames.reader_of(frame)).any())
+        return bool((frame["extractor"] == frames.written_extractor(frame)).any())
 
     def scores(self, frame: pd.DataFrame, roles: Sequence[str]) -> pd.DataFrame:
-        return frames.published(frame, frames.reader_of(frame), roles=roles)
+        return frames.published(frame, frames.written_extractor(frame), roles=roles)
 
     def evidence(
         self,
@@ -51,9 +51,9 @@ class PublishedScore(Detector):
         numbers = {
             "score_gap": score.gap,
             "accuracy": score.benchmark,
-            "accuracy_control": score.of_control,
+            "accuracy_control": score.control_accuracy,
             "n_benchmark": score.benchmark.n,
-            "n_control": score.of_control.n,
+            "n_control": score.control_accuracy.n,
         }
         return Evidence(score=score, numbers=numbers)
 

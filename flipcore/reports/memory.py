@@ -796,8 +796,8 @@ def detector_rows(truth: GroundTruth) -> list[dict]:
     for detector in truth.detectors:
         row = {
             "detector": detector.name,
-            "sees from": "–" if detector.sees is None else f"{detector.sees:,}×",
-            "a group from": "–" if detector.shifts is None else f"{detector.shifts:,}×",
+            "sees from": "–" if detector.items_from is None else f"{detector.items_from:,}×",
+            "a group from": "–" if detector.groups_from is None else f"{detector.groups_from:,}×",
             "false positives": share_text(detector.false_positives),
         }
         for dose in detector.doses:

@@ -17,7 +17,7 @@ from flipcore.stats.base.estimate import number_text, p_text
 from flipcore.stats.memory import frames
 from flipcore.stats.memory.drop_gap_analysis import DropGap
 from flipcore.stats.memory.gap_power import detectable_sentence
-from flipcore.stats.memory.matching import CALIPER, TITLES, TRAITS, WORST, Matching
+from flipcore.stats.memory.matching import CALIPER, MAX_IMBALANCE, TITLES, TRAITS, Matching
 from flipcore.stats.memory.operand_size import operand_check
 from flipcore.store.queries import memory
 from pages.common import screen, session
@@ -265,8 +265,8 @@ def _show_balance(matching: Matching) -> None:
         ],
     )
     st.caption(
-        f"Differences of means in standard deviations. A paired claim needs at most {WORST:g} "
-        "after matching. Models under test cannot be reference models."
+        "Differences of means in standard deviations. A paired claim needs at most "
+        f"{MAX_IMBALANCE:g} after matching. Models under test cannot be reference models."
     )
 
 

@@ -33,7 +33,7 @@ from flipcore.stats.base.gate_rules import paraphrase_gate
 from flipcore.stats.holdout.verdict import difficulty_test
 from flipcore.stats.holdout.versions import result_of
 from flipcore.stats.memory.loss_analysis import loss_test
-from flipcore.stats.memory.matching import WORST, Balance
+from flipcore.stats.memory.matching import MAX_IMBALANCE, Balance
 from tests.conftest import ROOT
 from tests.lab.simulations.looks import conf_seq_path
 from tests.reports.browser_data.test_margins import made
@@ -173,14 +173,14 @@ def test_each_trait_has_a_dot_before_and_one_after_within_sight_of_the_bounds():
         ("all controls", [0.8, -1.2], [0, 1]),
         ("pairs", [0.1, 0.0], [0, 1]),
     ]
-    assert sorted({shape.x0 for shape in figure.layout.shapes}) == [-WORST, WORST]
+    assert sorted({shape.x0 for shape in figure.layout.shapes}) == [-MAX_IMBALANCE, MAX_IMBALANCE]
     low, high = figure.layout.xaxis.range
     assert low < -1.2 and high > 1.2
 
 
 def test_a_trait_that_is_missing_leaves_the_range_as_it_is():
     figure = balance_figure([Balance("steps", float("nan"), float("nan"))], LIGHT)
-    assert figure.layout.xaxis.range[1] == 2.2 * WORST
+    assert figure.layout.xaxis.range[1] == 2.2 * MAX_IMBALANCE
 
 
 # Small multiples: one panel a model, one scale.

@@ -1,9 +1,9 @@
-"""The test that decides a drop gap: it depends on the kind of control.
+"""The test that decides a drop gap, chosen by the kind of control.
 
-`random`: a random split of one source, so that difficulty cannot differ; a studentised permutation
-of the drops in points. `paired`, `calibrated`: sign flips of the differences within pairs. `other`:
-all three scales of `three_scales`. The old rule, permutation AND conditional gap, is withdrawn: its
-numbers stay on the page and decide nothing.
+random : benchmark and control are a random split of one source, so their difficulty cannot differ.
+    The test is a studentised permutation of the drops in points.
+paired, calibrated : sign flips of the differences within pairs.
+other : the benchmark must lose more on all three scales of `three_scales`.
 """
 
 from __future__ import annotations
@@ -30,23 +30,33 @@ from flipcore.stats.memory.gap_intervals import gap_estimate
 from flipcore.stats.memory.rewritten import Rewritten
 from flipcore.stats.memory.three_scales import ScaleGap, scale_gaps
 
+# labels of the items of (benchmark, control), or None where items are the unit
 Families = tuple[np.ndarray | None, np.ndarray | None]
 # One-sided: the claim is that the benchmark loses more.
 LEVEL = 0.025
-KEYS_LEVEL = 0.05
-# Share of items; sets that were made apart share hardly any family.
+KEYS_LEVEL = 0.05  # of Fisher's test for wrong keys
+# Least share of items in families that both sides have, after a random split by item. Sets that
+# were made separately share hardly any family.
 MOSTLY_SPLIT = 0.75
 
 
 @dataclass(frozen=True, eq=False)
 class GapDecision:
-    """The decision on a drop gap. `gap` is the difference in points that the rule tests, at 95%
-    (`gap_90` at 90%, for equivalence); `p` its one-sided p (`other`: the largest of the three
-    scales'). `units` are items, or families of items made from one template, (benchmark, control),
-    and pairs twice. `withheld` says why nothing may be claimed, `note` the traits that pairs were
-    matched by. `mended` are items wrong before and better after, (benchmark, control), as wrong
-    keys make them; where their shares of the wrong items differ, `without_mended` is the decision
-    without those of the side with more."""
+    """The decision on a drop gap. Tuples of counts are (benchmark, control).
+
+    control : the declared kind of control.
+    gap, gap_90 : difference of the mean drops as shares, at 95% and (for equivalence) at 90%.
+    p : one-sided p of the rule; the largest of the three scales' for `other`; NaN if not tested.
+    units : number of items, or of families where items share templates; number of pairs, twice.
+    scales : gaps on the three scales, for `other` only.
+    changed : number of items whose correctness changed.
+    families : True if families are the units.
+    withheld : why nothing may be claimed; "" if something may.
+    note : the traits that pairs were matched by.
+    mended : number of items wrong before and better after, as wrong answer keys make them.
+    without_mended : the decision without the mended items of one side. It is made if the shares of
+        wrong items that were mended differ; the side with the larger share loses its mended items.
+    """
 
     control: str
     gap: Estimate
@@ -63,8 +73,8 @@ class GapDecision:
 
     @property
     def is_larger(self) -> bool:
-        """The benchmark loses more by the rule for this control, before any correction for several
-        detectors."""
+        """True if the benchmark loses more by the rule for this control. There is no correction for
+        several detectors here."""
         if self.withheld or math.isnan(self.p):
             return False
         if self.control == OTHER:
@@ -76,10 +86,14 @@ class GapDecision:
 
 @dataclass(frozen=True, eq=False)
 class Sides:
-    """Two rewritten sets with what is known of their items: `guess` 1/K of (benchmark, control), 0
-    where nothing is chosen; `family` item id -> template, `pairs` benchmark id -> control id with
-    `pairs_note` on the traits that they were matched by, and `pairs_problem`, the reason why they
-    may carry no claim."""
+    """Two rewritten sets with facts about their items.
+
+    guess : chance of a right guess, 1 / options, of (benchmark, control); 0 without options.
+    family : item id -> template.
+    pairs : benchmark id -> control id.
+    pairs_note : sentence about the traits that pairs were matched by.
+    pairs_problem : why these pairs allow no claim; "" if they do.
+    """
 
     benchmark: Rewritten
     control: Rewritten
@@ -91,19 +105,19 @@ class Sides:
 
     @cached_property
     def labels(self) -> Families:
-        """The template of each covered item, or None where no two items share one."""
+        """Template of each covered item; None where no two items share a template."""
         return families_of(self.benchmark.covered_ids, self.control.covered_ids, self.family)
 
     @cached_property
     def units(self) -> Families:
-        """The units of the covered items that a random control exchanges."""
+        """Unit of each covered item that a random split exchanges; None where items are units."""
         return exchangeable(self.benchmark.covered_ids, self.control.covered_ids, self.family)
 
 
 def families_of(
     first: Sequence[str], second: Sequence[str], family: Mapping[str, str] | None
 ) -> Families:
-    """Return the family of each item of two sets, or None twice where no two items share one."""
+    """Return the family of each item of both sets; (None, None) if no two items share a family."""
     if not family:
         return None, None
     first_labels = np.array([family.get(item, item) for item in first], dtype=object)
@@ -120,27 +134,32 @@ def _is_repeated(labels: np.ndarray) -> bool:
 def exchangeable(
     first_ids: Sequence[str], second_ids: Sequence[str], family: Mapping[str, str] | None
 ) -> Families:
-    """Return the units that a random split exchanges, a name for each item, None where that is the
-    item: families of one side as a whole, items of families that `are_split` one by one."""
+    """Return the name of the unit of each item that a random split exchanges.
+
+    A family that is on one side only is exchanged as a whole. If the families `are_split`, items of
+    a family on both sides are exchanged one by one. (None, None) if each item is a unit.
+    """
     first, second = families_of(first_ids, second_ids, family)
     if first is None or second is None or not are_split(first, second):
         return first, second
     shared = set(first) & set(second)
-    names = []
+    units = []
     for ids, labels in ((first_ids, first), (second_ids, second)):
-        units = [
+        names = [
             item if label in shared else label for item, label in zip(ids, labels, strict=True)
         ]
-        names.append(np.array(units, dtype=object))
-    if not (_is_repeated(names[0]) or _is_repeated(names[1])):
+        units.append(np.array(names, dtype=object))
+    if not (_is_repeated(units[0]) or _is_repeated(units[1])):
         return None, None
-    return names[0], names[1]
+    return units[0], units[1]
 
 
 def are_split(first: Sequence[str] | np.ndarray, second: Sequence[str] | np.ndarray) -> bool:
-    """Return True where at least three quarters of the items of either side, given by their
-    families, are of families on both sides, as a random split by item leaves them. One variant that
-    both sides share does not make single items exchangeable."""
+    """Return True if the families of items look like a random split by item: on each side at least
+    three quarters of the items have families that both sides have.
+
+    A few shared families are not enough to make single items exchangeable.
+    """
     shared = set(first) & set(second)
     return all(
         sum(label in shared for label in labels) >= MOSTLY_SPLIT * len(labels)
@@ -151,8 +170,8 @@ def are_split(first: Sequence[str] | np.ndarray, second: Sequence[str] | np.ndar
 def gap_decision(
     sides: Sides, control: str = OTHER, seed: int = 0, m: int = N_PERMUTATIONS
 ) -> GapDecision:
-    """Decide the gap by the rule for the declared kind of control; at least `m` permutations or
-    sign flips."""
+    """Decide the gap by the rule for the declared kind of control, with at least `m` permutations
+    or sign flips. Raises BadInput for an unknown kind of control."""
     if control not in CONTROLS:
         raise BadInput(f"The control came as {control!r}; it is one of {', '.join(CONTROLS)}.")
     if control in (PAIRED, CALIBRATED):
@@ -160,8 +179,8 @@ def gap_decision(
     decision = _unpaired(sides, control, seed, m)
     n_mended = int(sides.benchmark.is_mended.sum()), int(sides.control.is_mended.sum())
     n_wrong = _n_wrong(sides.benchmark), _n_wrong(sides.control)
-    # Wrong keys that a rewriting mends make and hide gaps: then the decision is taken again
-    # without the mended items of the side that has more of them.
+    # A wrong answer key that rewriting corrects looks like a mended answer, and can make or hide a
+    # gap. Deciding again without the mended items shows if the decision depends on them.
     if decision.withheld or not _differ(n_mended, n_wrong):
         return replace(decision, mended=n_mended)
     shares = [k / max(n, 1) for k, n in zip(n_mended, n_wrong, strict=True)]
@@ -177,16 +196,17 @@ def _n_wrong(items: Rewritten) -> int:
 
 
 def _differ(counts: tuple[int, int], sizes: tuple[int, int]) -> bool:
-    """Return True where two shares differ by Fisher's exact test, two-sided at .05."""
+    """Return True if two shares differ by Fisher's exact test, two-sided at .05."""
     from scipy.stats import fisher_exact
 
-    # Without an item or an event Fisher's test has nothing to compare.
+    if min(sizes) <= 0 or sum(counts) <= 0:
+        return False
     table = [[k, n - k] for k, n in zip(counts, sizes, strict=True)]
-    return min(sizes) > 0 and sum(counts) > 0 and float(fisher_exact(table)[1]) < KEYS_LEVEL
+    return float(fisher_exact(table)[1]) < KEYS_LEVEL
 
 
 def _unpaired(sides: Sides, control: str, seed: int, m: int) -> GapDecision:
-    # A random split exchanges items or whole families; other controls are tested by family.
+    # A random split exchanges items or whole families; for other controls families are the unit.
     labels = sides.units if control == RANDOM else sides.labels
     sets = (sides.benchmark, sides.control)
     drops = [
@@ -208,11 +228,11 @@ def _unpaired(sides: Sides, control: str, seed: int, m: int) -> GapDecision:
         statistic, draw = permuted_t(drops[0], drops[1], generator(seed))
         p = monte_carlo_p(statistic, draw, m, alpha=LEVEL).p
     elif not withheld:
-        benchmark, compared = (
+        benchmark, other = (
             (items.before[items.covered], items.after_mean[items.covered]) for items in sets
         )
-        scales = scale_gaps(benchmark, compared, sides.guess, labels)
-        # All three scales must agree, so the largest p is that of the rule.
+        scales = scale_gaps(benchmark, other, sides.guess, labels)
+        # All three scales must reject, so the rule's p is the largest of the three.
         p = max(scale_gap.p for scale_gap in scales)
     return GapDecision(
         control,
@@ -248,27 +268,26 @@ def _paired(sides: Sides, control: str, seed: int, m: int) -> GapDecision:
 
 
 def pair_differences(sides: Sides) -> np.ndarray:
-    """Return (pairs,) the drop of the benchmark item less that of its control; pairs with an
-    uncovered member leave."""
-    first, second = (
-        dict(zip(items.covered_ids, items.drops, strict=True))
-        for items in (sides.benchmark, sides.control)
-    )
-    return np.array(
-        [first[a] - second[b] for a, b in (sides.pairs or {}).items() if a in first and b in second]
-    )
+    """Return (pairs,) the drop of the benchmark item minus the drop of its control. Pairs with an
+    uncovered item are left out."""
+    drops = dict(zip(sides.benchmark.covered_ids, sides.benchmark.drops, strict=True))
+    control_drops = dict(zip(sides.control.covered_ids, sides.control.drops, strict=True))
+    differences = []
+    for item, control in (sides.pairs or {}).items():
+        if item in drops and control in control_drops:
+            differences.append(drops[item] - control_drops[control])
+    return np.array(differences)
 
 
 def pair_estimate(
     differences: Sequence[float] | np.ndarray, level: float, seed: int = 0
 ) -> Estimate:
-    """Return the mean difference within pairs; where nothing differs, an interval from one pair up
-    and one down (Bonett and Price)."""
+    """Return the mean difference within pairs. For the interval, a pair of +1 and a pair of -1 are
+    added (Bonett and Price), so that its width is never 0."""
     d = np.asarray(differences, dtype=float)
     if len(d) < MIN_N:
         # A difference of two drops lies between -2 and 2.
         return mean_interval(d, level=level, seed=seed, bounds=(-2.0, 2.0))
-    # One pair up and one down, as Bonett and Price add, so that the width is never 0.
     padded = np.append(d, (1.0, -1.0))
     interval = mean_interval(padded, kind="clt_cluster", level=level, bounds=(-2.0, 2.0))
     return Estimate(
@@ -277,25 +296,25 @@ def pair_estimate(
 
 
 def _family_means(drops: np.ndarray, labels: np.ndarray) -> np.ndarray:
-    # As texts, because labels of mixed types cannot be sorted.
-    code = np.unique(labels.astype(str), return_inverse=True)[1]
-    return np.bincount(code, weights=drops) / np.bincount(code)
+    # `np.unique` sorts, and labels of mixed types cannot be sorted unless they are texts.
+    family_index = np.unique(labels.astype(str), return_inverse=True)[1]
+    return np.bincount(family_index, weights=drops) / np.bincount(family_index)
 
 
 def _changed(sets: Sequence[Rewritten]) -> tuple[int, int]:
-    # Means over several rewrites differ from 0 by rounding.
+    # 1e-12, because means over several rewrites differ from 0 by rounding errors.
     first, second = (int((np.abs(items.drops) > 1e-12).sum()) for items in sets)
     return first, second
 
 
 def _too_few(units: tuple[int, int], names: tuple[str, str], *, is_family: bool) -> str:
-    """Say why a set this small makes no claim; empty where both are large enough."""
+    """Say that a set is too small for a claim; "" if both are large enough."""
     for n, name in zip(units, names, strict=True):
         if n < MIN_N:
             unit = "family of items" if is_family else "pair" if name == "pair" else f"{name} item"
-            many = "families of items" if is_family else f"{unit}s"
+            plural = "families of items" if is_family else f"{unit}s"
             return (
-                f"{n} rewritten {unit if n == 1 else many}; at least {MIN_N} are needed for an "
+                f"{n} rewritten {unit if n == 1 else plural}; at least {MIN_N} are needed for an "
                 "interval and a claim."
             )
     return ""

@@ -1,5 +1,8 @@
-"""Intervals of the drop gap: Bonett and Price with MOVER for one 0/1 rewrite per item, Welch's t
-for several, and padded limits where a set hardly changes."""
+"""Intervals of the drop gap.
+
+With one 0/1 rewrite per item they are Bonett and Price's, joined by MOVER. With several rewrites
+they are Welch's t, or padded limits where a set hardly changes.
+"""
 
 import math
 from dataclasses import replace
@@ -13,7 +16,7 @@ from flipcore.stats.base.proportions import mover, t_quantile
 from flipcore.stats.memory.drop_gap import gap_score
 from flipcore.stats.memory.rewritten import Rewritten
 
-# below so many changed items a set's own variance says too little about what did not happen
+# With fewer changed items the variance of a set depends on chance too much to be used.
 FEW_CHANGES = 10
 
 
@@ -23,9 +26,11 @@ def gap_estimate(
     level: float,
     families: tuple[np.ndarray | None, np.ndarray | None] = (None, None),
 ) -> Estimate:
-    """Return benchmark - control in shares. `families` name the family of each covered item, where
-    families are the unit. Below ten items or three effective families in a set there is no
-    interval."""
+    """Return the difference of the mean drops, benchmark - control, as a share.
+
+    `families` are the (covered items,) labels of each set where families are the unit. There is no
+    interval if a set has fewer than ten items, or fewer than three effective families.
+    """
     if families[0] is not None and families[1] is not None:
         return _over_families(benchmark.drops, families[0], control.drops, families[1], level)
     if benchmark.is_binary and control.is_binary:
@@ -53,8 +58,8 @@ def _over_families(
     second_labels: np.ndarray,
     level: float,
 ) -> Estimate:
-    """Return the clustered difference; where few families of a set change, no narrower than
-    `padded_limits` of families' means."""
+    """Return the clustered difference. If few families of a set change, its interval is at least as
+    wide as that from `padded_limits` of the families' means."""
     gap = clustered_difference(
         first, first_labels, second, second_labels, level=level, bounds=(-1.0, 1.0)
     ).estimate()
@@ -65,7 +70,8 @@ def _over_families(
         or min(_n_changed(first_means), _n_changed(second_means)) >= FEW_CHANGES
     ):
         return gap
-    # A large family's share of the mean may lie outside [-1, 1], which `padded_limits` is not for.
+    # `by_family` weighs families by size, so a large one may lie outside [-1, 1], where
+    # `padded_limits` does not apply.
     first_limits, second_limits = (
         padded_limits(np.clip(means, -1.0, 1.0), level) for means in (first_means, second_means)
     )
@@ -76,36 +82,38 @@ def _over_families(
 def drops_estimate(
     first: np.ndarray, second: np.ndarray, level: float, low_end: float = -1.0
 ) -> Estimate:
-    """Return the difference of two means of drops in [-1, 1]: Welch's t, or `padded_limits` joined
-    by MOVER where a set hardly changes."""
-    if (
-        # Few changes leave Welch's variance to chance; one item has none at all.
-        min(_n_changed(first), _n_changed(second)) < FEW_CHANGES
-        and min(len(first), len(second)) > 1
-    ):
-        limits = [padded_limits(drops, level, low_end) for drops in (first, second)]
-        means = [float(np.mean(drops)) for drops in (first, second)]
-        low, high = mover(means[0], limits[0], means[1], limits[1])
-        return _interval(
-            means[0] - means[1], low, high, level, "padded_mover", len(first), len(second)
+    """Return the difference of the means of two sets of drops.
+
+    The interval is Welch's t, or `padded_limits` joined by MOVER if few items of a set change.
+    Drops lie in [`low_end`, 1].
+    """
+    n1, n2 = len(first), len(second)
+    if min(_n_changed(first), _n_changed(second)) < FEW_CHANGES and min(n1, n2) > 1:
+        first_mean, second_mean = float(np.mean(first)), float(np.mean(second))
+        low, high = mover(
+            first_mean,
+            padded_limits(first, level, low_end),
+            second_mean,
+            padded_limits(second, level, low_end),
         )
+        return _interval(first_mean - second_mean, low, high, level, "padded_mover", n1, n2)
     interval = gap_welch(first, second, level)
-    return _interval(
-        interval["gap"], interval["lo"], interval["hi"], level, "welch", len(first), len(second)
-    )
+    return _interval(interval["gap"], interval["lo"], interval["hi"], level, "welch", n1, n2)
 
 
 def padded_limits(drops: np.ndarray, level: float, low_end: float = -1.0) -> tuple[float, float]:
-    """Return the limits of the mean drop with one full loss and one opposite added, as Bonett and
-    Price add two discordant pairs; Student's t. `low_end` is the smallest drop there can be: -1, or
-    0 for shares that are lost."""
+    """Return Student's t limits of the mean drop, after a drop of 1 and one of `low_end` are added.
+
+    Bonett and Price add two discordant pairs in the same way. `low_end` is the smallest possible
+    drop: -1, or 0 for lost shares.
+    """
     padded = np.append(drops, (1.0, low_end))
-    mean, n = float(padded.mean()), len(padded)
+    padded_mean, n = float(padded.mean()), len(padded)
     # The two added items are no evidence: n - 3 degrees of freedom, not n - 1.
     half = t_quantile(0.5 + level / 2, max(n - 3, 1)) * float(padded.std(ddof=1)) / math.sqrt(n)
-    value = float(np.mean(drops))
-    # The padding moves the mean, and the limits must still hold the plain one.
-    return max(min(mean - half, value), low_end), min(max(mean + half, value), 1.0)
+    # Padding moves the mean, but the interval must still contain the mean without padding.
+    mean = float(np.mean(drops))
+    return max(min(padded_mean - half, mean), low_end), min(max(padded_mean + half, mean), 1.0)
 
 
 def _n_changed(drops: np.ndarray) -> int:
@@ -115,13 +123,9 @@ def _n_changed(drops: np.ndarray) -> int:
 def _interval(
     value: float, low: float, high: float, level: float, method: str, n1: int, n2: int
 ) -> Estimate:
-    """Return the estimate, without an interval below ten units per set."""
-    if min(n1, n2) < MIN_N:
-        few = min(n1, n2)
-        return without_interval(
-            value,
-            n1 + n2,
-            level,
-            f"No interval: a set has {few} items; at least {MIN_N} are needed.",
-        )
+    """Return the estimate of sets of `n1` and `n2` items; no interval if either is below ten."""
+    n_min = min(n1, n2)
+    if n_min < MIN_N:
+        note = f"No interval: a set has {n_min} items; at least {MIN_N} are needed."
+        return without_interval(value, n1 + n2, level, note)
     return Estimate(value, low, high, level, method, n1 + n2, None)

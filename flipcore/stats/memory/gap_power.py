@@ -1,5 +1,4 @@
-"""Power of the rule of the product to find a gap of a given size, by simulation through the rule
-itself."""
+"""Power to find a drop gap of a given size, by simulating studies and deciding each of them."""
 
 import math
 from dataclasses import dataclass
@@ -11,18 +10,24 @@ from flipcore.stats.base.estimate import MIN_N, number_text
 from flipcore.stats.memory.gap_decision import OTHER, RANDOM, Sides, gap_decision
 from flipcore.stats.memory.rewritten import Rewritten
 
-# A share of .8 among 200 runs has a standard error of .03: enough for a plan.
+# A power of .8 from 200 runs has a standard error of .03, which is enough for a plan.
 N_RUNS, N_PERMUTATIONS = 200, 499
 TARGET_POWER = 0.8
-# Halvings of a range of at most 100 points, which leave about 1.5.
+# Six bisections of a range of at most 100 points leave about 1.5 points.
 STEPS = 6
 
 
 @dataclass(frozen=True)
 class GapDesign:
-    """Two sets of `n` items, their accuracy before rewriting, and the rates at which rewriting
-    breaks right answers and mends wrong ones on the control. The benchmark's follow from the gap
-    that is asked about, so that a gap of 0 is none in points, whatever the two accuracies are."""
+    """Design of a simulated study. Tuples are (benchmark, control).
+
+    n : number of items.
+    accuracy : accuracy before rewriting.
+    breaks, fixes : shares of right answers that rewriting breaks, and of wrong ones that it mends,
+        on the control. Those of the benchmark follow from the gap that is simulated (`rates`).
+    control : kind of control, which selects the rule.
+    guess : chance of a right guess, 1 / options; 0 without options.
+    """
 
     n: tuple[int, int]
     accuracy: tuple[float, float]
@@ -32,34 +37,33 @@ class GapDesign:
     guess: float = 0.0
 
     @property
-    def drop(self) -> float:
+    def control_drop(self) -> float:
         return self.accuracy[1] * self.breaks - (1 - self.accuracy[1]) * self.fixes
 
     @property
-    def most(self) -> float:
-        """Largest gap that the accuracy allows: all right answers of the benchmark break."""
-        return max(0.0, self.accuracy[0] - (1 - self.accuracy[0]) * self.fixes - self.drop)
+    def largest_gap(self) -> float:
+        """Largest possible gap: all right answers of the benchmark break."""
+        return max(0.0, self.accuracy[0] - (1 - self.accuracy[0]) * self.fixes - self.control_drop)
 
     @property
-    def least(self) -> float:
-        """The smallest gap from 0 on: no right answer of the benchmark breaks, and all wrong ones
-        are mended."""
-        return max(0.0, -(1 - self.accuracy[0]) - self.drop)
+    def smallest_gap(self) -> float:
+        """Smallest possible gap that is not negative: no right answer of the benchmark breaks and
+        all wrong ones are mended."""
+        return max(0.0, -(1 - self.accuracy[0]) - self.control_drop)
 
     def rates(self, gap: float) -> tuple[float, float]:
-        """Return the shares of right answers broken and of wrong ones mended at which the benchmark
-        loses `gap` more than the control: as many are mended as on the control, and more only where
-        none need break."""
-        accuracy, lost = self.accuracy[0], self.drop + gap
-        breaks = (lost + (1 - accuracy) * self.fixes) / max(accuracy, 1e-9)
-        fixes = self.fixes if breaks >= 0 else -lost / max(1 - accuracy, 1e-9)
+        """Return the benchmark's (breaks, fixes) for which its drop is `gap` larger than the
+        control's. `fixes` is that of the control, unless more must be mended to reach the gap."""
+        accuracy, drop = self.accuracy[0], self.control_drop + gap
+        breaks = (drop + (1 - accuracy) * self.fixes) / max(accuracy, 1e-9)
+        fixes = self.fixes if breaks >= 0 else -drop / max(1 - accuracy, 1e-9)
         return float(np.clip(breaks, 0, 1)), float(np.clip(fixes, 0, 1))
 
 
 def rule_power(design: GapDesign, gap: float, seed: int = 0, n_runs: int = N_RUNS) -> float:
-    """Return the share of simulated studies in which the rule for this control says that the
-    benchmark loses `gap` more."""
-    # Seeded by the design: a plan gives the same power each time it is drawn.
+    """Return the share of simulated studies with this gap in which the rule finds that the
+    benchmark loses more."""
+    # The seed depends on the design, so that a plan always shows the same power.
     rng = generator(seed, "gap power", *design.n, round(gap, 6))
     return float(np.mean([_rejects(design, gap, rng) for _ in range(n_runs)]))
 
@@ -68,8 +72,8 @@ def _rejects(design: GapDesign, gap: float, rng: np.random.Generator) -> bool:
     sets, rates = [], (design.rates(gap), (design.breaks, design.fixes))
     for n, accuracy, (breaks, fixes) in zip(design.n, design.accuracy, rates, strict=True):
         before = rng.random(n) < accuracy
-        # A right answer breaks and a wrong one is mended, each with its own rate.
-        after = before ^ (rng.random(n) < np.where(before, breaks, fixes))
+        is_changed = rng.random(n) < np.where(before, breaks, fixes)
+        after = before ^ is_changed
         sets.append(Rewritten.make([str(i) for i in range(n)], before, after))
     pairs = None
     if design.control not in (RANDOM, OTHER):
@@ -79,15 +83,15 @@ def _rejects(design: GapDesign, gap: float, rng: np.random.Generator) -> bool:
 
 
 def detectable_gap(design: GapDesign, seed: int = 0, n_runs: int = N_RUNS) -> float:
-    """Return the smallest gap found four times in five, to about a point; NaN without one."""
+    """Return the smallest gap (share) that is found four times in five, to about a point; NaN if
+    even the largest possible gap is found less often."""
     if (
         min(design.n) < MIN_N
-        or design.most <= 0
-        or rule_power(design, design.most, seed, n_runs) < TARGET_POWER
+        or design.largest_gap <= 0
+        or rule_power(design, design.largest_gap, seed, n_runs) < TARGET_POWER
     ):
         return math.nan
-    # Below `least` no gap can be made with these rates, so none is tried.
-    low, high = design.least, design.most
+    low, high = design.smallest_gap, design.largest_gap
     for _ in range(STEPS):
         middle = (low + high) / 2
         if rule_power(design, middle, seed, n_runs) >= TARGET_POWER:
@@ -98,7 +102,7 @@ def detectable_gap(design: GapDesign, seed: int = 0, n_runs: int = N_RUNS) -> fl
 
 
 def detectable_sentence(design: GapDesign, gap: float) -> str:
-    """Say which gap a study of this size can find; never a missing number."""
+    """Say which gap a study of this size can find, or that it can find none."""
     n = f"{design.n[0]:,} benchmark and {design.n[1]:,} control items"
     if min(design.n) < MIN_N:
         return f"With {n} no gap can be claimed: each set needs at least {MIN_N}."
@@ -114,21 +118,22 @@ def detectable_sentence(design: GapDesign, gap: float) -> str:
 
 
 def design_of(sides: Sides, control: str) -> GapDesign:
-    """Return the design of a study: its sizes and accuracies, and the rates at which the control
-    breaks and mends, with half an item added so that nothing changing is not taken for certain."""
-    sets = [
-        (items.before[items.covered], items.after_mean[items.covered])
-        for items in (sides.benchmark, sides.control)
-    ]
-    accuracy = tuple(float((b.sum() + 0.5) / (len(b) + 1)) for b, _ in sets)
-    before, after = sets[1]
+    """Return the design of a study: its sizes, accuracies, and rates of change on the control."""
+    benchmark_before = sides.benchmark.before[sides.benchmark.covered]
+    before = sides.control.before[sides.control.covered]
+    after = sides.control.after_mean[sides.control.covered]
+    # Half an item is added to each count: a rate of 0 in a small set does not mean "never".
     breaks = float((np.clip(before - after, 0, 1).sum() + 0.5) / (before.sum() + 1))
     fixes = float((np.clip(after - before, 0, 1).sum() + 0.5) / ((1 - before).sum() + 1))
     return GapDesign(
-        (len(sets[0][0]), len(before)),
-        (accuracy[0], accuracy[1]),
+        (len(benchmark_before), len(before)),
+        (_smoothed_mean(benchmark_before), _smoothed_mean(before)),
         min(breaks, 1.0),
         min(fixes, 1.0),
         control,
         sides.guess[0],
     )
+
+
+def _smoothed_mean(right: np.ndarray) -> float:
+    return float((right.sum() + 0.5) / (len(right) + 1))

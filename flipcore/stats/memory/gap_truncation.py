@@ -1,9 +1,14 @@
-"""The drop gap of a frame, held against what answers that were cut off could have been.
+"""Decisions that hold whatever the answers that were cut off could have been.
 
-A cut answer counts as wrong. Where more than `MOST_CUT` of a cell's answers were cut off, the rule
-is run twice more: with all cut answers read against a larger loss of the benchmark, and for it. The
-decision must come out the same; its p is the largest of the three and the 90% interval spans them,
-so that "within the margin" too holds whatever they were.
+A cut answer counts as wrong. If more than `MOST_CUT` of the answers were cut off, the rule for the
+drop gap is run twice more: with the cut answers that make the benchmark's loss smallest, and with
+those that make it largest. The decision stands only if all three agree. Its p is the largest of the
+three and its 90% interval spans all three, so that "within the margin" holds in each case too.
+
+PEARL's test of a set is treated in the same way, with one worst case. A token limit cuts no
+continuation off, because a continuation is asked for with a fixed length; a filter or an open
+reasoning block does. The worst case puts all benchmark items with a cut continuation below the
+controls' mark and all such controls above it. The p is the larger of the two.
 """
 
 import math
@@ -22,10 +27,12 @@ from flipcore.stats.memory.gap_decision import GapDecision, gap_decision
 from flipcore.stats.memory.members import Members
 
 MARGIN = 0.05
-# (before, after) of cut answers on the benchmark and on the control: the least loss of the
-# benchmark, and the most
+LEVEL = 0.05  # of PEARL's test of a set
+# correctness (before, after) that cut answers are given on the benchmark and on the control
 LEAST_LOSS = ((0.0, 1.0), (1.0, 0.0))
 MOST_LOSS = ((1.0, 0.0), (0.0, 1.0))
+# A sensitivity is a difference of two shares and a similarity is a share, so both are within +-2.
+_FARTHEST = 2.0
 
 
 def gap_of_frame(
@@ -37,8 +44,8 @@ def gap_of_frame(
     members: Members,
     margin: float = MARGIN,
 ) -> DropGap:
-    """Compute all results of one rewriting as one extractor reads it; `item_roles` are those of the
-    items under test."""
+    """Compute all results of the rewrite axis `operator` with one extractor; the decision holds
+    whatever the cut answers were. `item_roles` are the roles of the items under test."""
     benchmark = frames.rewritten(frame, operator, extractor, item_roles)
     control = frames.rewritten(frame, operator, extractor, control_roles)
     analysis = drop_gap_analysis(
@@ -49,7 +56,7 @@ def gap_of_frame(
         declared=members.control,
     )
     share = cut_share(frame, operator, extractor, (*item_roles, *control_roles))
-    # Written so that NaN, no answer at all, leaves the analysis as it is.
+    # `not >` instead of `<=`, because the share is NaN if there is no answer.
     if not share > MOST_CUT or analysis.decided.withheld:
         return analysis
     cases = []
@@ -63,7 +70,7 @@ def gap_of_frame(
 
 
 def cut_share(frame: pd.DataFrame, axis: str, extractor: str, roles: Sequence[str]) -> float:
-    """Return the share of a cell's answers that were cut off; NaN without an answer."""
+    """Return the share of answers of an axis and extractor that were cut off; NaN if no answer."""
     rows = frame[
         (frame["axis"] == axis) & (frame["extractor"] == extractor) & frame["role"].isin(roles)
     ]
@@ -72,13 +79,14 @@ def cut_share(frame: pd.DataFrame, axis: str, extractor: str, roles: Sequence[st
 
 
 def settled(decision: GapDecision, cases: Sequence[GapDecision], share: float) -> GapDecision:
-    """Return the decision as far as it holds in all cases."""
+    """Return the decision with the interval and p of the worst case; it is withheld if the cases
+    disagree. `share` is the share of answers that were cut off."""
     decisions = (decision, *cases)
-    ends = []
-    for case in decisions:
-        ends += [case.gap_90.low, case.gap_90.high]
     wide = replace(
-        decision.gap_90, low=min(ends), high=max(ends), method="worst cases of cut answers"
+        decision.gap_90,
+        low=min(case.gap_90.low for case in decisions),
+        high=max(case.gap_90.high for case in decisions),
+        method="worst cases of cut answers",
     )
     p = max((case.p for case in decisions if not math.isnan(case.p)), default=math.nan)
     if len({case.is_larger for case in decisions}) == 1:
@@ -90,17 +98,6 @@ def settled(decision: GapDecision, cases: Sequence[GapDecision], share: float) -
     return replace(decision, gap_90=wide, p=p, withheld=reason)
 
 
-# PEARL's test of a set, decided whatever the continuations that were cut off could have been. A
-# token limit cuts nothing off: a continuation is asked for with a fixed length. A filter or an open
-# reasoning block does. Where that is more than `MOST_CUT` of the continuations, all benchmark items
-# with one are taken to lie below the controls' mark and all such controls above it. The verdict
-# stands only where it is the same then; its p is the larger of the two.
-
-
-LEVEL = 0.05
-_FARTHEST = 2.0  # a sensitivity is a difference of two shares, a similarity a share
-
-
 def settled_set(
     test: SetTest,
     frame: pd.DataFrame,
@@ -110,17 +107,20 @@ def settled_set(
     control_scores: dict[str, float],
     tested: Callable[[Sequence[float], Sequence[float]], SetTest] = set_test,
 ) -> tuple[SetTest, str]:
-    """Return the test as far as it holds in the worst case, and why nothing is claimed; "" where it
-    holds. `scores` and `control_scores` are sensitivities or similarities by item, `tested` is the
-    function that tested them."""
+    """Return the test of a set with the p of the worst case, and why nothing is claimed ("" if the
+    verdict is the same in the worst case).
+
+    `scores` and `control_scores` are item id -> sensitivity or similarity. `tested` is the function
+    that made the test from them.
+    """
     share = cut_share(frame, axis, metric, tuple(frame["role"].unique()))
     if not share > MOST_CUT:
         return test, ""
     worst = tested(
-        _taken_for(scores, frame, axis, metric, -_FARTHEST),
-        _taken_for(control_scores, frame, axis, metric, _FARTHEST),
+        _replace_cut(scores, frame, axis, metric, -_FARTHEST),
+        _replace_cut(control_scores, frame, axis, metric, _FARTHEST),
     )
-    # `fmax` leaves out a NaN, of a test that could not be made.
+    # `fmax` ignores the NaN of a test that could not be made.
     settled = replace(
         test, p=float(np.fmax(test.p, worst.p)), n_least=min(test.n_least, worst.n_least)
     )
@@ -133,12 +133,12 @@ def settled_set(
     )
 
 
-def _taken_for(
-    values: dict[str, float], frame: pd.DataFrame, axis: str, metric: str, value: float
+def _replace_cut(
+    scores: dict[str, float], frame: pd.DataFrame, axis: str, metric: str, worst: float
 ) -> Sequence[float]:
     rows = frame[
         (frame["axis"] == axis) & (frame["extractor"] == metric) & (frame["status"] == CUT)
     ]
-    # One cut continuation is enough to leave the text's score open.
-    cut = set(rows["item_id"])
-    return [value if item in cut else score for item, score in values.items()]
+    # One cut continuation is enough to make the score of the whole text unknown.
+    cut_items = set(rows["item_id"])
+    return [worst if item in cut_items else score for item, score in scores.items()]

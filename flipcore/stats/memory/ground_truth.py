@@ -1,8 +1,8 @@
-"""Detectors of memory where the truth is known: scores of items that a model read a known number of
-times.
+"""Detectors of memory where the truth is known: each item's dose is how often the model read it.
 
-Scores are large where memory is suspected. Never-seen items of the same making set a cut-off; other
-never-seen items (`fresh`) check it; each dose is compared with all of the never-seen that set it.
+Scores are large where memory is suspected. Items that the model never read (dose 0) and that were
+made in the same way set a cut-off. Other never-seen items (`fresh`) check it. The items of each
+dose are compared with the never-seen items that set the cut-off.
 """
 
 import math
@@ -12,13 +12,14 @@ from dataclasses import dataclass
 import numpy as np
 
 from flipcore.core.errors import BadInput
-from flipcore.stats.base.estimate import MIN_N, Estimate, without_interval
+from flipcore.stats.base.estimate import MIN_N, Estimate, missing, without_interval
 from flipcore.stats.base.intervals import clopper_pearson, mean_interval, t_quantile, z_quantile
 from flipcore.stats.base.paired import gap_welch
 from flipcore.stats.base.separability import auc
 from flipcore.stats.memory.pearl_alpha import alpha_conformal, alpha_source, alpha_tolerance
 
 FALSE_POSITIVES = 0.05
+# (never-seen scores, rate of false positives) -> (cut-off, rank)
 Rule = Callable[[Iterable[float], float], tuple[float, int | None]]
 RULES: dict[str, Rule] = {
     "conformal": alpha_conformal,
@@ -28,28 +29,21 @@ RULES: dict[str, Rule] = {
 
 
 def auc_interval(positives: np.ndarray, negatives: np.ndarray, level: float = 0.95) -> Estimate:
-    """Return the chance that a positive exceeds a negative, ties one half, with DeLong's standard
-    error on the logit and Student's t with Satterthwaite's degrees of freedom: it covers .90 to .99
-    of simulated areas (10 v 30 to 150 v 150, the spread of one group a third to three times that of
-    the other) where Newcombe's covers down to .81. At an area of 0 or 1, which has no such error,
-    Newcombe (2006), method 5, keeps a width. NaN without both groups."""
-    # Scores may be missing where an answer was not read.
+    """Return the AUC: the chance that a positive's score exceeds a negative's; ties count one half.
+
+    The interval has DeLong's standard error on the logit, and Student's t with Satterthwaite's
+    degrees of freedom. In simulations it covers .90 to .99, where Newcombe's goes down to .81 (10 v
+    30 to 150 v 150 items; one group's spread a third to three times the other's). An AUC of 0 or 1
+    has no such error and gets the interval of Newcombe (2006), method 5. NaN scores are left out; a
+    group without scores gives NaN.
+    """
     positives, negatives = (
         np.asarray(x, dtype=float)[~np.isnan(np.asarray(x, dtype=float))]
         for x in (positives, negatives)
     )
     n, m = len(positives), len(negatives)
     if not n or not m:
-        return Estimate(
-            math.nan,
-            math.nan,
-            math.nan,
-            level,
-            "none",
-            0,
-            None,
-            "Both seen and never-seen items are needed.",
-        )
+        return missing(0, level, "Both seen and never-seen items are needed.")
     value = auc([1] * n + [0] * m, np.concatenate([positives, negatives]))
     if min(n, m) < MIN_N:
         return without_interval(
@@ -72,31 +66,34 @@ def auc_interval(positives: np.ndarray, negatives: np.ndarray, level: float = 0.
 def _logit_limits(
     positives: np.ndarray, negatives: np.ndarray, level: float
 ) -> tuple[float, float] | None:
-    """Return the limits by DeLong, DeLong and Clarke-Pearson's error (1988) on the logit; None
-    where the area is 0 or 1 or nothing varies."""
+    """Return limits of the AUC from the error of DeLong, DeLong and Clarke-Pearson (1988) on the
+    logit; None if the AUC is 0 or 1 or nothing varies."""
     n, m = len(positives), len(negatives)
-    order = np.sort(negatives)
-    # Left and right ranks averaged: ties count one half.
-    above = (
-        np.searchsorted(order, positives, "left") + np.searchsorted(order, positives, "right")
-    ) / (2 * m)
-    order = np.sort(positives)
-    below = 1 - (
-        np.searchsorted(order, negatives, "left") + np.searchsorted(order, negatives, "right")
-    ) / (2 * n)
-    area, parts = float(above.mean()), (float(above.var(ddof=1)) / n, float(below.var(ddof=1)) / m)
-    variance = sum(parts)
+    # A placement is the share of negatives below a positive, or of positives above a negative.
+    placements = _share_below(positives, negatives)
+    negative_placements = 1 - _share_below(negatives, positives)
+    area = float(placements.mean())
+    variance_n = float(placements.var(ddof=1)) / n
+    variance_m = float(negative_placements.var(ddof=1)) / m
+    variance = variance_n + variance_m
     if not 1e-12 < area < 1 - 1e-12 or variance < 1e-15:
         return None
-    # Satterthwaite's, because the two groups' placements vary by their own amounts.
-    df = variance**2 / (parts[0] ** 2 / (n - 1) + parts[1] ** 2 / (m - 1))
+    # Satterthwaite's degrees of freedom, because the two groups' variances may differ.
+    df = variance**2 / (variance_n**2 / (n - 1) + variance_m**2 / (m - 1))
     half = t_quantile(0.5 + level / 2, df) * math.sqrt(variance) / (area * (1 - area))
-    centre = math.log(area / (1 - area))
-    return 1 / (1 + math.exp(half - centre)), 1 / (1 + math.exp(-half - centre))
+    center = math.log(area / (1 - area))
+    return 1 / (1 + math.exp(half - center)), 1 / (1 + math.exp(-half - center))
+
+
+def _share_below(values: np.ndarray, others: np.ndarray) -> np.ndarray:
+    """Return per value the share of `others` below it; ties count one half."""
+    ordered = np.sort(others)
+    ranks = np.searchsorted(ordered, values, "left") + np.searchsorted(ordered, values, "right")
+    return ranks / (2 * len(others))
 
 
 def _standard_error(area: float, n: int, m: int) -> float:
-    # Newcombe's method 5 puts the mean group size in the place of both sizes.
+    # Newcombe's method 5 uses the mean group size in place of both sizes.
     mean_size_less_one = (n + m) / 2 - 1
     return math.sqrt(
         area
@@ -107,8 +104,8 @@ def _standard_error(area: float, n: int, m: int) -> float:
 
 
 def _limit(value: float, n: int, m: int, z: float, end: float) -> float:
-    """Find by bisection the area between `value` and `end` that lies z of its standard errors from
-    `value`."""
+    """Find by bisection the AUC between `value` and `end` that is z of its own standard errors away
+    from `value`."""
     near, far = value, end
     for _ in range(60):
         middle = (near + far) / 2
@@ -120,18 +117,23 @@ def _limit(value: float, n: int, m: int, z: float, end: float) -> float:
 
 
 def roc(positives: np.ndarray, negatives: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return (shares of negatives, shares of positives) above all possible cut-offs, from (0, 0) to
-    (1, 1); ties move together."""
-    cuts = np.unique(np.concatenate([positives, negatives]))[::-1]
-    false, true = ((np.asarray(x)[:, None] >= cuts).mean(axis=0) for x in (negatives, positives))
-    return np.concatenate([[0.0], false]), np.concatenate([[0.0], true])
+    """Return the ROC curve from (0, 0) to (1, 1): the shares of negatives and of positives at or
+    above each distinct score."""
+    cutoffs = np.unique(np.concatenate([positives, negatives]))[::-1]
+    false_shares = (np.asarray(negatives)[:, None] >= cutoffs).mean(axis=0)
+    true_shares = (np.asarray(positives)[:, None] >= cutoffs).mean(axis=0)
+    return np.concatenate([[0.0], false_shares]), np.concatenate([[0.0], true_shares])
 
 
 @dataclass(frozen=True)
-class AtDose:
-    """One detector on the items of one dose: their scores, the mean, how far it lies above the mean
-    of the never-seen (Welch), the AUC against the never-seen, and the share above the cut-off
-    (Clopper–Pearson)."""
+class DoseResult:
+    """One detector on the items of one dose.
+
+    scores : (items,), and their `mean`.
+    above : mean minus the mean of the never-seen items (Welch).
+    auc : against the never-seen items.
+    detected : share above the cut-off (Clopper–Pearson).
+    """
 
     dose: int
     scores: np.ndarray
@@ -143,20 +145,25 @@ class AtDose:
 
 @dataclass(frozen=True)
 class Detector:
-    """One detector over all doses. `never` are the never-seen scores that set `cutoff` (None where
-    they are too few); `false_positives` is its share of other never-seen items; `doses` its results
-    at each dose; `sees` the smallest dose from which on it sees single items, or None; `shifts` the
-    smallest from which on the mean of a whole group lies above that of the never-seen, or None;
-    `fresh` the other never-seen scores."""
+    """One detector over all doses.
+
+    never : scores of the never-seen items that set `cutoff`, which is None if they are too few.
+    fresh : scores of the other never-seen items.
+    false_positives : share of the fresh items above the cut-off.
+    doses : results per dose, smallest dose first.
+    items_from : the detector finds single items at this dose and all larger ones, or None.
+    groups_from : a group's mean is above that of the never-seen at this dose and all larger ones,
+        or None.
+    """
 
     name: str
     never: np.ndarray
     never_mean: Estimate
     cutoff: float | None
     false_positives: Estimate
-    doses: tuple[AtDose, ...]
-    sees: int | None
-    shifts: int | None
+    doses: tuple[DoseResult, ...]
+    items_from: int | None
+    groups_from: int | None
     fresh: np.ndarray
 
 
@@ -165,9 +172,9 @@ def rules_of(
     doses: Mapping[str, int | None],
     fresh: Collection[str],
 ) -> list[str]:
-    """Return the rules for the cut-off, the preferred one first: the tolerance bound where each
-    detector has never-seen items enough for it, else the conformal rule. Arguments as of
-    `ground_truth`."""
+    """Return the rules for the cut-off, the preferred one first. That is the tolerance bound if all
+    detectors have enough never-seen items for it, else the conformal rule. The arguments are those
+    of `ground_truth`."""
     truth = ground_truth(scores, doses, fresh, "tolerance")
     enough = all(evaluated.cutoff is not None for evaluated in truth.detectors)
     return sorted(RULES, key=lambda rule: rule != "tolerance") if enough else list(RULES)
@@ -175,7 +182,7 @@ def rules_of(
 
 @dataclass(frozen=True)
 class GroundTruth:
-    """All detectors; `n_unknown` items had no known dose and are in no number."""
+    """Results of all detectors. `n_unknown` items without a known dose were left out."""
 
     detectors: tuple[Detector, ...]
     rule: str
@@ -184,7 +191,7 @@ class GroundTruth:
 
 
 def share_text(share: Estimate) -> str:
-    """Return a share as "88% [74, 95]"."""
+    """Format a share as "88% [74, 95]", "88%" without an interval, or "–" for NaN."""
     if math.isnan(share.value):
         return "–"
     if not share.has_interval:
@@ -193,45 +200,40 @@ def share_text(share: Estimate) -> str:
 
 
 def exact_share(k: int, n: int, level: float = 0.95) -> Estimate:
-    """Return k of n with Clopper and Pearson's limits; n = 0 is missing."""
+    """Return the share k / n with Clopper and Pearson's limits, without limits below ten items; NaN
+    if n is 0."""
     if n < MIN_N:
         return without_interval(k / n if n else math.nan, n, level)
     low, high = clopper_pearson(k, n, level)
-    return Estimate(k / n if n else math.nan, low, high, level, "clopper_pearson", n, None)
+    return Estimate(k / n, low, high, level, "clopper_pearson", n, None)
 
 
 def _flagged(scores: np.ndarray, cutoff: float | None, level: float) -> Estimate:
-    # Too few never-seen items for the rule: nothing is flagged, and nothing measured.
+    # Without a cut-off (too few never-seen items) the share is unknown, not 0.
     if cutoff is None:
         return exact_share(0, 0, level)
     return exact_share(int((scores > cutoff).sum()), len(scores), level)
 
 
-def _from_on(doses: tuple[AtDose, ...], detects: Callable[[AtDose], bool]) -> int | None:
-    """Return the smallest dose such that the detector sees it and all larger ones."""
-    first = None
-    # From the largest dose down: the first that is missed ends it.
-    for at_dose in sorted(doses, key=lambda at_dose: -at_dose.dose):
-        if not detects(at_dose):
-            return first
-        first = at_dose.dose
-    return first
+def _detected_from(
+    doses: tuple[DoseResult, ...], detects: Callable[[DoseResult], bool]
+) -> int | None:
+    """Return the smallest dose such that `detects` is true of it and of all larger ones; None if it
+    is not true of the largest."""
+    smallest = None
+    for dose_result in sorted(doses, key=lambda result: result.dose, reverse=True):
+        if not detects(dose_result):
+            return smallest
+        smallest = dose_result.dose
+    return smallest
 
 
 def _above(scores: np.ndarray, never: np.ndarray, level: float) -> Estimate:
-    interval = gap_welch(scores, never, level)
+    interval, n = gap_welch(scores, never, level), len(scores) + len(never)
     if min(len(scores), len(never)) < MIN_N:
-        few = f"No interval: a group has fewer than {MIN_N} items."
-        return without_interval(interval["gap"], len(scores) + len(never), level, few)
-    return Estimate(
-        interval["gap"],
-        interval["lo"],
-        interval["hi"],
-        level,
-        "welch_t",
-        len(scores) + len(never),
-        None,
-    )
+        note = f"No interval: a group has fewer than {MIN_N} items."
+        return without_interval(interval["gap"], n, level, note)
+    return Estimate(interval["gap"], interval["lo"], interval["hi"], level, "welch_t", n, seed=None)
 
 
 def detector(
@@ -243,17 +245,21 @@ def detector(
     rate: float = FALSE_POSITIVES,
     level: float = 0.95,
 ) -> Detector:
-    """Evaluate one detector from its scores on never-seen items that set the cut-off, on fresh
-    ones, and at each dose."""
+    """Evaluate one detector.
+
+    `never` are its scores on the never-seen items that set the cut-off by `rule` at `rate` false
+    positives. `fresh` are those on other never-seen items, `by_dose` dose -> scores. Raises
+    BadInput for an unknown rule.
+    """
     if rule not in RULES:
         raise BadInput(f"The rule {rule!r} is not known; choose one of {', '.join(RULES)}.")
     alpha = RULES[rule](never, rate)[0]
     cutoff = None if math.isinf(alpha) else alpha
-    wrong = _flagged(fresh, cutoff, level)
-    at_doses = []
+    false_positives = _flagged(fresh, cutoff, level)
+    dose_results = []
     for dose, scores in sorted(by_dose.items()):
-        at_doses.append(
-            AtDose(
+        dose_results.append(
+            DoseResult(
                 dose,
                 scores,
                 mean_interval(scores, level=level, bounds=None),
@@ -262,16 +268,16 @@ def detector(
                 _flagged(scores, cutoff, level),
             )
         )
-    doses = tuple(at_doses)
+    doses = tuple(dose_results)
     return Detector(
         name,
         never,
         mean_interval(never, level=level, bounds=None),
         cutoff,
-        wrong,
+        false_positives,
         doses,
-        sees=_from_on(doses, lambda at_dose: at_dose.detected.low > wrong.high),
-        shifts=_from_on(doses, lambda at_dose: at_dose.above.low > 0),
+        items_from=_detected_from(doses, lambda dose: dose.detected.low > false_positives.high),
+        groups_from=_detected_from(doses, lambda dose: dose.above.low > 0),
         fresh=fresh,
     )
 
@@ -283,13 +289,25 @@ def ground_truth(
     rule: str = "conformal",
     rate: float = FALSE_POSITIVES,
 ) -> GroundTruth:
-    """Evaluate all detectors. `scores` is detector -> item -> score, `doses` item -> times read (0
-    never, None unknown). `fresh` are never-seen items that may set no cut-off; where none is named,
-    every second never-seen item (in the order of `doses`) is held back as such. NaN scores are left
-    out. Raises BadInput where no item was read, or none was not."""
+    """Evaluate all detectors.
+
+    Parameters
+    ----------
+    scores : detector -> item -> score; NaN scores are left out.
+    doses : item -> how often the model read it; 0 is never, None unknown.
+    fresh : never-seen items that check the cut-off instead of setting it. If empty, every second
+        never-seen item (in the order of `doses`).
+    rule : rule that sets the cut-off, one of `RULES`.
+    rate : rate of false positives that the rule aims at.
+
+    Raises
+    ------
+    BadInput
+        If there is no item with a dose above 0, or none with dose 0.
+    """
     never = [item for item, dose in doses.items() if dose == 0]
-    # Every second one, so that both halves spread over the order of the items.
-    holdout = set(fresh) & set(never) or set(never[1::2])
+    # Every second item, because their order may not be random.
+    held_out = set(fresh) & set(never) or set(never[1::2])
     if not never or not any(doses.values()):
         raise BadInput(
             "Ground truth needs items of the pocket sets both at dose 0 and at a larger dose; add "
@@ -301,19 +319,19 @@ def ground_truth(
         items |= item_scores.keys()
         by_dose = {}
         for dose in sorted({dose for dose in doses.values() if dose}):
-            at_dose = _defined(item_scores, [item for item in doses if doses[item] == dose])
-            if len(at_dose):
-                by_dose[dose] = at_dose
+            dose_scores = _defined(item_scores, [item for item in doses if doses[item] == dose])
+            if len(dose_scores):
+                by_dose[dose] = dose_scores
         if by_dose:
-            # The items that set the cut-off cannot check it: they lie below it by construction.
-            setting = _defined(item_scores, [item for item in never if item not in holdout])
-            checking = _defined(item_scores, [item for item in never if item in holdout])
-            detectors.append(detector(name, setting, checking, by_dose, rule, rate))
+            # The items that set the cut-off cannot check it: most lie below it by construction.
+            cutoff_scores = _defined(item_scores, [item for item in never if item not in held_out])
+            check_scores = _defined(item_scores, [item for item in never if item in held_out])
+            detectors.append(detector(name, cutoff_scores, check_scores, by_dose, rule, rate))
     n_unknown = sum(doses.get(item) is None for item in items)
     return GroundTruth(tuple(detectors), rule, rate, n_unknown)
 
 
 def _defined(item_scores: Mapping[str, float], items: Iterable[str]) -> np.ndarray:
-    """Return the scores of those `items` that have one, NaN left out."""
+    """Return the scores of `items`, without NaN and without items that have no score."""
     values = np.array([item_scores[item] for item in items if item in item_scores], dtype=float)
     return values[~np.isnan(values)]

@@ -1,14 +1,17 @@
-"""The hardness curve (ConStat, arXiv:2405.16281): the score that reference models' scores on both
-sets expect of a model.
+"""The hardness curve (ConStat, arXiv:2405.16281): the benchmark score to expect of a model, given
+its score on the controls and the scores of reference models on both sets.
 
-Each model is a point: the arcsine of the root of its accuracy on the benchmark, v, and on the
-controls, u, so that chance is alike at every accuracy. A line of v - u over a mean of both, in
-which each is weighed so that its chance says nothing of the difference, is fitted to the reference
-models; the distance of a model above it is its excess, judged by Student's t with the scatter of
-the reference models about the line. That scatter holds the choice of items and the differences of
-models of one strength, so nothing is drawn again. (v over u instead flags the strongest clean model
-in .06 at nominal .025, the source's bootstrap of items and models clean ones in up to .20; this in
-at most .03: `python -m tests.lab.simulations.hardness_curve`.)
+Each model is a point: v is the arcsine of the root of its accuracy on the benchmark and u the same
+on the controls. On this scale sampling error is alike at all accuracies. A line of v - u over a
+weighted mean of v and u is fitted to the reference models. The weights make the sampling error of
+this mean independent of that of the difference.
+
+The excess of a model is its distance above the line. It is judged by Student's t with the scatter
+of the reference models about the line. That scatter includes the choice of items and differences
+between models of equal strength, so no bootstrap is needed. In simulations at nominal .025 this
+flags clean models in at most .03; v over u flags the strongest clean model in .06, the source's
+bootstrap of items and models flags clean ones in up to .20
+(`python -m tests.lab.simulations.hardness_curve`).
 """
 
 import math
@@ -21,20 +24,26 @@ from flipcore.stats.base.estimate import MIN_N, Estimate, missing
 from flipcore.stats.base.proportions import clopper_pearson, t_quantile
 
 MIN_REFERENCES = 5
-BEYOND = 0.25  # of the reference models' range, by which a model may lie outside it
-ALIKE = 1e-9
-STEEPEST = 0.9  # from 1 on, a score on the controls expects no score on the benchmark
+# A model may lie outside the reference models' range by at most this share of the range.
+MAX_OUTSIDE = 0.25
+MIN_RANGE = 1e-9  # of the reference models' scores; below it they are all equal
+# From a slope of 1 on, the score on the controls does not determine one on the benchmark.
+MAX_SLOPE = 0.9
 LEVEL = 0.95
 
 
 @dataclass(frozen=True, eq=False)
 class Excess:
-    """Accuracy of one model on the `benchmark` and on the controls (`of_control`), the score that
-    `n_references` reference models `expected` of it on the benchmark, and the `excess` over that:
-    shares at 95%. `p` is one-sided. `withheld` says why there is no excess, and what it needs."""
+    """Result for one model; estimates are shares at 95%.
+
+    benchmark, control_accuracy : its accuracy on the benchmark and on the controls.
+    expected : its expected accuracy on the benchmark, from `n_references` reference models.
+    excess : benchmark - expected; `p` is one-sided.
+    withheld : why there is no excess, and what is needed for one; "" if there is one.
+    """
 
     benchmark: Estimate
-    of_control: Estimate
+    control_accuracy: Estimate
     expected: Estimate
     excess: Estimate
     p: float
@@ -48,17 +57,24 @@ def excess(
     reference_benchmark: ArrayLike,
     reference_controls: ArrayLike,
 ) -> Excess:
-    """Compute the excess from 0/1 per item of each set: of the model (n,) and of the reference
-    models (models, n). An item of which any answer is missing (NaN) leaves."""
+    """Compute the excess of a model over its expected score on the benchmark.
+
+    Arguments are 1 or 0 per item: (items,) of the model, (models, items) of the reference models.
+    An item is left out if any model has no answer (NaN).
+    """
     from scipy.special import stdtr
 
-    answers = _answered(benchmark, reference_benchmark), _answered(controls, reference_controls)
-    n, n_control, n_references = answers[0].shape[1], answers[1].shape[1], len(answers[0]) - 1
-    shares = _share(answers[0][0]), _share(answers[1][0])
+    # Row 0 is the model itself, the other rows are the reference models.
+    right = _answered_by_all(benchmark, reference_benchmark)
+    control_right = _answered_by_all(controls, reference_controls)
+    n, n_control, n_references = right.shape[1], control_right.shape[1], len(right) - 1
+    accuracy, control_accuracy = _share(right[0]), _share(control_right[0])
 
     def withheld(reason: str) -> Excess:
         undefined = missing(n, note=reason)
-        return Excess(*shares, undefined, undefined, math.nan, n_references, reason)
+        return Excess(
+            accuracy, control_accuracy, undefined, undefined, math.nan, n_references, reason
+        )
 
     if n_references < MIN_REFERENCES:
         return withheld(
@@ -70,57 +86,60 @@ def excess(
             f"{n} benchmark items and {n_control} controls are answered by all models; {MIN_N} of "
             "each are wanted."
         )
-    v, u = (_arcsine(rows.sum(axis=1), rows.shape[1]) for rows in answers)
+    v = _arcsine(right.sum(axis=1), n)
+    u = _arcsine(control_right.sum(axis=1), n_control)
     weight = n / (n + n_control)
-    difference, middle = v - u, weight * v + (1 - weight) * u
-    model_middle, middles = middle[0], middle[1:]
-    if np.ptp(middles) < ALIKE:
+    difference, means = v - u, weight * v + (1 - weight) * u
+    model_mean, reference_means = means[0], means[1:]
+    if np.ptp(reference_means) < MIN_RANGE:
         return withheld(
             "the reference models all have the same scores: choose stronger and weaker ones."
         )
-    outside = max(middles.min() - model_middle, model_middle - middles.max())
-    if outside > BEYOND * np.ptp(middles):
-        side = "better" if model_middle > middles.max() else "weaker"
+    outside = max(reference_means.min() - model_mean, model_mean - reference_means.max())
+    if outside > MAX_OUTSIDE * np.ptp(reference_means):
+        side = "better" if model_mean > reference_means.max() else "weaker"
         return withheld(
             f"it is {side} than all {n_references} reference models, by too much for their curve: "
             f"add {side} ones."
         )
-    design = np.column_stack([np.ones(n_references), middles - middles.mean()])
-    (start, slope), *_ = np.linalg.lstsq(design, difference[1:], rcond=None)
-    if weight * slope > STEEPEST:
+    design = np.column_stack([np.ones(n_references), reference_means - reference_means.mean()])
+    (intercept, slope), *_ = np.linalg.lstsq(design, difference[1:], rcond=None)
+    if weight * slope > MAX_SLOPE:
         return withheld(
             "the reference models' scores on the controls do not tell theirs on the benchmark."
         )
-    point = np.array([1.0, model_middle - middles.mean()])
-    gap = float(difference[0] - point @ (start, slope))
-    # Two degrees of freedom went into the line.
-    variance = float(((difference[1:] - design @ (start, slope)) ** 2).sum() / (n_references - 2))
-    # The error of a prediction: the scatter of one more model, and that of the line itself.
+    point = np.array([1.0, model_mean - reference_means.mean()])
+    distance = float(difference[0] - point @ (intercept, slope))
+    residuals = difference[1:] - design @ (intercept, slope)
+    # The line has two parameters, hence two degrees of freedom fewer.
+    df = n_references - 2
+    variance = float((residuals**2).sum() / df)
+    # Error of a prediction: the scatter of one more model, and the error of the line itself.
     error = math.sqrt(variance * (1 + point @ np.linalg.inv(design.T @ design) @ point))
-    half = t_quantile((1 + LEVEL) / 2, n_references - 2) * error
-    # A higher score on the benchmark moves the middle, too.
-    value, high, low = (
-        _accuracy(float(v[0]) - lift / (1 - weight * slope), n)
-        for lift in (gap, gap - half, gap + half)
-    )
+    half = t_quantile((1 + LEVEL) / 2, df) * error
+
+    def accuracy_below(distance: float) -> float:
+        # A lower v also lowers the mean of v and u, so the line's value at the model moves too.
+        return _accuracy(float(v[0]) - distance / (1 - weight * slope), n)
+
+    value = accuracy_below(distance)
+    low, high = accuracy_below(distance + half), accuracy_below(distance - half)
     expected = Estimate(value, low, high, LEVEL, "hardness_curve", n, None)
-    accuracy = shares[0].value
     over = Estimate(
-        accuracy - value,
-        accuracy - high,
-        accuracy - low,
+        accuracy.value - value,
+        accuracy.value - high,
+        accuracy.value - low,
         LEVEL,
         "hardness_curve",
         n + n_control,
         None,
     )
-    return Excess(
-        *shares, expected, over, float(stdtr(n_references - 2, -gap / error)), n_references
-    )
+    p = float(stdtr(df, -distance / error))
+    return Excess(accuracy, control_accuracy, expected, over, p, n_references)
 
 
-def _answered(model: ArrayLike, references: ArrayLike) -> np.ndarray:
-    """Return (models, items), the model itself first, of the items that all answered."""
+def _answered_by_all(model: ArrayLike, references: ArrayLike) -> np.ndarray:
+    """Return (1 + models, items): the model first, and only items that all models answered."""
     rows = np.vstack([np.asarray(model, dtype=float)[None], np.asarray(references, dtype=float)])
     return rows[:, ~np.isnan(rows).any(axis=0)]
 
@@ -134,7 +153,7 @@ def _share(right: np.ndarray) -> Estimate:
 
 
 def _arcsine(k: np.ndarray, n: int) -> np.ndarray:
-    # Anscombe's constants (1948): the variance is then nearly 1/(4n) at all accuracies.
+    # With Anscombe's constants (1948) the variance is nearly 1/(4n) at all accuracies.
     return np.arcsin(np.sqrt((k + 0.375) / (n + 0.75)))
 
 

@@ -1,5 +1,5 @@
-"""The loss test as a page needs it: all rules beside the source's, the reach of each, and a live
-cut-off."""
+"""The loss test as a page shows it: the source's rules and others, what each could flag at all, and
+counts at all cut-offs for a line that is dragged."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -12,6 +12,7 @@ from flipcore.core.errors import BadInput
 from flipcore.stats.base.estimate import Estimate, percent_text
 from flipcore.stats.memory.exceedance import SetTest, largest_excess_p, least_contaminated, set_test
 from flipcore.stats.memory.loss_test import (
+    SLACK,
     SOURCE_LEVEL,
     bh_min_discoveries,
     bonferroni_min_controls,
@@ -32,13 +33,16 @@ RULES = {
     "tail_bonf": "Bonferroni on a Gaussian tail, which is assumed",
 }
 DEFAULT_RULE = "conformal_bh"
-NOTHING = 1e-12
 
 
 @dataclass(frozen=True)
 class Reach:
-    """The flags that a design allows at all, before it is run: `n_items` items against `n_controls`
-    controls at `alpha`."""
+    """What a test of `n_items` items against `n_controls` controls could flag at `alpha`.
+
+    bonferroni_needs_controls : least number of controls with which Bonferroni could flag an item.
+    bh_needs_discoveries : least number of items beyond all controls that Benjamini-Hochberg flags.
+    source_fwer : share of clean benchmarks in which the source's correction flags something.
+    """
 
     n_items: int
     n_controls: int
@@ -48,7 +52,7 @@ class Reach:
     source_fwer: float
 
     def sentence(self) -> str:
-        """Say which correction could flag anything."""
+        """Say which of the corrections could flag anything."""
         if self.n_controls >= self.bonferroni_needs_controls:
             bonferroni = "Bonferroni on conformal p-values can flag single items"
         else:
@@ -84,14 +88,15 @@ def reach(n_items: int, n_controls: int, alpha: float = 0.05) -> Reach:
 
 @dataclass(frozen=True, eq=False)
 class CutoffCurve:
-    """Counts at all cut-offs, for a line that is dragged: at a line x look up the first `cutoffs`
-    >= x.
+    """Counts at all cut-offs, for a line that is dragged; arrays are (cut-offs,).
 
-    `n_flagged`, `n_controls_flagged` count D >= cut-off. A cut-off below which j controls lie is
-    read as just above the (j + 1)-th largest: `n_expected` = n (j + 1) / (m + 1) clean items lie
-    beyond it, `excess` is the flagged share beyond that (NaN where all controls are flagged),
-    `excess_low` the exact one-sided 95% bound, valid for a cut-off fixed before looking. The last
-    cut-off is infinite and flags nothing.
+    At a line x the first of `cutoffs` >= x counts. The last cut-off is infinite and flags nothing.
+
+    n_flagged, n_controls_flagged : items and controls with D >= cut-off.
+    n_expected : flagged items expected without memory, n (j + 1) / (m + 1) with j flagged controls.
+        The cut-off counts as just above the (j + 1)-th largest control.
+    excess : share of items flagged beyond chance; NaN where all controls are flagged.
+    excess_low : its exact one-sided 95% lower bound, valid for a cut-off fixed before looking.
     """
 
     cutoffs: np.ndarray
@@ -103,7 +108,11 @@ class CutoffCurve:
 
 
 def cutoff_curve(d: ArrayLike, d0: ArrayLike) -> CutoffCurve:
-    """Count flagged, expected and excess items at each distinct value of either set."""
+    """Count flagged, expected and excess items at each distinct value of both sets.
+
+    `d` and `d0` are the loss differences of items and controls in nats. Raises BadInput if a set
+    has no finite value.
+    """
     items, controls = finite(d), finite(d0)
     n, m = len(items), len(controls)
     if not n or not m:
@@ -112,25 +121,32 @@ def cutoff_curve(d: ArrayLike, d0: ArrayLike) -> CutoffCurve:
             "difference."
         )
     cutoffs = np.append(np.unique(np.concatenate([items, controls])), np.inf)
-    k, j = n_at_least(cutoffs, items), n_at_least(cutoffs, controls)
-    chance = (j + 1) / (m + 1)
-    # Where all controls are flagged, chance explains everything and nothing is left to divide by.
-    room = np.where(j < m, 1 - chance, np.nan)
-    # b + 1: the cut-off is read as just above the next smaller control.
+    n_flagged, n_controls_flagged = n_at_least(cutoffs, items), n_at_least(cutoffs, controls)
+    # + 1, because the cut-off counts as just above the next smaller control.
+    chance = (n_controls_flagged + 1) / (m + 1)
+    # Where all controls are flagged, chance explains all flags and the excess is undefined.
+    not_by_chance = np.where(n_controls_flagged < m, 1 - chance, np.nan)
     low = [
-        least_contaminated(a, n, b + 1, m) / n if b < m else np.nan
-        for a, b in zip(k.tolist(), j.tolist(), strict=True)
+        least_contaminated(k, n, j + 1, m) / n if j < m else np.nan
+        for k, j in zip(n_flagged.tolist(), n_controls_flagged.tolist(), strict=True)
     ]
-    return CutoffCurve(cutoffs, k, j, n * chance, (k / n - chance) / room, np.array(low))
+    return CutoffCurve(
+        cutoffs,
+        n_flagged,
+        n_controls_flagged,
+        n_expected=n * chance,
+        excess=(n_flagged / n - chance) / not_by_chance,
+        excess_low=np.array(low),
+    )
 
 
 @dataclass(frozen=True)
 class PairedCorrectness:
-    """Shares of flagged items that are right on the original and on the paraphrase, and of the
-    controls beyond the same cut-off.
+    """Accuracy of flagged items on the original and on the paraphrase, and of the controls beyond
+    the same cut-off.
 
-    Selecting on a large D selects items that were lucky on the original: without memory the top 1%
-    read 76% v 18%.
+    The controls are needed because a large D selects items that were lucky on the original. Even
+    without memory the top 1% are right in 76% v 18%.
     """
 
     original: Estimate
@@ -139,7 +155,7 @@ class PairedCorrectness:
     control_paraphrase: Estimate
 
     def sentence(self) -> str:
-        """State both pairs of shares; says so where no control lies as high."""
+        """State both pairs of shares, or that no control lies beyond the cut-off."""
         if not self.original.n:
             return "No item lies beyond the cut-off."
         flagged = (
@@ -157,7 +173,8 @@ class PairedCorrectness:
 
 @dataclass(frozen=True)
 class CorrectedAccuracy:
-    """Accuracy raw and without flagged items, and the same cut-off on controls as placebo."""
+    """Accuracy with and without flagged items. The controls beyond the same cut-off are the
+    placebo."""
 
     raw: Estimate
     corrected: Estimate
@@ -168,8 +185,8 @@ class CorrectedAccuracy:
 
     @property
     def beyond_placebo(self) -> float:
-        """Accuracy lost by the exclusion on the benchmark less that on the controls; NaN where one
-        is unknown."""
+        """Accuracy lost by the exclusion on the benchmark minus that on the controls (share); NaN
+        if one is unknown."""
         return (self.raw.value - self.corrected.value) - (
             self.control_raw.value - self.control_corrected.value
         )
@@ -177,7 +194,13 @@ class CorrectedAccuracy:
 
 @dataclass(frozen=True, eq=False)
 class LossTest:
-    """D of finite items with p-values and flags of all rules, in the order of `item_ids`."""
+    """Results of all rules for the items with a finite D, in the order of `item_ids`.
+
+    d, d0 : (items,) and (controls,) loss differences in nats.
+    n_excluded, n_controls_excluded : how many had no finite loss difference.
+    p_source, p_conformal : (items,) p-values.
+    flagged : rule -> (items,) flags.
+    """
 
     item_ids: tuple[str, ...]
     d: np.ndarray
@@ -191,24 +214,24 @@ class LossTest:
     alpha: float
 
     def rate(self, rule: str = DEFAULT_RULE) -> Estimate:
-        """Return the share of the items that `rule` flags (Wilson)."""
+        """Return the share of items that `rule` flags (Wilson)."""
         return _share(self.flagged[rule])
 
     def excess(self) -> dict[str, float]:
-        """Return the source's table beyond chance: {point, lower95, exp_false} at p < .01."""
+        """Return the share of items that the source's table (p < .01) flags beyond chance, as
+        {point, lower95, exp_false}."""
         return excess_fraction(int(self.flagged["source_p01"].sum()), len(self.d), SOURCE_LEVEL)
 
     def cutoff(self, rule: str = DEFAULT_RULE) -> float:
-        """Return the smallest D that `rule` flags; infinite where it flags nothing."""
+        """Return the smallest D that `rule` flags; infinite if it flags nothing."""
         return float(self.d[self.flagged[rule]].min(initial=math.inf))
 
     def set_test(self) -> SetTest:
-        """Run the verdict's test of all items together: the number that lies beyond the mark of the
-        controls."""
+        """Test all items together; the verdict rests on this test."""
         return set_test(self.d, self.d0)
 
     def any_cutoff_p(self) -> float:
-        """Return the p of the set after a drag: that of the largest excess over all cut-offs."""
+        """Return a p of the set that holds for any dragged cut-off."""
         return largest_excess_p(self.d, self.d0).p
 
     def paired_correctness(
@@ -219,38 +242,44 @@ class LossTest:
         control_paraphrase: ArrayLike,
         rule: str = DEFAULT_RULE,
     ) -> PairedCorrectness:
-        """Compare correctness by item id of the benchmark, and in the order of `d0` of controls."""
+        """Compare correctness on the original and on the paraphrase beyond the rule's cut-off.
+
+        Correctness is item id -> 0/1 for the benchmark and (controls,) in the order of `d0` for the
+        controls. Raises BadInput if the number of controls differs.
+        """
         flagged_ids = [
             item_id for item_id, flag in zip(self.item_ids, self.flagged[rule], strict=True) if flag
         ]
-        # The slack keeps a control that ties with the last flagged item inside.
-        beyond = self.d0 >= self.cutoff(rule) - NOTHING
+        beyond = self._is_control_beyond(rule)
         return PairedCorrectness(
-            _share([original[i] for i in flagged_ids]),
-            _share([paraphrase[i] for i in flagged_ids]),
-            _share(self._of_controls(control_original)[beyond]),
-            _share(self._of_controls(control_paraphrase)[beyond]),
+            _share([original[item_id] for item_id in flagged_ids]),
+            _share([paraphrase[item_id] for item_id in flagged_ids]),
+            _share(self._per_control(control_original)[beyond]),
+            _share(self._per_control(control_paraphrase)[beyond]),
         )
 
     def corrected_accuracy(
         self, correct: Mapping[str, float], control_correct: ArrayLike, rule: str = DEFAULT_RULE
     ) -> CorrectedAccuracy:
-        """Return the accuracy with and without flagged items, beside the same exclusion of
-        controls."""
+        """Return the accuracy with and without flagged items; for the controls, with and without
+        those beyond the same cut-off. Arguments are those of `paired_correctness`."""
         right = np.array([correct[item_id] for item_id in self.item_ids], dtype=float)
-        control = self._of_controls(control_correct)
-        # The placebo: the cut-off that the rule found, taken to items that cannot be remembered.
-        out, control_out = self.flagged[rule], self.d0 >= self.cutoff(rule) - NOTHING
+        control_right = self._per_control(control_correct)
+        is_flagged, is_control_flagged = self.flagged[rule], self._is_control_beyond(rule)
         return CorrectedAccuracy(
             _share(right),
-            _share(right[~out]),
-            _share(control),
-            _share(control[~control_out]),
-            int(out.sum()),
-            int(control_out.sum()),
+            _share(right[~is_flagged]),
+            _share(control_right),
+            _share(control_right[~is_control_flagged]),
+            int(is_flagged.sum()),
+            int(is_control_flagged.sum()),
         )
 
-    def _of_controls(self, values: ArrayLike) -> np.ndarray:
+    def _is_control_beyond(self, rule: str) -> np.ndarray:
+        # The slack includes a control that ties with the last flagged item.
+        return self.d0 >= self.cutoff(rule) - SLACK
+
+    def _per_control(self, values: ArrayLike) -> np.ndarray:
         correctness = np.asarray(values, dtype=float)
         if len(correctness) != len(self.d0):
             raise BadInput(
@@ -273,15 +302,15 @@ def loss_test(
     Parameters
     ----------
     item_ids : one per item.
-    d : (items,) loss on the paraphrase less loss on the original, in nats. Values that are not
+    d : (items,) loss on the paraphrase minus loss on the original, in nats. Values that are not
         finite are left out and counted.
-    d0 : (controls,) the same of items that the model cannot have seen.
+    d0 : (controls,) the same for items that the model cannot have seen.
     alpha : level of the corrected rules.
 
     Raises
     ------
     BadInput
-        Below 19 finite controls, for ids that do not fit, or when no item is left.
+        With fewer than 19 finite controls, no finite item, or another number of ids than items.
     """
     values, controls = np.asarray(d, dtype=float), np.asarray(d0, dtype=float)
     if len(item_ids) != len(values):
@@ -296,7 +325,6 @@ def loss_test(
             "to test."
         )
     differences, control_differences = values[is_finite], controls[is_finite_control]
-    # A loss that is not finite has no rank among controls.
     ids = tuple(item_id for item_id, keep in zip(item_ids, is_finite, strict=True) if keep)
     flagged = flags(differences, control_differences, alpha)
     return LossTest(

@@ -1,9 +1,9 @@
-"""Diagnostics of a loss test: three looks at whether its controls are like the benchmark, and two
-repairs where they are not.
+"""Diagnostics of a loss test: whether its controls are like the benchmark, and p-values for the
+case that they are not.
 
-A conformal p is valid when item and controls are exchangeable. Controls of another length, topic or
-difficulty are not, even without any memory: spread that is .75 instead of .62 nats flags 135 of
-5,000 clean items at p < .01.
+A conformal p is valid if item and controls are exchangeable. Controls of another length, topic or
+difficulty are not, even without any memory. For example, a standard deviation of .75 instead of .62
+nats flags 135 of 5,000 clean items at p < .01.
 """
 
 import re
@@ -24,32 +24,32 @@ from flipcore.stats.memory.loss_test import FEWEST_CONTROLS, SLACK, n_at_least
 def text_features(
     texts: Sequence[str], paraphrase_losses: ArrayLike, topics: Sequence[Hashable] = ()
 ) -> np.ndarray:
-    """Return (n, k) rows: log(1 + characters), number of digits, loss of the paraphrase in nats, a
-    column for each further topic.
+    """Return (texts, features): log(1 + characters), number of digits, loss of the paraphrase in
+    nats, and one 0/1 column per topic except the first.
 
     Encode benchmark and controls in one call, so that topics get the same columns.
     """
-    losses = np.asarray(paraphrase_losses, dtype=float)
     columns = [
         np.log1p([len(text) for text in texts]),
         [len(re.findall(r"\d", text)) for text in texts],
-        losses,
+        paraphrase_losses,
     ]
     names = sorted(set(topics), key=str)
-    # One topic has no column: with all of them the columns would add up to a constant.
-    columns += [[float(topic == name) for topic in topics] for name in names[1:]]
+    # Columns for all topics would add up to a constant, so the first topic has none.
+    for name in names[1:]:
+        columns.append([float(topic == name) for topic in topics])
     return np.column_stack([np.asarray(column, dtype=float) for column in columns])
 
 
 @dataclass(frozen=True)
 class Exchangeability:
-    """Classifier two-sample test of controls against benchmark, on facts about the texts."""
+    """Classifier two-sample test of controls against benchmark, on features of the texts."""
 
     test: Separability
 
     @property
     def differs(self) -> bool:
-        """True where the classifier tells controls and benchmark apart at .05."""
+        """True if the classifier tells controls and benchmark apart at .05."""
         return self.test.p < 0.05
 
     def sentence(self) -> str:
@@ -71,30 +71,37 @@ class Exchangeability:
 def exchangeability(
     features: np.ndarray, control_features: np.ndarray, seed: int = 0, m: int = 199
 ) -> Exchangeability:
-    """Run a classifier two-sample test by logistic regression (needs scikit-learn); rows with a
-    non-finite feature leave."""
+    """Run a classifier two-sample test by logistic regression, with `m` permutations.
+
+    Features are (texts, features) as of `text_features`. Rows with a value that is not finite are
+    left out. Needs scikit-learn.
+    """
     # Logistic regression takes no missing values.
     tables = [table[np.isfinite(table).all(axis=1)] for table in (features, control_features)]
-    labels = np.repeat([1, 0], [len(tables[0]), len(tables[1])])
+    labels = np.repeat([1, 0], [len(table) for table in tables])
     return Exchangeability(separability(np.concatenate(tables), labels, logistic, m=m, seed=seed))
 
 
 def pval_mondrian(
     d: ArrayLike, strata: Sequence[Hashable], d0: ArrayLike, strata0: Sequence[Hashable]
 ) -> np.ndarray:
-    """Return the conformal p among the controls of the item's stratum (Vovk et al. 2003): valid if
-    exchangeable within strata.
+    """Return (items,) conformal p-values among the controls of each item's stratum (Vovk et al.
+    2003). They are valid if items and controls are exchangeable within strata.
 
-    An item whose stratum has fewer than 19 finite controls has no p: NaN.
+    NaN for an item whose stratum has fewer than 19 finite controls. Raises BadInput unless each
+    item of `d` and each control of `d0` has a stratum.
     """
     values, controls = np.asarray(d, dtype=float), np.asarray(d0, dtype=float)
-    names, names0 = np.asarray(strata, dtype=object), np.asarray(strata0, dtype=object)
-    if len(values) != len(names) or len(controls) != len(names0):
+    item_strata, control_strata = (
+        np.asarray(strata, dtype=object),
+        np.asarray(strata0, dtype=object),
+    )
+    if len(values) != len(item_strata) or len(controls) != len(control_strata):
         raise BadInput("Every item and every control needs one stratum; the lengths differ.")
     p = np.full(len(values), np.nan)
-    for name in set(strata):
-        in_stratum = (names == name) & np.isfinite(values)
-        stratum_controls = controls[(names0 == name) & np.isfinite(controls)]
+    for stratum in set(strata):
+        in_stratum = (item_strata == stratum) & np.isfinite(values)
+        stratum_controls = controls[(control_strata == stratum) & np.isfinite(controls)]
         if len(stratum_controls) >= FEWEST_CONTROLS:
             n_above = n_at_least(values[in_stratum], stratum_controls)
             p[in_stratum] = (1 + n_above) / (len(stratum_controls) + 1)
@@ -104,58 +111,55 @@ def pval_mondrian(
 def quantile_strata(
     feature: ArrayLike, control_feature: ArrayLike, n_strata: int = 5
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Return stratum numbers of items and controls, cut at the controls' quantiles so that all
-    strata have as many of them."""
-    # The controls decide: a stratum needs controls, not items.
+    """Return the stratum numbers (from 0) of items and of controls. All strata have about equally
+    many controls, because a p-value within a stratum needs enough of them."""
     edges = np.quantile(np.asarray(control_feature, dtype=float), np.arange(1, n_strata) / n_strata)
-    return np.searchsorted(edges, feature, side="right"), np.searchsorted(
-        edges, control_feature, side="right"
-    )
+    strata = np.searchsorted(edges, feature, side="right")
+    return strata, np.searchsorted(edges, control_feature, side="right")
 
 
 def pval_weighted(
     d: ArrayLike, weights: ArrayLike, d0: ArrayLike, weights0: ArrayLike
 ) -> np.ndarray:
-    """Return p = (sum_j w_j 1{D0_j >= D} + w) / (sum_j w_j + w): conformal under covariate shift
-    (Tibshirani et al. 2019).
+    """Return (items,) p-values that are conformal under covariate shift (Tibshirani et al. 2019):
+    p = (sum_j w_j 1{D0_j >= D} + w) / (sum_j w_j + w).
 
-    Weights are density ratios benchmark / control. Non-finite controls leave; a non-finite item is
-    NaN.
+    Weights are density ratios benchmark / control. Controls that are not finite are left out; p is
+    NaN for an item that is not finite.
     """
     values, w = np.asarray(d, dtype=float), np.asarray(weights, dtype=float)
     controls, w0 = np.asarray(d0, dtype=float), np.asarray(weights0, dtype=float)
-    finite = np.isfinite(controls)
-    order = np.argsort(controls[finite])
-    ordered = controls[finite][order]
-    # The weight of all controls at least as large, as a running sum from the top.
-    at_least = np.append(np.cumsum(w0[finite][order][::-1])[::-1], 0.0)
-    above = at_least[np.searchsorted(ordered, values - SLACK, side="left")]
-    return np.where(np.isfinite(values), (above + w) / (w0[finite].sum() + w), np.nan)
+    is_finite = np.isfinite(controls)
+    controls, w0 = controls[is_finite], w0[is_finite]
+    order = np.argsort(controls)
+    # Weight of all controls from each one upwards; the last entry is for items above all controls.
+    weight_from = np.append(np.cumsum(w0[order][::-1])[::-1], 0.0)
+    weight_above = weight_from[np.searchsorted(controls[order], values - SLACK, side="left")]
+    return np.where(np.isfinite(values), (weight_above + w) / (w0.sum() + w), np.nan)
 
 
 def density_ratios(
     features: np.ndarray, control_features: np.ndarray, folds: int = 5
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Return weights of items and controls: the odds of "benchmark" from out-of-fold logistic
-    regression (needs scikit-learn).
+    """Return the weights of items and of controls: the density ratio benchmark / control.
 
-    The regression is balanced, so its odds are the density ratio. Odds are held between 1/100 and
-    100.
+    It is estimated by the odds of "benchmark" in a balanced out-of-fold logistic regression.
+    Odds are limited to 1/100 to 100. Needs scikit-learn.
     """
-    X = np.concatenate([features, control_features])
+    all_features = np.concatenate([features, control_features])
     labels = np.repeat([1, 0], [len(features), len(control_features)])
-    # By position, so that each fold has its share of either set.
+    # Folds go by position in each set, so that each fold has its share of both.
     fold = np.concatenate([np.arange(len(features)), np.arange(len(control_features))]) % folds
-    # One certain prediction would outweigh all other controls.
-    share = np.clip(out_of_fold(X, labels, fold, logistic), 1 / 101, 100 / 101)
-    odds = share / (1 - share)
+    # Without limits one certain prediction would outweigh all other controls.
+    probability = np.clip(out_of_fold(all_features, labels, fold, logistic), 1 / 101, 100 / 101)
+    odds = probability / (1 - probability)
     return odds[: len(features)], odds[len(features) :]
 
 
 @dataclass(frozen=True)
 class Diagnosis:
-    """Exchangeability, and the flags of Benjamini-Hochberg under plain, stratified and weighted
-    p-values: `rows` of (name, flagged, items without a p)."""
+    """Exchangeability, and the flags of Benjamini-Hochberg with plain, stratified and weighted
+    p-values: `rows` are (name, number flagged, number of items without a p)."""
 
     exchangeability: Exchangeability
     rows: tuple[tuple[str, int, int], ...]
@@ -168,20 +172,23 @@ def diagnosis(
     topics: Sequence[Sequence[Hashable]],
     seed: int = 0,
 ) -> Diagnosis:
-    """Diagnose a loss test. `texts`, `losses` (nats of the paraphrase) and `topics` of (items,
-    controls), in the order of `test.d` and `test.d0`."""
+    """Diagnose a loss test.
+
+    `texts`, `losses` (of the paraphrase, in nats) and `topics` are pairs (of items, of controls),
+    in the order of `test.d` and `test.d0`.
+    """
     n = len(texts[0])
     features = text_features(
         [*texts[0], *texts[1]],
-        np.concatenate([np.asarray(x, dtype=float) for x in losses]),
+        np.concatenate([np.asarray(set_losses, dtype=float) for set_losses in losses]),
         [*topics[0], *topics[1]],
     )
     item_features, control_features = features[:n], features[n:]
     # Column 0 is the length of the text (`text_features`).
-    strata = quantile_strata(item_features[:, 0], control_features[:, 0])
-    stratified = pval_mondrian(test.d, strata[0].tolist(), test.d0, strata[1].tolist())
-    weights = density_ratios(item_features, control_features)
-    weighted = pval_weighted(test.d, weights[0], test.d0, weights[1])
+    strata, strata0 = quantile_strata(item_features[:, 0], control_features[:, 0])
+    stratified = pval_mondrian(test.d, strata.tolist(), test.d0, strata0.tolist())
+    weights, weights0 = density_ratios(item_features, control_features)
+    weighted = pval_weighted(test.d, weights, test.d0, weights0)
     rows = tuple(
         (name, int((np.asarray(bh(p)) <= test.alpha).sum()), int(np.isnan(p).sum()))
         for name, p in (

@@ -1,9 +1,10 @@
-"""The loss-difference test (source 001) of the published variant being easier for the model than a
-paraphrase.
+"""The loss-difference test (source 001): whether the published variant is easier for the model than
+a paraphrase.
 
-D = loss on the paraphrase - loss on the original, in nats (total over the answer's tokens, or per
-token); D0 are the same differences of `m` controls that the model cannot have seen. Memory means a
-large D. An item whose D is NaN or infinite is left out and counted.
+Arguments have the same meaning in all functions. `d` (items,) is D = loss on the paraphrase - loss
+on the original, in nats (total over the answer's tokens, or per token). `d0` (m,) are the same
+differences of `m` controls that the model cannot have seen. Memory means a large D. An item whose D
+is NaN or infinite is left out and counted.
 """
 
 import math
@@ -19,7 +20,7 @@ from flipcore.stats.base.multiplicity import bh, bonferroni, by, holm
 
 FEWEST_CONTROLS = 19  # with fewer no conformal p can reach .05
 SOURCE_LEVEL = 0.01
-SLACK = 1e-12
+SLACK = 1e-12  # losses that differ by less count as ties
 
 
 def finite(values: ArrayLike) -> np.ndarray:
@@ -29,12 +30,10 @@ def finite(values: ArrayLike) -> np.ndarray:
 
 
 def n_at_least(d: ArrayLike, d0: ArrayLike) -> np.ndarray:
-    """Count for each of `d` the controls `d0` that are as large (ties count, slack 1e-12)."""
-    # One sort and a search instead of all comparisons.
+    """Count the controls that are at least as large as each of `d`; ties count."""
     controls = np.sort(finite(d0))
-    return len(controls) - np.searchsorted(
-        controls, np.asarray(d, dtype=float) - SLACK, side="left"
-    )
+    n_below = np.searchsorted(controls, np.asarray(d, dtype=float) - SLACK, side="left")
+    return len(controls) - n_below
 
 
 def _per_item(p: np.ndarray, d: ArrayLike):
@@ -44,24 +43,27 @@ def _per_item(p: np.ndarray, d: ArrayLike):
 
 
 def pval_source(d: ArrayLike, d0: ArrayLike) -> Any:
-    """Return the source's p = mean(D0 >= D), a float for a scalar: it can be 0, and then survives
-    any correction. No control: NaN."""
+    """Return the source's p = mean(D0 >= D), NaN without controls; a float for a scalar `d`.
+
+    This p can be 0, which no correction for multiple testing can raise.
+    """
     m = len(finite(d0))
     return _per_item(n_at_least(d, d0) / m if m else np.full(np.shape(d), np.nan), d)
 
 
 def pval_conformal(d: ArrayLike, d0: ArrayLike) -> Any:
-    """Return (1 + #{D0 >= D}) / (m + 1): valid if item and controls are exchangeable."""
-    # The item itself counts as one of m + 1 exchangeable values.
+    """Return the conformal p, which is valid if item and controls are exchangeable; a float for a
+    scalar `d`."""
+    # + 1, because the item itself is one of the m + 1 exchangeable values.
     return _per_item((1 + n_at_least(d, d0)) / (len(finite(d0)) + 1), d)
 
 
 def pval_tail(d: ArrayLike, d0: ArrayLike) -> Any:
-    """Return the upper tail of Student's t at (D - mean) / (s sqrt(1 + 1/m)): the next value from a
-    Gaussian control distribution.
+    """Return the p of D as one more value from a Gaussian distribution of controls; NaN if fewer
+    than two controls or no spread.
 
-    It reaches below 1 / (m + 1) by believing the shape of the tail: only with the check of
-    `normality`.
+    This p can be below 1 / (m + 1), because it assumes the shape of the tail. Use it only if
+    `normality` finds no departure from a Gaussian.
     """
     from scipy.stats import t as student
 
@@ -69,39 +71,39 @@ def pval_tail(d: ArrayLike, d0: ArrayLike) -> Any:
     m = len(controls)
     if m < 2 or controls.std() == 0:
         return _per_item(np.full(np.shape(d), np.nan), d)
-    # The next value varies, and so does the mean of m controls.
+    # sqrt(1 + 1/m), because both the next value and the mean of m controls vary.
     scale = controls.std(ddof=1) * math.sqrt(1 + 1 / m)
     return _per_item(student.sf((np.asarray(d, dtype=float) - controls.mean()) / scale, m - 1), d)
 
 
 def bonferroni_min_controls(n_items: int, alpha: float = 0.05) -> int:
-    """Return the fewest controls m with 1 / (m + 1) <= alpha / n: below it Bonferroni can flag
-    nothing."""
-    # 1e-6: the quotient may come out just above a whole number.
+    """Return the least number of controls with which Bonferroni on conformal p-values can flag an
+    item: the smallest m with 1 / (m + 1) <= alpha / n_items."""
+    # 1e-6, because rounding may leave the quotient just above a whole number.
     return max(0, math.ceil(n_items / alpha - 1 - 1e-6))
 
 
 def bh_min_discoveries(n_items: int, m: int, alpha: float = 0.05) -> int:
-    """Return the fewest items at the floor p = 1 / (m + 1) that Benjamini-Hochberg can reject; more
-    than n_items means never."""
+    """Return how many items must have the smallest possible p, 1 / (m + 1), for Benjamini-Hochberg
+    to flag them. A result above `n_items` means that it can flag nothing."""
     return math.ceil(n_items / (alpha * (m + 1)) - 1e-9)
 
 
 def source_fwer_p0(n_items: int, m: int) -> float:
-    """Return the family-wise error of the source's p with Bonferroni where alpha / n < 1 / m.
+    """Return the family-wise error of Bonferroni on the source's p, where alpha / n < 1 / m.
 
-    It then rejects iff D > max(D0), and the largest of n + m exchangeable values is an item with n
-    / (n + m).
+    An item is then flagged iff its D > max(D0). The largest of n + m exchangeable values is an item
+    with probability n / (n + m). NaN if there are no items and no controls.
     """
     return n_items / (n_items + m) if n_items + m else math.nan
 
 
 def excess_fraction(k: int, n: int, level: float) -> dict[str, float]:
-    """Return the share flagged beyond chance, (k/n - level) / (1 - level): {point, lower95,
-    exp_false}.
+    """Return the share of `n` items that is flagged beyond chance, if `k` are flagged at `level`.
 
-    `lower95` uses the one-sided 95% Clopper-Pearson bound, `exp_false` = n * level is what chance
-    flags. None are cut off at 0. n = 0: NaN.
+    {point, lower95, exp_false}: `point` is (k/n - level) / (1 - level), `lower95` the same of the
+    one-sided 95% Clopper-Pearson bound of k/n. `exp_false` = n * level is the number flagged by
+    chance. Shares may be negative; they are NaN if n is 0.
     """
     if not n:
         return {"point": math.nan, "lower95": math.nan, "exp_false": 0.0}
@@ -115,18 +117,19 @@ def excess_fraction(k: int, n: int, level: float) -> dict[str, float]:
 
 
 def corrected_accuracy(correct: Sequence[int], flagged: Sequence[int]) -> dict[str, float]:
-    """Return the source's contamination-corrected accuracy: {raw, corrected, n_kept}; nothing left
-    unflagged: NaN.
+    """Return the source's contamination-corrected accuracy: {raw, corrected, n_kept}.
 
-    Flagging selects items that are right, so it lowers accuracy even without memory: read the
-    placebo beside it.
+    `corrected` is the accuracy of unflagged items, NaN if there is none. Flagging selects items
+    that are right, so it lowers accuracy even without memory. Compare it with the same exclusion of
+    controls (`loss_analysis.CorrectedAccuracy`). Raises BadInput for unequal lengths.
     """
-    right, out = np.asarray(correct, dtype=float), np.asarray(flagged, dtype=bool)
-    if right.shape != out.shape:
+    right, is_flagged = np.asarray(correct, dtype=float), np.asarray(flagged, dtype=bool)
+    if right.shape != is_flagged.shape:
         raise BadInput(
-            f"Correctness and flags must cover the same items: came {len(right)} and {len(out)}."
+            f"Correctness and flags must cover the same items: came {len(right)} and "
+            f"{len(is_flagged)}."
         )
-    unflagged = right[~out]
+    unflagged = right[~is_flagged]
     return {
         "raw": float(right.mean()) if len(right) else math.nan,
         "corrected": float(unflagged.mean()) if len(unflagged) else math.nan,
@@ -135,26 +138,27 @@ def corrected_accuracy(correct: Sequence[int], flagged: Sequence[int]) -> dict[s
 
 
 def normality(d0: ArrayLike) -> dict[str, float | bool]:
-    """Check the controls by Anderson and Darling: {statistic, critical (5%), ok, tail_gap}.
+    """Test by Anderson and Darling (A-D) whether the controls are Gaussian.
 
-    `tail_gap` is the largest distance, in standard deviations, of the top 5% of the controls above
-    their Gaussian quantiles (the upper end of the QQ plot): a heavy tail makes `pval_tail` too
-    small even where A-D passes.
+    Returns {statistic, critical, ok, tail_gap}; `ok` is True if the statistic is below its 5%
+    critical value. `tail_gap` is the largest distance of the top 5% of the controls above their
+    Gaussian quantiles, in standard deviations (the upper end of the QQ plot). A heavy tail makes
+    `pval_tail` too small even if A-D passes. NaN and not ok with fewer than eight controls.
     """
     from scipy.stats import norm
 
     controls = np.sort(finite(d0))
     m = len(controls)
-    # Stephens' correction, below, holds from eight values on.
+    # Stephens' correction, used below, needs at least eight values.
     if m < 8 or controls.std() == 0:
         return {"statistic": math.nan, "critical": math.nan, "ok": False, "tail_gap": math.nan}
     z = (controls - controls.mean()) / controls.std(ddof=1)
     ranks = np.arange(1, m + 1)
     statistic = -m - float(np.mean((2 * ranks - 1) * (norm.logcdf(z) + norm.logsf(z[::-1]))))
-    # For mean and variance estimated from the data: Stephens (1986), whose 5% point is .752.
+    # Stephens' correction (1986) for an estimated mean and variance; its 5% critical value is .752.
     statistic *= 1 + 0.75 / m + 2.25 / m**2
     top = slice(m - max(1, m // 20), m)
-    # (rank - 1/2) / m: the largest control stands at a finite quantile.
+    # (rank - 1/2) / m, because rank / m has an infinite quantile for the largest control.
     tail_gap = float((z - norm.ppf((ranks - 0.5) / m))[top].max())
     return {
         "statistic": statistic,
@@ -165,11 +169,12 @@ def normality(d0: ArrayLike) -> dict[str, float | bool]:
 
 
 def flags(d: ArrayLike, d0: ArrayLike, alpha: float = 0.05) -> dict[str, np.ndarray]:
-    """Flag items by each rule (bool arrays): source_p01, source_bonferroni, conformal_bh (default),
-    tail_bonf.
+    """Return the (items,) flags of each rule: source_p01, source_bonferroni, conformal_bh (the
+    default), tail_bonf.
 
-    Fewer than 19 finite controls: BadInput. An item that is not finite is flagged by none and is in
-    no family. Where the controls are not Gaussian by Anderson-Darling, tail_bonf flags nothing.
+    An item that is not finite is never flagged and does not count in corrections for multiple
+    testing. If the controls are not Gaussian by `normality`, tail_bonf flags nothing. Raises
+    BadInput with fewer than 19 finite controls.
     """
     m = len(finite(d0))
     if m < FEWEST_CONTROLS:

@@ -1,11 +1,10 @@
-"""Controls matched 1:1 to benchmark items by their known traits, and the balance of the two sets
-before and after.
+"""Match controls 1:1 to benchmark items by known traits, and measure the balance of the two sets.
 
-Pairs minimise the summed squared differences, each in pooled standard deviations of the unmatched
-sets (optimal assignment, as in Rosenbaum 1989); no pair differs by more than the caliper in any
-trait. A difference of means is given in the same standard deviations before and after matching
-(Stuart 2010, doi:10.1214/09-STS313). `Pairs` holds the stored matching, as a claim needs it: the
-traits that pairs were matched by, and the balance that was reached.
+The pairs are the optimal assignment (Rosenbaum 1989): they minimize the sum of squared differences.
+A difference is measured in pooled standard deviations of the unmatched sets. No pair differs by
+more than the caliper in any trait. The balance of a trait is the difference of its means in the
+same standard deviations, before and after matching (Stuart 2010, doi:10.1214/09-STS313). `Pairs`
+is a matching that was stored, with its traits and its balance.
 """
 
 from __future__ import annotations
@@ -28,17 +27,21 @@ TITLES = {
     ACCURACY: "accuracy of reference models",
     SUBJECT: "subject",
 }
-CALIPER = 0.5  # standard deviations, the most that one pair may differ by in one trait
-WORST = 0.25  # standardised difference, the most that a paired claim may rest on
+CALIPER = 0.5  # largest difference within a pair in one trait, in standard deviations
+MAX_IMBALANCE = 0.25  # largest standardised difference after matching that a claim may have
 MOST_CELLS = 20_000_000  # of the matrix of all possible pairs
-# Far above any allowed cost, so the assignment takes it only where nothing else is left.
+# Far above any allowed cost, so the assignment takes it only if no other pair is possible.
 _FORBIDDEN = 1e6
 
 
 @dataclass(frozen=True, eq=False)
 class Traits:
-    """A set of items: `numbers` trait -> (n,) values, NaN where unknown; `subject` (n,) "" where
-    unknown; `part` (n,) labels that a pair must share, such as the kind of item."""
+    """Traits of a set of items.
+
+    numbers : trait -> (items,) values, NaN where unknown.
+    subject : (items,), "" where unknown.
+    part : (items,) labels that both items of a pair must share, such as the kind of item.
+    """
 
     ids: tuple[str, ...]
     numbers: Mapping[str, np.ndarray]
@@ -46,7 +49,7 @@ class Traits:
     part: tuple[str, ...]
 
     def has(self, name: str) -> bool:
-        """Return True where the trait is known of any item."""
+        """Return True if the trait is known for any item."""
         if name == SUBJECT:
             return any(self.subject)
         return name in self.numbers and bool(np.isfinite(self.numbers[name]).any())
@@ -54,9 +57,14 @@ class Traits:
 
 @dataclass(frozen=True)
 class Balance:
-    """One trait: the standardised difference benchmark - control before and after matching (for
-    subjects the largest of any, without a sign), and the ratio of variances after it. NaN where it
-    is not known or there are no pairs."""
+    """Balance of one trait.
+
+    before, after : standardised difference of the means, benchmark - control, before and after
+        matching; for subjects the largest absolute difference of any subject's share.
+    ratio_after : variance of the benchmark over that of the control, after matching.
+
+    Values are NaN where the trait is unknown or there are no pairs.
+    """
 
     trait: str
     before: float
@@ -70,8 +78,14 @@ class Balance:
 
 @dataclass(frozen=True)
 class Matching:
-    """`pairs` benchmark id -> control id; `unpaired` benchmark ids without one. `by` are the traits
-    that were matched, `unknown` those asked for of which one set says nothing."""
+    """Result of matching.
+
+    pairs : benchmark id -> control id.
+    unpaired : benchmark ids without a control.
+    by : traits that pairs were matched by.
+    unknown : traits that were asked for but that one set does not know.
+    models : reference models whose accuracy was matched.
+    """
 
     pairs: Mapping[str, str]
     unpaired: tuple[str, ...]
@@ -86,7 +100,7 @@ class Matching:
         return len(self.pairs) + len(self.unpaired)
 
     def how(self) -> dict:
-        """Return the record that is stored beside the pairs."""
+        """Return the record of the matching, which is stored with the pairs."""
         return {
             "by": list(self.by),
             "caliper": self.caliper,
@@ -99,18 +113,18 @@ class Matching:
         }
 
     def sentence(self) -> str:
-        """Say how many items have a control, and the largest difference that is left."""
-        n = (
+        """Say how many items have a control, and the largest difference that remains."""
+        counts = (
             f"{len(self.pairs):,} of {self.n_benchmark:,} benchmark items have a control of their "
             "own."
         )
         traits = [trait for trait in self.balance if not math.isnan(trait.after)]
         if not traits:
-            return f"{n} Widen the caliper, match by fewer traits, or load more controls."
+            return f"{counts} Widen the caliper, match by fewer traits, or load more controls."
         worst = max(traits, key=lambda trait: abs(trait.after))
         largest_before = max(abs(trait.before) for trait in traits)
         return (
-            f"{n} Largest difference after matching: {number_text(abs(worst.after))} SD "
+            f"{counts} Largest difference after matching: {number_text(abs(worst.after))} SD "
             f"({worst.title}); before it was {number_text(largest_before)} SD."
         )
 
@@ -127,12 +141,17 @@ def matching_of(
     caliper: float = CALIPER,
     models: Sequence[str] = (),
 ) -> Matching:
-    """Find the best pairs by the traits `by` that both sets know; `models` are those that the
-    accuracy is of. An item that does not say one of these traits gets no pair. Raises BadInput
-    where nothing can be compared."""
-    wrong = [name for name in by if name not in TRAITS]
-    if wrong:
-        raise BadInput(f"Controls cannot be matched by {wrong[0]!r}; there is {', '.join(TRAITS)}.")
+    """Find the best pairs by those traits of `by` that both sets know.
+
+    `models` are the reference models whose accuracy is a trait. An item without a value in one of
+    the traits gets no pair. Raises BadInput if a set is empty, a trait or the caliper is not
+    allowed, or no trait is known for both sets.
+    """
+    not_traits = [name for name in by if name not in TRAITS]
+    if not_traits:
+        raise BadInput(
+            f"Controls cannot be matched by {not_traits[0]!r}; there is {', '.join(TRAITS)}."
+        )
     if not (0 < caliper <= 10):
         raise BadInput(
             f"The caliper came as {caliper:g}; give standard deviations above 0 and up to 10."
@@ -146,178 +165,191 @@ def matching_of(
             "length."
         )
     pairs: dict[str, str] = {}
-    for first, second in _blocks(benchmark, control, by_subject=SUBJECT in usable):
-        # Subjects are matched exactly, by the blocks, so only numbers have a distance.
-        pairs |= _assigned(
-            benchmark, control, first, second, [name for name in usable if name != SUBJECT], caliper
-        )
-    unpaired = tuple(item for item in benchmark.ids if item not in pairs)
-    unknown = tuple(name for name in by if name not in usable)
-    rows = balance(benchmark, control, pairs)
+    # Subjects are matched exactly, by the blocks, so only numbers have a distance.
+    names = [name for name in usable if name != SUBJECT]
+    for rows, control_rows in _blocks(benchmark, control, by_subject=SUBJECT in usable):
+        pairs |= _assigned(benchmark, control, rows, control_rows, names, caliper)
     return Matching(
-        pairs, unpaired, usable, unknown, caliper, rows, tuple(models) if ACCURACY in usable else ()
+        pairs,
+        unpaired=tuple(item for item in benchmark.ids if item not in pairs),
+        by=usable,
+        unknown=tuple(name for name in by if name not in usable),
+        caliper=caliper,
+        balance=balance(benchmark, control, pairs),
+        models=tuple(models) if ACCURACY in usable else (),
     )
 
 
 def _comparable(name: str, benchmark: Traits, control: Traits) -> bool:
-    """Return True where both sets know the trait, or share the name of a subject."""
-    shared = name != SUBJECT or {*benchmark.subject} & {*control.subject} - {""}
-    return benchmark.has(name) and control.has(name) and bool(shared)
+    """Return True if both sets know the trait; for subjects, if they have one in common."""
+    if name == SUBJECT:
+        return bool({*benchmark.subject} & {*control.subject} - {""})
+    return benchmark.has(name) and control.has(name)
 
 
 def _blocks(
     benchmark: Traits, control: Traits, *, by_subject: bool
 ) -> list[tuple[np.ndarray, np.ndarray]]:
-    """Return the places of items that may be paired at all: of one part and, where asked, of one
-    subject."""
-    sides: list[dict] = []
-    for items in (benchmark, control):
-        by_key: dict[tuple[str, str], list[int]] = {}
-        for place, (part, subject) in enumerate(zip(items.part, items.subject, strict=True)):
-            if subject or not by_subject:
-                by_key.setdefault((part, subject if by_subject else ""), []).append(place)
-        sides.append(by_key)
+    """Return blocks of items that may be paired, as (benchmark rows, control rows). The items of a
+    block have the same part and, with `by_subject`, the same subject."""
+    blocks, control_blocks = (
+        _rows_by_block(items, by_subject=by_subject) for items in (benchmark, control)
+    )
     return [
-        (np.array(sides[0][key]), np.array(sides[1][key]))
-        for key in sorted(sides[0])
-        if key in sides[1]
+        (np.array(blocks[key]), np.array(control_blocks[key]))
+        for key in sorted(blocks)
+        if key in control_blocks
     ]
+
+
+def _rows_by_block(items: Traits, *, by_subject: bool) -> dict[tuple[str, str], list[int]]:
+    rows: dict[tuple[str, str], list[int]] = {}
+    for row, (part, subject) in enumerate(zip(items.part, items.subject, strict=True)):
+        if subject or not by_subject:
+            rows.setdefault((part, subject if by_subject else ""), []).append(row)
+    return rows
 
 
 def _assigned(
     benchmark: Traits,
     control: Traits,
-    first: np.ndarray,
-    second: np.ndarray,
+    rows: np.ndarray,
+    control_rows: np.ndarray,
     names: Sequence[str],
     caliper: float,
 ) -> dict[str, str]:
-    """Return the optimal pairs of one block."""
+    """Return the optimal pairs of one block, benchmark id -> control id."""
     from scipy.optimize import linear_sum_assignment
 
-    if len(first) * len(second) > MOST_CELLS:
+    if len(rows) * len(control_rows) > MOST_CELLS:
         raise BadInput(
-            f"{len(first):,} benchmark items against {len(second):,} controls are too many to "
+            f"{len(rows):,} benchmark items against {len(control_rows):,} controls are too many to "
             "match at once. Match by subject too, or load fewer controls."
         )
-    cost = np.zeros((len(first), len(second)))
+    cost = np.zeros((len(rows), len(control_rows)))
     for name in names:
         scale = _spread(benchmark.numbers[name], control.numbers[name])
-        values = benchmark.numbers[name][first][:, None]
-        distance = np.abs(values - control.numbers[name][second][None, :]) / scale
-        # Written so that NaN, an unknown trait, is forbidden too.
+        values = benchmark.numbers[name][rows][:, None]
+        distance = np.abs(values - control.numbers[name][control_rows][None, :]) / scale
+        # The comparison is False for the NaN of an unknown trait, which forbids the pair too.
         cost += np.where(distance <= caliper, distance**2, _FORBIDDEN)
-    rows, columns = linear_sum_assignment(cost)
     return {
-        benchmark.ids[first[row]]: control.ids[second[column]]
-        for row, column in zip(rows, columns, strict=True)
-        if cost[row, column] < _FORBIDDEN
+        benchmark.ids[rows[i]]: control.ids[control_rows[j]]
+        for i, j in zip(*linear_sum_assignment(cost), strict=True)
+        if cost[i, j] < _FORBIDDEN
     }
 
 
 def _spread(first: np.ndarray, second: np.ndarray) -> float:
-    """Return the pooled standard deviation of two unmatched sets; without any spread the smallest
-    number, so that only equals pair."""
-    variances = [
-        np.nanvar(values, ddof=1) if np.isfinite(values).sum() > 1 else 0.0
-        for values in (first, second)
-    ]
-    return math.sqrt(sum(variances) / 2) or 1e-12
+    """Return the pooled standard deviation of two unmatched sets. If nothing varies it is 1e-12, so
+    that only items with equal values are within the caliper."""
+    return math.sqrt((_variance(first) + _variance(second)) / 2) or 1e-12
+
+
+def _variance(values: np.ndarray) -> float:
+    return float(np.nanvar(values, ddof=1)) if np.isfinite(values).sum() > 1 else 0.0
 
 
 def balance(benchmark: Traits, control: Traits, pairs: Mapping[str, str]) -> tuple[Balance, ...]:
-    """Return the balance of all traits that both sets know, matched or not."""
-    place = {item: i for i, item in enumerate(benchmark.ids)}
-    control_place = {item: i for i, item in enumerate(control.ids)}
-    inside = [(a, b) for a, b in pairs.items() if a in place and b in control_place]
-    first = np.array([place[a] for a, _ in inside], dtype=int)
-    second = np.array([control_place[b] for _, b in inside], dtype=int)
-    names = [*dict.fromkeys([*(name for name in TRAITS if name != SUBJECT), *benchmark.numbers])]
-    rows = [
-        _number_balance(name, benchmark.numbers[name], control.numbers[name], first, second)
-        for name in names
-        if _comparable(name, benchmark, control)
-    ]
+    """Return the balance of all traits that both sets know, whether they were matched or not."""
+    row = {item: i for i, item in enumerate(benchmark.ids)}
+    control_row = {item: i for i, item in enumerate(control.ids)}
+    known_pairs = [(a, b) for a, b in pairs.items() if a in row and b in control_row]
+    rows = np.array([row[item] for item, _ in known_pairs], dtype=int)
+    control_rows = np.array([control_row[item] for _, item in known_pairs], dtype=int)
+    names = dict.fromkeys([*(name for name in TRAITS if name != SUBJECT), *benchmark.numbers])
+    balances = []
+    for name in names:
+        if _comparable(name, benchmark, control):
+            values, control_values = benchmark.numbers[name], control.numbers[name]
+            balances.append(_number_balance(name, values, control_values, rows, control_rows))
     if _comparable(SUBJECT, benchmark, control):
-        rows.append(_subject_balance(benchmark.subject, control.subject, first, second))
-    return tuple(rows)
+        balances.append(_subject_balance(benchmark.subject, control.subject, rows, control_rows))
+    return tuple(balances)
 
 
 def _number_balance(
-    name: str, b: np.ndarray, c: np.ndarray, first: np.ndarray, second: np.ndarray
+    name: str,
+    values: np.ndarray,
+    control_values: np.ndarray,
+    rows: np.ndarray,
+    control_rows: np.ndarray,
 ) -> Balance:
-    scale = _spread(b, c)
+    # The same scale before and after, so that the two differences can be compared.
+    scale = _spread(values, control_values)
+    matched, control_matched = values[rows], control_values[control_rows]
+    variance, control_variance = _variance(matched), _variance(control_matched)
+    has_ratio = variance > 0 and control_variance > 0
     return Balance(
         name,
-        _difference(b, c, scale),
-        _difference(b[first], c[second], scale),
-        _ratio(b[first], c[second]),
+        before=_difference(values, control_values, scale),
+        after=_difference(matched, control_matched, scale),
+        ratio_after=variance / control_variance if has_ratio else math.nan,
     )
 
 
-def _difference(b: np.ndarray, c: np.ndarray, scale: float) -> float:
-    if not (np.isfinite(b).any() and np.isfinite(c).any()):
+def _difference(values: np.ndarray, control_values: np.ndarray, scale: float) -> float:
+    if not (np.isfinite(values).any() and np.isfinite(control_values).any()):
         return math.nan
-    difference = float(np.nanmean(b) - np.nanmean(c))
+    difference = float(np.nanmean(values) - np.nanmean(control_values))
     # Without any spread the scale is tiny, and 0 must stay 0.
     return 0.0 if difference == 0 else difference / scale
 
 
-def _ratio(b: np.ndarray, c: np.ndarray) -> float:
-    """Return the variance of the benchmark over that of the control; NaN where either has none."""
-    variances = [
-        np.nanvar(values, ddof=1) if np.isfinite(values).sum() > 1 else 0.0 for values in (b, c)
-    ]
-    return float(variances[0] / variances[1]) if min(variances) > 0 else math.nan
-
-
 def _subject_balance(
-    b: Sequence[str], c: Sequence[str], first: np.ndarray, second: np.ndarray
+    subjects: Sequence[str],
+    control_subjects: Sequence[str],
+    rows: np.ndarray,
+    control_rows: np.ndarray,
 ) -> Balance:
-    """Return the largest standardised difference of any subject's share, in the standard deviations
+    """Return the largest standardised difference of any subject's share, in standard deviations
     before matching."""
 
-    def largest(subjects: np.ndarray, control_subjects: np.ndarray) -> float:
-        if not len(subjects) or not len(control_subjects):
+    def largest_difference(some: np.ndarray, some_controls: np.ndarray) -> float:
+        if not len(some) or not len(some_controls):
             return math.nan
         return max(
-            abs(float((subjects == name).mean() - (control_subjects == name).mean())) / scale[name]
+            abs(float((some == name).mean() - (some_controls == name).mean())) / scale[name]
             for name in scale
         )
 
-    all_b, all_c = np.array(b, dtype=object), np.array(c, dtype=object)
+    subject, control_subject = np.array(subjects, object), np.array(control_subjects, object)
     scale = {}
-    for name in sorted({*b, *c}):
-        shares = [float((side == name).mean()) for side in (all_b, all_c)]
-        # The standard deviation of a 0/1 trait; a subject that all or none have has none.
+    for name in sorted({*subjects, *control_subjects}):
+        shares = [float((side == name).mean()) for side in (subject, control_subject)]
+        # The standard deviation of a 0/1 trait; it is 0 for a subject that all or none have.
         scale[name] = math.sqrt(sum(p * (1 - p) for p in shares) / 2) or 1e-12
-    return Balance(SUBJECT, largest(all_b, all_c), largest(all_b[first], all_c[second]))
+    return Balance(
+        SUBJECT,
+        largest_difference(subject, control_subject),
+        largest_difference(subject[rows], control_subject[control_rows]),
+    )
 
 
 @dataclass(frozen=True)
 class Pairs:
-    """Stored pairs. `control_of` benchmark id -> control id, 1:1; `how_of` benchmark id -> the
-    record of the matching (`Matching.how`)."""
+    """Stored pairs: `control_of` is benchmark id -> control id, 1:1; `how_of` is benchmark id ->
+    the record of the matching that made the pair (`Matching.how`)."""
 
     control_of: Mapping[str, str] = field(default_factory=dict)
     how_of: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
 
     def among(self, items: Collection[str]) -> Pairs:
-        """Return the pairs that lie wholly in `items`."""
+        """Return the pairs of which both members are in `items`."""
         control_of = {
-            first: second
-            for first, second in self.control_of.items()
-            if first in items and second in items
+            item: control
+            for item, control in self.control_of.items()
+            if item in items and control in items
         }
-        return Pairs(control_of, {first: self.how_of.get(first, {}) for first in control_of})
+        return Pairs(control_of, {item: self.how_of.get(item, {}) for item in control_of})
 
     @property
     def _matchings(self) -> list[Mapping[str, Any]]:
-        # Mappings cannot be hashed, their texts can.
+        # Each record once. Mappings cannot be hashed, but their texts can.
         return list({repr(how): how for how in self.how_of.values()}.values())
 
     def note(self) -> str:
-        """Say which traits the pairs were matched by; empty where none were stored."""
+        """Say which traits the pairs were matched by; "" if no record names any."""
         names: list[str] = []
         for how in self._matchings:
             names += [name for name in how.get("by", ()) if name not in names]
@@ -329,9 +361,9 @@ class Pairs:
         )
 
     def problem(self) -> str:
-        """Say why these pairs may not carry a claim: a trait in which they still differ; empty
-        where there is none."""
-        worst_name, worst = "", WORST
+        """Say why these pairs allow no claim: a trait in which they still differ too much; "" if
+        there is none."""
+        worst_name, worst = "", MAX_IMBALANCE
         for how in self._matchings:
             for name, (_, after) in how.get("balance", {}).items():
                 if after is not None and abs(after) > worst:
@@ -340,6 +372,6 @@ class Pairs:
             return ""
         return (
             f"the pairs still differ in {TITLES.get(worst_name, worst_name)} by "
-            f"{number_text(worst)} SD; at most {WORST:g} is allowed. Match controls again with a "
-            "smaller caliper, or from a larger set."
+            f"{number_text(worst)} SD; at most {MAX_IMBALANCE:g} is allowed. Match controls again "
+            "with a smaller caliper, or from a larger set."
         )

@@ -1,5 +1,5 @@
-"""Check that resampling kept the size of a problem's numbers: two-sample K-S on log magnitudes and
-the paired median ratio."""
+"""Check that resampling kept the size of a problem's numbers: a two-sample Kolmogorov-Smirnov test
+on log magnitudes, and the median ratio of new to old numbers."""
 
 import math
 from collections.abc import Sequence
@@ -10,12 +10,16 @@ import numpy as np
 from flipcore.core.errors import BadInput
 from flipcore.stats.base.estimate import p_text
 
-SLACK = 1e-12
+SLACK = 1e-12  # smaller numbers count as zero
 
 
 @dataclass(frozen=True)
 class OperandCheck:
-    """K-S test on log10 |x|; `median_ratio` of new over old; `n_zero` pairs left out."""
+    """K-S test on log10 |x|.
+
+    `median_ratio` is the median of new over old numbers, over `n` pairs. `n_zero` pairs were left
+    out because a number is zero or not finite.
+    """
 
     statistic: float
     p: float
@@ -24,7 +28,7 @@ class OperandCheck:
     n_zero: int
 
     def sentence(self) -> str:
-        """Say if a difference in size was seen; seeing none does not prove that there is none."""
+        """Say if a difference in size was seen; not seeing one is no proof that there is none."""
         if not self.n:
             return "No number was resampled."
         half = f"half of them are more than {self.median_ratio:.2f} times as large"
@@ -40,11 +44,11 @@ class OperandCheck:
 
 
 def operand_check(original: Sequence[float], resampled: Sequence[float]) -> OperandCheck:
-    """Compare numbers before and after, pair by pair. A pair with a zero has no logarithm: left out
-    and counted.
+    """Compare the size of numbers before and after resampling; `original[i]` became `resampled[i]`.
 
-    Raises BadInput for unequal lengths. No pair: NaN. The test treats numbers as independent
-    although a problem has several, so it is a screen, not a proof.
+    Pairs with a zero have no logarithm; they are left out and counted. NaN if no pair is left.
+    The test treats numbers as independent although a problem has several, so it is a screen, not a
+    proof. Raises BadInput for unequal lengths.
     """
     from scipy.stats import ks_2samp
 
@@ -55,7 +59,7 @@ def operand_check(original: Sequence[float], resampled: Sequence[float]) -> Oper
     n, n_left_out = int(usable.sum()), int((~usable).sum())
     if not n:
         return OperandCheck(math.nan, math.nan, math.nan, 0, n_left_out)
-    # On logarithms sizes are compared as ratios, and the sign does not matter.
+    # Logarithms of magnitudes compare sizes as ratios and ignore the sign.
     test = ks_2samp(np.log10(old[usable]), np.log10(new[usable]))
     return OperandCheck(
         float(test.statistic),

@@ -1,13 +1,14 @@
-"""PEARL's cut-off: three ways to set alpha from texts that were certainly never trained on, and
-the promise of each.
+"""PEARL's cut-off alpha: three rules that set it from non-members, texts that were certainly never
+trained on. `fpr` is the rate of false positives that a rule aims at.
 
-    source      the empirical (1 - fpr) quantile; its realised rate exceeds fpr more often than not
-                (source 003)
-    conformal   at most fpr on average over calibration draws; needs 19 non-members for 5%
-    tolerance   at most fpr with 95% confidence over calibration draws; needs 59 for 5% (Wilks 1941)
+    source      the empirical (1 - fpr) quantile (source 003); the actual rate of false positives
+                exceeds fpr more often than not
+    conformal   at most fpr on average over draws of non-members; needs 19 of them for 5%
+    tolerance   at most fpr with 95% confidence over draws of non-members; needs 59 for 5%
+                (Wilks 1941)
 
-An item is memorized iff its sensitivity EXCEEDS alpha. NaN sensitivities are left out and counted
-by the caller.
+An item is flagged iff its sensitivity EXCEEDS alpha. In all functions `neg` are the sensitivities
+of non-members; NaN is left out.
 """
 
 import math
@@ -19,12 +20,12 @@ import numpy as np
 from flipcore.core.errors import BadInput
 
 RULES = ("source", "conformal", "tolerance")
-SLACK = 1e-9  # ceil of .95 * 20 must be 19 whatever the last bit of .95 is
+SLACK = 1e-9  # ceil(.95 * 20) must be 19 in spite of rounding
 
 
 @dataclass(frozen=True)
 class Setting:
-    """All that alpha depends on; change one and alpha is void."""
+    """All that alpha depends on. An alpha must not be used in another setting."""
 
     model: str
     task: str
@@ -37,7 +38,12 @@ class Setting:
 
 @dataclass(frozen=True)
 class Calibration:
-    """An alpha and its origin: `k` is its rank among `n` non-members, None if no rank will do."""
+    """An alpha and how it was set.
+
+    alpha : the cut-off; infinite if there are too few non-members for the rule.
+    k : rank of alpha among the `n` non-members; None if the rule uses no rank or found none.
+    n_excluded : number of non-members without a sensitivity.
+    """
 
     setting: Setting
     rule: str
@@ -49,31 +55,27 @@ class Calibration:
 
     def check(self, setting: Setting) -> None:
         """Raise BadInput if `setting` is not the one that alpha was calibrated in."""
-        changed = [
-            field.name
-            for field in fields(Setting)
-            if getattr(setting, field.name) != getattr(self.setting, field.name)
-        ]
-        if changed:
-            was = ", ".join(
-                f"{name} was {getattr(self.setting, name)} and is {getattr(setting, name)}"
-                for name in changed
-            )
+        changes = []
+        for field in fields(Setting):
+            old, new = getattr(self.setting, field.name), getattr(setting, field.name)
+            if new != old:
+                changes.append(f"{field.name} was {old} and is {new}")
+        if changes:
             raise BadInput(
-                f"Alpha {self.alpha:.3g} is void because {was}: calibrate again on non-members in "
-                "the new setting."
+                f"Alpha {self.alpha:.3g} is void because {', '.join(changes)}: calibrate again on "
+                "non-members in the new setting."
             )
 
     def sentence(self) -> str:
-        """Say what alpha promises, or how many non-members it lacks."""
+        """Say what alpha promises, or how many non-members are needed to set it."""
         if math.isinf(self.alpha):
             if self.rule == "tolerance":
-                need = min_calibration(self.fpr)
+                n_needed = min_calibration(self.fpr)
             else:
-                need = math.ceil((1 - self.fpr) / self.fpr - SLACK)
+                n_needed = math.ceil((1 - self.fpr) / self.fpr - SLACK)
             return (
                 f"No α keeps false positives at {100 * self.fpr:g}% with {self.n} non-members "
-                f"under the {self.rule} rule, so α is not set: {need} are needed."
+                f"under the {self.rule} rule, so α is not set: {n_needed} are needed."
             )
         share = f"{100 * self.fpr:g}%"
         promise = {
@@ -87,47 +89,51 @@ class Calibration:
         return f"α comes from {self.n} non-members: {promise}."
 
 
-def _finite(neg: Iterable[float]) -> np.ndarray:
+def _sorted_values(neg: Iterable[float]) -> np.ndarray:
     values = np.asarray(list(neg), dtype=float)
     return np.sort(values[~np.isnan(values)])
 
 
 def alpha_source(neg: Iterable[float], fpr: float) -> tuple[float, None]:
-    """Return the source's alpha: the empirical (1 - fpr) quantile of non-members (numpy's linear
-    rule). No value: (inf, None)."""
-    values = _finite(neg)
-    return (float(np.quantile(values, 1 - fpr)), None) if len(values) else (math.inf, None)
+    """Return (alpha, None), where alpha is the empirical (1 - fpr) quantile of non-members (numpy's
+    linear rule), the source's rule. Alpha is infinite without a value."""
+    values = _sorted_values(neg)
+    return (float(np.quantile(values, 1 - fpr)) if len(values) else math.inf), None
 
 
 def alpha_conformal(neg: Iterable[float], fpr: float) -> tuple[float, int]:
-    """Return (alpha, k): the k-th smallest, k = ceil((1 - fpr)(m + 1)); inf if k > m. P(next
-    non-member exceeds it) <= fpr."""
-    values = _finite(neg)
+    """Return (alpha, k), where alpha is the k-th smallest of m non-members with k = ceil((1 -
+    fpr)(m + 1)). The next non-member exceeds it with probability at most fpr. Alpha is infinite if
+    k > m."""
+    values = _sorted_values(neg)
     k = math.ceil((1 - fpr) * (len(values) + 1) - SLACK)
-    return (math.inf if k > len(values) else float(values[k - 1]), k)
+    return (math.inf if k > len(values) else float(values[k - 1])), k
 
 
 def alpha_tolerance(
     neg: Iterable[float], fpr: float, conf: float = 0.95
 ) -> tuple[float, int | None]:
-    """Return (alpha, k): the smallest k with P(Beta(m - k + 1, k) <= fpr) >= conf; (inf, None) if m
-    is too small.
+    """Return (alpha, k), where alpha is the k-th smallest of m non-members, with the smallest k
+    that bounds the rate of false positives; (inf, None) if m is too small.
 
-    With probability `conf` over the draw of non-members the false-positive rate of the cut-off is
-    at most `fpr`.
+    With confidence `conf` over draws of non-members this rate is at most `fpr`.
     """
     from scipy.stats import beta
 
-    values = _finite(neg)
+    values = _sorted_values(neg)
     m = len(values)
     ranks = np.arange(1, m + 1)
-    # The share of non-members above the k-th smallest of m is Beta(m - k + 1, k).
-    enough = np.flatnonzero(beta.cdf(fpr, m - ranks + 1, ranks) >= conf)
-    return (float(values[enough[0]]), int(ranks[enough[0]])) if len(enough) else (math.inf, None)
+    # The rate of false positives above the k-th smallest of m is Beta(m - k + 1, k).
+    is_enough = beta.cdf(fpr, m - ranks + 1, ranks) >= conf
+    if not is_enough.any():
+        return math.inf, None
+    k = int(ranks[is_enough][0])
+    return float(values[k - 1]), k
 
 
 def min_calibration(fpr: float, conf: float = 0.95) -> int:
-    """Return the smallest m with 1 - (1 - fpr)^m >= conf: enough non-members for an alpha."""
+    """Return the least number of non-members for the tolerance rule: the smallest m with 1 - (1 -
+    fpr)^m >= conf. Raises BadInput unless both shares are between 0 and 1."""
     if not (0 < fpr < 1 and 0 < conf < 1):
         raise BadInput(
             f"A tolerance bound needs shares between 0 and 1: came {fpr} false positives and "
@@ -139,7 +145,10 @@ def min_calibration(fpr: float, conf: float = 0.95) -> int:
 def calibration(
     neg: Iterable[float], setting: Setting, fpr: float = 0.05, rule: str = "tolerance"
 ) -> Calibration:
-    """Set alpha by `rule` from the sensitivities of non-members measured in `setting`."""
+    """Set alpha by `rule` from the sensitivities `neg` of non-members, measured in `setting`.
+
+    Raises BadInput for an unknown rule.
+    """
     if rule not in RULES:
         raise BadInput(f"The rule {rule!r} is not one of {', '.join(RULES)}.")
     values = np.asarray(list(neg), dtype=float)

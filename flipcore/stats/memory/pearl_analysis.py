@@ -1,14 +1,14 @@
-"""PEARL over many items: sensitivities, alpha from non-members, flags, and a cut-off that can be
-dragged.
+"""PEARL over many items: sensitivities, the cut-off alpha, flags, and rates at all cut-offs.
 
-PEARL (source 003) flips a few bits of a prompt and sees how abruptly the output leaves its
-reference. Scores are similarities (1 - NCD, ROUGE-L F1), so memory shows as a drop from one level
-to the next. The share of bits is not the share of characters: 1% of the bits changes 7.8% of the
-characters, 5% changes 33.6%.
+PEARL (source 003) flips a few bits of a prompt, in levels with more and more flips, and measures
+how abruptly the output becomes different. Scores are similarities of the output with its reference
+(1 - NCD, ROUGE-L F1), so memory shows as a drop from one level to the next. The share of flipped
+bits is not the share of changed characters: 1% of the bits changes 7.8% of the characters, 5%
+changes 33.6%.
 
-Alpha must come from texts that are certainly not in the training data and are NOT the ones being
-judged: chosen on the judged data, a method without any signal shows a detection .06 to .17 above
-its false-positive rate.
+Alpha must come from non-members: texts that are certainly not in the training data and are NOT the
+texts that are judged. If alpha is chosen on the judged data, a method without any signal detects
+.06 to .17 more than its rate of false positives.
 """
 
 import math
@@ -38,10 +38,13 @@ LABELS = {
 
 @dataclass(frozen=True, eq=False)
 class AlphaCurve:
-    """Flag rates at every alpha. A line dragged to x has those of the last alpha that is <= x.
+    """Flag rates at all alphas, for a line that is dragged; arrays are (alphas,).
 
-    `fpr` is the share of non-members above alpha, `detection` that of members: NaN without a text.
-    Their Wilson limits are NaN below 10 texts. The first alpha is minus infinity and flags all.
+    At a line x the last alpha <= x counts. The first alpha is minus infinity and flags all texts.
+
+    n_false, n_detected : numbers of non-members and of members above alpha.
+    fpr, detection : the same as shares; NaN without a text.
+    fpr_limits, detection_limits : (alphas, 2) Wilson limits; NaN below ten texts.
     """
 
     alphas: np.ndarray
@@ -54,13 +57,12 @@ class AlphaCurve:
 
 
 def alpha_curve(members: ArrayLike, non_members: ArrayLike) -> AlphaCurve:
-    """Count false positives and detections at all alphas; sensitivities that are NaN leave. Limits
-    are (alphas, 2)."""
-    of_members, of_non_members = _sorted_values(members), _sorted_values(non_members)
-    # Minus infinity first: below all values everything is flagged.
-    alphas = np.append(-np.inf, np.unique(np.concatenate([of_members, of_non_members])))
-    n_false, fpr, fpr_limits = _rates_above(of_non_members, alphas)
-    n_detected, detection, detection_limits = _rates_above(of_members, alphas)
+    """Count detections and false positives at all alphas, from the sensitivities of members and
+    non-members. NaN is left out."""
+    detected, not_trained = _sorted_values(members), _sorted_values(non_members)
+    alphas = np.append(-np.inf, np.unique(np.concatenate([detected, not_trained])))
+    n_false, fpr, fpr_limits = _rates_above(not_trained, alphas)
+    n_detected, detection, detection_limits = _rates_above(detected, alphas)
     return AlphaCurve(alphas, n_false, n_detected, fpr, fpr_limits, detection, detection_limits)
 
 
@@ -72,9 +74,10 @@ def _sorted_values(values: ArrayLike) -> np.ndarray:
 def _rates_above(
     values: np.ndarray, alphas: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Count sorted values above each alpha: counts and shares (alphas,), limits (alphas, 2)."""
+    """Return the number and share of sorted values above each alpha (alphas,), and Wilson limits
+    of the share (alphas, 2)."""
     n = len(values)
-    # Strictly above: a sensitivity that equals alpha is not flagged.
+    # side="right": a sensitivity that equals alpha is not flagged.
     counts = n - np.searchsorted(values, alphas, side="right")
     shares = counts / n if n else np.full(len(alphas), np.nan)
     limits = np.full((len(alphas), 2), np.nan)
@@ -85,10 +88,16 @@ def _rates_above(
 
 @dataclass(frozen=True, eq=False)
 class Pearl:
-    """Arrays share the order of `item_ids`. `means` (n, levels); `p` the permutation p of each item
-    and `q` the same after Benjamini-Hochberg; `flagged` sensitivity > alpha. `non_members` are the
-    sensitivities that alpha came from; `n_incomplete` texts of either set were left out: a
-    level has not come back, or the text is too short to change at that level."""
+    """PEARL's results for judged texts; arrays are (items,) in the order of `item_ids`.
+
+    means : (items, levels) mean score over samples.
+    sensitivity : largest drop between neighboring levels; NaN if a level has no score.
+    abruptness : largest drop as a share of the whole decline; 1 is one cliff.
+    p, q : permutation p of each item, and the same after Benjamini-Hochberg.
+    non_members : (non-members,) sensitivities that alpha came from.
+    n_incomplete : number of texts of both sets that were left out, because a level has no answer
+        yet or the text is too short to be changed at that level.
+    """
 
     item_ids: tuple[str, ...]
     means: np.ndarray
@@ -102,39 +111,38 @@ class Pearl:
 
     @property
     def flagged(self) -> np.ndarray:
-        """(n,) items whose sensitivity exceeds alpha; an undefined sensitivity never does."""
+        """(items,) True if the sensitivity exceeds alpha; an undefined one (NaN) never does."""
         return self.sensitivity > self.calibration.alpha
 
     @property
     def n_undefined(self) -> int:
-        """Items with a level without any score."""
+        """Number of items without a sensitivity, because a level has no score."""
         return int(np.isnan(self.sensitivity).sum())
 
     @property
     def detection(self) -> Estimate:
-        """Share of the items with a sensitivity that are flagged."""
+        """Share of flagged items, among those with a sensitivity."""
         return _share(int(self.flagged.sum()), len(self.item_ids) - self.n_undefined)
 
     @property
     def false_positives(self) -> Estimate:
-        """The share of the calibration's non-members above alpha: the rate that was asked for, not
-        a measurement of it."""
+        """Share of the calibration's non-members above alpha. It is no measurement of the rate of
+        false positives, because alpha was set on the same texts."""
         scores = self.non_members[~np.isnan(self.non_members)]
         return _share(int((scores > self.calibration.alpha).sum()), len(scores)).noted(
             "On the texts that set alpha."
         )
 
     def curve(self) -> AlphaCurve:
-        """Return the shares at all alphas."""
+        """Return the flag rates at all alphas."""
         return alpha_curve(self.sensitivity, self.non_members)
 
     def set_test(self) -> SetTest:
-        """Run the verdict's test of all texts together: how many are more sensitive than the k-th
-        most sensitive non-member."""
+        """Test all texts together; the verdict rests on this test."""
         return set_test(self.sensitivity, self.non_members)
 
     def any_cutoff_p(self) -> float:
-        """Return a p that holds for any dragged cut-off: that of the largest excess over all."""
+        """Return a p of the set that holds for any dragged cut-off."""
         return largest_excess_p(self.sensitivity, self.non_members).p
 
     def sentence(self) -> str:
@@ -159,7 +167,11 @@ def _share(k: int, n: int) -> Estimate:
 
 
 def sensitivities(scores: Mapping[str, Scores], mode: str = "paper") -> np.ndarray:
-    """Return (n,) sensitivities, NaN where a level has no score; `mode` paper or repository."""
+    """Return (items,) sensitivities, NaN where a level has no score.
+
+    `mode` "paper" takes the largest drop, "repository" the largest absolute difference. Raises
+    BadInput for another mode.
+    """
     if mode not in LABELS:
         raise BadInput(f"PEARL's mode came as {mode!r}: it is paper or repository.")
     measure = sensitivity if mode == "paper" else sensitivity_repository
@@ -175,11 +187,18 @@ def pearl(
     seed: int = 0,
     m: int = 1999,
 ) -> Pearl:
-    """Judge items by their scores[item_id][level][sample] against non-members measured in the same
-    `setting`. `rule` sets alpha (`pearl_alpha.calibration`), `m` is the number of permutations.
+    """Judge items against non-members that were measured in the same `setting`.
 
-    Raises BadInput if an item has another number of levels than the setting, or is its own
-    non-member.
+    Parameters
+    ----------
+    scores, non_member_scores : item id -> scores[level][sample].
+    fpr : rate of false positives that `rule` aims at when it sets alpha.
+    m : number of permutations for the p of each item.
+
+    Raises
+    ------
+    BadInput
+        If an item is in both sets, or has another number of levels than the setting.
     """
     shared = scores.keys() & non_member_scores.keys()
     if shared:
@@ -193,12 +212,11 @@ def pearl(
                 f"{item_id!r} came with {len(item)} levels and the setting has {n_levels}: alpha "
                 "is only valid for one grid of levels."
             )
-    # The shape is stated for the case without items.
-    means = np.array([level_means(item) for item in scores.values()], dtype=float).reshape(
-        len(scores), n_levels
-    )
+    means = np.array([level_means(item) for item in scores.values()], dtype=float)
+    # Without items the array would be flat.
+    means = means.reshape(len(scores), n_levels)
     non_members = sensitivities(non_member_scores, setting.mode)
-    # The same seed for each text, so that its p does not depend on the others.
+    # All texts get the same seed, so that the p of a text does not depend on the others.
     p = np.array([perm_maxdrop(item, seed, m)["p"] for item in scores.values()], dtype=float)
     return Pearl(
         item_ids=tuple(scores),
@@ -216,7 +234,7 @@ SLACK = 1e-12
 
 
 def level_means(scores: Sequence[Sequence[float | None]]) -> list[float]:
-    """Return the mean of the sample scores of each level; None and NaN are dropped and a level
+    """Return the mean score of each level over its samples. None and NaN are left out; a level
     without any score is NaN."""
     means = []
     for level in scores:
@@ -226,38 +244,34 @@ def level_means(scores: Sequence[Sequence[float | None]]) -> list[float]:
 
 
 def present(scores: Iterable[float | None]) -> list[float]:
-    """Return the scores that exist."""
+    """Return the scores without None and NaN."""
     return [float(score) for score in scores if score is not None and not math.isnan(score)]
 
 
 def drops(means: Sequence[float]) -> np.ndarray:
-    """Return m_k - m_{k+1}, one per step."""
+    """Return (levels - 1,) drops of the mean score from each level to the next."""
     levels = np.asarray(means, dtype=float)
     return levels[:-1] - levels[1:]
 
 
 def sensitivity(means: Sequence[float]) -> float:
-    """Return the largest drop between neighbouring levels; may be negative. A NaN level or fewer
-    than two levels: NaN.
-
-    A gap is never bridged: the drop over a missing level would be that of two steps.
-    """
+    """Return the largest drop between neighboring levels; it may be negative. NaN if a level is NaN
+    or there are fewer than two levels."""
     steps = drops(means)
-    # The maximum of NaN is NaN.
+    # NaN propagates: the drop over a missing level would be that of two steps.
     return float(steps.max()) if len(steps) else math.nan
 
 
 def sensitivity_repository(means: Sequence[float]) -> float:
-    """Return the largest ABSOLUTE difference between neighbours, as in the paper's public code
-    (mode `repository`)."""
+    """Return the largest ABSOLUTE difference between neighboring levels, as the paper's public code
+    does (mode "repository"). NaN as in `sensitivity`."""
     steps = np.abs(drops(means))
-    # The maximum of NaN is NaN.
     return float(steps.max()) if len(steps) else math.nan
 
 
 def abruptness(means: Sequence[float]) -> float:
-    """Return the largest drop over the whole decline m_0 - min m: 1 is one cliff. NaN where nothing
-    declined."""
+    """Return the largest drop as a share of the decline from the first level to the lowest; 1 is
+    one cliff. NaN if nothing declined."""
     largest = sensitivity(means)
     decline = float(means[0] - min(means)) if not math.isnan(largest) else math.nan
     return largest / decline if decline > SLACK else math.nan
@@ -266,21 +280,21 @@ def abruptness(means: Sequence[float]) -> float:
 def perm_maxdrop(
     scores: Sequence[Sequence[float | None]], seed: int = 0, m: int = 1999
 ) -> dict[str, float]:
-    """Test one item by permutation: its samples shuffled across levels; H0: the level changes
-    nothing.
+    """Test one item by `m` permutations of its samples across levels. The null hypothesis is that
+    the level changes nothing.
 
-    `scores[level]` are sample scores. Returns {p, sens} with p = (b + 1) / (m + 1); NaN where the
-    sensitivity is.
+    `scores[level]` are the scores of its samples. Returns {p, sens}, where sens is the sensitivity;
+    both are NaN if it is undefined.
     """
     levels = [present(level) for level in scores]
     observed = sensitivity(level_means(levels))
     if math.isnan(observed):
         return {"p": math.nan, "sens": math.nan}
-    # No level is empty here: its mean, and so the sensitivity, would be NaN.
+    # No level is empty here, because the sensitivity would be NaN.
     sizes = np.array([len(level) for level in levels])
     pool = np.tile(np.concatenate(levels), (m, 1))
     shuffled = generator(seed).permuted(pool, axis=1)
-    # Levels may hold unequal numbers of samples: sums from each level's start to the next.
+    # `reduceat` sums from each level's start to the next; levels may differ in size.
     means = np.add.reduceat(shuffled, np.cumsum(sizes) - sizes, axis=1) / sizes
     n_as_extreme = int(np.sum((-np.diff(means, axis=1)).max(axis=1) >= observed - SLACK))
     return {"p": (n_as_extreme + 1) / (m + 1), "sens": observed}

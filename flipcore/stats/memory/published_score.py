@@ -1,11 +1,10 @@
-"""The published score: the accuracy on the benchmark, asked as it was published, against that on
-its controls.
+"""The published score: accuracy on the benchmark's published items minus accuracy on the controls.
 
-Memory that survives rewriting moves no drop gap and shows here. Interval, p and upper limit are one
-statistic: the exact score test of two shares (`stats.base.two_shares`), as for two sets of a
-holdout. A set whose items come in families has Wilson's limits over these
-(`families.clustered_mean`), joined by squares (MOVER); its items taken one by one said "memory" in
-.065-.083.
+It shows memory that survives rewriting and so makes no drop gap. The interval, the p and the upper
+limit all come from the exact score test of two shares (`stats.base.two_shares`), as for two sets of
+a holdout. Where items come in families, each set has Wilson's limits over families
+(`families.clustered_mean`), and MOVER joins them. In simulations, tests of single items claimed
+memory falsely in .065-.083.
 """
 
 from __future__ import annotations
@@ -22,23 +21,28 @@ from flipcore.stats.base.families import FamilyMeans, family_numbers
 from flipcore.stats.base.proportions import clopper_pearson, mover
 from flipcore.stats.base.two_shares import Counts, lower_limit, p_above
 
-# a random split of one source; written after the model's training cut-off
+# kinds of control: a random split of one source; items newer than the model's training cut-off
 RANDOM, FRESH = ("random", "fresh")
 LEVEL = 0.025
-LEAST_P = 1e-12  # below it the limits are rounding
+LEAST_P = 1e-12  # below it the limits are rounding errors
 
 
 @dataclass(frozen=True, eq=False)
 class ScoreGap:
-    """`gap` is the accuracy of `n` benchmark items less that of `n_control` controls, at 95%; `p`
-    its one-sided p, `high` the one-sided 95% upper limit. Answers that could not be read are right
-    or wrong, whichever is worse for what is said. `withheld` says why nothing may be claimed.
-    `is_unpublished`: the controls were never published, so that no memory of theirs hides that of
-    the benchmark."""
+    """Gap between the accuracy on the benchmark and on the controls.
+
+    gap : benchmark - control at 95%; unread answers count as wrong.
+    p : one-sided; unread answers count as right on the controls.
+    high : one-sided 95% upper limit; unread answers count as right on the benchmark.
+    n_unread : number of answers that could not be read.
+    withheld : why nothing may be claimed; "" if something may.
+    is_unpublished : True if the controls were never published. Otherwise the model may remember
+        them too, which hides memory of the benchmark.
+    """
 
     control: str
     benchmark: Estimate
-    of_control: Estimate
+    control_accuracy: Estimate
     gap: Estimate
     p: float
     high: float
@@ -48,8 +52,8 @@ class ScoreGap:
 
     @property
     def is_higher(self) -> bool:
-        """True where the benchmark is answered right more often, before any correction for several
-        detectors."""
+        """True if the benchmark is answered right more often. There is no correction for several
+        detectors here."""
         return not self.withheld and self.p <= LEVEL
 
 
@@ -65,42 +69,42 @@ def score_gap(
     ----------
     benchmark, controls : (items,) 0/1, NaN where an answer could not be read.
     control : `RANDOM` or `FRESH`.
-    families : (items,) names for each set, where families are the unit; None where items are.
+    families : (items,) family names of each set; None where items are the unit.
 
     Returns
     -------
     ScoreGap; with fewer than ten items or six effective families in a set nothing is claimed.
     """
-    x = _Set(np.asarray(benchmark, dtype=float), families[0])
-    y = _Set(np.asarray(controls, dtype=float), families[1])
-    first, second = x.share(), y.share()
-    n_unread = x.n_unread + y.n_unread
-    withheld = x.too_few("benchmark") or y.too_few("control")
-    if min(x.n, y.n) < MIN_N:
+    bench = _Set(np.asarray(benchmark, dtype=float), families[0])
+    ctrl = _Set(np.asarray(controls, dtype=float), families[1])
+    n, n_unread = bench.n + ctrl.n, bench.n_unread + ctrl.n_unread
+    withheld = bench.too_few("benchmark") or ctrl.too_few("control")
+    if min(bench.n, ctrl.n) < MIN_N:
         return ScoreGap(
             control,
-            first,
-            second,
-            gap=missing(x.n + y.n, note=withheld),
+            bench.share(),
+            ctrl.share(),
+            gap=missing(n, note=withheld),
             p=math.nan,
             high=math.nan,
             n_unread=n_unread,
             withheld=withheld,
         )
-    method = "two_shares" if x.families is None and y.families is None else "mover_families"
-    # The point estimate counts unread answers as wrong, as an accuracy does.
-    gap = Estimate(x.mean() - y.mean(), *_limits(x, y, 0.95), 0.95, method, x.n + y.n, None)
+    method = "two_shares" if bench.families is None and ctrl.families is None else "mover_families"
+    gap = Estimate(
+        bench.mean() - ctrl.mean(), *_limits(bench, ctrl, 0.95), 0.95, method, n, seed=None
+    )
     # Unread answers count against each statement: as right on the benchmark for the upper limit,
     # as right on the controls for the p of a larger score.
-    high = _limits(replace(x, unread_as=1.0), y, 0.90)[1]
-    p = _p(x, replace(y, unread_as=1.0))
-    return ScoreGap(control, first, second, gap, p, high, n_unread, withheld)
+    high = _limits(replace(bench, unread_as=1.0), ctrl, 0.90)[1]
+    p = _p(bench, replace(ctrl, unread_as=1.0))
+    return ScoreGap(control, bench.share(), ctrl.share(), gap, p, high, n_unread, withheld)
 
 
 @dataclass(frozen=True, eq=False)
 class _Set:
-    """One set of items: 0/1 per item, NaN where it is not read, taken as `unread_as`; `families`
-    (n,) where items share some."""
+    """One set of items: `right` (n,) is 0/1, NaN where the answer could not be read; NaN counts as
+    `unread_as`. `families` (n,) are labels, or None where items are the unit."""
 
     right: np.ndarray
     families: np.ndarray | None
@@ -151,7 +155,7 @@ class _Set:
         )
 
     def too_few(self, name: str) -> str:
-        """Say why so few make no claim, else ""."""
+        """Say that the set is too small for a claim; "" if it is large enough."""
         if self.n < MIN_N:
             items = f"{self.n} {name} item{'' if self.n == 1 else 's'}"
             return (
@@ -168,17 +172,21 @@ class _Set:
 
 def _limits(first: _Set, second: _Set, level: float) -> tuple[float, float]:
     if first.families is None and second.families is None:
-        # (1 - 0.95) / 2 is 0.025000000000000022, which would be another entry of the cache.
-        counts, error = Counts(first.k, first.n, second.k, second.n), round((1 - level) / 2, 12)
+        counts = Counts(first.k, first.n, second.k, second.n)
+        # `lower_limit` is cached: (1 - 0.95) / 2 is 0.025000000000000022, another key than 0.025.
+        error = round((1 - level) / 2, 12)
         return lower_limit(counts, error), -lower_limit(counts.swapped, error)
-    # Families are no single counts, so the exact test of two shares does not apply.
+    # The exact test of two shares needs counts of independent items, which families are not.
     low, high = mover(first.mean(), first.limits(level), second.mean(), second.limits(level))
     return low, high
 
 
 def _p(first: _Set, second: _Set) -> float:
-    """Return the smallest one-sided level at which the lower limit exceeds 0; of families at most
-    .5, and 1 where the first share is not the larger."""
+    """Return the one-sided p that `first` has the larger share.
+
+    For families it is the smallest level at which the lower limit exceeds 0, at most .5; 1 if the
+    first share is not larger.
+    """
     from scipy.optimize import brentq
 
     if first.families is None and second.families is None:
@@ -190,7 +198,9 @@ def _p(first: _Set, second: _Set) -> float:
     if first.mean() <= second.mean():
         return 1.0
     # On the log scale the limit is smooth in p, so the root is found in few steps.
-    least, most = math.log(LEAST_P), math.log(0.5)
-    if not low(least) <= 0:
+    log_least, log_most = math.log(LEAST_P), math.log(0.5)
+    if not low(log_least) <= 0:
         return LEAST_P
-    return float(math.exp(brentq(low, least, most, xtol=1e-6))) if low(most) > 0 else 0.5
+    return (
+        float(math.exp(brentq(low, log_least, log_most, xtol=1e-6))) if low(log_most) > 0 else 0.5
+    )

@@ -1,5 +1,5 @@
 """One set of items before and after rewriting: its drop, its coverage, and the accuracy of covered
-against uncovered items."""
+and of uncovered items. Also the accuracy by rotation against that by a single vote."""
 
 from __future__ import annotations
 
@@ -26,12 +26,12 @@ from flipcore.stats.base.paired import mcnemar
 
 @dataclass(frozen=True, eq=False)
 class Rewritten:
-    """Correctness of one set. `before` (n,) in [0, 1]; `after` (n, r), one column per rewrite, NaN
-    where the rewrite method could not change the item or the call failed; `identity` (n, s) further
-    samples of the original, if asked.
+    """Correctness of one set of n items, in [0, 1].
 
-    A row whose `after` is all NaN is uncovered and leaves both members; one whose `before` is NaN
-    is absent.
+    before : (n,); an item is absent where it is NaN.
+    after : (n, rewrites), NaN where the item could not be rewritten or the call failed. An item
+        without any value is uncovered, and no drop is computed for it.
+    identity : (n, reruns) correctness of reruns of the original prompt; None if there were none.
     """
 
     item_ids: tuple[str, ...]
@@ -48,7 +48,7 @@ class Rewritten:
         identity: ArrayLike | None = None,
     ) -> Rewritten:
         """Check and shape the arrays; a flat `after` is one rewrite. Raises BadInput for unequal
-        lengths or doubled ids."""
+        lengths or repeated ids."""
         right_before = np.asarray(before, dtype=float)
         right_after = _table(np.asarray(after, dtype=float))
         reruns = None if identity is None else _table(np.asarray(identity, dtype=float))
@@ -68,22 +68,22 @@ class Rewritten:
 
     @property
     def is_answered(self) -> np.ndarray:
-        """(n,) items that were answered before."""
+        """(n,) True if the item was answered before."""
         return ~np.isnan(self.before)
 
     @property
     def covered(self) -> np.ndarray:
-        """(n,) items answered before and after."""
+        """(n,) True if the item was answered before and after."""
         return self.is_answered & ~np.isnan(self.after).all(axis=1)
 
     @property
     def after_mean(self) -> np.ndarray:
-        """(n,) mean over an item's rewrites; NaN where there is none."""
+        """(n,) mean correctness over the rewrites of an item; NaN where there is none."""
         return row_means(self.after)
 
     @property
     def drops(self) -> np.ndarray:
-        """Drop of each covered item, before - mean after, in the order of `covered_ids`."""
+        """(covered,) drop per item, before - mean after, in the order of `covered_ids`."""
         return (self.before - self.after_mean)[self.covered]
 
     @property
@@ -96,20 +96,19 @@ class Rewritten:
 
     @property
     def is_mended(self) -> np.ndarray:
-        """(covered,) items wrong before and better after."""
+        """(covered,) True if the item was wrong before and is better after."""
         return (self.before[self.covered] == 0) & (self.drops < 0)
 
     def without(self, mask: np.ndarray) -> Rewritten:
-        """Return the set without the covered items of a mask (covered,): their rewrites are left
-        out."""
+        """Return the set with the covered items of `mask` (covered,) made uncovered."""
         after = self.after.copy()
         after[np.flatnonzero(self.covered)[mask]] = np.nan
         return replace(self, after=after)
 
     @property
     def net_drops(self) -> np.ndarray:
-        """Drop beyond the identity axis, mean identity - mean after, of the covered items with
-        both; needs `identity`."""
+        """Drop per item beyond reruns, mean of reruns - mean after, of the covered items with a
+        rerun; empty if there were no reruns."""
         if self.identity is None:
             return np.array([])
         net = row_means(self.identity) - self.after_mean
@@ -117,8 +116,8 @@ class Rewritten:
 
     @property
     def identity_drops(self) -> np.ndarray:
-        """Drop of each item on its identity axis: 0 for all at temperature 0, unless the harness
-        itself changes answers."""
+        """Drop per item between the first answer and the mean of reruns; empty if there were no
+        reruns. At temperature 0 all are 0, unless the harness itself changes answers."""
         if self.identity is None:
             return np.array([])
         drop = self.before - row_means(self.identity)
@@ -126,9 +125,10 @@ class Rewritten:
 
     @property
     def is_binary(self) -> bool:
-        """True with one 0/1 rewrite per item: McNemar's test and closed-form intervals apply."""
-        pair = np.concatenate([self.before[self.covered], self.after_mean[self.covered]])
-        return self.after.shape[1] == 1 and bool(np.isin(pair, (0, 1)).all())
+        """True if each item has one rewrite and all values are 0 or 1, which McNemar's test and
+        closed-form intervals need."""
+        values = np.concatenate([self.before[self.covered], self.after_mean[self.covered]])
+        return self.after.shape[1] == 1 and bool(np.isin(values, (0, 1)).all())
 
 
 def _table(values: np.ndarray) -> np.ndarray:
@@ -136,18 +136,28 @@ def _table(values: np.ndarray) -> np.ndarray:
 
 
 def row_means(table: np.ndarray) -> np.ndarray:
-    """Return the mean of the defined values of each row; a row of NaN is NaN."""
+    """Return the mean of each row without NaN; a row of NaN is NaN."""
     is_defined = ~np.isnan(table)
     n = is_defined.sum(axis=1)
-    return np.divide(
-        np.where(is_defined, table, 0).sum(axis=1), n, out=np.full(len(table), np.nan), where=n > 0
-    )
+    # `np.nanmean` would warn about rows of NaN.
+    sums = np.where(is_defined, table, 0).sum(axis=1)
+    return np.divide(sums, n, out=np.full(len(table), np.nan), where=n > 0)
 
 
 @dataclass(frozen=True)
 class SetDrop:
-    """The effect of rewriting on one set. `n_broken`, `n_fixed` and `mcnemar` are None where an
-    item has several rewrites."""
+    """Effect of rewriting on one set; estimates are shares.
+
+    n_items, n_absent : number of items answered before, and not answered.
+    coverage : share of the answered items that could be rewritten.
+    accuracy_before, accuracy_after, drop : of the covered items.
+    n_broken, n_fixed : number of items right only before, and only after.
+    mcnemar : p-values by name. It, `n_broken` and `n_fixed` are None unless `is_binary`.
+    accuracy_uncovered : accuracy before, of the items that could not be rewritten.
+    selection : accuracy before, of covered minus uncovered items.
+    identity_drop : drop between the first answer and reruns; None if there were no reruns.
+    identity_p : exact McNemar p of a single rerun; NaN without one.
+    """
 
     n_items: int
     n_absent: int
@@ -164,7 +174,8 @@ class SetDrop:
     identity_p: float
 
     def selection_sentence(self) -> str:
-        """Say if the items that could be rewritten were easier or harder; empty where all were."""
+        """Say if the items that could be rewritten were easier or harder than the rest; "" if there
+        is no rest."""
         if math.isnan(self.selection.value):
             return ""
         differs = self.selection.excludes_zero()
@@ -190,14 +201,12 @@ class SetDrop:
 
 
 def set_drop(items: Rewritten, level: float = 0.95, seed: int = 0) -> SetDrop:
-    """Return coverage, accuracies, drop and McNemar's tests of one set."""
+    """Compute coverage, accuracies, drop and McNemar's tests of one set."""
     covered, is_answered = items.covered, items.is_answered
-    # McNemar's test needs one 0/1 answer before and after.
-    b = c = p_values = None
+    n_broken = n_fixed = p_values = None
     if items.is_binary:
-        drops = items.drops
-        b, c = int((drops == 1).sum()), int((drops == -1).sum())
-        p_values = mcnemar(b, c)
+        n_broken, n_fixed = _n_discordant(items.drops)
+        p_values = mcnemar(n_broken, n_fixed)
     before = items.before
     return SetDrop(
         n_items=int(is_answered.sum()),
@@ -206,8 +215,8 @@ def set_drop(items: Rewritten, level: float = 0.95, seed: int = 0) -> SetDrop:
         accuracy_before=accuracy(before[covered], level, seed),
         accuracy_after=accuracy(items.after_mean[covered], level, seed),
         drop=drop_estimate(items, level, seed),
-        n_broken=b,
-        n_fixed=c,
+        n_broken=n_broken,
+        n_fixed=n_fixed,
         mcnemar=p_values,
         accuracy_uncovered=accuracy(before[is_answered & ~covered], level, seed),
         selection=_selection(before[covered], before[is_answered & ~covered], level),
@@ -216,39 +225,43 @@ def set_drop(items: Rewritten, level: float = 0.95, seed: int = 0) -> SetDrop:
     )
 
 
+def _n_discordant(drops: np.ndarray) -> tuple[int, int]:
+    return int((drops == 1).sum()), int((drops == -1).sum())
+
+
 def share_estimate(k: float, n: int, level: float = 0.95) -> Estimate:
-    """Return k of n with Wilson's interval; below ten items there is none; n = 0 is missing."""
+    """Return the share k / n with Wilson's interval, without one below ten items; NaN if n is 0."""
     if n < MIN_N:
         return without_interval(k / n if n else math.nan, n, level)
     low, high = wilson(k, n, level)
-    return Estimate(k / n if n else math.nan, low, high, level, "wilson", n, None)
+    return Estimate(k / n, low, high, level, "wilson", n, None)
 
 
 def accuracy(values: np.ndarray, level: float, seed: int) -> Estimate:
-    """Return the mean correctness: Wilson for 0/1 per item, else the default for means."""
+    """Return the mean correctness, with Wilson's interval if all values are 0 or 1, else with the
+    default for means."""
     if np.isin(values, (0, 1)).all():
         return share_estimate(int(values.sum()), len(values), level)
     return mean_interval(values, level=level, seed=seed, bounds=UNIT)
 
 
 def drop_estimate(items: Rewritten, level: float, seed: int) -> Estimate:
-    """Return the mean drop: Bonett and Price's interval for one 0/1 rewrite, else the default for
-    means over items."""
+    """Return the mean drop, with Bonett and Price's interval if `is_binary`, else with the default
+    for means."""
     drops = items.drops
     if not items.is_binary:
         return mean_interval(drops, level=level, seed=seed, bounds=SIGNED)
     if len(drops) < MIN_N:
         return without_interval(float(drops.mean()) if len(drops) else math.nan, len(drops), level)
-    # Few items change, and the plain variance of the drop may be 0.
-    low, high = bonett_price(int((drops == 1).sum()), int((drops == -1).sum()), len(drops), level)
+    # Not the default for means, whose variance is 0 if no item changes.
+    low, high = bonett_price(*_n_discordant(drops), len(drops), level)
     return Estimate(float(drops.mean()), low, high, level, "bonett_price", len(drops), None)
 
 
 def _selection(covered: np.ndarray, uncovered: np.ndarray, level: float) -> Estimate:
-    """Return the accuracy of covered less that of uncovered items (rounded to 0/1 where samples
-    were averaged)."""
+    """Return the accuracy of covered minus that of uncovered items, before rewriting."""
     n1, n2 = len(covered), len(uncovered)
-    # Newcombe's interval takes counts, and averages over samples are none.
+    # Newcombe's interval needs counts, but sums of averages over samples may be fractions.
     k1, k2 = int(np.round(covered.sum())), int(np.round(uncovered.sum()))
     low, high = newcombe_diff(k1, n1, k2, n2, level)
     value = k1 / n1 - k2 / n2 if n1 and n2 else math.nan
@@ -266,12 +279,12 @@ def _identity_drop(items: Rewritten, level: float, seed: int) -> Estimate | None
 
 
 def _identity_p(items: Rewritten) -> float:
-    """Return the exact McNemar p of a single identity sample, 1 where nothing changed; NaN where it
-    is not asked or averaged."""
+    """Return the exact McNemar p of a single rerun, 1 if nothing changed; NaN without reruns or
+    with averages over several."""
     drops = items.identity_drops
     if not len(drops) or not np.isin(drops, (-1, 0, 1)).all():
         return math.nan
-    return mcnemar(int((drops == 1).sum()), int((drops == -1).sum()))["exact"]
+    return mcnemar(*_n_discordant(drops))["exact"]
 
 
 LED, SINGLE = "rotation", "rotation_single"
@@ -279,8 +292,12 @@ LED, SINGLE = "rotation", "rotation_single"
 
 @dataclass(frozen=True)
 class HarnessAccuracy:
-    """`led` by the option that leads in the end, `single` by the first vote, and their paired
-    difference, of `n` items; no vote at all is wrong."""
+    """Accuracy of `n` items that were asked by rotation of their options; items without any vote
+    count as wrong.
+
+    led : the option with most votes is the answer; `single`: that of the first vote.
+    difference : led - single, paired.
+    """
 
     led: Estimate
     single: Estimate
@@ -296,17 +313,21 @@ class HarnessAccuracy:
 
 
 def harness_accuracy(frame: pd.DataFrame) -> HarnessAccuracy | None:
-    """Compare both accuracies of one model's readouts (`queries.readouts(..., everything=True)`);
-    None where nothing was asked by rotation."""
+    """Compare both accuracies in one model's readouts (`queries.readouts(..., everything=True)`);
+    None if nothing was asked by rotation."""
     rows = frame[frame["extractor"].isin((LED, SINGLE)) & (frame["status"] != "absent")]
     if rows.empty:
         return None
-    # No vote at all is wrong.
-    right = rows.assign(right=rows["is_correct"].fillna(value=False).astype(bool).astype(float))
-    wide = right.pivot_table(index="item_id", columns="extractor", values="right", sort=False)
+    # `is_correct` is missing if there was no vote, which counts as wrong.
+    rows = rows.assign(right=rows["is_correct"].fillna(value=False).astype(bool).astype(float))
+    wide = rows.pivot_table(index="item_id", columns="extractor", values="right", sort=False)
     wide = wide.reindex(columns=[LED, SINGLE]).dropna()
     if wide.empty:
         return None
-    led, single = (wide[name].to_numpy() for name in (LED, SINGLE))
-    by_lead, by_one = (share_estimate(int(np.sum(values)), len(values)) for values in (led, single))
-    return HarnessAccuracy(by_lead, by_one, mean_interval(led - single, bounds=SIGNED), len(wide))
+    n, led, single = len(wide), wide[LED].to_numpy(), wide[SINGLE].to_numpy()
+    return HarnessAccuracy(
+        share_estimate(int(led.sum()), n),
+        share_estimate(int(single.sum()), n),
+        mean_interval(led - single, bounds=SIGNED),
+        n,
+    )

@@ -1,8 +1,9 @@
 """Losses of benchmark and control on three scales: points, share kept, odds.
 
-No single scale survives every harmless difference: multiplicative brittleness is none on share
-kept, a shift of the logit none on odds, an additive loss none in points. Orientation: positive
-where the benchmark loses more.
+Sets of different difficulty may lose unequally without any memory, so a claim needs all three
+scales. A loss that is alike for both sets on one scale differs on the others. It is additive in
+points, multiplicative on share kept, or a shift of the logit on odds. Gaps are positive where the
+benchmark loses more.
 """
 
 import math
@@ -15,15 +16,15 @@ from flipcore.stats.base.proportions import mover, t_quantile
 
 POINTS, SHARE, ODDS = "points", "share kept", "odds"
 SCALES = (POINTS, SHARE, ODDS)
-# from so many items in both sets on, Welch's t; below, each set's own interval joined by MOVER
+# With this many items in both sets the interval is Welch's; with fewer, MOVER joins two intervals.
 LARGE = 30
 LEVEL = 0.95
 
 
 @dataclass(frozen=True)
 class ScaleGap:
-    """The loss of the benchmark beyond that of the control on one scale: `value` with [`low`,
-    `high`] at 95% and the one-sided p of no more."""
+    """Loss of the benchmark minus that of the control on one scale: `value` with [`low`, `high`] at
+    95%, and the one-sided p that the benchmark loses more."""
 
     scale: str
     value: float
@@ -33,7 +34,7 @@ class ScaleGap:
 
     @property
     def is_lower(self) -> bool:
-        """The benchmark loses more, one-sided at .025."""
+        """True if the benchmark loses more, one-sided at .025."""
         return self.low > 0 and self.p <= 0.025
 
 
@@ -52,43 +53,53 @@ def scale_gaps(
     guess: tuple[float, float] = (0.0, 0.0),
     families: tuple[np.ndarray | None, np.ndarray | None] = (None, None),
 ) -> tuple[ScaleGap, ...]:
-    """Compare two sets on all three scales. A set is (before, after), (n,) each in [0, 1]; `guess`
-    is 1/K where options are chosen, 0 elsewhere; `families` are (n,) template labels, the unit of
-    variance where given. Below two items per set: NaN."""
-    first = _losses(*benchmark, guess[0], families[0])
-    second = _losses(*control, guess[1], families[1])
-    # One more control item that breaks; it shares its family with none.
+    """Compare two sets on all three scales. All tuples except a set are (benchmark, control).
+
+    Parameters
+    ----------
+    benchmark, control : (before, after), each (n,) correctness in [0, 1].
+    guess : chance of a right guess, 1 / options; 0 without options.
+    families : (n,) template labels, the unit of variance; None where items are the unit.
+
+    Returns
+    -------
+    One gap per scale, NaN if a set has fewer than two items.
+    """
+    losses = _losses(*benchmark, guess[0], families[0])
+    control_losses = _losses(*control, guess[1], families[1])
+    # The control with one more item, which breaks and is a family of its own; see `_gap`.
     labels = None if families[1] is None else np.append(_codes(families[1]), -1)
     worse = _losses(np.append(control[0], 1.0), np.append(control[1], 0.0), guess[1], labels)
-    return tuple(_gap(scale, first[scale], second[scale], worse[scale].value) for scale in SCALES)
+    return tuple(
+        _gap(scale, losses[scale], control_losses[scale], worse[scale].value) for scale in SCALES
+    )
 
 
 def _losses(
     before: np.ndarray, after: np.ndarray, guess: float, families: np.ndarray | None
 ) -> dict[str, _Loss]:
-    """Return points lost, -log share kept, and fall of the logit, with the standard errors of their
-    influence functions.
+    """Return scale -> loss: points lost, -log share kept, and fall of the logit.
 
-    One item that breaks and one that mends are added to the variance (as Bonett and Price do), so
-    that it is never 0; half an item to both margins of share and odds.
+    Standard errors come from influence functions. One item that breaks and one that is mended are
+    added to the variance (as Bonett and Price do), so that it is never 0. Half an item is added to
+    both accuracies on share kept and odds. Values are NaN with fewer than two items.
     """
     n = len(before)
     if n < 2:
         return dict.fromkeys(SCALES, _Loss(math.nan, math.nan, 0))
-    # Corrected for guessing: only answers beyond chance can be lost.
-    was = (np.append(before, (1.0, 0.0)) - guess) / (1 - guess)
-    now = (np.append(after, (0.0, 1.0)) - guess) / (1 - guess)
+    # Corrected for guessing, because only answers beyond chance can be lost.
+    known_before = (np.append(before, (1.0, 0.0)) - guess) / (1 - guess)
+    known_after = (np.append(after, (0.0, 1.0)) - guess) / (1 - guess)
     # The two added items are families of their own.
-    label = family_numbers(
-        np.append(np.arange(n) if families is None else _codes(families), (n, n + 1))
-    )
+    codes = np.arange(n) if families is None else _codes(families)
+    family = family_numbers(np.append(codes, (n, n + 1)))
     least = 0.5 / (n + 1)
-    # Margins with the half added, held inside (0, 1), where the logarithms exist.
+    # b and a are the accuracies before and after, kept inside (0, 1), where the logarithms exist.
     b, a = (
-        min(max(((x.sum() + 0.5) / (n + 1) - guess) / (1 - guess), least), 1 - least)
-        for x in (before, after)
+        min(max(((right.sum() + 0.5) / (n + 1) - guess) / (1 - guess), least), 1 - least)
+        for right in (before, after)
     )
-    # Derivatives of each scale by the two margins: the influence of an item is linear in them.
+    # Derivatives of each scale by the two accuracies; the influence of an item is linear in them.
     slopes = {
         POINTS: (1.0, 1.0),
         SHARE: (1 / b, 1 / a),
@@ -99,14 +110,15 @@ def _losses(
         SHARE: math.log(b / a),
         ODDS: math.log(b / (1 - b)) - math.log(a / (1 - a)),
     }
-    centred = was - was.mean(), now - now.mean()
-    by_scale = {}
+    centered_before = known_before - known_before.mean()
+    centered_after = known_after - known_after.mean()
+    losses = {}
     for scale, (slope_before, slope_after) in slopes.items():
-        influence = slope_before * centred[0] - slope_after * centred[1]
-        mean = clustered_mean(influence, label, bounds=None)
-        # Two of its items were added and are no evidence.
-        by_scale[scale] = _Loss(values[scale], mean.se, max(mean.df - 2, 1.0))
-    return by_scale
+        influence = slope_before * centered_before - slope_after * centered_after
+        mean = clustered_mean(influence, family, bounds=None)
+        # - 2, because the two added items are no evidence.
+        losses[scale] = _Loss(values[scale], mean.se, max(mean.df - 2, 1.0))
+    return losses
 
 
 def _codes(families: np.ndarray) -> np.ndarray:
@@ -114,7 +126,7 @@ def _codes(families: np.ndarray) -> np.ndarray:
 
 
 def _gap(scale: str, first: _Loss, second: _Loss, worse: float) -> ScaleGap:
-    """Return the gap on one scale; `worse` is the control's loss with one more item lost."""
+    """Return the gap on one scale; `worse` is the control's loss if one more item had broken."""
     from scipy.special import stdtr
 
     if math.isnan(first.value) or math.isnan(second.value):
@@ -123,22 +135,18 @@ def _gap(scale: str, first: _Loss, second: _Loss, worse: float) -> ScaleGap:
     df = variance**2 / (first.se**4 / first.df + second.se**4 / second.df)
     if min(first.df, second.df) + 1 < LARGE:
         low, high = mover(first.value, _limits(first), second.value, _limits(second))
-        # The p goes with an interval that is wider than Welch's.
+        # MOVER's interval is wider than Welch's, so its p needs fewer degrees of freedom too.
         df = min(first.df, second.df)
     else:
         half = t_quantile(0.5 + LEVEL / 2, df) * math.sqrt(variance)
         low, high = value - half, value + half
-    # A small control that lost little by chance has a small variance too, so against a large
-    # benchmark the lower limit was too high (.046 for .025 at 1,319 v 60). There it starts from the
-    # loss with one more item lost, by as much as the control's variance exceeds the benchmark's.
+    # A small control that lost little by chance also has too small a variance. Against a large
+    # benchmark the error rate was then .046 instead of .025 (at 1,319 v 60). The lower limit is
+    # therefore moved towards the control's loss with one more broken item. It moves the more, the
+    # more the control's variance exceeds the benchmark's.
     caution = max(0.0, worse - second.value) * max(0.0, second.se**2 - first.se**2) / variance
-    return ScaleGap(
-        scale,
-        value,
-        low - caution,
-        high,
-        float(stdtr(df, -(value - caution) / math.sqrt(variance))),
-    )
+    p = float(stdtr(df, -(value - caution) / math.sqrt(variance)))
+    return ScaleGap(scale, value, low - caution, high, p)
 
 
 def _limits(loss: _Loss) -> tuple[float, float]:

@@ -1,4 +1,4 @@
-"""Publication dates of controls against a model's training cut-off: counted, never assumed."""
+"""Count which controls were published before and after a model's training cut-off."""
 
 from collections.abc import Sequence
 
@@ -11,47 +11,49 @@ _WHEN = {dates.NO: AFTER, dates.YES: BEFORE, dates.UNKNOWN: UNKNOWN}
 
 
 def control_rows(items: pd.DataFrame, roles: Sequence[str], cutoff: str | None) -> pd.DataFrame:
-    """Count the items in `roles` by data set and by publication before or after the cut-off.
-    `items` has dataset, role, published."""
+    """Count the items in `roles` by data set, role, and publication before or after the cut-off.
+
+    `items` has the columns dataset, role and published. `cutoff` is an ISO date, or None if it is
+    unknown. An item without a date counts as unknown.
+    """
     rows = items[items["role"].isin(roles)]
-    published = pd.to_datetime(rows["published"], errors="coerce")
-    # A missing date is unknown, never before or after.
-    days = [None if pd.isna(day) else day.date().isoformat() for day in published]
+    dates_published = pd.to_datetime(rows["published"], errors="coerce")
+    days = [None if pd.isna(date) else date.date().isoformat() for date in dates_published]
     when = [_WHEN[dates.could_have_been_seen(day, cutoff).answer] for day in days]
-    counts = (
-        rows.assign(published=when).groupby(["dataset", "role", "published"], sort=False).size()
-    )
-    return counts.rename("items").reset_index()
+    groups = rows.assign(published=when).groupby(["dataset", "role", "published"], sort=False)
+    return groups.size().rename("items").reset_index()
 
 
 def control_sentence(
     rows: pd.DataFrame, model: str, cutoff: str | None, *, doses_known: bool
 ) -> str:
-    """Say what is assumed about the controls, and what is known."""
+    """Say what is known and what is assumed about the controls. `rows` are those of `control_rows`;
+    `doses_known` is True for a model that was trained in this repository."""
     if doses_known:
         return (
             f"The controls were never in {model}'s training data: it was trained in this "
             "repository, and its manifest lists every item and how often it was shown."
         )
     counts = rows.groupby("published")["items"].sum() if len(rows) else pd.Series(dtype=int)
-    n, after, before = (int(x) for x in (counts.sum(), counts.get(AFTER, 0), counts.get(BEFORE, 0)))
+    n = int(counts.sum())
+    n_after, n_before = int(counts.get(AFTER, 0)), int(counts.get(BEFORE, 0))
     if cutoff is None:
         return (
             f"{model}'s training cut-off is not declared (edit it under Models), so it is an "
             f"assumption that the {n:,} controls could not have been seen."
         )
-    if before:
+    if n_before:
         return (
-            f"{before:,} of {n:,} controls were published before {model}'s training cut-off "
+            f"{n_before:,} of {n:,} controls were published before {model}'s training cut-off "
             f"({cutoff}): they may have been seen, and then a test against them is too kind to "
             "the model."
         )
-    if after == n:
+    if n_after == n:
         return (
             f"All {n:,} controls were published after {model}'s training cut-off ({cutoff}): it "
             "could not have seen them."
         )
     return (
-        f"{n - after:,} of {n:,} controls have no publication date, or one too near a cut-off "
+        f"{n - n_after:,} of {n:,} controls have no publication date, or one too near a cut-off "
         f"({cutoff}) that names no day: that they could not have been seen is an assumption."
     )

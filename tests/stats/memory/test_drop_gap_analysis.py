@@ -336,16 +336,16 @@ def test_a_gap_is_what_the_benchmark_loses_more_in_points(design):
         breaks, fixes = design.rates(gap)
         assert 0 < breaks < 1
         lost = design.accuracy[0] * breaks - (1 - design.accuracy[0]) * fixes
-        assert lost - design.drop == pytest.approx(gap)
-    breaks, fixes = design.rates(design.most)
+        assert lost - design.control_drop == pytest.approx(gap)
+    breaks, fixes = design.rates(design.largest_gap)
     assert breaks == pytest.approx(1) and fixes == design.fixes
 
 
 @pytest.mark.slow
 def test_where_the_control_gains_more_than_the_benchmark_can_the_gap_begins_there():
     design = GapDesign((80, 120), (0.96, 0.67), 0.02, 0.3)
-    assert design.least == pytest.approx(0.0456) and design.rates(design.least) == pytest.approx((0, 1))
-    assert detectable_gap(design, n_runs=40) > design.least
+    assert design.smallest_gap == pytest.approx(0.0456) and design.rates(design.smallest_gap) == pytest.approx((0, 1))
+    assert detectable_gap(design, n_runs=40) > design.smallest_gap
 
 
 # one of unequal accuracies; the others, in the other direction and of other rates, are slow siblings

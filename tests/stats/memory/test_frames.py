@@ -198,14 +198,14 @@ def test_what_reference_models_answered_first_stands_beside_each_item():
     )
     beside = frames.with_reference(every, study)
     assert len(beside) == 12 and beside["model"].tolist() == every["model"].tolist()
-    assert frames.right_of_references(beside) == ["right: one", "right: two"]
+    assert frames.reference_columns(beside) == ["right: one", "right: two"]
     assert beside.loc[beside["model"] != "m", ["right: one", "right: two"]].isna().all(axis=None)
     mine = frames.published(beside[beside["model"] == "m"], "regex", ["benchmark"]).set_index("item_id")
     assert mine["right: one"].tolist() == [1.0, 0.0] and mine["right: two"].fillna(-1).tolist() == [0.0, -1.0]
 
 
 def test_the_reader_of_written_answers_is_the_one_that_read_these_items():
-    read_by = lambda *names: frames.reader_of(pd.DataFrame({"extractor": ["first_token", *names]}))  # noqa: E731
+    read_by = lambda *names: frames.written_extractor(pd.DataFrame({"extractor": ["first_token", *names]}))  # noqa: E731
     assert read_by("regex", "math") == read_by() == "regex"
     assert (read_by("math"), read_by("text_match", "math")) == ("math", "text_match")
     assert read_by("raw_unit_tests", "unit_tests") == "unit_tests"

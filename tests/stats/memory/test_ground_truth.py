@@ -80,7 +80,7 @@ def test_a_detector_that_sees_is_told_from_one_that_sees_nothing():
     sharp, doses = made(1.0)
     blind, _ = made(0.0, name="b")
     truth = ground_truth({"question loss": sharp, "answer loss": blind}, doses)
-    assert [one.sees for one in truth.detectors] == [16, None]
+    assert [one.items_from for one in truth.detectors] == [16, None]
     claim = truth_claim(truth)
     assert claim.text == (
         "Question loss finds single items that were read 16 times or more (98% [87, 100] of them); 1 of 2 detectors find any."
@@ -109,7 +109,7 @@ def test_a_blind_detector_is_rarely_said_to_see():
     wrong = 0
     for seed in range(150):
         scores, doses = made(0.0, seed)
-        wrong += ground_truth({"x": scores}, doses).detectors[0].sees is not None
+        wrong += ground_truth({"x": scores}, doses).detectors[0].items_from is not None
     assert binomtest(wrong, 150, 0.05, alternative="greater").pvalue > 0.01
 
 
@@ -117,7 +117,7 @@ def test_scores_that_no_cut_off_can_split_are_seen_of_groups_only():
     # a drop is -1, 0 or 1, so no item exceeds a cut-off of 1; at dose 16 the mean is .5 and above the never-seen's .1
     never = np.repeat([0.0, 1.0], [90, 10])
     one = detector("drop", never, never, {1: np.repeat([0.0, 1.0], [36, 4]), 16: np.repeat([0.0, 1.0], [20, 20])})
-    assert (one.cutoff, one.sees, one.shifts) == (1.0, None, 16)
+    assert (one.cutoff, one.items_from, one.groups_from) == (1.0, None, 16)
     assert one.doses[1].above.value == pytest.approx(0.4) and one.doses[0].above.low < 0 < one.doses[0].above.high
     assert detector_claim(one).text.startswith("drop tells no single item, but a group from dose 16 on (mean 0.40 [")
     scores = {f"n{i}": x for i, x in enumerate(never)} | {f"s{i}": float(i % 2) for i in range(40)}
@@ -137,14 +137,14 @@ def test_the_best_detector_sees_the_smallest_dose_and_there_tells_best():
 def test_a_dose_is_seen_only_if_every_larger_one_is():
     never, fresh = np.arange(100.0), np.arange(100.0)
     high, low = np.full(20, 1000.0), np.full(20, 50.0)
-    assert detector("x", never, fresh, {1: high, 4: low, 16: high}).sees == 16
-    assert detector("x", never, fresh, {1: low, 4: high, 16: high}).sees == 4
-    assert detector("x", never, fresh, {1: high, 4: high, 16: low}).sees is None
+    assert detector("x", never, fresh, {1: high, 4: low, 16: high}).items_from == 16
+    assert detector("x", never, fresh, {1: low, 4: high, 16: high}).items_from == 4
+    assert detector("x", never, fresh, {1: high, 4: high, 16: low}).items_from is None
 
 
 def test_too_few_never_seen_items_set_no_cut_off_and_say_so():
     one = detector("x", np.arange(10.0), np.arange(10.0), {16: np.arange(20.0)})
-    assert one.cutoff is None and one.sees is None and math.isnan(one.false_positives.value)
+    assert one.cutoff is None and one.items_from is None and math.isnan(one.false_positives.value)
     assert "10 never-seen items, too few" in detector_claim(one).text and math.isnan(one.doses[0].detected.value)
 
 
@@ -167,7 +167,7 @@ def test_of_detectors_that_see_the_same_dose_the_better_one_is_best():
     near, doses = made(1.0)
     nearer = {item: score + (0.1 if doses[item] else 0.0) for item, score in near.items()}
     first, second = (ground_truth({"a": one, "b": other}, doses) for one, other in ((near, nearer), (nearer, near)))
-    assert first.detectors[0].sees is not None and len({one.sees for one in first.detectors}) == 1
+    assert first.detectors[0].items_from is not None and len({one.items_from for one in first.detectors}) == 1
     assert (best_detector(first).name, best_detector(second).name) == ("b", "a")
 
 
