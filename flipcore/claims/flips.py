@@ -23,9 +23,9 @@ from flipcore.stats.flips.contrast import (
     BOTH,
     PartsTest,
     detectable_difference,
-    elsewhere,
     fewest_items,
     parts_test,
+    power_in_worse_worlds,
 )
 from flipcore.stats.flips.decomposition import PARTS, THREE, Decomposition, stated_parts
 from flipcore.stats.flips.pooled import ALL_AXES
@@ -654,9 +654,9 @@ def plan_sentence(n: int, n_cells: int) -> str:
             "points more changes by the extractor than by the model) is found four times in five "
             f"(simulated).{pooled}"
         )
-    # More genuine flips or more noise reduce the power. Nobody knows them before the study, so the
-    # sentence gives the power in such worlds too.
-    low, high = (percent_text(power) for power in elsewhere(n, difference, n_cells))
+    # The power depends on what nobody knows before the study: with more genuine flips or more noise
+    # it is smaller, and the sentence says by how much.
+    low, high = (percent_text(power) for power in power_in_worse_worlds(n, difference, n_cells))
     powers = low if low == high else f"{low} to {high}"
     return (
         f"{n:,} items{cells} find {_size_word(difference)} effect "

@@ -1,7 +1,7 @@
 """Readouts as coded answers: integers that the kernel in `disagreement` compares.
 
-All cells of a study share one list of items, so their rates stand in one matrix and one item draw
-serves them all.
+A cell is one axis under one extractor. All cells share one list of items, so that their flip rates
+fit in one matrix and can be resampled together.
 """
 
 from __future__ import annotations
@@ -23,16 +23,22 @@ NEEDED = [*KEY, "status", "answer"]
 
 @dataclass(frozen=True)
 class CodedAnswers:
-    """Answers of one model. `codes[axis, extractor]` is (items, variants, samples) with `NULL` and
-    `ABSENT`; the cells of an axis are aligned. `base[axis]` marks the base prompt's variants
-    (items, variants). On `identity` every sample is a variant. `texts[code]` is the canonical
-    answer, `n_absent` counts rows without one and without an unreadable one.
+    """Answers of one model.
 
-    An answer that was cut off or that never came is in no pair, so its code is `ABSENT`;
-    `lost[axis, extractor]` marks where that is so; a cell without such an answer has no entry.
-    `families` (items,) numbers what an item was made from where several items share one, and is
-    then the unit of resampling; None where no two do. `warnings` and `unread` hold what the
-    functions of those names have counted so far: it is the same under every policy.
+    codes : (axis, extractor) -> (items, variants, samples) codes, with `NULL` for an unreadable and
+        `ABSENT` for a missing answer. The variants of an axis are the same under all extractors. On
+        the identity axis each sample is coded as a variant.
+    base : axis -> (items, variants), True for the base prompt.
+    n_absent : (axis, extractor) -> number of readouts that are neither an answer nor unreadable nor
+        cut off.
+    texts : code -> canonical answer.
+    lost : (axis, extractor) -> (items, variants, samples), True where an answer was cut off or
+        never came. Its code is `ABSENT`, so it is in no pair. Cells without such answers are left
+        out.
+    families : (items,) family number, the unit of resampling; None where no two items share a
+        family.
+    warnings, unread : caches of `unread_warnings` and `unread.unread`, whose results do not depend
+        on the policy.
     """
 
     items: np.ndarray
@@ -48,28 +54,28 @@ class CodedAnswers:
     unread: dict = field(default_factory=dict, init=False, repr=False, compare=False)
 
     def is_open(self, axis: str, extractor: str) -> np.ndarray:
-        """Return (items, variants, samples), True where an answer was asked for and none was read:
-        unreadable, cut off or never came."""
-        nulls = self.codes[axis, extractor] == NULL
-        return nulls | self.lost[axis, extractor] if (axis, extractor) in self.lost else nulls
+        """Return (items, variants, samples), True where an answer was asked for but not read: it is
+        unreadable, was cut off or never came."""
+        is_null = self.codes[axis, extractor] == NULL
+        return is_null | self.lost[axis, extractor] if (axis, extractor) in self.lost else is_null
 
     def cell(self, axis: str, extractor: str, *, include_base: bool = True) -> np.ndarray:
         """Return the codes of one axis under one extractor, with or without the base prompt."""
         codes = self.codes[axis, extractor]
-        # Identity asks nothing but the base prompt.
+        # The identity axis has nothing but the base prompt.
         if include_base or axis == IDENTITY:
             return codes
         return np.where(self.base[axis][:, :, None], ABSENT, codes)
 
 
 def coded_answers(readouts: pd.DataFrame) -> CodedAnswers:
-    """Code the readouts of one model as integers, a cell for each axis and extractor.
+    """Code the readouts of one model as integers, one cell per axis and extractor.
 
     Parameters
     ----------
-    readouts : the columns of `NEEDED`, one row per readout; perhaps `model` and `family`. An absent
-        readout, one that was cut off, and one that holds a value instead of an answer are missing.
-        An axis or extractor keeps the order of its first row.
+    readouts : one row per readout, with the columns `NEEDED` and optionally `model` and `family`.
+        Absent and cut readouts, and those with a value instead of an answer, are coded as `ABSENT`.
+        Axes and extractors keep the order of their first rows.
 
     Raises
     ------
@@ -77,51 +83,50 @@ def coded_answers(readouts: pd.DataFrame) -> CodedAnswers:
         For missing columns, several models, or a key that occurs twice.
     """
     _check(readouts)
-    frame = readouts
-    item, items = pd.factorize(frame["item_id"])
-    axis, axes = pd.factorize(frame["axis"])
-    extractor, extractors = pd.factorize(frame["extractor"])
-    variant, variants = pd.factorize(frame["variant"])
-    # Sorted, so that sample 0 comes first whatever the order of rows.
-    sample = pd.factorize(frame["sample"], sort=True)[0]
-    code, texts = _answer_codes(frame)
-    was_cut = (frame["status"] == CUT).to_numpy()
-    was_lost = was_cut | (frame["status"] == NEVER_CAME).to_numpy()
+    item, items = pd.factorize(readouts["item_id"])
+    axis, axes = pd.factorize(readouts["axis"])
+    extractor, extractors = pd.factorize(readouts["extractor"])
+    variant, variants = pd.factorize(readouts["variant"])
+    # Sorted, because callers take index 0 as sample 0.
+    sample = pd.factorize(readouts["sample"], sort=True)[0]
+    code, texts = _answer_codes(readouts)
+    was_cut = (readouts["status"] == CUT).to_numpy()
+    was_lost = was_cut | (readouts["status"] == NEVER_CAME).to_numpy()
     is_base = variants == BASE
     codes: dict[tuple[str, str], np.ndarray] = {}
     base: dict[str, np.ndarray] = {}
     n_absent: dict[tuple[str, str], int] = {}
     lost: dict[tuple[str, str], np.ndarray] = {}
-    for a, name in enumerate(axes):
-        rows = np.flatnonzero(axis == a)
-        place, n_places = _places(
-            item[rows], variant[rows], sample[rows] if name == IDENTITY else None
-        )
-        # Identity has one prompt, so its samples take the place of variants.
-        depth = 1 if name == IDENTITY else int(sample[rows].max()) + 1
-        layer = np.zeros(rows.size, dtype=int) if name == IDENTITY else sample[rows]
-        base[name] = np.zeros((len(items), n_places), dtype=bool)
-        base[name][item[rows], place] = is_base[variant[rows]]
-        cells = np.full((len(extractors), len(items), n_places, depth), ABSENT, dtype=np.int32)
-        cells[extractor[rows], item[rows], place, layer] = code[rows]
-        # Cut answers were given; they are reported by their own count.
-        weights = (code[rows] == ABSENT) & ~was_cut[rows]
-        missing = np.bincount(extractor[rows], weights=weights, minlength=len(extractors))
+    for axis_number, axis_name in enumerate(axes):
+        rows = np.flatnonzero(axis == axis_number)
+        # The identity axis has one prompt, so its samples take the place of variants.
+        if axis_name == IDENTITY:
+            column, n_columns = _variant_columns(item[rows], variant[rows], sample[rows])
+            layer, n_layers = np.zeros(rows.size, dtype=int), 1
+        else:
+            column, n_columns = _variant_columns(item[rows], variant[rows], None)
+            layer, n_layers = sample[rows], int(sample[rows].max()) + 1
+        base[axis_name] = np.zeros((len(items), n_columns), dtype=bool)
+        base[axis_name][item[rows], column] = is_base[variant[rows]]
+        # One array for all extractors; the cells are views of it.
+        cells = np.full((len(extractors), len(items), n_columns, n_layers), ABSENT, dtype=np.int32)
+        index = (extractor[rows], item[rows], column, layer)
+        _refuse_duplicates(readouts, rows, index, cells.shape)
+        cells[index] = code[rows]
+        # Cut answers are counted elsewhere.
+        is_absent = (code[rows] == ABSENT) & ~was_cut[rows]
+        counts = np.bincount(extractor[rows], weights=is_absent, minlength=len(extractors))
+        for number, name in enumerate(extractors):
+            codes[axis_name, name] = cells[number]
+            n_absent[axis_name, name] = int(counts[number])
         if was_lost[rows].any():
-            lost |= _lost_cells(
-                name,
-                extractors,
-                (extractor[rows], item[rows], place, layer),
-                was_lost[rows],
-                cells.shape,
-            )
-        # `cells` is filled once for all extractors; each cell is a view of it.
-        codes |= {(name, e): cells[k] for k, e in enumerate(extractors)}
-        n_absent |= {(name, e): int(missing[k]) for k, e in enumerate(extractors)}
-        _refuse_duplicates(frame, rows, (extractor[rows], item[rows], place, layer), cells.shape)
-    names = np.asarray(items, dtype=object)
+            is_lost = np.zeros(cells.shape, dtype=bool)
+            is_lost[index] = was_lost[rows]
+            for number, name in enumerate(extractors):
+                if is_lost[number].any():
+                    lost[axis_name, name] = is_lost[number]
     return CodedAnswers(
-        names,
+        np.asarray(items, dtype=object),
         tuple(axes),
         tuple(extractors),
         codes,
@@ -129,34 +134,20 @@ def coded_answers(readouts: pd.DataFrame) -> CodedAnswers:
         n_absent,
         texts,
         lost,
-        families(frame, item),
+        families(readouts, item),
     )
 
 
 def families(frame: pd.DataFrame, item: np.ndarray) -> np.ndarray | None:
-    """Return (items,) the number of each item's family, from the column `family` of the rows and
-    each row's item number; None without the column, or where each item is a family of its own."""
+    """Return (items,) family numbers from the column `family`; None without the column, or if each
+    item is a family of its own. `item` has the item number of each row."""
     if "family" not in frame or not len(frame):
         return None
-    code = pd.factorize(frame["family"])[0]
-    # All rows of an item name one family, so its first row is enough.
-    _, first = np.unique(item, return_index=True)
-    item_family = code[first]
+    family = pd.factorize(frame["family"])[0]
+    # All rows of an item have the same family, so the first row is enough.
+    _, first_rows = np.unique(item, return_index=True)
+    item_family = family[first_rows]
     return item_family if np.unique(item_family).size < item_family.size else None
-
-
-def _lost_cells(
-    axis: str,
-    extractors,
-    index: tuple[np.ndarray, ...],
-    was_lost: np.ndarray,
-    shape: tuple[int, ...],
-) -> dict:
-    """Map (axis, extractor) to where its answers were cut off or never came, for the extractors
-    that have such answers."""
-    marks = np.zeros(shape, dtype=bool)
-    marks[tuple(part[was_lost] for part in index)] = True
-    return {(axis, e): marks[k] for k, e in enumerate(extractors) if marks[k].any()}
 
 
 def _check(frame: pd.DataFrame) -> None:
@@ -174,51 +165,59 @@ def _check(frame: pd.DataFrame) -> None:
 
 
 def _answer_codes(frame: pd.DataFrame) -> tuple[np.ndarray, np.ndarray]:
-    """Return a code per row, and the answer of each code."""
+    """Return (rows,) codes, and the answer that belongs to each code."""
     is_ok, is_unreadable = (
         (frame["status"] == status).to_numpy(dtype=bool) for status in (OK, UNREADABLE)
     )
     code, texts = pd.factorize(frame["answer"])
-    # A readout without an answer holds a value instead, which cannot flip.
+    # A readout that is ok but has no answer has a value instead, which cannot flip.
     code = np.where(is_ok & (code >= 0), code, ABSENT)
     return np.where(is_unreadable, NULL, code).astype(np.int32), np.asarray(texts, dtype=object)
 
 
-def _places(
+def _variant_columns(
     item: np.ndarray, variant: np.ndarray, sample: np.ndarray | None
 ) -> tuple[np.ndarray, int]:
-    """Return the place of each row's variant among those of its item, so that names that occur for
-    one item only cost no space."""
-    within = variant if sample is None else variant * (int(sample.max()) + 1) + sample
-    pair = item.astype(np.int64) * (int(within.max()) + 1) + within
-    # Item and variant in one number: one sort instead of one per item.
-    distinct, inverse = np.unique(pair, return_inverse=True)
-    owner = distinct // (int(within.max()) + 1)
-    first = np.searchsorted(owner, owner)
-    place = (np.arange(distinct.size) - first)[inverse]
-    return place, int(place.max()) + 1
+    """Return the column of each row's variant among the variants of its item, and the number of
+    columns. With `sample`, each sample of a variant has its own column.
+
+    Columns are counted within items, so that variants of different items share columns even if
+    their names differ.
+    """
+    key = variant if sample is None else variant * (int(sample.max()) + 1) + sample
+    n_keys = int(key.max()) + 1
+    # Item and variant in one number need only one sort.
+    pairs, pair_of_row = np.unique(item.astype(np.int64) * n_keys + key, return_inverse=True)
+    item_of_pair = pairs // n_keys
+    first_of_item = np.searchsorted(item_of_pair, item_of_pair)
+    column = (np.arange(pairs.size) - first_of_item)[pair_of_row]
+    return column, int(column.max()) + 1
 
 
 def _refuse_duplicates(
     frame: pd.DataFrame, rows: np.ndarray, index: tuple[np.ndarray, ...], shape: tuple[int, ...]
 ) -> None:
-    slot = np.ravel_multi_index(index, shape)
-    if np.bincount(slot).max(initial=0) <= 1:
+    """Raise BadInput if two of `rows` have the same place `index` in an array of this shape."""
+    cell = np.ravel_multi_index(index, shape)
+    # Counting is fast; the sort below is needed only for the message.
+    if np.bincount(cell).max(initial=0) <= 1:
         return
-    # Only now the first place of each is worth its sort.
-    _, first, counts = np.unique(slot, return_index=True, return_counts=True)
-    twice = frame.iloc[rows[first[counts > 1][0]]][KEY].to_dict()
+    _, first, counts = np.unique(cell, return_index=True, return_counts=True)
+    repeated_key = frame.iloc[rows[first[counts > 1][0]]][KEY].to_dict()
     raise BadInput(
-        f"{int((counts > 1).sum())} readouts occur twice, the first at {twice}. Repeated answers "
-        "are further samples; give each its own sample number. They are never averaged."
+        f"{int((counts > 1).sum())} readouts occur twice, the first at {repeated_key}. Repeated "
+        "answers are further samples; give each its own sample number. They are never averaged."
     )
 
 
 def unread_warnings(answers: CodedAnswers, axis: str, extractor: str) -> tuple[str, ...]:
-    """Warn where more than 5% of a cell's answers were unreadable, and where base and changed
-    prompts differ in it by more than 2 points; then with the limits of the flip rate, whatever the
-    unreadable answers were."""
-    # The same cell is asked for under each policy and kind of interval.
+    """Return warnings about unreadable answers of a cell: if they are more than 5%, and if their
+    shares in base and changed prompts differ by more than 2 points.
+
+    If there is any warning, the last one has the bounds of the flip rate, whatever the unreadable
+    answers were.
+    """
+    # Cached, because callers ask again for each policy and kind of interval.
     if (axis, extractor) not in answers.warnings:
         answers.warnings[axis, extractor] = tuple(_warnings(answers, axis, extractor))
     return answers.warnings[axis, extractor]
@@ -229,24 +228,24 @@ def _warnings(answers: CodedAnswers, axis: str, extractor: str) -> list[str]:
     is_base = np.broadcast_to(answers.base[axis][:, :, None], codes.shape)
     rate = _null_share(codes)
     base, perturbed = _null_share(codes[is_base]), _null_share(codes[~is_base])
-    flags = []
+    sentences = []
     if rate > 0.05:
-        flags.append(f"{100 * rate:.1f}% of the answers could not be read (more than 5%).")
+        sentences.append(f"{100 * rate:.1f}% of the answers could not be read (more than 5%).")
     if abs(base - perturbed) > 0.02:
-        flags.append(
+        sentences.append(
             f"Unreadable answers: {100 * base:.1f}% of base prompts, {100 * perturbed:.1f}% of "
             "changed ones (more than 2 percentage points apart)."
         )
-    # Bounds are defined for one sample per variant.
-    if flags and codes.shape[2] == 1:
+    # Bounds are defined for one sample per variant only.
+    if sentences and codes.shape[2] == 1:
         lows, highs = null_bounds(codes)
         is_defined = ~np.isnan(lows)
         if is_defined.any():
             low, high = lows[is_defined].mean(), highs[is_defined].mean()
-            flags.append(
+            sentences.append(
                 f"Whatever they were, the flip rate lies between {low:.2f} and {high:.2f}."
             )
-    return flags
+    return sentences
 
 
 def _null_share(codes: np.ndarray) -> float:

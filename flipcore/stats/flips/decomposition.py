@@ -1,9 +1,11 @@
-"""T = G + A with all that is shown beside it, for each axis and extractor of one model at once
-(source 004).
+"""T = G + A and related quantities, for all axes and extractors of one model at once (source 004).
 
-T is the flip rate under extractor e, G the same under the reference e*, A = T - G, all on the items
-where both are defined over the variants present under both. A may be negative: then the reference
-is the noisier one. Nothing is truncated.
+T is the flip rate under extractor e, G the flip rate under the reference e*, and A = T - G. All are
+means over the items for which both rates are defined, and over the variants that both extractors
+have. A may be negative if the reference is the noisier one; it is not cut off at 0.
+
+In names, A_plus is the share of pairs that flip under e alone, A_minus under e* alone, both under
+both. W and W_ref are the noise floors of e and e*. "excess" means minus the floor.
 """
 
 import math
@@ -26,12 +28,12 @@ from flipcore.stats.flips.disagreement import between, common, pair_split
 from flipcore.stats.flips.noise_floor import NOT_MEASURED, item_floor, split_floor
 from flipcore.stats.flips.unread import Unread, unread
 
-# the rule of the product: three contrasts of the parts (`contrast`); the others are the source's
+# "parts" is our rule: three contrasts of the parts (`contrast`). The others are the source's.
 PARTS = "parts"
 RULES = (PARTS, "paired", "source_nonoverlap")
 REFERENCE = WRITTEN_ANSWER
 UNIT, SIGNED, WIDE = (0.0, 1.0), (-1.0, 1.0), (-2.0, 2.0)
-COLUMNS = {  # quantity -> what an item's value can be
+COLUMNS = {  # quantity -> bounds of an item's value
     "T": UNIT,
     "G": UNIT,
     "A": SIGNED,
@@ -53,27 +55,33 @@ THREE = ("A_plus", "A_minus", "both")
 
 
 def stated_parts(values: np.ndarray) -> tuple[str, ...]:
-    """Return the names of the columns of `values` (items, quantities) that state the three parts:
-    beyond the noise floor where one was measured and reruns flip."""
+    """Return the names of the three parts to report, given `values` (items, quantities). They are
+    beyond the noise floor if one was measured and reruns flip, else the plain parts."""
     is_measured = not np.isnan(quantities(values, "both_excess")).all()
-    is_still = not np.nan_to_num(quantities(values, "W", "W_ref")).any()
-    return tuple(f"{name}_excess" for name in THREE) if is_measured and not is_still else THREE
+    has_rerun_flips = np.nan_to_num(quantities(values, "W", "W_ref")).any()
+    return tuple(f"{name}_excess" for name in THREE) if is_measured and has_rerun_flips else THREE
 
 
 def quantities(values: np.ndarray, *names: str) -> np.ndarray:
-    """Return the columns of these names of `values` (items, quantities), in their order."""
+    """Return (items, names): the named columns of `values` (items, quantities)."""
     return values[:, [list(COLUMNS).index(name) for name in names]]
 
 
 @dataclass(frozen=True)
 class Decomposition:
-    """One axis under one extractor. The fields are Estimates named as in `COLUMNS`; `share` is A/T.
-    `n_left_out` counts the items that one extractor defines and the other does not. `p_artifact`
-    tests A = 0 by sign flips, `p_more` A = G by the paired t. `item_values` is (items, quantities)
-    in the order of `COLUMNS`, `families` (items,) numbers what items were made from, None where
-    nothing is shared; the Estimates' `n` counts families, `n_items` items. `is_reference`: e is e*,
-    so A is 0 by definition and not a finding. `cut` bounds A - G where answers were cut off, None
-    where none was."""
+    """Decomposition of one axis under one extractor.
+
+    The Estimates have the names of `COLUMNS`; their `n` counts families, if items share any.
+
+    share : A / T.
+    p_artifact, p_more : p of A = 0 by sign flips, and of A = G by the paired t.
+    n_items : number of items that both extractors define.
+    n_excluded, n_left_out : number of other items, and of those that only one extractor defines.
+    floor_source : which prompts were rerun for the noise floor.
+    unread : bounds whatever the unread answers were.
+    item_values : (items, quantities) in the order of `COLUMNS`.
+    families : (items,) family numbers; None where no two items share a family.
+    """
 
     axis: str
     extractor: str
@@ -110,20 +118,21 @@ class Decomposition:
 
     @property
     def is_reference(self) -> bool:
+        """True if e is e*: then A is 0 by definition and not a finding."""
         return self.extractor == self.reference
 
     @property
     def established(self) -> bool | None:
-        """True where A is more than G by the source's rule; None under the rule of the product,
-        without an interval, and for the reference."""
+        """True if A is more than G by the source's rule. None under our rule ("parts"), without an
+        interval, and for the reference."""
         if self.is_reference or self.rule == PARTS:
             return None
         return established(self.rule, self.A, self.G, self.A_minus_G)
 
 
 def default_reference(extractors: Sequence[str], scorers: Iterable[str] = ()) -> str:
-    """Return the reference extractor where nobody chose one: the first of a log's own `scorers`,
-    the written answer, or else the last. Raises BadInput without any."""
+    """Return the reference extractor if nobody chose one: the first of a log's own `scorers`, else
+    the written answer, else the last extractor. Raises BadInput if there is no extractor."""
     if not extractors:
         raise BadInput("There is no extractor to take as the reference: no answer was read.")
     for scorer in scorers:
@@ -133,8 +142,11 @@ def default_reference(extractors: Sequence[str], scorers: Iterable[str] = ()) ->
 
 
 def established(rule: str, a: Estimate, g: Estimate, a_minus_g: Estimate) -> bool | None:
-    """Decide by a rule of the source. `paired`: lo(A - G) > 0. `source_nonoverlap`: lo(A) > hi(G),
-    which is too strict by half."""
+    """Decide by a rule of the source if A is more than G; None without an interval.
+
+    `paired` is low(A - G) > 0. `source_nonoverlap` is low(A) > high(G), which is too strict by
+    half. Raises BadInput for another rule.
+    """
     if rule not in RULES[1:]:
         raise BadInput(
             f"The source has no decision rule {rule!r}; choose one of {', '.join(RULES[1:])}."
@@ -146,8 +158,8 @@ def established(rule: str, a: Estimate, g: Estimate, a_minus_g: Estimate) -> boo
 
 @dataclass(frozen=True)
 class ItemRates:
-    """The quantities of each item of one cell: `values` (items, quantities) in the order of
-    `COLUMNS`, NaN where undefined. `n_items` counts the items that are defined."""
+    """Quantities per item of one cell: `values` (items, quantities) in the order of `COLUMNS`, NaN
+    where undefined. The other fields are those of `Decomposition`."""
 
     values: np.ndarray
     floor_source: str
@@ -165,23 +177,24 @@ def item_rates(
     *,
     include_base: bool = True,
 ) -> ItemRates:
-    """Return the quantities of each item that a decomposition averages. Raises BadInput for an
-    extractor that the axis does not have."""
+    """Return the quantities per item, of which a decomposition has the means. Raises BadInput for
+    an extractor that the axis does not have."""
     for name in (extractor, reference):
         if (axis, name) not in answers.codes:
             raise BadInput(
                 f"The axis {axis!r} has no readout {name!r}; it has "
                 f"{', '.join(answers.extractors)}."
             )
-    cells = [answers.cell(axis, name, include_base=include_base) for name in (extractor, reference)]
-    codes, ref = common(*cells)
-    t, g = between(codes, policy).rate, between(ref, policy).rate
+    all_codes = answers.cell(axis, extractor, include_base=include_base)
+    all_codes_ref = answers.cell(axis, reference, include_base=include_base)
+    codes, codes_ref = common(all_codes, all_codes_ref)
+    t, g = between(codes, policy).rate, between(codes_ref, policy).rate
     is_defined_by_one = np.zeros(t.shape, dtype=bool)
-    for cell, common_cell, rate in zip(cells, (codes, ref), (t, g), strict=True):
-        # Mostly nothing is absent, and the rate over all variants is the one over common ones.
+    for cell, common_cell, rate in ((all_codes, codes, t), (all_codes_ref, codes_ref, g)):
+        # Mostly no variant is absent, and the rate is not computed twice.
         cell_rate = rate if np.array_equal(cell, common_cell) else between(cell, policy).rate
         is_defined_by_one |= ~np.isnan(cell_rate)
-    split = pair_split(codes, ref, policy)
+    split = pair_split(codes, codes_ref, policy)
     floor = item_floor(answers, axis, extractor, policy)
     w, w_ref = floor.rates, item_floor(answers, axis, reference, policy).rates
     rerun_split = split_floor(answers, axis, extractor, reference, policy)
@@ -203,15 +216,15 @@ def item_rates(
         "both_excess": split.both - rerun_split.both,
     }
     values = np.column_stack([columns[name] for name in COLUMNS])
-    # T, G and A are means over the same items, so that T = G + A holds for the means too.
-    defined = ~np.isnan(t + g)
-    values[~defined] = np.nan
+    # All means are over the same items, so that T = G + A holds for the means too.
+    is_defined = ~np.isnan(t + g)
+    values[~is_defined] = np.nan
     return ItemRates(
         values,
         floor.source,
-        n_excluded=int((~defined).sum()),
-        n_left_out=int((is_defined_by_one & ~defined).sum()),
-        n_items=int(defined.sum()),
+        n_excluded=int((~is_defined).sum()),
+        n_left_out=int((is_defined_by_one & ~is_defined).sum()),
+        n_items=int(is_defined.sum()),
     )
 
 
@@ -230,18 +243,19 @@ def decompositions(
     extractors: Sequence[str] | None = None,
     tests: bool = True,
 ) -> list[Decomposition]:
-    """Decompose all axes under all extractors, from one joint item draw per replicate.
+    """Decompose all axes under all extractors; each resample draws the same items for all of them.
 
-    Identity is a floor and not an axis.
+    The identity axis is the noise floor and is not decomposed.
 
     Parameters
     ----------
     reference : extractor whose flips count as the model's.
-    policy : one of `disagreement.POLICIES`.
-    kind : one of `joint_means.KINDS`.
+    policy : how unreadable answers count, one of `disagreement.POLICIES`.
+    include_base : False leaves the base prompt out of the pairs.
+    kind : kind of interval, one of `joint_means.KINDS`.
     rule : one of `RULES`.
-    axes, extractors : names, None for all.
-    tests : False leaves out the share A/T and the sign-flip test, which draw most.
+    axes, extractors : names; None means all.
+    tests : False leaves out the share A/T and the sign-flip test, which take most of the time.
 
     Returns
     -------
@@ -276,9 +290,9 @@ def decompositions(
         shares = artifact_shares(pairs, level, seed, n_boot)
     decomposed = []
     for j, ((axis, extractor), cell_rates) in enumerate(zip(cells, rates, strict=True)):
-        # One level was asked for, so each column has one estimate; a cell has its columns together.
+        # `estimates` has the columns of the cells one after another, with one estimate per level.
         cell_columns = estimates[j * len(COLUMNS) : (j + 1) * len(COLUMNS)]
-        by_name = dict(zip(COLUMNS, (column[0] for column in cell_columns), strict=True))
+        by_name = dict(zip(COLUMNS, (levels[0] for levels in cell_columns), strict=True))
         p_artifact = math.nan
         if tests:
             differences = by_family(quantities(cell_rates.values, "A"), answers.families)[:, 0]
@@ -318,7 +332,7 @@ def _decomposition(
     level: float,
     rule: str,
 ) -> Decomposition:
-    """Put one cell together from its item rates and its estimates by name of column."""
+    """Make the Decomposition of one cell; `by_name` has its estimates by the names of `COLUMNS`."""
     is_reference = extractor == reference
     if is_reference:
         zero = without_interval(
@@ -353,8 +367,11 @@ def _decomposition(
 
 
 def paired_t_p(differences: np.ndarray, families: np.ndarray | None = None) -> float:
-    """Return the two-sided p of mean 0 by Student's t over items, or over `families`; differences
-    without spread go by sign flips; n < 2 -> NaN."""
+    """Return the two-sided p of a mean of 0 by Student's t over items, or over `families`.
+
+    NaN differences are left out. If all are equal, the p is that of sign flips. NaN with fewer than
+    two items.
+    """
     from scipy.special import stdtr
 
     if families is not None:
@@ -364,7 +381,7 @@ def paired_t_p(differences: np.ndarray, families: np.ndarray | None = None) -> f
         return float("nan")
     se = d.std(ddof=1) / np.sqrt(d.size)
     if se <= 1e-12:
-        # All differences equal: a sign-flip test gives 2 of 2^n assignments as extreme.
+        # If all differences are equal, 2 of the 2^n assignments of signs are as extreme.
         return 1.0 if abs(d.mean()) <= 1e-12 else float(2.0 ** (1 - d.size))
     return float(2 * stdtr(d.size - 1, -abs(d.mean() / se)))
 
@@ -372,9 +389,8 @@ def paired_t_p(differences: np.ndarray, families: np.ndarray | None = None) -> f
 def artifact_shares(
     cells: Sequence[np.ndarray], level: float, seed: int, n_boot: int
 ) -> list[Estimate]:
-    """Return A/T of each cell (items, 2) of A_i and T_i: ratio of sums, BCa over one joint item
-    draw."""
-    # One draw for all cells, so that their shares move together as the rates do.
+    """Return A/T of each cell, a ratio of sums with a BCa interval. `cells` are (items, 2) of A_i
+    and T_i; each resample draws the same items for all of them."""
     if len(cells[0]):
         reps = replicate_means(np.hstack(cells), n_boot, generator(seed))
     else:
@@ -390,29 +406,26 @@ def _ratio(pairs: np.ndarray, a: np.ndarray, t: np.ndarray, level: float, seed: 
     if not total_t > 0:
         return missing(n, level, "n/a: nothing flips.")
     # A resample without any flip has no ratio.
-    usable = t > 0
-    reps, value = a[usable] / t[usable], float(total_a / total_t)
-    mask = total_t - pairs[:, 1] > 0
-    # A/T is a ratio of sums, so leaving one item out needs no loop.
-    jackknife = (total_a - pairs[mask, 0]) / (total_t - pairs[mask, 1])
-    low, high = (
-        bca_limits(reps, value, jackknife, level)
-        if jackknife.size and np.ptp(reps) > SLACK
-        else (np.nan, np.nan)
-    )
+    has_flips = t > 0
+    replicates, value = a[has_flips] / t[has_flips], float(total_a / total_t)
+    # Jackknife: the totals without each item in turn, where there are still flips.
+    others_flip = total_t - pairs[:, 1] > 0
+    jackknife = (total_a - pairs[others_flip, 0]) / (total_t - pairs[others_flip, 1])
+    low, high = np.nan, np.nan
+    if jackknife.size and np.ptp(replicates) > SLACK:
+        low, high = bca_limits(replicates, value, jackknife, level)
     return Estimate(value, low, high, level, "bca", n, seed)
 
 
 def shown_share(share: Estimate, t: Estimate, level: float, *, is_reference: bool) -> Estimate:
-    """Return the share, or why there is none: it is shown only where T itself is clearly above
-    0."""
+    """Return the share A/T, or a missing estimate with the reason. A ratio needs a T that is
+    clearly above 0."""
     if is_reference:
         return missing(share.n, level, "n/a: the reference extractor.")
     if np.isnan(share.value):
         return share
     if not t.has_interval:
         return missing(share.n, level, "n/a: too few items to say that T is above 0.")
-    # A ratio over a T that may be 0 could be anything.
     if t.low <= 0:
         return missing(share.n, level, "n/a: the interval of T includes 0.")
     return share

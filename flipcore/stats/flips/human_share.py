@@ -1,8 +1,8 @@
-"""G as people see it: the shares of the reviewed flips that the model made, or the extractor alone.
+"""Bounds of G (the flip rate of the model itself) from flips that people marked.
 
-A flip marked genuine is the model's, one marked artifact the extractor's, an ambiguous one could be
-either. So G lies between T times the share marked genuine and T times the share not marked
-artifact. The source does not define this; it stands beside the measured G and never replaces it.
+People mark a flip as genuine (the model's), artifact (the extractor's) or ambiguous (could be
+either). So G lies between T times the share marked genuine and T times the share not marked
+artifact. The source does not define this; it is shown with the measured G and never replaces it.
 """
 
 from collections.abc import Mapping, Sequence
@@ -12,13 +12,13 @@ from flipcore.stats.base.estimate import Estimate, number_text
 from flipcore.stats.base.intervals import wilson
 
 VERDICTS = ("genuine", "artifact", "ambiguous")
-FEWEST = 10
+MIN_MARKED = 10
 
 
 @dataclass(frozen=True)
 class HumanShare:
-    """`n` flips by what most who marked them said. `low` and `high` bound the share of T that is
-    genuine, as counted; `interval` holds both ends at `level`."""
+    """Numbers of flips by the verdict of the majority of their reviewers. `level` is the confidence
+    level of `interval`."""
 
     n_genuine: int
     n_artifact: int
@@ -31,19 +31,18 @@ class HumanShare:
 
     @property
     def interval(self) -> tuple[float, float]:
-        """The interval from Wilson's lower end of the share marked genuine to its upper end of the
-        share not marked artifact."""
-        return (
-            wilson(self.n_genuine, self.n, self.level)[0],
-            wilson(self.n_genuine + self.n_ambiguous, self.n, self.level)[1],
-        )
+        """Interval of the genuine share of T: from Wilson's lower limit of the share marked genuine
+        to his upper limit of the share not marked artifact."""
+        low, _ = wilson(self.n_genuine, self.n, self.level)
+        _, high = wilson(self.n_genuine + self.n_ambiguous, self.n, self.level)
+        return low, high
 
     def bounds(self, total: Estimate) -> tuple[float, float, float, float]:
-        """Return (low, high) of G as counted and (low, high) with the uncertainty of both T and the
-        share; NaN without marks.
+        """Return (low, high, outer_low, outer_high) of G; NaN without marks.
 
-        The outer pair multiplies the ends of two intervals, so it holds with at least 1 - 2(1 -
-        level).
+        `low` and `high` are the counted shares times T. The outer bounds include the uncertainty of
+        T and of the shares. They multiply the limits of two intervals, so their confidence is at
+        least 1 - 2 (1 - level).
         """
         if not self.n:
             return (float("nan"),) * 4
@@ -53,33 +52,35 @@ class HumanShare:
         return total.value * share_low, total.value * share_high, total.low * low, total.high * high
 
     def sentence(self, total: Estimate, genuine_rate: Estimate) -> str:
-        """Say how people judged the flips, beside the measured G."""
+        """Say how people judged the flips, with the measured G for comparison."""
         if not self.n:
             return "Nobody has marked a flip under this extractor yet."
         counts_text = (
             f"Of {self.n} marked flips {self.n_genuine} are genuine, {self.n_artifact} artifact "
             f"and {self.n_ambiguous} unclear"
         )
-        if self.n < FEWEST:
-            return f"{counts_text}; {FEWEST} are needed before they bound anything."
+        if self.n < MIN_MARKED:
+            return f"{counts_text}; {MIN_MARKED} are needed before they bound anything."
         low, high, outer_low, outer_high = map(number_text, self.bounds(total))
-        between = f"{low} and {high} [{outer_low}, {outer_high}]"
         return (
-            f"{counts_text}: by that G lies between {between}; measured it is "
-            f"{genuine_rate.text_percent()}."
+            f"{counts_text}: by that G lies between {low} and {high} [{outer_low}, {outer_high}]; "
+            f"measured it is {genuine_rate.text_percent()}."
         )
 
 
 def human_share(marks: Sequence[Mapping[str, object]], level: float = 0.95) -> HumanShare:
-    """Count `marks` {flip, reviewer, verdict}, oldest first; a reviewer's last word on a flip
-    counts, then the majority of reviewers, and a tie is ambiguous."""
-    votes_by_flip: dict[object, dict[object, str]] = {}
+    """Count flips by their verdict. `marks` are {flip, reviewer, verdict}, oldest first.
+
+    The last mark of a reviewer on a flip counts. The verdict on a flip is that of most reviewers,
+    "ambiguous" in a tie.
+    """
+    verdicts_by_flip: dict[object, dict[object, str]] = {}
     for mark in marks:
-        # Assigned in the order of time, so the last word of a reviewer stays.
-        votes_by_flip.setdefault(mark["flip"], {})[mark["reviewer"]] = str(mark["verdict"])
+        # Marks are in order of time, so a later mark of a reviewer replaces the earlier one.
+        verdicts_by_flip.setdefault(mark["flip"], {})[mark["reviewer"]] = str(mark["verdict"])
     counts = dict.fromkeys(VERDICTS, 0)
-    for votes in votes_by_flip.values():
-        tally = [list(votes.values()).count(verdict) for verdict in VERDICTS]
-        most = max(tally)
-        counts[VERDICTS[tally.index(most)] if tally.count(most) == 1 else "ambiguous"] += 1
+    for verdict_of_reviewer in verdicts_by_flip.values():
+        votes = [list(verdict_of_reviewer.values()).count(verdict) for verdict in VERDICTS]
+        most = max(votes)
+        counts[VERDICTS[votes.index(most)] if votes.count(most) == 1 else "ambiguous"] += 1
     return HumanShare(counts["genuine"], counts["artifact"], counts["ambiguous"], level)

@@ -1,8 +1,8 @@
-"""The null-flip floor: the share of answers that change when nothing but the sample does.
+"""The noise floor W: the share of answers that change between reruns of the same prompt.
 
-W_i is measured where a variant was asked more than once: on the axis itself, or else by the
-identity axis, which asks the base prompt again. Excess = B - W is 0 in expectation exactly where
-the perturbation changes nothing.
+W_i of an item is measured on the axis itself, if its variants were asked more than once. Otherwise
+it is measured on the identity axis, which asks the base prompt again. The excess is B - W, where B
+is the flip rate between variants. Its expectation is 0 exactly if the variant changes nothing.
 """
 
 from dataclasses import dataclass
@@ -22,7 +22,7 @@ NOT_MEASURED = "not measured"
 
 @dataclass(frozen=True)
 class Floor:
-    """`rates` (items,) are W_i, NaN if not measured; `source` says what was asked twice."""
+    """`rates` (items,) are W_i, NaN if not measured; `source` says which prompts were rerun."""
 
     rates: np.ndarray
     source: str
@@ -31,14 +31,14 @@ class Floor:
 def item_floor(
     answers: CodedAnswers, axis: str, extractor: str, policy: str = "own_class"
 ) -> Floor:
-    """Return W_i from samples of the axis, or of identity if the axis has no second sample."""
+    """Return W_i from samples of the axis, or of the identity axis if it has no second sample."""
     rates = within(answers.codes[axis, extractor], policy)
     if not np.isnan(rates).all():
         return Floor(rates, OWN)
     reruns = answers.codes.get((IDENTITY, extractor))
     if reruns is None:
         return Floor(rates, NOT_MEASURED)
-    # On identity each sample is coded as a variant of its own.
+    # On the identity axis each sample is coded as a variant, hence `between`.
     rates = between(reruns, policy).rate
     return Floor(rates, NOT_MEASURED if np.isnan(rates).all() else FROM_IDENTITY)
 
@@ -46,14 +46,13 @@ def item_floor(
 def split_floor(
     answers: CodedAnswers, axis: str, extractor: str, reference: str, policy: str = "own_class"
 ) -> PairSplit:
-    """Return the floor of each part: the flips among reruns of one prompt under one extractor alone
-    or under both; NaN where not measured."""
+    """Return the floor of each part: shares of pairs of reruns that flip under one extractor alone
+    or under both. NaN where not measured."""
     split = pair_split(
         answers.codes[axis, extractor], answers.codes[axis, reference], policy, of_one_prompt=True
     )
-    if not np.isnan(split.both).all() or any(
-        (IDENTITY, name) not in answers.codes for name in (extractor, reference)
-    ):
+    has_reruns = all((IDENTITY, name) in answers.codes for name in (extractor, reference))
+    if not np.isnan(split.both).all() or not has_reruns:
         return split
     return pair_split(
         answers.codes[IDENTITY, extractor], answers.codes[IDENTITY, reference], policy
@@ -63,40 +62,41 @@ def split_floor(
 def excess_test(
     codes: np.ndarray, seed: int = 0, policy: str = "own_class", m: int = 999, alpha: float = 0.05
 ) -> MonteCarloP:
-    """Test if the variant matters: the mean excess against permutations of variant labels over the
-    readouts of an item, one-sided.
+    """Test if the variant matters: whether the mean excess is above 0, one-sided.
 
-    NaN where no variant has two samples.
+    The null distribution permutes variant labels over the readouts of an item. NaN if no variant
+    has two samples. `codes` is (items, variants, samples).
     """
     b, w = between(codes, policy).rate, within(codes, policy)
-    observed = float(np.nanmean(b - w)) if not np.isnan(b - w).all() else float("nan")
-    # Items that never flip stay at 0 under any permutation: leave them out of the draws.
-    moving = codes[(b > 0) | (w > 0)]
+    excess = b - w
+    observed = float(np.nanmean(excess)) if not np.isnan(excess).all() else float("nan")
+    # An item that never flips has excess 0 under any permutation, so it is not drawn.
+    flipping = codes[(b > 0) | (w > 0)]
     rng = generator(seed, "excess")
-    # The mean is over all items that have an excess, moving or not.
-    scale = max(int((~np.isnan(b - w)).sum()), 1)
+    # Such items still count in the mean.
+    n = max(int((~np.isnan(excess)).sum()), 1)
 
     def draw(k: int) -> np.ndarray:
-        out = np.empty(k)
-        for row in range(k):
-            shuffled = permuted_readouts(moving, rng)
-            out[row] = np.nansum(between(shuffled, policy).rate - within(shuffled, policy)) / scale
-        return out
+        means = np.empty(k)
+        for i in range(k):
+            shuffled = permuted_readouts(flipping, rng)
+            means[i] = np.nansum(between(shuffled, policy).rate - within(shuffled, policy)) / n
+        return means
 
     return monte_carlo_p(observed, draw, m, alpha, max_m=4 * m)
 
 
 def permuted_readouts(codes: np.ndarray, rng: np.random.Generator) -> np.ndarray:
-    """Return each item's readouts in random order over the places where it has one; absent places
-    stay absent."""
+    """Return (items, variants, samples) codes with the present readouts of each item in random
+    order; absent ones stay where they are."""
     n, v, s = codes.shape
     flat = codes.reshape(n, v * s)
-    absent = flat == ABSENT
-    if not absent.any():
+    is_absent = flat == ABSENT
+    if not is_absent.any():
         return rng.permuted(flat, axis=1).reshape(n, v, s)
-    # Random keys below 1 shuffle what is present; the key 2 keeps absent ones last.
-    order = np.argsort(np.where(absent, 2.0, rng.random(flat.shape)), axis=1)
-    places = np.argsort(absent, axis=1, kind="stable")
-    out = np.empty_like(flat)
-    np.put_along_axis(out, places, np.take_along_axis(flat, order, axis=1), axis=1)
-    return out.reshape(n, v, s)
+    # Random keys below 1 shuffle the present readouts; the key 2 puts absent ones last.
+    order = np.argsort(np.where(is_absent, 2.0, rng.random(flat.shape)), axis=1)
+    positions = np.argsort(is_absent, axis=1, kind="stable")
+    shuffled = np.empty_like(flat)
+    np.put_along_axis(shuffled, positions, np.take_along_axis(flat, order, axis=1), axis=1)
+    return shuffled.reshape(n, v, s)

@@ -12,7 +12,7 @@ from flipcore.claims import flips
 from flipcore.claims.flips import ARTIFACT, CLAIMED, GENUINE, OF_BOTH, OF_REFERENCE
 from flipcore.stats.base.guarded import guarded_t
 from flipcore.stats.flips.coded_answers import CodedAnswers
-from flipcore.stats.flips.contrast import BOUNDS, against, detectable_difference
+from flipcore.stats.flips.contrast import BOUNDS, detectable_difference, share_against
 from flipcore.stats.flips.decomposition import Decomposition, decompositions
 from flipcore.stats.flips.disagreement import ABSENT, NULL
 from flipcore.stats.flips.unread import CONTRASTS, RATES, unread
@@ -222,7 +222,7 @@ def _misses_its_plan(n: int, n_cells: int, times: float = 1.0, asserts: bool = F
     def simulate(rng: np.random.Generator, runs: int) -> tuple[int, int]:
         # Planned here and not beside the list of cells, which every collection of tests reads.
         difference = times * detectable_difference(n, n_cells)
-        fewer = against(difference)
+        fewer = share_against(difference)
         world = parts(difference + fewer, 0.0, fewer)
         answers, missed = world(rng, n * runs), 0
         for run in range(runs):

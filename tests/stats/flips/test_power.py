@@ -7,7 +7,7 @@ import pytest
 from flipcore.claims import flips
 from flipcore.core.randomness import generator
 from flipcore.stats.flips import contrast as module
-from flipcore.stats.flips.contrast import HALF_BOTH, LARGEST, TWICE_NOISE, detectable_difference, elsewhere, power
+from flipcore.stats.flips.contrast import HALF_BOTH, LARGEST, TWICE_NOISE, detectable_difference, power, power_in_worse_worlds
 from tests.lab.claims import flips as worlds
 
 
@@ -31,7 +31,7 @@ def test_beyond_what_is_drawn_the_difference_shrinks_with_the_root(monkeypatch):
 
 def test_a_plan_gives_the_power_of_two_worse_worlds():
     difference = detectable_difference(40)
-    low, high = elsewhere(40, difference)
+    low, high = power_in_worse_worlds(40, difference)
     worse = [power(40, difference, world=world, runs=2_000) for world in (HALF_BOTH, TWICE_NOISE)]
     assert (low, high) == (min(worse), max(worse)) and low < 0.7 < power(40, difference)
     assert f"{100 * low:.0f}% to {100 * high:.0f}% of studies" in flips.plan_sentence(40, 1)
