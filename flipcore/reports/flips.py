@@ -446,11 +446,12 @@ def flip_to_open(
     if field not in names:
         return None
     reference = default_reference(names, scorers)
-    first, second = surface.aligned(
+    first, second = surface.align(
         surface.surface(frame, field), surface.surface(frame, reference)
     )
     # Reruns alone are no change to look at.
     if set(first.columns) <= {IDENTITY}:
         return None
     row = surface.order_of(first, second, "difference", first.items)[0]
-    return {"item": first.items[row], "axis": surface.most_flipping(first, row), "readout": field}
+    column = surface.most_flipping_column(first, row)
+    return {"item": first.items[row], "axis": column, "readout": field}

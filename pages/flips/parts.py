@@ -22,7 +22,7 @@ from flipcore.stats.base.estimate import number_text, p_text, percent_text
 from flipcore.stats.flips import decomposition, surface
 from flipcore.stats.flips.coded_answers import CodedAnswers
 from flipcore.stats.flips.decomposition import Decomposition
-from flipcore.stats.flips.per_readout import alone, arriving
+from flipcore.stats.flips.per_readout import flip_summaries, running_flip_rates
 from flipcore.stats.flips.predictor import flip_prediction, predictor_rows
 from flipcore.store.judgements import OUTPUT_LABELS
 from flipcore.store.queries import judgements, studies
@@ -232,12 +232,12 @@ def show_each_extractor(study_id: str, model: str, mode: str, policy: str) -> No
 
 @session.cached("Permuting the readouts", 12, is_kept=True)
 def _alone(study_id: str, model: str, mode: str, policy: str):
-    return alone(_answers(study_id, model, mode), policy)
+    return flip_summaries(_answers(study_id, model, mode), policy)
 
 
 @session.cached("Following the items as they arrived", 12, is_kept=True)
 def _arriving(study_id: str, model: str, mode: str, axis: str, policy: str):
-    return arriving(_answers(study_id, model, mode), axis, policy)
+    return running_flip_rates(_answers(study_id, model, mode), axis, policy)
 
 
 @session.cached(max_entries=16)

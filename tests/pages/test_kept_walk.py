@@ -29,7 +29,7 @@ from flipcore.core.study import ItemSource, ModelUse, Part, Study
 from flipcore.reports.answer import Question, Settings
 from flipcore.reports.holdout_sets import sets_of_study
 from flipcore.runs import demo, rereading, runner
-from flipcore.stats.flips.per_readout import alone
+from flipcore.stats.flips.per_readout import flip_summaries
 from flipcore.stats.flips.predictor import flip_prediction
 from flipcore.store import kept_results, packing
 from flipcore.store.connection import Store, results_folder
@@ -305,7 +305,7 @@ def folder(tmp_path_factory, allowed_callables, patch):
         store.close()
     quiet(patch, folder / "flips.duckdb")
     patch.setattr("pages.common.session._in_thread", lambda step, call: call())
-    for name, few in (("flip_prediction", flip_prediction), ("alone", alone)):
+    for name, few in (("flip_prediction", flip_prediction), ("flip_summaries", flip_summaries)):
         patch.setattr(f"pages.flips.parts.{name}", partial(few, n_permutations=9))
     logging.getLogger(MISSING_CONTEXT).disabled = True
     clear_caches()

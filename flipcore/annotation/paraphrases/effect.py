@@ -13,7 +13,7 @@ from flipcore.stats.base.estimate import MIN_N, percent_text
 from flipcore.stats.base.gate_rules import ParaphraseGate, few_pairs_sentence, paraphrase_gate
 from flipcore.stats.flips.coded_answers import coded_answers
 from flipcore.stats.flips.decomposition import Decomposition, decompositions
-from flipcore.stats.flips.exclusion_bounds import QUANTITIES, Place, extreme_strikes
+from flipcore.stats.flips.exclusion_bounds import QUANTITIES, ItemVariant, extreme_exclusions
 from flipcore.store.connection import Store
 from flipcore.store.judgements import PAIR_VERDICTS
 from flipcore.store.queries import judgements, review, studies
@@ -175,7 +175,7 @@ class Effect:
 
 def effect(
     readouts: pd.DataFrame,
-    materials: Mapping[Place, str],
+    materials: Mapping[ItemVariant, str],
     states: pd.DataFrame,
     extractor: str,
     reference: str,
@@ -196,7 +196,7 @@ def effect(
         strikes = {place for place in asked_places if state[place] not in keep}
         n_left = len(asked_places) - len(strikes)
         subsets.append((name, n_left, answers.without(strikes).parts))
-    places: dict[str, list[Place]] = {name: [] for name in KEEP["all"]}
+    places: dict[str, list[ItemVariant]] = {name: [] for name in KEEP["all"]}
     for place, place_state in state.items():
         if place in asked_places and place_state in places:
             places[place_state].append(place)
@@ -288,11 +288,11 @@ def expected_bad(states: pd.DataFrame, unreviewed: Collection[str]) -> tuple[int
 
 
 def _bounds(
-    answers: "_Answers", places: Mapping[str, list[Place]], n_bad: int, n_reviewed: int
+    answers: "_Answers", places: Mapping[str, list[ItemVariant]], n_bad: int, n_reviewed: int
 ) -> Bounds:
     """Return T, G and A at their extremes; `places` are those of each state of `KEEP["all"]`."""
     standing = answers.without(set(places["rejected"]))
-    strikes = extreme_strikes(
+    strikes = extreme_exclusions(
         standing.readouts,
         places["unreviewed"],
         n_bad=n_bad,
@@ -327,10 +327,10 @@ class _Answers:
         pairs = zip(self.readouts["item_id"], self.readouts["variant"], strict=True)
         return [pair if on_axis else None for pair, on_axis in zip(pairs, is_on_axis, strict=True)]
 
-    def without(self, strikes: Collection[Place]) -> "_Answers":
-        """Return the answers without the places in `strikes`."""
-        is_kept = [place not in strikes for place in self.places]
-        return replace(self, readouts=self.readouts[is_kept])
+    def without(self, strikes: Collection[ItemVariant]) -> "_Answers":
+        """Return the same without the places in `strikes`."""
+        is_left = [place not in strikes for place in self.places]
+        return replace(self, readouts=self.readouts[is_left])
 
     @property
     def parts(self) -> Decomposition:
@@ -400,7 +400,7 @@ def _acceptance(rows: pd.DataFrame) -> str:
 
 def own_effect(
     readouts: pd.DataFrame,
-    materials: Mapping[Place, str],
+    materials: Mapping[ItemVariant, str],
     reviewed: OwnVerdicts,
     extractor: str,
     reference: str,

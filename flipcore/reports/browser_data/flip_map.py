@@ -15,7 +15,7 @@ from flipcore.core.records import IDENTITY
 from flipcore.stats.base.estimate import Estimate, number_text
 from flipcore.stats.flips import map_cells
 from flipcore.stats.flips.map_cells import Group
-from flipcore.stats.flips.surface import Cells, flip_mask, most_flipping, order_of, row_means
+from flipcore.stats.flips.surface import Cells, flip_mask, most_flipping_column, order_of, row_means
 
 # An integer of 16 bits that no share becomes.
 UNDEFINED = -32_768
@@ -128,7 +128,7 @@ def zoom_sizes(rows: MapRows) -> list[int]:
     largest = max((group.end - group.start for group in rows.groups), default=0)
     sizes = [1]
     while len(rows.rows) > FEW_ROWS * sizes[-1] and largest > sizes[-1]:
-        sizes.append(sizes[-1] * map_cells.BIN)
+        sizes.append(sizes[-1] * map_cells.BIN_SIZE)
     return sizes
 
 
@@ -206,7 +206,7 @@ def _groups(
 ) -> list[dict]:
     """Estimates per group, the rows' own last, with its unreadable and cut shares."""
     # Intervals of hundreds of groups take too long to wait for.
-    with_intervals = len(rows.groups) <= map_cells.MOST_WITH_INTERVALS
+    with_intervals = len(rows.groups) <= map_cells.MAX_WITH_INTERVALS
     groups = []
     for group in rows.groups:
         part = _part(cells, range(group.start, group.end))
@@ -269,7 +269,7 @@ def flip_table(
             question = questions.get(item, item.split("@")[0])
             row: dict[str, Any] = {
                 "id": item,
-                "column": most_flipping(first, i),
+                "column": most_flipping_column(first, i),
                 "question": question,
             }
             for title, mean in means.items():

@@ -101,9 +101,9 @@ def _flip_items(results: WholeStudy, model: str, cell: Decomposition) -> list[st
     reference those that flip most."""
     frame = results.flips_of(model)
     order = list(dict.fromkeys(frame["item_id"]))
-    first, second = surface.aligned(
-        surface.opened(frame, cell.axis, cell.extractor),
-        surface.opened(frame, cell.axis, cell.reference),
+    first, second = surface.align(
+        surface.open_axis(frame, cell.axis, cell.extractor),
+        surface.open_axis(frame, cell.axis, cell.reference),
         order,
     )
     by = "faithful" if cell.is_reference else "difference"

@@ -1,8 +1,8 @@
-"""Effect on T, G and A of striking out reviewed variants (paraphrases, typos, translations): each
-by itself, and the worst few.
+"""Effect on T, G and A of excluding reviewed variants (paraphrases, typos, translations): of each
+one alone, and of the few whose exclusion changes the mean most.
 
-Striking one changes its item's rates, or leaves the item undefined when only the base is left; then
-the item leaves the mean.
+Excluding a variant changes the rates of its item. If only the base prompt remains, the item has no
+rates and is left out of the mean.
 """
 
 import math
@@ -20,16 +20,19 @@ from flipcore.stats.flips.coded_answers import coded_answers
 from flipcore.stats.flips.decomposition import item_rates, quantities
 
 QUANTITIES = ("T", "G", "A")
-MOST_AN_ITEM = 5
-WORST = 2.0  # above any T, G or A, so that the first step keeps as many items defined as it can
-Place = tuple[str, str]  # item, variant
+MAX_PER_ITEM = 5
+# Above any T, G or A, so that the first step keeps as many items defined as possible.
+START_LEVEL = 2.0
+ItemVariant = tuple[str, str]  # (item id, variant)
+Pattern = tuple[int, ...]  # ranks, within an item, of the variants that are excluded
+Option = tuple[int, float, Pattern]  # (number of excluded variants, value, pattern) of an item
 
 
 def moved_by_all(
-    readouts: pd.DataFrame, materials: Mapping[str, Mapping[Place, str]]
+    readouts: pd.DataFrame, materials: Mapping[str, Mapping[ItemVariant, str]]
 ) -> dict[str, float]:
-    """Return `moved_by_each` of all axes in `materials`, each by the flip rate of its axis; a pair
-    belongs to one axis."""
+    """Return `moved_by_each` for all axes. `materials` is axis -> (item, variant) -> pair id; a
+    pair belongs to one axis."""
     moved: dict[str, float] = {}
     for axis, axis_materials in materials.items():
         moved |= moved_by_each(readouts, axis_materials, axis)
@@ -37,123 +40,126 @@ def moved_by_all(
 
 
 def moved_by_each(
-    readouts: pd.DataFrame, materials: Mapping[Place, str], axis: str = PARAPHRASE
+    readouts: pd.DataFrame, materials: Mapping[ItemVariant, str], axis: str = PARAPHRASE
 ) -> dict[str, float]:
-    """Map each pair to how far the mean flip rate T of the axis moves without it: the largest
-    |change| over models and extractors.
+    """Return pair id -> how far the mean flip rate T of the axis moves without this pair, as the
+    largest |change| over models and extractors.
 
-    `readouts` as `store.queries.readouts` gives them, `materials` (item, variant) -> pair.
+    `readouts` are those of `store.queries.readouts`, `materials` is (item, variant) -> pair id.
     """
     moved = dict.fromkeys(materials.values(), 0.0)
     frame = readouts[readouts["axis"] == axis]
     for (_, extractor), rows in frame.groupby(["model", "extractor"], sort=False):
-        rates = _patterns(rows, list(materials), str(extractor), str(extractor), axis)
+        rates = _rates_by_pattern(rows, list(materials), str(extractor), str(extractor), axis)
         all_rates = rates.values[()][:, 0]
         for pattern, values in rates.values.items():
-            for place, item in enumerate(rates.names):
-                for variant in rates.struck(item, pattern):
+            for row, item in enumerate(rates.items):
+                for variant in rates.excluded(item, pattern):
                     pair = materials[item, variant]
-                    # The largest over models and extractors: it is enough that one rate depends on
-                    # the pair.
-                    moved[pair] = max(moved[pair], _change(all_rates, place, values[place, 0]))
+                    moved[pair] = max(moved[pair], _change(all_rates, row, values[row, 0]))
     return moved
 
 
-def _change(rates: np.ndarray, place: int, value: float) -> float:
-    """Return |mean with `value` at one place - mean| over defined items; 0 where undefined."""
-    n, total, replaced = int((~np.isnan(rates)).sum()), float(np.nansum(rates)), rates[place]
-    without, n_without = (total - replaced, n - 1) if not math.isnan(replaced) else (total, n)
-    after, n_after = (
-        (without + value, n_without + 1) if not math.isnan(value) else (without, n_without)
-    )
-    return abs(after / n_after - total / n) if n and n_after else 0.0
+def _change(rates: np.ndarray, row: int, value: float) -> float:
+    """Return how far the mean of the defined rates moves if rates[row] becomes `value`; 0 if there
+    is no mean before or after."""
+    n, total = int((~np.isnan(rates)).sum()), float(np.nansum(rates))
+    n_changed, total_changed = n, total
+    if not math.isnan(rates[row]):
+        n_changed, total_changed = n_changed - 1, total_changed - rates[row]
+    if not math.isnan(value):
+        n_changed, total_changed = n_changed + 1, total_changed + value
+    return abs(total_changed / n_changed - total / n) if n and n_changed else 0.0
 
 
 @dataclass(frozen=True)
 class _Rates:
-    """`values[pattern]` are (items, 3) T, G and A when in each item the paraphrases of these ranks
-    are struck out."""
+    """Rates of `items` under all patterns. `variants` is item -> its variants in order of rank;
+    `values[pattern]` is (items, 3) T, G and A without the variants of these ranks."""
 
-    names: list[str]
-    ranked: Mapping[str, list[str]]
-    values: dict[tuple[int, ...], np.ndarray]
+    items: list[str]
+    variants: Mapping[str, list[str]]
+    values: dict[Pattern, np.ndarray]
 
-    def struck(self, item: str, pattern: tuple[int, ...]) -> list[str]:
-        """The variants of an item that a pattern strikes; empty where the item has too few."""
-        names = self.ranked.get(item, [])
+    def excluded(self, item: str, pattern: Pattern) -> list[str]:
+        """Return the variants of an item that a pattern excludes; empty if the item has too few
+        variants for the pattern."""
+        names = self.variants.get(item, [])
         if any(rank >= len(names) for rank in pattern):
             return []
         return [names[rank] for rank in pattern]
 
 
-def _patterns(
+def _rates_by_pattern(
     rows: pd.DataFrame,
-    struck: Sequence[Place],
+    candidates: Sequence[ItemVariant],
     extractor: str,
     reference: str,
     axis: str,
     most: int = 1,
 ) -> _Rates:
-    """Compute the rates under each pattern of at most `most` of the paraphrases in `struck`, ranked
-    within their item."""
+    """Compute the rates under all patterns that exclude at most `most` of an item's variants in
+    `candidates`."""
     present = set(zip(rows["item_id"], rows["variant"], strict=True))
-    ranked: dict[str, list[str]] = {}
-    for item, variant in struck:
+    variants: dict[str, list[str]] = {}
+    for item, variant in candidates:
         if (item, variant) in present:
-            ranked.setdefault(item, []).append(variant)
-    deepest = max(map(len, ranked.values()), default=0)
-    if deepest > MOST_AN_ITEM and most > 1:
+            variants.setdefault(item, []).append(variant)
+    n_ranks = max(map(len, variants.values()), default=0)
+    if n_ranks > MAX_PER_ITEM and most > 1:
         raise BadInput(
-            f"An item has {deepest} {NOUNS[axis][1]} without a verdict; bounds are computed for "
-            f"at most {MOST_AN_ITEM}. Review some of them first."
+            f"An item has {n_ranks} {NOUNS[axis][1]} without a verdict; bounds are computed for "
+            f"at most {MAX_PER_ITEM}. Review some of them first."
         )
-    rates = _Rates(list(dict.fromkeys(rows["item_id"])), ranked, {})
-    for size in range(min(most, deepest) + 1):
-        for pattern in combinations(range(deepest), size):
-            # All items are struck at once: an item's rates depend on its own strikes alone, so the
-            # patterns of all items cost no more than those of the item with the most variants.
-            strikes = set()
-            for item, names in ranked.items():
-                strikes |= {(item, names[rank]) for rank in pattern if rank < len(names)}
-            rates.values[pattern] = _values(rows, strikes, extractor, reference, axis, rates.names)
+    rates = _Rates(list(dict.fromkeys(rows["item_id"])), variants, {})
+    for size in range(min(most, n_ranks) + 1):
+        for pattern in combinations(range(n_ranks), size):
+            # One call per pattern serves all items, because the rates of an item depend on its own
+            # variants only.
+            excluded = set()
+            for item, names in variants.items():
+                excluded |= {(item, names[rank]) for rank in pattern if rank < len(names)}
+            rates.values[pattern] = _values(rows, excluded, extractor, reference, axis, rates.items)
     return rates
 
 
 def _values(
     rows: pd.DataFrame,
-    strikes: Collection[Place],
+    excluded: Collection[ItemVariant],
     extractor: str,
     reference: str,
     axis: str,
     items: Sequence[str],
 ) -> np.ndarray:
+    """Return (items, 3) T, G and A without the `excluded` variants; NaN where undefined."""
     keys = zip(rows["item_id"], rows["variant"], strict=True)
-    # Bounds go by item, whatever items share.
-    coded = replace(coded_answers(rows[[key not in strikes for key in keys]]), families=None)
+    # Families matter for intervals only, and here only rates per item are needed.
+    coded = replace(coded_answers(rows[[key not in excluded for key in keys]]), families=None)
     row_of = {item: row for row, item in enumerate(coded.items)}
     values = quantities(item_rates(coded, axis, extractor, reference).values, *QUANTITIES)
     undefined = [math.nan] * len(QUANTITIES)
     return np.array([values[row_of[item]] if item in row_of else undefined for item in items])
 
 
-def extreme_strikes(
+def extreme_exclusions(
     readouts: pd.DataFrame,
-    unreviewed: Sequence[Place],
+    unreviewed: Sequence[ItemVariant],
     n_bad: int,
     extractor: str,
     reference: str,
     axis: str = PARAPHRASE,
-) -> dict[str, tuple[set[Place], set[Place]]]:
-    """Return for T, G and A the `n_bad` of the `unreviewed` paraphrases that leave the mean
-    smallest and largest when struck out.
+) -> dict[str, tuple[set[ItemVariant], set[ItemVariant]]]:
+    """Return for T, G and A which `n_bad` of the `unreviewed` variants make the mean smallest and
+    largest if they are excluded.
 
-    `readouts` are those of one model. Exact: a mean over the items that stay defined is a ratio, so
-    Dinkelbach's iteration over a knapsack of n_bad strikes. Raises BadInput for more strikes than
-    paraphrases.
+    `readouts` are those of one model. The result is exact. The mean over the items that stay
+    defined is a ratio, which Dinkelbach's iteration minimizes; each step is a knapsack problem with
+    n_bad exclusions. Raises BadInput if there are fewer than `n_bad` variants, or too many of one
+    item.
     """
     rows = readouts[readouts["axis"] == axis]
-    rates = _patterns(rows, unreviewed, extractor, reference, axis, MOST_AN_ITEM)
-    n = sum(map(len, rates.ranked.values()))
+    rates = _rates_by_pattern(rows, unreviewed, extractor, reference, axis, MAX_PER_ITEM)
+    n = sum(map(len, rates.variants.values()))
     if not 0 <= n_bad <= n:
         raise BadInput(f"{n_bad} {NOUNS[axis][1]} cannot be struck out of {n}.")
     return {
@@ -162,52 +168,52 @@ def extreme_strikes(
     }
 
 
-def _extreme(rates: _Rates, column: int, n_bad: int, sign: int) -> set[Place]:
-    """Return the n_bad strikes that minimise sign * mean over the items that stay defined."""
-    options = []
-    for i, item in enumerate(rates.names):
-        options.append(
-            [
-                (len(pattern), sign * values[i, column], pattern)
-                for pattern, values in rates.values.items()
-                if not pattern or rates.struck(item, pattern)
-            ]
-        )
-    level = WORST
-    selection: list = []
-    # Each step is a mean that can be had and is smaller than the last, so the steps are finite.
+def _extreme(rates: _Rates, column: int, n_bad: int, sign: int) -> set[ItemVariant]:
+    """Return the n_bad exclusions that minimize sign * mean over the items that stay defined."""
+    options: list[list[Option]] = []
+    for row, item in enumerate(rates.items):
+        item_options = []
+        for pattern, values in rates.values.items():
+            if not pattern or rates.excluded(item, pattern):
+                item_options.append((len(pattern), sign * values[row, column], pattern))
+        options.append(item_options)
+    level = START_LEVEL
+    selection: list[Option] = []
+    # Each step reaches a smaller mean than the last, and there are finitely many means.
     while True:
         candidates = _knapsack(options, n_bad, level)
-        numbers = [value for _, value, _ in candidates if not math.isnan(value)]
-        if selection and (not numbers or sum(numbers) / len(numbers) >= level - SLACK):
+        values = [value for _, value, _ in candidates if not math.isnan(value)]
+        if selection and (not values or sum(values) / len(values) >= level - SLACK):
             break
-        selection, level = candidates, sum(numbers) / len(numbers) if numbers else -math.inf
-        if not numbers:
+        selection, level = candidates, sum(values) / len(values) if values else -math.inf
+        if not values:
             break
-    strikes: set[Place] = set()
-    for item, (_, _, pattern) in zip(rates.names, selection, strict=True):
-        strikes |= {(item, variant) for variant in rates.struck(item, pattern)}
-    return strikes
+    excluded: set[ItemVariant] = set()
+    for item, (_, _, pattern) in zip(rates.items, selection, strict=True):
+        excluded |= {(item, variant) for variant in rates.excluded(item, pattern)}
+    return excluded
 
 
-def _knapsack(options: Sequence[Sequence[tuple]], n_bad: int, level: float) -> list[tuple]:
-    """Choose one option per item, their costs summing to n_bad, with the least sum of (value -
-    level) over defined values."""
+def _knapsack(options: Sequence[Sequence[Option]], n_bad: int, level: float) -> list[Option]:
+    """Choose one option per item such that n_bad variants are excluded in sum. Minimize the sum of
+    (value - level) over defined values."""
+    # best[k]: least sum over the items so far, with k exclusions.
     best = np.full(n_bad + 1, math.inf)
     best[0] = 0.0
     picks = np.zeros((len(options), n_bad + 1), dtype=int)
-    for i, row in enumerate(options):
-        trials = np.full((len(row), n_bad + 1), math.inf)
-        for k, (cost, value, _) in enumerate(row):
-            if cost <= n_bad:
-                # An item that is left undefined leaves the mean, so it adds nothing to the ratio's
-                # parts.
-                worth = 0.0 if math.isnan(value) else value - level
-                trials[k, cost:] = best[: n_bad + 1 - cost] + worth
-        picks[i] = trials.argmin(axis=0)
-        best = trials.min(axis=0)
+    for i, item_options in enumerate(options):
+        sums = np.full((len(item_options), n_bad + 1), math.inf)
+        for j, (n_excluded, value, _) in enumerate(item_options):
+            if n_excluded <= n_bad:
+                # An item that becomes undefined is left out of the mean, so it adds nothing.
+                term = 0.0 if math.isnan(value) else value - level
+                sums[j, n_excluded:] = best[: n_bad + 1 - n_excluded] + term
+        picks[i] = sums.argmin(axis=0)
+        best = sums.min(axis=0)
     selection, budget = [], n_bad
+    # Back from the last item, to find the options that led to best[n_bad].
     for i in range(len(options) - 1, -1, -1):
-        selection.append(options[i][picks[i, budget]])
-        budget -= selection[-1][0]
+        option = options[i][picks[i, budget]]
+        selection.append(option)
+        budget -= option[0]
     return selection[::-1]

@@ -1,5 +1,5 @@
-"""Rows of a map from cells: an axis opened into its variants, models under one another, a
-difference, groups, bins."""
+"""Rows of the flip map, made from cells: variants of opened axes, several models, differences of
+two extractors, groups and bins."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -7,11 +7,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from flipcore.stats.base.estimate import Estimate, missing, without_interval
-from flipcore.stats.flips.surface import Cells, column_means, placed, row_means
+from flipcore.stats.flips.surface import Cells, column_means, expand, row_means
 
-SEPARATOR = "\x1f"  # between axis and variant in a column's id: no name has it
-MOST_WITH_INTERVALS = 60  # groups of a map; beyond them a group carries its mean and n
-BIN = 5  # rows of one step of the zoom that are one row of the next
+SEPARATOR = "\x1f"  # between axis and variant in a column's id; no name contains it
+MAX_WITH_INTERVALS = 60  # with more groups in a map, a group has its mean and n only
+BIN_SIZE = 5  # number of rows that become one row when the map is zoomed out by one step
 
 
 def column_id(axis: str, variant: str = "") -> str:
@@ -20,67 +20,61 @@ def column_id(axis: str, variant: str = "") -> str:
 
 
 def column_parts(column: str) -> tuple[str, str]:
-    """Return (axis, variant) of a column's id; the variant is "" for an axis's own column."""
+    """Return (axis, variant) of a column's id; the variant is "" for the column of an axis."""
     axis, _, variant = column.partition(SEPARATOR)
     return axis, variant
 
 
 def row_values(cells: Cells) -> np.ndarray:
-    """Return (rows,) the mean of a row's defined axes outside the noise floor, opened or not; NaN
-    without one."""
+    """Return (rows,) means over the axes of a row, without the noise floor and without columns of
+    variants; NaN if no axis is defined."""
     axes = [c for c, column in enumerate(cells.columns) if SEPARATOR not in column]
-    return row_means(
-        Cells(
-            cells.items,
-            [cells.columns[c] for c in axes],
-            cells.rate[:, axes],
-            cells.unreadable[:, axes],
-        )
-    )
+    names = [cells.columns[c] for c in axes]
+    return row_means(Cells(cells.items, names, cells.rate[:, axes], cells.unreadable[:, axes]))
 
 
 def with_variants(cells: Cells, opened: Mapping[str, Cells]) -> Cells:
-    """Return the same rows with the variants behind each axis of `opened` (axis -> cells whose
-    columns are its variants)."""
-    columns = []
-    for axis in cells.columns:
+    """Return the same rows with the columns of variants after their axis. `opened` is axis -> cells
+    with its variants as columns."""
+    columns: list[str] = []
+    rate, unreadable, cut = [], [], []
+    for c, axis in enumerate(cells.columns):
         columns.append(axis)
+        rate.append(cells.rate[:, [c]])
+        unreadable.append(cells.unreadable[:, [c]])
+        cut.append(cells.cut_shares[:, [c]])
         if axis in opened:
-            columns += [column_id(axis, variant) for variant in opened[axis].columns]
-    # Rates stay NaN where an opened axis has no such item; shares become 0 below.
-    rate, unreadable, cut = np.full((3, len(cells.items), len(columns)), np.nan)
-    for axis in cells.columns:
-        to, start = columns.index(axis), cells.columns.index(axis)
-        rate[:, to], unreadable[:, to] = cells.rate[:, start], cells.unreadable[:, start]
-        cut[:, to] = cells.cut_shares[:, start]
-        if axis in opened:
-            part = placed(opened[axis], cells.items, opened[axis].columns)
-            span = slice(to + 1, to + 1 + len(part.columns))
-            rate[:, span], unreadable[:, span] = part.rate, part.unreadable
-            cut[:, span] = part.cut_shares
-    return Cells(cells.items, columns, rate, np.nan_to_num(unreadable), np.nan_to_num(cut))
+            variants = expand(opened[axis], cells.items, opened[axis].columns)
+            columns += [column_id(axis, variant) for variant in variants.columns]
+            rate.append(variants.rate)
+            unreadable.append(variants.unreadable)
+            cut.append(variants.cut_shares)
+    if not columns:
+        return cells
+    return Cells(cells.items, columns, np.hstack(rate), np.hstack(unreadable), np.hstack(cut))
 
 
-def stacked(parts: Sequence[Cells]) -> Cells:
-    """Stack the rows of several cells (one per model), over all their columns."""
+def stack(parts: Sequence[Cells]) -> Cells:
+    """Stack the rows of several cells (one per model); the columns are those that any of them
+    has."""
     items: list[str] = []
     columns: list[str] = []
     for part in parts:
         items += part.items
         columns += [column for column in part.columns if column not in columns]
-    wide = [placed(part, part.items, columns) for part in parts]
+    expanded = [expand(part, part.items, columns) for part in parts]
     return Cells(
         items,
         columns,
-        np.vstack([part.rate for part in wide]),
-        np.vstack([part.unreadable for part in wide]),
-        np.vstack([part.cut_shares for part in wide]),
+        np.vstack([part.rate for part in expanded]),
+        np.vstack([part.unreadable for part in expanded]),
+        np.vstack([part.cut_shares for part in expanded]),
     )
 
 
 def difference(first: Cells, second: Cells) -> Cells:
-    """Return the rates of `first` less those of `second` (-1 to 1), NaN where either is; the larger
-    of the unreadable and cut shares."""
+    """Return the rates of `first` minus those of `second` (-1 to 1), NaN where either is NaN. The
+    unreadable and cut shares are the larger of the two."""
     return Cells(
         first.items,
         first.columns,
@@ -92,7 +86,7 @@ def difference(first: Cells, second: Cells) -> Cells:
 
 @dataclass(frozen=True)
 class Group:
-    """Rows of a map that stand under one header: rows `start` to `end` (excluded) of its order."""
+    """Rows of a map under one header: rows `start` to `end` (excluded) in the order of the map."""
 
     label: str
     start: int
@@ -102,45 +96,47 @@ class Group:
 def group_rows(
     first: Cells, second: Cells, rows: Sequence[int], names: Sequence[str], sort: str
 ) -> tuple[list[int], list[Group]]:
-    """Return `rows` in groups of equal `names` (one per row of the cells), the rows of a group in
-    their order; the groups by the mean that the rows are sorted by, or by their first row in the
-    order of the study."""
-    members: dict[str, list[int]] = {}
+    """Return the order of `rows` by group, and the groups.
+
+    Rows with equal `names` (one per row of the cells) form a group and keep their order. Groups are
+    sorted by the mean of what the rows are sorted by; in the order of the study by their first row.
+    """
+    rows_of_group: dict[str, list[int]] = {}
     for row in rows:
-        members.setdefault(names[row], []).append(row)
+        rows_of_group.setdefault(names[row], []).append(row)
     means = {
         "field": row_values(first),
         "faithful": row_values(second),
         "difference": row_values(first) - row_values(second),
     }
-    labels = list(members)
+    labels = list(rows_of_group)
     if sort in means:
-        labels.sort(key=lambda label: (-_mean(means[sort][members[label]]), label))
+        labels.sort(key=lambda label: (-_mean(means[sort][rows_of_group[label]]), label))
     order: list[int] = []
     groups: list[Group] = []
     for label in labels:
-        groups.append(Group(label, len(order), len(order) + len(members[label])))
-        order += members[label]
+        groups.append(Group(label, len(order), len(order) + len(rows_of_group[label])))
+        order += rows_of_group[label]
     return order, groups
 
 
 def _mean(values: np.ndarray) -> float:
     defined = values[~np.isnan(values)]
-    # -1 is below any mean rate, so a group without one comes last.
+    # -1 is below any mean rate, so that a group without a rate comes last.
     return float(defined.mean()) if defined.size else -1.0
 
 
 def means_with_intervals(
     cells: Cells, family_of: Mapping[str, str], *, signed: bool = False
 ) -> list[Estimate]:
-    """Return `surface.column_means` of each column, and last that of the rows' own means."""
+    """Return `surface.column_means` of each column; the last is that of the means of the rows."""
     return column_means(
         cells, family_of, np.column_stack([cells.rate, row_values(cells)]), signed=signed
     )
 
 
 def means_alone(cells: Cells) -> list[Estimate]:
-    """Return the same means without intervals."""
+    """Return the means of `means_with_intervals` without intervals, which are slow to compute."""
     columns = np.column_stack([cells.rate, row_values(cells)])
     means = []
     for column in columns.T:
@@ -153,15 +149,14 @@ def means_alone(cells: Cells) -> list[Estimate]:
 
 
 def bin_starts(groups: Sequence[Group], size: int) -> np.ndarray:
-    """Return the rows at which bins of `size` rows begin; none reaches over the end of a group."""
-    return np.concatenate(
-        [np.arange(group.start, group.end, size) for group in groups] or [np.arange(0)]
-    ).astype(int)
+    """Return the rows at which bins of `size` rows begin; no bin has rows of two groups."""
+    starts = [np.arange(group.start, group.end, size) for group in groups]
+    return np.concatenate(starts or [np.arange(0)]).astype(int)
 
 
 def bin_means(values: np.ndarray, starts: np.ndarray) -> np.ndarray:
-    """Return (bins, k) means of the defined values of (rows, k) from each start to the next; NaN
-    without one."""
+    """Return (bins, k) means of `values` (rows, k) from each start to the next, without NaN; NaN if
+    a bin has no value."""
     is_defined = ~np.isnan(values)
     totals = np.add.reduceat(np.where(is_defined, values, 0.0), starts, axis=0)
     n = np.add.reduceat(is_defined.astype(np.int64), starts, axis=0)
@@ -169,11 +164,13 @@ def bin_means(values: np.ndarray, starts: np.ndarray) -> np.ndarray:
 
 
 def bin_quartiles(values: np.ndarray, starts: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return ((bins,), (bins,)) the lower and upper quartile (nearest rank) of the defined values
-    (rows,) of each bin: a spread, not an interval, because rows stand in the order of what is
-    shown."""
+    """Return the lower and upper quartiles (bins,) of `values` (rows,) in each bin, by nearest rank
+    and without NaN.
+
+    They show a spread and are no interval, because rows are sorted by what is shown.
+    """
     bin_of_row = np.repeat(np.arange(starts.size), np.diff(np.append(starts, values.size)))
-    # Ascending within a bin, with the undefined ones last.
+    # Sorted within each bin; `lexsort` puts NaN last.
     ordered = values[np.lexsort((values, bin_of_row))]
     n = np.bincount(bin_of_row[~np.isnan(values)], minlength=starts.size)
     low, high = (

@@ -1,7 +1,8 @@
-"""Flip metrics of one extractor by itself, as the flip surface prints them above each axis."""
+"""Flip metrics of a single extractor, which the flip surface shows above each axis."""
 
 import math
 from dataclasses import dataclass
+from itertools import product
 
 import numpy as np
 
@@ -24,10 +25,15 @@ from flipcore.stats.flips.noise_floor import excess_test
 
 @dataclass(frozen=True)
 class FlipSummary:
-    """One axis under one extractor, on all items that it defines. `T` is macro, `micro` pools
-    pairs. `lowest` and `highest` are the true bounds of T whatever the unreadable answers were (NaN
-    with several samples). `note` warns where the any-flip rate mixes items with unequal numbers of
-    variants."""
+    """Flip metrics of one axis under one extractor, over all items with a flip rate.
+
+    T, micro : flip rate as the mean over items, and over all pairs.
+    any_flip : share of items with any flip; `note` warns if their numbers of readouts differ.
+    entropy_bits : mean entropy of an item's answers, in bits.
+    modal_agreement : mean share of an item's readouts that have its most frequent answer.
+    consistency : 1 - T.
+    lowest, highest : bounds of T whatever the unreadable answers were; NaN with several samples.
+    """
 
     axis: str
     extractor: str
@@ -57,43 +63,47 @@ def flip_summary(
     n_boot: int = N_BOOT,
     n_options: np.ndarray | None = None,
 ) -> FlipSummary:
-    """Summarise the flips of one cell. `n_options` (items,) limits what an unreadable answer can
-    have been; None does not. Raises BadInput for an unknown policy or kind."""
+    """Summarize the flips of one cell.
+
+    `n_options` (items,) is how many answers an unreadable answer can have been; None means any
+    number. Raises BadInput for an unknown policy or kind.
+    """
     codes = answers.cell(axis, extractor, include_base=include_base)
     counts = between(codes, policy)
-    defined = ~np.isnan(counts.rate)
-    n_items = int(defined.sum())
-    columns = np.column_stack([counts.rate, np.where(defined, counts.rate > 0, np.nan)])
-    total, flipped = joint_means(columns, kind, level, seed, n_boot, answers.families)
-    single = codes.shape[2] == 1
-    low, high = null_bounds(codes, n_options) if single else (np.array([np.nan]),) * 2
-    entropy, modal = item_entropies(codes, policy), item_modal_agreements(codes)
-    sizes = np.unique((codes[defined] != ABSENT).sum(axis=(1, 2)))
+    is_defined = ~np.isnan(counts.rate)
+    n_items = int(is_defined.sum())
+    columns = np.column_stack([counts.rate, np.where(is_defined, counts.rate > 0, np.nan)])
+    flip_rate, any_flip = joint_means(columns, kind, level, seed, n_boot, answers.families)
+    lowest = highest = math.nan
+    if codes.shape[2] == 1:
+        lowest, highest = map(_mean, null_bounds(codes, n_options))
+    n_readouts = np.unique((codes[is_defined] != ABSENT).sum(axis=(1, 2)))
     note = ""
-    if sizes.size > 1:
+    if n_readouts.size > 1:
         note = (
-            f"Items have {sizes[0]} to {sizes[-1]} readouts, and more variants flip more often: "
-            "the any-flip rate compares like with like only at equal numbers."
+            f"Items have {n_readouts[0]} to {n_readouts[-1]} readouts, and more variants flip more "
+            "often: the any-flip rate compares like with like only at equal numbers."
         )
     return FlipSummary(
         axis,
         extractor,
-        total,
-        _ratio(counts.n_differ[defined].sum(), counts.n_usable[defined].sum()),
-        flipped,
-        _mean(entropy),
-        _mean(modal),
-        1 - total.value,
-        _mean(low),
-        _mean(high),
-        n_items,
-        len(counts.rate) - n_items,
-        note,
+        T=flip_rate,
+        micro=_ratio(counts.n_differ[is_defined].sum(), counts.n_usable[is_defined].sum()),
+        any_flip=any_flip,
+        entropy_bits=_mean(item_entropies(codes, policy)),
+        modal_agreement=_mean(item_modal_agreements(codes)),
+        consistency=1 - flip_rate.value,
+        lowest=lowest,
+        highest=highest,
+        n_items=n_items,
+        n_excluded=len(counts.rate) - n_items,
+        note=note,
     )
 
 
 def item_entropies(codes: np.ndarray, policy: str = "own_class") -> np.ndarray:
-    """Return (items,) the Shannon entropy in bits over all readouts of an item; all NULL -> NaN."""
+    """Return (items,) Shannon entropies in bits over all readouts of an item; NaN if none could be
+    read. `policy` says how unreadable answers count (`disagreement`)."""
     check_policy(policy)
     flat = codes.reshape(len(codes), -1)
     counts = answer_counts(flat).astype(float)
@@ -101,53 +111,56 @@ def item_entropies(codes: np.ndarray, policy: str = "own_class") -> np.ndarray:
     n_null[counts.sum(axis=1) == 0] = np.nan
     if policy == "own_class":
         counts = np.column_stack([counts, n_null])
-    # Adding 0 times a NaN keeps items without any readable answer undefined.
-    v = counts.sum(axis=1) + (n_null if policy == "always_flip" else 0) + 0 * n_null
-    shares = counts / np.where(v > 0, v, np.nan)[:, None]
+    # 0 * n_null is NaN for items without a readable answer, which must stay undefined.
+    n = counts.sum(axis=1) + (n_null if policy == "always_flip" else 0) + 0 * n_null
+    shares = counts / np.where(n > 0, n, np.nan)[:, None]
     bits = -(shares * np.log2(np.where(shares > 0, shares, 1))).sum(axis=1)
-    # Under `always_flip` each unreadable answer is a category of its own, of share 1/v.
-    return bits + n_null / v * np.log2(v) if policy == "always_flip" else bits + 0.0
+    # Under `always_flip` each unreadable answer is a category of its own with a share of 1 / n.
+    # Adding 0.0 turns -0.0 into 0.0.
+    return bits + n_null / n * np.log2(n) if policy == "always_flip" else bits + 0.0
 
 
 def item_modal_agreements(codes: np.ndarray) -> np.ndarray:
-    """Return (items,) the share of readouts with the most frequent answer; NULL counts below, never
-    above; all NULL -> NaN."""
+    """Return (items,) shares of readouts with the most frequent answer; NaN if none could be read.
+
+    Unreadable readouts are in the denominator, but are never the most frequent answer.
+    """
     flat = codes.reshape(len(codes), -1)
-    most = answer_counts(flat).max(axis=1, initial=0)
+    n_modal = answer_counts(flat).max(axis=1, initial=0)
     n_present = (flat != ABSENT).sum(axis=1)
-    return np.divide(most, n_present, out=np.full(len(flat), np.nan), where=most > 0)
+    return np.divide(n_modal, n_present, out=np.full(len(flat), np.nan), where=n_modal > 0)
 
 
-def _mean(x: np.ndarray) -> float:
-    x = x[~np.isnan(x)]
-    return float(x.mean()) if x.size else float("nan")
+def _mean(values: np.ndarray) -> float:
+    defined = values[~np.isnan(values)]
+    return float(defined.mean()) if defined.size else math.nan
 
 
-def _ratio(a: float, b: float) -> float:
-    return float(a / b) if b else float("nan")
+def _ratio(numerator: float, denominator: float) -> float:
+    return float(numerator / denominator) if denominator else math.nan
 
 
-def alone(
+def flip_summaries(
     answers: CodedAnswers, policy: str = "own_class", n_permutations: int = 499
 ) -> list[tuple[FlipSummary, float]]:
-    """Return (summary, p of the excess over reruns) of each axis and extractor; p is NaN where a
-    variant was asked once."""
+    """Return (summary, p of the excess over reruns) per axis and extractor, without the identity
+    axis. The p is NaN if variants were asked only once."""
     summaries = []
-    for axis in (axis for axis in answers.axes if axis != IDENTITY):
-        for extractor in answers.extractors:
-            codes = answers.cell(axis, extractor)
-            p = math.nan
-            if codes.shape[2] > 1:
-                p = excess_test(codes, policy=policy, m=n_permutations).p
-            summaries.append((flip_summary(answers, axis, extractor, policy=policy), p))
+    axes = [axis for axis in answers.axes if axis != IDENTITY]
+    for axis, extractor in product(axes, answers.extractors):
+        codes = answers.cell(axis, extractor)
+        p = math.nan
+        if codes.shape[2] > 1:
+            p = excess_test(codes, policy=policy, m=n_permutations).p
+        summaries.append((flip_summary(answers, axis, extractor, policy=policy), p))
     return summaries
 
 
-def arriving(
+def running_flip_rates(
     answers: CodedAnswers, axis: str, policy: str = "own_class"
 ) -> dict[str, SequencePath]:
-    """Map each extractor to its mean flip rate after each item, in the order of `answers.items`,
-    with limits valid at any time."""
+    """Return extractor -> mean flip rate after each item, in the order of `answers.items`, with
+    limits that hold at all items at once."""
     return {
         extractor: bounded_path(between(answers.cell(axis, extractor), policy).rate)
         for extractor in answers.extractors

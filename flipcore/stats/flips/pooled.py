@@ -1,4 +1,4 @@
-"""One decomposition over all axes: the mean of each item over the changes that were made to it."""
+"""One decomposition over all axes, from the mean of each item over its axes."""
 
 import math
 import warnings
@@ -26,38 +26,42 @@ ALL_AXES = "all_changes"
 def across_axes(
     cells: Sequence[Decomposition], *, kind: str = "default", seed: int = 0, n_boot: int = N_BOOT
 ) -> list[Decomposition]:
-    """Return one Decomposition per extractor, from the cells of its axes; items that an axis does
-    not define leave that axis only. Above a floor only where every axis has one. One axis that has
-    pairs alone keeps its name. `p_artifact` and `share` are not computed."""
+    """Return one Decomposition per extractor, over the axes of its `cells`.
+
+    The value of an item is its mean over the axes that define it. It is beyond the noise floor only
+    if all of these axes have a floor. The axis is named `ALL_AXES`, or keeps its name if only one
+    axis has pairs. `p_artifact` and `share` are not computed.
+    """
     by_extractor: dict[str, list[Decomposition]] = {}
     for cell in cells:
         by_extractor.setdefault(cell.extractor, []).append(cell)
     groups = list(by_extractor.values())
     if not groups:
         return []
-    columns = [over_axes([cell.item_values for cell in group]) for group in groups]
+    group_values = [over_axes([cell.item_values for cell in group]) for group in groups]
     level, families = cells[0].T.level, cells[0].families
-    table = JointMeans(np.hstack(columns), seed, n_boot, families).estimates(
+    table = JointMeans(np.hstack(group_values), seed, n_boot, families).estimates(
         kind, [level], list(COLUMNS.values()) * len(groups)
     )
-    estimates = [column[0] for column in table]
+    # `table` has the columns of the groups one after another, with one estimate per level.
+    estimates = [levels[0] for levels in table]
     width = len(COLUMNS)
     pooled = []
-    for j, (group, values) in enumerate(zip(groups, columns, strict=True)):
+    for j, (group, values) in enumerate(zip(groups, group_values, strict=True)):
         by_name = dict(zip(COLUMNS, estimates[j * width : (j + 1) * width], strict=True))
         pooled.append(_pooled(group, values, by_name))
     return pooled
 
 
 def over_axes(cells: Sequence[np.ndarray]) -> np.ndarray:
-    """Return (items, quantities) means over axes, in the order of `COLUMNS`; a floor is NaN where
-    an axis that the item defines lacks it."""
+    """Return (items, quantities) means over axes. `cells` are (items, quantities) in the order of
+    `COLUMNS`. A quantity is NaN if any axis with pairs for the item lacks it (a floor)."""
     values = np.array(cells)
-    defined = ~np.isnan(values[:, :, :1])
+    has_pairs = ~np.isnan(values[:, :, :1])
     means = _mean(values)
-    # A mean of some floors would be taken off flips on all axes.
-    lacking = (np.isnan(values) & defined).any(axis=0)
-    means[lacking] = np.nan
+    # Otherwise the mean floor of some axes would be subtracted from the mean flips of all axes.
+    is_lacking = (np.isnan(values) & has_pairs).any(axis=0)
+    means[is_lacking] = np.nan
     return means
 
 
@@ -89,33 +93,35 @@ def _pooled(
 
 
 def _unread(group: Sequence[Decomposition]) -> Unread:
-    """Bounds as means over the axes that an item has pairs on; beyond the floor only where every
-    axis has one."""
+    """Return bounds as means over the axes with pairs for the item; beyond the floor only if all of
+    these axes have a floor."""
     by_axis = [cell.unread for cell in group]
     raw = Bounds(
-        _mean(np.array([bounds.raw.low for bounds in by_axis])),
-        _mean(np.array([bounds.raw.high for bounds in by_axis])),
+        _mean(np.array([axis_unread.raw.low for axis_unread in by_axis])),
+        _mean(np.array([axis_unread.raw.high for axis_unread in by_axis])),
     )
     beyond = Bounds(
-        _beyond_over_axes(by_axis, [bounds.beyond.low for bounds in by_axis]),
-        _beyond_over_axes(by_axis, [bounds.beyond.high for bounds in by_axis]),
+        _beyond_over_axes(by_axis, [axis_unread.beyond.low for axis_unread in by_axis]),
+        _beyond_over_axes(by_axis, [axis_unread.beyond.high for axis_unread in by_axis]),
     )
-    share, share_ref = (_mean(np.array([bounds.shares[i] for bounds in by_axis])) for i in (0, 1))
-    n = sum(bounds.n for bounds in by_axis)
-    return Unread(n, (float(share), float(share_ref)), raw, beyond)
+    share, share_ref = (
+        float(_mean(np.array([axis_unread.shares[i] for axis_unread in by_axis]))) for i in (0, 1)
+    )
+    n = sum(axis_unread.n for axis_unread in by_axis)
+    return Unread(n, (share, share_ref), raw, beyond)
 
 
 def _beyond_over_axes(by_axis: Sequence[Unread], limits: Sequence[np.ndarray]) -> np.ndarray:
-    """Return the means of one side's limits beyond the floor, (items, rates)."""
-    marked = []
-    for bounds, axis_limits in zip(by_axis, limits, strict=True):
-        # `over_axes` takes its first column as the mark of the items that have pairs at all.
-        marked.append(np.column_stack([bounds.raw.low[:, 0], axis_limits]))
-    return over_axes(marked)[:, 1:]
+    """Return (items, rates) means over axes of the lower or upper bounds beyond the floor."""
+    with_pairs = []
+    for axis_unread, axis_limits in zip(by_axis, limits, strict=True):
+        # `over_axes` takes the items as having pairs where the first column is defined.
+        with_pairs.append(np.column_stack([axis_unread.raw.low[:, 0], axis_limits]))
+    return over_axes(with_pairs)[:, 1:]
 
 
-def _mean(x: np.ndarray) -> np.ndarray:
+def _mean(values: np.ndarray) -> np.ndarray:
     with warnings.catch_warnings():
-        # numpy warns of an item that no axis defines; NaN is meant.
+        # numpy warns about items that no axis defines; their mean is NaN on purpose.
         warnings.simplefilter("ignore", RuntimeWarning)
-        return np.nanmean(x, axis=0)
+        return np.nanmean(values, axis=0)

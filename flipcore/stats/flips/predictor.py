@@ -1,6 +1,7 @@
-"""Prediction of flips: an L2 logistic regression of any-flip(item, axis) on what is known before
-asking again."""
+"""Predict which items flip on which axes, by L2 logistic regression on what is known from the base
+prompt."""
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -11,7 +12,7 @@ from flipcore.core.early_imports import learners
 from flipcore.core.errors import BadInput, MissingPackage
 from flipcore.core.randomness import generator
 from flipcore.core.records import IDENTITY
-from flipcore.stats.base.estimate import Estimate, missing, without_interval
+from flipcore.stats.base.estimate import MIN_N, Estimate, missing, without_interval
 from flipcore.stats.base.resample import N_BOOT_SOURCE, index_draws, monte_carlo_p
 from flipcore.stats.base.separability import auc, weighted_auc
 from flipcore.stats.flips import surface
@@ -22,12 +23,19 @@ N_FOLDS = 5
 
 @dataclass(frozen=True)
 class FlipPrediction:
-    """`probabilities` are out of fold, aligned with the rows that were used (`mask` over the rows
-    given). `brier` is compared with `brier_constant`, the Brier score of always saying the training
-    rate. `slope` is the calibration slope: 1 is calibrated, below 1 overconfident. `p` is the share
-    of label permutations (within axis, the whole cross-validation run again) with an AUC as high,
-    `auc_by_axis` their mean: what knowing the axis alone reaches. `weights` are of standardised
-    features, fitted on all rows. NaN where undefined."""
+    """Result of the prediction; numbers are NaN where undefined.
+
+    auc : of the out-of-fold probabilities.
+    brier, brier_constant : Brier scores of the model, and of always predicting the training rate.
+    slope : calibration slope; 1 is calibrated, below 1 is overconfident.
+    p : from permutations of the labels within axes, each with the whole cross-validation.
+    auc_by_axis : mean AUC of these permutations, which is what the axis alone can predict.
+    n_rows, n_dropped : number of rows used, and of rows that lack a feature or the label.
+    weights : feature -> coefficient of the standardised feature, fitted on all rows.
+    probabilities : (used rows,) out-of-fold probabilities of a flip.
+    mask : (rows,) True for the used rows.
+    note : why there is no prediction; "" if there is one.
+    """
 
     auc: Estimate
     brier: float
@@ -51,81 +59,67 @@ def flip_prediction(
     n_boot: int = N_BOOT_SOURCE,
     n_permutations: int = 199,
 ) -> FlipPrediction:
-    """Predict which items flip. `rows` has one row per item and axis, with `item_id`, `axis`,
-    `flipped` (0/1) and the features; axes become dummies.
+    """Predict which items flip.
 
-    Folds keep an item together (GroupKFold), or with a column `family` all items of one; resampling
-    and permuting take whole families too. Features are standardised on the training folds, C = 1.
-    Rows that lack a feature are dropped and counted. Fewer than 5 items or one class only -> NaN.
-    Raises BadInput for missing columns, MissingPackage without scikit-learn.
+    `rows` has one row per item and axis, with the columns `item_id`, `axis`, `flipped` (0/1), the
+    features, and optionally `family`. Axes become dummies, features are standardised on the
+    training folds, and C = 1. Folds, resamples and permutations keep the rows of an item (or of a
+    family) together. Numbers are NaN with fewer than 5 items or one class only. Raises BadInput for
+    missing columns, MissingPackage without scikit-learn.
     """
     lacking = [name for name in ("item_id", "axis", "flipped", *features) if name not in rows]
     if lacking:
         raise BadInput(
             f"The table lacks the column(s) {', '.join(lacking)}; give one row an item and axis."
         )
-    # One axis has no dummy: with all of them the columns would add up to a constant.
-    x = pd.concat(
-        [
-            rows[list(features)].astype(float),
-            pd.get_dummies(rows["axis"], drop_first=True).astype(float),
-        ],
-        axis=1,
-    )
-    mask = (x.notna().all(axis=1) & rows["flipped"].notna()).to_numpy()
-    design, y = x[mask], rows["flipped"][mask].to_numpy(dtype=int)
-    items = pd.factorize(rows["family" if "family" in rows else "item_id"][mask])[0]
-    n_items = int(items.max(initial=-1)) + 1
-    if n_items < N_FOLDS or np.unique(y).size < 2:
+    # Dummies of all axes would add up to a constant, so the first axis has none.
+    dummies = pd.get_dummies(rows["axis"], drop_first=True).astype(float)
+    design = pd.concat([rows[list(features)].astype(float), dummies], axis=1)
+    mask = (design.notna().all(axis=1) & rows["flipped"].notna()).to_numpy()
+    x, y = design[mask].to_numpy(), rows["flipped"][mask].to_numpy(dtype=int)
+    unit = pd.factorize(rows["family" if "family" in rows else "item_id"][mask])[0]
+    n_units = int(unit.max(initial=-1)) + 1
+    if n_units < N_FOLDS or np.unique(y).size < 2:
         reason = "All rows are of one class."
-        if n_items < N_FOLDS:
-            reason = f"{n_items} items are fewer than {N_FOLDS} folds."
-        return _undefined(n_items, mask, reason)
-    model, folds = _model(), _folds(items)
-    matrix = design.to_numpy()
-    probabilities, constant = _out_of_fold(model, folds, matrix, y)
-    p, by_axis = _permutation_p(
-        model,
-        folds,
-        matrix,
-        y,
-        _blocks(rows["axis"][mask], items),
-        auc(y, probabilities),
-        seed,
-        n_permutations,
-    )
-    model.fit(matrix, y)
+        if n_units < N_FOLDS:
+            reason = f"{n_units} items are fewer than {N_FOLDS} folds."
+        return _undefined(n_units, mask, reason)
+    model, folds = _model(), _folds(unit)
+    probabilities, constant = _out_of_fold(model, folds, x, y)
+    blocks = _exchangeable_blocks(rows["axis"][mask], unit)
+    observed = auc(y, probabilities)
+    p, auc_by_axis = _permutation_p(model, folds, x, y, blocks, observed, seed, n_permutations)
+    model.fit(x, y)
     return FlipPrediction(
-        _auc_estimate(y, probabilities, items, seed, n_boot),
-        float(np.mean((probabilities - y) ** 2)),
-        float(np.mean((constant - y) ** 2)),
-        _calibration_slope(y, probabilities),
-        p,
-        by_axis,
-        int(mask.sum()),
-        int((~mask).sum()),
-        dict(zip(design.columns, model[-1].coef_[0].tolist(), strict=True)),
-        probabilities,
-        mask,
+        auc=_auc_estimate(y, probabilities, unit, seed, n_boot),
+        brier=float(np.mean((probabilities - y) ** 2)),
+        brier_constant=float(np.mean((constant - y) ** 2)),
+        slope=_calibration_slope(y, probabilities),
+        p=p,
+        auc_by_axis=auc_by_axis,
+        n_rows=int(mask.sum()),
+        n_dropped=int((~mask).sum()),
+        weights=dict(zip(design.columns, model[-1].coef_[0].tolist(), strict=True)),
+        probabilities=probabilities,
+        mask=mask,
     )
 
 
-def _undefined(n_items: int, mask: np.ndarray, reason: str) -> FlipPrediction:
-    n_rows, nan = int(mask.sum()), float("nan")
-    blank = np.full(n_rows, np.nan)
+def _undefined(n_units: int, mask: np.ndarray, reason: str) -> FlipPrediction:
+    n_rows = int(mask.sum())
     return FlipPrediction(
-        missing(n_items, note=reason),
-        nan,
-        nan,
-        nan,
-        nan,
-        nan,
-        n_rows,
-        int((~mask).sum()),
-        {},
-        blank,
-        mask,
-        reason,
+        auc=missing(n_units, note=reason),
+        brier=math.nan,
+        brier_constant=math.nan,
+        slope=math.nan,
+        p=math.nan,
+        auc_by_axis=math.nan,
+        n_rows=n_rows,
+        n_dropped=len(mask) - n_rows,
+        weights={},
+        probabilities=np.full(n_rows, np.nan),
+        mask=mask,
+        note=reason,
     )
 
 
@@ -143,39 +137,40 @@ def _model():
     return make_pipeline(StandardScaler(), LogisticRegression(C=1.0, max_iter=1000))
 
 
-def _folds(items: np.ndarray) -> list[tuple[np.ndarray, np.ndarray]]:
+def _folds(unit: np.ndarray) -> list[tuple[np.ndarray, np.ndarray]]:
     learners()
     from sklearn.model_selection import GroupKFold
 
-    return list(GroupKFold(N_FOLDS).split(items, groups=items))
+    return list(GroupKFold(N_FOLDS).split(unit, groups=unit))
 
 
 def _out_of_fold(model, folds: list, x: np.ndarray, y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return probabilities from models that did not see the row, and the training rate as the
-    constant baseline."""
-    out, constant = np.empty(y.size), np.empty(y.size)
+    """Return probabilities from models that were not fitted on the row, and the training rates,
+    which are the constant baseline."""
+    probabilities, constant = np.empty(y.size), np.empty(y.size)
     for train, test in folds:
         constant[test] = y[train].mean()
-        # A regression cannot be fitted to one class; the training rate is then the best guess.
-        single = np.unique(y[train]).size < 2
-        out[test] = (
-            constant[test] if single else model.fit(x[train], y[train]).predict_proba(x[test])[:, 1]
-        )
-    return out, constant
+        if np.unique(y[train]).size < 2:
+            # A regression cannot be fitted to one class; the training rate is the best prediction.
+            probabilities[test] = constant[test]
+        else:
+            model.fit(x[train], y[train])
+            probabilities[test] = model.predict_proba(x[test])[:, 1]
+    return probabilities, constant
 
 
-def _blocks(axis: pd.Series, items: np.ndarray) -> list[np.ndarray]:
-    """Return the blocks of rows that may change places: of one axis the rows of families of one
-    size, as (families, rows) of row numbers."""
+def _exchangeable_blocks(axis: pd.Series, unit: np.ndarray) -> list[np.ndarray]:
+    """Return blocks of row numbers, (units, rows per unit) each, whose units a permutation may
+    exchange: units of one axis that have equally many rows."""
     names = axis.to_numpy(dtype=object)
-    strata = []
+    blocks = []
     for name in dict.fromkeys(names):
-        by_family: dict[int, list[int]] = {}
+        rows_of_unit: dict[int, list[int]] = {}
         for row in np.flatnonzero(names == name):
-            by_family.setdefault(int(items[row]), []).append(int(row))
-        for size in sorted({len(rows) for rows in by_family.values()}):
-            strata.append(np.array([rows for rows in by_family.values() if len(rows) == size]))
-    return strata
+            rows_of_unit.setdefault(int(unit[row]), []).append(int(row))
+        for size in sorted({len(rows) for rows in rows_of_unit.values()}):
+            blocks.append(np.array([rows for rows in rows_of_unit.values() if len(rows) == size]))
+    return blocks
 
 
 def _permutation_p(
@@ -183,71 +178,75 @@ def _permutation_p(
     folds: list,
     x: np.ndarray,
     y: np.ndarray,
-    strata: list[np.ndarray],
+    blocks: list[np.ndarray],
     observed: float,
     seed: int,
     m: int,
 ) -> tuple[float, float]:
+    """Return the p of the observed AUC, and the mean AUC under permutation."""
     rng, null_aucs = generator(seed, "flip predictor"), []
 
     def draw(k: int) -> np.ndarray:
         aucs = np.empty(k)
         for i in range(k):
             shuffled = y.copy()
-            for blocks in strata:
-                shuffled[blocks] = y[rng.permutation(blocks)]
+            for block in blocks:
+                shuffled[block] = y[rng.permutation(block)]
             aucs[i] = auc(shuffled, _out_of_fold(model, folds, x, shuffled)[0])
         null_aucs.append(aucs)
         return aucs
 
-    # No further draws near a threshold: each is a whole cross-validation.
-    return monte_carlo_p(observed, draw, m, max_m=m).p, float(np.mean(np.concatenate(null_aucs)))
+    # max_m: no further draws near .05, because each is a whole cross-validation.
+    p = monte_carlo_p(observed, draw, m, max_m=m).p
+    return p, float(np.mean(np.concatenate(null_aucs)))
 
 
 def _auc_estimate(
-    y: np.ndarray, scores: np.ndarray, items: np.ndarray, seed: int, n_boot: int
+    y: np.ndarray, scores: np.ndarray, unit: np.ndarray, seed: int, n_boot: int
 ) -> Estimate:
-    """Return the AUC with a percentile interval over items drawn with replacement; a resample of
-    one class is left out."""
-    n = int(items.max()) + 1
+    """Return the AUC with a percentile interval from resampled units (items or families)."""
+    n = int(unit.max()) + 1
     value = auc(y, scores)
-    if n < 10:
+    if n < MIN_N:
         return without_interval(value, n)
     chunks = []
-    for draw in index_draws(n, n_boot, generator(seed)):
-        # How often an item was drawn is the weight of all its rows: no copy of the scores.
-        counts = np.array([np.bincount(row, minlength=n) for row in draw], dtype=float)
-        chunks.append(weighted_auc(y, scores, counts[:, items]))
-    reps = np.concatenate(chunks)
-    # A resample of one class has no AUC.
-    low, high = np.nanpercentile(reps, [2.5, 97.5])
+    for draws in index_draws(n, n_boot, generator(seed)):
+        # The weight of a row is how often its unit was drawn, so no scores are copied.
+        counts = np.array([np.bincount(draw, minlength=n) for draw in draws], dtype=float)
+        chunks.append(weighted_auc(y, scores, counts[:, unit]))
+    # `nanpercentile`, because a resample of one class has no AUC.
+    low, high = np.nanpercentile(np.concatenate(chunks), [2.5, 97.5])
     return Estimate(value, float(low), float(high), 0.95, "percentile", n, seed)
 
 
 def _calibration_slope(y: np.ndarray, probabilities: np.ndarray) -> float:
     """Return the slope of an unpenalised logistic regression of y on the predicted log-odds, by
-    Newton's steps, halved while they make the fit worse. NaN where it has none: the predictions are
-    all equal, or they separate the two outcomes, and it grows without end."""
+    Newton's method.
+
+    NaN if there is no finite slope, because all predictions are equal or they separate the two
+    outcomes.
+    """
     p = np.clip(probabilities, 1e-12, 1 - 1e-12)
     x = np.column_stack([np.ones(y.size), np.log(p / (1 - p))])
     if np.ptp(x[:, 1]) < 1e-12:
-        return float("nan")
+        return math.nan
     beta = np.zeros(2)
     loss = _logistic_loss(x @ beta, y)
     for _ in range(50):
         fitted = 1 / (1 + np.exp(-np.clip(x @ beta, -500, 500)))
         hessian = x.T @ (x * (fitted * (1 - fitted))[:, None])
-        # Separated outcomes: the curvature vanishes and the slope grows without end.
+        # If the predictions separate the outcomes, the curvature vanishes and the slope diverges.
         if not np.linalg.cond(hessian) <= 1e12:
-            return float("nan")
+            return math.nan
         step = np.linalg.solve(hessian, x.T @ (y - fitted))
+        # A full step may overshoot, so it is halved while it makes the fit worse.
         while _logistic_loss(x @ (beta + step), y) > loss + 1e-12 and np.abs(step).max() > 1e-10:
             step /= 2
         beta = beta + step
         loss = _logistic_loss(x @ beta, y)
         if np.abs(step).max() <= 1e-10:
             return float(beta[1])
-    return float("nan")
+    return math.nan
 
 
 def _logistic_loss(log_odds: np.ndarray, y: np.ndarray) -> float:
@@ -255,41 +254,35 @@ def _logistic_loss(log_odds: np.ndarray, y: np.ndarray) -> float:
 
 
 def predictor_rows(frame: pd.DataFrame, base: pd.DataFrame, extractor: str) -> pd.DataFrame:
-    """Return one row per item and axis, as `flip_prediction` takes them.
+    """Return the table that `flip_prediction` needs, one row per item and axis.
 
-    `frame`: readouts of one model. `base`: one row per item with `item_id`, `probabilities` (its
-    first-token shares on the options), `n_options`, `n_prompt_chars`, `is_correct`, of the base
-    prompt's first sample.
+    `frame` has the readouts of one model. `base` has one row per item, about the first sample of
+    its base prompt: `item_id`, `probabilities` (of the options as first tokens), `n_options`,
+    `n_prompt_chars`, `is_correct`.
     """
     cells = surface.surface(frame, extractor)
-    rates = pd.DataFrame(cells.rate, index=cells.items, columns=cells.columns).drop(
-        columns=IDENTITY, errors="ignore"
-    )
-    long = (
-        rates.rename_axis("item_id")
-        .reset_index()
-        .melt("item_id", var_name="axis", value_name="rate")
-    )
-    by_item = base.drop_duplicates("item_id").copy()
-    shares = [np.sort(np.asarray(row, dtype=float))[::-1] for row in by_item["probabilities"]]
-    by_item["margin"] = [row[0] - row[1] if row.size > 1 else np.nan for row in shares]
-    by_item["entropy_bits"] = [_entropy(row) for row in shares]
-    # About four characters per token of English text; a tokenizer is not asked for.
-    by_item["n_prompt_tokens"] = by_item["n_prompt_chars"] / 4
-    by_item["base_correct"] = by_item["is_correct"].astype(float)
-    rows = long.merge(by_item, on="item_id", how="inner")
+    wide = pd.DataFrame(cells.rate, index=cells.items, columns=cells.columns)
+    wide = wide.drop(columns=IDENTITY, errors="ignore").rename_axis("item_id").reset_index()
+    rates = wide.melt("item_id", var_name="axis", value_name="rate")
+    items = base.drop_duplicates("item_id").copy()
+    option_shares = [np.sort(np.asarray(p, dtype=float))[::-1] for p in items["probabilities"]]
+    items["margin"] = [p[0] - p[1] if p.size > 1 else np.nan for p in option_shares]
+    items["entropy_bits"] = [_entropy(p) for p in option_shares]
+    # English text has about four characters per token; no tokenizer is needed for an estimate.
+    items["n_prompt_tokens"] = items["n_prompt_chars"] / 4
+    items["base_correct"] = items["is_correct"].astype(float)
+    rows = rates.merge(items, on="item_id", how="inner")
     if "family" in frame:
-        rows["family"] = rows["item_id"].map(
-            dict(zip(frame["item_id"], frame["family"], strict=True))
-        )
+        family_of = dict(zip(frame["item_id"], frame["family"], strict=True))
+        rows["family"] = rows["item_id"].map(family_of)
     rows["flipped"] = np.where(rows["rate"].isna(), np.nan, (rows["rate"] > 0).astype(float))
     return rows
 
 
 def _entropy(shares: np.ndarray) -> float:
-    """Return the bits over the options' shares, normalised to sum to 1; NaN without any."""
+    """Return the entropy in bits of the shares, normalised to a sum of 1; NaN if all are 0."""
     total = shares.sum()
     if not total > 0:
-        return float("nan")
+        return math.nan
     p = shares[shares > 0] / total
     return float(-(p * np.log2(p)).sum())

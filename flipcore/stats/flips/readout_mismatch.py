@@ -1,8 +1,8 @@
-"""Disagreement of two extractors on the same variant and sample (arXiv:2402.14499 calls it
-mismatch).
+"""Disagreement of two extractors on the same outputs (arXiv:2402.14499 calls it mismatch).
 
-Reported twice: with unreadable as an answer of its own, and among answers that both read. An
-extractor that reads little disagrees much in the first and may agree in the second.
+It is reported twice: over all outputs, where unreadable is an answer of its own, and over the
+outputs that both extractors read. An extractor that reads few outputs disagrees often in the first
+and may still agree in the second.
 """
 
 import math
@@ -19,15 +19,21 @@ from flipcore.stats.base.families import ClusteredMean, FamilyMeans
 from flipcore.stats.base.intervals import mean_interval
 
 LEVEL = 0.95
-_GRID = ("status", "answer", "item_id", "family")
-_UNREAD, _NONE = -1, -2  # codes of an unreadable answer, and of none
+_GRID_COLUMNS = ("status", "answer", "item_id", "family")
+_UNREAD, _NONE = -1, -2  # codes of an unreadable answer, and of no answer
 
 
 @dataclass(frozen=True)
 class Disagreements:
-    """`share[i, j]` of the rows present under both; NaN without one. `estimates` carry the interval
-    over items (families of items); `both_read` is the same on the rows where both extractors read
-    an answer, `n_both_read` of them."""
+    """Disagreements of all pairs of extractors.
+
+    share : (extractors, extractors) shares of common outputs with different answers; NaN without a
+        common output.
+    estimates, n_rows : per pair, the same share with its interval over items (or families), and the
+        number of common outputs.
+    unreadable, absent : per extractor, shares of its readouts.
+    both_read, n_both_read : as `estimates` and `n_rows`, for outputs that both extractors read.
+    """
 
     extractors: list[str]
     share: np.ndarray
@@ -39,27 +45,24 @@ class Disagreements:
     n_both_read: dict[tuple[str, str], int]
 
     def sentence(self, title_of: Callable[[str], str]) -> str:
-        """Say which two extractors disagree most; "" where no two can be compared."""
+        """Say which two extractors disagree most; "" if none can be compared."""
         worst = max(
             self.estimates, key=lambda pair: np.nan_to_num(self.estimates[pair].value, nan=-1.0)
         )
         estimate = self.estimates[worst]
         if math.isnan(estimate.value):
             return ""
+        among_read = ""
+        if self.n_both_read[worst] != self.n_rows[worst]:
+            among_read = f"; {self.both_read[worst].text_percent()} where both read an answer"
         return (
             f"{title_of(worst[0])} and {title_of(worst[1]).lower()} disagree most: on "
             f"{estimate.text_percent()} of the answers to the same prompt ({estimate.n:,} "
-            f"items){self._among_read(worst)}."
+            f"items){among_read}."
         )
 
-    def _among_read(self, pair: tuple[str, str]) -> str:
-        """Return the second number, where it is not the first."""
-        if self.n_both_read[pair] == self.n_rows[pair]:
-            return ""
-        return f"; {self.both_read[pair].text_percent()} where both read an answer"
-
     def table(self, title_of: Callable[[str], str]) -> pd.DataFrame:
-        """Return one row per pair of extractors, with texts for people."""
+        """Return one row per pair of extractors, as a page shows it."""
         return pd.DataFrame(
             [
                 {
@@ -77,56 +80,56 @@ class Disagreements:
 
 @dataclass(frozen=True)
 class _Grid:
-    """One row per item, variant and sample, in their order by name; `codes` (rows, extractors)
-    number the answers, with `_UNREAD` and `_NONE`. `families` (rows,) number what a row belongs to:
-    its item's family, the item itself where it has none."""
+    """One row per output (item, variant and sample), sorted by name.
+
+    `codes` (outputs, extractors) are answer codes, `_UNREAD` or `_NONE`. `families` (outputs,) are
+    numbers of the item's family, or of the item if the readouts have no families.
+    """
 
     codes: np.ndarray
     families: np.ndarray
 
 
 def disagreements(frame: pd.DataFrame, judges: Collection[str] = ()) -> Disagreements:
-    """Compare all pairs of extractors of one model. Absent readouts and answers that were cut off
-    are in no pair. The `judges` among the extractors take no answer out, so they are compared by
-    right and wrong, which stand in the column `is_correct`."""
+    """Compare all pairs of extractors in the readouts of one model.
+
+    Absent readouts and answers that were cut off are left out. `judges` are extractors that only
+    say right or wrong. Pairs with a judge are compared by the column `is_correct`, not by answers.
+    """
     judges = {*judges, *_graders(frame)}
     extractor, distinct = pd.factorize(frame["extractor"])
-    names, (row, grid_rows) = list(distinct), _rows(frame)
-    # A prompt may stand under several axes, and counts once.
-    first = ~pd.Series(row * max(len(names), 1) + extractor).duplicated().to_numpy()
-    by_answer = by_verdict = _grid(
-        frame.loc[first, [name for name in _GRID if name in frame]],
-        row[first],
-        extractor[first],
-        len(names),
-        grid_rows,
-    )
+    names, (output, n_outputs) = list(distinct), _output_numbers(frame)
+    # The same prompt may be a row of several axes; it counts once.
+    is_first = ~pd.Series(output * max(len(names), 1) + extractor).duplicated().to_numpy()
+    output, extractor = output[is_first], extractor[is_first]
+    readouts = frame.loc[is_first, [name for name in _GRID_COLUMNS if name in frame]]
+    by_answer = by_verdict = _grid(readouts, output, extractor, len(names), n_outputs)
     if judges:
-        verdicts = frame.assign(answer=frame["is_correct"].map({True: RIGHT, False: WRONG}))
-        # Of an answer whose right answer nobody knows there is no verdict to compare, and of an
-        # extractor without any verdict an unread one says nothing either.
+        # There is no verdict to compare if the right answer is unknown. If an extractor has no
+        # verdicts at all, its unreadable answers are not compared either.
         has_verdict = frame["is_correct"].notna()
         is_judged = has_verdict.groupby(frame["extractor"].astype(str)).transform("any")
         is_unknown = ~is_judged | (~has_verdict & ~frame["status"].isin((UNREADABLE, CUT)))
-        status = verdicts["status"].astype(object).where(~is_unknown, ABSENT)
-        verdicts = verdicts.assign(status=status).loc[first]
-        by_verdict = _grid(verdicts, row[first], extractor[first], len(names), grid_rows)
+        verdicts = frame.assign(
+            answer=frame["is_correct"].map({True: RIGHT, False: WRONG}),
+            status=frame["status"].astype(object).where(~is_unknown, ABSENT),
+        )
+        by_verdict = _grid(verdicts.loc[is_first], output, extractor, len(names), n_outputs)
     share = np.full((len(names), len(names)), np.nan)
     np.fill_diagonal(share, 0.0)
     estimates, n_rows, both_read, n_both_read = {}, {}, {}, {}
     for a, b in combinations(range(len(names)), 2):
-        grid = by_verdict if {names[a], names[b]} & set(judges) else by_answer
         pair = names[a], names[b]
-        present = (grid.codes[:, a] != _NONE) & (grid.codes[:, b] != _NONE)
-        read = present & (grid.codes[:, a] != _UNREAD) & (grid.codes[:, b] != _UNREAD)
-        n_rows[pair], n_both_read[pair] = int(present.sum()), int(read.sum())
-        estimates[pair] = _differing(grid, a, b, present)
-        both_read[pair] = _differing(grid, a, b, read)
-        differ = grid.codes[present, a] != grid.codes[present, b]
-        share[a, b] = share[b, a] = differ.mean() if present.any() else np.nan
+        grid = by_verdict if judges.intersection(pair) else by_answer
+        is_present = (grid.codes[:, a] != _NONE) & (grid.codes[:, b] != _NONE)
+        is_read = is_present & (grid.codes[:, a] != _UNREAD) & (grid.codes[:, b] != _UNREAD)
+        n_rows[pair], n_both_read[pair] = int(is_present.sum()), int(is_read.sum())
+        estimates[pair] = _share_differing(grid, a, b, is_present)
+        both_read[pair] = _share_differing(grid, a, b, is_read)
+        differ = grid.codes[is_present, a] != grid.codes[is_present, b]
+        share[a, b] = share[b, a] = differ.mean() if is_present.any() else np.nan
     unreadable, absent = (
-        _shares(frame["status"][first] == status, extractor[first], names)
-        for status in (UNREADABLE, ABSENT)
+        _shares(readouts["status"] == status, extractor, names) for status in (UNREADABLE, ABSENT)
     )
     return Disagreements(
         names, share, estimates, n_rows, unreadable, absent, both_read, n_both_read
@@ -134,30 +137,30 @@ def disagreements(frame: pd.DataFrame, judges: Collection[str] = ()) -> Disagree
 
 
 def _graders(frame: pd.DataFrame) -> set[str]:
-    """Return the extractors that only say right or wrong, as a log's scorer does."""
+    """Return the extractors whose answers are only right or wrong, such as a log's scorer."""
     answered = frame[frame["answer"].notna()]
     is_verdict = answered["answer"].astype(str).isin((RIGHT, WRONG))
     only_verdicts = is_verdict.groupby(answered["extractor"].astype(str)).all()
     return set(only_verdicts.index[only_verdicts])
 
 
-def _rows(frame: pd.DataFrame) -> tuple[np.ndarray, int]:
-    """Return the number of each readout's item, variant and sample among those, in their order by
-    name, and how many there are."""
-    place = np.zeros(len(frame), dtype=np.int64)
+def _output_numbers(frame: pd.DataFrame) -> tuple[np.ndarray, int]:
+    """Return the number of each readout's output (item, variant and sample), in the order of their
+    names, and the number of outputs."""
+    key = np.zeros(len(frame), dtype=np.int64)
     for column in ("item_id", "variant_id", "sample"):
-        code, n = _by_name(frame[column])
-        # Item, variant and sample in one number, in the order of their names.
-        place = place * max(n, 1) + code
-    # The readouts of an answer mostly stand together: one entry of each run is enough to sort.
-    starts = np.flatnonzero(np.diff(place, prepend=-1))
-    row, distinct = pd.factorize(place[starts], sort=True)
-    return np.repeat(row, np.diff(starts, append=len(place))), distinct.size
+        code, n = _codes_by_name(frame[column])
+        # Item, variant and sample in one number need only one sort.
+        key = key * max(n, 1) + code
+    # Readouts of an output are mostly consecutive rows; only one row of each run is sorted.
+    starts = np.flatnonzero(np.diff(key, prepend=-1))
+    number, distinct = pd.factorize(key[starts], sort=True)
+    return np.repeat(number, np.diff(starts, append=len(key))), distinct.size
 
 
-def _by_name(column: pd.Series) -> tuple[np.ndarray, int]:
-    """Return numbers in the order of the names, and how many names there may be."""
-    # The codes of sorted categories are in that order already, without a sort of all rows.
+def _codes_by_name(column: pd.Series) -> tuple[np.ndarray, int]:
+    """Return codes in the order of the names, and an upper bound of the number of names."""
+    # The codes of sorted categories are in this order already, without a sort of all rows.
     if (
         isinstance(column.dtype, pd.CategoricalDtype)
         and column.cat.categories.is_monotonic_increasing
@@ -168,35 +171,37 @@ def _by_name(column: pd.Series) -> tuple[np.ndarray, int]:
 
 
 def _grid(
-    frame: pd.DataFrame, row: np.ndarray, extractor: np.ndarray, n_extractors: int, n_rows: int
+    frame: pd.DataFrame,
+    output: np.ndarray,
+    extractor: np.ndarray,
+    n_extractors: int,
+    n_outputs: int,
 ) -> _Grid:
     is_present = ~frame["status"].isin((ABSENT, CUT)).to_numpy()
-    # -1, pandas' code of a missing value, is no answer: unreadable.
-    answer = pd.factorize(frame["answer"])[0]
-    codes = np.full((n_rows, n_extractors), _NONE, dtype=np.int32)
-    codes[row[is_present], extractor[is_present]] = np.where(
-        answer[is_present] < 0, _UNREAD, answer[is_present]
-    )
-    families = np.zeros(n_rows, dtype=np.int64)
-    families[row] = pd.factorize(
-        frame["family" if "family" in frame else "item_id"], use_na_sentinel=False
-    )[0]
+    # A readout without an answer has pandas' code of a missing value, -1: it is unreadable.
+    answer = pd.factorize(frame["answer"])[0][is_present]
+    codes = np.full((n_outputs, n_extractors), _NONE, dtype=np.int32)
+    codes[output[is_present], extractor[is_present]] = np.where(answer < 0, _UNREAD, answer)
+    family = frame["family" if "family" in frame else "item_id"]
+    families = np.zeros(n_outputs, dtype=np.int64)
+    families[output] = pd.factorize(family, use_na_sentinel=False)[0]
     return _Grid(codes, families)
 
 
-def _shares(is_so: pd.Series, extractor: np.ndarray, names: list[str]) -> dict[str, float]:
-    """Map each extractor to the share of its readouts that `is_so` marks."""
+def _shares(mask: pd.Series, extractor: np.ndarray, names: list[str]) -> dict[str, float]:
+    """Return extractor -> share of its readouts for which `mask` is True."""
     n = np.bincount(extractor, minlength=len(names))
-    n_so = np.bincount(extractor, weights=is_so.to_numpy(dtype=float), minlength=len(names))
-    return {str(name): float(k / total) for name, k, total in zip(names, n_so, n, strict=True)}
+    n_true = np.bincount(extractor, weights=mask.to_numpy(dtype=float), minlength=len(names))
+    return {str(name): float(k / total) for name, k, total in zip(names, n_true, n, strict=True)}
 
 
-def _differing(grid: _Grid, a: int, b: int, rows: np.ndarray) -> Estimate:
-    """Return the share of rows whose two answers differ, with its interval over families."""
-    differ, families = grid.codes[rows, a] != grid.codes[rows, b], grid.families[rows]
-    # Summed by number: by name a million rows take a second.
+def _share_differing(grid: _Grid, a: int, b: int, mask: np.ndarray) -> Estimate:
+    """Return the share of the outputs in `mask` for which extractors a and b have different
+    answers, with its interval over families."""
+    differ, families = grid.codes[mask, a] != grid.codes[mask, b], grid.families[mask]
+    # Sums by family number, because grouping a million rows by name takes a second.
     sizes = np.bincount(families)
-    if sizes.max(initial=0) < 2:  # each row stands for itself
+    if sizes.max(initial=0) < 2:
         return mean_interval(differ.astype(float), families)
     sums, has_rows = np.bincount(families, differ), sizes > 0
     means = FamilyMeans(sums[has_rows, None], sizes[has_rows, None].astype(float))

@@ -1,6 +1,7 @@
-"""The flip surface: items × axes of T_i, and one axis opened into its variants (source 004)."""
+"""The flip surface (source 004): flip rates T_i of items × axes, and of items × variants of an
+axis."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -15,8 +16,12 @@ from flipcore.stats.flips.disagreement import ABSENT, NULL, between, pair_flips,
 
 @dataclass(frozen=True)
 class Cells:
-    """Rates as (items, columns) arrays, NaN where undefined; `unreadable` is the share of finished
-    answers that were NULL, `cut` the share of all answers that were cut off (None: none was)."""
+    """Cells of the flip surface; arrays are (items, columns). Columns are axes or variants.
+
+    rate : flip rate, NaN where undefined.
+    unreadable : share of finished answers that could not be read.
+    cut : share of all answers that were cut off; None if none was.
+    """
 
     items: list[str]
     columns: list[str]
@@ -26,79 +31,77 @@ class Cells:
 
     @property
     def cut_shares(self) -> np.ndarray:
-        """(items, columns) share of answers that were cut off."""
+        """(items, columns) shares of answers that were cut off."""
         return np.zeros(self.rate.shape) if self.cut is None else self.cut
 
 
 @dataclass(frozen=True)
 class Block:
-    """One model, axis and extractor as codes (items, variants, samples); `keys[j]` names variant
-    column j of the axis. `cut` marks answers that were cut off, which are in no pair."""
+    """Answers of one model, axis and extractor; arrays are (items, variants, samples).
+
+    `variants` are the names of the variants. `codes` are those of `disagreement`. `cut` is True
+    where an answer was cut off; such an answer is in no pair.
+    """
 
     items: np.ndarray
-    keys: list[str]
+    variants: list[str]
     codes: np.ndarray
     cut: np.ndarray
 
 
-_READ = ["item_id", "axis", "variant", "position", "sample", "status", "answer"]
+_COLUMNS = ["item_id", "axis", "variant", "position", "sample", "status", "answer"]
 
 
 def block(frame: pd.DataFrame) -> Block:
-    """Code the readouts of one model, axis and extractor; a variant's column is its position within
-    the item."""
-    item_codes, items = pd.factorize(frame["item_id"], sort=False)
-    answer_codes, _ = pd.factorize(frame["answer"])
-    codes = np.where(
-        frame["status"] == "ok",
-        answer_codes,
-        np.where(frame["status"] == "unreadable", NULL, ABSENT),
-    )
-    positions, places = np.unique(frame["position"].to_numpy(), return_inverse=True)
-    grid = np.full(
-        (len(items), len(positions), int(frame["sample"].max()) + 1 if len(frame) else 0),
-        ABSENT,
-        dtype=np.int64,
-    )
-    grid[item_codes, places, frame["sample"].to_numpy()] = codes
-    cut = np.zeros(grid.shape, dtype=bool)
-    cut[item_codes, places, frame["sample"].to_numpy()] = frame["status"] == CUT
+    """Code the readouts of one model, axis and extractor. Variants are in the order of their
+    position within the item."""
+    item, items = pd.factorize(frame["item_id"], sort=False)
+    answer, _ = pd.factorize(frame["answer"])
+    status = frame["status"]
+    row_codes = np.where(status == "ok", answer, np.where(status == "unreadable", NULL, ABSENT))
+    positions, variant = np.unique(frame["position"].to_numpy(), return_inverse=True)
+    n_samples = int(frame["sample"].max()) + 1 if len(frame) else 0
+    index = (item, variant, frame["sample"].to_numpy())
+    codes = np.full((len(items), len(positions), n_samples), ABSENT, dtype=np.int64)
+    codes[index] = row_codes
+    cut = np.zeros(codes.shape, dtype=bool)
+    cut[index] = status == CUT
     names = frame.drop_duplicates("position").set_index("position")["variant"]
-    return Block(
-        np.asarray(items, dtype=object), [str(names[position]) for position in positions], grid, cut
-    )
+    variants = [str(names[position]) for position in positions]
+    return Block(np.asarray(items, dtype=object), variants, codes, cut)
 
 
 def item_rates(codes: np.ndarray, axis: str, policy: str = "own_class") -> np.ndarray:
-    """Return (items,) T_i between variants; on the identity axis the disagreement of the base
-    prompt's samples."""
+    """Return (items,) flip rates between variants; on the identity axis those between samples of
+    the base prompt."""
     return within(codes, policy) if axis == IDENTITY else between(codes, policy).rate
 
 
 def surface(frame: pd.DataFrame, extractor: str, policy: str = "own_class") -> Cells:
-    """Return T_i of each item and axis under one extractor. `frame`: readouts of one model."""
-    frame = frame.loc[frame["extractor"] == extractor, _READ]
-    items, axes = list(frame["item_id"].unique()), sorted(frame["axis"].unique(), key=_place)
-    row = {item: i for i, item in enumerate(items)}
+    """Return the flip rates of all items and axes under one extractor. `frame` has the readouts of
+    one model; `policy` is one of `disagreement.POLICIES`."""
+    frame = frame.loc[frame["extractor"] == extractor, _COLUMNS]
+    items, axes = list(frame["item_id"].unique()), sorted(frame["axis"].unique(), key=_sort_key)
     rate, unreadable, cut = np.full((3, len(items), len(axes)), np.nan)
     for c, axis in enumerate(axes):
         part = block(frame[frame["axis"] == axis])
-        rows = [row[item] for item in part.items]
+        rows = _positions(part.items, items)
         rate[rows, c] = item_rates(part.codes, axis, policy)
         unreadable[rows, c] = _unreadable(part.codes, (1, 2))
         cut[rows, c] = _cut(part.codes, part.cut, (1, 2))
     return Cells(items, axes, rate, unreadable, cut)
 
 
-def _place(axis: str) -> tuple[bool, str]:
-    """Sort the noise floor first, then by name: columns do not jump as results come in."""
+def _sort_key(axis: str) -> tuple[bool, str]:
+    # The noise floor first, then by name, so that columns do not move as results come in.
     return axis != IDENTITY, axis
 
 
-def opened(frame: pd.DataFrame, axis: str, extractor: str, policy: str = "own_class") -> Cells:
-    """Open one axis: for each variant but the base, the share of sample pairs in which it disagrees
-    with the base."""
+def open_axis(frame: pd.DataFrame, axis: str, extractor: str, policy: str = "own_class") -> Cells:
+    """Return the rates of the variants of one axis, without the base prompt: the share of sample
+    pairs in which a variant and the base prompt have different answers."""
     part = block(frame[(frame["extractor"] == extractor) & (frame["axis"] == axis)])
+    # Broadcasting makes all pairs of samples: (items, variants, base samples, variant samples).
     base, changed = part.codes[:, :1, :, None], part.codes[:, 1:, None, :]
     usable, differs = pair_flips(base, changed, policy)
     n_sample_pairs = usable.sum(axis=(2, 3))
@@ -106,34 +109,34 @@ def opened(frame: pd.DataFrame, axis: str, extractor: str, policy: str = "own_cl
     rate = np.divide(differs.sum(axis=(2, 3)), n_sample_pairs, out=out, where=n_sample_pairs > 0)
     return Cells(
         list(part.items),
-        part.keys[1:],
+        part.variants[1:],
         rate,
         _unreadable(part.codes[:, 1:], 2),
         _cut(part.codes[:, 1:], part.cut[:, 1:], 2),
     )
 
 
-def _unreadable(codes: np.ndarray, over) -> np.ndarray:
-    n_present = (codes != ABSENT).sum(axis=over)
+def _unreadable(codes: np.ndarray, array_axis: int | tuple[int, int]) -> np.ndarray:
+    n_present = (codes != ABSENT).sum(axis=array_axis)
     out = np.zeros(n_present.shape)
-    return np.divide((codes == NULL).sum(axis=over), n_present, out=out, where=n_present > 0)
+    return np.divide((codes == NULL).sum(axis=array_axis), n_present, out=out, where=n_present > 0)
 
 
-def _cut(codes: np.ndarray, cut: np.ndarray, over) -> np.ndarray:
-    n_asked = ((codes != ABSENT) | cut).sum(axis=over)
-    return np.divide(cut.sum(axis=over), n_asked, out=np.zeros(n_asked.shape), where=n_asked > 0)
+def _cut(codes: np.ndarray, cut: np.ndarray, array_axis: int | tuple[int, int]) -> np.ndarray:
+    n_asked = ((codes != ABSENT) | cut).sum(axis=array_axis)
+    out = np.zeros(n_asked.shape)
+    return np.divide(cut.sum(axis=array_axis), n_asked, out=out, where=n_asked > 0)
 
 
 def opened_axes(frame: pd.DataFrame) -> list[str]:
-    """Return the axes with variants to open: those that changed something. The noise floor has
-    none, nor an axis that is not harmless."""
+    """Return the axes that have variants besides the base prompt, without the noise floor."""
     changed = (frame["variant"] != BASE) & (frame["axis"] != IDENTITY)
     return list(frame["axis"][changed].unique())
 
 
 @dataclass(frozen=True)
 class Choices:
-    """The models, extractors and axes that readouts offer to choose from, in their order there."""
+    """The models, extractors and axes to choose from, in the order of the readouts."""
 
     models: list[str]
     extractors: list[str]
@@ -141,43 +144,46 @@ class Choices:
 
 
 def choices(frame: pd.DataFrame) -> Choices:
-    """Return the models, extractors and axes with variants that a study's readouts hold."""
+    """Return the models, extractors and axes with variants in a study's readouts."""
     return Choices(
         list(frame["model"].unique()), list(frame["extractor"].unique()), opened_axes(frame)
     )
 
 
-def aligned(first: Cells, second: Cells, order: Sequence[str] = ()) -> tuple[Cells, Cells]:
-    """Place both on the items and columns that either has; what one lacks is NaN. Items stand in
-    `order` (that of the study, with which all pages take the same draws), or else in the
-    first's."""
+def align(first: Cells, second: Cells, order: Sequence[str] = ()) -> tuple[Cells, Cells]:
+    """Expand both to the items and columns that either has; rates that one lacks are NaN.
+
+    Items are in `order`, or else in the order of `first`. Give the order of the study, so that all
+    pages draw the same resamples.
+    """
     present = {*first.items, *second.items}
     items = [
         item for item in dict.fromkeys([*order, *first.items, *second.items]) if item in present
     ]
     columns = list(dict.fromkeys([*first.columns, *second.columns]))
-    columns = sorted(columns, key=_place) if IDENTITY in columns else columns
-    return placed(first, items, columns), placed(second, items, columns)
+    columns = sorted(columns, key=_sort_key) if IDENTITY in columns else columns
+    return expand(first, items, columns), expand(second, items, columns)
 
 
-def placed(cells: Cells, items: list[str], columns: list[str]) -> Cells:
-    """Place the cells among more items and columns; what they lack is NaN."""
-    rate, unreadable, cut = np.full((3, len(items), len(columns)), np.nan)
-    rows = _positions(cells.items, items)
-    places = [columns.index(column) for column in cells.columns]
-    block = np.ix_(rows, places)
-    rate[block], unreadable[block], cut[block] = cells.rate, cells.unreadable, cells.cut_shares
+def expand(cells: Cells, items: list[str], columns: list[str]) -> Cells:
+    """Return cells with these items and columns, among which are all of `cells`. New rates are NaN,
+    new shares of unreadable and cut answers are 0."""
+    rate = np.full((len(items), len(columns)), np.nan)
+    unreadable, cut = np.zeros((2, *rate.shape))
+    index = np.ix_(_positions(cells.items, items), _positions(cells.columns, columns))
+    rate[index], unreadable[index], cut[index] = cells.rate, cells.unreadable, cells.cut_shares
     return Cells(items, columns, rate, np.nan_to_num(unreadable), np.nan_to_num(cut))
 
 
-def _positions(subset: list[str], items: list[str]) -> list[int]:
-    place = {item: i for i, item in enumerate(items)}
-    return [place[item] for item in subset]
+def _positions(subset: Iterable[str], names: Sequence[str]) -> list[int]:
+    position = {name: i for i, name in enumerate(names)}
+    return [position[name] for name in subset]
 
 
 def order_of(first: Cells, second: Cells, by: str, ids: list[str]) -> list[int]:
-    """Return the row order: most flips in the first or the second readout, largest difference, or
-    the order of the study."""
+    """Return the order of rows. `by` is "field" or "faithful" for most flips in the first or second
+    cells, "difference" for the largest difference, or "study" for the order as given. `ids` are the
+    item ids of the rows."""
 
     def mean(cells: Cells) -> np.ndarray:
         defined = ~np.isnan(cells.rate)
@@ -190,19 +196,15 @@ def order_of(first: Cells, second: Cells, by: str, ids: list[str]) -> list[int]:
         "difference": mean(first) - mean(second),
         "study": -np.arange(len(ids), dtype=float),
     }[by]
-    # Ids decide between equals, so that rows keep their places as results come in.
+    # Rows with equal scores are sorted by id, so that they do not move as results come in.
     by_id = sorted(range(len(ids)), key=ids.__getitem__)
-    return [by_id[place] for place in np.argsort(-score[by_id], kind="stable")]
+    return [by_id[i] for i in np.argsort(-score[by_id], kind="stable")]
 
 
 def flip_mask(first: Cells, second: Cells) -> np.ndarray:
-    """Return (items,), True where either readout flips somewhere."""
-    return (
-        # An undefined cell is no flip.
-        np.nan_to_num(first.rate).max(axis=1, initial=0)
-        + np.nan_to_num(second.rate).max(axis=1, initial=0)
-        > 0
-    )
+    """Return (items,), True if the item flips in any column of either cells."""
+    # A comparison with NaN, an undefined rate, is False.
+    return (first.rate > 0).any(axis=1) | (second.rate > 0).any(axis=1)
 
 
 def column_means(
@@ -212,35 +214,42 @@ def column_means(
     *,
     signed: bool = False,
 ) -> list[Estimate]:
-    """Return the mean of each column of the cells, or of `columns` (items, k) over their rows, with
-    its interval: over families where items share one, and over rows where all are of one family.
-    `family_of` (item id -> family) names the study's items in their order; those without a row take
-    part in the draws, so that a mean has the same interval on all pages. `signed`: paired
-    differences, from -1 to 1."""
+    """Return the mean of each column with its interval.
+
+    Parameters
+    ----------
+    family_of : item id -> family, of all items of the study in their order. Families are the unit
+        if items share any, unless all rows have the same family.
+    columns : (items, k) values in place of the rates of `cells`.
+    signed : values are paired differences, from -1 to 1.
+    """
     rates, family_of = cells.rate if columns is None else columns, family_of or {}
-    labels = [family_of.get(item, item) for item in cells.items]
-    everyone = labels
-    # Items without a row take part in the draws, so that all pages draw alike.
+    row_families = [family_of.get(item, item) for item in cells.items]
+    all_families = row_families
+    # Items without a row take part in the draws too, so that a mean has the same interval on all
+    # pages.
     if set(cells.items) <= family_of.keys() and len(set(cells.items)) == len(cells.items):
         study_rates = np.full((len(family_of), rates.shape[1]), np.nan)
         study_rates[_positions(cells.items, list(family_of))] = rates
-        rates, everyone = study_rates, list(family_of.values())
-    k, unit = rates.shape[1], (-1.0, 1.0) if signed else UNIT
-    if len(set(everyone)) < len(everyone) and len(set(labels)) > 1:
-        code = pd.factorize(np.asarray(everyone, dtype=object))[0]
-        means = JointMeans(rates, families=code)
+        rates, all_families = study_rates, list(family_of.values())
+    bounds = (-1.0, 1.0) if signed else UNIT
+    if len(set(all_families)) < len(all_families) and len(set(row_families)) > 1:
+        family = pd.factorize(np.asarray(all_families, dtype=object))[0]
+        means = JointMeans(rates, families=family)
     else:
         means = JointMeans(rates)
-    return [column[0] for column in means.estimates("default", [0.95], [unit] * k)]
+    estimates = means.estimates("default", [0.95], [bounds] * rates.shape[1])
+    return [levels[0] for levels in estimates]
 
 
 def row_means(cells: Cells, without: str = IDENTITY) -> np.ndarray:
-    """Return (items,) means of defined cells outside the noise-floor axis; NaN without one."""
+    """Return (items,) means of the rates of an item, without the column `without` and without NaN;
+    NaN if there is none."""
     values = cells.rate[:, [c for c, column in enumerate(cells.columns) if column != without]]
     n = (~np.isnan(values)).sum(axis=1)
     return np.divide(np.nansum(values, axis=1), n, out=np.full(len(n), np.nan), where=n > 0)
 
 
-def most_flipping(cells: Cells, i: int) -> str:
-    """Return the column where item i flips most, the first of equals."""
+def most_flipping_column(cells: Cells, i: int) -> str:
+    """Return the column in which item `i` flips most, the first of equals."""
     return cells.columns[int(np.nan_to_num(cells.rate[i], nan=-1.0).argmax())]

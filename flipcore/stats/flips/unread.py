@@ -1,11 +1,10 @@
-"""Bounds for answers that nobody read: the rates of a cell and the contrasts that decide it,
-whatever those answers were.
+"""Bounds of flip rates and of the deciding contrasts, whatever the unread answers were.
 
-Unreadable, cut off or never came: the model gave an answer, or would have, and its content is not
-known. Each such answer may flip any pair that it is in, or none. A pair is in one of nine states,
-by what is known of it under the compared extractor and under the reference: it stays, it flips, or
-that is open. The shares of the states give the least and the largest value of each quantity. Taken
-pair by pair the bounds are at least as wide as any answers could make them.
+An answer is unread if it is unreadable, was cut off or never came. The model gave an answer, or
+would have given one, but nobody knows which. It may flip any pair that it is in, or none. Under an
+extractor a pair stays, flips, or is open; so under the compared extractor and the reference it is
+in one of nine states. The shares of the states give the least and the largest value of each
+quantity. Because pairs are taken one by one, the bounds are at least as wide as they could be.
 """
 
 from __future__ import annotations
@@ -21,10 +20,10 @@ from flipcore.stats.flips.coded_answers import CodedAnswers
 from flipcore.stats.flips.disagreement import ABSENT, pair_flips, sample_pairs
 
 STAYS, FLIPS, OPEN = 0, 1, 2
-# What an answer that is open could still make of a pair.
+# The possible outcomes of a pair in each state: 1 if it flips, 0 if it stays.
 OUTCOMES = {STAYS: (0,), FLIPS: (1,), OPEN: (0, 1)}
 N_STATES = len(OUTCOMES) ** 2
-# Of a pair that flips (1) or stays (0) under the compared extractor `e` and the reference `r`.
+# Value of a pair with outcome `e` under the compared extractor and `r` under the reference.
 RATES: dict[str, Callable[[int, int], int]] = {
     "T": lambda e, r: e,
     "G": lambda e, r: r,
@@ -39,8 +38,8 @@ CONTRASTS = ("compared", "reference", "genuine")
 
 
 def _extremes(rate: Callable[[int, int], int]) -> tuple[list[int], list[int]]:
-    """Return the least and the largest value of a rate in each of the nine states, numbered
-    3 * (state under the compared extractor) + (state under the reference)."""
+    """Return the least and the largest value of a rate in each of the nine states. Their numbers
+    are 3 * (state under the compared extractor) + (state under the reference)."""
     least, largest = [], []
     for compared, reference in product(OUTCOMES.values(), repeat=2):
         values = [rate(*flips) for flips in product(compared, reference)]
@@ -49,28 +48,32 @@ def _extremes(rate: Callable[[int, int], int]) -> tuple[list[int], list[int]]:
     return least, largest
 
 
-# (states, rates) each
+# Shape (states, rates).
 _LOW, _HIGH = np.array([_extremes(rate) for rate in RATES.values()], dtype=float).transpose(1, 2, 0)
 
 
 @dataclass(frozen=True, eq=False)
 class Bounds:
-    """(items, rates) in the order of `RATES`: the least and the largest value; NaN where an item
-    has no pair."""
+    """Least and largest values, (items, rates) in the order of `RATES`; NaN if an item has no
+    pair."""
 
     low: np.ndarray
     high: np.ndarray
 
     def beyond(self, floor: Bounds) -> Bounds:
-        """Return the bounds less those of reruns of one prompt."""
+        """Return the bounds of the rates minus those of the noise floor."""
         return Bounds(self.low - floor.high, self.high - floor.low)
 
 
 @dataclass(frozen=True, eq=False)
 class Unread:
-    """Answers of one axis that two extractors left unread: `shares` under the compared one and the
-    reference, `n` in all. `raw` are the bounds of all pairs of variants, `beyond` the same beyond
-    the noise floor, NaN where none was measured."""
+    """Unread answers of one axis under two extractors.
+
+    n : number of unread answers under both extractors together.
+    shares : share of unread answers under the compared extractor and under the reference.
+    raw : bounds over all pairs of variants.
+    beyond : the same beyond the noise floor; NaN if no floor was measured.
+    """
 
     n: int
     shares: tuple[float, float]
@@ -81,7 +84,7 @@ class Unread:
 def unread(
     answers: CodedAnswers, axis: str, extractor: str, reference: str, *, include_base: bool = True
 ) -> Unread:
-    """Return the bounds of one cell, counted once for each axis and pair of extractors."""
+    """Return the bounds of one cell. They are cached in `answers`."""
     key = (axis, extractor, reference, include_base)
     if key not in answers.unread:
         answers.unread[key] = _unread(
@@ -102,7 +105,7 @@ def _unread(
             cell.open &= ~answers.base[axis][:, :, None]
     raw, floor = _bounds(cells, of_one_prompt=False), _bounds(cells, of_one_prompt=True)
     if np.isnan(floor.low).all() and all((IDENTITY, name) in answers.codes for name in names):
-        # No variant was asked twice; identity has the reruns, each as a variant.
+        # No variant of this axis was rerun. On the identity axis each rerun is coded as a variant.
         reruns = [
             _Cell(answers.codes[IDENTITY, name], answers.is_open(IDENTITY, name)) for name in names
         ]
@@ -110,13 +113,13 @@ def _unread(
     n = [int(cell.open.sum()) for cell in cells]
     n_asked = [int(cell.is_asked.sum()) for cell in cells]
     share, share_ref = (k / total if total else 0.0 for k, total in zip(n, n_asked, strict=True))
-    # The reference beside itself: its answers are not counted twice.
+    # If the reference is compared with itself, its answers are not counted twice.
     n_open = n[0] + (n[1] if names[0] != names[1] else 0)
     return Unread(n_open, (share, share_ref), raw, raw.beyond(floor))
 
 
 class _Cell:
-    """Codes of one extractor and where they are open."""
+    """Codes of one extractor, and which answers are unread, (items, variants, samples) each."""
 
     def __init__(self, codes: np.ndarray, is_open: np.ndarray) -> None:
         self.codes, self.open = codes, is_open
@@ -124,10 +127,12 @@ class _Cell:
 
 
 def _bounds(cells: list[_Cell], *, of_one_prompt: bool) -> Bounds:
+    """Return the bounds over pairs of variants, or over pairs of samples `of_one_prompt`."""
     compared, reference = cells
-    shares, pairs = np.zeros((len(compared.codes), N_STATES)), np.zeros(len(compared.codes))
+    n_items = len(compared.codes)
     if of_one_prompt and compared.codes.shape[2] < 2:
-        return Bounds(*np.full((2, len(pairs), len(RATES)), np.nan))
+        return Bounds(*np.full((2, n_items, len(RATES)), np.nan))
+    shares, n_pairs = np.zeros((n_items, N_STATES)), np.zeros((n_items, 1))
     arrays = (
         compared.is_asked & reference.is_asked,
         compared.codes,
@@ -143,15 +148,14 @@ def _bounds(cells: list[_Cell], *, of_one_prompt: bool) -> Bounds:
         for number in range(N_STATES):
             n_in_state = ((state == number) & usable).sum(axis=1)
             shares[:, number] += n_in_state / np.maximum(n_sample_pairs, 1)
-        pairs += n_sample_pairs > 0
-    shares = np.divide(
-        shares, pairs[:, None], out=np.full(shares.shape, np.nan), where=pairs[:, None] > 0
-    )
+        n_pairs[:, 0] += n_sample_pairs > 0
+    shares = np.divide(shares, n_pairs, out=np.full(shares.shape, np.nan), where=n_pairs > 0)
     return Bounds(shares @ _LOW, shares @ _HIGH)
 
 
 def _state(
     codes: tuple[np.ndarray, np.ndarray], is_open: tuple[np.ndarray, np.ndarray]
 ) -> np.ndarray:
-    """Return the state of each pair under one extractor: open where either answer is."""
-    return np.where(is_open[0] | is_open[1], OPEN, pair_flips(*codes, "own_class")[1])
+    """Return the state of each pair under one extractor; it is open if either answer is unread."""
+    _, differs = pair_flips(*codes, "own_class")
+    return np.where(is_open[0] | is_open[1], OPEN, differs)

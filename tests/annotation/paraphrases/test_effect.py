@@ -110,7 +110,7 @@ def test_too_many_unreviewed_rewordings_of_an_item_leave_the_rest_of_the_effect(
     def refuse(*_, **__):
         raise BadInput("Review some of them first.")
 
-    monkeypatch.setattr("flipcore.annotation.paraphrases.effect.extreme_strikes", refuse)
+    monkeypatch.setattr("flipcore.annotation.paraphrases.effect.extreme_exclusions", refuse)
     states = studies.paraphrase_states(store)
     asked = set(review.materials(store, reworded_study().study_id).values())
     states["state"] = ["unreviewed" if pair in asked else "rejected" for pair in states["pair_id"]]

@@ -9,7 +9,7 @@ from flipcore.core.errors import BadInput
 from flipcore.core.randomness import generator
 from flipcore.stats.flips.coded_answers import coded_answers
 from flipcore.stats.flips.decomposition import item_rates
-from flipcore.stats.flips.exclusion_bounds import extreme_strikes, moved_by_each
+from flipcore.stats.flips.exclusion_bounds import extreme_exclusions, moved_by_each
 
 
 def readouts(answers, extractor="regex"):
@@ -71,7 +71,7 @@ def test_the_extreme_strikes_are_those_of_trying_them_all(seed):
     places = [(item, f"reworded-{i}") for item, row in answers.items() for i in range(1, len(row))][:7]
     for n_bad in range(min(3, len(places)) + 1):
         tried = [means(frame, set(gone)) for gone in itertools.combinations(places, n_bad)]
-        found = extreme_strikes(frame, places, n_bad, "first", "regex")
+        found = extreme_exclusions(frame, places, n_bad, "first", "regex")
         for column, name in enumerate(("T", "G", "A")):
             low, high = (means(frame, gone)[column] for gone in found[name])
             assert all(len(gone) == n_bad for gone in found[name])
@@ -81,10 +81,10 @@ def test_the_extreme_strikes_are_those_of_trying_them_all(seed):
 
 def test_more_strikes_than_rewordings_are_refused():
     with pytest.raises(BadInput, match="2 paraphrases cannot be struck out of 1"):
-        extreme_strikes(readouts({"a": "xy"}), [("a", "reworded-1")], 2, "regex", "regex")
+        extreme_exclusions(readouts({"a": "xy"}), [("a", "reworded-1")], 2, "regex", "regex")
 
 
 def test_an_item_with_very_many_unreviewed_rewordings_is_refused_in_words():
     frame = readouts({"a": "xyxyxyx"})
     with pytest.raises(BadInput, match="6 paraphrases without a verdict"):
-        extreme_strikes(frame, [("a", f"reworded-{i}") for i in range(1, 7)], 1, "regex", "regex")
+        extreme_exclusions(frame, [("a", f"reworded-{i}") for i in range(1, 7)], 1, "regex", "regex")

@@ -33,7 +33,7 @@ def test_variants_stand_behind_their_axis_and_leave_the_rows_means_alone():
 
 
 def test_models_stand_under_one_another_over_all_their_columns():
-    both = map_cells.stacked([cells([[0, 1]]), cells([[0.25]], columns=("label_set",))])
+    both = map_cells.stack([cells([[0, 1]]), cells([[0.25]], columns=("label_set",))])
     assert both.columns == ["identity", "option_order", "label_set"]
     assert both.rate[0, :2].tolist() == [0, 1] and np.isnan(both.rate[0, 2]) and both.rate[1, 2] == 0.25
 

@@ -12,7 +12,13 @@ from scipy.stats import entropy
 
 from flipcore.stats.flips.coded_answers import coded_answers
 from flipcore.stats.flips.disagreement import POLICIES
-from flipcore.stats.flips.per_readout import alone, arriving, flip_summary, item_entropies, item_modal_agreements
+from flipcore.stats.flips.per_readout import (
+    flip_summaries,
+    flip_summary,
+    item_entropies,
+    item_modal_agreements,
+    running_flip_rates,
+)
 from tests import naive
 
 ITEMS = st.lists(st.lists(st.sampled_from(["0", "1", "2", None]), min_size=1, max_size=5), min_size=1, max_size=6)
@@ -110,16 +116,16 @@ def coded(n_samples=2):
 
 
 def test_a_change_that_always_flips_is_beyond_asking_again():
-    ((summary, p),) = alone(coded())
+    ((summary, p),) = flip_summaries(coded())
     assert (summary.T.value, summary.any_flip.value, summary.n_items) == (1, 1, 12)
     assert p <= 1 / 500 + 1e-12
 
 
 def test_where_nothing_was_asked_twice_there_is_no_p():
-    ((summary, p),) = alone(coded(n_samples=1))
+    ((summary, p),) = flip_summaries(coded(n_samples=1))
     assert math.isnan(p) and (summary.lowest, summary.highest) == (1, 1)
 
 
 def test_the_rate_as_items_arrive_ends_at_the_rate():
-    path = arriving(coded(), "order")["regex"]
+    path = running_flip_rates(coded(), "order")["regex"]
     assert len(path.t) == 12 and path.means[-1] == 1 and path.low[-1] > 0.2 and path.high[-1] == 1

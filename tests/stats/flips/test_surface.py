@@ -50,16 +50,16 @@ def test_identity_compares_samples_of_the_base():
 
 
 def test_an_opened_axis_compares_each_variant_with_the_base():
-    cells = surface.opened(frame(asked("i", "ABA")), "option_order", "regex")
+    cells = surface.open_axis(frame(asked("i", "ABA")), "option_order", "regex")
     assert cells.columns == ["v1", "v2"] and cells.rate.tolist() == [[1.0, 0.0]]
 
 
 def test_two_readouts_line_up_on_items_and_axes_that_only_one_has():
     both = frame(asked("i", "AB", extractor="first_token") + asked("i", "AA") + asked("j", "AA"))
-    first, second = surface.aligned(surface.surface(both, "first_token"), surface.surface(both, "regex"))
+    first, second = surface.align(surface.surface(both, "first_token"), surface.surface(both, "regex"))
     assert first.items == second.items == ["i", "j"]
     assert np.isnan(first.rate[1, 0]) and second.rate[1, 0] == 0
-    assert surface.aligned(first, second, ["j", "x", "i"])[0].items == ["j", "i"]
+    assert surface.align(first, second, ["j", "x", "i"])[0].items == ["j", "i"]
     assert surface.order_of(first, second, "difference", first.items) == [0, 1]
 
 
@@ -68,7 +68,7 @@ def test_an_items_mean_leaves_the_noise_floor_out_and_undefined_stays_undefined(
     cells = surface.Cells(["i", "j"], ["identity", "a", "b"], rate, np.zeros((2, 3)))
     means = surface.row_means(cells)
     assert means[0] == 0.25 and np.isnan(means[1])  # (0 + .5) / 2
-    assert surface.most_flipping(cells, 0) == "identity"
+    assert surface.most_flipping_column(cells, 0) == "identity"
 
 
 def test_an_answer_that_was_cut_off_leaves_the_pairs_and_is_marked():
@@ -77,7 +77,7 @@ def test_an_answer_that_was_cut_off_leaves_the_pairs_and_is_marked():
     cells = surface.surface(rows, "regex")
     assert cells.rate.tolist() == [[0.0], [0.0]]
     assert cells.cut_shares.tolist() == [[0.25], [0.0]] and cells.unreadable.tolist() == [[0.0], [0.0]]
-    opened = surface.opened(rows, rows["axis"].iloc[0], "regex")
+    opened = surface.open_axis(rows, rows["axis"].iloc[0], "regex")
     assert opened.cut_shares.tolist() == [[1.0, 0.0, 0.0], [0.0, 0.0, 0.0]] and np.isnan(opened.rate[0, 0])
-    both, _ = surface.aligned(cells, cells, ["j", "i"])
+    both, _ = surface.align(cells, cells, ["j", "i"])
     assert both.cut_shares.tolist() == [[0.0], [0.25]]
