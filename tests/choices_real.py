@@ -64,7 +64,7 @@ def curves() -> dict[tuple[str, str], Curve]:
     order = [answers.models[m] for m in np.argsort(-means, kind="stable")]
     found = {}
     for pair in combinations(order, 2):
-        material = material_of(answers.of(*pair), facts)
+        material = material_of(answers.of_models(*pair), facts)
         found[pair] = count(material, selected(material.choices, also=["categories"]))
     return found
 

@@ -387,7 +387,7 @@ def _material(
     answers = answers_of(frame, own_reference, facts)
     titles = {name: title_of(name) for name in alike}
     return material_of(
-        answers.of(*models),
+        answers.of_models(*models),
         facts,
         closed_gates=study.closed_gates,
         titles=titles,

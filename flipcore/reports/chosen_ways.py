@@ -104,7 +104,7 @@ def differing_items(setting: Mapping[str, str], material: Counted) -> list[str]:
     or takes in, then by the difference of values."""
     values = []
     for chosen in (_declared(material), setting):
-        values.append(np.where(material.kept(chosen), material.values(chosen), np.nan))
+        values.append(np.where(material.is_counted(chosen), material.values(chosen), np.nan))
     first, second = values
     gaps = np.where(np.isnan(first) == np.isnan(second), np.abs(first - second), 3.0)
     gaps = np.nan_to_num(gaps)

@@ -18,7 +18,7 @@ from flipcore.claims.ranking import (
     winners,
 )
 from flipcore.reports.ranking import ranking_report
-from flipcore.stats.ranking.order import better, order
+from flipcore.stats.ranking.order import better_p, order
 from flipcore.stats.ranking.ways import scores
 from flipcore.text.counts import count_of
 from tests.stats.ranking.worlds import readouts
@@ -103,7 +103,7 @@ def test_as_many_items_as_are_named_decide_four_times_in_five():
     n, found = 100 + round(n_more_items(one, 0, 1)), 0
     for _ in range(300):
         values = np.column_stack(drawn(n)).astype(float)
-        found += better(values, values)[0, 1] <= 0.025  # a pair in both directions
+        found += better_p(values, values)[0, 1] <= 0.025  # a pair in both directions
     assert 0.72 < found / 300 < 0.9
 
 

@@ -36,7 +36,7 @@ def readouts(leads, n=300, unread=0.1):
 
 def curve_of(leads, **more):
     answers = answers_of(readouts(leads, **more), "regex", ItemFacts())
-    return count(material_of(answers.of("A", "B"), ItemFacts()))
+    return count(material_of(answers.of_models("A", "B"), ItemFacts()))
 
 
 def test_a_large_lead_survives_and_its_sentence_says_by_how_much():
@@ -66,7 +66,7 @@ def test_the_one_that_leads_is_named_whichever_was_asked_about_first():
 
 def test_a_score_is_above_a_bar_in_every_way_or_not():
     frame, facts = readouts({"A": 0.8, "B": 0.7}), ItemFacts()
-    curve = count(material_of(answers_of(frame, "regex", facts).of("B"), facts))
+    curve = count(material_of(answers_of(frame, "regex", facts).of_models("B"), facts))
     above = survives_claim(curve, Decision("B", margin=0.5))
     assert above.is_made and above.sentence.startswith("B scores above 50% in each of 2 ways of counting: 63 to 70%.")
     assert not survives_claim(curve, Decision("B", margin=0.68)).is_made

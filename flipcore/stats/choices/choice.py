@@ -1,4 +1,4 @@
-"""Choices of how to count, each with its options, and the specifications that they make."""
+"""Choices of how to count, their options, and the specifications: all combinations of options."""
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
@@ -12,11 +12,11 @@ from flipcore.core.errors import BadInput
 EXTRACTOR, UNREAD, CUT, RERUNS, PROMPT = "extractor", "unread", "cut", "reruns", "prompt"
 KEY, REPEATED, WEIGHTS, CATEGORIES = "key", "repeated", "weights", "categories"
 WRONG, LEFT_OUT, MEAN, FIRST, OWN = "wrong", "left-out", "mean", "first", "own"
-MOST = 5_000  # specifications
+MAX_SPECIFICATIONS = 5_000
 
 
 class ChoiceClass(StrEnum):
-    """The standing of a choice: do its options answer the same question equally well?"""
+    """Whether the options of a choice answer the same question equally well."""
 
     EQUAL = "equally defensible"
     UNCERTAIN = "offered, counted apart"
@@ -24,9 +24,12 @@ class ChoiceClass(StrEnum):
 
 @dataclass(frozen=True)
 class Option:
-    """One way of a choice. `closed` says why it may not be claimed, "" where it may.
+    """One option of a choice.
 
-    An `is_uncertain` option of an equally defensible choice is offered and counted apart.
+    label, reason : texts for the page: the option, and why one may choose it.
+    closed : why nothing may be claimed with this option; "" if something may.
+    is_uncertain : True if the option is offered, but counted only if a user asks for it, although
+        its choice is equally defensible.
     """
 
     name: str
@@ -38,7 +41,8 @@ class Option:
 
 @dataclass(frozen=True)
 class Choice:
-    """A choice of how to count; its declared option stands first. `reason` says why it is open."""
+    """A choice of how to count. The first option is the declared one; `reason` says why there is a
+    choice."""
 
     name: str
     label: str
@@ -47,13 +51,14 @@ class Choice:
     reason: str
 
 
-Setting = Mapping[str, str]  # choice -> option, by name; a choice that is not named is as declared
+# choice name -> option name; choices that are left out have their declared option
+Setting = Mapping[str, str]
 
 
 def selected(
     choices: Sequence[Choice], without: Iterable[str] = (), also: Iterable[str] = ()
 ) -> tuple[Choice, ...]:
-    """Return the choices to be counted: the equally defensible ones, and those named in `also`.
+    """Return the choices to count: the equally defensible ones, and those named in `also`.
 
     Parameters
     ----------
@@ -63,11 +68,11 @@ def selected(
     Raises
     ------
     BadInput
-        For a name that no choice or option has, and for an option that was declared.
+        For an unknown choice or option, and for leaving out a declared option.
     """
     included, excluded = set(also), set(without)
     _check_names(choices, included, excluded)
-    kept = []
+    to_count = []
     for choice in choices:
         if choice.name in excluded:
             continue
@@ -79,8 +84,8 @@ def selected(
             if not is_out and (choice.name in included or not option.is_uncertain):
                 options.append(option)
         if len(options) > 1:
-            kept.append(replace(choice, options=tuple(options)))
-    return tuple(kept)
+            to_count.append(replace(choice, options=tuple(options)))
+    return tuple(to_count)
 
 
 def _check_names(choices: Sequence[Choice], included: set[str], excluded: set[str]) -> None:
@@ -97,35 +102,39 @@ def _check_names(choices: Sequence[Choice], included: set[str], excluded: set[st
             raise BadInput(f"There is no choice {name!r} here. There are: {listed or 'none'}.")
 
 
-def at_most(choices: Sequence[Choice], most: int = MOST) -> tuple[tuple[Choice, ...], str]:
-    """Return choices with at most so many specifications, and a sentence on what was left out.
+def at_most(
+    choices: Sequence[Choice], most: int = MAX_SPECIFICATIONS
+) -> tuple[tuple[Choice, ...], str]:
+    """Return the choices reduced to at most `most` specifications, and a sentence that says which
+    options were left out ("" if none).
 
-    Single prompts leave first, then the last options of the choice that has most.
+    Single prompts are left out first, then the last option of the choice that has most options.
     """
-    kept, left_out = list(choices), []
-    while math.prod(len(choice.options) for choice in kept) > most:
-        sizes = []
-        for choice in kept:
+    reduced, left_out = list(choices), []
+    while math.prod(len(choice.options) for choice in reduced) > most:
+        priorities = []
+        for choice in reduced:
             is_single_prompt = choice.name == PROMPT and choice.options[-1].is_uncertain
-            sizes.append((is_single_prompt, len(choice.options)))
-        index = max(range(len(kept)), key=sizes.__getitem__)
-        options = kept[index].options
-        left_out.append(f"{kept[index].label.lower()} {options[-1].label}")
-        kept[index] = replace(kept[index], options=options[:-1])
+            priorities.append((is_single_prompt, len(choice.options)))
+        index = max(range(len(reduced)), key=priorities.__getitem__)
+        options = reduced[index].options
+        left_out.append(f"{reduced[index].label.lower()} {options[-1].label}")
+        reduced[index] = replace(reduced[index], options=options[:-1])
     if not left_out:
         return tuple(choices), ""
     sentence = f"Left out, because at most {most:,} ways are counted: {', '.join(left_out)}."
-    return tuple(kept), sentence
+    return tuple(reduced), sentence
 
 
 def specifications(choices: Sequence[Choice]) -> np.ndarray:
-    """(n_specifications, n_choices) option numbers, all combinations, the declared one first."""
+    """Return (specifications, choices) option numbers of all combinations, the declared one
+    first."""
     sizes = [len(choice.options) for choice in choices]
     return np.indices(sizes).reshape(len(sizes), -1).T if sizes else np.zeros((1, 0), dtype=int)
 
 
 def setting_of(choices: Sequence[Choice], options: Sequence[int] | np.ndarray) -> dict[str, str]:
-    """Return the setting of one row of `specifications`."""
+    """Return the setting of one row of `specifications`, choice name -> option name."""
     setting = {}
     for choice, option in zip(choices, options, strict=True):
         setting[choice.name] = choice.options[int(option)].name

@@ -1,14 +1,15 @@
-"""All specifications of a decision at once, from sums over items or clusters.
+"""Count all specifications of a decision at once, from sums over items or clusters.
 
-A state is what makes the values of items (extractor, unread, reruns, prompt), a set is which items
-count. A specification is one state on one set. Values and counts of all states are two matrices,
-and a set multiplies them from the left, so that 480 specifications of 12,000 items need some dozen
-products and no test is computed one by one.
+Some choices decide the values of items (extractor, unread, reruns, prompt); their combinations are
+states. Other choices decide which items count; their combinations are sets. A specification is one
+state on one set. The values and counts of all states are two matrices, and a set multiplies them
+from the left by its weights. So 480 specifications of 12,000 items need about a dozen products, and
+tests are computed for whole sets.
 """
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -31,73 +32,80 @@ from flipcore.stats.choices.material import ALIKE, ITEM_CHOICES, Material, coars
 from flipcore.stats.choices.shares import ShareSide
 
 LEVEL = 0.95
-FEWEST_MOVERS = 3  # units that make up an effect, for an interval of it
+MIN_MOVERS = 3  # effective number of units that an effect must come from to have an interval
 
 
 @dataclass(frozen=True, eq=False)
 class _States:
-    """Values (items, states), 0 where an item is left out, and 1 in `counted` where it is not."""
+    """`values` (items, states), 0 where an item is left out; `counted` is 1 where it counts, else
+    0."""
 
     values: np.ndarray
     counted: np.ndarray
 
     @cached_property
     def parts(self) -> tuple[np.ndarray, ...]:
-        """The matrices of which clusters have sums: `ClusterSums`."""
+        """Matrices (items, states) that `ClusterSums` sums over clusters: counted, gains, losses,
+        number of gains, number of losses."""
         won, lost = np.maximum(self.values, 0.0), np.maximum(-self.values, 0.0)
         return self.counted, won, lost, (won > 0).astype(float), (lost > 0).astype(float)
 
 
 @dataclass(frozen=True, eq=False)
 class _Part:
-    """The specifications of one set of items: their `rows`, the state of each (`columns`), and
-    `weights` (items,), or (items, rows) where they differ between states. An item that is left out
-    weighs 0; the weights of a specification add up to its number of items."""
+    """The k specifications of one set of items.
+
+    rows : (k,) numbers of the specifications.
+    columns : (k,) the state of each.
+    weights : (items,), or (items, k) if they differ between states. Items that do not count have
+        weight 0; the weights of a specification add up to its number of items.
+    """
 
     rows: np.ndarray
     columns: np.ndarray
     weights: np.ndarray
 
     def weighted(self, matrix: np.ndarray) -> np.ndarray:
-        """Return the matrix (items, states) of the set's specifications (items, rows), weighted."""
+        """Return the columns of `matrix` (items, states) for these specifications, times the
+        weights: (items, k)."""
         weights = self.weights[:, None] if self.weights.ndim == 1 else self.weights
         return weights * matrix[:, self.columns]
 
 
 def count(material: Material, choices: Sequence[Choice] | None = None) -> Curve:
-    """Count `material` in every way that `choices` allow; by default its defensible ones."""
-    kept, note = at_most(selected(material.choices) if choices is None else choices)
-    options = specifications(kept)
+    """Count `material` under all combinations of `choices`; None means its defensible choices."""
+    varied, note = at_most(selected(material.choices) if choices is None else choices)
+    options = specifications(varied)
     declared = {choice.name: choice.options[0].name for choice in material.choices}
-    settings = [declared | setting_of(kept, row) for row in options]
+    settings = [declared | setting_of(varied, row) for row in options]
     states, parts = _parts(material, settings)
     order = np.argsort(np.concatenate([part.rows for part in parts]))
     units = np.unique(material.clusters, return_inverse=True)[1]
-    coarse = coarsest_units(units, material.categories, kept)
-    tests, basics = [], []
+    coarse = coarsest_units(units, material.categories, varied)
+    tests, estimates = [], []
     for part in parts:
         sums = _sums(states, part, units)
         tests.append(_both_sides(sums, material.bounds))
-        basics.append(_basics(states, part, sums))
-    estimate, se, df, n_units, n_items = np.concatenate(basics, axis=1)[:, order]
+        estimates.append(_estimates(states, part, sums))
+    estimate, se, df, n_units, n_items = np.concatenate(estimates, axis=1)[:, order]
     coarse_tests = tests
     if coarse.max(initial=-1) != units.max(initial=-1):
         coarse_tests = [_both_sides(_sums(states, part, coarse), material.bounds) for part in parts]
-    # A choice that is not varied is as declared, and that may be closed.
-    varied = {choice.name for choice in kept}
-    fixed = [choice for choice in material.choices if choice.name not in varied]
+    # A choice that is not varied_names has its declared option, which may be closed.
+    varied_names = {choice.name for choice in varied}
+    fixed = [choice for choice in material.choices if choice.name not in varied_names]
     declared_closed = _why_closed(fixed, np.zeros(len(fixed), dtype=int))
-    closed = [declared_closed or _why_closed(kept, row) for row in options]
-    for place in np.flatnonzero(np.isnan(df)):
-        closed[place] = closed[place] or (
+    closed = [declared_closed or _why_closed(varied, row) for row in options]
+    for row in np.flatnonzero(np.isnan(df)):
+        closed[row] = closed[row] or (
             f"fewer than {MIN_N} items or {MIN_CLAIM_FAMILIES} clusters count"
         )
     is_open = np.array([not reason for reason in closed])
-    places, contrasts = _contrasts(kept, options, is_open)
+    compared, contrasts = _contrasts(varied, options, is_open)
     changes = contrasts.T @ np.nan_to_num(estimate)
     per_unit, sizes = _unit_differences(states, parts, contrasts, estimate, coarse)
     return Curve(
-        choices=kept,
+        choices=varied,
         options=options,
         estimate=estimate,
         se=se,
@@ -107,44 +115,44 @@ def count(material: Material, choices: Sequence[Choice] | None = None) -> Curve:
         closed=tuple(closed),
         tests=Tests(tests, order),
         coarse_tests=Tests(coarse_tests, order),
-        # An item without a value in any way is no unit of theirs.
+        # Without the units of items that have no value in any state.
         n_coarse=len(np.unique(coarse[states.counted.any(axis=1)])),
-        effects=_tested(places, changes, per_unit, sizes),
+        effects=_effects(compared, changes, per_unit, sizes),
         bounds=material.bounds,
         note=note,
     )
 
 
 def _parts(material: Material, settings: Sequence[dict[str, str]]) -> tuple[_States, list[_Part]]:
-    by_set: dict[tuple[str, ...], list[int]] = {}
-    numbers: dict[tuple[str, ...], int] = {}
+    """Return the values of all states, and the specifications grouped by set of items."""
+    rows_of_set: dict[tuple[str, ...], list[int]] = {}
+    column_of_state: dict[tuple[str, ...], int] = {}
     values: list[np.ndarray] = []
     columns = []
-    for place, setting in enumerate(settings):
+    for row, setting in enumerate(settings):
         state = tuple(setting[name] for name in material.value_choices if name in setting)
-        if state not in numbers:
-            numbers[state] = len(values)
+        if state not in column_of_state:
+            column_of_state[state] = len(values)
             values.append(material.values(setting))
-        columns.append(numbers[state])
-        key = tuple(setting[name] for name in ITEM_CHOICES if name in setting)
-        by_set.setdefault(key, []).append(place)
+        columns.append(column_of_state[state])
+        item_set = tuple(setting[name] for name in ITEM_CHOICES if name in setting)
+        rows_of_set.setdefault(item_set, []).append(row)
     matrix = np.column_stack(values)
     states = _States(np.nan_to_num(matrix), (~np.isnan(matrix)).astype(float))
     parts = []
-    for places in by_set.values():
-        setting = settings[places[0]]
-        of_states = np.array([columns[place] for place in places])
-        weights = material.kept(setting).astype(float)
-        part = _Part(np.array(places), of_states, weights)
+    for rows in rows_of_set.values():
+        setting = settings[rows[0]]
+        weights = material.is_counted(setting).astype(float)
+        part = _Part(np.array(rows), np.array(columns)[rows], weights)
         if setting.get(WEIGHTS) == ALIKE:
-            alike = _alike(part.weighted(states.counted), material.categories)
-            part = _Part(part.rows, of_states, alike)
+            weights = _category_weights(part.weighted(states.counted), material.categories)
+            part = replace(part, weights=weights)
         parts.append(part)
     return states, parts
 
 
-def _alike(counted: np.ndarray, categories: np.ndarray) -> np.ndarray:
-    """(items, k) weights by which every category that has items weighs the same."""
+def _category_weights(counted: np.ndarray, categories: np.ndarray) -> np.ndarray:
+    """Return (items, k) weights with which all categories that have items weigh the same."""
     sizes = _by_unit(categories) @ counted
     n_present = np.maximum((sizes > 0).sum(axis=0), 1)
     per_item = counted.sum(axis=0) / n_present / np.maximum(sizes, 1.0)
@@ -152,7 +160,8 @@ def _alike(counted: np.ndarray, categories: np.ndarray) -> np.ndarray:
 
 
 def _by_unit(units: np.ndarray, weights: np.ndarray | None = None) -> Any:
-    """(units, items) sparse matrix that sums items by unit."""
+    """Return the sparse matrix (units, items) that sums items by unit, with optional item
+    weights."""
     from scipy.sparse import csr_array
 
     entries = np.ones(len(units)) if weights is None else weights
@@ -160,7 +169,8 @@ def _by_unit(units: np.ndarray, weights: np.ndarray | None = None) -> Any:
 
 
 def _sums(states: _States, part: _Part, units: np.ndarray) -> ItemSums | ClusterSums:
-    """Sums of all specifications of a set; weighted items are clusters of one."""
+    """Return the sums of all specifications of a set. `ItemSums` are enough if each item is a unit
+    and items have equal weights."""
     is_single = int(units.max(initial=-1)) + 1 == len(units)
     is_weighted = part.weights.ndim > 1
     counted, won, lost, *_ = states.parts
@@ -197,19 +207,22 @@ def _sums(states: _States, part: _Part, units: np.ndarray) -> ItemSums | Cluster
 def _both_sides(
     sums: ItemSums | ClusterSums, bounds: tuple[float, float]
 ) -> tuple[SideTest, SideTest]:
+    """Return the tests against the lower and the upper side: guarded ones of a difference, Wilson's
+    of a score."""
     if bounds[0] < 0:
-        # Items of their own in their clusters: whoever sees one sees its cluster.
+        # Weighted items are clusters of one item each, which is not clustering.
         is_clustered = isinstance(sums, ClusterSums) and bool((sums.sizes > 1).any())
         low, high = bounds
         return (
             GuardedSide.of(sums, bounds, low, is_clustered=is_clustered),
             GuardedSide.of(sums, bounds, high, is_clustered=is_clustered),
         )
-    return ShareSide.of(sums, is_lower=True), ShareSide.of(sums, is_lower=False)
+    return ShareSide.from_sums(sums, is_lower=True), ShareSide.from_sums(sums, is_lower=False)
 
 
-def _basics(states: _States, part: _Part, sums: ItemSums | ClusterSums) -> np.ndarray:
-    """(5, k) estimate, se, df, numbers of units and of items."""
+def _estimates(states: _States, part: _Part, sums: ItemSums | ClusterSums) -> np.ndarray:
+    """Return (5, k): estimate, standard error, degrees of freedom (NaN if too few items count),
+    number of units and number of items."""
     if part.weights.ndim > 1:
         n_items = (part.weights > 0).sum(axis=0)
     else:
@@ -237,27 +250,30 @@ def _why_closed(choices: Sequence[Choice], row: np.ndarray) -> str:
 def _contrasts(
     choices: Sequence[Choice], options: np.ndarray, is_open: np.ndarray
 ) -> tuple[list[tuple[Choice, int]], np.ndarray]:
-    """Return (choice, option number) of each option that is compared with the declared one, and
-    their contrasts (n_specifications, n_effects): the mean difference over all settings of the
-    other choices in which both are open."""
-    places, contrasts = [], []
-    # Mixed radix: the specification with another option of one choice is so many rows away.
+    """Return the (choice, option number) that can be compared with the declared option, and their
+    contrasts (specifications, effects).
+
+    A contrast is the mean difference over all settings of the other choices for which both
+    specifications are open.
+    """
+    compared, contrasts = [], []
     sizes = [len(choice.options) for choice in choices]
     for column, choice in enumerate(choices):
+        # Rows are in mixed radix: the next option of this choice is `step` rows further.
         step = math.prod(sizes[column + 1 :])
         for number in range(1, len(choice.options)):
             changed = np.flatnonzero(options[:, column] == number)
-            twins = changed - number * step
-            is_pair = is_open[changed] & is_open[twins]
+            declared = changed - number * step
+            is_pair = is_open[changed] & is_open[declared]
             if is_pair.any():
                 contrast = np.zeros(len(options))
                 contrast[changed[is_pair]] = 1 / is_pair.sum()
-                contrast[twins[is_pair]] = -1 / is_pair.sum()
-                places.append((choice, number))
+                contrast[declared[is_pair]] = -1 / is_pair.sum()
+                compared.append((choice, number))
                 contrasts.append(contrast)
-    if not places:
+    if not compared:
         return [], np.zeros((len(options), 0))
-    return places, np.column_stack(contrasts)
+    return compared, np.column_stack(contrasts)
 
 
 def _unit_differences(
@@ -267,9 +283,10 @@ def _unit_differences(
     estimate: np.ndarray,
     units: np.ndarray,
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Return what each unit adds to each effect (units, effects), and its number of items.
+    """Return the contribution of each unit to each effect (units, effects), and its number of items
+    (units,). Units without a counted item are left out.
 
-    A mean is a sum over units of ψ = Σ w (x - mean) / Σ w, but for a constant.
+    Except for a constant, a mean is a sum over units of ψ = Σ w (x - mean) / Σ w.
     """
     per_item = np.zeros((len(units), contrasts.shape[1]))
     is_counted = np.zeros(len(units), dtype=bool)
@@ -290,44 +307,43 @@ def _unit_differences(
     return (by_unit @ per_item)[sizes > 0], sizes[sizes > 0]
 
 
-def _tested(
-    places: Sequence[tuple[Choice, int]],
+def _effects(
+    compared: Sequence[tuple[Choice, int]],
     changes: np.ndarray,
     per_unit: np.ndarray,
     sizes: np.ndarray,
 ) -> tuple[Effect, ...]:
     """Test effects by t over units, with Holm's correction.
 
-    The degrees of freedom are the least of two effective numbers of units, less one: by size, and
-    (Σψ²)²/Σψ⁴, because an option may move few of them.
+    The degrees of freedom are an effective number of units minus one. That number is the smaller of
+    two: by the sizes of units, and (Σψ²)²/Σψ⁴, because an option may change few units.
     """
-    if not places:
+    if not compared:
         return ()
     from scipy.special import stdtr, stdtrit
 
     n_units = len(sizes)
     by_size = FamilyMeans(sizes[:, None], sizes[:, None])
     squares, fourth = (per_unit**2).sum(axis=0), (per_unit**4).sum(axis=0)
-    movers = np.divide(squares**2, fourth, out=np.ones(len(places)), where=fourth > 0)
-    df = np.minimum(np.nan_to_num(by_size.df[0]), movers - 1)
+    n_movers = np.divide(squares**2, fourth, out=np.ones(len(compared)), where=fourth > 0)
+    df = np.minimum(np.nan_to_num(by_size.df[0]), n_movers - 1)
     se = np.sqrt(squares * n_units / max(n_units - 1, 1))
     is_few = (
-        (n_units < MIN_N) | (by_size.n_effective[0] < MIN_CLAIM_FAMILIES) | (movers < FEWEST_MOVERS)
+        (n_units < MIN_N) | (by_size.n_effective[0] < MIN_CLAIM_FAMILIES) | (n_movers < MIN_MOVERS)
     )
-    moves = np.abs(changes) > 1e-12
-    t = np.divide(np.abs(changes), se, out=np.zeros(len(places)), where=se > 0)
-    p = np.where(moves, 2 * stdtr(np.maximum(df, 1e-9), -t), 1.0)
-    p = np.where(moves & is_few, np.nan, p)
+    is_changed = np.abs(changes) > 1e-12
+    t = np.divide(np.abs(changes), se, out=np.zeros(len(compared)), where=se > 0)
+    p = np.where(is_changed, 2 * stdtr(np.maximum(df, 1e-9), -t), 1.0)
+    p = np.where(is_changed & is_few, np.nan, p)
     half = np.where(is_few, np.nan, stdtrit(np.maximum(df, 1e-9), 0.5 + LEVEL / 2) * se)
-    half = np.where(moves | (se > 1e-12), half, 0.0)
+    # If an option changes no unit at all, the interval is exactly [0, 0], however few units.
+    half = np.where(is_changed | (se > 1e-12), half, 0.0)
+    adjusted = holm(p.tolist())
     effects = []
-    for place, (choice, number) in enumerate(places):
-        change = float(changes[place])
-        low, high = change - half[place], change + half[place]
+    for i, (choice, number) in enumerate(compared):
+        change = float(changes[i])
+        low, high = change - half[i], change + half[i]
         method = "none" if math.isnan(low) else "t over units"
         estimate = Estimate(change, low, high, LEVEL, method, n_units, None)
-        effects.append((choice, number, estimate, float(p[place])))
-    adjusted = holm([p for *_, p in effects])
-    return tuple(
-        Effect(*effect, adjusted_p=value) for effect, value in zip(effects, adjusted, strict=True)
-    )
+        effects.append(Effect(choice, number, estimate, float(p[i]), adjusted[i]))
+    return tuple(effects)

@@ -1,4 +1,5 @@
-"""One decision under every combination of choices: estimates, limits, states, and what moves it."""
+"""One decision under all combinations of choices: estimates, limits, states, and the effects of
+single options."""
 
 import math
 from collections.abc import Sequence
@@ -23,53 +24,54 @@ class State(StrEnum):
 
 
 class SideTest(Protocol):
-    """A test against one side, as `stats.base.guarded.GuardedSide` is one."""
+    """One-sided tests of k specifications, for example `stats.base.guarded.GuardedSide`."""
 
     def limit(self, alpha: float) -> np.ndarray:
-        """Return one-sided limits."""
+        """Return (k,) limits at a one-sided `alpha`."""
 
     def p(self, null: float) -> np.ndarray:
-        """Return one-sided p."""
+        """Return (k,) one-sided p against a mean of `null`."""
 
 
-class EveryTest(Protocol):
-    """Tests of every specification."""
+class SpecificationTests(Protocol):
+    """Tests of all specifications in both directions."""
 
     def limits(self, alpha: float) -> tuple[np.ndarray, np.ndarray]:
-        """Return one-sided lower and upper limits."""
+        """Return lower and upper limits, (specifications,) each, at a one-sided `alpha`."""
 
     def p(self, null: float, *, below: bool = False) -> np.ndarray:
-        """Return one-sided p."""
+        """Return (specifications,) one-sided p of a mean above `null`, or `below` it."""
 
 
 @dataclass(frozen=True, eq=False)
 class Tests:
-    """Tests of every specification: its limits at a one-sided alpha, and its p.
+    """Tests of all specifications, put together from parts.
 
-    `parts` are tests of some of them each, in the order of `order`.
+    `parts` are (lower side, upper side) tests of some specifications each. Indexed by `order`,
+    their concatenated results are in the order of the specifications.
     """
 
     parts: Sequence[tuple["SideTest", "SideTest"]]
     order: np.ndarray
 
     def limits(self, alpha: float) -> tuple[np.ndarray, np.ndarray]:
-        """Return lower and upper limits (n_specifications,), NaN where nothing may be claimed."""
-        low = np.concatenate([above.limit(alpha) for above, _ in self.parts])
-        high = np.concatenate([below.limit(alpha) for _, below in self.parts])
+        """Return lower and upper limits, (specifications,) each; NaN where too few items count."""
+        low = np.concatenate([lower.limit(alpha) for lower, _ in self.parts])
+        high = np.concatenate([upper.limit(alpha) for _, upper in self.parts])
         return low[self.order], high[self.order]
 
     def p(self, null: float, *, below: bool = False) -> np.ndarray:
-        """Return the one-sided p of a mean of `null` or less, or with `below` of `null` or more
-        (n_specifications,)."""
-        return np.concatenate([sides[below].p(null) for sides in self.parts])[self.order]
+        """Return (specifications,) one-sided p of a mean above `null`, or `below` it."""
+        p = [upper.p(null) if below else lower.p(null) for lower, upper in self.parts]
+        return np.concatenate(p)[self.order]
 
 
 @dataclass(frozen=True)
 class Effect:
-    """The effect of one option on the estimate, against the declared option of its choice.
+    """Effect of one option on the estimate, compared with the declared option of its choice.
 
-    `change` is the mean over all settings of the other choices, in the estimate's unit, with its
-    interval over `n_units`; `p` is two-sided, `adjusted_p` Holm's over all options.
+    `change` is the mean over all settings of the other choices, in the unit of the estimate, with
+    its interval. `p` is two-sided; `adjusted_p` is Holm's over all options.
     """
 
     choice: Choice
@@ -88,11 +90,12 @@ class Effect:
 
 @dataclass(frozen=True, eq=False)
 class Ways:
-    """Specifications with equal estimates and intervals, counted as one way each.
+    """Ways: specifications with equal estimates and intervals are one way. The way of the declared
+    specification is number 0.
 
-    `first` (n_ways,) is the specification of a way that is nearest to the declared one,
-    `number` (n_specifications,) the way of each, `n_merged` (n_ways,) how many it has. The
-    declared way is number 0.
+    first : (ways,) the specification of each way that is nearest to the declared one.
+    number : (specifications,) the way of each specification.
+    n_merged : (ways,) number of specifications of each way.
     """
 
     first: np.ndarray
@@ -102,9 +105,11 @@ class Ways:
 
 @dataclass(frozen=True)
 class Distance:
-    """The least number of choices changed from the declared specification, and the settings there.
+    """How many choices must change from the declared specification until a condition is met.
 
-    `n_changed` is NaN where no specification is so. `all_turned` are those farther away, too.
+    n_changed : least number of changed choices; NaN if no specification meets the condition.
+    specifications : those with `n_changed` changes that meet it.
+    all_turned : all that meet it, with any number of changes.
     """
 
     n_changed: float
@@ -114,7 +119,8 @@ class Distance:
 
 @dataclass(frozen=True)
 class Shares:
-    """Open ways by what they say. `n_ahead` have an estimate above the margin or bar."""
+    """Numbers of ways. `n_ahead` and `n_behind` are open ways with an estimate above and below the
+    margin, `n_shown` and `n_against` those with an interval above and below it."""
 
     n_open: int
     n_closed: int
@@ -130,13 +136,19 @@ class Shares:
 
 @dataclass(frozen=True, eq=False)
 class Curve:
-    """A decision counted in every way that `choices` allow.
+    """A decision under all combinations of `choices`. Arrays have one entry per specification.
 
-    Arrays have one place per specification: `options` (n_specifications, n_choices), all 0 in the
-    declared one, which is number 0; `estimate`, `se`, `df` and `n_units` of the mean, `n_items`
-    that count, `closed` why it may not be claimed, "" where it may. `tests` have the declared
-    units, as Ranking and Score have them; `coarse_tests` the coarsest ones that an option leaves
-    out, `n_coarse` of them. `note` says what was left out of the choices.
+    options : (specifications, choices) option numbers. Specification 0 is the declared one and has
+        only zeros.
+    estimate, se, df, n_units : of the mean; `df` is NaN if too few items count.
+    n_items : number of items that count.
+    closed : why nothing may be claimed; "" if something may.
+    tests : over the declared units, which Ranking and Score use too.
+    coarse_tests, n_coarse : tests over the coarsest units that an option leaves out, and the number
+        of these units.
+    effects : effects of single options.
+    bounds : least and largest value of an item.
+    note : which options were left out, because there were too many specifications.
     """
 
     choices: tuple[Choice, ...]
@@ -147,8 +159,8 @@ class Curve:
     n_units: np.ndarray
     n_items: np.ndarray
     closed: tuple[str, ...]
-    tests: EveryTest
-    coarse_tests: EveryTest
+    tests: SpecificationTests
+    coarse_tests: SpecificationTests
     n_coarse: int
     effects: tuple[Effect, ...]
     bounds: tuple[float, float]
@@ -163,15 +175,16 @@ class Curve:
 
     @cached_property
     def n_changed(self) -> np.ndarray:
-        """(n_specifications,) choices changed from the declared specification."""
+        """(specifications,) number of choices that differ from the declared specification."""
         return (self.options > 0).sum(axis=1)
 
     def setting(self, specification: int) -> dict[str, str]:
-        """Return choice -> option, by name."""
+        """Return the setting of a specification, choice name -> option name."""
         return setting_of(self.choices, self.options[specification])
 
     def find(self, setting: Setting) -> int:
-        """Return the specification with this setting; choices that it does not name as declared."""
+        """Return the number of the specification with this setting; choices that are left out have
+        their declared option."""
         row = []
         for choice in self.choices:
             names = [option.name for option in choice.options]
@@ -179,16 +192,14 @@ class Curve:
         return int(np.flatnonzero((self.options == row).all(axis=1))[0])
 
     def limits(self, level: float) -> tuple[np.ndarray, np.ndarray]:
-        """Return guarded lower and upper limits (n_specifications,) at a two-sided level."""
+        """Return lower and upper limits, (specifications,) each, at a two-sided level."""
         return self.tests.limits(round((1 - level) / 2, 12))
 
     def states(self, level: float, margin: float = 0.0) -> np.ndarray:
-        """Return the `State` of each specification (n_specifications,).
-
-        `margin` is the lead, or the bar, that must be passed; an interval beyond it shows it.
-        """
+        """Return the `State` of each specification (specifications,). A lead above `margin` is
+        shown if the whole interval is above it; for a single score, `margin` is the bar."""
         low, high = self.limits(level)
-        # Undefined limits compare as False: nothing is shown.
+        # Comparisons with NaN limits are False, so that nothing is shown.
         states = np.full(len(self), State.UNDECIDED, dtype=object)
         states[low > margin] = State.SHOWN
         states[high < margin] = State.AGAINST
@@ -197,20 +208,24 @@ class Curve:
 
     @cached_property
     def ways(self) -> Ways:
-        """Specifications with equal estimate and interval, merged; closed ones among themselves."""
+        """Ways, from merging specifications with equal estimates and intervals. Open and closed
+        ones are not merged with each other."""
         low, high = self.tests.limits(0.025)
         rows = np.column_stack([self.estimate, low, high, ~self.is_open]).round(12)
-        # NaN equals itself here, so that closed ones without an estimate are one way.
+        # NaN never equals NaN, but specifications without an estimate are one way.
         rows = np.nan_to_num(rows, nan=9.0)
+        # By distance from the declared specification, so that the first of a way is its nearest.
         nearest = np.lexsort((np.arange(len(self)), self.n_changed))
         _, first, groups = np.unique(rows[nearest], axis=0, return_index=True, return_inverse=True)
-        rank = np.argsort(np.argsort(first))
-        by_specification = np.empty(len(self), dtype=int)
-        by_specification[nearest] = rank[groups.ravel()]
-        return Ways(nearest[np.sort(first)], by_specification, np.bincount(by_specification))
+        # `np.unique` sorts groups by value; ways are numbered by their first specification.
+        way_of_group = np.argsort(np.argsort(first))
+        number = np.empty(len(self), dtype=int)
+        number[nearest] = way_of_group[groups.ravel()]
+        return Ways(nearest[np.sort(first)], number, np.bincount(number))
 
     def shares(self, level: float, margin: float = 0.0) -> Shares:
-        """Count the ways by state. A share depends on which choices there are: no evidence."""
+        """Count the ways by state. Their shares are no evidence, because they depend on which
+        choices are offered."""
         first = self.ways.first
         states, is_open = self.states(level, margin)[first], self.is_open[first]
         gaps = np.where(is_open, (self.estimate[first] - margin).round(12), 0.0)
@@ -224,7 +239,8 @@ class Curve:
         )
 
     def ahead_in(self, margin: float = 0.0) -> dict[tuple[str, str], tuple[int, int]]:
-        """Return (choice, option) -> (ways ahead, open ways) of those that have this option."""
+        """Return (choice, option) -> (number of ways ahead, number of open ways) among the ways
+        with this option."""
         gaps = (self.estimate - margin).round(12)
         counts = {}
         for column, choice in enumerate(self.choices):
@@ -236,8 +252,9 @@ class Curve:
         return counts
 
     def turns(self, margin: float = 0.0) -> Distance:
-        """Return how many choices must change until the direction is the other one, or, where no
-        way has the other one, until there is none. NaN where the declared way has no direction."""
+        """Return how many choices must change until the estimate is on the other side of the
+        margin, or exactly on it if no way is on the other side. NaN if the declared way is exactly
+        on the margin."""
         signs = np.sign((self.estimate - margin).round(12))
         if signs[0] == 0:
             return Distance(math.nan, ())
@@ -245,8 +262,8 @@ class Curve:
         return turned if turned.specifications else self._nearest(signs == 0)
 
     def loses(self, level: float, margin: float = 0.0) -> Distance:
-        """Return how many choices must change until what the declared specification shows is not
-        shown; NaN where it shows nothing."""
+        """Return how many choices must change until what the declared specification shows is no
+        longer shown; NaN if it shows nothing."""
         states = self.states(level, margin)
         if states[0] not in (State.SHOWN, State.AGAINST):
             return Distance(math.nan, ())
@@ -258,15 +275,14 @@ class Curve:
             return Distance(math.nan, ())
         least = int(self.n_changed[is_met].min())
         nearest = np.flatnonzero(is_met & (self.n_changed == least))
-        turned = np.flatnonzero(is_met)
-        return Distance(least, tuple(nearest.tolist()), tuple(turned.tolist()))
+        return Distance(least, tuple(nearest.tolist()), tuple(np.flatnonzero(is_met).tolist()))
 
     def p_survives(self, margin: float = 0.0, *, below: bool = False) -> float:
-        """Return the largest one-sided p of all open specifications, over the coarsest units.
+        """Return the p of "survives every choice": the largest one-sided p of all open
+        specifications, over the coarsest units.
 
-        All must be above the margin (with `below`, below it) for "survives every choice" to be
-        true, so the largest p is exact whatever their dependence (intersection-union). NaN where
-        one has no test.
+        The claim is true only if all means are above the margin (or all `below` it). So the largest
+        p is exact, whatever their dependence (intersection-union). NaN if any has no test.
         """
         p = self.coarse_tests.p(margin, below=below)[self.is_open]
         return float(p.max()) if p.size and not np.isnan(p).any() else math.nan

@@ -1,4 +1,5 @@
-"""Choices of how to count flips: are more of them the extractor's than the model's?"""
+"""Choices of how to count flips, for the decision whether more flips are the extractor's than the
+model's."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -13,7 +14,7 @@ from flipcore.stats.choices import choice as names
 from flipcore.stats.choices.choice import Choice, ChoiceClass, Option, Setting, selected
 from flipcore.stats.choices.counting import count
 from flipcore.stats.choices.curve import Curve
-from flipcore.stats.choices.joined import joined
+from flipcore.stats.choices.joined import join_curves
 from flipcore.stats.choices.material import Material
 from flipcore.stats.choices.readouts import LEAST_READ, ItemFacts, item_choices, items_left_out
 from flipcore.stats.flips.coded_answers import CodedAnswers
@@ -28,11 +29,11 @@ IN_PAIRS, ALL = "in-pairs", "all"
 
 @dataclass(frozen=True, eq=False)
 class FlipMaterial(Material):
-    """Pairs per item that flip under one extractor alone, less those that flip under both it and
-    the reference; with `is_part` the first alone.
+    """Value per item: share of pairs that flip under the extractor alone, minus the share that flip
+    under both it and the reference. With `is_part` it is the first share alone.
 
-    Where every item has a noise floor (`has_floor`), both are beyond it, and a part may be above
-    the other only because reruns flip more: then both curves must be above 0.
+    If all items have a noise floor (`has_floor`), both shares are beyond it. Then the difference
+    may be above 0 only because reruns flip more, so the decision needs both curves above 0.
     """
 
     answers: CodedAnswers
@@ -69,11 +70,11 @@ class FlipMaterial(Material):
         return single if self.is_part else single - shared
 
     def rates(self, setting: Setting) -> np.ndarray:
-        """(items, quantities) of `COLUMNS`, means over axes."""
+        """Return (items, quantities) means over axes, in the order of `decomposition.COLUMNS`."""
         answers = self.answers
         if setting.get(names.RERUNS) == names.FIRST:
-            firsts = {place: codes[:, :, :1] for place, codes in answers.codes.items()}
-            answers = replace(answers, codes=firsts)
+            first_samples = {cell: codes[:, :, :1] for cell, codes in answers.codes.items()}
+            answers = replace(answers, codes=first_samples)
         by_axis = []
         for axis in self.axes:
             if setting.get(AXES) == f"without-{axis}":
@@ -100,14 +101,15 @@ def flip_material(
     closed_gates: Mapping[str, str] | None = None,
     titles: Mapping[str, str] | None = None,
 ) -> FlipMaterial:
-    """Return what can be chosen about the flips of one model by `axes` under one extractor.
+    """Return the material and the possible choices for the flips of one model on `axes` under one
+    extractor.
 
     `references` are extractors that read the same text, the declared one first. `closed_gates` and
-    `titles` as those of `material_of`.
+    `titles` are as in `material_of`.
     """
     items = [str(item) for item in answers.items]
     gates, extractor_titles = closed_gates or {}, titles or {}
-    # What closes the axis or the extractor closes every way.
+    # If an axis or the extractor is closed, all specifications are.
     always_closed = next((gates[name] for name in (*axes, extractor) if name in gates), "")
     always_closed = always_closed or _why_unread(answers, axes, extractor, extractor_titles)
     options = []
@@ -138,25 +140,31 @@ def flip_material(
     is_defined = ~np.isnan(quantities(declared, "T")[:, 0])
     floors = quantities(declared[is_defined], "both_excess")
     has_floor = stated_parts(declared) != THREE and not np.isnan(floors).any()
-    possible = [reference, *_counting(answers, axes, extractor, references, has_floor=has_floor)]
-    of_items = item_choices(items, facts)
-    varied = (names.REPEATED, names.CATEGORIES)
-    possible += [choice for choice in of_items if choice.name in varied]
-    return replace(material, choices=tuple(possible), has_floor=has_floor)
+    choices = [
+        reference,
+        *_answer_choices(answers, axes, extractor, references, has_floor=has_floor),
+    ]
+    # The answer key does not matter for flips.
+    for choice in item_choices(items, facts):
+        if choice.name in (names.REPEATED, names.CATEGORIES):
+            choices.append(choice)
+    return replace(material, choices=tuple(choices), has_floor=has_floor)
 
 
 def flip_curve(material: FlipMaterial, choices: Sequence[Choice] | None = None) -> Curve:
-    """Count flips in every way that `choices` allow; beyond a noise floor, both conditions."""
-    kept = selected(material.choices) if choices is None else choices
-    curves = [count(material, kept)]
+    """Count flips under all combinations of `choices`. With a noise floor, the curve is that of the
+    lesser of both conditions (`FlipMaterial`)."""
+    to_count = selected(material.choices) if choices is None else choices
+    curves = [count(material, to_count)]
     if material.has_floor:
-        curves.append(count(replace(material, is_part=True), kept))
-    return joined(curves)
+        curves.append(count(replace(material, is_part=True), to_count))
+    return join_curves(curves)
 
 
 def _why_unread(
     answers: CodedAnswers, axes: Sequence[str], extractor: str, titles: Mapping[str, str]
 ) -> str:
+    """Say that an extractor reads too few answers to be counted; "" if it reads enough."""
     codes = np.concatenate([answers.codes[axis, extractor].ravel() for axis in axes])
     n = int((codes != ABSENT).sum())
     share = 1 - int((codes == NULL).sum()) / n if n else 0.0
@@ -164,7 +172,7 @@ def _why_unread(
     return "" if share >= LEAST_READ else f"{title} reads {percent_text(share)}"
 
 
-def _counting(
+def _answer_choices(
     answers: CodedAnswers,
     axes: Sequence[str],
     extractor: str,
@@ -172,10 +180,11 @@ def _counting(
     *,
     has_floor: bool,
 ) -> list[Choice]:
-    places = list(product(axes, (extractor, *references)))
+    """Return the choices about unread answers, the base prompt, reruns and axes."""
+    cells = [answers.codes[cell] for cell in product(axes, (extractor, *references))]
     choices: list[Choice] = []
     options: tuple[Option, ...]
-    if any((answers.codes[place] == NULL).any() for place in places):
+    if any((codes == NULL).any() for codes in cells):
         options = (
             Option(OWN_CLASS, "an answer of their own", "nothing is nothing twice"),
             Option(DROP, "left out", "nobody knows the answer"),
@@ -190,8 +199,8 @@ def _counting(
         )
         reason = "The base prompt is one more prompt, or the one that all are compared with."
         choices.append(Choice(BASE, "Base prompt", options, ChoiceClass.EQUAL, reason))
-    # A floor that reruns measure needs all of them.
-    if not has_floor and any(answers.codes[place].shape[2] > 1 for place in places):
+    # A noise floor needs all reruns, so there is no choice if there is one.
+    if not has_floor and any(codes.shape[2] > 1 for codes in cells):
         options = (
             Option(names.MEAN, "mean", "uses all that was asked"),
             Option(names.FIRST, "the first", "a user asks once"),

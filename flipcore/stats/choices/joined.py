@@ -1,4 +1,5 @@
-"""A decision that is true where several estimates all pass the margin: a first rank, and flips."""
+"""Join the curves of a decision that needs several estimates above the margin, such as a first
+rank."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -8,63 +9,68 @@ import numpy as np
 from flipcore.stats.base.intervals import SIGNED
 from flipcore.stats.choices.choice import Choice, selected
 from flipcore.stats.choices.counting import count
-from flipcore.stats.choices.curve import Curve, EveryTest
+from flipcore.stats.choices.curve import Curve, SpecificationTests
 from flipcore.stats.choices.readouts import AnswerMaterial
 
 
 @dataclass(frozen=True, eq=False)
-class AllTests:
-    """Tests of the least of several means, one mean per part."""
+class LeastMeanTests:
+    """Tests of the least of several means, each tested by one of `parts`."""
 
-    parts: Sequence[EveryTest]
+    parts: Sequence[SpecificationTests]
 
     def limits(self, alpha: float) -> tuple[np.ndarray, np.ndarray]:
-        """Return lower and upper limits of the least mean (n_specifications,)."""
-        # All lower limits hold where the one of the least mean does; each upper limit may be it.
+        """Return lower and upper limits of the least mean, (specifications,) each."""
+        # The least lower limit is too high only if the limit of the least mean is, so it needs no
+        # correction. The least upper limit may be too low if any of them is (Bonferroni).
         low = np.array([part.limits(alpha)[0] for part in self.parts])
         high = np.array([part.limits(alpha / len(self.parts))[1] for part in self.parts])
         return low.min(axis=0), high.min(axis=0)
 
     def p(self, null: float, *, below: bool = False) -> np.ndarray:
-        """Return one-sided p: all means must be above `null`, or with `below` one below it."""
+        """Return (specifications,) one-sided p that the least mean is above `null`, or `below`
+        it."""
         p = np.array([part.p(null, below=below) for part in self.parts])
+        # Above: all means must be (intersection-union). Below: any one is enough (Bonferroni).
         if below:
             return np.minimum(1.0, len(self.parts) * p.min(axis=0))
         return p.max(axis=0)
 
 
-def joined(curves: Sequence[Curve]) -> Curve:
-    """Return the curve of the least of these estimates, which have the same choices.
+def join_curves(curves: Sequence[Curve]) -> Curve:
+    """Return the curve of the least of the estimates of `curves`, which have the same choices.
 
-    Effects are those on the estimate that is the least one as declared.
+    Effects are those on the estimate that is the least in the declared specification.
     """
     if len(curves) == 1:
         return curves[0]
     estimates = np.array([curve.estimate for curve in curves])
+    # Number of the curve with the least estimate, per specification.
     least = np.nan_to_num(estimates, nan=np.inf).argmin(axis=0)
-    nearest = curves[int(least[0])]
+    declared_least = curves[int(least[0])]
     columns = {}
     for name in ("estimate", "se", "df", "n_units", "n_items"):
         values = np.array([getattr(curve, name) for curve in curves])
-        columns[name] = values[least, np.arange(len(nearest))]
+        columns[name] = values[least, np.arange(len(declared_least))]
     closed = []
     for reasons in zip(*(curve.closed for curve in curves), strict=True):
         closed.append(next(filter(None, reasons), ""))
     return replace(
-        nearest,
+        declared_least,
         closed=tuple(closed),
-        tests=AllTests([curve.tests for curve in curves]),
-        coarse_tests=AllTests([curve.coarse_tests for curve in curves]),
+        tests=LeastMeanTests([curve.tests for curve in curves]),
+        coarse_tests=LeastMeanTests([curve.coarse_tests for curve in curves]),
         **columns,
     )
 
 
 def first_rank_curve(material: AnswerMaterial, choices: Sequence[Choice] | None = None) -> Curve:
-    """Count the lead of the first of several models over the nearest of the others."""
-    kept = selected(material.choices) if choices is None else choices
+    """Count the lead of the first model over the best of the others, under all combinations of
+    `choices`."""
+    to_count = selected(material.choices) if choices is None else choices
     first, *rivals = material.answers.models
     curves = []
     for rival in rivals:
-        pair = replace(material, answers=material.answers.of(first, rival), bounds=SIGNED)
-        curves.append(count(pair, kept))
-    return joined(curves)
+        pair_answers = material.answers.of_models(first, rival)
+        curves.append(count(replace(material, answers=pair_answers, bounds=SIGNED), to_count))
+    return join_curves(curves)

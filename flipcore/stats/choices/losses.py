@@ -1,4 +1,4 @@
-"""A loss between two runs in every way of counting, each way judged by the test of `check`."""
+"""The loss between two runs under all combinations of choices, tested as `check` does."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -15,46 +15,48 @@ from flipcore.stats.score.regression import Loss, TaskScores, loss_of
 
 @dataclass(frozen=True, eq=False)
 class LossTests:
-    """The tests of a curve's gains, from the losses of its specifications.
+    """Tests of gains, from the `losses` of the specifications. A gain is a loss with the other
+    sign.
 
-    They are asked at the margin and the error rate of `check` alone.
+    The losses are tested at one margin and error rate, those of `check`, so `null` and `alpha` have
+    no effect.
     """
 
     losses: Sequence[Loss]
 
     def limits(self, alpha: float) -> tuple[np.ndarray, np.ndarray]:
-        """Return lower and upper limits of the gain (n_specifications,)."""
-        ends = np.array([loss.limits for loss in self.losses])
-        return -ends[:, 1], -ends[:, 0]
+        """Return lower and upper limits of the gain, (specifications,) each."""
+        loss_limits = np.array([loss.limits for loss in self.losses])
+        return -loss_limits[:, 1], -loss_limits[:, 0]
 
     def p(self, null: float, *, below: bool = False) -> np.ndarray:
-        """Return one-sided p of a gain of `null` or less, or with `below` or more."""
+        """Return (specifications,) one-sided p of a gain above minus the margin, or `below` it."""
         return np.array([loss.p_large if below else loss.p_small for loss in self.losses])
 
 
 def loss_curve(material: AnswerMaterial, margin: float) -> Curve:
-    """Count the gain of the first of two runs over the second in every defensible way.
+    """Count the gain of the first of two runs over the second, under all defensible choices.
 
-    `margin` is the share that may be lost. Normal limits of a lead are too sure of a loss that no
-    item shows, so the exact test of `check` stands in their place.
+    `margin` is the share that may be lost. The tests are the exact ones of `check`, because the
+    limits of a lead are too narrow if no item shows a loss.
     """
     curve = count(material)
     losses = []
-    for place in range(len(curve)):
-        setting = curve.setting(place)
-        gains = np.where(material.kept(setting), material.values(setting), np.nan)
+    for specification in range(len(curve)):
+        setting = curve.setting(specification)
+        gains = np.where(material.is_counted(setting), material.values(setting), np.nan)
         groups = [np.ones(len(gains), dtype=bool)]
+        # `loss_of` gives all tasks the same weight, so categories with equal weights are tasks.
         if setting.get(WEIGHTS) == ALIKE:
             has_values = ~np.isnan(gains)
             groups = [
                 (material.categories == category) & has_values
                 for category in np.unique(material.categories[has_values])
             ]
-        parts = []
+        tasks = []
         for group in groups:
-            part = gains[group]
-            scores = TaskScores(np.maximum(-part, 0), np.maximum(part, 0), material.clusters[group])
-            parts.append(scores)
-        losses.append(loss_of(parts, margin))
+            lost, won = np.maximum(-gains[group], 0), np.maximum(gains[group], 0)
+            tasks.append(TaskScores(lost, won, material.clusters[group]))
+        losses.append(loss_of(tasks, margin))
     tests = LossTests(losses)
     return replace(curve, tests=tests, coarse_tests=tests)

@@ -1,4 +1,4 @@
-"""Items that can be counted in several ways: their values and which of them count, per setting."""
+"""Items that can be counted in several ways: per setting, their values and which of them count."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
@@ -9,17 +9,18 @@ import numpy as np
 from flipcore.stats.base.intervals import SIGNED
 from flipcore.stats.choices.choice import CATEGORIES, KEY, REPEATED, WEIGHTS, Choice, Setting
 
-ALIKE = "alike"
-# Choices that say which items count; all others say what their values are.
+ALIKE = "alike"  # option of WEIGHTS: all categories weigh the same
+# Choices that decide which items count, and with which weight. All others decide their values.
 ITEM_CHOICES = (KEY, REPEATED, CATEGORIES, WEIGHTS)
 
 
 class Material(ABC):
-    """Items under every setting of `choices`.
+    """Items under all settings of `choices`.
 
-    `clusters` and `categories` (items,) are numbers. `left_out` maps "choice=option" to (items,)
-    True where that option leaves an item out. `value_choices` are names of the choices that
-    `values` depends on. `bounds` are those of a value: (-1, 1) of a difference, (0, 1) of a score.
+    value_choices : names of the choices that `values` depends on.
+    left_out : "choice=option" -> (items,), True where the option leaves an item out.
+    clusters, categories : (items,) numbers.
+    bounds : least and largest value: (-1, 1) of a difference, (0, 1) of a score.
     """
 
     choices: tuple[Choice, ...]
@@ -31,21 +32,21 @@ class Material(ABC):
 
     @abstractmethod
     def values(self, setting: Setting) -> np.ndarray:
-        """(items,) values, NaN for an item that is left out."""
+        """Return (items,) values under a setting; NaN for items without a value."""
 
-    def kept(self, setting: Setting) -> np.ndarray:
-        """(items,) True where an item counts."""
-        is_kept = np.ones(len(self.clusters), dtype=bool)
+    def is_counted(self, setting: Setting) -> np.ndarray:
+        """Return (items,), True for items that no option of the setting leaves out."""
+        mask = np.ones(len(self.clusters), dtype=bool)
         for name in ITEM_CHOICES:
             option = f"{name}={setting.get(name)}"
             if option in self.left_out:
-                is_kept &= ~self.left_out[option]
-        return is_kept
+                mask &= ~self.left_out[option]
+        return mask
 
 
 @dataclass(frozen=True, eq=False)
 class ArrayMaterial(Material):
-    """Arrays: `states` maps the options of `value_choices` to values (items,)."""
+    """Material from given values: `states` is options of `value_choices` -> (items,) values."""
 
     choices: tuple[Choice, ...]
     value_choices: tuple[str, ...]
@@ -62,10 +63,10 @@ class ArrayMaterial(Material):
 def coarsest_units(
     clusters: np.ndarray, categories: np.ndarray, choices: Sequence[Choice]
 ) -> np.ndarray:
-    """(items,) numbers of the coarsest thing that an option of these choices leaves out.
+    """Return (items,) numbers of the coarsest units that an option of these choices leaves out.
 
-    Clusters; where whole categories can be left out, categories joined with the clusters that they
-    share.
+    These are the clusters. If whole categories can be left out, they are categories, and categories
+    that share a cluster are one unit.
     """
     if not any(choice.name == CATEGORIES for choice in choices):
         return np.unique(clusters, return_inverse=True)[1]

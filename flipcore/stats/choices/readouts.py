@@ -1,8 +1,8 @@
-"""Choices that the readouts of a study allow: extractors, unread answers, reruns, prompts, keys."""
+"""Choices that the readouts of a study offer: extractors, unread answers, reruns, prompts, keys."""
 
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import ClassVar
 
 import numpy as np
@@ -19,21 +19,24 @@ from flipcore.text.counts import count_of
 
 ALL, ONCE = "all", "once"
 PUBLISHED, WRONG_OUT, DISPUTED_OUT, SETTLED = "published", "wrong-out", "disputed-out", "settled"
-LEAST_READ = 0.8  # of a model's answers, for an extractor to be counted
+LEAST_READ = 0.8  # share of a model's answers that an extractor must read to be counted
 VALUE_CHOICES = (names.EXTRACTOR, names.UNREAD, names.CUT, names.RERUNS, names.PROMPT, names.KEY)
-OVERLAP = 0.8  # of unread and cut answers, from which they are one choice
+# If this share of the unread answers is of one kind, unreadable and cut answers are one choice.
+OVERLAP = 0.8
 _STATUS = {OK: 1, UNREADABLE: 2, CUT: 3}
-_PLACE = ["item_id", "model", "axis", "variant", "extractor", "sample"]
+_KEY_COLUMNS = ["item_id", "model", "axis", "variant", "extractor", "sample"]
 
 
 @dataclass(frozen=True)
 class ItemFacts:
-    """Facts about items by which choices leave them out, by item id.
+    """Facts about items that choices depend on.
 
-    `repeated` items ask what an item before them asks. People say that the key of `wrong_key` items
-    is wrong, that those of `disputed` are not right for any reason; `settled` has the answers that
-    they give in its place. `category_groups` are sets of categories by name that a question about
-    other categories may leave out.
+    categories : item id -> category; items without one are absent.
+    repeated : ids of items that ask the same as an earlier item.
+    wrong_key : ids of items whose answer key people call wrong.
+    disputed : ids of items whose key people dispute for any reason.
+    settled : item id -> right answers according to people.
+    category_groups : name -> categories that may be left out together.
     """
 
     categories: Mapping[str, str] = field(default_factory=dict)
@@ -46,11 +49,14 @@ class ItemFacts:
 
 @dataclass(frozen=True, eq=False)
 class Answers:
-    """Scores of some models on the same items.
+    """Scores of some models on the same items. `right`, `settled_right` and `status` are (items,
+    models, prompts, extractors, samples).
 
-    `right` and `settled_right` (by the published and by people's keys; NaN where there is no score)
-    and `status` (0 where there is no answer, else `_STATUS`) are (items, models, prompts,
-    extractors, samples). The first prompt is the study's own, the first extractor the reference.
+    prompts : (axis, variant); the first is the study's own prompt, with the axis "".
+    extractors : names; the first is the reference.
+    clusters : (items,) family numbers.
+    right, settled_right : scores by the published keys and by people's keys; NaN without a score.
+    status : a value of `_STATUS`; 0 without an answer.
     """
 
     models: tuple[str, ...]
@@ -62,70 +68,70 @@ class Answers:
     settled_right: np.ndarray
     status: np.ndarray
 
-    def of(self, *models: str) -> "Answers":
-        """Return the answers of these models alone."""
-        places = [self.models.index(model) for model in models]
-        return Answers(
-            models,
-            self.items,
-            self.prompts,
-            self.extractors,
-            self.clusters,
-            self.right[:, places],
-            self.settled_right[:, places],
-            self.status[:, places],
+    def of_models(self, *models: str) -> "Answers":
+        """Return the answers of these models alone, in this order."""
+        columns = [self.models.index(model) for model in models]
+        return replace(
+            self,
+            models=models,
+            right=self.right[:, columns],
+            settled_right=self.settled_right[:, columns],
+            status=self.status[:, columns],
         )
 
 
 def answers_of(frame: pd.DataFrame, reference: str, facts: ItemFacts) -> Answers:
-    """Return the answers of readouts (`queries.readouts`) of one role, each score from 0 to 1."""
+    """Return the answers from the readouts (`queries.readouts`) of items of one role, with scores
+    from 0 to 1. `reference` becomes the first extractor."""
     scored = frame[frame["is_correct"].notna()]
     base = scored[scored["variant"] == BASE].assign(axis="")
-    # The base prompt stands under several axes; its readouts count once.
-    rows = pd.concat([base, scored[scored["variant"] != BASE]]).drop_duplicates(_PLACE)
-    models, items = (list(dict.fromkeys(rows[column].astype(str))) for column in _PLACE[1::-1])
+    # The base prompt has rows under several axes; its readouts count once.
+    rows = pd.concat([base, scored[scored["variant"] != BASE]]).drop_duplicates(_KEY_COLUMNS)
+    models = list(dict.fromkeys(rows["model"].astype(str)))
+    items = list(dict.fromkeys(rows["item_id"].astype(str)))
     extractors = list(dict.fromkeys([reference, *rows["extractor"].astype(str)]))
     variants = rows[["axis", "variant"]].astype(str).drop_duplicates()
     prompts = [("", BASE), *(tuple(row) for row in variants.to_numpy() if row[0])]
     samples = sorted(rows["sample"].unique())
-    keys = pd.MultiIndex.from_frame(rows[["axis", "variant"]].astype(str))
-    places = (
+    row_prompts = pd.MultiIndex.from_frame(rows[["axis", "variant"]].astype(str))
+    # Per row, its index in each dimension of the arrays.
+    index = (
         pd.Index(items).get_indexer(pd.Index(rows["item_id"].astype(str))),
         pd.Index(models).get_indexer(pd.Index(rows["model"].astype(str))),
-        pd.MultiIndex.from_tuples(prompts).get_indexer(keys),
+        pd.MultiIndex.from_tuples(prompts).get_indexer(row_prompts),
         pd.Index(extractors).get_indexer(pd.Index(rows["extractor"].astype(str))),
         np.searchsorted(samples, rows["sample"]),
     )
     shape = (len(items), len(models), len(prompts), len(extractors), len(samples))
     right, status = np.full(shape, np.nan), np.zeros(shape, dtype=np.int8)
-    right[places] = rows["is_correct"].astype(float)
-    status[places] = rows["status"].astype(str).map(_STATUS).fillna(0)
-    settled = right.copy()
+    right[index] = rows["is_correct"].astype(float)
+    status[index] = rows["status"].astype(str).map(_STATUS).fillna(0)
+    settled_right = right.copy()
     is_settled = rows["item_id"].astype(str).isin(facts.settled).to_numpy()
     if is_settled.any():
-        judged = []
+        row_scores = []
         for row in rows[is_settled].itertuples():
-            judged.append(float(row.answer in facts.settled[str(row.item_id)]))
-        settled[tuple(place[is_settled] for place in places)] = judged
+            row_scores.append(float(row.answer in facts.settled[str(row.item_id)]))
+        settled_right[tuple(numbers[is_settled] for numbers in index)] = row_scores
     family = rows.drop_duplicates("item_id")["family"]
     return Answers(
         tuple(models),
         tuple(items),
         tuple(prompts),
         tuple(extractors),
-        pd.factorize(family)[0],
-        right,
-        settled,
-        status,
+        clusters=pd.factorize(family)[0],
+        right=right,
+        settled_right=settled_right,
+        status=status,
     )
 
 
 @dataclass(frozen=True, eq=False)
 class AnswerMaterial(Material):
-    """Scores of one model per item, or of the first of two models less the second.
+    """Scores per item of one model, or of the first of two models minus the second.
 
-    `closed_prompts` are behind a gate, so that a mean leaves them out. `has_outputs` is false of
-    scores that came alone.
+    `closed_prompts` are numbers of prompts that a gate closes; a mean over prompts leaves them out.
+    `has_outputs` is False if scores were imported without outputs.
     """
 
     answers: Answers
@@ -145,22 +151,24 @@ class AnswerMaterial(Material):
     def values(self, setting: Setting) -> np.ndarray:
         answers = self.answers
         extractor = answers.extractors.index(setting.get(names.EXTRACTOR, answers.extractors[0]))
-        by_people = setting.get(names.KEY) == SETTLED
+        has_people_key = setting.get(names.KEY) == SETTLED
         prompts = self._prompts(setting.get(names.PROMPT, names.OWN))
-        scores = answers.settled_right if by_people else answers.right
+        scores = answers.settled_right if has_people_key else answers.right
         right = scores[:, :, prompts, extractor]
         status = answers.status[:, :, prompts, extractor]
         if setting.get(names.RERUNS) == names.FIRST:
             right, status = right[..., :1], status[..., :1]
         if setting.get(names.UNREAD) == names.LEFT_OUT:
             right = np.where(status == _STATUS[UNREADABLE], np.nan, right)
-        # Where cut answers are no choice of their own, they go with the unread ones.
+        # Without a choice of their own, cut answers are treated as unreadable ones are.
         if setting.get(names.CUT if names.CUT in setting else names.UNREAD) == names.LEFT_OUT:
             right = np.where(status == _STATUS[CUT], np.nan, right)
+        # (items, models, prompts) means over samples.
         means = _mean(right)
         return _mean(means[:, 0] - means[:, 1] if means.shape[1] == 2 else means[:, 0])
 
     def _prompts(self, option: str) -> list[int]:
+        """Return the numbers of the prompts that an option of the prompt choice averages."""
         if option == names.OWN:
             return [0]
         if option == names.MEAN:
@@ -176,15 +184,17 @@ def material_of(
     titles: Mapping[str, str] | None = None,
     has_outputs: bool = True,
 ) -> AnswerMaterial:
-    """Return what can be chosen about the score of one model, or the difference of two.
+    """Return the material and the possible choices for the score of one model, or the difference of
+    two.
 
-    `closed_gates`: axis or extractor -> why it is not claimed. `titles` are those of extractors.
+    Parameters
+    ----------
+    closed_gates : axis or extractor -> why nothing may be claimed from it.
+    titles : extractor -> title for the page.
+    has_outputs : False for scores without outputs.
     """
     gates, extractor_titles = closed_gates or {}, titles or {}
-    closed_prompts = set()
-    for place, (axis, _) in enumerate(answers.prompts):
-        if axis in gates:
-            closed_prompts.add(place)
+    closed_prompts = {i for i, (axis, _) in enumerate(answers.prompts) if axis in gates}
     possible = (
         _extractors(answers, gates, extractor_titles),
         *_unread(answers),
@@ -192,7 +202,7 @@ def material_of(
         _prompts(answers, gates, closed_prompts),
         *item_choices(answers.items, facts),
     )
-    # The extractor stays also where it is the only one: it may be closed.
+    # A single extractor stays as a choice, because it may be closed.
     choices = tuple(
         choice
         for choice in possible
@@ -201,24 +211,24 @@ def material_of(
     return AnswerMaterial(
         answers,
         choices,
-        items_left_out(answers.items, facts),
-        answers.clusters,
-        np.unique(_categories(answers.items, facts), return_inverse=True)[1],
-        SIGNED if len(answers.models) == 2 else UNIT,
-        frozenset(closed_prompts),
-        has_outputs,
+        left_out=items_left_out(answers.items, facts),
+        clusters=answers.clusters,
+        categories=np.unique(_categories(answers.items, facts), return_inverse=True)[1],
+        bounds=SIGNED if len(answers.models) == 2 else UNIT,
+        closed_prompts=frozenset(closed_prompts),
+        has_outputs=has_outputs,
     )
 
 
 def items_left_out(item_ids: Sequence[str], facts: ItemFacts) -> dict[str, np.ndarray]:
-    """Return "choice=option" -> (items,) True where an item is left out."""
+    """Return "choice=option" -> (items,), True where the option leaves an item out."""
     items = pd.Index(item_ids)
     disputed = items.isin(facts.disputed)
     left_out = {
         f"{names.REPEATED}={ONCE}": items.isin(facts.repeated),
         f"{names.KEY}={WRONG_OUT}": items.isin(facts.wrong_key),
         f"{names.KEY}={DISPUTED_OUT}": disputed,
-        # A key that people dispute without another answer settles nothing.
+        # Disputed items for which people gave no other answer cannot be scored.
         f"{names.KEY}={SETTLED}": disputed & ~items.isin(list(facts.settled)),
     }
     categories = pd.Index(_categories(item_ids, facts))
@@ -229,15 +239,16 @@ def items_left_out(item_ids: Sequence[str], facts: ItemFacts) -> dict[str, np.nd
 
 def _extractors(answers: Answers, gates: Mapping[str, str], titles: Mapping[str, str]) -> Choice:
     options = []
-    for place, name in enumerate(answers.extractors):
-        status = answers.status[:, :, 0, place]
+    for number, name in enumerate(answers.extractors):
+        # (items, models, samples) of the study's own prompt.
+        status = answers.status[:, :, 0, number]
         n_read = (status == _STATUS[OK]).sum(axis=(0, 2))
         n = n_read + (status == _STATUS[UNREADABLE]).sum(axis=(0, 2))
-        shares = n_read / np.maximum(n, 1)
+        shares_read = n_read / np.maximum(n, 1)
         closed = gates.get(name, "")
-        if not closed and shares.min() < LEAST_READ:
-            worst = int(shares.argmin())
-            closed = f"reads {percent_text(float(shares[worst]))} of {answers.models[worst]}"
+        if not closed and shares_read.min() < LEAST_READ:
+            worst = int(shares_read.argmin())
+            closed = f"reads {percent_text(float(shares_read[worst]))} of {answers.models[worst]}"
         label = titles.get(name, name.replace("_", " ")).lower()
         options.append(Option(name, label, "reads the same answers", closed))
     return Choice(
@@ -250,11 +261,11 @@ def _extractors(answers: Answers, gates: Mapping[str, str], titles: Mapping[str,
 
 
 def _unread(answers: Answers) -> list[Choice]:
-    own_prompt = answers.status[:, :, 0, 0]
-    n_unreadable, n_cut = (int((own_prompt == _STATUS[name]).sum()) for name in (UNREADABLE, CUT))
-    any_unread = np.isin(answers.status, (_STATUS[UNREADABLE], _STATUS[CUT])).any()
-    if not any_unread:
+    if not np.isin(answers.status, (_STATUS[UNREADABLE], _STATUS[CUT])).any():
         return []
+    # The study's own prompt under the reference.
+    status = answers.status[:, :, 0, 0]
+    n_unreadable, n_cut = (int((status == _STATUS[name]).sum()) for name in (UNREADABLE, CUT))
     share_cut = n_cut / max(n_unreadable + n_cut, 1)
     unread = _wrong_or_left_out(names.UNREAD, "Unread answers", "No extractor found an answer.")
     if 1 - OVERLAP < share_cut < OVERLAP:
@@ -311,7 +322,7 @@ def _prompts(answers: Answers, gates: Mapping[str, str], closed: Collection[int]
 
 
 def item_choices(item_ids: Sequence[str], facts: ItemFacts) -> list[Choice]:
-    """Return the choices of which items count, and with which weights."""
+    """Return the choices about items: answer key, repeated questions, weights and categories."""
     items = set(item_ids)
     choices = []
     wrong, disputed = items & set(facts.wrong_key), items & set(facts.disputed)
@@ -365,8 +376,8 @@ def _categories(items: Sequence[str], facts: ItemFacts) -> list[str]:
 
 
 def _mean(values: np.ndarray) -> np.ndarray:
-    """Mean over the last axis, NaN left out; NaN of nothing."""
+    """Return means over the last dimension without NaN; NaN if nothing is left."""
     is_defined = ~np.isnan(values)
-    n: Sequence[int] | np.ndarray = is_defined.sum(axis=-1)
+    n = np.asarray(is_defined.sum(axis=-1))
     total = np.where(is_defined, values, 0.0).sum(axis=-1)
-    return np.divide(total, n, out=np.full(total.shape, np.nan), where=np.asarray(n) > 0)
+    return np.divide(total, n, out=np.full(total.shape, np.nan), where=n > 0)

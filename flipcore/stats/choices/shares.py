@@ -1,9 +1,9 @@
-"""One-sided Wilson limits of scores from 0 to 1, as Score has them, and the p that goes with them.
+"""One-sided Wilson limits of scores from 0 to 1, which Score uses too, and their p-values.
 
-The limits are those of `stats.base.families`: on the number of items that would vary as much, the
-largest over the events of the fullest cluster, of the two fullest, and so on. Of single items all
-events together have the largest one, because their variance never exceeds that of items that are
-right or wrong.
+The limits are those of `stats.base.families`. They use an effective number of items, and are the
+largest over the events of the fullest cluster, of the two fullest, and so on. If items are not
+clustered, all events together give the largest limit, because their variance is at most that of
+scores of 0 and 1.
 """
 
 from dataclasses import dataclass
@@ -17,10 +17,11 @@ from flipcore.stats.base.guarded import ClusterSums, ItemSums
 
 @dataclass(frozen=True, eq=False)
 class ShareSide:
-    """Upper limits of shares (k,), or lower ones: 1 less the upper limit of the complement.
+    """Upper limits of k shares, or lower limits: 1 minus the upper limit of the complement.
 
-    `shares` and `n` (partial sums, k) are what a limit is the largest over; `df` is NaN below 10
-    items or 6 effective clusters.
+    shares, n : (partial sums, k); a limit is the largest over the partial sums. With `is_lower`
+        they are of the complement.
+    df : (k,) degrees of freedom; NaN below 10 items or 6 effective clusters.
     """
 
     shares: np.ndarray
@@ -29,17 +30,18 @@ class ShareSide:
     is_lower: bool
 
     @classmethod
-    def of(cls, sums: ItemSums | ClusterSums, *, is_lower: bool) -> "ShareSide":
-        """From sums of values from 0 to 1."""
+    def from_sums(cls, sums: ItemSums | ClusterSums, *, is_lower: bool) -> "ShareSide":
+        """Return the limits from sums of values between 0 and 1."""
         if isinstance(sums, ItemSums):
             total = sums.n - sums.total if is_lower else sums.total
             squares = sums.n - 2 * sums.total + sums.squares if is_lower else sums.squares
             n = np.maximum(sums.n, 1.0)
             mean = total / n
             variance = (squares / n - mean**2) / np.maximum(n - 1, 1.0)
-            within = mean * (1 - mean)
-            varies = variance > 1e-15
-            n_effective = np.where(varies, within / np.where(varies, variance, 1.0), n)
+            # Number of 0/1 items with the same variance of their mean.
+            has_variance = variance > 1e-15
+            safe_variance = np.where(has_variance, variance, 1.0)
+            n_effective = np.where(has_variance, mean * (1 - mean) / safe_variance, n)
             df = np.where(sums.n < MIN_N, np.nan, sums.n - 1.0)
             return cls(mean[None, :], np.minimum(n_effective, n)[None, :], df, is_lower)
         means = sums.means
@@ -51,17 +53,17 @@ class ShareSide:
         return cls(shares, n_partial, np.where(is_few, np.nan, means.df), is_lower)
 
     def limit(self, alpha: float) -> np.ndarray:
-        """(k,) limits at a one-sided `alpha`."""
+        """Return (k,) limits at a one-sided `alpha`."""
         from scipy.special import stdtrit
 
         upper = np.max(wilson_upper(self.shares, self.n, stdtrit(self.df, 1 - alpha)), axis=0)
         return 1 - upper if self.is_lower else upper
 
     def p(self, null: float = 0.0) -> np.ndarray:
-        """(k,) one-sided p of a share that is `null`, or beyond it."""
+        """Return (k,) one-sided p that the share is above `null` (with `is_lower`), or below it."""
         from scipy.special import stdtr
 
-        # The score test, which Wilson's limits invert.
+        # This is the score test, which Wilson's limits invert.
         bar = 1 - null if self.is_lower else null
         se = np.sqrt(max(bar * (1 - bar), 1e-300) / self.n)
         p = stdtr(np.nan_to_num(self.df, nan=1.0), (self.shares - bar) / se).max(axis=0)

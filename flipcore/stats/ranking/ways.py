@@ -1,5 +1,5 @@
-"""Scores of several models under all ways of asking and reading: a way is a variant of the prompt
-under one extractor."""
+"""Scores of several models under all ways. A way is a variant of the prompt, read by one
+extractor."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -15,8 +15,8 @@ _ITEM = ["item_id", "model", "extractor"]
 
 @dataclass(frozen=True)
 class Way:
-    """A way of asking (an axis and a variant's key; the study's own prompt is "base" of the
-    identity axis) and of reading."""
+    """A variant of the prompt (an axis and the key of its variant) and an extractor. The study's
+    own prompt is the variant "base" of the identity axis."""
 
     axis: str
     key: str
@@ -29,11 +29,16 @@ class Way:
 
 @dataclass(frozen=True, eq=False)
 class Scores:
-    """`values` (ways, items, models): the share of an item's samples that are right, NaN where
-    nothing came back. Cut-off and unreadable answers are wrong, as the accuracy of a card has them.
-    `lowest` and `highest` are the same with all answers that nobody read (unreadable, cut off,
-    failed) wrong, and right; NaN where a model was not asked, or never read under a way. `unread`
-    (ways, models) is their share. `families` numbers the family of each item."""
+    """Scores of models; a score is the share of an item's samples that are right.
+
+    families : (items,) family numbers.
+    values : (ways, items, models) scores, with cut and unreadable answers wrong; NaN where nothing
+        came back.
+    lowest, highest : (ways, items, models) scores with all unread answers (unreadable, cut off or
+        failed) wrong, and with all of them right. NaN where a model was not asked, or was never
+        read under a way.
+    unread : (ways, models) shares of unread answers.
+    """
 
     models: tuple[str, ...]
     ways: tuple[Way, ...]
@@ -46,16 +51,17 @@ class Scores:
 
     @property
     def is_templated(self) -> bool:
+        """True if any items share a family."""
         return len(set(self.families.tolist())) < len(self.items)
 
     @property
     def groups(self) -> np.ndarray | None:
-        """(items,) numbers of families; None where each item is a family of its own."""
+        """(items,) family numbers; None if no two items share a family."""
         return family_numbers(self.families) if self.is_templated else None
 
     def common(self, way: int) -> np.ndarray:
-        """Return (items,), True where each model that answered anything under this way has a
-        score."""
+        """Return (items,), True if all models that answered anything under this way have a score
+        for the item."""
         has_score = ~np.isnan(self.values[way])
         answered = has_score.any(axis=0)
         if not answered.any():
@@ -64,14 +70,14 @@ class Scores:
 
 
 def scores(frame: pd.DataFrame) -> Scores:
-    """Build the scores from readouts of several models (`queries.readouts`), of one role. Ways come
-    in the study's order, its own prompt first."""
-    # A failed call has no score but was asked; it counts where its extractor reads anything.
+    """Build the scores from the readouts of several models (`queries.readouts`) on items of one
+    role. Ways are in the study's order, its own prompt first."""
+    # A failed call has no score but was asked, so it counts for extractors that give scores at all.
     has_score = frame["is_correct"].notna()
-    is_read_somewhere = frame["extractor"].isin(frame.loc[has_score, "extractor"].unique())
-    scored = frame[has_score | ((frame["status"] == ABSENT) & is_read_somewhere)]
+    gives_scores = frame["extractor"].isin(frame.loc[has_score, "extractor"].unique())
+    scored = frame[has_score | ((frame["status"] == ABSENT) & gives_scores)]
     models, items = (tuple(dict.fromkeys(scored[column])) for column in ("model", "item_id"))
-    # The base prompt stands under several axes; its readouts count once, as a way of identity.
+    # The base prompt has rows under several axes; its readouts count once, as a way of identity.
     base = scored[scored["variant"] == BASE].drop_duplicates([*_ITEM, "variant_id", "sample"])
     base = base.assign(axis=IDENTITY)
     parts = pd.concat([base, scored[scored["variant"] != BASE]])
@@ -84,37 +90,40 @@ def scores(frame: pd.DataFrame) -> Scores:
         highest=right.where(~is_open, 1.0),
     )
     columns = ["right", "lowest", "highest", "unread"]
-    means = parts.groupby(["axis", "variant", "extractor", "item_id", "model"], sort=False)[
-        columns
-    ].mean()
-    ways = _ordered(means.index, list(dict.fromkeys(scored["extractor"])))
-    way_at = {way: i for i, way in enumerate(ways)}
-    item_at = {item: i for i, item in enumerate(items)}
-    model_at = {model: i for i, model in enumerate(models)}
+    keys = ["axis", "variant", "extractor", "item_id", "model"]
+    means = parts.groupby(keys, sort=False)[columns].mean()
+    ways = _ordered_ways(means.index, list(dict.fromkeys(scored["extractor"])))
+    way_number = {way: i for i, way in enumerate(ways)}
+    item_number = {item: i for i, item in enumerate(items)}
+    model_number = {model: i for i, model in enumerate(models)}
     arrays = np.full((len(columns), len(ways), len(items), len(models)), np.nan)
-    places = [
-        (way_at[Way(axis, key, name)], item_at[item], model_at[model])
+    cells = [
+        (way_number[Way(axis, key, name)], item_number[item], model_number[model])
         for axis, key, name, item, model in means.index
     ]
-    if places:
-        index = tuple(np.array(places).T)
+    if cells:
+        index = tuple(np.array(cells).T)
         for array, column in zip(arrays, columns, strict=True):
             array[index] = means[column]
-    values, lowest, highest, open_shares = arrays
-    n = np.maximum((~np.isnan(open_shares)).sum(axis=1), 1)
-    unread = np.nansum(open_shares, axis=1) / n
-    # Of a model that was never read under a way nothing is known there.
-    for side in (lowest, highest):
-        side[np.broadcast_to((unread > 1 - 1e-12)[:, None, :], side.shape)] = np.nan
+    values, lowest, highest, unread_shares = arrays
+    n = np.maximum((~np.isnan(unread_shares)).sum(axis=1), 1)
+    unread = np.nansum(unread_shares, axis=1) / n
+    # Nothing is known about a model under a way in which it was never read.
+    is_never_read = np.broadcast_to((unread > 1 - 1e-12)[:, None, :], values.shape)
+    lowest[is_never_read] = highest[is_never_read] = np.nan
     family = scored.drop_duplicates("item_id").set_index("item_id")["family"]
     numbers = pd.factorize(family.reindex(list(items)))[0]
     return Scores(models, ways, items, numbers, values, lowest, highest, unread)
 
 
-def _ordered(places: Iterable[tuple[str, ...]], extractors: Sequence[str]) -> tuple[Way, ...]:
-    """Order the ways by prompt, the study's own first, then by extractor."""
-    present = dict.fromkeys(place[:3] for place in places)
+def _ordered_ways(keys: Iterable[tuple[str, ...]], extractors: Sequence[str]) -> tuple[Way, ...]:
+    """Return the ways in `keys` (axis, variant, extractor, ...), by the first occurrence of their
+    prompt and then by extractor."""
+    present = {(axis, variant, extractor) for axis, variant, extractor, *_ in keys}
+    prompts = dict.fromkeys((axis, variant) for axis, variant, *_ in keys)
     ways = []
-    for axis, key in dict.fromkeys(way[:2] for way in present):
-        ways += [Way(axis, key, name) for name in extractors if (axis, key, name) in present]
+    for axis, variant in prompts:
+        for extractor in extractors:
+            if (axis, variant, extractor) in present:
+                ways.append(Way(axis, variant, extractor))
     return tuple(ways)

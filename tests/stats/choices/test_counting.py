@@ -42,7 +42,7 @@ def test_twenty_specifications_equal_paired_scores(clusters):
     for place in range(20):
         setting = curve.setting(place)
         first, second = states[setting["extractor"],]
-        is_kept = stuff.kept(setting)
+        is_kept = stuff.is_counted(setting)
         paired = paired_scores(second[is_kept], first[is_kept], clusters[is_kept])
         difference = paired.difference
         assert difference.method == "guarded t"

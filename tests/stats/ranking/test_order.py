@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from statsmodels.stats.multitest import multipletests
 
 from flipcore.stats.base.guarded import guarded_t
-from flipcore.stats.ranking.order import AHEAD, BEHIND, NOT_COMPARED, OPEN, TIED, better, order, rank_limits
+from flipcore.stats.ranking.order import AHEAD, BEHIND, NOT_COMPARED, OPEN, TIED, better_p, order, rank_limits
 from flipcore.stats.ranking.ways import scores
 from tests.stats.ranking.worlds import readouts
 
@@ -82,11 +82,11 @@ def test_holm_is_over_all_pairs_in_both_directions_of_the_ways_in_the_family():
 def test_p_of_a_pair_is_the_guarded_t_of_its_differences():
     values = np.array([[1, 0], [1, 1], [1, 0], [0, 0], [1, 0], [1, 1], [0, 1], [1, 0], [1, 0], [1, 0], [1, 1]], dtype=float)
     test = guarded_t(values[:, 0] - values[:, 1], (-1, 1))
-    p = better(values, values)
+    p = better_p(values, values)
     assert (p[0, 1], p[1, 0]) == pytest.approx((float(test.p_above), float(test.p_below)))
     repeated = np.repeat(values, 3, axis=0)
-    assert better(repeated, repeated, np.repeat(np.arange(11), 3))[0, 1] == pytest.approx(p[0, 1])
-    assert better(repeated, repeated)[0, 1] < p[0, 1] / 2  # items that are copies are no further evidence
+    assert better_p(repeated, repeated, np.repeat(np.arange(11), 3))[0, 1] == pytest.approx(p[0, 1])
+    assert better_p(repeated, repeated)[0, 1] < p[0, 1] / 2  # items that are copies are no further evidence
 
 
 @pytest.mark.slow
