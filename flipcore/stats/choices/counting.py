@@ -91,7 +91,7 @@ def count(material: Material, choices: Sequence[Choice] | None = None) -> Curve:
     coarse_tests = tests
     if coarse.max(initial=-1) != units.max(initial=-1):
         coarse_tests = [_both_sides(_sums(states, part, coarse), material.bounds) for part in parts]
-    # A choice that is not varied_names has its declared option, which may be closed.
+    # A choice that is not varied has its declared option, which may be closed.
     varied_names = {choice.name for choice in varied}
     fixed = [choice for choice in material.choices if choice.name not in varied_names]
     declared_closed = _why_closed(fixed, np.zeros(len(fixed), dtype=int))
