@@ -79,6 +79,7 @@ def count(material: Material, choices: Sequence[Choice] | None = None) -> Curve:
     declared = {choice.name: choice.options[0].name for choice in material.choices}
     settings = [declared | setting_of(varied, row) for row in options]
     states, parts = _parts(material, settings)
+    # Results come part by part; `order` brings them into the order of the specifications.
     order = np.argsort(np.concatenate([part.rows for part in parts]))
     units = np.unique(material.clusters, return_inverse=True)[1]
     coarse = coarsest_units(units, material.categories, varied)
@@ -102,6 +103,7 @@ def count(material: Material, choices: Sequence[Choice] | None = None) -> Curve:
         )
     is_open = np.array([not reason for reason in closed])
     compared, contrasts = _contrasts(varied, options, is_open)
+    # Closed specifications have weight 0 in contrasts, but 0 times NaN is NaN.
     changes = contrasts.T @ np.nan_to_num(estimate)
     per_unit, sizes = _unit_differences(states, parts, contrasts, estimate, coarse)
     return Curve(
@@ -333,6 +335,7 @@ def _effects(
     )
     is_changed = np.abs(changes) > 1e-12
     t = np.divide(np.abs(changes), se, out=np.zeros(len(compared)), where=se > 0)
+    # 1e-9, because `stdtr` needs degrees of freedom above 0; such effects are `is_few`.
     p = np.where(is_changed, 2 * stdtr(np.maximum(df, 1e-9), -t), 1.0)
     p = np.where(is_changed & is_few, np.nan, p)
     half = np.where(is_few, np.nan, stdtrit(np.maximum(df, 1e-9), 0.5 + LEVEL / 2) * se)

@@ -193,6 +193,7 @@ class Curve:
 
     def limits(self, level: float) -> tuple[np.ndarray, np.ndarray]:
         """Return lower and upper limits, (specifications,) each, at a two-sided level."""
+        # Rounded, because (1 - 0.95) / 2 is 0.025000000000000022.
         return self.tests.limits(round((1 - level) / 2, 12))
 
     def states(self, level: float, margin: float = 0.0) -> np.ndarray:

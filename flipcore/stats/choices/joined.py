@@ -45,7 +45,8 @@ def join_curves(curves: Sequence[Curve]) -> Curve:
     if len(curves) == 1:
         return curves[0]
     estimates = np.array([curve.estimate for curve in curves])
-    # Number of the curve with the least estimate, per specification.
+    # Number of the curve with the least estimate, per specification. Infinity, because a missing
+    # estimate must not be the least.
     least = np.nan_to_num(estimates, nan=np.inf).argmin(axis=0)
     declared_least = curves[int(least[0])]
     columns = {}

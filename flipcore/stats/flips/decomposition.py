@@ -199,6 +199,7 @@ def item_rates(
     w, w_ref = floor.rates, item_floor(answers, axis, reference, policy).rates
     rerun_split = split_floor(answers, axis, extractor, reference, policy)
     columns = {
+        # A - G is T - 2 G, because A is T - G.
         "T": t,
         "G": g,
         "A": t - g,

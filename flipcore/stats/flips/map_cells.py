@@ -173,6 +173,7 @@ def bin_quartiles(values: np.ndarray, starts: np.ndarray) -> tuple[np.ndarray, n
     # Sorted within each bin; `lexsort` puts NaN last.
     ordered = values[np.lexsort((values, bin_of_row))]
     n = np.bincount(bin_of_row[~np.isnan(values)], minlength=starts.size)
+    # + 0.5 and floor round to the nearest rank.
     low, high = (
         starts + np.floor(share * np.maximum(n - 1, 0) + 0.5).astype(int) for share in (0.25, 0.75)
     )

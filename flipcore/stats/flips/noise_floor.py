@@ -83,6 +83,7 @@ def excess_test(
             means[i] = np.nansum(between(shuffled, policy).rate - within(shuffled, policy)) / n
         return means
 
+    # More than m permutations are drawn only while the p is too close to alpha.
     return monte_carlo_p(observed, draw, m, alpha, max_m=4 * m)
 
 

@@ -46,6 +46,7 @@ class Disagreements:
 
     def sentence(self, title_of: Callable[[str], str]) -> str:
         """Say which two extractors disagree most; "" if none can be compared."""
+        # -1, so that a pair without a common output is chosen only if there is no other.
         worst = max(
             self.estimates, key=lambda pair: np.nan_to_num(self.estimates[pair].value, nan=-1.0)
         )

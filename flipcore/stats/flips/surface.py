@@ -186,8 +186,8 @@ def order_of(first: Cells, second: Cells, by: str, ids: list[str]) -> list[int]:
     item ids of the rows."""
 
     def mean(cells: Cells) -> np.ndarray:
-        defined = ~np.isnan(cells.rate)
-        n = defined.sum(axis=1)
+        n = (~np.isnan(cells.rate)).sum(axis=1)
+        # -1 is below any mean, so that rows without a rate come last.
         return np.divide(np.nansum(cells.rate, axis=1), n, out=np.full(len(n), -1.0), where=n > 0)
 
     score = {

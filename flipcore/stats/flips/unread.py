@@ -145,6 +145,7 @@ def _bounds(cells: list[_Cell], *, of_one_prompt: bool) -> Bounds:
         usable = is_asked[0] & is_asked[1]
         state = len(OUTCOMES) * _state(codes, is_open) + _state(codes_ref, is_open_ref)
         n_sample_pairs = usable.sum(axis=1)
+        # Shares, so that each pair of variants weighs the same, however many samples it has.
         for number in range(N_STATES):
             n_in_state = ((state == number) & usable).sum(axis=1)
             shares[:, number] += n_in_state / np.maximum(n_sample_pairs, 1)

@@ -201,6 +201,7 @@ def published(frame: pd.DataFrame, extractor: str, roles: Sequence[str]) -> pd.D
     wrong, NaN if it could not be read. The columns of reference models are kept."""
     rows = frame[frame["role"].isin(roles) & (frame["extractor"] == extractor)]
     first = rows[(rows["variant"] == BASE) & (rows["sample"] == 0)].drop_duplicates("item_id")
+    # An unread answer is wrong in `is_correct`, but unknown (NaN) here.
     is_read = first["status"] == OK
     right = pd.to_numeric(first["is_correct"], errors="coerce").astype(float).where(is_read)
     table = pd.DataFrame(

@@ -26,7 +26,7 @@ from flipcore.stats.base.estimate import MIN_CLAIM_FAMILIES, MIN_N, Estimate, mi
 from flipcore.stats.base.intervals import mean_interval
 from flipcore.stats.base.resample import N_PERMUTATIONS, monte_carlo_p, sign_flip_p
 from flipcore.stats.memory.drop_gap import permuted_t
-from flipcore.stats.memory.gap_intervals import gap_estimate
+from flipcore.stats.memory.gap_intervals import gap_estimate, n_changed
 from flipcore.stats.memory.rewritten import Rewritten
 from flipcore.stats.memory.three_scales import ScaleGap, scale_gaps
 
@@ -241,7 +241,7 @@ def _unpaired(sides: Sides, control: str, seed: int, m: int) -> GapDecision:
         p,
         units,
         scales,
-        _changed(sets),
+        changed=(n_changed(sides.benchmark.drops), n_changed(sides.control.drops)),
         families=is_family,
         withheld=withheld,
     )
@@ -249,7 +249,8 @@ def _unpaired(sides: Sides, control: str, seed: int, m: int) -> GapDecision:
 
 def _paired(sides: Sides, control: str, seed: int, m: int) -> GapDecision:
     differences = pair_differences(sides)
-    n, changed = len(differences), _changed((sides.benchmark, sides.control))
+    n = len(differences)
+    changed = n_changed(sides.benchmark.drops), n_changed(sides.control.drops)
     if not sides.pairs:
         withheld = (
             "The control is declared as paired, and no pairs are stored: match controls under "
@@ -299,12 +300,6 @@ def _family_means(drops: np.ndarray, labels: np.ndarray) -> np.ndarray:
     # `np.unique` sorts, and labels of mixed types cannot be sorted unless they are texts.
     family_index = np.unique(labels.astype(str), return_inverse=True)[1]
     return np.bincount(family_index, weights=drops) / np.bincount(family_index)
-
-
-def _changed(sets: Sequence[Rewritten]) -> tuple[int, int]:
-    # 1e-12, because means over several rewrites differ from 0 by rounding errors.
-    first, second = (int((np.abs(items.drops) > 1e-12).sum()) for items in sets)
-    return first, second
 
 
 def _too_few(units: tuple[int, int], names: tuple[str, str], *, is_family: bool) -> str:

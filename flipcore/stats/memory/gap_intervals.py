@@ -65,10 +65,7 @@ def _over_families(
     ).estimate()
     first_means = by_family(first[:, None], family_numbers(first_labels))[:, 0]
     second_means = by_family(second[:, None], family_numbers(second_labels))[:, 0]
-    if (
-        not gap.has_interval
-        or min(_n_changed(first_means), _n_changed(second_means)) >= FEW_CHANGES
-    ):
+    if not gap.has_interval or min(n_changed(first_means), n_changed(second_means)) >= FEW_CHANGES:
         return gap
     # `by_family` weighs families by size, so a large one may lie outside [-1, 1], where
     # `padded_limits` does not apply.
@@ -88,7 +85,7 @@ def drops_estimate(
     Drops lie in [`low_end`, 1].
     """
     n1, n2 = len(first), len(second)
-    if min(_n_changed(first), _n_changed(second)) < FEW_CHANGES and min(n1, n2) > 1:
+    if min(n_changed(first), n_changed(second)) < FEW_CHANGES and min(n1, n2) > 1:
         first_mean, second_mean = float(np.mean(first)), float(np.mean(second))
         low, high = mover(
             first_mean,
@@ -116,7 +113,9 @@ def padded_limits(drops: np.ndarray, level: float, low_end: float = -1.0) -> tup
     return max(min(padded_mean - half, mean), low_end), min(max(padded_mean + half, mean), 1.0)
 
 
-def _n_changed(drops: np.ndarray) -> int:
+def n_changed(drops: np.ndarray) -> int:
+    """Count the drops that are not 0."""
+    # 1e-12, because means over several rewrites differ from 0 by rounding errors.
     return int((np.abs(drops) > 1e-12).sum())
 
 

@@ -55,6 +55,7 @@ class GapDesign:
         """Return the benchmark's (breaks, fixes) for which its drop is `gap` larger than the
         control's. `fixes` is that of the control, unless more must be mended to reach the gap."""
         accuracy, drop = self.accuracy[0], self.control_drop + gap
+        # 1e-9 avoids a division by 0 if no answer, or each answer, is right before.
         breaks = (drop + (1 - accuracy) * self.fixes) / max(accuracy, 1e-9)
         fixes = self.fixes if breaks >= 0 else -drop / max(1 - accuracy, 1e-9)
         return float(np.clip(breaks, 0, 1)), float(np.clip(fixes, 0, 1))

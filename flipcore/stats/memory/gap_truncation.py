@@ -21,12 +21,11 @@ import pandas as pd
 from flipcore.core.finish import MOST_CUT
 from flipcore.core.records import ABSENT, CUT
 from flipcore.stats.memory import frames
-from flipcore.stats.memory.drop_gap_analysis import DropGap, drop_gap_analysis
+from flipcore.stats.memory.drop_gap_analysis import MARGIN, DropGap, drop_gap_analysis
 from flipcore.stats.memory.exceedance import SetTest, set_test
 from flipcore.stats.memory.gap_decision import GapDecision, gap_decision
 from flipcore.stats.memory.members import Members
 
-MARGIN = 0.05
 LEVEL = 0.05  # of PEARL's test of a set
 # correctness (before, after) that cut answers are given on the benchmark and on the control
 LEAST_LOSS = ((0.0, 1.0), (1.0, 0.0))

@@ -189,12 +189,13 @@ def diagnosis(
     stratified = pval_mondrian(test.d, strata.tolist(), test.d0, strata0.tolist())
     weights, weights0 = density_ratios(item_features, control_features)
     weighted = pval_weighted(test.d, weights, test.d0, weights0)
-    rows = tuple(
-        (name, int((np.asarray(bh(p)) <= test.alpha).sum()), int(np.isnan(p).sum()))
-        for name, p in (
-            ("plain", test.p_conformal),
-            ("within strata of length", stratified),
-            ("weighted by density ratio", weighted),
-        )
-    )
-    return Diagnosis(exchangeability(item_features, control_features, seed), rows)
+    p_by_name = {
+        "plain": test.p_conformal,
+        "within strata of length": stratified,
+        "weighted by density ratio": weighted,
+    }
+    rows = []
+    for name, p in p_by_name.items():
+        is_flagged = np.asarray(bh(p)) <= test.alpha
+        rows.append((name, int(is_flagged.sum()), int(np.isnan(p).sum())))
+    return Diagnosis(exchangeability(item_features, control_features, seed), tuple(rows))

@@ -89,15 +89,16 @@ class Calibration:
         return f"α comes from {self.n} non-members: {promise}."
 
 
-def _sorted_values(neg: Iterable[float]) -> np.ndarray:
-    values = np.asarray(list(neg), dtype=float)
-    return np.sort(values[~np.isnan(values)])
+def sorted_values(values: Iterable[float]) -> np.ndarray:
+    """Return the values in ascending order, without NaN."""
+    array = np.asarray(list(values), dtype=float)
+    return np.sort(array[~np.isnan(array)])
 
 
 def alpha_source(neg: Iterable[float], fpr: float) -> tuple[float, None]:
     """Return (alpha, None), where alpha is the empirical (1 - fpr) quantile of non-members (numpy's
     linear rule), the source's rule. Alpha is infinite without a value."""
-    values = _sorted_values(neg)
+    values = sorted_values(neg)
     return (float(np.quantile(values, 1 - fpr)) if len(values) else math.inf), None
 
 
@@ -105,7 +106,7 @@ def alpha_conformal(neg: Iterable[float], fpr: float) -> tuple[float, int]:
     """Return (alpha, k), where alpha is the k-th smallest of m non-members with k = ceil((1 -
     fpr)(m + 1)). The next non-member exceeds it with probability at most fpr. Alpha is infinite if
     k > m."""
-    values = _sorted_values(neg)
+    values = sorted_values(neg)
     k = math.ceil((1 - fpr) * (len(values) + 1) - SLACK)
     return (math.inf if k > len(values) else float(values[k - 1])), k
 
@@ -120,7 +121,7 @@ def alpha_tolerance(
     """
     from scipy.stats import beta
 
-    values = _sorted_values(neg)
+    values = sorted_values(neg)
     m = len(values)
     ranks = np.arange(1, m + 1)
     # The rate of false positives above the k-th smallest of m is Beta(m - k + 1, k).

@@ -16,7 +16,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from flipcore.core.errors import BadInput
 from flipcore.core.randomness import generator
@@ -24,7 +23,7 @@ from flipcore.stats.base.estimate import MIN_N, Estimate, missing, number_text
 from flipcore.stats.base.intervals import wilson
 from flipcore.stats.base.multiplicity import bh
 from flipcore.stats.memory.exceedance import SetTest, largest_excess_p, set_test
-from flipcore.stats.memory.pearl_alpha import Calibration, Setting, calibration
+from flipcore.stats.memory.pearl_alpha import Calibration, Setting, calibration, sorted_values
 from flipcore.stats.memory.rewritten import share_estimate
 
 Scores = Sequence[Sequence[float | None]]  # of one item: [level][sample]
@@ -56,19 +55,14 @@ class AlphaCurve:
     detection_limits: np.ndarray
 
 
-def alpha_curve(members: ArrayLike, non_members: ArrayLike) -> AlphaCurve:
+def alpha_curve(members: Iterable[float], non_members: Iterable[float]) -> AlphaCurve:
     """Count detections and false positives at all alphas, from the sensitivities of members and
     non-members. NaN is left out."""
-    detected, not_trained = _sorted_values(members), _sorted_values(non_members)
-    alphas = np.append(-np.inf, np.unique(np.concatenate([detected, not_trained])))
-    n_false, fpr, fpr_limits = _rates_above(not_trained, alphas)
-    n_detected, detection, detection_limits = _rates_above(detected, alphas)
+    member_values, non_member_values = sorted_values(members), sorted_values(non_members)
+    alphas = np.append(-np.inf, np.unique(np.concatenate([member_values, non_member_values])))
+    n_false, fpr, fpr_limits = _rates_above(non_member_values, alphas)
+    n_detected, detection, detection_limits = _rates_above(member_values, alphas)
     return AlphaCurve(alphas, n_false, n_detected, fpr, fpr_limits, detection, detection_limits)
-
-
-def _sorted_values(values: ArrayLike) -> np.ndarray:
-    array = np.asarray(values, dtype=float)
-    return np.sort(array[~np.isnan(array)])
 
 
 def _rates_above(
@@ -128,10 +122,9 @@ class Pearl:
     def false_positives(self) -> Estimate:
         """Share of the calibration's non-members above alpha. It is no measurement of the rate of
         false positives, because alpha was set on the same texts."""
-        scores = self.non_members[~np.isnan(self.non_members)]
-        return _share(int((scores > self.calibration.alpha).sum()), len(scores)).noted(
-            "On the texts that set alpha."
-        )
+        scores = sorted_values(self.non_members)
+        share = _share(int((scores > self.calibration.alpha).sum()), len(scores))
+        return share.noted("On the texts that set alpha.")
 
     def curve(self) -> AlphaCurve:
         """Return the flag rates at all alphas."""

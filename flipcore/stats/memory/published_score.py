@@ -95,7 +95,8 @@ def score_gap(
         bench.mean() - ctrl.mean(), *_limits(bench, ctrl, 0.95), 0.95, method, n, seed=None
     )
     # Unread answers count against each statement: as right on the benchmark for the upper limit,
-    # as right on the controls for the p of a larger score.
+    # as right on the controls for the p of a larger score. A two-sided 90% interval has one-sided
+    # 95% limits.
     high = _limits(replace(bench, unread_as=1.0), ctrl, 0.90)[1]
     p = _p(bench, replace(ctrl, unread_as=1.0))
     return ScoreGap(control, bench.share(), ctrl.share(), gap, p, high, n_unread, withheld)

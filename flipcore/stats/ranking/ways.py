@@ -108,7 +108,8 @@ def scores(frame: pd.DataFrame) -> Scores:
     values, lowest, highest, unread_shares = arrays
     n = np.maximum((~np.isnan(unread_shares)).sum(axis=1), 1)
     unread = np.nansum(unread_shares, axis=1) / n
-    # Nothing is known about a model under a way in which it was never read.
+    # Nothing is known about a model under a way in which it was never read. 1e-12, because a mean
+    # of ones may differ from 1 by rounding.
     is_never_read = np.broadcast_to((unread > 1 - 1e-12)[:, None, :], values.shape)
     lowest[is_never_read] = highest[is_never_read] = np.nan
     family = scored.drop_duplicates("item_id").set_index("item_id")["family"]
