@@ -44,11 +44,14 @@ class _States:
     counted: np.ndarray
 
     @cached_property
-    def parts(self) -> tuple[np.ndarray, ...]:
-        """Matrices (items, states) that `ClusterSums` sums over clusters: counted, gains, losses,
-        number of gains, number of losses."""
-        won, lost = np.maximum(self.values, 0.0), np.maximum(-self.values, 0.0)
-        return self.counted, won, lost, (won > 0).astype(float), (lost > 0).astype(float)
+    def won(self) -> np.ndarray:
+        """(items, states) positive values, else 0."""
+        return np.maximum(self.values, 0.0)
+
+    @cached_property
+    def lost(self) -> np.ndarray:
+        """(items, states) negative values without their sign, else 0."""
+        return np.maximum(-self.values, 0.0)
 
 
 @dataclass(frozen=True, eq=False)
@@ -175,32 +178,32 @@ def _sums(states: _States, part: _Part, units: np.ndarray) -> ItemSums | Cluster
     and items have equal weights."""
     is_single = int(units.max(initial=-1)) + 1 == len(units)
     is_weighted = part.weights.ndim > 1
-    counted, won, lost, *_ = states.parts
-    if not is_weighted:
-        squares_won, squares_lost = (part.weights @ matrix**2 for matrix in (won, lost))
-        squares_won, squares_lost = squares_won[part.columns], squares_lost[part.columns]
-    else:
-        squares_won, squares_lost = (part.weighted(matrix**2).sum(axis=0) for matrix in (won, lost))
-    if is_single and not is_weighted:
-        total = part.weights @ states.values
-        n = part.weights @ counted
-        return ItemSums(n[part.columns], total[part.columns], squares_won + squares_lost)
 
-    def summed(matrix: np.ndarray) -> np.ndarray:
+    def total(matrix: np.ndarray) -> np.ndarray:
+        """Return (k,) sums of `matrix` (items, states) over items."""
+        if is_weighted:
+            return part.weighted(matrix).sum(axis=0)
+        # All states have the same weights, so each state is summed only once.
+        return (part.weights @ matrix)[part.columns]
+
+    def total_by_unit(matrix: np.ndarray) -> np.ndarray:
+        """Return (units, k) sums of `matrix` (items, states) over the items of a unit."""
         if is_single:
             return part.weighted(matrix)
         if is_weighted:
             return by_unit @ part.weighted(matrix)
         return (by_unit @ matrix)[:, part.columns]
 
+    squares_won, squares_lost = total(states.won**2), total(states.lost**2)
+    if is_single and not is_weighted:
+        return ItemSums(total(states.counted), total(states.values), squares_won + squares_lost)
     by_unit = _by_unit(units, None if is_weighted else part.weights)
-    n_won, n_lost = states.parts[3:]
     return ClusterSums(
-        sizes=summed(counted),
-        won=summed(won),
-        lost=summed(lost),
-        n_won=summed(n_won),
-        n_lost=summed(n_lost),
+        sizes=total_by_unit(states.counted),
+        won=total_by_unit(states.won),
+        lost=total_by_unit(states.lost),
+        n_won=total_by_unit((states.won > 0).astype(float)),
+        n_lost=total_by_unit((states.lost > 0).astype(float)),
         squares_won=squares_won,
         squares_lost=squares_lost,
     )

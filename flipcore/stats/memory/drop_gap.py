@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike
 
 from flipcore.core.randomness import generator
 from flipcore.stats.base.intervals import bonett_price, mover, newcombe_diff, wilson
-from flipcore.stats.base.paired import FLAT, SLACK, correctness, discordant, pairs
+from flipcore.stats.base.paired import FLAT, SLACK, discordant, pairs
 from flipcore.stats.base.power import n_for_gap, n_tost_two_prop, n_two_prop
 from flipcore.stats.base.resample import monte_carlo_p
 
@@ -211,7 +211,6 @@ def tost_mean(
 __all__ = [
     "cond_drop",
     "cond_gap",
-    "correctness",
     "coverage",
     "discordant",
     "drop_gap_source",
