@@ -182,11 +182,11 @@ def _extreme(rates: _Rates, column: int, n_bad: int, sign: int) -> set[ItemVaria
     # Each step reaches a smaller mean than the last, and there are finitely many means.
     while True:
         candidates = _knapsack(options, n_bad, level)
-        values = [value for _, value, _ in candidates if not math.isnan(value)]
-        if selection and (not values or sum(values) / len(values) >= level - SLACK):
+        defined = [value for _, value, _ in candidates if not math.isnan(value)]
+        if selection and (not defined or sum(defined) / len(defined) >= level - SLACK):
             break
-        selection, level = candidates, sum(values) / len(values) if values else -math.inf
-        if not values:
+        selection, level = candidates, sum(defined) / len(defined) if defined else -math.inf
+        if not defined:
             break
     excluded: set[ItemVariant] = set()
     for item, (_, _, pattern) in zip(rates.items, selection, strict=True):

@@ -204,7 +204,7 @@ def order_of(first: Cells, second: Cells, by: str, ids: list[str]) -> list[int]:
 def flip_mask(first: Cells, second: Cells) -> np.ndarray:
     """Return (items,), True if the item flips in any column of either cells."""
     # A comparison with NaN, an undefined rate, is False.
-    return (first.rate > 0).any(axis=1) | (second.rate > 0).any(axis=1)
+    return np.asarray((first.rate > 0).any(axis=1) | (second.rate > 0).any(axis=1))
 
 
 def column_means(
