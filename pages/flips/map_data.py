@@ -154,9 +154,9 @@ def cells(
         compared_cells = surface.surface(frame, compared)
         reference_cells = surface.surface(frame, reference)
     else:
-        compared_cells = surface.opened(frame, axis, compared)
-        reference_cells = surface.opened(frame, axis, reference)
-    return surface.aligned(compared_cells, reference_cells, order)
+        compared_cells = surface.open_axis(frame, axis, compared)
+        reference_cells = surface.open_axis(frame, axis, reference)
+    return surface.align(compared_cells, reference_cells, order)
 
 
 def answer(study_id: str, model: str, compared: str, reference: str, axis: str | None) -> Claim:
@@ -215,8 +215,8 @@ def _map_content(view: View) -> tuple[dict, tuple[str, ...], tuple[str, ...]]:
     if len(pairs) == 1:
         compared, reference = pairs[0]
     else:
-        compared = map_cells.stacked([pair[0] for pair in pairs])
-        reference = map_cells.stacked([pair[1] for pair in pairs])
+        compared = map_cells.stack([pair[0] for pair in pairs])
+        reference = map_cells.stack([pair[1] for pair in pairs])
     model_of_row: list[str] = []
     for model, (model_cells, _) in zip(view.models, pairs, strict=True):
         model_of_row += [model] * len(model_cells.items)

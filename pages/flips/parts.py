@@ -154,8 +154,8 @@ def _items(
     frame = session.readouts(study_id, lock=lock)
     frame = frame[frame["model"] == model]
     order = list(frame["item_id"].unique())
-    cells, reference_cells = surface.aligned(
-        surface.opened(frame, axis, extractor), surface.opened(frame, axis, reference), order
+    cells, reference_cells = surface.align(
+        surface.open_axis(frame, axis, extractor), surface.open_axis(frame, axis, reference), order
     )
     positions = surface.order_of(cells, reference_cells, "difference", cells.items)
     return [cells.items[i] for i in positions]
