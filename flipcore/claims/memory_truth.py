@@ -110,8 +110,8 @@ def _first_sentence(truth: GroundTruth, outcomes: Sequence[str]) -> str:
         share = next(dose.detected for dose in best.doses if dose.dose == best.items_from)
         n_finding = f"{outcomes.count('sees')} of {len(outcomes)} detectors"
         return (
-            f"{with_capital(best.name)} finds single items that were read {best.items_from:,} times or "
-            f"more ({share_text(share)} of them); {n_finding} find any."
+            f"{with_capital(best.name)} finds single items that were read {best.items_from:,} "
+            f"times or more ({share_text(share)} of them); {n_finding} find any."
         )
     n_groups = outcomes.count("group")
     group_words = ""
