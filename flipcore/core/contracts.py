@@ -1,11 +1,13 @@
-"""Contracts of plug-ins. A plug-in is one file that ends in one constant, listed in its folder's
-tuple; close relatives share a file that ends in the tuple of all of them. Another package offers
-its own through an entry point (`flipcore.core.plugins`).
+"""Contracts of plug-ins.
 
-Parameters of a plug-in are the fields of its frozen dataclass, so a study names them and a page can
-draw them: `param` gives a field its label and its choices. `title` and `about` are for people: a
-few words, and one sentence. Whatever a plug-in need not say has a default here, so nobody asks
-whether it is there.
+A plug-in is one file that ends in one constant, which is listed in its folder's tuple. Close
+relatives share a file that ends in a tuple of them. Another package offers its plug-ins through an
+entry point (`flipcore.core.plugins`).
+
+Parameters of a plug-in are the fields of its frozen dataclass: a study sets them by name, and a
+page draws an input for each. `param` gives a field its label and its choices. `title` and `about`
+are for people: a few words, and one sentence. Optional members have a default here, so no caller
+has to test for them.
 """
 
 from abc import ABC, abstractmethod
@@ -33,8 +35,10 @@ from flipcore.core.wordings import PARAPHRASE
 
 @dataclass(frozen=True)
 class Paraphrase:
-    """A stored wording of an item's question; `state` is accepted, rejected or unreviewed, `change`
-    what it changes (`wordings`)."""
+    """A stored wording of an item's question.
+
+    `state` is accepted, rejected or unreviewed; `change` is a word of `flipcore.core.wordings`.
+    """
 
     pair_id: str
     text: str
@@ -45,10 +49,21 @@ class Paraphrase:
 
 @dataclass(frozen=True)
 class Material:
-    """Material that axes are handed because they may not look it up: stored paraphrases by item id,
-    name lists, by item id the items that may stand before it as examples, and of the study's own
-    prompt how many examples it shows and whether it has a system prompt; the study's axes by name,
-    for one that joins the settings of others."""
+    """Data that axes get from their caller, because axes are pure and look nothing up.
+
+    Attributes
+    ----------
+    paraphrases
+        Item id -> its stored paraphrases.
+    names
+        Name of a list -> its names.
+    examples
+        Item id -> the items that may be shown before it as examples.
+    n_examples, has_system
+        Number of examples in the study's own prompt, and whether it has a system prompt.
+    axes
+        The study's axes by name, for the axis that combines the settings of others.
+    """
 
     paraphrases: Mapping[str, Sequence[Paraphrase]] = field(default_factory=dict)
     names: Mapping[str, Sequence[str]] = field(default_factory=dict)
@@ -57,22 +72,22 @@ class Material:
     has_system: bool = False
     axes: "Mapping[str, Axis]" = field(default_factory=dict)
 
-    # Axes of other packages may pass it by place.
+    # Axes of other packages may pass it by position.
     def wordings(self, item: Item, with_unreviewed: bool) -> list[Paraphrase]:  # noqa: FBT001
-        """The stored wordings of an item that may be asked: accepted ones, and unreviewed ones
-        where they are wanted too."""
+        """Return the stored wordings that may be asked: the accepted ones, and on request the
+        unreviewed ones."""
         states = {"accepted", "unreviewed"} if with_unreviewed else {"accepted"}
         return [
             wording for wording in self.paraphrases.get(item.item_id, ()) if wording.state in states
         ]
 
 
-# what is asked for where it is no CONTINUATION, and what an extractor gives
+# `Axis.asks` and `Extractor.asks` are ANSWER or CONTINUATION; `Extractor.gives` is ANSWER or VALUE.
 ANSWER, VALUE = "answer", "value"
 
 
 def param(default: Any, label: str = "", choices: Sequence[str] = ()) -> Any:
-    """Parameter of a plug-in: its default, its title, and its values (any without)."""
+    """Return a dataclass field for a parameter; without `choices` it takes any value."""
     return field(
         default=default,
         metadata={"label": label} | ({"choices": tuple(choices)} if choices else {}),
@@ -80,8 +95,10 @@ def param(default: Any, label: str = "", choices: Sequence[str] = ()) -> Any:
 
 
 class Plugin(ABC):
-    """Names and words of a plug-in for people. `name` stands in studies, tables and files and never
-    changes."""
+    """Names of a plug-in. `name` is stored in studies, tables and files, so it never changes.
+
+    `applies_to` are kinds of items (`records.KINDS`).
+    """
 
     name: ClassVar[str]
     title: ClassVar[str]
@@ -90,13 +107,21 @@ class Plugin(ABC):
 
 
 class Axis(Plugin):
-    """A change: an item -> its variants, base first. Pure; all randomness comes from `rng`.
+    """A change of prompts: makes the variants of an item. Pure; all randomness comes from `rng`.
 
-    `harmless`: the right answer stays, so that another answer is a flip. Without it, another answer
-    under the axis is never one. `rewrites`: the item becomes another one, or is damaged: an axis
-    for questions of memory. `drop_gap`: what it costs in accuracy is compared between benchmark and
-    controls; `past` then says of items what was done ("numbers resampled"). `asks` says whether its
-    variants ask for an answer or for a continuation.
+    Attributes
+    ----------
+    harmless
+        The right answer stays the same, so another answer is a flip. If False, nothing under this
+        axis is a flip.
+    rewrites
+        The item becomes another one or is damaged, for questions about memory.
+    drop_gap
+        Its cost in accuracy is compared between benchmark and controls.
+    past
+        With `drop_gap`: what was done to the items ("numbers resampled").
+    asks
+        ANSWER or CONTINUATION.
     """
 
     harmless: ClassVar[bool] = True
@@ -109,13 +134,16 @@ class Axis(Plugin):
     def variants(
         self, item: Item, layout: str, rng: np.random.Generator, material: Material
     ) -> list[Variant]:
-        """The base and its changes; where nothing can be changed the base alone, with `refusal` and
-        `why` in its params."""
+        """Return the base and its changes, the base first.
+
+        Where nothing can be changed, return the base alone, with `refusal` (the class) and `why`
+        (the sentence) in its params.
+        """
 
 
 @dataclass(frozen=True)
 class Ask:
-    """Settings of asking a model: sampling, and `judge`, the model that judges if one is needed."""
+    """Settings of the calls to a model. `judge` names the model that judges, if one is needed."""
 
     temperature: float = 0.0
     top_p: float = 1.0
@@ -129,9 +157,18 @@ class Ask:
 
 @dataclass(frozen=True)
 class Need:
-    """A request that an extractor reads; `answer_at` is the position of the need whose text a judge
-    is shown, or a sandbox runs. One with a `sample` is asked once for all samples. An `optional`
-    one, always the last, is left out where the model lacks the ability."""
+    """A request whose completion an extractor reads.
+
+    Attributes
+    ----------
+    answer_at
+        Position of the need whose text the judge sees or the sandbox runs; None for requests to the
+        model itself.
+    sample
+        If set, the request is sent once, with this number, and all samples share its completion.
+    optional
+        Left out where the model lacks the ability. Only the last need may be optional.
+    """
 
     request: Request
     answer_at: int | None = None
@@ -140,12 +177,24 @@ class Need:
 
 
 class Extractor(Plugin):
-    """A way to read completions. Never guesses: a failed completion is an absent reading.
+    """A method that takes answers out of completions.
 
-    `abilities` are what a model must be able to do. `gives` is an answer, or a value that is in no
-    flip; `asks` is an answer, or a continuation of a flipped text. `needs_judge`: another model
-    reads the answer, which a study must name; `needs_sandbox`: the answer is code, which is run.
-    `reads_together`: what it reads in an answer depends on the item's others (`read_together`).
+    It never guesses: a failed completion gives an absent reading.
+
+    Attributes
+    ----------
+    abilities
+        Abilities that a model needs (`records.ABILITIES`).
+    gives
+        ANSWER, or VALUE: a number, which is in no flip.
+    asks
+        ANSWER or CONTINUATION: which variants it reads.
+    needs_judge
+        Another model reads the answer; the study must name that model.
+    needs_sandbox
+        The answer is code, which is run.
+    reads_together
+        The reading of an answer depends on the item's other answers (`read_together`).
     """
 
     abilities: ClassVar[frozenset[str]]
@@ -156,28 +205,32 @@ class Extractor(Plugin):
     reads_together: ClassVar[bool] = False
 
     def why_not(self) -> str:
-        """Say why it cannot read here and what to do; "" where it can."""
+        """Return a sentence: why it cannot read on this machine and what to do; "" where it can."""
         return ""
 
     @property
     def reads_text_alone(self) -> bool:
-        """True where a written answer is all that it needs, so that stored ones can be read."""
+        """True where it needs only a written answer, so that it can read stored outputs."""
         return self.abilities == {"generate"} and not self.needs_judge and not self.needs_sandbox
 
     @abstractmethod
     def needs(
         self, item: Item, variant: Variant, ask: Ask, so_far: Sequence[Completion]
     ) -> Sequence[Need]:
-        """Needs given what came back so far (a judge needs the text first); a later answer only
-        adds to them."""
+        """Return the needs, given the completions so far (a judge needs the text first).
+
+        More completions may only append needs.
+        """
 
     @abstractmethod
     def read(self, item: Item, variant: Variant, completions: Sequence[Completion]) -> Reading:
         """Read the completions, which come in the order of the needs."""
 
     def judge_requests(self, item: Item, requests: Sequence[Request]) -> list[Request]:
-        """Requests to the judge, at most, where these are asked of an item, for the price; an
-        estimate of how long each is."""
+        """Return the most requests that a judge gets where `requests` are sent for an item.
+
+        The price is projected from them, so their lengths are estimates.
+        """
         return list(requests) if self.needs_judge else []
 
     def read_together(
@@ -186,18 +239,31 @@ class Extractor(Plugin):
         answers: Sequence[tuple[Variant, Completion]],
         reply_to: Callable[[Need], Completion | None],
     ) -> list[tuple[Reading, list[Need]]]:
-        """Read all answers of one model to an item together, each with its needs of the judge
-        (`answer_at` is a place in `answers`), replied to or not. Called again while a need has no
-        reply: more replies only add needs."""
+        """Read all answers of one model to an item together.
+
+        Returns for each answer its reading and its needs of the judge, replied to or not; a need's
+        `answer_at` is a position in `answers`. It is called again until each need has a reply. More
+        replies may only append needs.
+        """
         raise NotImplementedError
 
 
 class Backend(ABC):
-    """A way to get completions. `revision` changes when the weights or the behaviour change. `down`
-    is a sentence where the model is lost for good, and the run then stops asking; `trouble` one for
-    people about what is slow or odd just now. `takes` names a reasoning effort or budget where the
-    model takes one. What is neither abstract nor a property here may be left as it is: it does
-    nothing."""
+    """A model that answers calls.
+
+    Attributes
+    ----------
+    revision
+        Changes whenever the weights or the behaviour change.
+    takes
+        "effort" and "reasoning_budget", where the model accepts them.
+    down
+        A sentence where the model is lost for good, so that the run stops asking it; else "".
+    trouble
+        A sentence about what is slow or odd at the moment; else "".
+
+    The methods that are not abstract are optional: they do nothing here.
+    """
 
     name: str
     revision: str
@@ -215,11 +281,12 @@ class Backend(ABC):
 
     @abstractmethod
     def why_not(self, ability: str) -> str:
-        """Reason for which the model lacks an ability, as a sentence; "" where it does not."""
+        """Return why the model lacks an ability, as a sentence; "" where it has it."""
 
     @abstractmethod
     async def complete(self, call: Call) -> Completion:
-        """Never raises for a server's fault: that is a failed completion with a sentence."""
+        """Answer a call. A server's fault is not raised: it gives a failed completion with a
+        sentence in `error`."""
 
     def prepare(  # noqa: B027
         self,
@@ -227,22 +294,25 @@ class Backend(ABC):
         variants: Iterable[Variant],
         roles: Mapping[str, str] | None = None,
     ) -> None:
-        """Hear what will be asked before it is: for models that cannot read what a prompt means."""
+        """Take note of the items and variants to come, before any call.
+
+        Simulated models need them, because they cannot understand a prompt.
+        """
 
     def share_limits(self, share: float, *, is_again: bool = False) -> None:  # noqa: B027
-        """Told that it is one of several that ask under one account: this share of what may be sent
-        in a minute is its own. With `is_again` another one has begun to use it up."""
+        """Use only this share (0 to 1) of the account's rate limit: other processes use the same
+        account. `is_again` says that another process has begun to use it up."""
 
     def halt(self) -> None:  # noqa: B027
-        """Nothing more is wanted: whoever waits may stop waiting."""
+        """Stop waiting: no further reply is wanted."""
 
     async def close(self) -> None:  # noqa: B027
-        """Nothing will be asked any more."""
+        """Release connections and memory: no call will follow."""
 
 
 @dataclass(frozen=True)
 class History:
-    """All that a protocol may look at: one item, one model, and what came back so far."""
+    """What a protocol sees: one item, one model, and the completions so far by call id."""
 
     item: Item
     variants: Sequence[Variant]
@@ -262,20 +332,22 @@ class History:
         reading: Reading,
         sources: tuple[str, ...],
     ) -> Readout:
-        """Readout of the answer to a variant, right or wrong by its target."""
-        place = (
-            self.backend.name,
-            self.item.item_id,
-            variant.axis,
-            variant.variant_id,
-            sample,
-            extractor,
+        """Return the readout of the answer to a variant, right or wrong by its target."""
+        return Readout(
+            model=self.backend.name,
+            item_id=self.item.item_id,
+            axis=variant.axis,
+            variant_id=variant.variant_id,
+            sample=sample,
+            extractor=extractor,
+            reading=reading,
+            is_correct=correctness(reading, variant.target),
+            source_ids=sources,
         )
-        return Readout(*place, reading, correctness(reading, variant.target), sources)
 
 
 class CallProtocol(ABC):
-    """Protocol of an item's calls: which come next, and its readouts once none is left."""
+    """Decides which calls an item needs next, and makes its readouts when none is left."""
 
     name: ClassVar[str]
     title: ClassVar[str]
@@ -283,31 +355,33 @@ class CallProtocol(ABC):
 
     @abstractmethod
     def next_calls(self, history: History) -> list[Call]:
-        """Calls whose completions are not there yet; none when the item is finished."""
+        """Return the calls that still lack a completion; none when the item is finished."""
 
     @abstractmethod
     def readouts(self, history: History) -> list[Readout]:
-        """A readout for each cell of the item, absent ones with their reason."""
+        """Return one readout per cell of the item; absent ones carry their reason."""
 
     def most_calls(self, history: History) -> list[Call]:
-        """The most that it can ask, for the projection: an adaptive protocol knows more than its
-        next calls."""
+        """Return all calls that the item may need at most, to project the cost.
+
+        An adaptive protocol knows more calls than its next ones.
+        """
         return self.next_calls(history)
 
     def variants(self, item: Item, layout: str) -> list[Variant]:
-        """Prompts of its own, for models that must be told what a prompt means."""
+        """Return the protocol's own prompts, for models that must be told what a prompt means."""
         return []
 
 
 def axis_fault(axis: Axis) -> str:
-    """Fault of an axis that no type can say; "" where there is none."""
+    """Return a fault of an axis that types cannot express, as a clause; "" where there is none."""
     return _kinds_fault(axis.applies_to) or (
         "" if axis.asks in (ANSWER, CONTINUATION) else f"it asks for {axis.asks!r}."
     )
 
 
 def extractor_fault(extractor: Extractor) -> str:
-    """Fault of an extractor that no type can say; "" where there is none."""
+    """Return a fault of an extractor that types cannot express; "" where there is none."""
     unknown = sorted(set(extractor.abilities) - set(ABILITIES))
     if unknown or not extractor.abilities:
         return (

@@ -1,11 +1,11 @@
-"""Records that pass between the stages of the pipeline, and the ids by which they are known.
+"""Records that pass between the stages of the pipeline, and their ids.
 
     Item -> Variant -> Call -> Completion -> Readout
 
-Ids are hashes of content, so the same thing made on two machines has one id and stores merge as a
-union. A canonical answer is text: the index of an option in the item's own order ("2"), an exact
+Ids are hashes of content: the same record made on two machines has the same id, and stores merge as
+a union. A canonical answer is text: the index of an option in the item's own order ("2"), an exact
 number ("1450", "29/2"), or normalised words ("new york"). A target may list several right answers,
-one a line.
+one per line.
 """
 
 import hashlib
@@ -17,11 +17,11 @@ from typing import Any
 
 from flipcore.core.json_encoding import json_encoder
 
-# the kind of items that ask for a function, which their tests call; the right answer is that it
-# passes
+# Kind of items that ask for a function. Their tests call it; right means that it passes them.
 CODE = "code"
 KINDS = ("choice", "number", "text", "completion", CODE)
-SANDBOX = "sandbox:python"  # who is asked to run code with its tests; no model's name has a colon
+# The "model" of calls that run code with its tests; no real model's name has a colon.
+SANDBOX = "sandbox:python"
 ROLES = ("benchmark", "control", "target", "retro", "non_member")
 _PLAIN_ROLES = {"target": "benchmark", "retro": "holdout"}
 # mean and spread of the log-probabilities of the whole vocabulary, beside those of a scored text
@@ -29,54 +29,76 @@ SPREAD = "vocabulary_spread"
 ABILITIES = ("generate", "first_token_logprobs", "score", SPREAD)
 OK, UNREADABLE, CUT, ABSENT = "ok", "unreadable", "cut", "absent"
 BASE = "base"
-# ends the name of a scorer whose scores are better the less they are
+# Suffix of the name of a scorer whose lower scores are better.
 LOWER_IS_BETTER = "(lower is better)"
-# words that servers take; each takes some of them
+# Reasoning efforts that servers accept; each server accepts some of them.
 EFFORTS = ("none", "minimal", "low", "medium", "high", "xhigh", "max")
-IDENTITY = "identity"  # the axis of the base prompt asked again: the noise floor under every other
-# the axis of one model\'s further prompts for the same item, in recorded outputs
+IDENTITY = "identity"  # the axis that asks the base prompt again: the noise floor of the other axes
+# The axis of a model's further prompts for one item, in recorded outputs.
 OTHER_PROMPT = "prompt"
-# answers of an item that a scorer judged without taking an answer out of it
+# The answer of a recorded readout where a scorer said right or wrong and extracted no answer.
 RIGHT, WRONG = "right", "wrong"
 # extractors: the default reference, and the field's default
 WRITTEN_ANSWER, FIRST_TOKEN = "regex", "first_token"
 # extractors of short answers, expressions, programs
 WRITTEN_WORDS, WRITTEN_MATH, WRITTEN_CODE = ("text_match", "math", "unit_tests")
-# what the rotation harness reads over several orders: in no flip
+# Readouts of the rotation harness. Each covers several orders at once, so none is in a flip.
 ROTATION_READOUTS = ("rotation", "rotation_single")
-# the layout of variants that ask for a continuation, not for an answer
+# Layout of variants that ask for a continuation, not for an answer.
 CONTINUATION = "continuation"
 _canonical = json_encoder(sort_keys=True, separators=(",", ":"))
 
 
 def role_name(role: str, roles: Collection[str] = ()) -> str:
-    """Name of the items of a role for people: of two sets that are compared the one is the
-    benchmark, unless others of the study's `roles` are, and the other its holdout."""
+    """Return the name of a role for people.
+
+    `target` and `retro` are shown as benchmark and holdout, unless the study's `roles` include
+    "benchmark" itself.
+    """
     if "benchmark" in roles:
         return role.replace("_", " ")
     return _PLAIN_ROLES.get(role, role.replace("_", " "))
 
 
 def role_title(role: str, roles: Collection[str]) -> str:
-    """Name of a role in a choice of `roles`: two of them are benchmarks, and are told apart where
-    both can be chosen."""
+    """Return the name of a role in a menu of `roles`.
+
+    `target` and `benchmark` are both shown as benchmark, so they get different names where both can
+    be chosen.
+    """
     is_ambiguous = role == "target" and "benchmark" in roles
     return "benchmark beside a holdout" if is_ambiguous else role_name(role)
 
 
 def digest(*parts: Any) -> str:
-    """20 hexadecimal digits that identify `parts` (any JSON; the order of keys is ignored)."""
+    """Return 20 hexadecimal digits that identify `parts` (any JSON, whatever the order of keys)."""
     return digest_of_text(_canonical(parts))
 
 
 def digest_of_text(text: str) -> str:
-    """20 hexadecimal characters that identify a text."""
+    """Return 20 hexadecimal digits that identify a text."""
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:20]
 
 
 @dataclass(frozen=True)
 class Item:
-    """Question with its target. `options` keep the item's order; `source_id` names its origin."""
+    """A question with its right answer.
+
+    Attributes
+    ----------
+    options
+        The answer options in the item's own order; empty unless `kind` is "choice".
+    target
+        The right canonical answers, one per line; None where nobody knows it.
+    published
+        Date of publication; None where unknown.
+    solution
+        A worked solution, or "".
+    source_id
+        The passage or source that the item comes from; None where unknown.
+    meta
+        Further fields of the item's own file.
+    """
 
     item_id: str
     dataset: str
@@ -101,32 +123,34 @@ class Item:
         options: tuple[str, ...] = (),
         **fields,
     ) -> "Item":
-        """An item whose id says where it came from and changes with its content:
+        """Make an item whose id names its origin and changes with its content:
         ``gsm8k/17@1c0ffee2``."""
         target = fields.get("target")
         item_id = f"{dataset}/{key}@{digest(kind, question, list(options), target)[:8]}"
         return cls(item_id, dataset, kind, question, tuple(options), **fields)
 
 
-_LATER = ("effort", "reasoning_budget", "turns", "spread")
-# parts of a prompt that are turns of the conversation before it
+# Fields of a request that were added later; see `Request.declared`.
+_LATER_FIELDS = ("effort", "reasoning_budget", "turns", "spread")
+# Names of a prompt's parts that are earlier turns of the conversation.
 EXAMPLE_TURNS = ("example question", "example answer")
 
 
 def messages_of(text: str, turns: Sequence[int]) -> list[dict[str, str]]:
-    """A text cut into the messages of a conversation, the user's and the assistant's in turns."""
-    texts = [text[start:end] for start, end in zip((0, *turns), (*turns, len(text)), strict=True)]
-    return [
-        {"role": ("user", "assistant")[i % 2], "content": text_part}
-        for i, text_part in enumerate(texts)
-    ]
+    """Cut a text at `turns` into messages, alternately of the user and of the assistant."""
+    messages = []
+    for i, (start, end) in enumerate(zip((0, *turns), (*turns, len(text)), strict=True)):
+        messages.append({"role": ("user", "assistant")[i % 2], "content": text[start:end]})
+    return messages
 
 
 @dataclass(frozen=True)
 class Prompt:
-    """Named parts in order (`shots`, `stem`, `options`, `cue`, ...); the prompt is their
-    concatenation. Parts with a name of EXAMPLE_TURNS stand in front and are turns of their own
-    where the model is asked by chat."""
+    """A prompt as named parts in order (`shots`, `stem`, `options`, `cue`, ...).
+
+    The prompt is their concatenation. Parts named in EXAMPLE_TURNS come first; a chat sends each of
+    them as a message.
+    """
 
     parts: tuple[tuple[str, str], ...]
     system: str = ""
@@ -137,12 +161,12 @@ class Prompt:
 
     @property
     def turns(self) -> tuple[int, ...]:
-        """Ends, in characters, of the turns before the last; none of a prompt of one message."""
+        """Character positions at which all turns but the last end; empty for a single message."""
         return tuple(accumulate(len(text) for name, text in self.parts if name in EXAMPLE_TURNS))
 
     @property
     def transcript(self) -> str:
-        """The text as people read it: with the speaker above each turn where there are several."""
+        """The text as people read it; where it has several turns, the speaker stands above each."""
         if not self.turns:
             return self.text
         return "\n\n".join(
@@ -153,12 +177,12 @@ class Prompt:
 
 @dataclass(frozen=True)
 class Variant:
-    """One way of asking an item.
+    """One version of an item's prompt.
 
     `order[i]` is the item's own index of the option shown at position i, `labels[i]` the label
-    shown there. `key` names the variant within its axis ("base", "rotate-1"), `compared_with` the
-    key it is compared with. `material_id` is the accepted paraphrase it was made from, if any.
-    `target` is its own canonical answer.
+    shown there. `key` names the variant within its axis ("base", "rotate-1"); `compared_with` is
+    the key of the variant that it is compared with. `material_id` is the accepted paraphrase that
+    it was made from, if any. `target` is the right answer to this variant.
     """
 
     item_id: str
@@ -175,11 +199,13 @@ class Variant:
 
     @cached_property
     def variant_id(self) -> str:
-        """The same prompt of the same item has one id whatever the axis, so the base is asked once.
-        Recordings, which may hold one prompt under several names, tell them apart (`repeat`), and
-        so does another reasoning effort (`effort`)."""
-        told_apart_by = [self.params[name] for name in ("repeat", "effort") if name in self.params]
-        told_apart_by += [self.prompt.turns] if self.prompt.turns else []
+        """The hash of the item and its prompt.
+
+        It does not depend on the axis, so a base that several axes share is asked once. `repeat`
+        tells apart recordings of one prompt under several names, `effort` its reasoning efforts.
+        """
+        distinctions = [self.params[name] for name in ("repeat", "effort") if name in self.params]
+        distinctions += [self.prompt.turns] if self.prompt.turns else []
         return digest(
             self.item_id,
             self.prompt.system,
@@ -187,18 +213,30 @@ class Variant:
             self.order,
             self.labels,
             self.target,
-            *told_apart_by,
+            *distinctions,
         )
 
 
 @dataclass(frozen=True)
 class Request:
-    """Request to a model. `first_token` asks one token with its `top_k` alternatives, after the
-    prompt and `continuation`; `score` the log-probabilities of `continuation` given the prompt,
-    with `spread` also how they lie over the vocabulary. `effort` is a word of EFFORTS or "" for the
-    server's own, `reasoning_budget` the tokens that reasoning may take, 0 for the server's own.
-    `turns` is where in the prompt each turn of a conversation ends but the last, the user's and the
-    assistant's in turns."""
+    """A request to a model.
+
+    Attributes
+    ----------
+    kind
+        "generate" asks for a text. "first_token" asks for the first token after the prompt and
+        `continuation`, with its `top_k` alternatives. "score" asks for the log-probabilities of
+        `continuation` given the prompt.
+    spread
+        With "score": also ask for the mean and spread of the whole vocabulary's log-probabilities.
+    effort
+        A word of EFFORTS; "" for the server's default.
+    reasoning_budget
+        The most tokens that the reasoning may take; 0 for the server's default.
+    turns
+        Character positions at which all turns of a conversation but the last end; the user's and
+        the assistant's turns alternate.
+    """
 
     kind: str
     prompt: str
@@ -216,19 +254,24 @@ class Request:
     spread: bool = False
 
     def declared(self) -> dict[str, Any]:
-        """Fields as they are hashed and stored; fields that came later are left out at their
-        default, so that no id moves."""
-        return {key: value for key, value in vars(self).items() if value or key not in _LATER}
+        """Return the fields that are hashed and stored.
+
+        Fields that were added later are left out at their default, so that no old id changes.
+        """
+        return {
+            key: value for key, value in vars(self).items() if value or key not in _LATER_FIELDS
+        }
 
     @property
     def messages(self) -> list[dict[str, str]]:
-        """The prompt as messages of a conversation, the system prompt apart."""
+        """The prompt as messages of a conversation, without the system prompt."""
         return messages_of(self.prompt, self.turns)
 
     @property
     def ability(self) -> str:
-        """Ability that a backend needs. A token after a given continuation needs what scoring
-        needs: a text that the server takes as it is, which chat APIs do not."""
+        """Ability that a backend needs for this request."""
+        # A token after a given continuation needs what scoring needs: a server that takes the text
+        # as it is. Chat APIs do not.
         if self.kind == "first_token":
             return "score" if self.continuation else "first_token_logprobs"
         return SPREAD if self.spread else self.kind
@@ -252,13 +295,13 @@ class Call:
 
 
 class CallIds:
-    """The ids of calls that send one request to several models: the request is written once."""
+    """Ids of the calls that send one request to several models; the request is encoded once."""
 
     def __init__(self, request: Request) -> None:
         self._request = _canonical(request.declared())
 
     def call_id(self, model: str, revision: str, sample: int = 0) -> str:
-        """Return `Call.call_id` of the request."""
+        """Return the same id as `Call.call_id`."""
         return digest_of_text(f"{_caller(model, revision)},{self._request},{sample},null]")
 
 
@@ -269,15 +312,27 @@ def _caller(model: str, revision: str) -> str:
 
 @dataclass(frozen=True)
 class Completion:
-    """Reply to a call. `tokens` are (text, log-probability in nats) of the generated text or of the
-    scored continuation; `top_logprobs` the first token's alternatives. None means that the server
-    gave none; a placeholder is None too. `finish_reason` is in the words of `flipcore.core.finish`,
-    "" where nobody recorded it; `reasoning` is what the model wrote before its answer, which no
-    extractor reads. `n_lost` of the `n_attempts` reached the server, as far as anybody can tell,
-    and brought no answer: they may have been billed. `n_tokens_reasoning` of the `n_tokens_out` are
-    the reasoning's, as far as the server counts them. `spread` is (mean, standard deviation) in
-    nats of the vocabulary's log-probabilities, of each of `tokens`, where the request asked for
-    it."""
+    """The reply to a call. None means that the server did not say; placeholders become None too.
+
+    Attributes
+    ----------
+    finish_reason
+        A word of `flipcore.core.finish`; "" where nobody recorded it.
+    tokens
+        (text, log-probability in nats) per token of the generated text or the scored continuation.
+    top_logprobs
+        The first token's alternatives: text -> log-probability in nats.
+    spread
+        (mean, standard deviation) of the vocabulary's log-probabilities in nats, one per token,
+        where the request asked for it.
+    reasoning
+        The text that the model wrote before its answer. No extractor reads it.
+    n_attempts, n_lost
+        Attempts, and those that probably reached the server and brought no answer. Lost attempts
+        may have been billed.
+    n_tokens_reasoning
+        The part of `n_tokens_out` that was spent on reasoning.
+    """
 
     call_id: str
     status: str  # "ok" or "failed"
@@ -301,15 +356,14 @@ class Completion:
 
 @dataclass(frozen=True)
 class Reading:
-    """Reading of completions: an answer or a value, the matched span, or the reason for
-    nothing.
+    """What an extractor took from completions: an answer or a value, or the reason for neither.
 
-    `status` is OK; UNREADABLE (a finished answer states none); CUT (the answer was ended before it
-    was given); or ABSENT (nothing came, or the model cannot do it).
+    `status` is OK; UNREADABLE (the output is complete and states no answer); CUT (the output ended
+    before its answer); or ABSENT (no output came, or the model lacks the ability).
 
-    `span` counts characters in the text of the last source. `probabilities` are (canonical option,
-    share) pairs that need not sum to 1; `label_mass` is the share of first-token probability on the
-    labels, None when it is unknown.
+    `span` is (start, end) in characters of the last source's text. `probabilities` are (canonical
+    option, share) pairs that need not sum to 1. `label_mass` is the share of first-token
+    probability on the labels; None means unknown.
     """
 
     status: str
@@ -323,7 +377,7 @@ class Reading:
 
 @dataclass(frozen=True)
 class Readout:
-    """One row of the one table: a reading with its place and its sources."""
+    """One row of the table of readouts: a reading, its cell and the calls that it came from."""
 
     model: str
     item_id: str
@@ -337,7 +391,11 @@ class Readout:
 
 
 def correctness(reading: Reading, target: str | None) -> bool | None:
-    """Unreadable and cut off are wrong; absent, untargeted and free answers are missing."""
+    """Tell whether a reading is right; None where that cannot be said.
+
+    Unreadable and cut-off outputs count as wrong. Absent readings, items without a target and
+    readings without an answer count as missing.
+    """
     if (
         reading.status == ABSENT
         or target is None

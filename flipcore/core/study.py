@@ -1,4 +1,7 @@
-"""A study: the declared experiment. TOML in, TOML out; its id is the hash of what it declares."""
+"""A study: the declared experiment, read from TOML and written as TOML.
+
+Its id is the hash of its declaration.
+"""
 
 import tomllib
 from collections.abc import Mapping
@@ -14,10 +17,10 @@ from flipcore.core.records import EFFORTS, IDENTITY, ROLES, digest
 
 T = TypeVar("T")
 RECORDED = "recorded"  # the dataset and protocol of studies that were imported
-# the file of each score that several logs report, which came after their ids and is no part of them
+# Two options of an imported study's items. They were added later, so they are left out of its id.
+# The file that each score comes from, where several logs report one.
 FILES_OF_REPORTED = "reported_in"
-# an option of such a study: what its rows say against it, which came after its id and is no part of
-# it
+# Sentences about rows that contradict the import.
 REMARKS = "remarks"
 RANDOM_CONTROL, PAIRED_CONTROL, CALIBRATED_CONTROL, OTHER_CONTROL = CONTROLS = (
     "random",
@@ -25,8 +28,8 @@ RANDOM_CONTROL, PAIRED_CONTROL, CALIBRATED_CONTROL, OTHER_CONTROL = CONTROLS = (
     "calibrated",
     "other",
 )
-# The family of a study that names none. It never grows: a detector that comes later joins a study
-# that names it, or a verdict that somebody has read would change.
+# The detectors of a study that names none. The list never grows: a longer family would change
+# verdicts that people have already read. A study names a newer detector itself.
 DETECTORS = (
     *("drop_numeric_resample", "drop_entity_rename", "drop_paraphrase", "published_score"),
     *("question_loss", "answer_loss", "min_k"),
@@ -37,9 +40,10 @@ DETECTORS = (
         "pearl_summary_ncd",
     ),
 )
-_LATER_OF_MODELS = ("stop", "effort", "reasoning_budget")
-# fields added later: at their default they are no part of the id
-_LATER: dict[str, Any] = {
+# Fields that were added later. At their default they are left out of the id, so that the ids of
+# older studies stay as they were.
+_LATER_MODEL_FIELDS = ("stop", "effort", "reasoning_budget")
+_LATER_FIELDS: dict[str, Any] = {
     "control": OTHER_CONTROL,
     "unpublished_control": False,
     "judge_sees_retro": False,
@@ -52,12 +56,22 @@ _LATER: dict[str, Any] = {
 
 @dataclass(frozen=True)
 class ItemSource:
-    """Items and their role: `n` of them (0 = all) drawn with `seed` from those of the `categories`
-    (all if empty).
+    """The items that a study takes from one dataset, and their role.
 
-    `path` is a local copy, `columns` maps the item's fields to the columns of a generic file,
-    `options` go to the loader. `where` keeps the items whose own data say so: {"dose": [64, 256],
-    "split": "control"}.
+    Attributes
+    ----------
+    n, seed
+        `n` items (0 = all) are drawn with `seed`.
+    categories
+        Only items of these categories are drawn; all if empty.
+    path
+        A local copy of the dataset.
+    columns
+        Item field -> column of a generic file.
+    options
+        Settings of the loader.
+    where
+        Field of the item's `meta` -> the value or values that are kept: {"dose": [64, 256]}.
     """
 
     dataset: str
@@ -81,10 +95,12 @@ class Part:
 
 @dataclass(frozen=True)
 class ModelUse:
-    """A model of data/models.toml (or `module:function`) and how it is asked. `stop` are texts that
-    end an answer: a model that runs on after its answer needs them, or its answers end at the token
-    limit and are cut off. `effort` and `reasoning_budget` are how much it may reason; "" and 0
-    leave that to the server."""
+    """A model of data/models.toml (or `module:function`) and its settings.
+
+    `stop` are texts that end an answer. A model that goes on after its answer needs them; otherwise
+    the token limit cuts its answers off. `effort` and `reasoning_budget` (tokens) limit its
+    reasoning; "" and 0 leave that to the server.
+    """
 
     name: str
     temperature: float = 0.0
@@ -102,16 +118,31 @@ FIRST, BY_SEED, LM_EVAL = PICKS = ("first", "drawn", "lm_eval")
 
 @dataclass(frozen=True)
 class OwnPrompt:
-    """A prompt in the user's own words, in place of a layout (`text.own_prompts`): `template` is
-    the question, `example` one example with its answer, `before` what stands before all of them, or
-    with `before_as_system` in the system message behind `system`.
+    """A prompt in the user's own words, used instead of a layout (`text.own_prompts`).
 
-    `n_examples` of `examples_from` (a split of a data set; without it, the study's own items in the
-    same role) stand before the question, `between` behind each: the first ones, ones `drawn` once
-    by the study's seed, or for each item those that lm-eval's sampler takes. `same_category` takes
-    them from the item's own category. With `as_turns` each is a question of the user and an answer
-    of the assistant in a chat, and `before` is in the system message. What `preset` says holds
-    where nothing is said here.
+    Attributes
+    ----------
+    preset
+        Name of a known prompt; its settings apply to every field that is not set here.
+    template, example
+        The question, and one example with its answer.
+    system
+        The system message.
+    before
+        Text in front of the examples; with `before_as_system` or `as_turns` it follows `system` in
+        the system message.
+    between
+        Text after each example.
+    n_examples, examples_from
+        Number of examples, and the split that they come from. Without a split they are the study's
+        own items of the same role.
+    pick
+        "first" takes the first ones, "drawn" draws them once with the study's seed, "lm_eval" takes
+        for each item those that lm-eval's sampler takes.
+    same_category
+        Take the examples from the item's own category.
+    as_turns
+        Send each example in a chat as a question of the user and an answer of the assistant.
     """
 
     preset: str = ""
@@ -130,18 +161,30 @@ class OwnPrompt:
 
 @dataclass(frozen=True)
 class Study:
-    """Everything that decides what is asked and how it is read. `budget_usd` caps spending; None
-    means no paid call.
+    """Everything that decides which prompts are sent and how the outputs are read.
 
-    `control` says what the controls are: a `random` split of the benchmark's own source, `paired`
-    1:1 with its items (pairs are stored), `calibrated` on known doses of this model, or `other`.
-    `unpublished_control` declares that the controls were never published, so that no model can have
-    read them: private, generated, or newer than its training.
-    `judge_sees_retro` lets a judge on a network read items of a retro set. `detectors` are the
-    family over which verdicts on memory hold their error rate, by name; others are shown outside
-    it. `reference_model` is one of the study's models: losses of the others are also taken less its
-    own on the same text. `reference_models` are some, by whose scores on both sets the hardness
-    curve expects those of the others.
+    Attributes
+    ----------
+    budget_usd
+        The most that may be spent; None allows no paid call.
+    confirmatory_share
+        Share of the items, 0 to 0.95, that are kept apart for a locked analysis.
+    control
+        Origin of the control items: a `random` split of the benchmark's own source, `paired` 1:1
+        with its items (pairs are stored), `calibrated` on known doses of this model, or `other`.
+    unpublished_control
+        Declares that the controls were never published, so that no model can have read them.
+    judge_sees_retro
+        Lets a judge on a network read items of a retro set.
+    detectors
+        Names of the detectors over which verdicts on memory hold their error rate together. Others
+        are shown without entering the verdict.
+    reference_model
+        One of the study's models, or "". The losses of the other models are also shown as
+        differences from its loss on the same text.
+    reference_models
+        Some of the study's models. Their scores on both sets give the hardness curve, which
+        predicts the scores of the other models.
     """
 
     name: str
@@ -171,19 +214,21 @@ class Study:
 
     @property
     def changes_prompts(self) -> bool:
-        """Some axis asks items in another way, instead of only sending the same prompts again."""
+        """True where some axis changes prompts, and not only sends the same prompts again."""
         return any(part.name != IDENTITY for part in self.axes)
 
     @property
     def is_recorded(self) -> bool:
-        """Its outputs were imported, so nothing of it can be asked."""
+        """True where the outputs were imported, so that no model can be asked again."""
         return self.protocol.name == RECORDED
 
     @property
     def scorers(self) -> tuple[Mapping[str, Any], ...]:
-        """Scorers of the logs of a study that was imported: `task`, `scorer` (a readout), `reducer`
-        of an item's epochs, and the scale from `low` to `high` where it is not 0 to 1; `of_rows` is
-        false where no row has it. The first of a task leads."""
+        """The scorers in the logs of an imported study; the first of a task is its main one.
+
+        Keys: `task`, `scorer` (its readout's name), `reducer` of an item's epochs, `low` and `high`
+        where the scale is not 0 to 1, and `of_rows`, false where no row has a score of it.
+        """
         scorers: list[Mapping[str, Any]] = []
         for source in self.items:
             scorers += source.options.get("scorers", ())
@@ -202,17 +247,16 @@ class Study:
         return digest(declaration)[:12]
 
     def _declared(self) -> dict[str, Any]:
-        """Fields of the declaration, without later fields that stand at their default."""
+        """Return the fields of the declaration, without later fields at their default."""
         declaration: dict[str, Any] = {}
         for key, value in asdict(self).items():
-            if key not in _LATER or value != _LATER[key]:
+            if key not in _LATER_FIELDS or value != _LATER_FIELDS[key]:
                 declaration[key] = value
         models = []
         for use in declaration["models"]:
-            stated = {
-                key: value for key, value in use.items() if key not in _LATER_OF_MODELS or value
-            }
-            models.append(stated)
+            models.append(
+                {k: value for k, value in use.items() if k not in _LATER_MODEL_FIELDS or value}
+            )
         prompt = declaration.get("prompt")
         if prompt and not prompt["as_turns"]:
             declaration["prompt"] = {
@@ -221,14 +265,14 @@ class Study:
         return declaration | {"models": models}
 
     def to_toml(self) -> str:
-        """The study as TOML; `Study.from_toml` of it is equal to it."""
+        """Return the study as TOML, from which `Study.from_toml` reads an equal study."""
         import tomli_w
 
         return tomli_w.dumps(_without_none(self._declared()), multiline_strings=True)
 
     @classmethod
     def from_toml(cls, text: str) -> "Study":
-        """Raises BadInput for text that is not TOML, an unknown key or a missing one."""
+        """Read a study; BadInput for text that is not TOML, an unknown key or a missing one."""
         if len(text) > bounds.MOST_CHARS:
             raise BadInput(
                 f"The study has {len(text):,} characters; at most {bounds.MOST_CHARS:,} are read."
@@ -245,12 +289,13 @@ class Study:
         return _study(table)
 
     def checked(self) -> "Study":
-        """Return the study after every check of a study file; raises BadInput."""
+        """Return the study after all checks of a study file; BadInput where one fails."""
         _study(_without_none(asdict(self)))
         return self
 
     @classmethod
     def read(cls, path: str | Path) -> "Study":
+        """Read a study file; BadInput where it cannot be read or is no valid study."""
         try:
             return cls.from_toml(Path(path).read_text(encoding="utf-8"))
         except (OSError, ValueError) as error:
@@ -301,7 +346,7 @@ def _study(table: dict) -> Study:
 
 
 def _own_prompt(row: Any) -> OwnPrompt:
-    """The table [prompt], with the sentence for what does not fit."""
+    """Read the table [prompt]; BadInput where something in it is wrong."""
     if isinstance(row, dict) and "examples_from" in row:
         row = row | {
             "examples_from": _from_table(
@@ -319,11 +364,11 @@ def _own_prompt(row: Any) -> OwnPrompt:
 
 
 def _from_table(kind: type[T], row: Any, where: str) -> T:
-    """A part of the study from a table, with a sentence for what does not fit."""
+    """Read one part of the study from a table; BadInput where something in it is wrong."""
     instance = declared(kind, row, where=where)
-    # a whole number stays as it was written: the id is the hash of the declaration, and 1 is not
-    # 1.0 there
-    instance = replace(instance, **{key: value for key, value in row.items() if type(value) is int})  # type: ignore[type-var]
+    # Keep whole numbers as they were written: in the hash that is the study's id, 1 is not 1.0.
+    whole_numbers = {key: value for key, value in row.items() if type(value) is int}
+    instance = replace(instance, **whole_numbers)  # type: ignore[type-var]
     for key, value in row.items():
         if isinstance(value, str):
             bounds.check_text(where, key, text=value)
