@@ -1,5 +1,4 @@
-"""Bounds of a study. A study is data from anywhere, so every number, text and table has a
-bound."""
+"""Bounds of a study's numbers, texts and tables: a study may come from anybody."""
 
 import math
 from collections.abc import Mapping
@@ -12,7 +11,7 @@ MOST_TEXT = 20_000  # characters of one text in it
 MOST_NAME = 1_000
 MOST_ENTRIES = 2_000  # of one list or table
 MOST_DEPTH = 6
-MOST_VARIANTS = 2_000_000  # of all items together, times the models that are asked
+MOST_VARIANTS = 2_000_000  # variants of all items, times the number of models
 MOST_BUDGET_USD = 1_000_000.0
 
 # key -> (least, most)
@@ -47,7 +46,7 @@ _ANY = (-1e12, 1e12)
 def check_number(
     where: str, key: str, value: float, bounds: Mapping[str, tuple[float, float]] = STUDY
 ) -> None:
-    """Raises BadInput for a number that is none, or beyond what its key allows."""
+    """Raise BadInput for a number that is not finite, or beyond the bounds of its key."""
     low, high = bounds.get(key, _ANY)
     if isinstance(value, float) and not math.isfinite(value):
         raise BadInput(
@@ -61,7 +60,7 @@ def check_number(
 
 
 def check_text(where: str, key: str, text: str) -> None:
-    """Raises BadInput for a text that is too long."""
+    """Raise BadInput for a text that is too long."""
     most = MOST_NAME if key == "name" else MOST_TEXT
     if len(text) > most:
         raise BadInput(f"{where} has {len(text):,} characters in {key}; at most {most:,} are read.")
@@ -70,8 +69,8 @@ def check_text(where: str, key: str, text: str) -> None:
 def check_nested(
     where: str, key: str, value: Any, bounds: Mapping[str, tuple[float, float]], depth: int = 1
 ) -> None:
-    """Raises BadInput for anything inside of a table that is too deep, too long, too large or of a
-    kind that is not known."""
+    """Raise BadInput for anything in a table that is too deep, too long, too large or of an unknown
+    type."""
     if depth > MOST_DEPTH:
         raise BadInput(f"{where} has {key} nested more than {MOST_DEPTH} deep. Write it flatter.")
     if isinstance(value, Mapping):

@@ -1,7 +1,7 @@
-"""Messages of a browser: what none of our scripts sends is no message.
+"""Checks of messages from a browser.
 
-Anybody with a browser's console can send anything that JSON can say, and NaN. A page reads a
-message only after it was held against the shape that it needs.
+Anybody with a browser's console can send any JSON, and NaN. A page uses a message only after it was
+checked against the shape that our scripts send.
 """
 
 import math
@@ -15,7 +15,7 @@ _RANGE = ("from", "to", "lowest", "highest")
 
 
 def is_number(value: Any) -> bool:
-    """Return whether this is a finite number, and no truth value."""
+    """Tell whether this is a finite number and not a boolean."""
     if isinstance(value, bool) or not isinstance(value, (int, float)):
         return False
     try:
@@ -25,12 +25,12 @@ def is_number(value: Any) -> bool:
 
 
 def is_text(value: Any) -> bool:
-    """Return whether this is a text of a length that a page may keep."""
+    """Tell whether this is a text of at most MOST_LETTERS characters."""
     return isinstance(value, str) and len(value) <= MOST_LETTERS
 
 
 def are_values(message: Any) -> bool:
-    """Return whether this is a dictionary of texts, finite numbers, truth values and None."""
+    """Tell whether this is a dictionary of texts, finite numbers, booleans and None."""
     return isinstance(message, Mapping) and all(
         is_text(key)
         and (value is None or isinstance(value, bool) or is_text(value) or is_number(value))
@@ -39,15 +39,15 @@ def are_values(message: Any) -> bool:
 
 
 def is_move(message: Any) -> bool:
-    """Return whether this is a released move: its `control`, settings, and where it has a range all
-    numbers of it."""
+    """Tell whether this is a released slider: its `control`, its settings, and all or none of the
+    four numbers of a range."""
     if not are_values(message) or not is_text(message.get("control")):
         return False
     return "lowest" not in message or all(is_number(message.get(name)) for name in _RANGE)
 
 
 def is_decision(message: Any) -> bool:
-    """Return whether this is a decision: `sentences` to choose from, and settings."""
+    """Tell whether this is a decision: `sentences` to choose from, and settings."""
     if not isinstance(message, Mapping):
         return False
     sentences = message.get("sentences")
@@ -60,12 +60,12 @@ def is_decision(message: Any) -> bool:
 
 
 def is_opened(message: Any) -> bool:
-    """Return whether this names what to look behind: a word, or values of a few words."""
+    """Tell whether this names a number whose details to open: a text, or a dictionary of values."""
     return is_text(message) or are_values(message)
 
 
 def is_cell(message: Any) -> bool:
-    """Return whether this is a cell of the map: `version`, `column`, `position` and `panel`."""
+    """Tell whether this is a cell of the map: `version`, `column`, `position` and `panel`."""
     return (
         are_values(message)
         and is_text(message.get("version"))
@@ -76,7 +76,7 @@ def is_cell(message: Any) -> bool:
 
 
 def is_brush(message: Any) -> bool:
-    """Return whether this is a brush over the map: `version`, and `ranges` of two numbers each."""
+    """Tell whether this is a brush over the map: `version`, and `ranges` of two numbers each."""
     if not isinstance(message, Mapping) or not is_text(message.get("version")):
         return False
     ranges = message.get("ranges")
@@ -91,5 +91,5 @@ def is_brush(message: Any) -> bool:
 
 
 def is_column(message: Any) -> bool:
-    """Return whether this is a column of the map: its `axis`."""
+    """Tell whether this is a column of the map: its `axis`."""
     return are_values(message) and is_text(message.get("axis"))

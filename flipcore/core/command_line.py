@@ -1,4 +1,4 @@
-"""The command line in the words that whoever started this process has."""
+"""The command line as the user of this process can type it."""
 
 import os
 
@@ -7,10 +7,10 @@ STARTED_AS = "FLIPSCOPE_STARTED_AS"
 
 
 def command(words: str = "") -> str:
-    """Return the command of these words, as a sentence names it: `flipscope run STUDY.toml`.
+    """Return a command for a sentence: `flipscope run STUDY.toml`.
 
-    The script says in the environment that it was used, and the dashboard that it becomes inherits
-    that. An installed package may have no `python` that knows flipcore, and a clone no script.
+    A clone has no script, and beside an installed package `python` may not know flipcore. So the
+    script says in the environment that it was used, and the dashboard inherits that.
     """
     name = SCRIPT if os.environ.get(STARTED_AS) == SCRIPT else MODULE
     return f"{name} {words}".rstrip()

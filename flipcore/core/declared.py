@@ -1,8 +1,7 @@
-"""Declarations from a table: a study's parts, a model, a plug-in's parameters.
+"""Reads dataclasses from tables: a study's parts, a model, a plug-in's parameters.
 
-One loader with one way to say what is wrong. Types are those of the dataclass's fields, which
-pydantic checks strictly: "2" is no number, 1 is not true; a list stands for a tuple, a whole number
-for a number. Bounds are checked by `bounds`.
+pydantic checks the types of the fields strictly: "2" is no number and 1 is not true. A list is
+taken for a tuple and a whole number for a number. Bounds are checked by `bounds`.
 """
 
 import types
@@ -17,7 +16,8 @@ if TYPE_CHECKING:
     from pydantic import TypeAdapter
 
 T = TypeVar("T")
-_SECRET = ("api_key_env", "endpoint")  # what was written there may be a key: it is never repeated
+# Somebody may have typed a key there by mistake, so messages never repeat these values.
+_SECRET = ("api_key_env", "endpoint")
 _WORDS = {
     str: "text in quotes",
     int: "a whole number",
@@ -32,9 +32,11 @@ _WORDS = {
 def declared(
     kind: type[T], table: Any, where: str, own_fields: Mapping[str, Any] | None = None
 ) -> T:
-    """`kind`, a dataclass, with the fields of `table` and those that the caller has (`own_fields`),
-    which a table may not have. Raises BadInput that names the place and the key: no table, an
-    unknown key, a missing one, a value of another type."""
+    """Make an instance of the dataclass `kind` from a table.
+
+    `own_fields` are the caller's own values, for fields that the table may not set. BadInput names
+    `where` and the key: no table, an unknown key, a missing key, or a value of another type.
+    """
     if not isinstance(table, Mapping):
         raise BadInput(f"{where} must be a table, not {type(table).__name__}.")
     caller_fields = own_fields or {}
@@ -52,7 +54,7 @@ def declared(
 
 
 def check_keys(where: str, noun: str, table: Mapping[str, Any], names: Collection[str]) -> None:
-    """Raises BadInput for the first key (or parameter) that is none of `names`, with those."""
+    """Raise BadInput for the first key (a `noun` in its sentence) that is not in `names`."""
     unknown = sorted(set(table) - set(names))
     if unknown:
         takes = f"it may have {', '.join(names)}" if names else f"it has no {noun}s"
@@ -60,46 +62,47 @@ def check_keys(where: str, noun: str, table: Mapping[str, Any], names: Collectio
 
 
 def fitting(kind: type, where: str, key: str, value: Any, default: Any = None) -> Any:
-    """The value in the type of the field `key` of `kind`. Where a plug-in's annotation cannot be
-    understood, the type of its `default` decides. Raises BadInput."""
+    """Return the value in the type of the field `key` of `kind`; BadInput where it does not fit.
+
+    Where a plug-in's annotation cannot be resolved, the type of its `default` decides.
+    """
     from pydantic import ValidationError
 
-    instead: Any = type(default)
-    hint = _hint(kind, key, instead=instead)
+    fallback: Any = type(default)
+    hint = _hint(kind, key, fallback=fallback)
     value = tuple(value) if isinstance(value, list) and _is_tuple(hint) else value
     try:
-        return _adapter(kind, key, instead=instead).validate_python(value)
+        return _adapter(kind, key, fallback=fallback).validate_python(value)
     except ValidationError as error:
-        words = _words(hint)
         if key not in _SECRET:
             entry = f"{key} = {str(value)[:60]!r}"
         else:
             entry = f"another kind of value in {key}"
-        raise BadInput(f"{where} has {entry}; it must be {words}.") from error
+        raise BadInput(f"{where} has {entry}; it must be {_type_words(hint)}.") from error
 
 
 @cache
-def _adapter(kind: type, key: str, instead: Any) -> "TypeAdapter":
+def _adapter(kind: type, key: str, fallback: Any) -> "TypeAdapter":
     from pydantic import ConfigDict, TypeAdapter
 
     return TypeAdapter(
-        _hint(kind, key, instead=instead),
-        config=None if _is_record(kind, key, instead=instead) else ConfigDict(strict=True),
+        _hint(kind, key, fallback=fallback),
+        config=None if _is_record(kind, key, fallback=fallback) else ConfigDict(strict=True),
     )
 
 
-def _is_record(kind: type, key: str, instead: Any) -> bool:
-    """Tell whether the field holds dataclasses, which bring a configuration of their own."""
-    hint = _hint(kind, key, instead=instead)
+def _is_record(kind: type, key: str, fallback: Any) -> bool:
+    """Tell whether the field holds dataclasses: pydantic takes no configuration for those."""
+    hint = _hint(kind, key, fallback=fallback)
     return any(hasattr(part, "__dataclass_fields__") for part in (hint, *get_args(hint)))
 
 
 @cache
-def _hint(kind: type, key: str, instead: Any) -> Any:
+def _hint(kind: type, key: str, fallback: Any) -> Any:
     try:
         return get_type_hints(kind)[key]
-    except Exception:  # somebody else's annotation may name anything
-        return Any if instead is type(None) else instead
+    except Exception:  # an annotation of another package may name anything
+        return Any if fallback is type(None) else fallback
 
 
 def _is_tuple(hint: Any) -> bool:
@@ -107,9 +110,9 @@ def _is_tuple(hint: Any) -> bool:
     return any(tuple in (part, get_origin(part)) for part in hints)
 
 
-def _words(hint: Any) -> str:
+def _type_words(hint: Any) -> str:
     if isinstance(hint, types.UnionType) or get_origin(hint) is Union:
-        return " or ".join(_words(part) for part in get_args(hint) if part is not type(None))
+        return " or ".join(_type_words(part) for part in get_args(hint) if part is not type(None))
     origin = get_origin(hint) or hint
     if origin is tuple and get_args(hint)[:1] == (str,):
         return "a list of texts"

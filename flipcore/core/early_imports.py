@@ -1,9 +1,9 @@
-"""Imports beside others: the first page's needs before it is asked for, and what two threads may
-want at once."""
+"""Slow imports that are made early, in a thread, or under a lock."""
 
 import threading
 from importlib import import_module
 
+# Modules that the first page needs. Imported early, they are ready when a browser asks for it.
 NEEDED = (
     *(
         "duckdb",
@@ -29,20 +29,22 @@ LEARNERS = tuple(
         "utils.extmath",
     )
 )
-_one_thread = threading.Lock()
+_learners_lock = threading.Lock()
 
 
 def learners() -> None:
-    """scikit-learn, to be called before a function imports a part of it. Two threads that begin
-    with it at the same time find half a module (its parts import each other, and CPython gives way
-    rather than wait for ever). ImportError where it is not installed."""
-    with _one_thread:
+    """Import scikit-learn; call this before a function imports a part of it.
+
+    Its parts import each other. If two threads begin at the same time, CPython lets one of them see
+    a half-imported module rather than wait for ever. ImportError where it is not installed.
+    """
+    with _learners_lock:
         for name in LEARNERS:
             import_module(name)
 
 
 def begin() -> threading.Thread:
-    """Imports in a thread of its own, which is returned."""
+    """Import the modules of NEEDED in a thread, and return the thread."""
     thread = threading.Thread(
         target=lambda: [import_module(name) for name in NEEDED],
         name="flipscope-imports",

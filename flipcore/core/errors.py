@@ -1,8 +1,11 @@
-"""Errors are sentences: what came, what was wanted, what to do. Pages show them as they are."""
+"""Errors whose text is a sentence for the user: what is wrong, what was expected, what to do.
+
+Pages show the sentences as they are.
+"""
 
 
 class FlipscopeError(Exception):
-    """Base of every error that a user may cause and can mend."""
+    """Base of all errors that a user can cause and mend."""
 
 
 class BadInput(FlipscopeError):
@@ -10,7 +13,7 @@ class BadInput(FlipscopeError):
 
 
 class MissingAbility(FlipscopeError):
-    """A model cannot do what was asked of it; the readout is absent, never guessed."""
+    """A model lacks an ability; the readout is absent, never guessed."""
 
 
 class MissingPackage(FlipscopeError):
@@ -30,8 +33,8 @@ class OverBudget(FlipscopeError):
 
 
 class NotStored(FlipscopeError):
-    """The disk is full: rows or a file were not written, and nothing of them is left."""
+    """The disk is full: rows or a file were not written, and no part of them is left."""
 
 
 class AccessDenied(FlipscopeError):
-    """The person who acts may not do or read this; nothing was changed."""
+    """The current person may not do or read this; nothing was changed."""

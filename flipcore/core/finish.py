@@ -1,9 +1,7 @@
-"""Ends of completions, in one vocabulary for all servers and logs, and the reasoning before an
-answer kept apart.
+"""Reasons for which completions end, in one vocabulary, and the separation of their reasoning.
 
-A completion that a token limit, a filter or an open reasoning block ended holds no answer: what
-stands in it is a draft. "" means that nobody recorded how it ended, which is not the same as having
-finished.
+A completion that ended at a token limit, at a filter or inside its reasoning holds no answer, only
+a draft. "" means that nobody recorded how it ended; it does not mean that it finished.
 """
 
 import re
@@ -19,7 +17,8 @@ OPEN = "open_reasoning"
 REFUSAL = "refusal"
 NOT_RECORDED = ""
 ENDED_EARLY = (LENGTH, FILTER, OPEN)
-# of a cell's answers; with more, it makes a claim only where both worst cases agree with it
+# Share of a cell's answers. With more of them cut, a claim is made only where both worst cases
+# agree with it.
 MOST_CUT = 0.05
 
 _WORDS = {
@@ -62,8 +61,7 @@ for _name, _words in _WORDS.items():
 
 
 def finish_reason(reason: Any) -> str:
-    """Reason that a server or a log gives for the end, in the words above; another word
-    ("tool_calls") is kept as it came."""
+    """Translate a server's or a log's reason into the words above; keep others ("tool_calls")."""
     if isinstance(reason, str) and reason in _BY_WORD:
         return _BY_WORD[reason]
     word = re.sub(
@@ -82,20 +80,20 @@ _OPENS += r"|<\|begin_of_thought\|>"
 _CLOSES = r"</(?:think|thinking|thought|reasoning)>|\[/THINK\]|<\|end_of_thought\|>"
 _CLOSES += r"|(?:<\|end\|>)?(?:<\|start\|>assistant)?<\|channel\|>final<\|message\|>"
 _MARK = re.compile(f"(?P<opens>{_OPENS})|(?P<closes>{_CLOSES})", re.IGNORECASE)
-# each mark does, in lower case; the search is slow
-_BEGIN = ("<th", "</th", "<rea", "</rea", "<|", "[th", "[/th")
+# Every mark begins with one of these, in lower case. Looking for them first avoids the slow search.
+_BEGINNINGS = ("<th", "</th", "<rea", "</rea", "<|", "[th", "[/th")
 
 
 def reasoning_apart(text: str) -> tuple[str, str, bool]:
-    """(reasoning, answer, whether the reasoning is still open at the end).
+    """Split a text into (reasoning, answer, whether the reasoning is still open at the end).
 
-    A closing mark without an opening one ends a block that the prompt itself opened, so all before
-    it is reasoning.
+    A closing mark without an opening one ends a block that the prompt itself opened, so everything
+    before it is reasoning.
     """
     if "<" not in text and "[" not in text:
         return "", text, False
     folded = text.lower()
-    if not any(beginning in folded for beginning in _BEGIN):
+    if not any(beginning in folded for beginning in _BEGINNINGS):
         return "", text, False
     reasoning: list[str] = []
     answer: list[str] = []
@@ -119,33 +117,33 @@ def reasoning_apart(text: str) -> tuple[str, str, bool]:
 
 
 def separate_reasoning(completion: Completion) -> Completion:
-    """The completion with the reasoning that stands in its text moved out of it; one without stays
-    as it is. An open block has no answer behind it, so the text is what stood before the block and
-    `finish_reason` says so."""
+    """Move the reasoning out of a completion's text.
+
+    No answer follows a block that is still open. The text is then what stood before the block, and
+    `finish_reason` is OPEN, or the limit or filter that ended it.
+    """
     reasoning, answer, is_open = reasoning_apart(completion.text)
     if answer == completion.text:
         return completion
-    if is_open and completion.finish_reason not in (LENGTH, FILTER):
-        ended = OPEN
-    else:
-        ended = completion.finish_reason
+    reason = completion.finish_reason
+    if is_open and reason not in (LENGTH, FILTER):
+        reason = OPEN
     all_reasoning = "\n".join(filter(None, (completion.reasoning, reasoning)))
-    return replace(completion, text=answer, reasoning=all_reasoning, finish_reason=ended)
+    return replace(completion, text=answer, reasoning=all_reasoning, finish_reason=reason)
 
 
 def cut_reason(completion: Completion, *, length_counts: bool = True) -> str:
-    """Reason for which nothing may be read from a completion, as a sentence; "" where it finished
-    or nobody recorded how it ended.
+    """Return why nothing may be read from a completion, as a sentence.
 
-    A continuation is asked for with a fixed length, so there the limit is what was wanted
-    (`length_counts=False`).
+    "" means that it finished, or that nobody recorded how it ended. With `length_counts=False` the
+    token limit is no reason: continuations are asked for with a fixed length.
     """
-    ended = completion.finish_reason
-    if ended == OPEN:
+    reason = completion.finish_reason
+    if reason == OPEN:
         return "The answer was cut off inside its reasoning: no answer follows."
-    if ended == FILTER:
+    if reason == FILTER:
         return "A content filter stopped the answer."
-    if ended != LENGTH or not length_counts:
+    if reason != LENGTH or not length_counts:
         return ""
     after = f" after {completion.n_tokens_out:,} tokens" if completion.n_tokens_out else ""
     inside = (

@@ -1,9 +1,8 @@
-"""Folders that a study, an upload or an import may read from. The admin says so outside of any
-file.
+"""Folders that a study, an upload or an import may read from.
 
-Always: the project's data, the uploads beside the database, and what was unpacked from a file that
-may be read. `FLIPSCOPE_FOLDERS` adds folders, separated as in PATH. Without it a command line also
-reads from the current folder and from the folders of the files that it is given (`admit`).
+Always allowed are the project's data, the uploads beside the database, and folders unpacked from an
+allowed file. The admin adds folders in `FLIPSCOPE_FOLDERS`, separated as in PATH. Where that is not
+set, a command line may also read the folders that it admits (`admit`).
 """
 
 import os
@@ -22,8 +21,10 @@ _unpacked: dict[Path, dict[Path, str]] = {}
 
 
 def admit_unpacked(folder: Path, names: Mapping[Path, str]) -> None:
-    """Lets this process read from a folder that it made itself, for what it unpacked from a file
-    that was allowed; `names` are what people call its files."""
+    """Allow a folder into which this process unpacked an allowed file.
+
+    `names` maps the folder's files to the names that they had in that file.
+    """
     _unpacked[folder.resolve()] = {path.resolve(): name for path, name in names.items()}
 
 
@@ -33,7 +34,7 @@ def admit(*folders: str | Path) -> None:
 
 
 def allowed_folders() -> Iterator[Path]:
-    """Every folder that may be read now, resolved, those first that need no look at the disk."""
+    """Yield every folder that may be read now, resolved; those first that need no disk access."""
     setting = os.environ.get(VARIABLE)
     if setting is None:
         yield from sorted(_admitted)
@@ -47,8 +48,11 @@ def allowed_folders() -> Iterator[Path]:
 
 
 def spoken_name(path: str | Path) -> str:
-    """A file's name as its user knows it: an upload without the hash of its content, which stands
-    in its stored name, and a file of a zip as it is called there."""
+    """Return a file's name as its user knows it.
+
+    The stored name of an upload ends in a hash, which is left out. An unpacked file has the name
+    that it had in its archive.
+    """
     if names := _unpacked.get(Path(path).parent.resolve()):
         return names.get(Path(path).resolve(), Path(path).name)
     name = Path(path).name
@@ -57,7 +61,7 @@ def spoken_name(path: str | Path) -> str:
 
 
 def allowed(path: str | Path) -> Path:
-    """Path with its links resolved; raises BadInput if it leads out of the folders."""
+    """Return the path with its links resolved; BadInput if it leads out of the allowed folders."""
     try:
         real_path = Path(path).resolve()
     except (OSError, ValueError, RuntimeError) as error:

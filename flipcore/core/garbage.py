@@ -1,18 +1,18 @@
-"""Python's search for cycles among objects, held back while many live objects have none."""
+"""Rarer searches for reference cycles while many live objects have none."""
 
 import gc
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-FEWEST = 500_000  # new objects after which cycles are searched for
+FEWEST = 500_000  # new objects between two searches for cycles
 
 
 @contextmanager
 def fewer_collections() -> Iterator[None]:
-    """Search for cycles more rarely meanwhile.
+    """Search for cycles more rarely during the block.
 
-    The rows of an import are some hundred thousand live objects without a cycle: the search among
-    them takes a tenth of its time and finds none.
+    An import has some hundred thousand live rows without a cycle. Searching them takes a tenth of
+    its time.
     """
     before = gc.get_threshold()
     gc.set_threshold(FEWEST, *before[1:])

@@ -1,8 +1,7 @@
-"""Ctrl-C and SIGTERM end a command at any moment with one sentence and an exit code of their own.
+"""Lets Ctrl-C and SIGTERM end a command at any moment, with a sentence and an exit code.
 
-A command is a process: `begin` comes first in it, before anything that takes long to import, and
-`end` last. In between the first signal is raised as `Interrupted`, so that drafts are removed and
-the database is closed on the way out.
+A command calls `begin` first, before its slow imports, and `end` last. In between, a signal is
+raised as `Interrupted`, so that drafts are removed and the database is closed on the way out.
 """
 
 import os
@@ -13,8 +12,8 @@ from types import FrameType
 from typing import Any
 
 _SIGNALS = (signal.SIGINT, signal.SIGTERM)
-AGAIN_S = 0.05
-_received: list[int] = []  # signals of this process, the first one first
+AGAIN_S = 0.05  # seconds until a lost signal is sent again
+_received: list[int] = []  # signal numbers, the first one first
 
 
 class Interrupted(KeyboardInterrupt):
@@ -22,16 +21,16 @@ class Interrupted(KeyboardInterrupt):
 
 
 def begin() -> None:
-    """From now on SIGINT and SIGTERM are raised as `Interrupted`."""
+    """Raise SIGINT and SIGTERM as `Interrupted` from now on."""
     sys.unraisablehook = _say_unraisable
     for number in _SIGNALS:
-        # A process that a shell starts in the background with `&` ignores SIGINT, and goes on so.
+        # A process that a shell starts in the background with `&` ignores SIGINT; keep that.
         if signal.getsignal(number) != signal.SIG_IGN:
             signal.signal(number, _raise)
 
 
 def end() -> None:
-    """Let a signal end the process at once: its work is done, only Python's end is left."""
+    """Let a signal end the process at once: its work is done."""
     for number in _SIGNALS:
         if signal.getsignal(number) != signal.SIG_IGN:
             signal.signal(number, signal.SIG_DFL)
@@ -43,12 +42,12 @@ def forget() -> None:
 
 
 def note(number: int) -> None:
-    """Remember that a signal came, for whoever handles it without raising it."""
+    """Record a signal that the caller handles without raising it."""
     _received.append(number)
 
 
 def has_come() -> bool:
-    """Return whether a signal came to this process."""
+    """Tell whether this process received a signal."""
     return bool(_received)
 
 
@@ -69,9 +68,8 @@ def _raise(number: int, frame: FrameType | None) -> None:
 
 
 def _say_unraisable(unraisable: Any) -> None:
-    # Python cannot raise out of a finalizer: it prints a traceback there, and the command would go
-    # on as if nobody had stopped it. The signal is sent once more, a moment later: what is raised
-    # in this very function is lost too.
+    # Python cannot raise out of a finalizer: it prints a traceback, and the command would go on.
+    # An exception raised here would be lost too, so the signal is sent again a moment later.
     if isinstance(unraisable.exc_value, Interrupted):
         resend = threading.Timer(AGAIN_S, os.kill, (os.getpid(), _received[-1]))
         resend.daemon = True

@@ -1,4 +1,4 @@
-"""JSON of many small values."""
+"""Fast JSON of many small values."""
 
 import json
 from collections.abc import Callable
@@ -9,13 +9,14 @@ from typing import Any
 def json_encoder(
     *, sort_keys: bool = False, separators: tuple[str, str] = (", ", ": ")
 ) -> Callable[[Any], str]:
-    """Return `JSONEncoder.encode`, with other characters as they are and unknown values as text.
+    """Return a function as `JSONEncoder.encode`, which keeps non-ASCII characters.
 
-    The encoder in C, which `encode` makes anew at each call, is made once here: for the few values
-    of an id that is half of the time. References to itself end in a RecursionError.
+    Unknown values are written as text. `encode` makes the C encoder anew at each call, which is
+    half of the time for the few values of an id; here it is made once. A value that contains itself
+    raises RecursionError.
     """
     make = getattr(encoder, "c_make_encoder", None)
-    if make is None:  # an interpreter without the one in C
+    if make is None:  # this interpreter has no encoder in C
         slow = json.JSONEncoder(
             sort_keys=sort_keys, ensure_ascii=False, separators=separators, default=str
         )

@@ -1,4 +1,5 @@
-"""Id of a lock: the hash of its settings, which hold the state of the moment when it was stored."""
+"""A lock's id and its manifest. The id is the hash of the settings, which include the state of the
+data at the moment of the lock."""
 
 import json
 from collections.abc import Mapping
@@ -9,12 +10,12 @@ from flipcore.core.errors import BadInput
 from flipcore.core.records import digest
 
 STATE = "state"
-# what others check a lock by; the settings hold the hashes
+# Keys of a manifest, by which others check a lock; the settings hold the hashes.
 MANIFEST = ("lock_id", "study_id", "settings", "reviewer")
 
 
 def manifest(name: str) -> dict[str, Any]:
-    """A lock as a file says it. Raises BadInput for a file that is none."""
+    """Read a lock from the manifest at path `name`; BadInput where it is none or was changed."""
     try:
         lock = json.loads(Path(name).read_text(encoding="utf-8"))
     except OSError as error:
@@ -44,5 +45,5 @@ def manifest(name: str) -> dict[str, Any]:
 
 
 def lock_id(settings: Mapping[str, Any]) -> str:
-    """The hash that a lock is stored under."""
+    """Return the hash under which a lock is stored."""
     return digest(json.dumps(settings, sort_keys=True, ensure_ascii=False))

@@ -1,9 +1,8 @@
-"""Places of files: the one module that knows how the tree is laid out, in a clone and as an
-installed package.
+"""Places of files, in a clone and in an installed package.
 
-In a clone everything is where the repository has it. An installed package keeps app, pages and data
-in a folder `flipscope` beside `flipcore`, and writes nothing there: the database and what belongs
-to it live in the user's own folder.
+A clone has everything where the repository has it. An installed package has the app, the pages and
+the data in a folder `flipscope` beside `flipcore`, and writes nothing there. The database and its
+files are then in the user's own folder.
 """
 
 import os
@@ -26,10 +25,10 @@ DATABASE = (DATA if IS_CLONE else HOME) / "flips.duckdb"
 
 
 def home() -> Path:
-    """The user's own folder, as `FLIPSCOPE_HOME` says it now."""
+    """Return the user's own folder, as `FLIPSCOPE_HOME` names it now."""
     return Path(os.environ.get("FLIPSCOPE_HOME") or HOME)
 
 
 def own_models_toml() -> Path:
-    """The user's own models: beside no code, so that an update or a commit never touches them."""
+    """Return the path of the user's own models, which is outside of any code."""
     return home() / "models.toml"

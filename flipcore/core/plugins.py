@@ -1,11 +1,10 @@
-"""One registry for every kind of plug-in: those shipped, and those of installed packages (entry
-points), by name.
+"""Registries of plug-ins by name: the shipped ones and those of installed packages.
 
-A package offers its plug-in under the group of its kind: `flipscope.axes`, `flipscope.extractors`,
-`flipscope.models`, `flipscope.datasets` or `flipscope.detectors`. The entry point names one plug-in
-or a tuple of them. It is imported when somebody first looks through the registry or asks for a name
-that is not shipped. One that cannot be used is a sentence in `problems` and hurts nothing else. Who
-installs a package trusts it: there is no further allow-list.
+A package offers its plug-in as an entry point in the group of its kind: `flipscope.axes`,
+`flipscope.extractors`, `flipscope.models`, `flipscope.datasets` or `flipscope.detectors`. The entry
+point names one plug-in or a tuple of them. It is imported the first time that somebody lists the
+registry or asks for a name that is not shipped. A plug-in that cannot be used adds a sentence to
+`problems` and affects nothing else. Installing a package means trusting it: there is no allow-list.
 """
 
 import re
@@ -26,7 +25,7 @@ _NAME = re.compile(r"[a-z][a-z0-9_]{0,59}")
 
 @dataclass(frozen=True)
 class Origin:
-    """The package that a plug-in comes from, and its version; both empty for what is shipped."""
+    """The package that a plug-in comes from, and its version; both "" for shipped plug-ins."""
 
     package: str = ""
     version: str = ""
@@ -39,8 +38,11 @@ SHIPPED = Origin()
 
 
 def in_files(package: str, names: str, singular: str, plural: str) -> Iterator[Any]:
-    """Plug-ins of these modules of a package, in this order: of each its constant `singular`
-    ("AXIS"), or the tuple `plural` ("AXES") in which a file of close relatives ends."""
+    """Yield the plug-ins of a package's modules; `names` are the modules, separated by blanks.
+
+    A module ends in one plug-in, the constant `singular` ("AXIS"), or in several, the tuple
+    `plural` ("AXES").
+    """
     for name in names.split():
         offers = vars(import_module(f"{package}.{name}"))
         yield from offers.get(plural) or (offers[singular],)
@@ -56,8 +58,9 @@ class _Content(Generic[T]):
 class Registry(Mapping[str, T]):
     """Plug-ins of one kind by name, the shipped ones first and in their own order.
 
-    `what` is the kind as a sentence names it, `kind` the type that each must be of; `fault` says
-    what else is wrong with one ("" for nothing)."""
+    `noun` names the kind in sentences, and each plug-in must be an instance of `kind`. `fault`
+    returns what else is wrong with a plug-in, as a clause; "" where nothing is.
+    """
 
     def __init__(
         self,
@@ -90,28 +93,30 @@ class Registry(Mapping[str, T]):
         return tuple(self._all().problems)
 
     def origin(self, name: str) -> Origin:
-        """Package that offers a plug-in; SHIPPED for Flipscope's own and for unknown names."""
+        """Return the package that offers a plug-in; SHIPPED also for unknown names."""
         return SHIPPED if name in self._shipped else self._all().origins.get(name, SHIPPED)
 
     def failure(self, name: str, error: Exception) -> str:
-        """A plug-in of a package raised what it should not: the sentence. Raises the error again
-        for a shipped one."""
+        """Return the sentence for an unexpected error of a package's plug-in.
+
+        The error of a shipped plug-in is raised again.
+        """
         origin = self.origin(name)
         if origin == SHIPPED:
             raise error
         return (
-            f"The {self.noun} {name!r} of {origin} failed: {_words(error)}. Tell its author, or "
-            "leave it out."
+            f"The {self.noun} {name!r} of {origin} failed: {_error_words(error)}. Tell its author, "
+            "or leave it out."
         )
 
     def plugin(self, name: str, params: Mapping[str, Any] | None = None) -> T:
-        """The plug-in with its parameters set; raises BadInput for an unknown name or parameter."""
+        """Return the plug-in with its parameters set; BadInput for an unknown name or parameter."""
         return plugin_of(self, self.noun, name=name, params=params)
 
     def _all(self) -> _Content[T]:
         with self._lock:
             if self._content is None:
-                # what a plug-in sees that looks here while it is imported
+                # A plug-in that looks into the registry while it is imported sees the shipped ones.
                 self._content = _Content(dict(self._shipped), {}, problems=[])
                 entries = entry_points(group=self.group)
                 for entry in sorted(entries, key=lambda entry: (str(_origin(entry)), entry.name)):
@@ -133,15 +138,15 @@ class Registry(Mapping[str, T]):
                     continue
                 content.by_name[_name(plugin)] = plugin
                 content.origins[_name(plugin)] = origin
-        # somebody else's code may raise anything when it is imported
+        # Code of other packages may raise anything when it is imported.
         except (Exception, SystemExit) as error:
             content.problems.append(
                 f"{origin} offers the {self.noun} {entry.name!r}, which cannot be loaded: "
-                f"{_words(error)}. Update the package or uninstall it."
+                f"{_error_words(error)}. Update the package or uninstall it."
             )
 
     def _problem(self, offer: Any, content: _Content[T]) -> str:
-        """Say why an offer is refused; "" for one that is as its contract says."""
+        """Return why an offer breaks its contract, as a clause; "" where it does not."""
         if isinstance(offer, type):
             return f"it is the class {offer.__name__}; offer an instance of it."
         if not isinstance(offer, self._kind):
@@ -151,7 +156,7 @@ class Registry(Mapping[str, T]):
         if not is_dataclass(offer):
             return "it is no instance of a dataclass, whose fields are its parameters."
         for key in ("name", "title", "about"):
-            text = getattr(offer, key, None)  # a contract cannot force a class attribute
+            text = getattr(offer, key, None)  # no base class can force a class attribute
             if not isinstance(text, str) or not text:
                 return f"it has no {key}, a text."
         name = _name(offer)
@@ -160,7 +165,7 @@ class Registry(Mapping[str, T]):
         if name in content.by_name:
             origin = content.origins.get(name) or "Flipscope itself"
             return f"the name {name!r} is taken by {origin}. Rename it in the package."
-        plugin: Any = offer  # what is_dataclass makes of it is no T
+        plugin: Any = offer  # is_dataclass narrowed the type, and a T is needed
         return self._fault(plugin)
 
 
@@ -175,7 +180,7 @@ def _origin(entry: EntryPoint) -> Origin:
     )
 
 
-def _words(error: BaseException) -> str:
+def _error_words(error: BaseException) -> str:
     text = " ".join(str(error).split())[:300]
     return f"{type(error).__name__}{f': {text}' if text else ''}"
 
@@ -183,11 +188,11 @@ def _words(error: BaseException) -> str:
 def plugin_of(
     by_name: Mapping[str, T], noun: str, name: str, params: Mapping[str, Any] | None = None
 ) -> T:
-    """The plug-in with its parameters set; raises BadInput with what is known."""
+    """Return the plug-in with its parameters set; BadInput lists the known names."""
     if name not in by_name:
         raise BadInput(f"There is no {noun} called {name!r}; choose one of {', '.join(by_name)}.")
     settings, where = dict(params or {}), f"The {noun} {name!r}"
-    # every plug-in is a frozen dataclass, which a base class cannot say
+    # Every plug-in is a frozen dataclass; its type does not say so.
     plugin: Any = by_name[name]
     check_keys(
         where, "parameter", table=settings, names=sorted(field.name for field in fields(plugin))

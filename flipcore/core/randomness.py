@@ -1,5 +1,4 @@
-"""The one place that makes random generators. A seed and names give a stream of their own, the same
-on every machine."""
+"""Makes all random generators. A seed and names give one stream, the same on every machine."""
 
 import hashlib
 import random
@@ -14,9 +13,11 @@ from flipcore.core.errors import BadInput
 
 
 def generator(seed: int, *names: object) -> np.random.Generator:
-    """PCG64. Without names exactly ``numpy.random.default_rng(seed)``; with names a stream of its
-    own for each name (sha256 of their text), the same on every machine. Raises BadInput for a
-    negative seed."""
+    """Return a PCG64 generator; BadInput for a negative seed.
+
+    Without names it is exactly ``numpy.random.default_rng(seed)``. With names, the sha256 of their
+    text selects an independent stream.
+    """
     if seed < 0:
         raise BadInput(f"A seed must be 0 or more; got {seed}. Choose a non-negative whole number.")
     if not names:
@@ -28,34 +29,38 @@ def generator(seed: int, *names: object) -> np.random.Generator:
 
 
 def world_generator(seed: int, *names: str) -> np.random.Generator:
-    """The stream of the pocket model's world for this seed and these names; its items and golden
-    outputs rest on it."""
+    """Return the pocket model's stream for this seed and these names.
+
+    It never changes, because the pocket model's items and stored outputs were drawn from it.
+    """
     return np.random.default_rng([seed, *(zlib.crc32(name.encode()) for name in names)])
 
 
 def nth_sample(seed: int, size: int, n: int, place: int) -> list[int]:
-    """Result of the call number `place` (from 0) of ``random.Random(seed).sample(range(size), n)``:
-    the stream of Python's own generator, for set-ups of others that rest on it. BadInput where
-    `size` holds fewer than n."""
+    """Return what call number `place` (from 0) of ``random.Random(seed).sample(range(size), n)``
+    gives.
+
+    Other harnesses draw their examples from Python's own generator in this way. BadInput where n is
+    larger than `size`.
+    """
     if n > size:
         raise BadInput(
             f"{n} examples were asked for, and there are {size}. Ask for fewer, or give a larger "
             "split."
         )
-    with _sampling:
+    with _samples_lock:
         samples = _samples(seed, size, n=n)
-        while len(samples.so_far) <= place:
-            samples.so_far.append(samples.stream.sample(range(size), n))
-        return list(samples.so_far[place])
+        while len(samples.drawn) <= place:
+            samples.drawn.append(samples.stream.sample(range(size), n))
+        return list(samples.drawn[place])
 
 
 @dataclass
 class _Samples:
-    """Samples of one stream as far as somebody needed them: the next place is drawn after the last,
-    not from the beginning."""
+    """The samples drawn so far from one stream, so that no call starts from the beginning."""
 
     stream: random.Random
-    so_far: list[list[int]] = field(default_factory=list)
+    drawn: list[list[int]] = field(default_factory=list)
 
 
 @lru_cache(maxsize=16)
@@ -63,4 +68,4 @@ def _samples(seed: int, size: int, n: int) -> _Samples:
     return _Samples(random.Random(seed))
 
 
-_sampling = threading.Lock()
+_samples_lock = threading.Lock()

@@ -1,8 +1,8 @@
-"""A file is whole or absent: the one place where Flipscope writes what is to be kept.
+"""Writes files that are whole or absent: all files that Flipscope keeps are written here.
 
-A file is written beside its place, flushed to the disk, read again, and then given its name in one
-step, so that whoever is killed meanwhile leaves a draft that nobody takes for the file. What a
-process that is gone left so is found and named at the next start.
+A draft beside the file is written, flushed to the disk and read again. Then it gets the file's name
+in one step. A process that is killed before that leaves only a draft, which no reader takes for the
+file. The next start finds and reports such drafts.
 """
 
 import errno
@@ -16,17 +16,31 @@ from pathlib import Path
 from flipcore.core.errors import BadInput, NotStored
 from flipcore.core.paths import home
 
-DRAFT = ".unfinished"  # the end of a draft's name, after the process that writes it
+DRAFT = ".unfinished"  # a draft's name ends in its process id, a random part and this
 _FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 
 
 @contextmanager
 def whole_file(path: str | Path, *, over: bool = True, mode: int | None = None) -> Iterator[Path]:
-    """A draft's path to write to; at the end of the block the draft is flushed and becomes the
-    file, or a folder that is not there yet, each of whose files was written whole. Where the block
-    fails nothing is left and the file is as it was. Without `over` a file that is there stays, and
-    FileExistsError is raised. `mode` are the rights of the file (posix), from its first byte on.
-    Raises NotStored where the disk is full, BadInput where the file cannot be written."""
+    """Give the path of a draft, which becomes the file at the end of the block.
+
+    The draft may also be a folder, where `path` does not exist yet and each file in it was written
+    whole. If the block fails, nothing is left and the file is as it was.
+
+    Parameters
+    ----------
+    over
+        Replace an existing file. If False, it stays and FileExistsError is raised.
+    mode
+        Access rights of the file (posix), from its first byte on.
+
+    Raises
+    ------
+    NotStored
+        The disk is full.
+    BadInput
+        The file cannot be written.
+    """
     path = Path(path)
     draft = path.with_name(f".{path.name}.{os.getpid()}.{secrets.token_hex(3)}{DRAFT}")
     try:
@@ -43,9 +57,9 @@ def whole_file(path: str | Path, *, over: bool = True, mode: int | None = None) 
     except OSError as error:
         if isinstance(error, FileExistsError) and not over:
             raise
-        raise _sentence(path, error) from error
+        raise _write_error(path, error) from error
     finally:
-        # a database has a log beside it
+        # The draft of a database has a log (.wal) beside it.
         for remnant in (draft, draft.with_name(f"{draft.name}.wal")):
             with suppress(OSError):
                 remnant.unlink(missing_ok=True)
@@ -55,8 +69,10 @@ def whole_file(path: str | Path, *, over: bool = True, mode: int | None = None) 
 def write(
     path: str | Path, content: str | bytes, *, over: bool = True, mode: int | None = None
 ) -> Path:
-    """The file with this content (text in UTF-8), read again before it gets its name; the path.
-    Raises as `whole_file` does."""
+    """Write a file (text in UTF-8) and check it by reading; return the path.
+
+    Raises as `whole_file` does.
+    """
     content = content.encode("utf-8") if isinstance(content, str) else content
     with whole_file(path, over=over, mode=mode) as draft:
         draft.write_bytes(content)
@@ -75,7 +91,7 @@ def copy(source: str | Path, path: str | Path) -> Path:
 
 
 def leftovers(folders: Iterable[Path], trees: Iterable[Path] = ()) -> list[Path]:
-    """Drafts in these folders, and anywhere in these trees, whose processes are gone."""
+    """Return the drafts of ended processes in these folders, and anywhere in these trees."""
     drafts: set[Path] = set()
     for folder in folders:
         drafts |= set(folder.glob(f".*{DRAFT}*"))
@@ -85,36 +101,39 @@ def leftovers(folders: Iterable[Path], trees: Iterable[Path] = ()) -> list[Path]
 
 
 def _is_at_work(name: str) -> bool:
-    """Tell whether the process that a draft is named after still runs."""
-    return is_running(name[: name.rindex(DRAFT)].rpartition(".")[0].rpartition(".")[2])
+    """Tell whether the process in a draft's name still runs."""
+    # The name is ".FILE.PROCESS.RANDOM.unfinished".
+    before_random = name[: name.rindex(DRAFT)].rpartition(".")[0]
+    return is_running(before_random.rpartition(".")[2])
 
 
 def is_running(process_id: str) -> bool:
-    """Tell whether a process of this number runs, whosever it is."""
+    """Tell whether a process with this id runs, whoever its user is."""
     try:
         os.kill(int(process_id), 0)
     except (ValueError, OverflowError, ProcessLookupError):
         return False
     except OSError:
-        pass  # somebody else's
+        pass  # it runs, and belongs to another user
     return True
 
 
 def _flush(path: Path) -> None:
-    """To the disk itself: what a file holds, or which names a folder has."""
+    """Force a file's content, or a folder's list of names, onto the disk."""
     if path.is_dir() and os.name != "posix":
         return
     handle = os.open(path, os.O_RDONLY if os.name == "posix" else os.O_RDWR)
     try:
         os.fsync(handle)
     except OSError as error:
-        if error.errno not in (errno.EINVAL, errno.ENOTSUP):  # a file system that cannot
+        # Some file systems cannot flush.
+        if error.errno not in (errno.EINVAL, errno.ENOTSUP):
             raise
     finally:
         os.close(handle)
 
 
-def _sentence(path: Path, error: OSError) -> BadInput | NotStored:
+def _write_error(path: Path, error: OSError) -> BadInput | NotStored:
     reason = error.strerror or str(error)
     if error.errno in _FULL:
         return NotStored(

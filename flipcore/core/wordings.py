@@ -1,15 +1,15 @@
-"""Changes of stored wordings, as `change` says: a paraphrase, a version with typos, or a
-translation into a language."""
+"""The values of a stored wording's `change`: a paraphrase, a version with typos, a translation."""
 
 import re
 
 from flipcore.core.errors import BadInput
 
-PARAPHRASE, TYPOS, LANGUAGE = "paraphrase", "typos", "language"  # also the axes that ask them
-# the axis of ways of asking, which may join stored wordings with other changes
+# Also the names of the axes that ask such wordings.
+PARAPHRASE, TYPOS, LANGUAGE = "paraphrase", "typos", "language"
+# The axis that may combine a stored wording with other changes.
 COMBINED = "combined"
 REVIEW_AXES = (PARAPHRASE, TYPOS, LANGUAGE)
-# what one wording of an axis is called, and several
+# Axis -> (one of its wordings, several of them)
 NOUNS = {
     PARAPHRASE: ("paraphrase", "paraphrases"),
     TYPOS: ("version with typos", "versions with typos"),
@@ -20,7 +20,7 @@ _NAME = re.compile(r"[^\W\d_][\w() '-]{1,39}")
 
 
 def into(language: str) -> str:
-    """The `change` of a translation. Raises BadInput for what is no name of a language."""
+    """Return the `change` of a translation into a language; BadInput for no name of a language."""
     name = " ".join(language.split())
     if not _NAME.fullmatch(name):
         raise BadInput(
@@ -31,17 +31,17 @@ def into(language: str) -> str:
 
 
 def language_of(change: str) -> str:
-    """The language of a translation; "" for any other change."""
+    """Return the language of a translation; "" for any other change."""
     return change.removeprefix(_INTO) if change.startswith(_INTO) else ""
 
 
 def axis_of_change(change: str) -> str:
-    """The axis that asks such wordings."""
+    """Return the axis that asks wordings with this change."""
     return LANGUAGE if language_of(change) else change
 
 
 def checked_change(text: str) -> str:
-    """A `change` as a file says it; BadInput where it is none."""
+    """Return the `change` that a file's text names; BadInput where it names none."""
     text = text.strip() or PARAPHRASE
     if text in (PARAPHRASE, TYPOS):
         return text

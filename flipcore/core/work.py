@@ -1,5 +1,4 @@
-"""Work that takes long, in a thread of its own: which step it is at, for how long, and of about how
-long."""
+"""Long work in a thread of its own, with its current step and the seconds of that step."""
 
 import threading
 import time
@@ -9,11 +8,14 @@ from contextvars import ContextVar
 from typing import Generic, TypeVar
 
 T = TypeVar("T")
-_own: "ContextVar[Work | None]" = ContextVar("work", default=None)
+_current_work: "ContextVar[Work | None]" = ContextVar("work", default=None)
 
 
 class Work(Generic[T]):
-    """`make` begins at once, in a thread; its holder may wait for the result, or leave."""
+    """Calls `make` in a thread at once; its owner may wait for the result or go away.
+
+    `step` names the first step; `make` names the next ones with `say_step`.
+    """
 
     def __init__(self, step: str, make: Callable[[], T]) -> None:
         self._outcome: Future[T] = Future()
@@ -23,8 +25,7 @@ class Work(Generic[T]):
         ).start()
 
     def result(self, wait_s: float) -> T:
-        """Return what `make` returned. Raises TimeoutError where it has not returned within
-        `wait_s`, else what `make` raised."""
+        """Return what `make` returned, or raise what it raised; TimeoutError after `wait_s`."""
         return self._outcome.result(wait_s)
 
     @property
@@ -33,7 +34,7 @@ class Work(Generic[T]):
 
     @property
     def line(self) -> str:
-        """The step, its seconds, and how many it may take where that is known."""
+        """The step and its seconds, and the expected seconds where they are known."""
         seconds = time.monotonic() - self._since
         most = "" if self._about_s is None else f" of about {max(self._about_s, seconds):.0f}"
         return f"{self._step} … {seconds:.0f}{most} s"
@@ -42,19 +43,22 @@ class Work(Generic[T]):
         self._step, self._about_s, self._since = step, about_s, time.monotonic()
 
     def _attempt(self, make: Callable[[], T]) -> None:
-        _own.set(self)
+        _current_work.set(self)
         try:
             self._outcome.set_result(make())
-        except BaseException as error:  # whoever waits raises it
+        except BaseException as error:  # `result` raises it
             self._outcome.set_exception(error)
 
 
 def at_work() -> bool:
-    """Tell whether this is the thread of some work."""
-    return _own.get() is not None
+    """Tell whether this thread does some work's `make`."""
+    return _current_work.get() is not None
 
 
 def say_step(step: str, about_s: float | None = None) -> None:
-    """Say in a work's thread that a step of about so many seconds begins; else do nothing."""
-    if (work := _own.get()) is not None:
+    """Begin the next step of this thread's work, of about `about_s` seconds.
+
+    In a thread without work it does nothing.
+    """
+    if (work := _current_work.get()) is not None:
         work._begin(step, about_s)

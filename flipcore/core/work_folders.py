@@ -1,8 +1,7 @@
-"""Folders for work on the way: copies of databases, unpacked logs. What a killed process leaves
-there is removed at the next start.
+"""Temporary folders: copies of databases, unpacked logs.
 
-They lie in one folder of this user in the temporary folder, each named after its process, so
-that they can be told from what others wrote there.
+They lie in one folder of this user in the system's temporary folder. Each has its process's id in
+its name, so that the next start can remove the folders of killed processes.
 """
 
 import os
@@ -17,7 +16,7 @@ from flipcore.core.whole_files import is_running
 
 
 def make(purpose: str) -> Path:
-    """Make a folder that this process is to remove; `purpose` is part of its name."""
+    """Make a folder, which this process must remove; `purpose` is part of its name."""
     folder = _all() / f"{os.getpid()}-{purpose}-{secrets.token_hex(4)}"
     folder.mkdir(mode=0o700, parents=True)
     return folder
@@ -25,7 +24,7 @@ def make(purpose: str) -> Path:
 
 @contextmanager
 def work_folder(purpose: str) -> Iterator[Path]:
-    """A folder that is gone after the block."""
+    """Give a folder that is removed after the block."""
     folder = make(purpose)
     try:
         yield folder
@@ -34,14 +33,14 @@ def work_folder(purpose: str) -> Iterator[Path]:
 
 
 def abandoned() -> list[Path]:
-    """Folders of processes that ended without removing them."""
+    """Return the folders of processes that ended without removing them."""
     if not _all().is_dir():
         return []
     return sorted(path for path in _all().iterdir() if not is_running(path.name.partition("-")[0]))
 
 
 def clear() -> list[Path]:
-    """Remove the folders of processes that ended; those that were there."""
+    """Remove the folders of ended processes, and return them."""
     folders = abandoned()
     for folder in folders:
         shutil.rmtree(folder, ignore_errors=True)
@@ -49,6 +48,6 @@ def clear() -> list[Path]:
 
 
 def _all() -> Path:
-    """The folder of this user's work; the name tells users of one machine apart."""
+    """Return the folder that holds all work folders of this user."""
     user = os.getuid() if hasattr(os, "getuid") else "user"
     return Path(tempfile.gettempdir()) / f"flipscope-{user}"
