@@ -1,5 +1,7 @@
-"""A model that is computed in this process: calls that arrive together are answered as one batch,
-off the event loop."""
+"""Models that are computed in this process.
+
+Calls that arrive together are answered as one batch, in a thread beside the event loop.
+"""
 
 import asyncio
 import hashlib
@@ -12,14 +14,18 @@ from typing import Any
 from flipcore.core.contracts import Backend
 from flipcore.core.records import Call, Completion
 
-GATHER_S = 0.004
-Piece = tuple[str, float]  # a token as text, and its log-probability
+GATHER_S = 0.004  # how long the first call of a batch waits for others
+Piece = tuple[str, float]  # a token's text, and its log-probability in nats
+# Mean and standard deviation, in nats, of the log-probabilities over the vocabulary.
 Spread = tuple[float, float]
 
 
 @dataclass(frozen=True)
 class Generation:
-    """`finish_reason` is "stop" (an end token, or a stop string, left out) or "length"."""
+    """One generated text.
+
+    `finish_reason` is "length", or "stop" after an end token or a stop string; `text` has neither.
+    """
 
     text: str
     n_tokens_in: int
@@ -28,8 +34,8 @@ class Generation:
 
 
 class Batched(Backend):
-    """`answered` computes a batch of one kind; `batch` is how many calls that may be. `called`
-    names the model in sentences."""
+    """Base of backends that compute batches. `batch` is the most calls of one batch; `called` names
+    the model in sentences."""
 
     simulated = False
     called: str = "The model"
@@ -41,8 +47,11 @@ class Batched(Backend):
         self._task: asyncio.Task | None = None
 
     @abstractmethod
-    def answered(self, calls: list[Call]) -> list[Completion]:
-        """One completion for each call. Where it raises, each call of the batch is tried alone."""
+    def complete_batch(self, calls: list[Call]) -> list[Completion]:
+        """Return one completion per call; all calls have the same settings (`_batch_key`).
+
+        Where it raises, each call of the batch is tried alone.
+        """
 
     def why_not(self, ability: str) -> str:
         return ""
@@ -58,25 +67,28 @@ class Batched(Backend):
         self._worker.shutdown(wait=False)
 
     async def _serve(self) -> None:
-        """Answers the waiting calls, a batch of one kind at a time, until none is left."""
+        """Answer the waiting calls in batches until none is left."""
         loop = asyncio.get_running_loop()
-        # In this moment the other calls of the same round arrive.
+        # Wait for the other calls that are sent together with the first one.
         await asyncio.sleep(GATHER_S)
         while self._waiting:
-            kind = _kind(self._waiting[0][0])
-            batch = [pair for pair in self._waiting if _kind(pair[0]) == kind][: self.batch]
+            first_call, _ = self._waiting[0]
+            key = _batch_key(first_call)
+            batch = [pair for pair in self._waiting if _batch_key(pair[0]) == key][: self.batch]
             self._waiting = [pair for pair in self._waiting if pair not in batch]
             calls = [call for call, _ in batch]
-            completions = await loop.run_in_executor(self._worker, self._answered_or_failed, calls)
+            completions = await loop.run_in_executor(self._worker, self._complete_or_fail, calls)
             for (_, future), completion in zip(batch, completions, strict=True):
                 if not future.done():
                     future.set_result(completion)
 
-    def _answered_or_failed(self, calls: list[Call]) -> list[Completion]:
-        """One completion for each call. Where a batch fails, each of its calls is tried alone, so
-        that only the one at fault fails."""
+    def _complete_or_fail(self, calls: list[Call]) -> list[Completion]:
+        """Return one completion per call.
+
+        Where a batch fails, each call is tried alone, so that only the one at fault fails.
+        """
         try:
-            return self.answered(calls)
+            return self.complete_batch(calls)
         except Exception as error:  # a fault in the model must not leave its callers waiting
             if len(calls) == 1:
                 return [
@@ -84,12 +96,12 @@ class Batched(Backend):
                 ]
         completions: list[Completion] = []
         for call in calls:
-            completions += self._answered_or_failed([call])
+            completions += self._complete_or_fail([call])
         return completions
 
 
 class LanguageModel(ABC):
-    """Model in memory. Log-probabilities are in nats and at temperature 1 in any case."""
+    """A model in memory. Log-probabilities are in nats, always at temperature 1."""
 
     @abstractmethod
     def generate(
@@ -102,11 +114,11 @@ class LanguageModel(ABC):
         top_p: float = 1.0,
         stop: Sequence[str] = (),
     ) -> list[Generation]:
-        """One continuation a prompt."""
+        """Generate one continuation per prompt, each with its own seed."""
 
     @abstractmethod
     def first_token_logprobs(self, prompts: Sequence[Any], top_k: int) -> list[dict[str, float]]:
-        """The `top_k` likeliest first tokens of each continuation: text -> log-probability."""
+        """Return the `top_k` likeliest first tokens per prompt: text -> log-probability."""
 
     @abstractmethod
     def _scored(
@@ -114,24 +126,27 @@ class LanguageModel(ABC):
     ) -> list[tuple[list[Piece], list[Spread]]]: ...
 
     def score(self, pairs: Sequence[tuple[str, str]]) -> list[list[Piece]]:
-        """The tokens of each continuation with their log-probabilities given the prompt, which may
-        be empty. Both are read as one text; a token that reaches into the continuation belongs to
-        it."""
+        """Return the continuation's tokens and log-probabilities for each (prompt, continuation).
+
+        The prompt may be empty. Both are tokenized as one text; a token that reaches from the
+        prompt into the continuation counts as part of the continuation.
+        """
         return [tokens for tokens, _ in self._scored(pairs, with_spread=False)]
 
     def score_with_spread(
         self, pairs: Sequence[tuple[str, str]]
     ) -> list[tuple[list[Piece], list[Spread]]]:
-        """The same, and of each token (mean, standard deviation) of the log-probabilities over the
-        vocabulary."""
+        """Return the same with a `Spread` for each token."""
         return self._scored(pairs, with_spread=True)
 
 
 def answers(
     calls: Sequence[Call], model: LanguageModel, prompts: Sequence[Any]
 ) -> list[Completion]:
-    """The likeliest first tokens, or the generated texts, as completions, which cost nothing;
-    `calls` ask for the same."""
+    """Return the likeliest first tokens or the generated texts as free completions.
+
+    All calls have the same settings; `prompts` has one prompt per call.
+    """
     request = calls[0].request
     if request.kind == "first_token":
         tops = model.first_token_logprobs(prompts, request.top_k)
@@ -162,13 +177,12 @@ def answers(
 
 
 def scores(calls: Sequence[Call], model: LanguageModel) -> list[Completion]:
-    """The log-probabilities of given texts as completions, with their spread over the vocabulary
-    where these calls ask for it."""
+    """Return the log-probabilities of given texts as free completions, with any asked spread."""
     pairs = [(prompt_of(call), call.request.continuation) for call in calls]
     scored = (
         model.score_with_spread(pairs)
         if calls[0].request.spread
-        else [(tokens_scored, ()) for tokens_scored in model.score(pairs)]
+        else [(tokens, ()) for tokens in model.score(pairs)]
     )
     return [
         Completion(
@@ -184,7 +198,7 @@ def scores(calls: Sequence[Call], model: LanguageModel) -> list[Completion]:
 
 
 def prompt_of(call: Call) -> str:
-    """Raw text: a system prompt stands before the prompt, as behind every completion API."""
+    """Return the prompt as raw text, after its system prompt if it has one."""
     return (
         f"{call.request.system}\n\n{call.request.prompt}"
         if call.request.system
@@ -193,12 +207,13 @@ def prompt_of(call: Call) -> str:
 
 
 def sampling_seed(call: Call) -> int:
-    """Another sample, prompt or study seed draws other tokens; asking again draws the same."""
+    """Return the seed of a call's draws, a hash of the study's seed, the sample and the prompt."""
     # A damaged text may hold half of a surrogate pair, which plain UTF-8 refuses.
     text = f"{call.request.seed}\x1f{call.sample}\x1f{call.request.prompt}"
     return int.from_bytes(hashlib.sha256(text.encode("utf-8", "surrogatepass")).digest()[:6], "big")
 
 
-def _kind(call: Call) -> tuple:
+def _batch_key(call: Call) -> tuple:
+    """Return the settings that all calls of a batch share."""
     r = call.request
     return (r.kind, r.max_tokens, r.temperature, r.top_p, r.stop, r.top_k, r.spread)

@@ -1,5 +1,5 @@
-"""A Python function as a model: `module:function` with `answer(prompt) -> str`, or an object with
-`is_correct(item)`."""
+"""A Python function as a model: `module:function`, a function `answer(prompt) -> str` or an object
+with `is_correct(item)`."""
 
 import asyncio
 import importlib
@@ -18,15 +18,18 @@ VARIABLE = "FLIPSCOPE_CALLABLES"  # modules, or module:function, separated by co
 
 
 class PythonCallable(Backend):
-    """Generates only. `is_correct(item)` (source 000's one-method interface) is turned into the
-    right or a wrong answer."""
+    """A backend that only generates.
+
+    For an object with `is_correct(item)` (the interface of source 000) it writes the right answer
+    or a wrong one.
+    """
 
     simulated = False
     abilities = frozenset({"generate"})
 
     def __init__(self, name: str) -> None:
         self.name = name
-        self._function = _callable(name)
+        self._function = _import_callable(name)
         self.revision = str(getattr(self._function, "revision", "")) or _source_digest(
             self._function
         )
@@ -38,7 +41,7 @@ class PythonCallable(Backend):
         variants: Iterable[Variant],
         roles: Mapping[str, str] | None = None,
     ) -> None:
-        """Needed by `is_correct(item)`, which is asked about an item and not about a prompt."""
+        """Remember the item of each prompt, which `is_correct(item)` needs."""
         by_id = {item.item_id: item for item in items}
         self._by_prompt |= {
             v.prompt.text: (by_id[v.item_id], v) for v in variants if v.item_id in by_id
@@ -50,7 +53,7 @@ class PythonCallable(Backend):
     async def complete(self, call: Call) -> Completion:
         try:
             text = await asyncio.to_thread(self._text, call)
-        # the user's own code may raise anything; it becomes a failed completion
+        # The user's code may raise anything.
         except Exception as error:
             return Completion(
                 call.call_id, "failed", error=f"{self.name} raised {type(error).__name__}: {error}"
@@ -79,25 +82,24 @@ class PythonCallable(Backend):
             return f"#### {variant.target}" if right else f"#### {variant.target}1"
         if item.kind == "text":
             return (variant.target or "").split("\n")[0] if right else "none of the right answers"
-        place = _place(variant)
-        return variant.labels[place if right else (place + 1) % len(variant.labels)]
+        position = _right_position(variant)
+        return variant.labels[position if right else (position + 1) % len(variant.labels)]
 
 
-def _place(variant: Variant) -> int:
-    """Place of the right option in the order shown."""
+def _right_position(variant: Variant) -> int:
+    """Return the position of the right option in the order shown."""
     if variant.target is None:
         raise BadInput("is_correct(item) needs items with a right answer")
     return variant.order.index(int(variant.target))
 
 
 def _as_asked(item: Item, variant: Variant) -> Item:
-    """The item as the variant words it: its question, its target, its options in the order
-    shown."""
+    """Return the item with the variant's question and target, its options in the order shown."""
     stem = dict(variant.prompt.parts).get("stem", item.question)
     before, _, after = (
         LAYOUTS[variant.layout].stem.partition("{}") if variant.layout in LAYOUTS else ("", "", "")
     )
-    target = variant.target if item.kind != "choice" else str(_place(variant))
+    target = variant.target if item.kind != "choice" else str(_right_position(variant))
     return replace(
         item,
         question=stem.removeprefix(before).removesuffix(after),
@@ -107,8 +109,10 @@ def _as_asked(item: Item, variant: Variant) -> Item:
 
 
 def _source_digest(function) -> str:
-    """Changes with the function's source, so that what an older version answered is not taken for
-    this one's."""
+    """Return a revision that changes with the function's source.
+
+    So answers of an older version are not taken for answers of this one.
+    """
     try:
         return digest(
             inspect.getsource(function if inspect.isroutine(function) else type(function))
@@ -118,8 +122,10 @@ def _source_digest(function) -> str:
 
 
 def _check_allowed(name: str) -> None:
-    """Check that the code is allowed: what a study may run is set outside of it, for a study is
-    data; this is checked before anything is imported."""
+    """Raise BadInput unless the admin allows this code.
+
+    A study is data from anybody, so it cannot allow code itself. Call this before any import.
+    """
     names = [entry.strip() for entry in os.environ.get(VARIABLE, "").split(",") if entry.strip()]
     if name.partition(":")[0] not in names and name not in names:
         raise BadInput(
@@ -130,7 +136,7 @@ def _check_allowed(name: str) -> None:
 
 
 def _check_own(name: str, target) -> None:
-    """A module that is allowed lends its own functions, not those that it imported (`from os import
+    """Raise BadInput for a function that an allowed module only imported (`from os import
     system`)."""
     module = name.partition(":")[0]
     names = [entry.strip() for entry in os.environ.get(VARIABLE, "").split(",")]
@@ -147,7 +153,7 @@ def _check_own(name: str, target) -> None:
         )
 
 
-def _callable(name: str):
+def _import_callable(name: str):
     module, _, attribute = name.partition(":")
     _check_allowed(name)
     try:

@@ -1,5 +1,4 @@
-"""Facts on each model before it is asked: where it is, what it can do, what it costs, when its
-training ended."""
+"""Cards of models: where a model is, its abilities, its price, the end of its training."""
 
 import math
 import re
@@ -20,11 +19,12 @@ from flipcore.core.records import ABILITIES
 from flipcore.text.dates import span
 
 APIS = ("chat", "completions")
-# what a server may refuse: it is left out then; a system prompt goes before the question instead
+# Parameters that a server may refuse, and that are then left out. A refused system prompt is put
+# before the question.
 REFUSABLE = ("temperature", "top_p", "seed", "stop", "system", "reasoning_effort")
 SERVED, WEIGHTS = "openai_compatible", "transformers"
-ADDED = (SERVED, WEIGHTS)  # what a user may add
-# what is believed before a test: of a server as little as can be
+ADDED = (SERVED, WEIGHTS)  # kinds of model that a user may add
+# Abilities that are assumed before a test.
 UNTESTED = {SERVED: ("generate",), WEIGHTS: ABILITIES}
 DTYPES = ("float32", "bfloat16", "float16")
 _DEVICE = re.compile(r"auto|cpu|mps|cuda(:[0-9]{1,2})?")
@@ -42,10 +42,13 @@ _NUMBERS = {  # key -> (least, most)
 
 @dataclass(frozen=True)
 class ModelCard:
-    """One [name] table of data/models.toml or of the user's own models.toml. Prices are US dollars
-    a million tokens; None means unknown. `refuses` are parameters that are never sent, `probe` is
-    what the last test found out (`probe_record`), `after_rl` that its maker trained it by
-    reinforcement learning after pre-training."""
+    """One [name] table of data/models.toml or of the user's own models.toml.
+
+    Prices are US dollars per million tokens; None means unknown. `cutoff` is the end of its
+    training. `n_in_flight` is the most calls at once. `refuses` are parameters that are never sent.
+    `probe` is the record of the last test (`probe_record`). `after_rl` says that its maker trained
+    it by reinforcement learning after pre-training.
+    """
 
     name: str
     backend: str
@@ -70,7 +73,7 @@ class ModelCard:
 
 
 def place_of(card: ModelCard) -> str:
-    """Place of an added model, and its API: "m at http://localhost:8000/v1, chat API"."""
+    """Return where an added model is, and its API: "m at http://localhost:8000/v1, chat API"."""
     if card.backend == WEIGHTS:
         prompt = "its chat template" if card.api == "chat" else "raw text"
         return f"{card.model} in this process, {prompt}, {card.options.get('dtype', DTYPES[0])}"
@@ -78,24 +81,26 @@ def place_of(card: ModelCard) -> str:
 
 
 def is_near(endpoint: str) -> bool:
-    """Tell whether an address means the machine that asks."""
+    """Tell whether an address means this machine."""
     host = ""
-    with suppress(ValueError):  # no address at all, then a name in place of a number
+    with suppress(ValueError):  # no valid address, or a host name instead of an IP number
         host = urlsplit(endpoint).hostname or ""
         return ip_address(host).is_loopback
     return host == "localhost"
 
 
 def with_own_price(card: ModelCard) -> ModelCard:
-    """The card; a server of this machine costs nothing where nobody says a price."""
+    """Return the card, with a price of 0 for a server of this machine without a price."""
     if card.price_in is None and card.price_out is None and is_near(card.endpoint):
         return replace(card, price_in=0.0, price_out=0.0)
     return card
 
 
 def model_cards(path: Path | None = None) -> dict[str, ModelCard]:
-    """All declared models by name, the user's own last and over those that are shipped; with `path`
-    those of that file alone. BadInput names the table and the key that is wrong."""
+    """Return all declared models by name; the user's own override shipped ones of the same name.
+
+    With `path` only the models of that file. BadInput names the table and the key that is wrong.
+    """
     if path is not None:
         return cards_of(path)
     own_file = own_models_toml()
@@ -103,12 +108,12 @@ def model_cards(path: Path | None = None) -> dict[str, ModelCard]:
 
 
 def cards_of(path: Path) -> dict[str, ModelCard]:
-    """The models of one file."""
+    """Return the models of one file by name."""
     try:
         cards = _checked_cards(path.read_text(encoding="utf-8"), path)
     except (OSError, ValueError) as error:
         raise BadInput(f"{path.name} cannot be read: {error}. Mend it at {path}.") from error
-    # a caller may change what its cards hold
+    # Callers may change the tables in their cards, so they get copies of the cached ones.
     return {
         name: replace(card, options=deepcopy(card.options), probe=deepcopy(card.probe))
         for name, card in cards.items()
@@ -117,7 +122,7 @@ def cards_of(path: Path) -> dict[str, ModelCard]:
 
 @lru_cache(maxsize=8)
 def _checked_cards(text: str, path: Path) -> dict[str, ModelCard]:
-    """The file is read each time; the same text is not parsed and checked again."""
+    """Parse and check a file's text; the same text is not parsed again."""
     return {name: _card(name, table, path=path) for name, table in tomllib.loads(text).items()}
 
 
@@ -127,7 +132,7 @@ def _card(name: str, table: Any, path: Path) -> ModelCard:
 
 
 def checked(card: ModelCard, where: str = "") -> ModelCard:
-    """Return the card after every check; raises BadInput that names the field."""
+    """Return the card after all checks; BadInput names the wrong field."""
     where = where or f"The model {card.name[:60]!r}"
     for key, words in (("abilities", ABILITIES), ("refuses", REFUSABLE)):
         if set(getattr(card, key)) - set(words):
@@ -145,8 +150,10 @@ def checked(card: ModelCard, where: str = "") -> ModelCard:
 
 
 def check_own(card: ModelCard) -> ModelCard:
-    """A card that a user adds or edits: as `checked`, with a name that a study can use, a model and
-    the server that has it."""
+    """Return a card that a user adds or edits, after all checks; BadInput names the wrong field.
+
+    Beyond `checked`, it needs a name that a study can use, a model, and the address of its server.
+    """
     name = card.name
     if (
         not name.strip()
@@ -186,7 +193,7 @@ def check_own(card: ModelCard) -> ModelCard:
 def _check_number(where: str, key: str, value: Any, low: float, high: float) -> None:
     if value is None and key not in ("n_in_flight", "timeout_s"):
         return
-    # To Python True is a number.
+    # Python counts True as a number.
     if (
         isinstance(value, bool)
         or not isinstance(value, (int, float))
@@ -200,8 +207,7 @@ def _check_number(where: str, key: str, value: Any, low: float, high: float) -> 
 
 
 def _check_weights(card: ModelCard, where: str) -> None:
-    """Check how open weights are computed: precision, device, calls together, and whether a chat
-    template sets the prompt."""
+    """Check the settings of open weights: API, precision, device and batch."""
     _check_api(card, where)
     if card.endpoint or card.api_key_env:
         raise BadInput(f"{where} is computed in this process; leave endpoint and api_key_env out.")
@@ -230,20 +236,22 @@ def _check_api(card: ModelCard, where: str) -> None:
 
 
 def _check_server(card: ModelCard, where: str) -> None:
-    """An address that can be asked and holds no key, and the name of a variable instead of a key.
-    What was typed is not repeated: it may be the key."""
+    """Check that the address is valid and holds no key, and that the key is a variable's name.
+
+    The messages do not repeat what was typed, because it may be the key.
+    """
     _check_api(card, where)
     try:
         address = urlsplit(card.endpoint)
-        # The port is checked only when it is asked for, and then raises for one that is no number.
-        is_whole = (
+        # Reading `port` raises ValueError where it is no number.
+        is_valid = (
             address.scheme in ("http", "https")
             and bool(address.hostname)
             and (address.port or 1) > 0
         )
     except ValueError:
-        is_whole = False
-    if not is_whole:
+        is_valid = False
+    if not is_valid:
         raise BadInput(
             f"{where} has an endpoint that is no address; it must begin with http:// or https://."
         )

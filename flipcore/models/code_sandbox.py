@@ -1,5 +1,4 @@
-"""The sandbox as one of those that are asked: a program comes in, what its tests say goes out and
-is stored as a completion."""
+"""The sandbox as a backend: a call is a program with its tests, the completion is their verdict."""
 
 import asyncio
 import json
@@ -18,8 +17,7 @@ from flipcore.core.records import SANDBOX, Call, Completion, digest
 
 
 class CodeSandbox(Backend):
-    """Asked by extractors that need a sandbox. The same program is run once: whoever asks it
-    meanwhile waits for the same verdict."""
+    """Runs programs for extractors. The same program runs only once for all its calls."""
 
     name = SANDBOX
     simulated = False
@@ -28,7 +26,7 @@ class CodeSandbox(Backend):
         self.revision = _revision()
         self.abilities = frozenset() if sandbox.why_not() else frozenset({"generate"})
         self._stop = threading.Event()
-        # as many as their memory allows
+        # As many programs at once as fit into memory.
         self._workers = ThreadPoolExecutor(sandbox.most_at_once(), "flipscope-sandbox")
         self._verdicts: dict[str, asyncio.Task[tuple[str, str]]] = {}
 
@@ -77,7 +75,7 @@ class CodeSandbox(Backend):
 
 @lru_cache
 def _revision() -> str:
-    """Another sandbox or another Python may say something else."""
+    """Return a revision that changes with Python's version and the sandbox's source."""
     files = []
     for module in (sandbox, sandboxed):
         files.append(Path(module.__file__ or "").read_text(encoding="utf-8"))

@@ -1,6 +1,8 @@
-"""Kinds of model: how a card of data/models.toml becomes something that can be asked. A package may
-offer its own (`flipscope.models`), with cards of models that are there as soon as it is
-installed."""
+"""Kinds of model: each opens the backend of a card and tests it.
+
+A package may offer its own kinds (`flipscope.models`), together with cards of models that are
+available as soon as it is installed.
+"""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -14,9 +16,12 @@ from flipcore.models.probe_record import ProbeRecord
 
 @dataclass(frozen=True)
 class ModelKind:
-    """`name` is what a card says as its `backend`; `open` makes the model of a card, `probe` tests
-    it where it can be tested. `cards` are models that need no entry in data/models.toml; one whose
-    name stands there already gives way to it."""
+    """A kind of model; `name` is the `backend` of its cards.
+
+    `open` makes the backend of a card. `probe` tests the model of a card; None if it has no test.
+    `cards` are models that need no entry in data/models.toml; an entry of the same name overrides
+    them.
+    """
 
     name: str
     title: str
@@ -72,7 +77,7 @@ def _weights_test(card: ModelCard) -> ProbeRecord:
 
 
 def _fault(kind: ModelKind) -> str:
-    """Fault of a kind of model beyond its types; "" where there is none."""
+    """Return a fault of a kind that types cannot express, as a clause; "" where there is none."""
     if not callable(kind.open):
         return "its `open` cannot be called with a card."
     wrong = [
@@ -118,7 +123,7 @@ BACKENDS: Registry[ModelKind] = Registry(
 
 
 def opened(card: ModelCard) -> Backend:
-    """Model of a card; BadInput for an unknown kind, or one that its package cannot open."""
+    """Open the model of a card; BadInput for an unknown kind, or where its package fails."""
     if card.backend not in BACKENDS:
         raise BadInput(
             f"[{card.name}] has the unknown backend {card.backend!r}; choose one of "
@@ -133,7 +138,7 @@ def opened(card: ModelCard) -> Backend:
 
 
 def probed(card: ModelCard) -> ProbeRecord:
-    """Test the model now. Raises BadInput where its kind has no test, or it cannot be asked."""
+    """Test the model now; BadInput where its kind has no test, or the model cannot be asked."""
     kind = BACKENDS.get(card.backend)
     if kind is None or kind.probe is None:
         raise BadInput(f"{card.name} is of a kind that has no test: {card.backend}.")

@@ -1,6 +1,7 @@
-"""The user's own models: one TOML file in the user's own folder, read with the shipped ones and
-written here alone; the kinds of server to start one from (`servers.toml`); and testing one of them,
-whatever its kind."""
+"""The user's own models, the presets to start one from (`servers.toml`), and their tests.
+
+The models are in a TOML file in the user's own folder, which is written only here.
+"""
 
 import threading
 import tomllib
@@ -15,14 +16,17 @@ from flipcore.core.paths import own_models_toml
 from flipcore.core.whole_files import write
 from flipcore.models.cards import SERVED, UNTESTED, ModelCard, cards_of, check_own, with_own_price
 from flipcore.models.kinds import probed
-from flipcore.models.probe_record import FOUND_OUT, card_after, record_of, report
+from flipcore.models.probe_record import TESTED_OPTIONS, card_after, record_of, report
 
 NEVER = "never tried against the service"
 
 
 @dataclass(frozen=True)
 class Preset:
-    """Kind of server. `source` is its documentation, `trial` what was asked of it here."""
+    """A kind of server with its usual settings.
+
+    `source` is the address of its documentation; `trial` says how this preset was tried.
+    """
 
     name: str
     title: str
@@ -38,13 +42,15 @@ class Preset:
     options: dict = field(default_factory=dict)
 
 
-_FILE = tomllib.loads(Path(__file__).with_name("servers.toml").read_text(encoding="utf-8"))
-PRESETS = {table["name"]: Preset(**table) for table in _FILE["servers"]}
+_TABLES = tomllib.loads(Path(__file__).with_name("servers.toml").read_text(encoding="utf-8"))
+PRESETS = {table["name"]: Preset(**table) for table in _TABLES["servers"]}
 
 
 def card_from(name: str, preset_name: str, model: str, **changes) -> ModelCard:
-    """A model of that preset before it was tested: it can generate, and nothing else is assumed.
-    BadInput lists the presets that there are."""
+    """Return an untested card of a preset; BadInput lists the presets.
+
+    `changes` override the preset; None in them means no change.
+    """
     if preset_name not in PRESETS:
         raise BadInput(f"There is no preset {preset_name!r}; choose one of {', '.join(PRESETS)}.")
     preset = PRESETS[preset_name]
@@ -69,7 +75,7 @@ def card_from(name: str, preset_name: str, model: str, **changes) -> ModelCard:
 
 
 def preset_line(preset: Preset) -> str:
-    """Say of a preset what its documentation says, where, and whether anybody tried it."""
+    """Return a preset's description, its documentation, and whether anybody tried it."""
     parts = [
         preset.about,
         f"Its documentation: {preset.source}." if preset.source else "",
@@ -79,7 +85,7 @@ def preset_line(preset: Preset) -> str:
 
 
 def provenance(card: ModelCard) -> str:
-    """Preset from which a model was added, and whether that was tried."""
+    """Return from which preset a model was added and whether anybody tried that; "" if none."""
     preset = PRESETS.get(card.preset)
     if preset is None or not preset.trial:
         return ""
@@ -93,18 +99,18 @@ _HEAD = (
 _HEAD += (
     "# Keys are read from the environment variable named in api_key_env and are never stored.\n\n"
 )
-# The file is read, changed and written as one act: two sessions may save at once.
-_writing = threading.Lock()
+# Held while the file is read, changed and written: two sessions may save at once.
+_file_lock = threading.Lock()
 
 
 def own_cards() -> dict[str, ModelCard]:
-    """The user's own models by name."""
+    """Return the user's own models by name."""
     path = own_models_toml()
     return cards_of(path) if path.is_file() else {}
 
 
 def own_card(name: str) -> ModelCard:
-    """One of the user's own models; BadInput names those that there are."""
+    """Return one of the user's own models; BadInput lists their names."""
     cards = own_cards()
     if name not in cards:
         raise BadInput(
@@ -114,11 +120,13 @@ def own_card(name: str) -> ModelCard:
 
 
 def save(card: ModelCard, replaces: str = "") -> None:
-    """Adds the model, or changes it where it is called what `replaces` says. Raises BadInput for a
-    name that is there already, and for a card that cannot be asked."""
+    """Add a model, or change the model named `replaces`.
+
+    BadInput for a name that another model has, and for a card that fails its checks.
+    """
     require(Permission.MODELS)
     check_own(card)
-    with _writing:
+    with _file_lock:
         cards = own_cards()
         if card.name != replaces and card.name in cards:
             raise BadInput(
@@ -132,60 +140,57 @@ def save(card: ModelCard, replaces: str = "") -> None:
 
 
 def remove(name: str) -> None:
-    """Forgets one of the user's own models; what it answered stays in the database."""
+    """Remove one of the user's own models; its answers stay in the database."""
     require(Permission.MODELS)
-    with _writing:
+    with _file_lock:
         own_card(name)
         _write({own_name: card for own_name, card in own_cards().items() if own_name != name})
     tell("removed a model", name)
 
 
 def edited(card: ModelCard, **changes: Any) -> ModelCard:
-    """The card with other values. One that now means another model has to be tested again: what was
-    found out is forgotten."""
+    """Return the card with other values.
+
+    If the card now means another model, its test no longer counts and its findings are dropped.
+    """
     after = with_own_price(replace(card, **changes))
-    if all(
-        getattr(after, key) == getattr(card, key) for key in ("endpoint", "model", "api")
-    ) and _dtype(after) == _dtype(card):
+    if _identity(after) == _identity(card):
         return after
-    options = {key: value for key, value in card.options.items() if key not in FOUND_OUT}
+    options = {key: value for key, value in card.options.items() if key not in TESTED_OPTIONS}
     return replace(after, abilities=UNTESTED[after.backend], refuses=(), options=options, probe={})
 
 
-def _dtype(card: ModelCard) -> str:
-    return card.options.get("dtype", "")
+def _identity(card: ModelCard) -> tuple[str, ...]:
+    """Return the values that decide which model a card means."""
+    return card.endpoint, card.model, card.api, card.options.get("dtype", "")
 
 
 def table_of(card: ModelCard) -> dict[str, Any]:
-    """The card as its TOML table: what differs from the defaults."""
+    """Return the card as its TOML table, without the name and without values at their default."""
     default = ModelCard(card.name, backend="")
     table = {}
     for card_field in fields(card):
-        name = card_field.name
-        if getattr(card, name) != getattr(default, name):
-            table[name] = getattr(card, name)
-    table.pop("name", None)
-    return {
-        key: list(value) if isinstance(value, tuple) else value
-        for key, value in table.items()
-        if value is not None
-    }
+        name, value = card_field.name, getattr(card, card_field.name)
+        if value is not None and value != getattr(default, name):
+            table[name] = list(value) if isinstance(value, tuple) else value
+    return table
 
 
 def _write(cards: dict[str, ModelCard]) -> None:
-    """A reader sees the old file or the new one; it may hold keys, so nobody else may read it."""
     import tomli_w
 
     write(
         own_models_toml(),
         _HEAD + tomli_w.dumps({name: table_of(card) for name, card in cards.items()}),
-        mode=0o600,
+        mode=0o600,  # an entry may hold a key by mistake
     )
 
 
 def ask_and_keep(card: ModelCard) -> list[str]:
-    """Tests one of the user's own models, keeps what was found out, and returns what to say. Raises
-    BadInput where the model cannot be asked; the card then stays as it was."""
+    """Test one of the user's own models, save its findings, and return the lines to show.
+
+    BadInput where the model cannot be asked; its card then stays as it was.
+    """
     require(Permission.MODELS)
     tell("tested a model", card.name)
     before, record = record_of(card), probed(card)

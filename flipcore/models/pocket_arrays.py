@@ -1,28 +1,29 @@
-"""A language model's arithmetic on plain arrays: softmax, rotary positions, rows padded to one
-length, and drawing a token."""
+"""A language model's arithmetic on plain arrays: softmax, rotary positions, padding, drawing."""
 
 from collections.abc import Callable, Iterator
 
 import numpy as np
 
-BATCH = 48  # sequences computed together; a larger batch gains nothing on one core
+BATCH = 48  # sequences per batch; a larger batch gains nothing on one core
 
 
 def log_softmax(logits: np.ndarray) -> np.ndarray:
-    """Log-probabilities over the last axis."""
+    """Return log-probabilities over the last axis."""
     shifted = logits - logits.max(axis=-1, keepdims=True)
     return shifted - np.log(np.exp(shifted).sum(axis=-1, keepdims=True))
 
 
 def softmax(scores: np.ndarray) -> np.ndarray:
-    """Shares over the last axis."""
+    """Return probabilities over the last axis."""
     raised = np.exp(scores - scores.max(axis=-1, keepdims=True))
     return raised / raised.sum(axis=-1, keepdims=True)
 
 
 def spread(logs: np.ndarray) -> list[tuple[float, float]]:
-    """(mean, standard deviation) of the log-probabilities of each row (rows, vocabulary), each
-    weighted by its own probability."""
+    """Return (mean, standard deviation) of the log-probabilities of each row of (rows, vocabulary).
+
+    Each log-probability is weighted by its own probability.
+    """
     shares = np.exp(logs)
     means = (shares * logs).sum(axis=-1)
     variances = (shares * (logs - means[:, None]) ** 2).sum(axis=-1)
@@ -30,22 +31,25 @@ def spread(logs: np.ndarray) -> list[tuple[float, float]]:
 
 
 def likeliest(logs: np.ndarray, top_k: int, piece: Callable[[int], str]) -> dict[str, float]:
-    """Likeliest tokens of one row by their texts; tokens that print alike are added up."""
-    top: dict[str, float] = {}
+    """Return the log-probabilities of one row's likeliest tokens by text (`piece`: token -> text).
+
+    Tokens with the same text are added up.
+    """
+    by_text: dict[str, float] = {}
     for token in np.argsort(-logs, kind="stable")[:top_k].tolist():
         text, value = piece(token), float(logs[token])
-        top[text] = float(np.logaddexp(top[text], value)) if text in top else value
-    return top
+        by_text[text] = float(np.logaddexp(by_text[text], value)) if text in by_text else value
+    return by_text
 
 
-def turned(x: np.ndarray, cos: np.ndarray, sin: np.ndarray) -> np.ndarray:
-    """Rotary positions: `x` (…, d) turned by the angles of `cos` and `sin`."""
+def rotated(x: np.ndarray, cos: np.ndarray, sin: np.ndarray) -> np.ndarray:
+    """Apply rotary positions: rotate `x` (…, width) by the angles of `cos` and `sin`."""
     half = x.shape[-1] // 2
     return x * cos + np.concatenate([-x[..., half:], x[..., :half]], axis=-1) * sin
 
 
 def padded(rows: list[list[int]]) -> tuple[np.ndarray, np.ndarray]:
-    """(tokens (rows, longest) filled with 0, lengths (rows,))."""
+    """Return tokens (rows, longest), filled with 0 on the right, and lengths (rows,)."""
     lengths = np.array([len(row) for row in rows])
     tokens = np.zeros((len(rows), lengths.max()), dtype=np.int64)
     for i, row in enumerate(rows):
@@ -54,7 +58,7 @@ def padded(rows: list[list[int]]) -> tuple[np.ndarray, np.ndarray]:
 
 
 def batches(lengths: list[int]) -> Iterator[list[int]]:
-    """Positions in groups of similar length, so that little is padded."""
+    """Yield the indices of texts in batches of similar length, so that padding stays short."""
     order = sorted(range(len(lengths)), key=lambda i: lengths[i])
     for start in range(0, len(order), BATCH):
         yield order[start : start + BATCH]
@@ -63,13 +67,16 @@ def batches(lengths: list[int]) -> Iterator[list[int]]:
 def drawn_token(
     logs: np.ndarray, stream: np.random.Generator, temperature: float, top_p: float
 ) -> int:
-    """A token drawn from its log-probabilities (vocabulary,): the likeliest at temperature 0, else
-    by the next number of `stream` among the likeliest tokens that together reach `top_p`."""
+    """Draw a token from log-probabilities (vocabulary,).
+
+    Temperature 0 takes the likeliest. Otherwise the next number of `stream` decides among the
+    likeliest tokens whose probabilities together reach `top_p`.
+    """
     if temperature <= 0:
         return int(np.argmax(logs))
     weights = np.exp((logs.astype(np.float64) - logs.max()) / temperature)
     total, draw = weights.sum(), stream.random()
-    # sorting is dear: what weighs next to nothing is sorted only where the draw reaches it
+    # Sorting is slow, so first try without the tokens of tiny weight: the draw rarely reaches them.
     for least in (1e-3, -1.0):
         candidates = np.flatnonzero(weights > least)
         order = candidates[np.argsort(-weights[candidates], kind="stable")]

@@ -1,9 +1,8 @@
-"""The pocket model without torch: numpy over the half-precision file, in single precision, with a
-key-value cache; and the backend.
+"""The pocket model without torch, and its backend.
 
-Nothing is changed after loading, so one model may serve several threads. Its matrices are small: on
-a busy machine several BLAS threads a product are slower by far than one, so loading sets the
-process to one.
+numpy computes in single precision from the half-precision file, with a key-value cache. Nothing
+changes after loading, so several threads may share one model. The matrices are small: on a busy
+machine several BLAS threads are far slower than one, so loading sets the process to one thread.
 """
 
 import hashlib
@@ -36,18 +35,17 @@ from flipcore.models.pocket_arrays import (
     likeliest,
     log_softmax,
     padded,
+    rotated,
     softmax,
     spread,
-    turned,
 )
 
-N_FIRST = 40
-FILE_BITS = 16
+N_FIRST = 40  # likeliest first tokens, by default
+FILE_BITS = 16  # per weight of the checkpoint file
 
 
 class _Cache:
-    """Keys and values (layers, rows, heads, positions, width of a head), each row filled up to its
-    own length."""
+    """Keys and values (layers, rows, heads, positions, width of a head) of the tokens so far."""
 
     def __init__(
         self, n_layers: int, n_rows: int, n_heads: int, n_positions: int, width: int
@@ -55,16 +53,17 @@ class _Cache:
         shape = (n_layers, n_rows, n_heads, n_positions, width)
         self.keys, self.values = np.zeros(shape, np.float32), np.zeros(shape, np.float32)
 
-    def spread(self, rows: np.ndarray) -> None:
-        """Row k becomes a copy of what row `rows[k]` was."""
+    def repeat_rows(self, rows: np.ndarray) -> None:
+        """Make row k a copy of the former row `rows[k]`."""
         self.keys, self.values = self.keys[:, rows], self.values[:, rows]
 
-    def keep(self, going: np.ndarray) -> None:
-        """Keeps the rows that continue; they move up in place, which is cheaper than new arrays."""
-        rows = np.flatnonzero(going)
-        for place, row in enumerate(rows):
-            if place < row:
-                self.keys[:, place], self.values[:, place] = self.keys[:, row], self.values[:, row]
+    def keep_rows(self, is_kept: np.ndarray) -> None:
+        """Keep some rows (boolean mask); they move up in place, which is cheaper than copies."""
+        rows = np.flatnonzero(is_kept)
+        for target, row in enumerate(rows):
+            if target < row:
+                self.keys[:, target] = self.keys[:, row]
+                self.values[:, target] = self.values[:, row]
         self.keys, self.values = self.keys[:, : len(rows)], self.values[:, : len(rows)]
 
 
@@ -90,15 +89,18 @@ class PocketModel(LanguageModel):
         )
         angles = np.concatenate([angles, angles], axis=1)
         self._cos, self._sin = np.cos(angles).astype(np.float32), np.sin(angles).astype(np.float32)
-        # a byte that is no character alone prints as U+FFFD
+        # A token that is only a part of a character is decoded as U+FFFD.
         self._pieces = [
             tokenizer.decode([i], skip_special_tokens=False) for i in range(config["vocab_size"])
         ]
 
     @classmethod
     def load(cls, path: Path | None = None, bits: int = FILE_BITS) -> "PocketModel":
-        """The checkpoint in `path`, or the one of the repository, its matrices rounded to `bits` a
-        weight; BadInput where its files are missing, or for bits other than 2 to 16."""
+        """Load the checkpoint in `path`, or the repository's own.
+
+        With fewer than 16 `bits` its matrices are rounded to so many bits per weight. BadInput
+        where its files are missing, and for bits other than 2 to 16.
+        """
         folder = POCKET if path is None else Path(path)
         weights = folder / "model.safetensors"
         if not weights.is_file():
@@ -121,7 +123,7 @@ class PocketModel(LanguageModel):
 
     @property
     def n_parameters(self) -> int:
-        """Parameters, the tied embedding once."""
+        """Number of parameters; the tied embedding counts once."""
         return sum(tensor.size for tensor in self._weights.values())
 
     def generate(
@@ -134,8 +136,11 @@ class PocketModel(LanguageModel):
         top_p: float = 1.0,
         stop: Sequence[str] = (),
     ) -> list[Generation]:
-        """One continuation a prompt. A seed decides its own continuation whatever else is in the
-        batch; temperature 0 is greedy. An empty prompt begins a text of its own."""
+        """Generate one continuation per prompt.
+
+        Its seed alone decides a continuation, whatever else is in the batch. Temperature 0 takes
+        the likeliest token. An empty prompt begins a new text.
+        """
         if len(seeds) != len(prompts):
             raise BadInput(
                 f"{len(prompts)} prompts came with {len(seeds)} seeds; give one seed for each."
@@ -185,8 +190,8 @@ class PocketModel(LanguageModel):
             for i, row in zip(rows, hidden, strict=True):
                 ids, start = encoded[i], starts[i]
                 logits = self.logits(row[start - 1 : len(ids) - 1])
-                # where little varies over the vocabulary, single precision would show in what is
-                # divided by its spread
+                # Log-probabilities are later divided by their spread. Where that is small, the
+                # rounding of single precision would be magnified.
                 logs = log_softmax(logits.astype(np.float64) if with_spread else logits)
                 pieces = [
                     (self._pieces[token], float(logs[k, token]))
@@ -206,6 +211,7 @@ class PocketModel(LanguageModel):
         return encoding.ids, encoding.offsets
 
     def _encoded(self, text: str, room: int) -> list[int]:
+        """Return the token ids; BadInput where `room` more tokens exceed the context."""
         ids, _ = self._encoded_with_offsets(text)
         limit = self.config["max_position_embeddings"]
         if len(ids) + room > limit:
@@ -216,7 +222,7 @@ class PocketModel(LanguageModel):
         return ids
 
     def last_hidden(self, rows: list[list[int]], room: int = 0) -> tuple[np.ndarray, _Cache]:
-        """The hidden state after each row, and a cache with `room` for more tokens."""
+        """Return the hidden state after each row, and a cache with `room` for more tokens."""
         tokens, lengths = padded(rows)
         cache = self._cache(len(rows), tokens.shape[1] + room)
         hidden = self._hidden(tokens, lengths, cache)
@@ -234,8 +240,10 @@ class PocketModel(LanguageModel):
     def _hidden(
         self, tokens: np.ndarray, lengths: np.ndarray, cache: _Cache | None = None
     ) -> np.ndarray:
-        """Hidden states (rows, length, width) of right-padded rows from their beginning; padding
-        comes after every real token, which therefore never sees it."""
+        """Return hidden states (rows, length, width) of rows that are padded on the right.
+
+        Padding follows every real token, so no real token attends to it.
+        """
         length = tokens.shape[1]
         positions = np.broadcast_to(np.arange(length), tokens.shape)
         mask = np.where(np.arange(length)[:, None] >= np.arange(length), 0.0, -np.inf).astype(
@@ -247,8 +255,11 @@ class PocketModel(LanguageModel):
     def states(
         self, tokens: np.ndarray, positions: np.ndarray, mask: np.ndarray, cache: _Cache, reach: int
     ) -> np.ndarray:
-        """Normed last hidden states; writes keys and values at `positions` and attends to the first
-        `reach` of them."""
+        """Run all layers on `tokens` (rows, n); return the normed last hidden states.
+
+        Keys and values are written into the cache at `positions` (rows, n). `mask` is added to the
+        attention scores over the first `reach` positions.
+        """
         x = self._embedding[tokens]
         cos, sin = self._cos[positions][:, None], self._sin[positions][:, None]
         rows = np.arange(len(tokens))[:, None]
@@ -256,15 +267,13 @@ class PocketModel(LanguageModel):
             w = {key: self._weights[f"model.layers.{n}.{key}.weight"] for key in _MATRICES}
             normed = self._normed(x, f"model.layers.{n}.input_layernorm.weight")
             q, k, v = (self._heads(normed @ w[f"self_attn.{c}_proj"]) for c in "qkv")
-            cache.keys[n].transpose(0, 2, 1, 3)[rows, positions] = turned(
-                k, cos, sin=sin
-            ).transpose(0, 2, 1, 3)
+            q, k = rotated(q, cos, sin=sin), rotated(k, cos, sin=sin)
+            cache.keys[n].transpose(0, 2, 1, 3)[rows, positions] = k.transpose(0, 2, 1, 3)
             cache.values[n].transpose(0, 2, 1, 3)[rows, positions] = v.transpose(0, 2, 1, 3)
-            scores = turned(q, cos, sin=sin) @ cache.keys[n][:, :, :reach].transpose(0, 1, 3, 2)
-            mixed = (
-                softmax(scores * np.float32(self._head_width**-0.5) + mask)
-                @ cache.values[n][:, :, :reach]
-            )
+            keys, values = cache.keys[n][:, :, :reach], cache.values[n][:, :, :reach]
+            scores = q @ keys.transpose(0, 1, 3, 2)
+            attention = softmax(scores * np.float32(self._head_width**-0.5) + mask)
+            mixed = attention @ values
             x = x + mixed.transpose(0, 2, 1, 3).reshape(x.shape) @ w["self_attn.o_proj"]
             normed = self._normed(x, f"model.layers.{n}.post_attention_layernorm.weight")
             gate = normed @ w["mlp.gate_proj"]
@@ -272,7 +281,7 @@ class PocketModel(LanguageModel):
         return self._normed(x, "model.norm.weight")
 
     def logits(self, hidden: np.ndarray) -> np.ndarray:
-        """Hidden states (..., width) to (..., vocabulary)."""
+        """Turn hidden states (..., width) into logits (..., vocabulary)."""
         return hidden @ self._weights["model.embed_tokens.weight"]
 
     def _heads(self, x: np.ndarray) -> np.ndarray:
@@ -292,7 +301,7 @@ _MATRICES = tuple(
 
 
 class _Run:
-    """One batch of continuations under way; rows that have ended leave the batch."""
+    """The generation of one batch of continuations; rows that have ended leave the batch."""
 
     def __init__(
         self,
@@ -318,32 +327,34 @@ class _Run:
         return [self._generation(i) for i in range(len(self.prompts))]
 
     def _fill(self, max_tokens: int) -> None:
-        distinct = {tuple(ids): n for n, ids in enumerate(dict.fromkeys(map(tuple, self.prompts)))}
-        hidden, cache = self.model.last_hidden([list(ids) for ids in distinct], max_tokens)
-        rows = np.array([distinct[tuple(ids)] for ids in self.prompts])
+        # Compute each distinct prompt once: samples of one prompt share its cache row.
+        distinct_prompts = dict.fromkeys(map(tuple, self.prompts))
+        row_of_prompt = {prompt: row for row, prompt in enumerate(distinct_prompts)}
+        hidden, cache = self.model.last_hidden([list(ids) for ids in distinct_prompts], max_tokens)
+        rows = np.array([row_of_prompt[tuple(ids)] for ids in self.prompts])
         hidden = hidden[rows]
-        cache.spread(rows)
+        cache.repeat_rows(rows)
         alive = np.arange(len(self.prompts))
         positions = np.array([len(ids) for ids in self.prompts])
         for step in range(max_tokens):
             logs = log_softmax(self.model.logits(hidden))
             tokens = np.array([self._take(int(i), row) for i, row in zip(alive, logs, strict=True)])
-            going = np.array([self.reasons[i] == "length" for i in alive])
-            if step + 1 == max_tokens or not going.any():
+            goes_on = np.array([self.reasons[i] == "length" for i in alive])
+            if step + 1 == max_tokens or not goes_on.any():
                 return
-            if not going.all():
-                alive, positions, tokens = alive[going], positions[going], tokens[going]
-                cache.keep(going)
+            if not goes_on.all():
+                alive, positions, tokens = alive[goes_on], positions[goes_on], tokens[goes_on]
+                cache.keep_rows(goes_on)
             reach = int(positions.max()) + 1
             mask = np.where(np.arange(reach) <= positions[:, None], 0.0, -np.inf).astype(
                 np.float32
             )[:, None, None]
-            hidden = self.model.states(tokens[:, None], positions[:, None], mask, cache, reach)[
-                :, 0
-            ]
+            states = self.model.states(tokens[:, None], positions[:, None], mask, cache, reach)
+            hidden = states[:, 0]
             positions = positions + 1
 
     def _take(self, i: int, logs: np.ndarray) -> int:
+        """Draw the next token of row `i`; note it, and the reason where it ends the row."""
         token = drawn_token(logs, self.streams[i], temperature=self.temperature, top_p=self.top_p)
         if token == self.model.config["eos_token_id"]:
             self.reasons[i] = "stop"
@@ -367,8 +378,10 @@ class _Run:
 
 
 def _rounded(matrix: np.ndarray, bits: int) -> np.ndarray:
-    """Each row to the nearest of 2^bits evenly spaced values up to its largest, the plainest way to
-    quantize weights."""
+    """Round each row to the nearest of 2^bits evenly spaced values up to its largest.
+
+    This is the plainest way to quantize weights.
+    """
     if not 2 <= bits < FILE_BITS:
         raise BadInput(
             f"{bits} bits a weight were asked of the pocket model; choose 2 to {FILE_BITS}."
@@ -381,29 +394,26 @@ def _rounded(matrix: np.ndarray, bits: int) -> np.ndarray:
 def _use_one_blas_thread() -> None:
     try:
         from threadpoolctl import threadpool_limits
-    # it comes with scikit-learn; without it OPENBLAS_NUM_THREADS=1 does the same
+    # threadpoolctl comes with scikit-learn. Without it, OPENBLAS_NUM_THREADS=1 does the same.
     except ImportError:
         return
     threadpool_limits(1, user_api="blas")
 
 
 @lru_cache(4)
-def _model(path: Path, bits: int, at_ns: int) -> PocketModel:
-    """The checkpoint as it was written then: opened anew for every price and every study, and never
-    changed."""
+def _cached_model(path: Path, bits: int, changed_ns: int) -> PocketModel:
+    """Load the checkpoint once per version of its file: every price and every study opens it."""
     return PocketModel.load(path, bits)
 
 
 class Pocket(Batched):
-    """`generate`, `first_token_logprobs` and `score` on the shipped checkpoint, deterministic for a
-    seed and sample."""
+    """The shipped checkpoint as a backend; a seed and a sample decide what it gives."""
 
     called = "The pocket model"
     abilities = frozenset(ABILITIES)
 
     def __init__(self, name: str = "pocket", path: Path | None = None, bits: int = 16) -> None:
-        """`bits` a weight: fewer than the checkpoint's 16 are those that its matrices are rounded
-        to."""
+        """`bits` per weight: with fewer than the checkpoint's 16 its matrices are rounded."""
         path = path or POCKET
         weights = path / "model.safetensors"
         if not weights.is_file():
@@ -412,14 +422,11 @@ class Pocket(Batched):
                 "tests.lab.pocket train`."
             )
         super().__init__()
-        self._model = _model(path, bits, at_ns=weights.stat().st_mtime_ns)
+        self._model = _cached_model(path, bits, changed_ns=weights.stat().st_mtime_ns)
         self.name, self.revision = name, self._model.revision
 
-    def answered(self, calls: list[Call]) -> list[Completion]:
+    def complete_batch(self, calls: list[Call]) -> list[Completion]:
         if calls[0].request.kind == "score":
             return scores(calls, self._model)
-        return answers(
-            calls,
-            self._model,
-            prompts=[prompt_of(call) + call.request.continuation for call in calls],
-        )
+        prompts = [prompt_of(call) + call.request.continuation for call in calls]
+        return answers(calls, self._model, prompts=prompts)

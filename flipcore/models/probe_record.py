@@ -1,5 +1,4 @@
-"""Findings of a test of a model, kept with their date; their sentences for people, and what they
-change on the model's card."""
+"""The record of a model's test: its findings, their sentences, and its effect on the card."""
 
 from collections.abc import Iterable
 from dataclasses import asdict, dataclass, fields, replace
@@ -7,12 +6,12 @@ from dataclasses import asdict, dataclass, fields, replace
 from flipcore.core.errors import BadInput
 from flipcore.models.cards import WEIGHTS, ModelCard
 
-# where reasoning is returned
+# Places of the reasoning in a reply, beside the fields in `replies.REASONING_FIELDS`.
 NO_REASONING, HIDDEN, TAGS, PARTS = "", "hidden", "tags", "parts"
 REPEATS, IGNORED, UNCLEAR, REFUSES = "repeats", "ignored", "unclear", "refuses"
-FEWEST = 2  # alternatives of a first token with which anything can be compared
-# options of a card that a test sets
-FOUND_OUT = ("max_tokens_name", "max_top_logprobs", "score_tokens")
+FEWEST = 2  # alternatives of a first token that a comparison needs
+# Options of a card that a test sets.
+TESTED_OPTIONS = ("max_tokens_name", "max_top_logprobs", "score_tokens")
 _PLACES = {
     HIDDEN: "counted, its text not returned",
     TAGS: "in tags inside the text",
@@ -24,30 +23,26 @@ _PLACES = {
 
 @dataclass(frozen=True)
 class ProbeRecord:
-    """`at` is the time in UTC, `answered_as` the name that the server gave itself. `n_logprobs`
-    counts the alternatives that came of `top_logprobs` asked for; `scores` tells whether
-    log-probabilities of a given text came, `scores_elsewhere` whether the completions API of a chat
-    model gives them. `seconds` is the median of a call, `tokens_per_s` of the first. None is
-    unknown."""
+    """The findings of one test. None means unknown; the field names are stored."""
 
-    at: str
-    answered_as: str = ""
-    is_listed: bool | None = None
-    n_logprobs: int = 0
-    top_logprobs: int = 0
-    logprobs: str = ""  # why there are none
-    scores: bool = False
-    scores_elsewhere: bool = False
-    score_tokens: int = 0
+    at: str  # time of the test, UTC
+    answered_as: str = ""  # the model's name in the reply
+    is_listed: bool | None = None  # in the server's own list of models
+    n_logprobs: int = 0  # first-token alternatives that came
+    top_logprobs: int = 0  # first-token alternatives that were asked for
+    logprobs: str = ""  # why none came
+    scores: bool = False  # gives log-probabilities of a given text
+    scores_elsewhere: bool = False  # only the completions API of this chat model gives them
+    score_tokens: int = 0  # token limit of a request that only scores
     seed: str = UNCLEAR
     refuses: tuple[str, ...] = ()
-    limit_name: str = "max_tokens"
+    limit_name: str = "max_tokens"  # name of the token limit's parameter
     reasoning: str = NO_REASONING
     n_reasoning_tokens: int | None = None
     counts_tokens: bool = True
-    seconds: float | None = None
-    tokens_per_s: float | None = None
-    price_in: float | None = None
+    seconds: float | None = None  # per call, the median
+    tokens_per_s: float | None = None  # of the first call
+    price_in: float | None = None  # US dollars per million tokens
     price_out: float | None = None
     context_tokens: int | None = None
     requests_per_minute: int | None = None
@@ -56,7 +51,7 @@ class ProbeRecord:
     notes: tuple[str, ...] = ()
 
     def as_table(self) -> dict:
-        # TOML has neither tuples nor a missing value.
+        """Return the record for TOML, which has neither tuples nor None."""
         table = {
             key: list(value) if isinstance(value, tuple) else value
             for key, value in asdict(self).items()
@@ -65,7 +60,7 @@ class ProbeRecord:
 
 
 def record_of(card: ModelCard) -> ProbeRecord | None:
-    """The card's last test; None where it was never tested. BadInput for a table that is none."""
+    """Return the card's last test; None where there was none, BadInput for an unreadable one."""
     if not card.probe:
         return None
     keys = {field.name for field in fields(ProbeRecord)}
@@ -76,7 +71,7 @@ def record_of(card: ModelCard) -> ProbeRecord | None:
 
 
 def lines(record: ProbeRecord) -> dict[str, str]:
-    """Findings, one line each; speed is left out because it is never the same twice."""
+    """Return the findings, label -> text. Speed is left out because it differs in every test."""
     names = [name for name in record.refuses if name != "reasoning_effort"]
     rows = {
         "First-token log-probabilities": _first_token(record),
@@ -111,13 +106,13 @@ def lines(record: ProbeRecord) -> dict[str, str]:
 
 
 def limits_text(requests: int | None, tokens: int | None) -> str:
-    """ "500 requests and 200,000 tokens a minute"."""
+    """Return "500 requests and 200,000 tokens a minute", or "" without limits."""
     parts = [f"{n:,} {word}" for n, word in ((requests, "requests"), (tokens, "tokens")) if n]
     return f"{' and '.join(parts)} a minute" if parts else ""
 
 
 def speed_text(record: ProbeRecord) -> str:
-    """Sentence on its speed, where that was measured."""
+    """Return the measured speed, or ""."""
     if record.seconds is None:
         return ""
     rate = f", {record.tokens_per_s:,.0f} tokens a second" if record.tokens_per_s else ""
@@ -125,26 +120,29 @@ def speed_text(record: ProbeRecord) -> str:
 
 
 def changes(before: ProbeRecord | None, after: ProbeRecord) -> list[str]:
-    """A sentence for each matter that is not as the last test found it; none for a first test."""
+    """Return a sentence for each finding that differs from the last test; [] for a first test."""
     if before is None:
         return []
     old, new = lines(before), lines(after)
-    return [
-        f"{label}: was {old.get(label, 'not known')}, is now {new.get(label, 'not known')}."
-        for label in dict.fromkeys((*new, *old))
-        if old.get(label) != new.get(label)
-    ]
+    sentences = []
+    for label in dict.fromkeys((*new, *old)):
+        was, is_now = old.get(label, "not known"), new.get(label, "not known")
+        if old.get(label) != new.get(label):
+            sentences.append(f"{label}: was {was}, is now {is_now}.")
+    return sentences
 
 
 def card_after(card: ModelCard, record: ProbeRecord) -> ModelCard:
-    """The card as the test leaves it: abilities, what is left out, names, and what the server says
-    of price and limits where the user said nothing."""
+    """Return the card with the test's findings.
+
+    The server's price and limits are taken only where the user gave none.
+    """
     abilities = ["generate"]
     if record.n_logprobs >= FEWEST and not record.reasoning:
         abilities.append("first_token_logprobs")
     if record.scores:
         abilities.append("score")
-    options = {key: value for key, value in card.options.items() if key not in FOUND_OUT}
+    options = {key: value for key, value in card.options.items() if key not in TESTED_OPTIONS}
     if record.limit_name != "max_tokens":
         options["max_tokens_name"] = record.limit_name
     if record.top_logprobs:
@@ -165,7 +163,7 @@ def card_after(card: ModelCard, record: ProbeRecord) -> ModelCard:
 
 
 def warnings(card: ModelCard, record: ProbeRecord) -> list[str]:
-    """Advice that a user should have before a study, each with what to do."""
+    """Return warnings before a study; each says what to do."""
     texts = []
     if "temperature" in record.refuses:
         texts.append(
@@ -199,16 +197,15 @@ def warnings(card: ModelCard, record: ProbeRecord) -> list[str]:
 
 
 def report(card: ModelCard, before: ProbeRecord | None, record: ProbeRecord) -> list[str]:
-    """Lines at the end of a test: how it went, and what is not as before."""
+    """Return the lines that a test ends with: its speed, and the changes since the last one."""
     sentence = f"Tested by {record.n_calls} calls, {speed_text(record)}."
-    differing = changes(before, record)
     if before is None:
         return [sentence]
-    return [sentence, *(differing or ["Nothing changed since the last test."])]
+    return [sentence, *(changes(before, record) or ["Nothing changed since the last test."])]
 
 
 def costs_text(card: ModelCard) -> str:
-    """Price and allowed pace, in a sentence or two."""
+    """Return the price and the rate limits, in one or two sentences."""
     if card.price_in is None or card.price_out is None:
         price = "Its price is not known."
     elif card.price_in == card.price_out == 0:
@@ -220,7 +217,7 @@ def costs_text(card: ModelCard) -> str:
 
 
 def listing(cards: Iterable[ModelCard]) -> list[dict[str, str]]:
-    """Rows for a table of models."""
+    """Return one row per model for a table."""
     return [
         {
             "name": card.name,

@@ -1,16 +1,17 @@
-"""A simulated model with planted truth, for calibration and tests; everything computed from it is
-labelled SIMULATED.
+"""A simulated model with planted truth, for calibration and tests.
 
-Generator: an item has a settled answer; a variant's mind deviates from it with probability p ~
-Beta(.6, .6/genuine - .6), the first token deviates from the mind with q ~ Beta(.6, .6/artifact -
-.6), and every sample deviates from its variant with `noise`. Deviations go to one other option, so
-they cancel in pairs and all rates are known. All draws are hashes of (seed, item, prompt, sample):
-asking again gives the same answer.
+Everything computed from it is labelled SIMULATED.
 
-Memory and brittleness are those of source 000's models (`tests.lab.simulations`): a share of the
-published items is recalled in its own wording, and a share of the right answers is lost under any
-other wording or other numbers. Published is what a study asks as benchmark or target; an item that
-says itself how often it was read (`dose`) is believed.
+Each item has a settled answer. A variant's answer deviates from it with probability p ~ Beta(.6,
+.6/genuine - .6). The first token deviates from the variant's answer with q ~ Beta(.6, .6/artifact -
+.6), and each sample deviates from its variant with `noise`. Deviations go to one other option, so
+two of them cancel and all rates are known. All draws are hashes of (seed, item, prompt, sample), so
+the same call always gets the same answer.
+
+Memory and brittleness are as in source 000's models (`tests.lab.simulations`): a share of the
+published items is recalled in the published wording, and a share of the right answers is lost with
+other words or numbers. An item counts as published if its own data say so (`dose`, how often it was
+trained on), or else if the study asks it as benchmark or target.
 """
 
 import hashlib
@@ -31,9 +32,12 @@ _PUBLISHED = ("benchmark", "target")
 
 @dataclass(frozen=True)
 class Profile:
-    """Planted rates. `recall`: this share of the published items is answered right in its own
-    wording, whatever the `ability`; `brittle`: this share of the right answers is lost in any
-    other."""
+    """Planted rates, 0 to 1; the field names are part of the model's revision.
+
+    `ability` is the share of items that it answers right. `recall` is the share of published items
+    that it answers right in the published wording, whatever its ability. `brittle` is the share of
+    right answers that it loses in any other wording.
+    """
 
     ability: float
     genuine: float = 0.0
@@ -56,13 +60,13 @@ PROFILES = {
 
 
 def _was_seen(item: Item, role: str) -> bool:
-    """Tell whether the published wording was in training: by its own data, else its role."""
+    """Tell whether the published wording was in training, by the item's data or else its role."""
     dose = item.meta.get("dose")
     return dose > 0 if isinstance(dose, int) else role in _PUBLISHED
 
 
 class Simulated(Backend):
-    """A backend that knows the items it is asked about (`prepare`) and answers by hashes."""
+    """A backend that gets its items in advance (`prepare`) and draws its answers by hashes."""
 
     simulated = True
     abilities = frozenset(ABILITIES) - {SPREAD}
@@ -79,8 +83,10 @@ class Simulated(Backend):
         variants: Iterable[Variant],
         roles: Mapping[str, str] | None = None,
     ) -> None:
-        """Tell the model what the prompts mean, which it cannot read, and what it saw in training.
-        A memory of other items is another model, so it has another revision."""
+        """Tell the model the meaning of the prompts, and which items it saw in training.
+
+        A model that remembers other items is another model, so its revision differs.
+        """
         items = list(items)
         self._published = frozenset(
             item.item_id for item in items if _was_seen(item, (roles or {}).get(item.item_id, ""))
@@ -90,12 +96,9 @@ class Simulated(Backend):
         by_id = {item.item_id: item for item in items}
         for variant in variants:
             if variant.item_id in by_id:
-                item = by_id[variant.item_id]
-                self._by_prompt[variant.prompt.text] = (
-                    item,
-                    variant,
-                    item.question in variant.prompt.text,
-                )
+                item, prompt = by_id[variant.item_id], variant.prompt.text
+                is_original = item.question in prompt
+                self._by_prompt[prompt] = (item, variant, is_original)
 
     def why_not(self, ability: str) -> str:
         return f"{self.name} has no vocabulary." if ability == SPREAD else ""
@@ -111,42 +114,41 @@ class Simulated(Backend):
             error = "A simulated model answers only the items of its own study."
             return Completion(call.call_id, "failed", error=error)
         item, variant, original = entry
-        kind = call.request.kind
         method = {
             "generate": self._generated,
             "first_token": self._first_token,
             "score": self._scored,
-        }[kind]
+        }[call.request.kind]
         return method(call, item, variant, original=original)
 
     async def close(self) -> None:
         pass
 
     def _uniform(self, *parts) -> float:
+        """Return a uniform draw in [0, 1): the hash of the seed and the parts."""
         text = "\x1f".join(str(part) for part in (self.seed, *parts))
-        return (
-            int.from_bytes(
-                hashlib.sha256(text.encode("utf-8", "surrogatepass")).digest()[:7], "big"
-            )
-            / 2**56
-        )
+        seven_bytes = hashlib.sha256(text.encode("utf-8", "surrogatepass")).digest()[:7]
+        return int.from_bytes(seven_bytes, "big") / 2**56
 
     def _rate(self, mean: float, *parts) -> float:
+        """Draw a rate from Beta(.6, .6/mean - .6), which has this mean."""
         from scipy.special import betaincinv
 
         return float(betaincinv(0.6, 0.6 / mean - 0.6, self._uniform(*parts))) if mean else 0.0
 
     def _deviates(self, item: Item, variant: Variant, sample: int) -> bool:
-        """Tell whether the mind of this sample differs from the item's settled answer."""
+        """Tell whether the model's answer in this sample differs from the item's settled answer."""
         rate = self._rate(self.profile.genuine, item.item_id, "mind")
-        moved = self._uniform(item.item_id, variant.prompt.text, "mind") < rate
-        return moved != (
-            self._uniform(item.item_id, variant.prompt.text, sample, "noise") < self.profile.noise
-        )
+        prompt = variant.prompt.text
+        is_moved = self._uniform(item.item_id, prompt, "mind") < rate
+        is_noisy = self._uniform(item.item_id, prompt, sample, "noise") < self.profile.noise
+        return is_moved != is_noisy
 
     def _is_right(self, item: Item, *, original: bool) -> bool:
-        """The settled answer, as source 000's models have it: memory first, then ability, then what
-        other words cost."""
+        """Tell whether the settled answer is right: by memory, else by ability and brittleness.
+
+        `original` says that the prompt has the published wording.
+        """
         if (
             original
             and item.item_id in self._published
@@ -157,9 +159,8 @@ class Simulated(Backend):
         return able and (original or self._uniform(item.item_id, "brittle") >= self.profile.brittle)
 
     def _answer(self, item: Item, variant: Variant, *, original: bool, deviates: bool) -> str:
-        """The settled answer to this variant's own target, or the one other that deviations go
-        to."""
-        # opinions have no right answer: any serves
+        """Return the settled answer to this variant, or the one other that deviations go to."""
+        # Opinions have no right answer; any one will do.
         right, target = self._is_right(item, original=original), variant.target or "0"
         if item.kind == "choice":
             n = len(item.options)
@@ -190,9 +191,9 @@ class Simulated(Backend):
             text = f"Here it is:\n\n```python\n{body}\n```\n"
         else:
             text = f" Working it out step by step.\n#### {answer}"
-        most = 4 * call.request.max_tokens  # a token is taken as four characters, as below
-        is_cut = 0 < most < len(text)
-        text = text[:most] if is_cut else text
+        n_chars = 4 * call.request.max_tokens  # a token counts as four characters, as below
+        is_cut = 0 < n_chars < len(text)
+        text = text[:n_chars] if is_cut else text
         return _completion(
             call, len(text) // 4 + 1, text=text, finish_reason=LENGTH if is_cut else STOP
         )
@@ -200,10 +201,12 @@ class Simulated(Backend):
     def _first_token(
         self, call: Call, item: Item, variant: Variant, *, original: bool
     ) -> Completion:
-        mind = self._deviates(item, variant, call.sample)
+        answer_deviates = self._deviates(item, variant, call.sample)
         rate = self._rate(self.profile.artifact, item.item_id, "readout")
-        moved = self._uniform(item.item_id, variant.prompt.text, "readout") < rate
-        answer = self._answer(item, variant, original=original, deviates=mind != moved)
+        token_deviates = self._uniform(item.item_id, variant.prompt.text, "readout") < rate
+        answer = self._answer(
+            item, variant, original=original, deviates=answer_deviates != token_deviates
+        )
         if item.kind != "choice":
             return Completion(
                 call.call_id, "ok", top_logprobs={" The": math.log(0.9)}, cost_usd=0.0
@@ -250,7 +253,7 @@ _NUMBER = re.compile(r"(?:.*#### )?\s*(-?[\d,./]+)\s*", re.DOTALL)
 
 
 def judge_reply(prompt: str) -> str | None:
-    """The one line that a judge is asked for, or None where the prompt asks for no judgement."""
+    """Return the line that a judge's prompt asks for; None where this is no judge's prompt."""
     request = _JUDGE_PROMPT.match(prompt)
     if request is None:
         return None

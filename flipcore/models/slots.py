@@ -1,8 +1,7 @@
-"""Slots for calls on their way to a server at once: never more than its card says, whatever runs in
-this process ask it.
+"""Limits the calls in flight to a server to the number in its card, for this whole process.
 
-A run, a judge that is asked again and whoever proposes paraphrases each have an event loop of their
-own, in a thread of its own, so a semaphore of asyncio would count for one of them alone.
+Runs, repeated judging and proposals of paraphrases each have an event loop in a thread of their
+own, so a semaphore of asyncio would count the calls of only one of them.
 """
 
 import asyncio
@@ -13,12 +12,14 @@ from weakref import WeakValueDictionary
 
 from flipcore.models.cards import ModelCard
 
-FEW_AT_ONCE = 4  # of a model without a card, which is asked in this process
+FEW_AT_ONCE = 4  # for a model without a card, which is computed in this process
 
 
 class Slots:
-    """`async with slots:` waits until fewer than `most` calls are on their way; who came first goes
-    first, from whatever loop."""
+    """`async with slots:` waits until fewer than `most` calls are in flight, in all event loops.
+
+    Slots are given in the order of asking.
+    """
 
     def __init__(self, most: int) -> None:
         self.most = most
@@ -48,42 +49,41 @@ class Slots:
     ) -> None:
         with self._lock:
             self._n_taken -= 1
-            self._hand_on()
+            self._grant_free_slots()
 
     @property
     def n_possible(self) -> int:
-        """Number of calls that may be on their way before `most` is changed again: more than it
-        where it was larger."""
+        """The most calls in flight until `most` changes again.
+
+        It is more than `most` while calls from the time of a larger limit are in flight.
+        """
         with self._lock:
             return max(self.most, self._n_taken)
 
     def change(self, most: int) -> None:
-        """So many from now on: who waits for a slot that this frees has it at once; what is on its
-        way comes in."""
+        """Set the limit. Slots that this frees are given at once; calls in flight go on."""
         with self._lock:
             self.most = most
-            self._hand_on()
+            self._grant_free_slots()
 
-    def _hand_on(self) -> None:
-        """The free slots go to who waits longest; a loop that was closed with its waiters is passed
-        over. The lock is held."""
+    def _grant_free_slots(self) -> None:
+        """Give free slots to those who wait longest. The caller holds the lock."""
         while self._waiting and self._n_taken < self.most:
             loop, turn = self._waiting.popleft()
             try:
                 loop.call_soon_threadsafe(_grant, turn)
-            except RuntimeError:  # the loop is closed
+            except RuntimeError:  # this waiter's event loop is closed
                 continue
             self._n_taken += 1
 
     def _leave(self, loop: asyncio.AbstractEventLoop, turn: asyncio.Future[None]) -> None:
-        """Somebody stopped waiting: out of the line, or, where the slot was handed over meanwhile,
-        gives it back."""
+        """Remove a waiter from the queue, or free the slot that it got in the meantime."""
         with self._lock:
             if (loop, turn) in self._waiting:
                 self._waiting.remove((loop, turn))
             else:
                 self._n_taken -= 1
-                self._hand_on()
+                self._grant_free_slots()
 
 
 def _grant(turn: asyncio.Future[None]) -> None:
@@ -91,19 +91,22 @@ def _grant(turn: asyncio.Future[None]) -> None:
         turn.set_result(None)
 
 
-_of_servers: WeakValueDictionary[tuple[str, str, str], Slots] = WeakValueDictionary()
-_lock = threading.Lock()
+# (endpoint, model, name of the key's variable) -> slots
+_server_slots: WeakValueDictionary[tuple[str, str, str], Slots] = WeakValueDictionary()
+_server_slots_lock = threading.Lock()
 
 
 def slots_of(card: ModelCard | None) -> Slots:
-    """The slots of a card's server, the same ones for all that ask it now with this key, as many as
-    the newest card says. Without a card, or a server, they are the caller's own."""
+    """Return the slots of a card's server, shared by all who use its endpoint, model and key.
+
+    Their limit is that of the newest card. Without a card or a server the slots are new ones.
+    """
     if card is None:
         return Slots(FEW_AT_ONCE)
     if not card.endpoint:
         return Slots(card.n_in_flight)
-    with _lock:
-        slots = _of_servers.setdefault(
+    with _server_slots_lock:
+        slots = _server_slots.setdefault(
             (card.endpoint, card.model, card.api_key_env), Slots(card.n_in_flight)
         )
         slots.change(card.n_in_flight)

@@ -52,7 +52,7 @@ def test_min_k_plus_is_the_authors_formula(text):
     expected = np.mean(np.sort(mink_plus)[: int(len(mink_plus) * 0.2)])
     backend, item = Pocket(), Item.make(dataset="t", key="1", kind="completion", question=text)
     (need,) = extractor_of("min_k_plus").needs(item, shown(item), Ask(), [])
-    (completion,) = backend.answered([Call("pocket", backend.revision, need.request)])
+    (completion,) = backend.complete_batch([Call("pocket", backend.revision, need.request)])
     assert read("min_k_plus", item, completion).value == pytest.approx(expected, abs=1e-6)
 
 

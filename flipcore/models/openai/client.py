@@ -1,16 +1,15 @@
-"""Any server that speaks the OpenAI API, through the `openai` client: chat or completions,
-first-token alternatives, echo.
+"""The backend for servers that speak the OpenAI API, chat or completions.
 
-Servers lie quietly: they drop log-probabilities, send placeholders, ignore `echo`, penalise
-repetition at temperature 0. So the parameters that matter are sent, and what came back is looked at
-before it is believed.
+Servers deviate from the API without an error: they drop log-probabilities, send placeholders,
+ignore `echo`, penalize repetition at temperature 0. So all parameters that matter are sent, and
+replies are checked before they are used.
 """
 
 import asyncio
 import math
 import os
 import time
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from dataclasses import replace
 from typing import Any
@@ -32,27 +31,29 @@ from flipcore.models.openai.retries import (
 )
 
 N_ATTEMPTS = 5
-_RAW_CHARS = 4_000
-# asked of a server that fails: does it answer anything?
+_RAW_CHARS = 4_000  # of a failed reply, which are stored
+# The smallest request; a failing server gets it as a test of whether it answers anything.
 _CONTROL = Call("", revision="", request=Request("generate", "Hello", max_tokens=1))
 _LONGEST_CONTROL_S = 60.0
 
 
 def revision_of(card: ModelCard) -> str:
-    """Revision of what is asked, as far as it is known. A parameter that is left out makes it
-    another model in effect, so it is named."""
+    """Return the model's revision, as far as the card tells it.
+
+    Without one of its parameters a model behaves as another one, so refused parameters are named.
+    """
     extra = card.options.get("extra_body", {})
     without = f" without {', '.join(sorted(card.refuses))}" if card.refuses else ""
     return f"{card.model}@{digest(card.endpoint, card.api, card.model, extra)[:8]}{without}"
 
 
 def key_of(card: ModelCard) -> str:
-    """The key that the environment holds for this model, "" where none is named or set."""
+    """Return the key in the environment for this model; "" where none is named or set."""
     return os.environ.get(card.api_key_env, "") if card.api_key_env else ""
 
 
 def missing_key(card: ModelCard) -> str:
-    """A sentence where a key is named and not set; "" otherwise."""
+    """Return a sentence where the card names a key that is not set; "" otherwise."""
     if not card.api_key_env or os.environ.get(card.api_key_env):
         return ""
     return (
@@ -62,7 +63,7 @@ def missing_key(card: ModelCard) -> str:
 
 
 def open_client(card: ModelCard) -> Any:
-    """A client without retries of its own, for the running event loop."""
+    """Open a client for the running event loop; it does not retry by itself."""
     from openai import AsyncOpenAI, DefaultAioHttpClient
 
     return AsyncOpenAI(
@@ -70,13 +71,14 @@ def open_client(card: ModelCard) -> Any:
         api_key=key_of(card) or "none",
         max_retries=0,
         timeout=card.timeout_s,
-        # A redirect would carry prompts and the key to an address that nobody entered.
+        # aiohttp takes about half the time of the default transport. Redirects are refused: they
+        # would carry prompts and the key to an address that nobody entered.
         http_client=DefaultAioHttpClient(timeout=card.timeout_s, follow_redirects=False),
     )
 
 
 def error_texts(error: Exception, card: ModelCard) -> tuple[str, str]:
-    """A sentence about a fault and what the server sent, both without the key."""
+    """Return a sentence about a fault and the server's raw reply, both without the key."""
     sentence, raw = explained(error, card)
     return scrubbed(exhausted(error, card) or sentence, key_of(card)), scrubbed(
         raw[:_RAW_CHARS], key_of(card)
@@ -84,9 +86,12 @@ def error_texts(error: Exception, card: ModelCard) -> tuple[str, str]:
 
 
 class OpenAICompatible(Backend):
-    """`card.options` may hold `extra_body` (sent with every request), `n_attempts`,
-    `max_top_logprobs`, `score_tokens` (what the server takes for "none": 0, or 1 where 0 means
-    unlimited) and `max_tokens_name`."""
+    """A model on a server.
+
+    `card.options` may hold `extra_body` (sent with every request), `n_attempts`,
+    `max_top_logprobs`, `max_tokens_name`, and `score_tokens`: the token limit of a request that
+    only scores, which is 0, or 1 for servers that read 0 as unlimited.
+    """
 
     simulated = False
 
@@ -103,21 +108,20 @@ class OpenAICompatible(Backend):
 
     @property
     def down(self) -> str:
-        """Reason for which nothing more is sent to this server, or ""."""
+        """The sentence that says why nothing more is sent to this server, or ""."""
         return self._breaker.down
 
     @property
     def trouble(self) -> str:
-        """Sentence that a run shows while the server fails and is asked rarely, or ""."""
+        """The sentence that a run shows while the server fails and is rarely asked, or ""."""
         return self._breaker.trouble
 
     def share_limits(self, share: float, *, is_again: bool = False) -> None:
-        """Limits of the card and of the server's headers count by this share."""
+        """Use only this share (0 to 1) of the limits in the card and the server's headers."""
         self._pace.take_share(share, time.monotonic() if is_again else None)
 
     def halt(self) -> None:
-        """Makes no further attempt: calls that are on their way come in, those that wait for
-        another attempt end."""
+        """Make no further attempt: calls in flight finish, calls that wait for a retry end."""
         self._breaker.is_halted = True
 
     def why_not(self, ability: str) -> str:
@@ -138,7 +142,7 @@ class OpenAICompatible(Backend):
         )
 
     async def complete(self, call: Call) -> Completion:
-        """One completion, after as many attempts as the server's faults make worth while."""
+        """Return the completion of the last attempt; faults that may pass are tried again."""
         if not self.abilities & {call.request.ability}:
             return Completion(call.call_id, "failed", error=self.why_not(call.request.ability))
         if (call.request.effort and "effort" not in self.takes) or (
@@ -147,19 +151,19 @@ class OpenAICompatible(Backend):
             error = f"{self.name} does not take this reasoning effort or budget."
             return Completion(call.call_id, "failed", error=error)
         self._breaker.down = missing_key(self.card) or self._breaker.down
-        most, n_lost = self.card.options.get("n_attempts", N_ATTEMPTS), 0
-        for attempt in range(1, most + 1):
-            await self._pace.turn(call, self._breaker.rest)
-            async with self._breaker.turn():
-                completion, wait = await self._attempt(call, attempt, last=attempt == most)
+        n_attempts, n_lost = self.card.options.get("n_attempts", N_ATTEMPTS), 0
+        for attempt in range(1, n_attempts + 1):
+            await self._pace.wait_for_turn(call, self._breaker.sleep)
+            async with self._breaker.slot():
+                completion, wait_s = await self._attempt(call, attempt, last=attempt == n_attempts)
             n_lost += completion.n_lost
             completion = replace(completion, n_lost=n_lost)
-            if wait is None:
+            if wait_s is None:
                 if completion.status != "ok":
-                    # else the last calls of a run would fail without a word on the server
-                    await self._breaker.verdict()
+                    # Otherwise the last calls of a run would fail and `down` would stay empty.
+                    await self._breaker.settle()
                 return completion
-            await self._breaker.rest(wait)
+            await self._breaker.sleep(wait_s)
             if self.down or self._breaker.is_halted:
                 return completion
         raise AssertionError("unreachable: the last attempt returns")
@@ -167,7 +171,7 @@ class OpenAICompatible(Backend):
     async def _attempt(
         self, call: Call, attempt: int, *, last: bool
     ) -> tuple[Completion, float | None]:
-        """Outcome of one attempt, and the seconds until the next; None when there is none."""
+        """Return the outcome of one attempt and the seconds until the next; None for no next."""
         if self.down or self._breaker.is_halted:
             return Completion(
                 call.call_id,
@@ -179,22 +183,21 @@ class OpenAICompatible(Backend):
         try:
             text = await asyncio.wait_for(self._reply_text(call), self.card.timeout_s)
             completion = self._read(call, text, attempt, time.perf_counter() - started)
-        # the client raises many kinds, also through its transport; none may reach the runner
+        # The client and its transport raise many kinds of errors; none may reach the runner.
         except Exception as error:
-            self._pace.hear(
-                getattr(getattr(error, "response", None), "headers", {}), time.monotonic()
-            )
+            headers = getattr(getattr(error, "response", None), "headers", {})
+            self._pace.note_headers(headers, time.monotonic())
             failed = self._failed(call, error, attempt, time.perf_counter() - started)
             if exhausted(error, self.card):
                 self._breaker.down = failed.error
                 return failed, None
-            self._breaker.failed(error, failed.error)
+            self._breaker.note_failure(error, failed.error)
             return failed, None if last else pause(error, attempt, call_id=call.call_id)
-        self._breaker.answered()
+        self._breaker.note_answer()
         return completion, None
 
     async def _control(self) -> None:
-        """One token of a harmless prompt, not stored; raises whatever the server's fault raises."""
+        """Ask for one token of a harmless prompt, which is not stored; raise the server's fault."""
         try:
             text = await asyncio.wait_for(
                 self._reply_text(_CONTROL), min(self.card.timeout_s, _LONGEST_CONTROL_S)
@@ -211,50 +214,49 @@ class OpenAICompatible(Backend):
             await client.close()
 
     async def _reply_text(self, call: Call) -> str:
-        """The server's reply as text; parsing it into the client's typed objects would cost more
-        than the request."""
+        """Send a call and return the reply as text."""
         import httpx2
 
+        # Asking for the plain response avoids the client's typed objects: parsing a reply into them
+        # takes longer than the request.
         response = await self._client().post(
             path_of(self.card), body=body_of(call, self.card), cast_to=httpx2.Response
         )
-        self._pace.hear(response.headers, time.monotonic())
+        self._pace.note_headers(response.headers, time.monotonic())
         return response.text
 
     def _client(self):
-        """One client per event loop; aiohttp takes about half the time of the default transport."""
+        """Return the client of this event loop."""
         loop = id(asyncio.get_running_loop())
         if loop not in self._clients:
             self._clients[loop] = open_client(self.card)
         return self._clients[loop]
 
     def _read(self, call: Call, text: str, attempt: int, latency_s: float) -> Completion:
-        parts = fields_of(call, reply_of(text), card=self.card)
+        fields = fields_of(call, reply_of(text), card=self.card)
         completion = Completion(
             call.call_id,
             "ok",
-            cost_usd=self._cost(parts),
+            cost_usd=self._cost(fields["n_tokens_in"], fields["n_tokens_out"]),
             latency_s=latency_s,
             n_attempts=attempt,
-            **parts,
+            **fields,
         )
         return separate_reasoning(completion)
 
-    def _cost(self, parts: Mapping[str, Any]) -> float | None:
-        """US dollars from the tokens that the server counted; None where a price or a count is
-        unknown."""
+    def _cost(self, n_tokens_in: int | None, n_tokens_out: int | None) -> float | None:
+        """Return US dollars by the server's counts; None where a price or a count is unknown."""
         card = self.card
         if card.price_in is None or card.price_out is None:
             return None
         if card.price_in == card.price_out == 0:
             return 0.0
-        if parts["n_tokens_in"] is None or parts["n_tokens_out"] is None:
+        if n_tokens_in is None or n_tokens_out is None:
             return None
-        return (parts["n_tokens_in"] * card.price_in + parts["n_tokens_out"] * card.price_out) / 1e6
+        return (n_tokens_in * card.price_in + n_tokens_out * card.price_out) / 1e6
 
     def _failed(self, call: Call, error: Exception, attempt: int, latency_s: float) -> Completion:
         sentence, raw = error_texts(error, self.card)
-        lost = int(may_be_billed(error))
         return Completion(
             call.call_id,
             "failed",
@@ -262,93 +264,97 @@ class OpenAICompatible(Backend):
             raw_reply=raw,
             n_attempts=attempt,
             latency_s=latency_s,
-            n_lost=lost,
+            n_lost=int(may_be_billed(error)),
         )
 
 
-# How a server that fails is asked: rarely, by a question of its own, and not at all once it stays
-# away.
+# A server that fails is asked rarely, with a small control request. Where it goes on failing, it is
+# given up.
 
-SUSPECT = 5  # failures in a row, of any calls
-PROBES = 8  # controls in a row that fail before the server counts as gone: 40 seconds of waiting
-FEWEST_PROBES = 3
-OUTAGE_S = 120.0  # so long a server may hang on every control, once FEWEST_PROBES failed
-LIMITED_S = 300.0  # so long a rate limit may refuse every control
-START = 4  # calls at once after an outage; one more with every answer
-_DOUBLINGS = 4
+SUSPECT = 5  # failures in a row, of any calls, after which controls begin
+PROBES = 8  # failed controls in a row after which the server is given up: 40 seconds of waiting
+# A server that hangs on every control is given up after at least so many, and so many seconds.
+FEWEST_PROBES, OUTAGE_S = 3, 120.0
+LIMITED_S = 300.0  # a server whose rate limit refuses every control is given up after this time
+START = 4  # calls at once after an outage; every answer allows one more
+_DOUBLINGS = 4  # the wait between controls doubles so often at most
 _POLL_S = 0.02
-# a key, a model, a path or an address that is wrong for every call, if a control is refused as well
+# With these codes a key, a model, a path or an address is wrong. Where a control gets one too, it
+# is wrong for every call.
 _REFUSES_ALL = {401, 403, 404} | REDIRECTS
 _BUSY = {408, 429}
 
 
 class Breaker:
-    """One for each model and run. `down` is the sentence that says why nothing more is sent, or "";
-    `is_halted` is set when the run stops. `control` asks the server something harmless and raises
-    its fault, `explain` says the fault."""
+    """Holds calls back while a server fails; each model of a run has one.
+
+    `down` is the sentence that says why nothing more is sent, or "". `is_halted` is set when the
+    run stops. `control` sends the server a harmless request and raises its fault; `explain` turns a
+    fault into a sentence.
+    """
 
     def __init__(
         self, control: Callable[[], Awaitable[None]], explain: Callable[[Exception], str]
     ) -> None:
         self._control, self._explain = control, explain
         self.down, self.is_halted = "", False
-        self._n_failures = self._n_probes = self._n_now = 0
-        self._suspected_at, self._last_words, self._asked_wait = 0.0, "", 0.0
-        self._allowed = math.inf
-        self._locks: dict[int, asyncio.Lock] = {}
+        self._n_failures = self._n_probes = self._n_in_flight = 0
+        self._suspected_at, self._last_sentence, self._asked_wait_s = 0.0, "", 0.0
+        self._n_allowed = math.inf
+        self._locks: dict[int, asyncio.Lock] = {}  # by event loop
 
     @asynccontextmanager
-    async def turn(self) -> AsyncIterator[None]:
-        """Waits until a call may be sent, or until there is no point in it any more."""
-        await self.verdict()
-        while self._n_now >= self._allowed and not self._is_over:
+    async def slot(self) -> AsyncIterator[None]:
+        """Wait until a call may be sent, or until no call will be sent any more."""
+        await self.settle()
+        while self._n_in_flight >= self._n_allowed and not self._is_over:
             await asyncio.sleep(_POLL_S)
-        self._n_now += 1
+        self._n_in_flight += 1
         try:
             yield
         finally:
-            self._n_now -= 1
+            self._n_in_flight -= 1
 
-    async def verdict(self) -> None:
-        """While the server is under suspicion: waits until it answers a control or is given up."""
+    async def settle(self) -> None:
+        """Wait until a suspected server answers a control or is given up."""
         while self._is_suspect and not self._is_over:
             async with self._locks.setdefault(id(asyncio.get_running_loop()), asyncio.Lock()):
                 if self._is_suspect and not self._is_over:
                     await self._probe()
 
-    async def rest(self, seconds: float) -> None:
-        """Sleeps, and wakes when the run stops or the server is given up."""
+    async def sleep(self, seconds: float) -> None:
+        """Sleep; wake early when the run stops or the server is given up."""
         end = time.monotonic() + seconds
         while not self._is_over and (wait_s := end - time.monotonic()) > 0:
             await asyncio.sleep(min(wait_s, 0.2))
 
-    def answered(self) -> None:
-        """Something came back, be it a refusal of this one request."""
+    def note_answer(self) -> None:
+        """Note a reply, which may be the refusal of one request: the server works."""
         if self._is_suspect:
-            self._allowed = START
+            self._n_allowed = START
         else:
-            self._allowed += 1
+            self._n_allowed += 1
         self._n_failures = self._n_probes = 0
-        self._asked_wait = 0.0
+        self._asked_wait_s = 0.0
 
-    def failed(self, error: Exception, sentence: str) -> None:
-        """Count a failed attempt. A refusal shows that the server lives: the count starts again."""
+    def note_failure(self, error: Exception, sentence: str) -> None:
+        """Count a failed attempt; the refusal of one request counts as an answer."""
         if _is_alive(error):
-            self.answered()
+            self.note_answer()
             return
         self._n_failures += 1
-        self._last_words = sentence
+        self._last_sentence = sentence
         if self._n_failures == SUSPECT:
             self._suspected_at = time.monotonic()
 
     @property
     def trouble(self) -> str:
-        """Sentence on what is going on while the server fails, with the requests that are still
-        sent; "" while it answers."""
+        """The last fault and how often the server is asked, while it fails; else ""."""
         if not self._is_suspect or self._is_over:
             return ""
         return (
-            f"{self._last_words} It is asked once every {self._interval():.1f} s until it answers."
+            f"{self._last_sentence} It is asked once every {self._interval():.1f} s until it "
+            "answers."
         )
 
     @property
@@ -360,28 +366,28 @@ class Breaker:
         return bool(self.down) or self.is_halted
 
     def _interval(self) -> float:
-        return max(retries.FIRST_WAIT_S * 2 ** min(self._n_probes, _DOUBLINGS), self._asked_wait)
+        """Return the seconds until the next control."""
+        return max(retries.FIRST_WAIT_S * 2 ** min(self._n_probes, _DOUBLINGS), self._asked_wait_s)
 
     async def _probe(self) -> None:
-        await self.rest(self._interval())
+        await self.sleep(self._interval())
         if self._is_over:
             return
         try:
             await self._control()
         except Exception as error:  # as in the client: the transport raises many kinds
             if _is_alive(error):
-                self.answered()
+                self.note_answer()
             else:
-                self._control_failed(error)
+                self._note_failed_control(error)
         else:
-            self.answered()
+            self.note_answer()
 
-    def _control_failed(self, error: Exception) -> None:
-        """A control that failed: the next one waits longer, and after enough of them the server is
-        given up."""
+    def _note_failed_control(self, error: Exception) -> None:
+        """Wait longer before the next control; after enough of them give the server up."""
         self._n_probes += 1
-        self._last_words = self._explain(error)
-        self._asked_wait = min(retries.asked_wait(error) or 0.0, retries.LONGEST_WAIT_S)
+        self._last_sentence = self._explain(error)
+        self._asked_wait_s = min(retries.asked_wait(error) or 0.0, retries.LONGEST_WAIT_S)
         seconds = time.monotonic() - self._suspected_at
         status = getattr(error, "status_code", None)
         if status in _REFUSES_ALL:
@@ -393,7 +399,7 @@ class Breaker:
                 self._n_probes >= FEWEST_PROBES and seconds > OUTAGE_S
             )
         if is_gone:
-            self.down = self._last_words
+            self.down = self._last_sentence
 
 
 def _is_alive(error: Exception) -> bool:

@@ -1,8 +1,7 @@
-"""Finds out what a server does, by about ten small calls: nothing that its documentation says is
-believed.
+"""Tests what a server really does, with about ten small calls.
 
-A parameter counts as refused where the server answers the same request without it, and not with it.
-What a server drops without a word is seen in its reply.
+Its documentation is not trusted. A parameter counts as refused where the server answers the same
+request without it but not with it. Where a server drops something silently, its reply shows it.
 """
 
 import asyncio
@@ -36,26 +35,25 @@ from flipcore.models.probe_record import (
 )
 from flipcore.text.logprobs import usable_alternatives
 
-ROOM = 512  # tokens for a first answer: enough to see reasoning begin
-FEW = 16
+ROOM = 512  # token limit of the first answer: enough to see reasoning begin
+FEW = 16  # token limit where no reasoning is expected
 LONGEST_S = 60.0  # of one call of a test
-_MOST_WAIT_S = 20.0  # that a server may ask for between two attempts
+_MOST_WAIT_S = 20.0  # a server may ask for no longer wait between two attempts
 _N_ATTEMPTS = 4
-_MOST_LISTED = 2_000
-_LIMITS = ("max_tokens", "max_completion_tokens")
+_MOST_LISTED = 2_000  # models of a server's list
+_LIMIT_NAMES = ("max_tokens", "max_completion_tokens")
 _SUM = "What is 17 times 23? Answer with the number alone."
 _LETTERS = "Write eight random letters."
-_REFUSALS = {400, 404, 405, 415, 422, 501}
-# parameter -> what is sent of it; a study sends the first two always
+_REFUSAL_CODES = {400, 404, 405, 415, 422, 501}
+# Parameter -> the value that the test sends; a study always sends the first two.
 _PARAMETERS: dict[str, Any] = {"temperature": 0.0, "top_p": 1.0, "seed": 7, "stop": ["\n\n\n"]}
 
 
 @dataclass(frozen=True)
 class Reply:
-    """A reply with a choice in it."""
+    """A valid reply, and how long it took."""
 
     body: dict[str, Any]
-    headers: Mapping[str, str]
     seconds: float
 
     @property
@@ -63,13 +61,13 @@ class Reply:
         return self.body["choices"][0]
 
 
-class NotTaken(Exception):
-    """The server answered, and not with what was asked for."""
+class Refused(Exception):
+    """The server answered, but refused the request or broke the API."""
 
 
 @dataclass
 class _Server:
-    """One server that is asked; counts its calls."""
+    """The server under test; counts its calls and keeps its headers."""
 
     card: ModelCard
     client: Any
@@ -79,27 +77,27 @@ class _Server:
     headers: dict[str, str] = field(default_factory=dict)
 
     async def ask(self, body: dict[str, Any], path: str = "") -> Reply:
-        """Reply; NotTaken if the server refuses this request, BadInput if it cannot be asked."""
+        """Return a reply; Refused if the server refuses this request, BadInput if it fails."""
         for attempt in range(1, _N_ATTEMPTS + 1):
             self.n_calls += 1
             try:
-                return await self._once(body, path or replies.path_of(self.card))
+                return await self._attempt(body, path or replies.path_of(self.card))
             except Exception as error:  # the transport raises many kinds
                 status = getattr(error, "status_code", None)
                 sentence, _ = error_texts(error, self.card)
                 if exhausted(error, self.card) or status in (401, 403):
                     raise BadInput(sentence) from error
-                if status in _REFUSALS or (
-                    isinstance(error, replies.Fault) and attempt == _N_ATTEMPTS - 2
-                ):
-                    raise NotTaken(sentence) from error
+                # A broken reply may be chance; the same on a second attempt counts as a refusal.
+                is_broken = isinstance(error, replies.Fault) and attempt == _N_ATTEMPTS - 2
+                if status in _REFUSAL_CODES or is_broken:
+                    raise Refused(sentence) from error
                 wait = pause(error, attempt, call_id="8000")
                 if wait is None or wait > _MOST_WAIT_S or attempt == _N_ATTEMPTS:
                     raise BadInput(sentence) from error
                 await asyncio.sleep(wait)
         raise AssertionError("unreachable: the last attempt raises")
 
-    async def _once(self, body: dict[str, Any], path: str) -> Reply:
+    async def _attempt(self, body: dict[str, Any], path: str) -> Reply:
         import httpx2
 
         started = time.perf_counter()
@@ -108,27 +106,29 @@ class _Server:
             self.client.post(path, body=request, cast_to=httpx2.Response),
             min(self.card.timeout_s, LONGEST_S),
         )
-        took = time.perf_counter() - started
+        seconds = time.perf_counter() - started
         reply = replies.reply_of(response.text)
-        call = Call("", revision="", request=Request("generate", prompt="", max_tokens=FEW))
         card = replace(self.card, api="chat" if path.startswith("/chat") else "completions")
-        replies.fields_of(call, reply, card=card)
+        replies.fields_of(_ANY_CALL, reply, card=card)  # raises Fault for a broken reply
         self.headers |= {name.lower(): value for name, value in response.headers.items()}
-        self.seconds.append(took)
-        return Reply(reply, response.headers, seconds=took)
+        self.seconds.append(seconds)
+        return Reply(reply, seconds)
 
-    async def takes(self, body: dict[str, Any], path: str = "") -> Reply | None:
-        """A reply, or None where this request is refused. A server that breaks over it refuses it
-        too, once it answers again."""
+    async def try_request(self, body: dict[str, Any], path: str = "") -> Reply | None:
+        """Return a reply, or None where this request is refused.
+
+        A server that fails at this request and then answers a plain one refuses it too.
+        """
         try:
             return await self.ask(body, path)
-        except NotTaken:
+        except Refused:
             return None
         except BadInput:
-            await self.ask(self.words("Hello", FEW))
+            await self.ask(self.prompt_part("Hello", FEW))
             return None
 
-    def words(self, text: str, n_tokens: int, system: str = "") -> dict[str, Any]:
+    def prompt_part(self, text: str, n_tokens: int, system: str = "") -> dict[str, Any]:
+        """Return the part of a body that holds the prompt and the token limit."""
         if self.card.api == "completions":
             return {"prompt": text, self.limit_name: n_tokens}
         first = [{"role": "system", "content": system}] if system else []
@@ -136,13 +136,15 @@ class _Server:
 
 
 def probed(card: ModelCard) -> ProbeRecord:
-    """Record of a test now. Raises BadInput if the model cannot be asked at all."""
+    """Test the model now and return the record; BadInput if it cannot be asked at all."""
     return asyncio.run(probe(card))
 
 
 def listed_models(card: ModelCard) -> dict[str, dict]:
-    """The server's own list of models, name -> what it says of each; empty where it has none.
-    BadInput where it cannot be reached or refuses the key."""
+    """Return the server's own list of models, name -> its entry; empty where it has none.
+
+    BadInput where it cannot be reached or refuses the key.
+    """
     require(Permission.MODELS)
 
     async def main() -> dict[str, dict]:
@@ -153,7 +155,7 @@ def listed_models(card: ModelCard) -> dict[str, dict]:
 
 
 async def probe(card: ModelCard) -> ProbeRecord:
-    """As `probed`, in a running event loop."""
+    """Do the same as `probed`, in a running event loop."""
     if sentence := missing_key(card):
         raise BadInput(sentence)
     async with open_client(card) as client:
@@ -186,22 +188,22 @@ async def _listed(card: ModelCard, client: Any) -> dict[str, dict]:
 
 
 async def _first_answer(server: _Server, listed: Mapping[str, dict]) -> Reply:
-    """An answer to the smallest request there is, and by the way the name of the token limit."""
+    """Return the answer to a minimal request; find the name of the token limit with it."""
     card = server.card
     room = ROOM if card.api == "chat" else FEW * 2
-    names = dict.fromkeys((card.options.get("max_tokens_name", "max_tokens"), *_LIMITS))
-    words = ""
+    names = dict.fromkeys((card.options.get("max_tokens_name", "max_tokens"), *_LIMIT_NAMES))
+    refusal = ""
     for name in names:
         server.limit_name = name
         try:
-            return await server.ask(server.words(_SUM, room))
-        except NotTaken as error:
-            words = words or str(error)
+            return await server.ask(server.prompt_part(_SUM, room))
+        except Refused as error:
+            refusal = refusal or str(error)
     hint = ""
     if listed and card.model not in listed:
         some_names = ", ".join(list(listed)[:8])
         hint = f" Its list of models does not name {card.model!r}; it names {some_names}."
-    raise BadInput(f"{words}{hint}")
+    raise BadInput(f"{refusal}{hint}")
 
 
 async def _findings(server: _Server, first: Reply, listed: Mapping[str, dict]) -> ProbeRecord:
@@ -209,19 +211,19 @@ async def _findings(server: _Server, first: Reply, listed: Mapping[str, dict]) -
     place, n_reasoning = reasoning_place(first.body, card)
     room = ROOM if place != NO_REASONING else FEW
     refuses = await _refusals(server, room)
-    tops, n_tops, logprobs = await _first_tokens(server, room)
-    scores, score_tokens, elsewhere = await _scores(server)
+    n_alternatives, n_received, why_none = await _first_tokens(server, room)
+    scores, score_tokens, scores_elsewhere = await _scores(server)
     seed = REFUSES if "seed" in refuses else await _seed(server, refuses, room=room)
     n_out = replies.token_counts(first.body)[1]
     return ProbeRecord(
         at=datetime.now(UTC).isoformat(timespec="seconds"),
         answered_as=str(first.body.get("model") or "")[:200],
         is_listed=card.model in listed if listed else None,
-        n_logprobs=n_tops,
-        top_logprobs=tops,
-        logprobs=logprobs,
+        n_logprobs=n_received,
+        top_logprobs=n_alternatives,
+        logprobs=why_none,
         scores=scores,
-        scores_elsewhere=elsewhere,
+        scores_elsewhere=scores_elsewhere,
         score_tokens=score_tokens,
         seed=seed,
         refuses=refuses,
@@ -242,35 +244,36 @@ async def _findings(server: _Server, first: Reply, listed: Mapping[str, dict]) -
 
 
 async def _refusals(server: _Server, room: int) -> tuple[str, ...]:
-    """Parameters that are left out: none where all are taken together, else those that are refused
-    on top of the ones taken."""
+    """Return the parameters that the server refuses.
+
+    All are sent together first. Only where that is refused, each is tried on top of those accepted.
+    """
     is_chat = server.card.api == "chat"
     refuses = []
-    if not await server.takes(
-        server.words(_SUM, room, "Be brief." if is_chat else "") | _PARAMETERS
-    ):
-        if is_chat and not await server.takes(server.words(_SUM, room, "Be brief.")):
+    system = "Be brief." if is_chat else ""
+    if not await server.try_request(server.prompt_part(_SUM, room, system) | _PARAMETERS):
+        if is_chat and not await server.try_request(server.prompt_part(_SUM, room, system)):
             refuses.append("system")
         accepted: dict[str, Any] = {}
         for name, value in _PARAMETERS.items():
-            if await server.takes(server.words(_SUM, room) | accepted | {name: value}):
+            if await server.try_request(server.prompt_part(_SUM, room) | accepted | {name: value}):
                 accepted[name] = value
             else:
                 refuses.append(name)
-    if not is_chat or not await server.takes(
-        server.words(_SUM, room) | {"reasoning_effort": "low"}
+    if not is_chat or not await server.try_request(
+        server.prompt_part(_SUM, room) | {"reasoning_effort": "low"}
     ):
         refuses.append("reasoning_effort")
     return tuple(refuses)
 
 
 async def _first_tokens(server: _Server, room: int) -> tuple[int, int, str]:
-    """(how many alternatives may be asked for, how many came, why none)."""
+    """Return (alternatives that may be asked for, alternatives that came, why there are none)."""
     for k in (20, 5, 1):
         logprobs = (
             {"logprobs": True, "top_logprobs": k} if server.card.api == "chat" else {"logprobs": k}
         )
-        reply = await server.takes(server.words(_SUM, room) | logprobs)
+        reply = await server.try_request(server.prompt_part(_SUM, room) | logprobs)
         if reply is None:
             continue
         top = replies.alternatives(reply.choice)
@@ -286,28 +289,33 @@ async def _first_tokens(server: _Server, room: int) -> tuple[int, int, str]:
 
 
 async def _scores(server: _Server) -> tuple[bool, int, bool]:
-    """(whether a given text is scored, with how many tokens beyond it, whether the other API of a
-    chat model does it)."""
+    """Return (whether a given text is scored, the token limit that this needs, whether only the
+    completions API of a chat model does it)."""
     card = replace(server.card, api="completions")
     request = Request("score", "The sky above the meadow is", continuation=" blue today")
     call = Call("", revision="", request=request)
     text = call.request.prompt + call.request.continuation
     for n_tokens in (0, 1):
         body = {"prompt": text, "echo": True, "logprobs": 1, server.limit_name: n_tokens}
-        reply = await server.takes(body, replies.path_of(card))
+        reply = await server.try_request(body, replies.path_of(card))
         if reply is not None and replies.fields_of(call, reply.body, card=card)["tokens"]:
             return (True, n_tokens, False) if server.card.api == "completions" else (False, 0, True)
         if reply is None and server.card.api == "chat":
-            break  # it has no such API
+            break  # the server has no completions API
     return False, 0, False
 
 
 async def _seed(server: _Server, refuses: tuple[str, ...], room: int) -> str:
-    """Find out if a seed gives one text and another seed another, at temperature 1 if taken."""
-    warm = {} if "temperature" in refuses else {"temperature": 1.0}
+    """Find out if the same seed gives the same text and another seed another text.
+
+    Temperature is 1, unless the server refuses it.
+    """
+    temperature = {} if "temperature" in refuses else {"temperature": 1.0}
     texts = []
     for seed in (11, 11, 12):
-        reply = await server.takes(server.words(_LETTERS, room) | warm | {"seed": seed})
+        reply = await server.try_request(
+            server.prompt_part(_LETTERS, room) | temperature | {"seed": seed}
+        )
         if reply is None:
             return UNCLEAR
         texts.append(
@@ -318,13 +326,13 @@ async def _seed(server: _Server, refuses: tuple[str, ...], room: int) -> str:
     return REPEATS if texts[0] != texts[2] else UNCLEAR
 
 
-# What one reply, one entry of a list of models or the headers show of a server.
+# Findings in one reply, or in one entry of a list of models.
 
-_ANY = Call("", revision="", request=Request("generate", prompt="", max_tokens=16))
+_ANY_CALL = Call("", revision="", request=Request("generate", prompt="", max_tokens=FEW))
 
 
 def reasoning_place(body: Mapping[str, Any], card: ModelCard) -> tuple[str, int | None]:
-    """(where the reasoning of a reply stands, how many tokens it is said to have)."""
+    """Return (where a reply holds its reasoning, the server's count of its tokens)."""
     choice = body["choices"][0]
     holder = choice.get("message") if card.api == "chat" else choice
     content = holder.get("content" if card.api == "chat" else "text")
@@ -342,9 +350,9 @@ def reasoning_place(body: Mapping[str, Any], card: ModelCard) -> tuple[str, int 
 
 
 def notes(body: Mapping[str, Any], card: ModelCard, listed: Mapping[str, dict]) -> tuple[str, ...]:
-    """Further findings in the first reply."""
+    """Return a sentence for each oddity of the first reply."""
     sentences = []
-    fields = replies.fields_of(_ANY, body, card=card)
+    fields = replies.fields_of(_ANY_CALL, body, card=card)
     message = body["choices"][0].get("message") or {}
     if message.get("tool_calls"):
         sentences.append("It answered a question by calling a tool.")
@@ -359,7 +367,7 @@ def notes(body: Mapping[str, Any], card: ModelCard, listed: Mapping[str, dict]) 
 
 
 def list_price(entry: Mapping[str, Any], key: str) -> float | None:
-    """US dollars a million tokens, from a price a token as OpenRouter's list has it."""
+    """Return US dollars per million tokens from OpenRouter's price per token; None without one."""
     prices = entry.get("pricing")
     try:
         price = float(prices[key]) * 1e6 if isinstance(prices, dict) else -1.0
@@ -369,13 +377,14 @@ def list_price(entry: Mapping[str, Any], key: str) -> float | None:
 
 
 def context_tokens(entry: Mapping[str, Any]) -> int | None:
-    """The length of the context in tokens: OpenRouter, vLLM, llama.cpp."""
+    """Return the length of the context in tokens; None where the entry does not say it."""
     meta = entry.get("meta")
     lengths = (
-        entry.get("context_length"),
-        entry.get("max_model_len"),
-        meta.get("n_ctx_train") if isinstance(meta, dict) else None,
+        entry.get("context_length"),  # OpenRouter
+        entry.get("max_model_len"),  # vLLM
+        meta.get("n_ctx_train") if isinstance(meta, dict) else None,  # llama.cpp
     )
-    return next(
-        (n for n in lengths if isinstance(n, int) and not isinstance(n, bool) and n > 0), None
-    )
+    for n in lengths:
+        if isinstance(n, int) and not isinstance(n, bool) and n > 0:
+            return n
+    return None

@@ -1,5 +1,4 @@
-"""Requests and replies of the OpenAI API as plain data: what is sent for a call, and what can be
-believed of the answer."""
+"""Requests and replies of the OpenAI API as plain data."""
 
 import json
 import re
@@ -12,13 +11,13 @@ from flipcore.models.batched import prompt_of
 from flipcore.models.cards import ModelCard
 from flipcore.text.logprobs import usable_alternatives, usable_tokens
 
-# vLLM and DeepSeek; newer vLLM, OpenRouter and Ollama
+# The first is of vLLM and DeepSeek; the second of newer vLLM, OpenRouter and Ollama.
 REASONING_FIELDS = ("reasoning_content", "reasoning")
-_MOST_TOKENS = 2**31  # a count beyond it is a fault of the server, not a bill
+_MOST_TOKENS = 2**31  # a count beyond this is a fault of the server
 
 
 class Fault(Exception):
-    """A reply that is not what the API promises; `raw` is what came."""
+    """A reply that breaks the API; `raw` is the reply's text."""
 
     def __init__(self, sentence: str, raw: str = "") -> None:
         super().__init__(sentence)
@@ -26,12 +25,15 @@ class Fault(Exception):
 
 
 def path_of(card: ModelCard) -> str:
-    """The address below the endpoint that this model is asked at."""
+    """Return the path below the endpoint for this model's API."""
     return "/chat/completions" if card.api == "chat" else "/completions"
 
 
 def body_of(call: Call, card: ModelCard) -> dict[str, Any]:
-    """Body of the request. The seed adds the sample's number, so samples differ and repeat."""
+    """Return the body of a request.
+
+    The seed is the study's plus the sample's number: samples differ, and each can be repeated.
+    """
     request = call.request
     parameters: dict[str, Any] = {"temperature": request.temperature, "top_p": request.top_p}
     if request.seed is not None:
@@ -48,8 +50,8 @@ def body_of(call: Call, card: ModelCard) -> dict[str, Any]:
     return body | card.options.get("extra_body", {}) | budget
 
 
-# How a server wants to be told how many tokens reasoning may take; there is no common way, so
-# others are not told.
+# Preset -> the part of a request that limits the reasoning to n tokens. There is no common form, so
+# other servers get no limit.
 BUDGETS: dict[str, Callable[[int], dict[str, Any]]] = {
     "anthropic": lambda n: {"thinking": {"type": "enabled", "budget_tokens": n}},
     "openrouter": lambda n: {"reasoning": {"max_tokens": n}},
@@ -57,9 +59,13 @@ BUDGETS: dict[str, Callable[[int], dict[str, Any]]] = {
 
 
 def taken_reasoning(card: ModelCard) -> frozenset[str]:
-    """Those of `effort` and `reasoning_budget` that can be asked for."""
-    effort = {"effort"} if card.api == "chat" and "reasoning_effort" not in card.refuses else set()
-    return frozenset(effort | ({"reasoning_budget"} if card.preset in BUDGETS else set()))
+    """Return which of "effort" and "reasoning_budget" the model accepts."""
+    settings = set()
+    if card.api == "chat" and "reasoning_effort" not in card.refuses:
+        settings.add("effort")
+    if card.preset in BUDGETS:
+        settings.add("reasoning_budget")
+    return frozenset(settings)
 
 
 def _chat_part(call: Call, card: ModelCard) -> dict[str, Any]:
@@ -97,18 +103,18 @@ def _completions_part(call: Call, card: ModelCard) -> dict[str, Any]:
 
 
 def reply_of(text: str) -> Any:
-    """The server's words as data; Fault where they are no JSON. A stream of events, which some
-    proxies send unasked, is joined."""
+    """Parse a reply; Fault where it is no JSON.
+
+    Some proxies send a stream of events unasked; its parts are joined.
+    """
     try:
-        if text.lstrip().startswith(("data:", ": ", "event:")):
-            return _joined(
-                [
-                    json.loads(line[5:])
-                    for line in text.splitlines()
-                    if line.startswith("data:") and "[DONE]" not in line
-                ]
-            )
-        return json.loads(text)
+        if not text.lstrip().startswith(("data:", ": ", "event:")):
+            return json.loads(text)
+        events = []
+        for line in text.splitlines():
+            if line.startswith("data:") and "[DONE]" not in line:
+                events.append(json.loads(line[5:]))
+        return _joined(events)
     except RecursionError:
         raise Fault("The server's reply is nested too deeply to be read", text[:1000]) from None
     except (ValueError, TypeError, AttributeError, KeyError) as error:
@@ -116,38 +122,32 @@ def reply_of(text: str) -> Any:
 
 
 def _joined(events: Sequence[dict[str, Any]]) -> dict[str, Any]:
-    """One reply of the events of a stream: texts joined, of anything else the last value."""
+    """Join the events of a stream into one reply: texts are joined, other values overwritten."""
     message: dict[str, Any] = {}
     reply: dict[str, Any] = {}
     choice: dict[str, Any] = {}
     for event in events:
-        reply |= {
-            key: value for key, value in event.items() if key != "choices" and value is not None
-        }
+        for key, value in event.items():
+            if key != "choices" and value is not None:
+                reply[key] = value
         for part in event.get("choices") or []:
-            choice |= {
-                key: value
-                for key, value in part.items()
-                if key not in ("delta", "text") and value is not None
-            }
-            for key, value in (
-                part["delta"] if "delta" in part else {"text": part.get("text")}
-            ).items():
-                message[key] = (
-                    (message.get(key) or "") + value
-                    if isinstance(value, str)
-                    else value or message.get(key)
-                )
+            for key, value in part.items():
+                if key not in ("delta", "text") and value is not None:
+                    choice[key] = value
+            delta = part["delta"] if "delta" in part else {"text": part.get("text")}
+            for key, value in delta.items():
+                if isinstance(value, str):
+                    message[key] = (message.get(key) or "") + value
+                else:
+                    message[key] = value or message.get(key)
     choice |= {"text": message["text"]} if "text" in message else {"message": message}
     return reply | {"choices": [choice] if events else []}
 
 
 def fields_of(call: Call, reply: Any, card: ModelCard) -> dict[str, Any]:
-    """Text, finish, tokens and alternatives for a Completion; raises Fault when the reply has no
-    choice to read.
+    """Return the fields of a Completion that a reply holds; Fault where it has no valid choice.
 
-    Log-probabilities that are missing or placeholders become None: the readout is then absent, not
-    guessed.
+    Missing log-probabilities and placeholders become None: the readout is then absent, not guessed.
     """
     if not isinstance(reply, dict):
         raise Fault("The server's reply is no JSON object", str(reply)[:1000])
@@ -157,20 +157,19 @@ def fields_of(call: Call, reply: Any, card: ModelCard) -> dict[str, Any]:
     choice = choices[0]
     n_in, n_out, n_reasoning = token_counts(reply)
     text, reasoning, is_refusal = _text(choice, card)
-    scoring = call.request.kind == "score"
-    ended = REFUSAL if is_refusal else finish_reason(choice.get("finish_reason"))
-    if ended == STOP and reasoning and not text.strip():
-        ended = OPEN  # a server that parts the two found no end of the reasoning
+    reason = REFUSAL if is_refusal else finish_reason(choice.get("finish_reason"))
+    if reason == STOP and reasoning and not text.strip():
+        # The server separates reasoning from text and found no end of the reasoning.
+        reason = OPEN
     if call.request.stop and "stop" in card.refuses:
-        text, ended = _stopped(text, call.request.stop, ended=ended)
+        text, reason = _stopped(text, call.request.stop, reason=reason)
+    is_score, is_first_token = (call.request.kind == kind for kind in ("score", "first_token"))
     return {
-        "text": "" if scoring else text,
-        "reasoning": "" if scoring else reasoning,
-        "finish_reason": ended,
-        "tokens": usable_tokens(_scored(call, choice, text=text)) if scoring else None,
-        "top_logprobs": usable_alternatives(alternatives(choice))
-        if call.request.kind == "first_token"
-        else None,
+        "text": "" if is_score else text,
+        "reasoning": "" if is_score else reasoning,
+        "finish_reason": reason,
+        "tokens": usable_tokens(_scored(call, choice, text=text)) if is_score else None,
+        "top_logprobs": usable_alternatives(alternatives(choice)) if is_first_token else None,
         "n_tokens_in": n_in,
         "n_tokens_out": n_out,
         "n_tokens_reasoning": n_reasoning,
@@ -178,16 +177,17 @@ def fields_of(call: Call, reply: Any, card: ModelCard) -> dict[str, Any]:
     }
 
 
-# What providers append to a model's name: a date, a revision of three digits or more, a channel.
+# Suffixes that providers append to a model's name: a date, a revision of three or more digits, a
+# channel.
 _RELEASE = re.compile(r"[-@:_](?:\d{4}-\d{2}-\d{2}|\d{3,8}|latest|preview|exp|stable)$")
 _LONGEST_NAME = 200  # characters
 
 
 def other_model(asked: str, replied: Any) -> str:
-    """Return the replied name where it is another model than the one asked, else "".
+    """Return the name in the reply where it is not the model that was asked, else "".
 
     An alias and its dated release are one model ("gpt-4o", "gpt-4o-2024-08-06"), and so are names
-    with and without a provider's folder before them. A reply without a name says nothing.
+    with and without a provider's folder in front. A reply without a name gives "".
     """
     if not isinstance(replied, str) or not replied.strip():
         return ""
@@ -202,31 +202,32 @@ def _plain_name(name: str) -> str:
 
 
 def _text(choice: Mapping[str, Any], card: ModelCard) -> tuple[str, str, bool]:
-    """(generated text, reasoning that the server sends apart, whether the text is a refusal). None
-    of a text is an empty answer, another type is a fault."""
+    """Return (generated text, reasoning in a field of its own, whether the text is a refusal).
+
+    A text of None is an empty answer; another type raises Fault.
+    """
     holder = choice.get("message") if card.api == "chat" else choice
     if not isinstance(holder, dict):
         raise Fault("The server's choice holds no message", str(choice)[:1000])
     text = holder.get("content" if card.api == "chat" else "text")
     is_refusal = text is None and bool(holder.get("refusal"))
     text = holder.get("refusal") or "" if text is None else text
-    within = ""
+    reasoning = ""
     if isinstance(text, list):
-        text, within = parts_of(text)
+        text, reasoning = parts_of(text)
     if not isinstance(text, str):
         raise Fault("The server's text is not text", str(choice)[:1000])
-    if not within:
-        # The first field of the message that holds reasoning.
+    if not reasoning:
         for name in REASONING_FIELDS:
-            reasoning = holder.get(name)
-            if isinstance(reasoning, str) and reasoning:
-                within = reasoning
+            field_text = holder.get(name)
+            if isinstance(field_text, str) and field_text:
+                reasoning = field_text
                 break
-    return text, within, is_refusal
+    return text, reasoning, is_refusal
 
 
 def parts_of(content: list[Any]) -> tuple[str, str]:
-    """(text, reasoning) of a content in parts, as Mistral's reasoning models send it."""
+    """Return (text, reasoning) of a content in parts, as Mistral's reasoning models send it."""
     text, reasoning = [], []
     for part in content:
         if isinstance(part, str):
@@ -245,15 +246,17 @@ def parts_of(content: list[Any]) -> tuple[str, str]:
     return "".join(text), "\n".join(reasoning)
 
 
-def _stopped(text: str, stops: Sequence[str], ended: str) -> tuple[str, str]:
-    """The text up to the first stop string, for a server that takes none."""
-    end = min((place for stop in stops if (place := text.find(stop)) >= 0), default=-1)
-    return (text, ended) if end < 0 else (text[:end], STOP)
+def _stopped(text: str, stops: Sequence[str], reason: str) -> tuple[str, str]:
+    """Cut a text at its first stop string, for a server that refuses stop strings."""
+    ends = [text.find(stop) for stop in stops if stop in text]
+    return (text[: min(ends)], STOP) if ends else (text, reason)
 
 
 def alternatives(choice: Mapping[str, Any]) -> dict[str, float] | None:
-    """The first token's alternatives in nats, in the form of the chat API (a list) or of the
-    completions API (a table)."""
+    """Return the first token's alternatives in nats; None where the choice has none.
+
+    The chat API sends a list, the completions API a table.
+    """
     logprobs: Any = choice.get("logprobs")
     try:
         if logprobs.get("content"):
@@ -266,16 +269,15 @@ def alternatives(choice: Mapping[str, Any]) -> dict[str, float] | None:
 
 
 def _scored(call: Call, choice: Mapping[str, Any], text: str) -> list[tuple[str, float]] | None:
-    """(token, nats) of the continuation in an echoed text; None where the server did not echo.
+    """Return (token, nats) of the continuation in an echoed text; None without an echo.
 
     A token that reaches from the prompt into the continuation belongs to the continuation, for
-    every option alike; tokens generated after it do not.
+    every option alike. Tokens that were generated after it do not.
     """
     logprobs = choice.get("logprobs")
-    start, end = len(prompt_of(call)), len(prompt_of(call)) + len(call.request.continuation)
-    if not isinstance(logprobs, dict) or not text.startswith(
-        prompt_of(call) + call.request.continuation
-    ):
+    prompt = prompt_of(call)
+    start, end = len(prompt), len(prompt) + len(call.request.continuation)
+    if not isinstance(logprobs, dict) or not text.startswith(prompt + call.request.continuation):
         return None
     tokens, nats = logprobs.get("tokens") or [], logprobs.get("token_logprobs") or []
     if len(tokens) != len(nats) or not tokens:
@@ -289,13 +291,16 @@ def _scored(call: Call, choice: Mapping[str, Any], text: str) -> list[tuple[str,
         for token, value, begin, stop in zip(tokens, nats, begins, ends, strict=True)
         if stop > start and begin < end
     ]
-    # from nothing the first token has no log-probability: it is left out, not the whole text
+    # Without a prompt the first token has no log-probability. Leave it out, not the whole text.
     return scored[1:] if start == 0 and scored and scored[0][1] is None else scored
 
 
 def token_counts(reply: Mapping[str, Any]) -> tuple[int | None, int | None, int | None]:
-    """(tokens in, tokens out, those of the reasoning) as the server counts them. Some count the
-    reasoning in the total alone; it is billed as output all the same."""
+    """Return the server's counts (tokens in, tokens out, those of the reasoning); None if unknown.
+
+    Some servers count the reasoning only in the total. It is billed as output all the same, so it
+    is added to the tokens out.
+    """
     usage = reply.get("usage")
     if not isinstance(usage, dict):
         return None, None, None
@@ -320,7 +325,7 @@ def _count(usage: Mapping[str, Any], key: str) -> int | None:
 
 
 def _error_words(reply: Mapping[str, Any]) -> str:
-    """The server's own message of what went wrong, where there is one."""
+    """Return the server's own error message as the end of a sentence, or ""."""
     error = reply.get("error")
     message = error.get("message") if isinstance(error, dict) else error
     return f" and says {str(message)[:200]!r}" if message else ""

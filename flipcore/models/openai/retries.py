@@ -1,5 +1,5 @@
-"""Rules for asking a server again: when, how long to wait, and how to name a fault without giving a
-key away."""
+"""Rules for retries: which faults may pass, how long to wait, and how to describe a fault without
+revealing a key."""
 
 import json
 import re
@@ -12,21 +12,21 @@ from flipcore.models.openai.replies import Fault, path_of
 LONGEST_WAIT_S = 60.0
 FIRST_WAIT_S = 0.5
 REDIRECTS = {301, 302, 303, 307, 308}
-_AGAIN = {408, 409, 429}
+_RETRIED = {408, 409, 429}  # beside all 5xx
 _LONGEST_ADDRESS = 300  # characters
 _SECRET = re.compile(r"(?i)\bbearer\s+\S+|\b(?:sk|key|pk|xai|gsk|hf)[-_][\w*.-]{6,}")
 
 
 def pause(error: Exception, attempt: int, call_id: str) -> float | None:
-    """Seconds to wait before the next attempt; None when another would not help or the server asks
-    for more than a minute.
+    """Return the seconds before the next attempt.
 
-    The server's `retry-after` is honoured; without one the wait doubles, spread by the call's id so
-    that many do not return at once. Faults: 408, 409, 429, 5xx, time-outs, dropped connections and
-    replies that cannot be read.
+    None means no further attempt: it would not help, or the server asks for more than a minute.
+    Retried are 408, 409, 429, 5xx, time-outs, dropped connections and unreadable replies. The wait
+    is the server's `retry-after`, or else doubles with each attempt. The call's id varies it, so
+    that many calls do not return at the same moment.
     """
     status = getattr(error, "status_code", None)
-    if status is not None and status not in _AGAIN and status < 500:
+    if status is not None and status not in _RETRIED and status < 500:
         return None
     wait = asked_wait(error)
     if wait is not None:
@@ -38,7 +38,7 @@ def pause(error: Exception, attempt: int, call_id: str) -> float | None:
 
 
 def explained(error: Exception, card: ModelCard) -> tuple[str, str]:
-    """A sentence for people, and what the server sent as far as it was kept."""
+    """Return a sentence about a fault, and the text that the server sent."""
     response = getattr(error, "response", None)
     raw = _body(response)
     status = getattr(error, "status_code", None)
@@ -97,20 +97,20 @@ _EXHAUSTED = re.compile(
 
 
 def exhausted(error: Exception, card: ModelCard) -> str:
-    """A sentence with the provider's own words when an account has nothing left, which no waiting
-    mends; "" otherwise."""
+    """Return a sentence where the account has no credit left, so that waiting does not help; else
+    ""."""
     status = getattr(error, "status_code", None)
     raw = _body(getattr(error, "response", None))
     if status is None or status >= 500 or not (status == 402 or _EXHAUSTED.search(raw)):
         return ""
     return (
-        f"{card.name} has no quota left (HTTP {status}). Its provider says: {_words(raw)!r}. Add "
+        f"{card.name} has no quota left (HTTP {status}). Its provider says: {_message(raw)!r}. Add "
         "credit and resume."
     )
 
 
-def _words(raw: str) -> str:
-    """The message inside of an error reply, or the reply."""
+def _message(raw: str) -> str:
+    """Return the message in an error reply, or the reply itself."""
     try:
         message = json.loads(raw)["error"]
         return str(message["message"] if isinstance(message, dict) else message)[:300]
@@ -119,15 +119,17 @@ def _words(raw: str) -> str:
 
 
 def scrubbed(text: str, key: str) -> str:
-    """Text without the key and what looks like one (servers quote parts of it)."""
+    """Return a text without the key and anything like one: servers quote parts of keys."""
     if key:
         text = text.replace(key, "[key]")
     return _SECRET.sub("[key]", text)
 
 
 def _is_timeout(error: BaseException | None) -> bool:
-    """Judged by the cause underneath: with aiohttp as transport the client calls a dropped
-    connection a time-out too."""
+    """Tell whether a time-out caused the error.
+
+    The chain of causes decides: with aiohttp the client also calls a dropped connection a time-out.
+    """
     while error is not None:
         if isinstance(error, TimeoutError):
             return True
@@ -136,11 +138,11 @@ def _is_timeout(error: BaseException | None) -> bool:
 
 
 def _is_passing(error: Exception) -> bool:
-    """Faults of transport and of half-written replies pass; a programming error does not."""
+    """Tell whether a fault may pass: a transport error or a broken reply, no programming error."""
     from openai import APIConnectionError
 
-    # a reply's body is read after the client has let go, so a drop there comes as the transport's
-    # own error
+    # The body of a reply is read outside of the client, so a connection that drops then raises the
+    # transport's own error.
     is_transport = type(error).__module__.partition(".")[0] in {
         "httpx2",
         "httpx",
@@ -156,8 +158,7 @@ def _is_passing(error: Exception) -> bool:
 
 
 def may_be_billed(error: Exception) -> bool:
-    """Tell whether an attempt that brought no answer may have been worked on: not where the server
-    refused it or never had it."""
+    """Tell whether the server may have worked on a failed attempt: it got and did not refuse it."""
     from socket import gaierror
 
     if getattr(error, "status_code", None) is not None or not _is_passing(error):
@@ -171,8 +172,10 @@ def may_be_billed(error: Exception) -> bool:
 
 
 def asked_wait(error: Exception) -> float | None:
-    """Seconds that the server asks for, where it does: `retry-after-ms`, or `retry-after` as
-    seconds or as a date."""
+    """Return the seconds to wait that the server asks for; None where it does not.
+
+    It says so in `retry-after-ms`, or in `retry-after` as seconds or as a date.
+    """
     headers = getattr(getattr(error, "response", None), "headers", {})
     try:
         if headers.get("retry-after-ms"):

@@ -1,2 +1,1 @@
-"""Open weights in this process: a folder or a name of the Hugging Face cache, computed by
-`transformers`."""
+"""Open weights, computed in this process by `transformers`."""

@@ -1,5 +1,8 @@
-"""Open weights: where they are, and as a backend: loaded at the first call, shared by all who ask
-the same checkpoint, let go when nobody does."""
+"""Open weights as a backend.
+
+A checkpoint is loaded at the first call, shared by all backends that use it, and freed after the
+last of them.
+"""
 
 import asyncio
 import hashlib
@@ -24,17 +27,16 @@ from flipcore.models.probe_record import IGNORED, NO_REASONING, REPEATS, TAGS, U
 from flipcore.models.weights.inference import OpenModel, Text
 from flipcore.text.logprobs import usable_alternatives, usable_tokens
 
-# Where the weights of an open model are, what they are known by, and whether they can be computed
-# here. Nothing is fetched and no code of a checkpoint is run: a name of the hub is looked up in the
-# cache of this machine, and only safetensors files are read.
+# Nothing is downloaded and no code of a checkpoint is run: a model of the hub is looked up in this
+# machine's cache, and only safetensors files are read.
 
 CONFIG = "config.json"
-_WHOLE = 64 * 2**20  # bytes of a file up to which all of it is hashed
-_N_BLOCKS, _BLOCK = 256, 2**18
+_WHOLE = 64 * 2**20  # files of up to so many bytes are hashed whole
+_N_BLOCKS, _BLOCK = 256, 2**18  # of larger files so many blocks of so many bytes are hashed
 
 
 def check_packages() -> None:
-    """Raises MissingPackage where torch or transformers is not installed."""
+    """Raise MissingPackage where torch or transformers is not installed."""
     missing = [name for name in ("torch", "transformers") if find_spec(name) is None]
     if missing:
         raise MissingPackage(
@@ -44,9 +46,11 @@ def check_packages() -> None:
 
 
 def folder_of(model: str) -> Path:
-    """The folder that holds a checkpoint: the one named, or the snapshot of a name of the hub in
-    this machine's cache. On a network a named folder must be one that the admin allows. Raises
-    BadInput with what to do."""
+    """Return the folder of a checkpoint: the named one, or a hub model's in this machine's cache.
+
+    Where access control is on, the admin must allow a named folder. BadInput where there is no
+    checkpoint, or none with safetensors files.
+    """
     path = Path(model).expanduser()
     if _is_folder(path):
         folder = folders.allowed(path) if is_access_on() else path.resolve()
@@ -68,7 +72,7 @@ def folder_of(model: str) -> Path:
 def _is_folder(path: Path) -> bool:
     try:
         return path.is_dir()
-    except (OSError, ValueError):  # no name that a folder could have
+    except (OSError, ValueError):  # no folder can have this name
         return False
 
 
@@ -77,7 +81,7 @@ def _cached(model: str) -> Path:
 
     try:
         config = try_to_load_from_cache(model, CONFIG)
-    except ValueError:  # no name that the hub could have
+    except ValueError:  # no model of the hub can have this name
         config = None
     if not isinstance(config, str):
         raise BadInput(
@@ -88,7 +92,7 @@ def _cached(model: str) -> Path:
 
 
 def config_of(folder: Path, name: str) -> dict[str, Any]:
-    """Configuration of the checkpoint under this name; BadInput where it cannot be read."""
+    """Read a JSON configuration file of the checkpoint; BadInput where it cannot be read."""
     try:
         config = json.loads((folder / name).read_text(encoding="utf-8"))
     except (OSError, ValueError) as error:
@@ -99,9 +103,11 @@ def config_of(folder: Path, name: str) -> dict[str, Any]:
 
 
 def weights_digest(folder: Path) -> str:
-    """12 characters that change with the weights, the tokenizer and the configuration. Of a large
-    file 256 evenly spaced blocks are read: training changes numbers everywhere, and reading all
-    would take minutes."""
+    """Return 12 digits that change with the weights, the tokenizer and the configuration.
+
+    Of a large file 256 evenly spaced blocks are hashed: training changes numbers everywhere, and
+    reading all of it would take minutes.
+    """
     names = (
         "*.safetensors",
         CONFIG,
@@ -123,29 +129,33 @@ def weights_digest(folder: Path) -> str:
 
 @lru_cache(maxsize=512)
 def _file_digest(path: Path, n_bytes: int, changed_ns: int) -> str:
-    """Read once while size and time of change stay."""
-    text = hashlib.sha256(str(n_bytes).encode())
+    """Hash a file; it is read again only when its size or its time of change differs."""
+    file_hash = hashlib.sha256(str(n_bytes).encode())
     with path.open("rb") as file:
         if n_bytes <= _WHOLE:
-            text.update(file.read())
+            file_hash.update(file.read())
         else:
             for block in range(_N_BLOCKS):
                 file.seek(block * (n_bytes - _BLOCK) // (_N_BLOCKS - 1))
-                text.update(file.read(_BLOCK))
-    return text.hexdigest()
+                file_hash.update(file.read(_BLOCK))
+    return file_hash.hexdigest()
 
 
 BATCH = 16
 DTYPE = "float32"
-_in_memory: WeakValueDictionary[tuple[Path, str, str, str], OpenModel] = WeakValueDictionary()
-_loading = threading.Lock()
+# (folder, digest of the weights, dtype, device) -> model
+_loaded: WeakValueDictionary[tuple[Path, str, str, str], OpenModel] = WeakValueDictionary()
+_loaded_lock = threading.Lock()
 
 
 class OpenWeights(Batched):
-    """`card.model` is a folder or a name of the hub in this machine's cache; `card.api` says
-    whether prompts are raw text ("completions") or set by the checkpoint's chat template ("chat"),
-    which cannot be scored. `card.options` may hold `dtype`, `device` and `batch`. Raises BadInput
-    where the checkpoint is not there and MissingPackage without torch or transformers."""
+    """A checkpoint as a backend.
+
+    `card.model` is a folder or a hub name in this machine's cache. `card.api` is "completions" for
+    raw text, or "chat" for the checkpoint's chat template, in which no text can be scored.
+    `card.options` may hold `dtype`, `device` and `batch`. BadInput without the checkpoint,
+    MissingPackage without torch or transformers.
+    """
 
     def __init__(self, card: ModelCard) -> None:
         check_packages()
@@ -155,18 +165,20 @@ class OpenWeights(Batched):
         self._folder = folder_of(card.model)
         self._dtype = card.options.get("dtype", DTYPE)
         self._device = card.options.get("device", "auto")
-        self._weights = weights_digest(self._folder)
+        self._weights_digest = weights_digest(self._folder)
         without = " without system" if "system" in card.refuses else ""
-        self.revision = f"{self._weights} {self._dtype} {card.api}{without}"
-        can = frozenset(card.abilities) - ({"score", SPREAD} if card.api == "chat" else set())
-        # what gives one gives the other
-        self.abilities = can | ({SPREAD} if "score" in can else set())
+        self.revision = f"{self._weights_digest} {self._dtype} {card.api}{without}"
+        abilities = frozenset(card.abilities)
+        if card.api == "chat":
+            abilities -= {"score", SPREAD}
+        # Scores are computed from the whole vocabulary, so its spread is known too.
+        self.abilities = abilities | {SPREAD} if "score" in abilities else abilities
         self._model: OpenModel | None = None
         self._fault = ""
 
     @property
     def down(self) -> str:
-        """Reason for which nothing can be computed, or ""."""
+        """The sentence that says why nothing can be computed, or ""."""
         return self._fault
 
     def why_not(self, ability: str) -> str:
@@ -197,28 +209,27 @@ class OpenWeights(Batched):
         self._model = None
 
     def open(self) -> OpenModel:
-        """The checkpoint in memory; BadInput where it cannot be loaded, which is then
-        remembered."""
+        """Return the loaded checkpoint; BadInput where it cannot be loaded, now and later."""
         if self._fault:
             raise BadInput(self._fault)
         if self._model is None:
             try:
-                self._model = _shared(
-                    self._folder, self._weights, dtype=self._dtype, device=self._device
+                self._model = _shared_model(
+                    self._folder, self._weights_digest, dtype=self._dtype, device=self._device
                 )
             except BadInput as error:
                 self._fault = str(error)
                 raise
         return self._model
 
-    def answered(self, calls: list[Call]) -> list[Completion]:
+    def complete_batch(self, calls: list[Call]) -> list[Completion]:
         model = self.open()
         if calls[0].request.kind == "score":
             return scores(calls, model)
-        texts = [self._set(model, call) for call in calls]
-        return list(map(separate_reasoning, answers(calls, model, prompts=texts)))
+        prompts = [self._prompt(model, call) for call in calls]
+        return list(map(separate_reasoning, answers(calls, model, prompts=prompts)))
 
-    def _set(self, model: OpenModel, call: Call) -> Text:
+    def _prompt(self, model: OpenModel, call: Call) -> Text:
         request = call.request
         if self.card.api == "completions":
             return Text(prompt_of(call) + request.continuation)
@@ -229,28 +240,26 @@ class OpenWeights(Batched):
         )
 
 
-def _shared(folder: Path, weights: str, dtype: str, device: str) -> OpenModel:
-    """The checkpoint in memory, loaded if it is not there yet: two studies of one model share
-    it."""
+def _shared_model(folder: Path, weights: str, dtype: str, device: str) -> OpenModel:
+    """Return the checkpoint in memory, loaded if needed; `weights` is its digest."""
     key = (folder, weights, dtype, device)
-    with _loading:
-        model = _in_memory.get(key)
+    with _loaded_lock:
+        model = _loaded.get(key)
         if model is None:
-            model = _in_memory[key] = OpenModel.load(folder, dtype, device=device)
+            model = _loaded[key] = OpenModel.load(folder, dtype, device=device)
         return model
 
 
-# Finds out what open weights do in this process, by a few small calls: the same record as of a
-# server.
+# The test of open weights, by a few small calls. It gives the same record as the test of a server.
 
-ROOM, FEW = 256, 16
-N_TOPS = 20
+ROOM, FEW = 256, 16  # token limits of a first answer in a chat, and of other texts
+N_FIRST = 20  # first-token alternatives that the test asks for
 _SUM = "What is 17 times 23? Answer with the number alone."
 _LETTERS = "Write eight random letters."
 
 
 def probed(card: ModelCard) -> ProbeRecord:
-    """Record of a test now. Raises BadInput if the checkpoint cannot be computed here."""
+    """Test the checkpoint now and return the record; BadInput if it cannot be computed here."""
     backend = OpenWeights(card)
     try:
         model = backend.open()
@@ -262,7 +271,7 @@ def probed(card: ModelCard) -> ProbeRecord:
         seconds = time.perf_counter() - started
         top = usable_alternatives(
             _completion(
-                backend, Request("first_token", _SUM, max_tokens=1, top_k=N_TOPS)
+                backend, Request("first_token", _SUM, max_tokens=1, top_k=N_FIRST)
             ).top_logprobs
         )
         return ProbeRecord(
@@ -270,7 +279,7 @@ def probed(card: ModelCard) -> ProbeRecord:
             answered_as=f"{model.config.model_type}, {model.n_parameters / 1e6:,.3g} million "
             f"parameters, {model.place}",
             n_logprobs=len(top or {}),
-            top_logprobs=N_TOPS,
+            top_logprobs=N_FIRST,
             logprobs="" if top else "its numbers are no distribution",
             scores=card.api == "completions" and _scores(backend),
             scores_elsewhere=card.api == "chat",
@@ -288,8 +297,8 @@ def probed(card: ModelCard) -> ProbeRecord:
 
 
 def _completion(backend: OpenWeights, request: Request, sample: int = 0) -> Completion:
-    """A completion that came; BadInput with what failed."""
-    (completion,) = backend.answered(
+    """Return the completion of one request; BadInput where it failed."""
+    (completion,) = backend.complete_batch(
         [Call(backend.name, backend.revision, request=request, sample=sample)]
     )
     if completion.status != "ok":
@@ -298,11 +307,14 @@ def _completion(backend: OpenWeights, request: Request, sample: int = 0) -> Comp
 
 
 def _system_refusal(backend: OpenWeights) -> tuple[str, ...]:
-    """Find out if the chat template takes no system prompt; it then stands before the question."""
+    """Return ("system",) where the chat template refuses a system prompt, else ().
+
+    A refused system prompt is later put before the question.
+    """
     if backend.card.api == "completions":
         return ()
     model = backend.open()
-    model.chat(_SUM)  # says so where there is no template at all
+    model.chat(_SUM)  # raises BadInput where there is no template at all
     try:
         model.chat(_SUM, "Be brief.")
     except BadInput:
@@ -316,7 +328,7 @@ def _scores(backend: OpenWeights) -> bool:
 
 
 def _seed(backend: OpenWeights) -> str:
-    """Find out if one seed gives one text and another another, at temperature 1."""
+    """Find out if the same seed gives the same text and another seed another text."""
     first, repeated, with_other_seed = (
         _completion(
             backend, Request("generate", _LETTERS, max_tokens=FEW, temperature=1.0, seed=seed)
@@ -329,16 +341,13 @@ def _seed(backend: OpenWeights) -> str:
 
 
 def _ignored_settings(card: ModelCard) -> tuple[str, ...]:
-    """Sampling settings of a checkpoint that its servers apply: here only a study's own count."""
+    """Return a note on the checkpoint's own sampling settings, which only servers apply."""
     folder = folder_of(card.model)
     if not (folder / "generation_config.json").is_file():
         return ()
+    config = config_of(folder, "generation_config.json")
     names = ("temperature", "top_p", "top_k", "min_p", "repetition_penalty")
-    own_settings = [
-        name for name in names if config_of(folder, "generation_config.json").get(name) is not None
-    ]
-    return (
-        (f"Its own {', '.join(own_settings)} are not applied; a study's settings are.",)
-        if own_settings
-        else ()
-    )
+    own_settings = [name for name in names if config.get(name) is not None]
+    if not own_settings:
+        return ()
+    return (f"Its own {', '.join(own_settings)} are not applied; a study's settings are.",)

@@ -1,10 +1,9 @@
-"""An open model computed by `transformers`: generation, first-token log-probabilities and scores,
-in batches.
+"""An open model computed by `transformers`: texts, first-token log-probabilities and scores.
 
-Decoding is this project's own: the likeliest token at temperature 0 and else a draw by a stream of
-its own for each prompt, so that neither a batch nor a checkpoint's own sampling defaults change
-what comes. Log-probabilities are natural, at temperature 1, in single precision whatever the
-weights are kept in.
+Decoding is this project's own: the likeliest token at temperature 0, else a draw from the prompt's
+own stream. So neither the batch nor the checkpoint's sampling defaults change the output.
+Log-probabilities are in nats, at temperature 1, and computed in single precision whatever the
+precision of the weights.
 """
 
 import threading
@@ -20,40 +19,42 @@ from flipcore.core.randomness import world_generator
 from flipcore.models.batched import Generation, LanguageModel, Piece, Spread
 from flipcore.models.pocket_arrays import drawn_token, likeliest, log_softmax, padded, spread
 
-MOST_LOGITS = 2**27  # numbers of one batch of scores: half a gigabyte
+MOST_LOGITS = 2**27  # logits of one batch of scores: half a gigabyte
 
 
 @dataclass(frozen=True)
 class Text:
-    """A prompt: raw, or already set by the chat template, which brings its own first token."""
+    """A prompt: raw text, or a text in the chat template, which has its own first token."""
 
     text: str
-    is_set: bool = False
+    is_templated: bool = False
 
 
 class OpenModel(LanguageModel):
-    """A checkpoint in memory. One thread at a time computes with it."""
+    """A checkpoint in memory. One thread at a time computes with it.
 
-    def __init__(self, model: Any, tokenizer: Any, ends: set[int]) -> None:
-        self._model, self._tokenizer, self._ends = model, tokenizer, ends
+    `end_tokens` end an answer; `limit` is the context in tokens.
+    """
+
+    def __init__(self, model: Any, tokenizer: Any, end_tokens: set[int]) -> None:
+        self._model, self._tokenizer, self._end_tokens = model, tokenizer, end_tokens
         self.config = model.config.get_text_config()
         self.limit = int(getattr(self.config, "max_position_embeddings", None) or 2**20)
-        self._marks = {
-            *self._ends,
+        self._special_tokens = {
+            *self._end_tokens,
             *(i for i in (tokenizer.bos_token_id, tokenizer.pad_token_id) if i is not None),
         }
         self._pieces: dict[int, str] = {}
-        self._computing = threading.Lock()
+        self._lock = threading.Lock()
 
     @classmethod
     def load(cls, folder: Path, dtype: str = "float32", device: str = "auto") -> "OpenModel":
-        """Checkpoint in `folder`; BadInput with the library's words if it cannot be loaded."""
+        """Load the checkpoint in `folder`; BadInput with the library's message if that fails."""
         import torch
         import transformers
 
         transformers.logging.set_verbosity_error()
         transformers.logging.disable_progress_bar()
-        place = best_device() if device == "auto" else device
         try:
             tokenizer = transformers.AutoTokenizer.from_pretrained(
                 folder, local_files_only=True, trust_remote_code=False
@@ -65,29 +66,31 @@ class OpenModel(LanguageModel):
                 use_safetensors=True,
                 dtype=getattr(torch, dtype),
             )
-            model = model.to(place).eval()
-        except Exception as error:  # the library raises many kinds; the run is told once and stops
+            model = model.to(best_device() if device == "auto" else device).eval()
+        except Exception as error:  # the library raises many kinds of errors
             raise BadInput(
                 f"{folder.name} could not be loaded: {' '.join(str(error).split())[:500]}"
             ) from error
-        ends = _end_tokens(model, tokenizer)
-        # a checkpoint's own penalties would change what is read
+        end_tokens = _find_end_tokens(model, tokenizer)
+        # The checkpoint's own penalties would change the log-probabilities.
         model.generation_config = transformers.GenerationConfig()
-        return cls(model, tokenizer, ends)
+        return cls(model, tokenizer, end_tokens)
 
     @property
     def n_parameters(self) -> int:
-        """Parameters, a tied embedding once."""
+        """Number of parameters; a tied embedding counts once."""
         return sum(parameter.numel() for parameter in self._model.parameters())
 
     @property
     def place(self) -> str:
-        """Place of computing and its precision: "cpu, float32"."""
+        """Device and precision: "cpu, float32"."""
         return f"{self._model.device.type}, {str(self._model.dtype).removeprefix('torch.')}"
 
     def chat(self, prompt: str, system: str = "") -> Text:
-        """The prompt as the checkpoint's own chat template sets it; BadInput where it has none, or
-        refuses a system prompt."""
+        """Put the prompt into the checkpoint's chat template.
+
+        BadInput where the checkpoint has no template, or the template refuses a system prompt.
+        """
         if not getattr(self._tokenizer, "chat_template", None):
             raise BadInput(
                 "This checkpoint has no chat template. Choose the completions API, which takes raw "
@@ -104,7 +107,7 @@ class OpenModel(LanguageModel):
             raise BadInput(
                 f"The chat template of this checkpoint refuses the prompt: {str(error)[:200]}"
             ) from error
-        return Text(text, is_set=True)
+        return Text(text, is_templated=True)
 
     def generate(
         self,
@@ -116,22 +119,24 @@ class OpenModel(LanguageModel):
         top_p: float = 1.0,
         stop: Sequence[str] = (),
     ) -> list[Generation]:
-        """One continuation a prompt; its seed decides it, whatever else is in the batch, as far as
-        the last digits go: sums of several threads or of a GPU depend on the batch, and two equally
-        likely tokens may change places."""
+        """Generate one continuation per prompt; its seed decides it, whatever else is in the batch.
+
+        One exception: sums of several threads or of a GPU depend on the batch in their last digits,
+        so two equally likely tokens may change places.
+        """
         rows = [self._encoded(prompt, max_tokens) for prompt in prompts]
         streams = [world_generator(abs(int(seed)), "pocket", "sample") for seed in seeds]
         draw = _Draw(streams, temperature, top_p=top_p)
-        ends = _Stops(self, [len(row) for row in rows], stop=tuple(stop))
-        tokens = self._decoded(rows, max_tokens, draw, ends)
-        return [
-            self._generation(row, new, tuple(stop)) for row, new in zip(rows, tokens, strict=True)
-        ]
+        stops = _Stops(self, max(map(len, rows)), stop=tuple(stop))
+        generations = []
+        for row, new_tokens in zip(rows, self._decoded(rows, max_tokens, draw, stops), strict=True):
+            generations.append(self._generation(row, new_tokens, tuple(stop)))
+        return generations
 
     def first_token_logprobs(self, prompts: Sequence[Text], top_k: int) -> list[dict[str, float]]:
         import torch
 
-        with self._computing, torch.inference_mode():
+        with self._lock, torch.inference_mode():
             rows = [self._encoded(prompt, 1) for prompt in prompts]
             tops = []
             for chunk in self._chunks(rows):
@@ -142,37 +147,34 @@ class OpenModel(LanguageModel):
     def _scored(
         self, pairs: Sequence[tuple[str, str]], *, with_spread: bool
     ) -> list[tuple[list[Piece], list[Spread]]]:
-        """The first token is known only if the tokenizer has a mark for the beginning of a text."""
+        """Score the continuations; see `LanguageModel.score`.
+
+        A text without a prompt has a score for its first token only if the tokenizer has a token
+        for the beginning of a text.
+        """
         import torch
 
         rows, starts = zip(*(self._encoded_pair(*pair) for pair in pairs), strict=True)
         scores: list[tuple[list[Piece], list[Spread]]] = []
-        with self._computing, torch.inference_mode():
+        with self._lock, torch.inference_mode():
             for chunk in self._chunks(list(rows)):
-                begin = len(scores)
-                chunk_starts = starts[begin : begin + len(chunk)]
-                for ids, start, logs in zip(
-                    chunk,
-                    chunk_starts,
-                    self._logs(chunk, [max(s - 1, 0) for s in chunk_starts]),
-                    strict=True,
-                ):
+                n_done = len(scores)
+                chunk_starts = starts[n_done : n_done + len(chunk)]
+                # The logits at a position predict the token after it.
+                chunk_logs = self._logs(chunk, [max(start - 1, 0) for start in chunk_starts])
+                for ids, start, logs in zip(chunk, chunk_starts, chunk_logs, strict=True):
                     pieces = [
                         (self.piece(token), float(row[token]))
                         for token, row in zip(ids[start:], logs, strict=False)
                     ]
-                    scores.append(
-                        (
-                            pieces,
-                            spread(log_softmax(logs[: len(pieces)].astype(np.float64)))
-                            if with_spread
-                            else [],
-                        )
-                    )
+                    spreads: list[Spread] = []
+                    if with_spread:
+                        spreads = spread(log_softmax(logs[: len(pieces)].astype(np.float64)))
+                    scores.append((pieces, spreads))
         return scores
 
     def piece(self, token: int) -> str:
-        """The token as text, with the blank that sentencepiece writes as a mark."""
+        """Return the token as text; sentencepiece's mark for a blank becomes a blank."""
         if token not in self._pieces:
             text = self._tokenizer.decode(
                 [token], skip_special_tokens=False, clean_up_tokenization_spaces=False
@@ -182,23 +184,25 @@ class OpenModel(LanguageModel):
             self._pieces[token] = f" {text}" if has_mark and not text.startswith(" ") else text
         return self._pieces[token]
 
-    def words(self, tokens: Sequence[int]) -> str:
-        """Generated tokens as text: without marks of beginning and end, with those of reasoning,
-        which are read later."""
-        kept = [token for token in tokens if token not in self._marks]
+    def text_of(self, tokens: Sequence[int]) -> str:
+        """Return generated tokens as text, without the tokens for its beginning and end.
+
+        Marks of reasoning stay; they are read later.
+        """
+        text_tokens = [token for token in tokens if token not in self._special_tokens]
         return self._tokenizer.decode(
-            kept, skip_special_tokens=False, clean_up_tokenization_spaces=False
+            text_tokens, skip_special_tokens=False, clean_up_tokenization_spaces=False
         )
 
     def _decoded(
-        self, rows: list[list[int]], max_tokens: int, draw: "_Draw", ends: "_Stops"
+        self, rows: list[list[int]], max_tokens: int, draw: "_Draw", stops: "_Stops"
     ) -> list[list[int]]:
-        """The new tokens of each row, up to and with the one that ended it."""
+        """Return the new tokens of each row, including the token that ended it."""
         import torch
         import transformers
 
-        longest = max(map(len, rows))
-        fill = next(iter(self._ends), 0)
+        longest = stops.longest
+        fill = next(iter(self._end_tokens), 0)
         tokens = torch.tensor(
             [[fill] * (longest - len(row)) + row for row in rows], device=self._model.device
         )
@@ -208,49 +212,48 @@ class OpenModel(LanguageModel):
         settings = transformers.GenerationConfig(
             max_new_tokens=max_tokens,
             do_sample=False,
-            eos_token_id=sorted(self._ends) or None,
+            eos_token_id=sorted(self._end_tokens) or None,
             pad_token_id=fill,
         )
-        ends.longest = longest
-        with self._computing, torch.inference_mode():
+        with self._lock, torch.inference_mode():
             out = self._model.generate(
                 input_ids=tokens,
                 attention_mask=mask,
                 generation_config=settings,
                 logits_processor=transformers.LogitsProcessorList([draw]),
-                stopping_criteria=transformers.StoppingCriteriaList([ends]),
+                stopping_criteria=transformers.StoppingCriteriaList([stops]),
             )
         return [self._up_to_end(row[longest:]) for row in out.tolist()]
 
     def _up_to_end(self, tokens: list[int]) -> list[int]:
-        n_before_end = next(
-            (place for place, token in enumerate(tokens) if token in self._ends), len(tokens)
-        )
-        return tokens[: n_before_end + 1]
+        for i, token in enumerate(tokens):
+            if token in self._end_tokens:
+                return tokens[: i + 1]
+        return tokens
 
     def _generation(
         self, prompt: list[int], tokens: list[int], stop: tuple[str, ...]
     ) -> Generation:
-        has_ended = bool(tokens) and tokens[-1] in self._ends
-        text = self.words(tokens)
-        places = [text.index(end) for end in stop if end in text]
-        # what stands behind a stop string is padding: the batch went on without this row
-        lengths = (
-            n
-            for n in range(1, len(tokens) + 1)
-            if any(end in self.words(tokens[:n]) for end in stop)
-        )
-        n_out = next(lengths) if places else len(tokens)
-        reason = "stop" if has_ended or places else "length"
+        has_end_token = bool(tokens) and tokens[-1] in self._end_tokens
+        text = self.text_of(tokens)
+        stop_places = [text.index(end) for end in stop if end in text]
+        if not stop_places:
+            return Generation(
+                text,
+                len(prompt),
+                n_tokens_out=len(tokens) - has_end_token,
+                finish_reason="stop" if has_end_token else "length",
+            )
+        # Tokens after a stop string are padding: the batch went on without this row.
+        n_out = 1
+        while not any(end in self.text_of(tokens[:n_out]) for end in stop):
+            n_out += 1
         return Generation(
-            text[: min(places)] if places else text,
-            len(prompt),
-            n_tokens_out=n_out - has_ended * (not places),
-            finish_reason=reason,
+            text[: min(stop_places)], len(prompt), n_tokens_out=n_out, finish_reason="stop"
         )
 
     def _chunks(self, rows: list[list[int]]) -> list[list[list[int]]]:
-        """The rows in their order, in chunks small enough for their log-probabilities."""
+        """Split the rows, in their order, into chunks of at most MOST_LOGITS logits."""
         chunks: list[list[list[int]]] = []
         for row in rows:
             longest = max(len(row), *map(len, chunks[-1])) if chunks else 0
@@ -260,8 +263,11 @@ class OpenModel(LanguageModel):
         return chunks
 
     def _logs(self, rows: list[list[int]], starts: Sequence[int]) -> list[np.ndarray]:
-        """Log-probabilities (positions, vocabulary) of what follows each position from `starts` on.
-        Rows are filled up at their end, which no earlier position sees."""
+        """Return per row the log-probabilities (positions, vocabulary) of the next token.
+
+        Positions begin at the row's entry of `starts`. Rows are padded at their end, which no
+        earlier position sees.
+        """
         import torch
 
         tokens, lengths = padded(rows)
@@ -274,13 +280,14 @@ class OpenModel(LanguageModel):
         ]
 
     def _encoded(self, prompt: Text, room: int) -> list[int]:
-        ids = self._tokenizer(prompt.text, add_special_tokens=not prompt.is_set)["input_ids"]
+        """Return the token ids; BadInput where `room` more tokens exceed the context."""
+        ids = self._tokenizer(prompt.text, add_special_tokens=not prompt.is_templated)["input_ids"]
         ids = list(ids) or self._beginning()
         self._check_length(len(ids), room)
         return ids
 
     def _encoded_pair(self, prompt: str, continuation: str) -> tuple[list[int], int]:
-        """(tokens, the place of the first that reaches into the continuation)."""
+        """Return (token ids, index of the first one that reaches into the continuation)."""
         if not getattr(self._tokenizer, "is_fast", False):
             raise BadInput(
                 "The tokenizer of this checkpoint does not say where its tokens stand, so no text "
@@ -298,7 +305,7 @@ class OpenModel(LanguageModel):
         first = next(
             (place for place, end in enumerate(ends) if place > 0 and end > len(prompt)), len(ids)
         )
-        # an end mark is not its own
+        # Leave out end tokens that the tokenizer appends; they cover no text.
         n_read = next(
             (place for place in range(len(ids), first, -1) if ends[place - 1] > 0), len(ids)
         )
@@ -321,8 +328,10 @@ class OpenModel(LanguageModel):
 
 
 class _Draw:
-    """Leaves of every row of logits (rows, vocabulary) the drawn token alone, so that the library's
-    own choice takes it."""
+    """Draws a token for every row of logits (rows, vocabulary).
+
+    All other logits become -inf, so that the library's greedy choice takes the drawn token.
+    """
 
     def __init__(
         self, streams: list[np.random.Generator], temperature: float, top_p: float
@@ -347,10 +356,13 @@ class _Draw:
 
 
 class _Stops:
-    """Ends a row whose new text holds one of the stop strings."""
+    """Ends a row whose new text holds one of the stop strings.
 
-    def __init__(self, model: OpenModel, lengths: list[int], stop: tuple[str, ...]) -> None:
-        self.model, self.lengths, self.stop, self.longest = model, lengths, stop, max(lengths)
+    `longest` is the length of the padded prompts, after which the new tokens begin.
+    """
+
+    def __init__(self, model: OpenModel, longest: int, stop: tuple[str, ...]) -> None:
+        self.model, self.longest, self.stop = model, longest, stop
 
     def __call__(self, input_ids: Any, scores: Any, **_: Any) -> Any:
         import torch
@@ -362,7 +374,7 @@ class _Stops:
         return torch.tensor(is_over, device=input_ids.device)
 
     def _is_over(self, tokens: list[int]) -> bool:
-        text = self.model.words(tokens)
+        text = self.model.text_of(tokens)
         return any(end in text for end in self.stop)
 
 
@@ -370,15 +382,18 @@ _OVERFLOW = "The model's numbers overflowed. Choose float32 or bfloat16 for its 
 
 
 def _finite(logits: np.ndarray) -> np.ndarray:
-    """Logits, none of which is NaN: half precision may overflow, and draws would be noise."""
+    """Return the logits; BadInput for NaN, after which draws would be noise.
+
+    Half precision may overflow.
+    """
     if np.isnan(logits).any():
         raise BadInput(_OVERFLOW)
     return logits
 
 
-def _end_tokens(model: Any, tokenizer: Any) -> set[int]:
-    """Every token that ends an answer, as the generation settings, the configuration and the
-    tokenizer name them."""
+def _find_end_tokens(model: Any, tokenizer: Any) -> set[int]:
+    """Return the tokens that end an answer by the generation settings, the configuration or the
+    tokenizer."""
     configs = (model.generation_config, model.config.get_text_config(), tokenizer)
     ends: set[int] = set()
     for config in configs:
@@ -391,7 +406,7 @@ def _end_tokens(model: Any, tokenizer: Any) -> set[int]:
 
 
 def best_device() -> str:
-    """The accelerator that torch sees, or the processor."""
+    """Return the accelerator that torch sees, else "cpu"."""
     import torch
 
     if torch.cuda.is_available():

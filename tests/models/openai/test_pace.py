@@ -44,21 +44,21 @@ def test_a_slow_stream_of_calls_never_waits():
 
 def test_headers_lower_a_limit_and_never_raise_the_users():
     one = pace(requests_per_minute=600)
-    one.hear({"x-ratelimit-limit-requests": "9000", "x-ratelimit-limit-tokens": "1000"}, 0.0)
+    one.note_headers({"x-ratelimit-limit-requests": "9000", "x-ratelimit-limit-tokens": "1000"}, 0.0)
     assert one.per_minute == {"requests": 600, "tokens": 1000}
-    one.hear({"x-ratelimit-limit-requests": "60"}, 0.0)
+    one.note_headers({"x-ratelimit-limit-requests": "60"}, 0.0)
     assert one.per_minute["requests"] == 60
-    one.hear({"x-ratelimit-limit-requests": "many", "x-ratelimit-limit-tokens": "-1"}, 0.0)
+    one.note_headers({"x-ratelimit-limit-requests": "many", "x-ratelimit-limit-tokens": "-1"}, 0.0)
     assert one.per_minute == {"requests": 60, "tokens": 1000}
 
 
 def test_nothing_left_waits_until_the_time_that_the_server_names():
     one = pace()
-    one.hear({"x-ratelimit-remaining-requests": "0", "x-ratelimit-reset-requests": "12s"}, 100.0)
+    one.note_headers({"x-ratelimit-remaining-requests": "0", "x-ratelimit-reset-requests": "12s"}, 100.0)
     assert one.reserve(CALL, 100.0) == pytest.approx(12.0) and one.reserve(CALL, 113.0) == 0.0
-    one.hear({"x-ratelimit-remaining-tokens": "7", "x-ratelimit-reset-tokens": "12s"}, 200.0)
+    one.note_headers({"x-ratelimit-remaining-tokens": "7", "x-ratelimit-reset-tokens": "12s"}, 200.0)
     assert one.reserve(CALL, 200.0) == 0.0
-    one.hear({"x-ratelimit-remaining-tokens": "0", "x-ratelimit-reset-tokens": "9h"}, 300.0)
+    one.note_headers({"x-ratelimit-remaining-tokens": "0", "x-ratelimit-reset-tokens": "9h"}, 300.0)
     assert one.reserve(CALL, 300.0) == pytest.approx(60.0)
 
 
@@ -106,7 +106,7 @@ def test_two_paces_of_one_server_share_its_minute_each_by_its_own_limit():
     ours, theirs = Pace(quick, server_of(quick)), Pace(slow, server_of(slow))
     n = sum(one.reserve(CALL, 0.0) <= 60.0 for _ in range(1_000) for one in (ours, theirs))
     assert 395 <= n <= 400 * (1 + BURST_S / 60) + 2  # one after the other: a tenth and a fifth of a second each
-    theirs.hear({"x-ratelimit-limit-requests": "60"}, 0.0)
+    theirs.note_headers({"x-ratelimit-limit-requests": "60"}, 0.0)
     assert ours.per_minute == {"requests": 60}
 
 
@@ -134,7 +134,7 @@ def test_a_call_that_ends_before_its_turn_leaves_its_place_to_others():
 
     async def many():
         for _ in range(500):
-            await one.turn(CALL, stopped)
+            await one.wait_for_turn(CALL, stopped)
 
     asyncio.run(many())
     assert one.reserve(CALL, time.monotonic()) < 3.0

@@ -133,7 +133,7 @@ def test_what_overflows_is_refused_and_never_drawn_from():
 
 
 def test_a_template_sets_the_prompt_once_and_refuses_in_words(theirs, tmp_path):
-    assert theirs.chat("Hello", "Be brief.") == Text("<bos>Be brief.Hello", is_set=True)
+    assert theirs.chat("Hello", "Be brief.") == Text("<bos>Be brief.Hello", is_templated=True)
     assert theirs.first_token_logprobs([theirs.chat("Hello")], 5) == theirs.first_token_logprobs([Text("Hello")], 5)
     none = OpenModel.load(copy(tmp_path, **{"tokenizer_config.json": {"chat_template": None}}), device="cpu")
     with pytest.raises(BadInput, match="no chat template"):

@@ -70,7 +70,7 @@ def test_the_shares_of_workers_are_the_limit_of_the_study():
 def test_limits_that_headers_name_are_shared_too():
     pace = Pace(ModelCard("lab", "openai_compatible"))
     pace.take_share(0.5)
-    pace.hear({"x-ratelimit-limit-requests": "60"}, 0.0)
+    pace.note_headers({"x-ratelimit-limit-requests": "60"}, 0.0)
     n = sum(pace.reserve(CALL, 0.0) <= 60.0 for _ in range(200))
     assert 30 <= n <= 34
 
