@@ -23,5 +23,5 @@ AXES: Registry[Axis] = Registry(
 
 
 def axis_of(name: str, params: Mapping[str, Any] | None = None) -> Axis:
-    """The axis with its parameters set; raises BadInput for an unknown name or parameter."""
+    """Return the axis with its parameters set; BadInput for an unknown name or parameter."""
     return AXES.plugin(name, params)

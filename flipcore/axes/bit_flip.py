@@ -1,17 +1,16 @@
-"""Bit flip (PEARL, source 003): the beginning of a text with a growing share of its bits inverted;
-the model goes on from it.
+"""Bit flip (PEARL, source 003): the beginning of a text, with a growing share of its bits inverted.
 
-The base is the beginning itself (0 %), so these variants ask for a continuation, not for an answer:
-only extractors that compare continuations read them. Each is asked `n_samples` times at
-`temperature`, whatever the study does elsewhere.
+The model continues the text, so only extractors that compare continuations read these variants. The
+base is the unchanged beginning (0%). Each variant is asked `n_samples` times at `temperature`,
+whatever the study does elsewhere.
 
-A second task shows the whole text to be summarised. The source finds six times fewer memorized
-texts by it than by completion: a summary can be read off what is shown. An output is compared with
-the item's own summary, or, where it has none, with what the model writes of the unchanged text at
+A second task shows the whole text to be summarized. The source finds six times fewer memorized
+texts with it, because a summary needs only the text that is shown. An output is compared with the
+item's own summary or, where it has none, with the model's summary of the unchanged text at
 temperature 0.
 
-The share of BITS is not the share of characters: 1 % of bits changes 7.8 % of the characters, 5 %
-changes 33.6 %.
+The share of bits is not the share of characters: 1% of the bits changes 7.8% of the characters, 5%
+changes 33.6%.
 """
 
 import math
@@ -32,7 +31,7 @@ LEVELS_PCT = (0.0, 1.0, 2.0, 3.0, 4.0, 5.0)
 
 
 def n_flips(text: str, pct: float) -> int:
-    """Number of bits in `pct` percent of the UTF-8 bits of `text`, halves rounded to even."""
+    """Return the number of bits in `pct` percent of the UTF-8 text, halves rounded to even."""
     return round(8 * len(encoded(text)) * pct / 100)
 
 
@@ -73,11 +72,9 @@ def flip_bits(data: Sequence[int], positions: Iterable[int]) -> list[int]:
 def flipped_text(
     text: str, pct: float, rng: np.random.Generator, *, ascii7: bool = False
 ) -> tuple[str, float]:
-    """`text` with `pct` percent of its bits flipped, and the share of its characters that a flip
-    touched.
+    """Return `text` with `pct` percent of its bits flipped, and the share of changed characters.
 
-    Bytes that are no longer UTF-8 become U+FFFD. At 0 % (or in an empty text) nothing changes and
-    nothing is drawn.
+    Bytes that are no longer UTF-8 become U+FFFD. At 0% nothing is drawn.
     """
     n = n_flips(text, pct)
     if n == 0:
@@ -90,8 +87,10 @@ def flipped_text(
 
 
 def share_of_characters_changed(text: str, positions: np.ndarray) -> float:
-    """Share of the characters of `text` with at least one flipped bit; 1 - (1 - k)^8 is expected
-    for ASCII. NaN if empty."""
+    """Return the share of the characters of `text` with at least one flipped bit; NaN if empty.
+
+    For ASCII and a share k of the bits, 1 - (1 - k)^8 is expected.
+    """
     if not text:
         return math.nan
     first_byte = np.cumsum([0] + [len(encoded(character)) for character in text])
@@ -100,11 +99,10 @@ def share_of_characters_changed(text: str, positions: np.ndarray) -> float:
     return len(np.unique(touched)) / len(text)
 
 
-def split_80_20(text: str, share: float = 0.8) -> tuple[str, str]:
-    """Prompt and reference: cut at the word boundary nearest to `share` of the characters; the
-    reference keeps no space.
+def split_text(text: str, share: float = 0.8) -> tuple[str, str]:
+    """Cut a text at the word boundary nearest to `share` of its characters; return both parts.
 
-    A text of one word cannot be cut and comes back as (text, "").
+    The second part has no spaces around it. A text of one word comes back as (text, "").
     """
     target = share * len(text)
     boundaries = [
@@ -120,7 +118,7 @@ def split_80_20(text: str, share: float = 0.8) -> tuple[str, str]:
 
 @dataclass(frozen=True)
 class BitFlip(Axis):
-    """`levels_pct` in percent of the bits, 0 first; `ascii7` never flips a byte's top bit, so that
+    """`levels_pct` are percent of the bits, 0 first. With `ascii7` no byte's top bit is flipped, so
     the text stays ASCII."""
 
     levels_pct: tuple = param(LEVELS_PCT, "levels (% of bits)")
@@ -184,8 +182,8 @@ class BitFlip(Axis):
         return collapsed(variants)  # two levels of a very short text can flip no bit at all
 
     def split(self, item) -> tuple[str, dict]:
-        """The text shown, and as a param the reference that the output is compared with."""
-        begin, end = split_80_20(item.question)
+        """Return the text to show, and params with the reference that outputs are compared with."""
+        begin, end = split_text(item.question)
         if not end:
             raise BadInput(
                 f"{item.item_id} is too short to be cut: it has no end that could be left to "

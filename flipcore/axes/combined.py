@@ -1,10 +1,9 @@
-"""Combined wordings: each way of asking draws one setting of every axis at once, so that a score
-can be told of other ways of asking.
+"""Combined wordings: each variant draws one setting of every axis at once.
 
-One axis at a time explains a flip; ways of asking drawn at random say how far a score would move if
-somebody else had worded the questions. A setting is what a variant of an axis differs in from the
-base: order, labels, layout, question, system prompt, instruction. One that differs in anything else
-(the question behind the options) cannot be joined with others and is not drawn.
+One axis at a time explains a flip. Random combinations estimate how far a score would move if
+somebody else had written the prompts. A setting is the difference between an axis's variant and the
+base: order, labels, layout, question, system prompt, instruction. Variants that differ in anything
+else (the question after the options) cannot be combined and are not drawn.
 """
 
 import math
@@ -47,9 +46,11 @@ PARTS: Mapping[str, Axis] = {axis.name: axis for axis in _PARTS}
 
 @dataclass(frozen=True)
 class CombinedWordings(Axis):
-    """`n` ways of asking, the base not among them; `parts` are the axes whose settings they join,
-    with the parameters that the study declares for them. The same `draw` gives the same ways, way k
-    the same settings for every item that has them all."""
+    """`n` random combinations of settings ("ways"), without the base.
+
+    `parts` are the axes to combine, with the parameters that the study declares for them. `draw` is
+    the seed. Way k has the same settings for all items that have these settings.
+    """
 
     n: int = param(8, "how many ways")
     parts: tuple[str, ...] = param(
@@ -82,10 +83,9 @@ class CombinedWordings(Axis):
         for name in self.parts:
             axis = material.axes.get(name, PARTS[name])
             if item.kind in axis.applies_to:
-                by_axis[name] = [
-                    {},
-                    *_settings(item, plain, variants=axis.variants(item, layout, rng, material)),
-                ]
+                variants = axis.variants(item, layout, rng, material)
+                # The first setting, {}, is the base.
+                by_axis[name] = [{}, *_settings(item, plain, variants=variants)]
         sizes = tuple(len(settings) for settings in by_axis.values())
         ways = _ways(self.name, self.n, draw=self.draw, sizes=sizes, names=tuple(by_axis))
         changed = []
@@ -112,16 +112,18 @@ class CombinedWordings(Axis):
 def _ways(
     axis: str, n: int, draw: int, sizes: tuple[int, ...], names: tuple[str, ...]
 ) -> tuple[tuple[int, ...], ...]:
-    """`n` different picks of one setting an axis, none of them all base; as many as there are where
-    that is fewer. What an item cannot have, or has already, is replaced by the next pick in order.
+    """Draw `n` different ways, each an index of a setting per axis; fewer where fewer exist.
+
+    The base on all axes (all 0) is never drawn. It and repeated ways are replaced by the next way
+    in order.
     """
     n_all = math.prod(sizes)
     by_number: dict[int, tuple[int, ...]] = {}
     for number_drawn in range(min(n, n_all - 1)):
-        # Each axis draws from a stream of its own, so way k has the same settings for every item
-        # that has them all.
-        places = [generator(draw, axis, number_drawn, name).random() for name in names]
-        picks = [int(place * size) for place, size in zip(places, sizes, strict=True)]
+        # Each axis draws from a stream of its own, so way k has the same settings for all items
+        # that have these settings.
+        draws = [generator(draw, axis, number_drawn, name).random() for name in names]
+        picks = [int(uniform * size) for uniform, size in zip(draws, sizes, strict=True)]
         number = int(np.ravel_multi_index(picks, sizes))
         # 0 is the base on every axis.
         while number == 0 or number in by_number:
@@ -131,7 +133,11 @@ def _ways(
 
 
 def _settings(item: Item, plain: Variant, variants: Sequence[Variant]) -> list[dict[str, Any]]:
-    """Differences of each variant from the base, where they alone make up the variant."""
+    """Return each variant's setting; variants that their setting does not reproduce are left out.
+
+    Such a variant has a change that no setting holds (the question after the options), so it cannot
+    be combined.
+    """
     settings = []
     for changed in variants:
         setting = _setting(plain, changed)
@@ -139,8 +145,6 @@ def _settings(item: Item, plain: Variant, variants: Sequence[Variant]) -> list[d
         rebuilt = _joined(
             item, changed.axis, key=changed.key, layout=plain.layout, setting=without_key, params={}
         )
-        # A setting that does not give the variant back holds a change that is not told here
-        # (the question behind the options), and could not be joined with others.
         is_whole = rebuilt.prompt == changed.prompt and changed.target == plain.target
         if is_whole and rebuilt.prompt != plain.prompt:
             settings.append(setting)
@@ -148,6 +152,7 @@ def _settings(item: Item, plain: Variant, variants: Sequence[Variant]) -> list[d
 
 
 def _setting(plain: Variant, changed: Variant) -> dict[str, Any]:
+    """Return a variant's differences from the base by name, with its key."""
     setting: dict[str, Any] = {"key": changed.key}
     for name in ("order", "labels", "layout", "material_id"):
         if getattr(changed, name) != getattr(plain, name):
@@ -171,6 +176,7 @@ def _joined(
     setting: Mapping[str, Any],
     params: Mapping[str, Any],
 ) -> Variant:
+    """Return the variant of an item with these settings."""
     changes = {
         name: setting[name]
         for name in ("order", "labels", "question", "material_id")

@@ -1,10 +1,9 @@
-"""Question completion: the first half of an item as published; a model that read it often enough
-goes on word for word.
+"""Question completion: the model gets the first half of an item, and a memorized item goes on
+word for word.
 
-It needs no log-probabilities, so it serves models behind an API. A choice's options are part of the
-text. Asked once, at temperature 0. Golchin and Surdeanu (arXiv:2308.08493) give their guided
-instruction the name of the data set, too; here nothing but the text is shown, so that controls are
-asked alike.
+It needs no log-probabilities, so it works for models behind an API. Options are part of the text.
+Each item is asked once, at temperature 0. Golchin and Surdeanu (arXiv:2308.08493) also name the
+dataset in their instruction. Here only the text is shown, so that controls get the same prompt.
 """
 
 from dataclasses import dataclass
@@ -12,7 +11,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from flipcore.axes.bit_flip import split_80_20
+from flipcore.axes.bit_flip import split_text
 from flipcore.axes.variants import ALL_KINDS
 from flipcore.core.contracts import Axis, Material, param
 from flipcore.core.records import BASE, CONTINUATION, Item, Prompt, Variant
@@ -23,13 +22,15 @@ INSTRUCTION = (
     "This is the first half of a text. Continue it word for word. Write only the words that come "
     "next.\n\n"
 )
-_ROOM_STEP, _MOST = 16, 1024  # tokens; requests of like length are answered in one batch
+# In tokens. Token limits are rounded up to such steps, because a batch holds only requests with the
+# same limit.
+_ROOM_STEP, _MOST_ROOM = 16, 1024
 
 
 @dataclass(frozen=True)
 class Completion(Axis):
-    """`instruction` stands before the half; without one, as for a model that only continues texts,
-    the layout's own words do."""
+    """`instruction` stands before the text; without one, as for a base model, the layout's own
+    words do."""
 
     instruction: str = param(INSTRUCTION, "instruction (none for a base model)")
     name: ClassVar[str] = "completion"
@@ -48,8 +49,9 @@ class Completion(Axis):
     ) -> list[Variant]:
         labels = labels_of("upper", len(item.options)) if item.options else ()
         lines = [f"{label}. {option}" for label, option in zip(labels, item.options, strict=True)]
-        begin, end = split_80_20("\n".join([item.question, *lines]), HALF)
-        is_passage = item.kind == "completion" and not item.solution  # which no layout sets out
+        begin, end = split_text("\n".join([item.question, *lines]), HALF)
+        # A passage has no question, so the layout's words do not fit it.
+        is_passage = item.kind == "completion" and not item.solution
         lead = "" if is_passage else LAYOUTS[layout].stem.partition("{}")[0]
         front = ("instruction", self.instruction) if self.instruction else ("lead", lead)
         params: dict = {"refusal": "short", "why": "It is one word, which has no second half."}
@@ -79,9 +81,9 @@ class Completion(Axis):
 
 
 def room_for(reference: str) -> int:
-    """Tokens that hold the reference: two per word, or per third byte in scripts without blanks."""
+    """Return a token limit for the reference: 2 per word, or 1 per 3 bytes without blanks."""
     n = 8 + max(2 * len(reference.split()), len(reference.encode("utf-8", "surrogatepass")) // 3)
-    return min(_MOST, _ROOM_STEP * -(-n // _ROOM_STEP))
+    return min(_MOST_ROOM, _ROOM_STEP * -(-n // _ROOM_STEP))
 
 
 AXIS = Completion()

@@ -1,4 +1,4 @@
-"""Effort: the same prompt, with another reasoning effort than the study's."""
+"""Effort: the same prompt with a reasoning effort other than the study's."""
 
 from dataclasses import dataclass
 from typing import ClassVar
@@ -13,8 +13,11 @@ from flipcore.core.records import EFFORTS, Item, Variant
 
 @dataclass(frozen=True)
 class Effort(Axis):
-    """The base has the study's own effort. What is read must be written: a first token comes before
-    any reasoning. A model that takes no effort has absent readouts, never the same answer twice."""
+    """Other reasoning efforts; the base has the study's own.
+
+    Only written answers can be read, because the first token comes before any reasoning. A model
+    that accepts no effort gets absent readouts, not the base's answer again.
+    """
 
     levels: tuple[str, ...] = param(("low", "high"), choices=EFFORTS)
     name: ClassVar[str] = "effort"

@@ -1,10 +1,9 @@
-"""Entity rename (source 000): the same story about other people; the target stays.
+"""Entity rename (source 000): the same story with other names of people; the target stays.
 
-The renaming is one to one and holds for the whole question, possessives and plurals included. A new
-name has the gender of the old one, occurs nowhere in the text, begins with another letter and is
-like no other name in it. An item whose names matter, or whose names cannot be told apart with
-certainty, is refused with a class and keeps its base prompt. `params["names"]` lists [old, new]
-pairs.
+Each name is replaced in the whole question, with its possessives and plurals. A new name has the
+gender of the old one, begins with another letter, and is not similar to any word or name in the
+text. An item is refused and keeps its base prompt where its names matter or may be confused.
+`params["names"]` lists [old, new] pairs.
 """
 
 import re
@@ -38,19 +37,19 @@ _FORMAL = re.compile(
     r"[∨∧⊃≡→∀∃¬]|[~•]\s?[A-Z(]|\b(?:symboli[sz]\w+|predicate logic|propositional|translat\w+)\b",
     re.IGNORECASE,
 )
-_ALIKE = 0.8
+_LEAST_SIMILARITY = 0.8  # SequenceMatcher's ratio from which names count as alike
 
 
 @dataclass(frozen=True)
 class Renaming:
-    """The rewritten question, and who became whom."""
+    """The rewritten question, and its (old, new) names."""
 
     question: str
     names: tuple[tuple[str, str], ...]
 
 
 def renaming(item: Item, rng: np.random.Generator) -> Renaming | Refusal:
-    """One consistent renaming of an item's people; deterministic given the generator."""
+    """Rename an item's people; return why not where that is not safe."""
     full_text = "\n".join([item.question, *item.options])
     persons = people.people(item.question)
     refusal = _refusal(item, persons, full_text=full_text)
@@ -60,25 +59,19 @@ def renaming(item: Item, rng: np.random.Generator) -> Renaming | Refusal:
     if new_names is None:
         return Refusal("no name left", "Every name of the lists is too like one of the text.")
     question = _renamed(item.question, new_names)
-    leftovers = [
-        old
-        for old in new_names
-        if re.search(
-            rf"(?<!\w){re.escape(old)}(?!\w)",
-            question,
-            0 if people.is_doubtful(old) else re.IGNORECASE,
-        )
-    ]
-    if leftovers:
-        return Refusal(
-            "name in another form",
-            f"{leftovers[0]} also stands in the text in a form that is not replaced.",
-        )
+    for old in new_names:
+        # In small letters, a doubtful name is probably the word.
+        flags = 0 if people.is_doubtful(old) else re.IGNORECASE
+        if re.search(rf"(?<!\w){re.escape(old)}(?!\w)", question, flags):
+            return Refusal(
+                "name in another form",
+                f"{old} also stands in the text in a form that is not replaced.",
+            )
     return Renaming(question, tuple(new_names.items()))
 
 
 def _refusal(item: Item, persons: Sequence[people.Person], full_text: str) -> Refusal | None:
-    """The class of what stands in the way, or None."""
+    """Return why an item's people cannot be renamed safely; None where they can."""
     if not persons:
         return Refusal("no person named", "No word of the question is certainly a person's name.")
     if _ABOUT_LETTERS.search(full_text):
@@ -119,68 +112,66 @@ def _stands_in_option(name: str, options: Sequence[str]) -> bool:
 
 
 def _one_person_twice(names: Sequence[str], full_text: str) -> tuple[str, str] | None:
-    """Two names of the text that may mean one person: a short form, or a slip of spelling."""
+    """Return two names of the text that may mean one person; None without such names.
+
+    "Sam" and "Samantha", "Robert" and "Bob", "Michael" and "Micheal" may be one person, who would
+    otherwise get two names.
+    """
     words = {token.text for token in people.tokens(full_text)} - people.NO_PEOPLE
-    # "Sam" and "Samantha", "Robert" and "Bob", "Michael" and "Micheal" may be one person, who would
-    # be given two names.
     for name in names:
         for word in sorted(words - {name, name + "s"}):
-            short, long = sorted((name, word), key=len)
-            same = people.NICKNAMES.get(name, name) == people.NICKNAMES.get(word, word)
-            slip = (
-                not (people.is_given_name(name) and people.is_given_name(word))
-                and len(short) > 3
-                and _alike(name, word)
-            )
-            together = re.search(
+            # "Sam and Samantha" are two persons.
+            if re.search(
                 rf"\b(?:{name}(?:, | and | or ){word}|{word}(?:, | and | or ){name})\b", full_text
-            )
-            if not together and (
-                same
-                or slip
-                or (people.is_given_name(word) and len(short) > 2 and long.startswith(short))
             ):
+                continue
+            short, long = sorted((name, word), key=len)
+            is_nickname = people.NICKNAMES.get(name, name) == people.NICKNAMES.get(word, word)
+            is_word_listed = people.is_given_name(word)
+            is_misspelling = (
+                not (people.is_given_name(name) and is_word_listed)
+                and len(short) > 3
+                and _are_alike(name, word)
+            )
+            is_short_form = is_word_listed and len(short) > 2 and long.startswith(short)
+            if is_nickname or is_misspelling or is_short_form:
                 return name, word
     return None
 
 
-def _alike(a: str, b: str) -> bool:
-    return SequenceMatcher(None, a.lower(), b.lower(), autojunk=False).ratio() >= _ALIKE
+def _are_alike(a: str, b: str) -> bool:
+    ratio = SequenceMatcher(None, a.lower(), b.lower(), autojunk=False).ratio()
+    return ratio >= _LEAST_SIMILARITY
 
 
 def _new_names(
     persons: Sequence[people.Person], full_text: str, rng: np.random.Generator
 ) -> dict[str, str] | None:
-    """A new name for each person; None when a list has none that fits."""
+    """Draw a new name for each person, old -> new; None where the lists have none that fits."""
     words = {word.lower() for word in re.findall(r"[^\W\d_]{3,}", full_text)}
-    capitals = {token.text for token in people.tokens(full_text)}
+    capitalized_words = {token.text for token in people.tokens(full_text)}
     new_names: dict[str, str] = {}
     for person in persons:
-        names = people.pool("surname" if person.is_surname else person.gender)
-        new = next(
-            (
-                names[i]
-                for i in rng.permutation(len(names))
-                if _fits(
-                    names[i], person.name, words=words, names=capitals | set(new_names.values())
-                )
-            ),
-            None,
-        )
-        if new is None:
+        candidates = people.pool("surname" if person.is_surname else person.gender)
+        names = capitalized_words | set(new_names.values())
+        for i in rng.permutation(len(candidates)):
+            if _fits(candidates[i], person.name, words=words, names=names):
+                new_names[person.name] = candidates[i]
+                break
+        else:
             return None
-        new_names[person.name] = new
     return new_names
 
 
 def _fits(new: str, old: str, words: set[str], names: set[str]) -> bool:
+    """Tell whether a new name can be confused with no word (in small letters) and no name."""
     low = new.lower()
     if low[0] == old[0].lower() or any(
         low.startswith(word) or word.startswith(low) for word in words
     ):
         return False
     return not any(
-        _alike(new, name)
+        _are_alike(new, name)
         or new.startswith(name)
         or name.startswith(new)
         or people.NICKNAMES.get(new, new) == people.NICKNAMES.get(name, name)
@@ -189,8 +180,7 @@ def _fits(new: str, old: str, words: set[str], names: set[str]) -> bool:
 
 
 def _renamed(text: str, new_names: Mapping[str, str]) -> str:
-    """All names replaced at once. `James'` and `Jameses` follow, and a plural without apostrophe
-    (`the Smiths`)."""
+    """Replace all names at once, also in "James'", "Jameses" and "the Smiths"."""
     names = "|".join(re.escape(old) for old in sorted(new_names, key=len, reverse=True))
     pattern = re.compile(
         rf"(?<![\w-])(?<![^\W\d_]['’])({names})(s['’]?(?!\w)|es(?!\w)|['’](?=\s+[a-z\d$]))?(?!\w)"

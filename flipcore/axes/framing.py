@@ -1,9 +1,8 @@
-"""Changes around a question, which stays as it is: the layout of its words, a sentence that says
-in which form to answer, the system message, and examples before it: with or without (few
-shots; source 002, 2.2.1), and in another order or choice.
+"""Axes that change the prompt around a question: layout, instruction, system prompt, examples.
 
-Few shots are one of the source's ways to get more out of a weak model from before the benchmark.
-The examples are the same for all items of a role, but that no item is its own example.
+Examples before the question (few shots; source 002, 2.2.1) are one of the source's ways to get more
+out of a weak model that is older than the benchmark. All items of a role have the same examples,
+except that no item is its own example.
 """
 
 from dataclasses import dataclass, replace
@@ -37,7 +36,7 @@ class PromptFormat(Axis):
         return collapsed([base(item, self.name, layout=layout), *changed])
 
 
-# form -> kind of item -> the sentence
+# Form -> kind of item -> the instruction
 FORMS: dict[str, dict[str, str]] = {
     "bare": {
         "choice": "Reply with the label of the right option and nothing else.",
@@ -55,7 +54,7 @@ FORMS: dict[str, dict[str, str]] = {
         "text": 'End with a line "Answer: " and the answer.',
     },
 }
-INSTRUCTION = "instruction"  # the part of a prompt that holds the sentence
+INSTRUCTION = "instruction"  # name of the prompt's part that holds the instruction
 
 
 @dataclass(frozen=True)
@@ -90,7 +89,7 @@ class AnswerFormat(Axis):
 
 
 def with_instruction(prompt: Prompt, sentence: str) -> Prompt:
-    """The prompt with the sentence on a line of its own before the cue."""
+    """Add the sentence to a prompt, on a line of its own before the cue."""
     *before, cue = prompt.parts
     text = f"\n{sentence}" if cue[1].startswith("\n") else f"{sentence}\n"
     return replace(prompt, parts=(*before, (INSTRUCTION, text), cue))
@@ -101,8 +100,10 @@ MOST_TEXTS = 10
 
 @dataclass(frozen=True)
 class SystemPrompt(Axis):
-    """The base has the study's own system prompt, which is none unless it says one;
-    `params["system"]` then stands in its place."""
+    """Other system prompts; the base has the study's own, which may be none.
+
+    `params["system"]` of a variant replaces it.
+    """
 
     texts: tuple[str, ...] = param(("You are a helpful assistant.",), "system prompts")
     name: ClassVar[str] = "system_prompt"
@@ -132,12 +133,12 @@ class SystemPrompt(Axis):
             )
             for key, text in texts.items()
         ]
-        # The study puts its own system prompt in later. Until then the base lacks it, and what
-        # equals the base cannot be told.
+        # The study inserts its own system prompt later. Until then the base lacks it, so equal
+        # prompts cannot be collapsed.
         return [plain, *changed] if material.has_system else collapsed([plain, *changed])
 
 
-MOST = 10
+MOST = 10  # examples, orders and choices of examples
 
 
 @dataclass(frozen=True)
@@ -157,7 +158,7 @@ class FewShot(Axis):
     def variants(
         self, item: Item, layout: str, rng: np.random.Generator, material: Material
     ) -> list[Variant]:
-        """Base and a variant with `n` examples; only the base without that many answered items."""
+        """Return the base and a variant with `n` examples; the base alone without enough items."""
         plain = base(item, self.name, layout=layout)
         examples = [
             example
@@ -174,7 +175,7 @@ class FewShot(Axis):
 
 
 def _shot(item: Item, layout: str) -> str:
-    """Question as the layout shows it, with its answer: a label, or a problem's worked solution."""
+    """Return a question in the layout with its answer: a label, or a worked solution."""
     example = variant(item, FewShot.name, key="shot", layout=layout)
     if item.kind == "choice" and item.target is not None:
         return f"{example.prompt.text} {example.labels[int(item.target)]}\n\n"
@@ -189,8 +190,10 @@ WHY_NOT = (
 
 @dataclass(frozen=True)
 class ExampleOrder(Axis):
-    """A variant says in `params["examples"]` what is to be done; the study's prompt does it
-    (`runs.own_prompts`)."""
+    """Other orders and choices of the examples in the study's own prompt.
+
+    A variant only names its change in `params["examples"]`; `runs.own_prompts` makes it.
+    """
 
     orders: int = param(2, "other orders")
     choices: int = param(1, "other examples")

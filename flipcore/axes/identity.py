@@ -1,5 +1,4 @@
-"""Identity: the base prompt asked again. What flips here is noise, and stands as a floor under
-every other axis."""
+"""Identity: the base prompt is asked again. Flips here are noise: the floor of all other axes."""
 
 from dataclasses import dataclass
 from typing import ClassVar

@@ -1,10 +1,9 @@
-"""TS-guessing (arXiv:2311.09783): one wrong option of a multiple-choice item is hidden, and the
-model fills it in; nothing in the question says what stood there, so a model that does has read it.
+"""TS-guessing (arXiv:2311.09783): one wrong option of an item is hidden, and the model fills it in.
 
-It needs no log-probabilities, so it serves models behind an API. Asked once, at temperature 0.
-Options that anybody would guess are left out as the paper leaves them out: yes and no, options
-about other options, and options that share most of their words with another one (ROUGE-L above
-.65).
+Nothing in the question tells the hidden words, so a model that knows them has read the item. It
+needs no log-probabilities, so it works for models behind an API. Each item is asked once, at
+temperature 0. As in the paper, options that anybody could guess are never hidden: yes and no,
+options about other options, and options similar to another one (ROUGE-L above .65).
 """
 
 from collections.abc import Sequence
@@ -26,7 +25,8 @@ INSTRUCTION = (
     "stood there, as they were published. Write only these words.\n\n"
 )
 MOST_ALIKE = 0.65  # the paper's limit
-_FEWEST_TOKENS = 96  # the same room for short options, so that it does not tell their length
+# The least token limit. Short options all have it, so that the limit does not reveal their length.
+_FEWEST_TOKENS = 96
 _PLAIN = frozenset({"yes", "no", "true", "false", "both", "neither", "all", "none", "either"})
 _WHY_NOT = (
     "It has no wrong option that only its text could tell: they are like another option, speak of "
@@ -36,8 +36,8 @@ _WHY_NOT = (
 
 @dataclass(frozen=True)
 class MaskedOption(Axis):
-    """`instruction` asks to fill in an option drawn at random. Without one, as for a model that
-    only continues texts, the item is shown up to its last wrong option, whose text comes next."""
+    """`instruction` asks to fill in an option drawn at random. Without one, as for a base model,
+    the item is shown up to its last wrong option, whose text comes next."""
 
     instruction: str = param(INSTRUCTION, "instruction (none for a base model)")
     name: ClassVar[str] = "masked_option"
@@ -56,10 +56,13 @@ class MaskedOption(Axis):
         lines = [f"{label}. {option}" for label, option in zip(labels, item.options, strict=True)]
         params: dict = {"refusal": "guessable", "why": _WHY_NOT}
         if candidates:
-            place = int(rng.choice(candidates)) if self.instruction else candidates[-1]
-            lines[place] = f"{labels[place]}. {MASK}" if self.instruction else f"{labels[place]}."
-            lines = lines if self.instruction else lines[: place + 1]
-            reference = item.options[place]
+            if self.instruction:
+                hidden = int(rng.choice(candidates))
+                lines[hidden] = f"{labels[hidden]}. {MASK}"
+            else:
+                hidden = candidates[-1]
+                lines = [*lines[:hidden], f"{labels[hidden]}."]
+            reference = item.options[hidden]
             params = {
                 "reference": reference,
                 "is_whole": True,
@@ -68,8 +71,8 @@ class MaskedOption(Axis):
                 "temperature": 0.0,
             }
             if self.instruction:
-                params["label"] = labels[place]
-        # A layout's own words may ask for an answer, which an instruction to fill in contradicts.
+                params["label"] = labels[hidden]
+        # A layout's own words may ask for an answer, which would contradict the instruction.
         stem = LAYOUTS["plain" if self.instruction else layout].stem.format(item.question)
         parts = (("instruction", self.instruction), ("stem", stem), ("options", "\n".join(lines)))
         return [
@@ -88,20 +91,20 @@ class MaskedOption(Axis):
 
 
 def _maskable(item: Item) -> list[int]:
-    """Return the places of the wrong options that nobody guesses without having read them."""
+    """Return the indices of the wrong options that nobody can guess."""
     if item.target is None:
         return []
     refers = referring(item.options)
     excluded = {*item.target.split("\n"), *map(str, (*refers.by_label, *refers.about_others))}
-    places = []
-    for place, option in enumerate(item.options):
-        visible = (*item.options[:place], *item.options[place + 1 :])
-        if str(place) not in excluded and _tells(option, visible):
-            places.append(place)
-    return places
+    maskable = []
+    for i, option in enumerate(item.options):
+        visible = (*item.options[:i], *item.options[i + 1 :])
+        if str(i) not in excluded and _is_unguessable(option, visible):
+            maskable.append(i)
+    return maskable
 
 
-def _tells(option: str, visible: Sequence[str]) -> bool:
+def _is_unguessable(option: str, visible: Sequence[str]) -> bool:
     words = option.strip(" .").casefold()
     if words in _PLAIN or not any(letter.isalnum() for letter in words):
         return False

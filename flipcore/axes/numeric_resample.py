@@ -1,10 +1,9 @@
-"""Numeric resample (source 000): the same story with new numbers, and its own target from the
-problem's own chain.
+"""Numeric resample (source 000): the same story with new numbers and a newly computed target.
 
-The steps of the solution are run again with exact fractions. A problem that cannot be resampled
-with certainty is refused with a class and keeps its base prompt. Each rewriting says in its params
-what was put in place of what: `operands` and `was`, pair by pair, as
-flipcore.stats.memory.operand_size compares them, and `steps`, the results of the chain.
+The steps of the solution are computed again with exact fractions. A problem that cannot be
+resampled with certainty is refused and keeps its base prompt. The params of a rewriting hold the
+new numbers `operands`, the numbers `was` that they replace, pair by pair, and the results of its
+`steps`.
 """
 
 from dataclasses import dataclass
@@ -50,30 +49,27 @@ class NumericResample(Axis):
     def variants(
         self, item: Item, layout: str, rng: np.random.Generator, material: Material
     ) -> list[Variant]:
-        problem = (
-            DISPUTED
-            if item.meta.get("gold") == "disputed"
-            else structure(item.question, item.solution)
-        )
-        rewrites = (
-            [problem]
-            if isinstance(problem, Refusal)
-            else [rewriting(item.question, problem, rng=rng) for _ in range(self.n)]
-        )
+        is_disputed = item.meta.get("gold") == "disputed"
+        problem = DISPUTED if is_disputed else structure(item.question, item.solution)
+        rewrites: list[Resample | Refusal] = []
+        if isinstance(problem, Refusal):
+            rewrites.append(problem)
+        else:
+            rewrites += [rewriting(item.question, problem, rng=rng) for _ in range(self.n)]
 
-        def resampled(number: int, rewritten: Resample) -> Variant:
-            was = [float(old) for old, _ in rewritten.operands]
-            operands = [float(new) for _, new in rewritten.operands]
-            params = {"operands": operands, "was": was, "steps": list(rewritten.steps)}
-            key, target = f"resample-{number}", str(rewritten.target)
+        def resampled(number: int, rewrite: Resample) -> Variant:
             return variant(
                 item,
                 self.name,
-                key=key,
+                key=f"resample-{number}",
                 layout=layout,
-                question=rewritten.question,
-                target=target,
-                params=params,
+                question=rewrite.question,
+                target=str(rewrite.target),
+                params={
+                    "operands": [float(new) for _, new in rewrite.operands],
+                    "was": [float(old) for old, _ in rewrite.operands],
+                    "steps": list(rewrite.steps),
+                },
             )
 
         return rewritten_or_base(

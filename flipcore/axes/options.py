@@ -1,12 +1,10 @@
-"""The same options in other places, under other labels, or before their question.
+"""Axes on options: their order, their labels, and options before the question.
 
-Cyclic shifts visit every position; random permutations mix more. Moving an option that names places
-or other options ("A and B", "both of the above", "none of these") changes what it says, so the
-change would not be harmless. Two kinds:
-- an option that names others by their label ("A and B", "b and c", "only A") goes wrong under any
-  other order and any other labels: such an item is neither reordered nor relabelled;
-- one that means all or some of the others ("none of these") stays in its place at the end while the
-  others move; where it does not stand at the end, the item is not reordered.
+Some options refer to other options, so that moving them may change their meaning:
+- An option that names others by their label ("A and B", "only A") is wrong in any other order and
+  under other labels. Such an item is neither reordered nor relabelled.
+- An option about all or some of the others ("none of these") keeps its place at the end while the
+  others move. Where it is not at the end, the item is not reordered.
 """
 
 import math
@@ -58,8 +56,10 @@ NOT_LAST = (
 
 @dataclass(frozen=True)
 class Referring:
-    """Options of one item that speak of options, by own index: `by_label` name others by label,
-    `about_others` mean all or some of the others."""
+    """The options of one item that refer to other options, by their own index.
+
+    Those in `by_label` name others by label; those in `about_others` mean all or some others.
+    """
 
     n_options: int
     by_label: tuple[int, ...]
@@ -72,13 +72,11 @@ class Referring:
 
     @property
     def why_not_reordered(self) -> str:
-        """A sentence, or "" where the options may be reordered."""
+        """A sentence that says why not, or "" where the options may be reordered."""
         if self.by_label:
             return BY_LABEL
-        at_the_end = self.about_others == tuple(
-            range(self.n_options - len(self.about_others), self.n_options)
-        )
-        return "" if at_the_end else NOT_LAST
+        last_options = range(self.n_options - len(self.about_others), self.n_options)
+        return "" if self.about_others == tuple(last_options) else NOT_LAST
 
     @property
     def why_not_relabelled(self) -> str:
@@ -86,23 +84,21 @@ class Referring:
 
 
 def referring(options: Sequence[str]) -> Referring:
-    """Find the options of an item that refer to places or to other options."""
-    pattern = _by_label(len(options))
-    plain = [" ".join(option.split()) for option in options]
-    by_label = tuple(
-        i for i, option in enumerate(plain) if pattern.fullmatch(option) or _EXCEPT.search(option)
-    )
-    about_others = tuple(
-        i
-        for i, option in enumerate(options)
-        if i not in by_label and _OTHERS.fullmatch(option.strip())
-    )
-    if (
-        len(about_others) == len(options)
-        or {option.strip(" .").casefold() for option in options} <= _PLAIN
-    ):
-        about_others = ()  # "all", "both", "none" as answers in their own right
-    return Referring(len(options), by_label, about_others=about_others)
+    """Find the options of an item that refer to other options."""
+    pattern = _labels_pattern(len(options))
+    by_label: list[int] = []
+    about_others: list[int] = []
+    for i, option in enumerate(options):
+        words = " ".join(option.split())
+        if pattern.fullmatch(words) or _EXCEPT.search(words):
+            by_label.append(i)
+        elif _OTHERS.fullmatch(option.strip()):
+            about_others.append(i)
+    # Where all options are such words ("all", "both", "none"), they are answers of their own.
+    are_plain = {option.strip(" .").casefold() for option in options} <= _PLAIN
+    if are_plain or len(about_others) == len(options):
+        about_others = []
+    return Referring(len(options), tuple(by_label), about_others=tuple(about_others))
 
 
 _PLAIN = frozenset(
@@ -110,10 +106,10 @@ _PLAIN = frozenset(
 )
 
 
-def _by_label(n_options: int) -> re.Pattern:
-    """Two or more labels joined, or one after "only" or "option"."""
+def _labels_pattern(n_options: int) -> re.Pattern:
+    """Return a pattern for options that name labels: several, or one after "only" or "option"."""
     letters = "".join(LABEL_SETS["upper"][:n_options] + LABEL_SETS["lower"][:n_options])
-    # "I only" and "I and II" name statements of the question
+    # "I only" and "I and II" name statements of the question.
     letters = letters.replace("I", "").replace("i", "")
     label = _LABEL.format(labels=f"[{letters}]")
     labels = rf"{_HEAD}{label}(?:{_JOIN}{_HEAD}{label})+{_TAIL}"
@@ -123,7 +119,11 @@ def _by_label(n_options: int) -> re.Pattern:
 
 @dataclass(frozen=True)
 class OptionOrder(Axis):
-    """`n` variants, the base included; no more than there are rotations, or permutations."""
+    """The options in other orders: `n` variants, the base included.
+
+    There are fewer where the item has fewer rotations or permutations. Rotations put each option
+    into every position; random orders mix more.
+    """
 
     kind: str = param("cyclic", "orders", choices=("cyclic", "random"))
     n: int = param(4, "how many")
@@ -175,15 +175,15 @@ class OptionOrder(Axis):
 
 
 def _spread(size: int, n: int) -> list[int]:
-    """Up to n - 1 distinct shifts, evenly spread over 1 … size - 1."""
+    """Return up to n - 1 distinct shifts, evenly spread over 1 … size - 1."""
     n_shifts = min(n - 1, size - 1)
     return [1 + (i * (size - 1)) // n_shifts for i in range(n_shifts)] if n_shifts > 0 else []
 
 
 def _shuffled(size: int, n: int, rng: np.random.Generator) -> list[tuple[int, ...]]:
-    """Up to n - 1 distinct permutations in the order drawn, none of them the item's own."""
+    """Return up to n - 1 distinct permutations in the order drawn, without the item's own."""
     n_orders = min(n, math.factorial(size))
-    # A dictionary keeps each order once, as drawn. The own order stands first and is not returned.
+    # A dictionary keeps each order once, as drawn. The item's own comes first and is left out.
     orders = {tuple(range(size)): None}
     while len(orders) < n_orders:
         orders[tuple(int(i) for i in rng.permutation(size))] = None
@@ -238,7 +238,7 @@ class QuestionPosition(Axis):
     def variants(
         self, item: Item, layout: str, rng: np.random.Generator, material: Material
     ) -> list[Variant]:
-        # A question without its mark may be the beginning of a sentence that the options end.
+        # Without a question mark it may be the beginning of a sentence that the options finish.
         if POINTS.search(item.question) or not item.question.rstrip().endswith("?"):
             return [
                 base(item, self.name, layout=layout, params={"refusal": "points", "why": WHY_NOT})

@@ -1,19 +1,15 @@
-"""The question as the store of reviewed wordings has it: in other words, in another language, or
-with typos; options and cues stay.
+"""Axes on the words of a question: paraphrases, translations, typos. Options and cues stay.
 
-Only accepted paraphrases are asked by default, and a rejected one never. Items that were made from
-templates carry their other wordings with them (`meta["paraphrases"]`): those mean the same by
-construction, so they need no reviewer and are asked too.
+Paraphrases and translations come from the store. Only accepted ones are asked, on request also
+unreviewed ones, never rejected ones. An unreviewed translation is in no flip until it is accepted.
+Items that were made from templates bring their own wordings (`meta["paraphrases"]`). These mean the
+same by construction, so they need no reviewer.
 
-A translation asks the same only where somebody verified it. So accepted ones are asked, and an
-unreviewed one, where a study asks for those too, is in no flip until it is accepted.
-
-Typos and casing need no store: two neighbouring letters inside a few long words change places, or
-the question is in lower case. Bounded, so that the question stays readable and asks the same: words
-of six letters or more, first and last letter kept, never a name, an acronym, a word with a digit or
-one that a swap turns into another word; at most a fifth of the words. Questions with formulas or
-code are left as they are, and casing is left where a capital carries meaning. With `reviewed` only
-versions are asked that stand in the store and that reviewers accepted.
+Typos swap two neighboring letters inside a few long words, or put the question into lower case. The
+question must stay readable, so at most a fifth of its words change. They have six letters or more,
+keep their first and last letter, and are no names, acronyms or words with a digit. A swap must not
+give another word. Questions with formulas or code stay as they are. Where a capital has a meaning,
+there is no version in lower case. With `reviewed` only stored and accepted versions are asked.
 """
 
 import re
@@ -32,10 +28,11 @@ MOST_SHARE, MOST = 0.2, 10
 _WORD = re.compile(r"[^\W\d_]+")
 _FORMULA = re.compile(r"[$\\`{}<>=^_|]|\b\w+\(")
 _LONG = re.compile(r"(?<![\w'’-])[a-z]{6,}(?![\w'’-])")
-_CARRIES = re.compile(
+# Words whose capitals carry a meaning: acronyms, single letters, words with digits.
+_MEANINGFUL_CAPITALS = re.compile(
     r"\b\w*[A-Z]\w*[A-Z]\w*\b|\b[b-zB-HJ-Z]\b|\b\w*\d\w*[A-Za-z]\w*\b|\b[A-Za-z]+\d\w*\b"
 )
-# words that a swap of two inner letters turns into another word, both ways
+# Pairs of words that a swap of two inner letters turns into each other.
 _PAIRS = """
 angels angles, barely barley, boarder broader, carving craving, casual causal, casually causally,
 dairies diaries, marital martial, minuets minutes, sacred scared, signed singed, silver sliver,
@@ -76,27 +73,16 @@ class Typos(Axis):
     ) -> list[Variant]:
         plain = base(item, self.name, layout=layout)
         if self.reviewed:
-            versions = [
-                wording
+            changed = [
+                worded(item, self.name, prefix="reviewed-", layout=layout, wording=wording)
                 for wording in material.wordings(item, with_unreviewed=False)
                 if wording.change == TYPOS
             ]
-            return collapsed(
-                [
-                    plain,
-                    *(
-                        worded(item, self.name, prefix="reviewed-", layout=layout, wording=wording)
-                        for wording in versions
-                    ),
-                ]
-            )
-        texts = {
-            f"typos-{i + 1}": text
-            for i, text in enumerate(
-                misspellings(item.question, self.versions, share=self.share, rng=rng)
-            )
-        }
-        if self.lower and not _FORMULA.search(item.question) and not _CARRIES.search(item.question):
+            return collapsed([plain, *changed])
+        versions = misspellings(item.question, self.versions, share=self.share, rng=rng)
+        texts = {f"typos-{number}": text for number, text in enumerate(versions, start=1)}
+        needs_case = _FORMULA.search(item.question) or _MEANINGFUL_CAPITALS.search(item.question)
+        if self.lower and not needs_case:
             texts["lower"] = item.question.lower()
         changed = [
             variant(item, self.name, key=key, layout=layout, question=text)
@@ -110,11 +96,14 @@ class Typos(Axis):
 
 
 def misspellings(question: str, n: int, share: float, rng: np.random.Generator) -> list[str]:
-    """Up to `n` different versions of the question; none where no word may be touched."""
+    """Return up to `n` different versions of the question; [] where no word may change.
+
+    `share` (0 to 1) of its words get a typo.
+    """
     words: list[re.Match] = []
     if not _FORMULA.search(question):
         words = [match for match in _LONG.finditer(question) if _swaps(match[0])]
-    # The share is of all words, though only long ones are touched: a fifth at most stays readable.
+    # The share is of all words, although only long ones change.
     n_words = len(_WORD.findall(question))
     most = min(len(words), max(1, int(share * n_words)), int(MOST_SHARE * n_words))
     versions = [_version(question, words, most=most, rng=rng) for _ in range(n)] if most else []
@@ -122,16 +111,17 @@ def misspellings(question: str, n: int, share: float, rng: np.random.Generator) 
 
 
 def _version(question: str, words: list[re.Match], most: int, rng: np.random.Generator) -> str:
+    """Swap two letters in each of `most` random words."""
     text = question
     for i in sorted(rng.choice(len(words), most, replace=False)):
         word = words[i]
-        i_letter = word.start() + int(rng.choice(_swaps(word[0])))
-        text = text[:i_letter] + text[i_letter + 1] + text[i_letter] + text[i_letter + 2 :]
+        start = word.start() + int(rng.choice(_swaps(word[0])))
+        text = text[:start] + text[start + 1] + text[start] + text[start + 2 :]
     return text
 
 
 def _swaps(word: str) -> list[int]:
-    """Positions at which two different inner neighbours of the word may change places."""
+    """Return the positions of inner letters that may be swapped with the next letter."""
     if word in _WORDS_OF_PAIRS or word.rstrip("s") in _WORDS_OF_PAIRS:
         return []
     return [i for i in range(1, len(word) - 2) if word[i] != word[i + 1]]
@@ -139,8 +129,10 @@ def _swaps(word: str) -> list[int]:
 
 @dataclass(frozen=True)
 class Language(Axis):
-    """`language` asks translations into that one alone; `unreviewed` also those that nobody has
-    judged yet, which are in no flip."""
+    """Stored translations, into `language` alone if one is given.
+
+    With `unreviewed` also translations that no reviewer has judged; they are in no flip.
+    """
 
     language: str = param("", "language (empty: every one)")
     unreviewed: bool = param(False, "also unreviewed ones")
@@ -170,7 +162,7 @@ class Language(Axis):
 
 @dataclass(frozen=True)
 class ParaphraseAxis(Axis):
-    """With `unreviewed`, paraphrases that no reviewer has judged are asked as well."""
+    """Stored paraphrases; with `unreviewed` also those that no reviewer has judged."""
 
     unreviewed: bool = param(False, "also unreviewed ones")
     name: ClassVar[str] = "paraphrase"

@@ -1,8 +1,8 @@
-"""Helpers of all axes: the base variant, and variants with identical prompts collapsed.
+"""Helpers of all axes: base variants, changed variants, refusals.
 
-An item that a rewriting axis refuses keeps its base variant and nothing else; the class and a
-sentence stand in the base's params, so a stored study can be counted too. An item that is refused
-costs coverage, one that is rewritten wrongly costs the result.
+An item that a rewriting axis refuses has only its base variant. The base's params hold the
+refusal's class and sentence, so that stored studies can count refusals. A refused item costs
+coverage; a wrongly rewritten one would cost the result.
 """
 
 from collections.abc import Callable, Iterable, Sequence
@@ -29,7 +29,7 @@ def variant(
     target=None,
     **fields,
 ) -> Variant:
-    """A variant of an item; what is not given is as in the base."""
+    """Return a variant of an item; settings that are not given are those of the base."""
     n = len(item.options)
     order = tuple(range(n)) if order is None else tuple(order)
     labels = labels_of("upper", n) if labels is None and n else tuple(labels or ())
@@ -49,14 +49,16 @@ def variant(
 
 
 def base(item: Item, axis: str, layout: str, **fields) -> Variant:
-    """The item as the study's layout shows it."""
+    """Return the base variant: the item in the study's layout."""
     return variant(item, axis, key=BASE, layout=layout, **fields)
 
 
 def worded(item: Item, axis: str, prefix: str, layout: str, wording: Paraphrase) -> Variant:
-    """The item as a stored wording words it. The key names the pair by what tells it from the
-    others of its item (``flipscope_choice/logic-01/a`` is a), so that it means the same whatever
-    else is stored, struck or proposed later."""
+    """Return a variant with a stored wording.
+
+    Its key ends in the last part of the pair's id ("a" of ``flipscope_choice/logic-01/a``), so it
+    stays the same whatever wordings are added or rejected later.
+    """
     key = f"{prefix}{wording.pair_id.rpartition('/')[2][:12]}"
     return variant(
         item, axis, key=key, layout=layout, question=wording.text, material_id=wording.pair_id
@@ -64,19 +66,19 @@ def worded(item: Item, axis: str, prefix: str, layout: str, wording: Paraphrase)
 
 
 def collapsed(variants: Iterable[Variant]) -> list[Variant]:
-    """The first variant of each prompt: asking the same words twice is no change."""
+    """Return the first variant of each prompt: the same words twice are no change."""
     by_prompt: dict[tuple[str, str, str], Variant] = {}
     for candidate in variants:
-        prompt_shown = candidate.prompt
-        # An effort changes no word of the prompt, and is a change all the same.
+        # Another effort is a change, although the words of the prompt stay the same.
         effort = str(candidate.params.get("effort", ""))
-        by_prompt.setdefault((prompt_shown.system, prompt_shown.text, effort), candidate)
+        key = (candidate.prompt.system, candidate.prompt.text, effort)
+        by_prompt.setdefault(key, candidate)
     return list(by_prompt.values())
 
 
 @dataclass(frozen=True)
 class Refusal:
-    """Reason for which an item could not be rewritten: a class for the table and a sentence."""
+    """Why an item could not be rewritten: a class for tables and a sentence."""
 
     kind: str
     reason: str
@@ -89,8 +91,10 @@ def rewritten_or_base(
     rewrites: Sequence[T | Refusal],
     variant_of: Callable[[int, T], Variant],
 ) -> list[Variant]:
-    """The base with the rewritings, each as `variant_of` its number from 1 makes it; or the base
-    alone with the first refusal in its params."""
+    """Return the base and the rewritten variants, or the base alone with the first refusal.
+
+    `variant_of` makes a variant of a rewrite and its number, counted from 1.
+    """
     variants = []
     for number, rewrite in enumerate(rewrites, start=1):
         if not isinstance(rewrite, Refusal):

@@ -9,7 +9,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from flipcore.axes import AXES, axis_of
-from flipcore.axes.bit_flip import split_80_20
+from flipcore.axes.bit_flip import split_text
 from flipcore.core.contracts import Material
 from flipcore.core.errors import BadInput
 from flipcore.core.records import BASE, CONTINUATION, KINDS, Item
@@ -35,7 +35,7 @@ def test_an_axis_says_what_it_is(axis):
 @given(data=st.data(), layout=st.sampled_from(sorted(LAYOUTS)), seed=st.integers(0, 99))
 def test_variants_keep_the_contract(axis, data, layout, seed):
     item = data.draw(items(axis.applies_to))
-    assume(axis.name != "bit_flip" or split_80_20(item.question)[1])  # too short to be cut: refused with a sentence
+    assume(axis.name != "bit_flip" or split_text(item.question)[1])  # too short to be cut: refused with a sentence
     material = stored(item, "In other words?", item.question, "In other words?", "And once more?")
     variants = axis.variants(item, layout, np.random.default_rng(seed), material)
     assert variants == axis.variants(item, layout, np.random.default_rng(seed), material)

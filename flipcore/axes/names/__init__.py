@@ -1,1 +1,1 @@
-"""Names of people in a text: lists, and who is a person."""
+"""Names of people in a text: the lists, and the words that are persons."""

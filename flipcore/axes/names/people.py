@@ -1,10 +1,9 @@
-"""The people that a text names: which capitalised words are persons, whether given name or surname,
-and of which gender; and the lists that say so (data/names, see data/README.md, and `words.toml`
-beside this file).
+"""Finds the people that a text names, with the gender of each name.
 
-Conservative: a name of the lists counts, a name that is also a word or a place only with evidence
-that it acts or owns, and an unknown word only if it acts and a pronoun speaks of it. What is not
-recognised stays as it is, which harms nothing.
+It uses lists of names (data/names, see data/README.md) and of words (`words.toml` beside this
+file), and it is conservative. A listed name counts. A name that is also a word or a place counts
+only with evidence: it acts or owns something. An unknown word counts only if it acts and a pronoun
+refers to it. A person who is not found keeps the name, which does no harm.
 """
 
 import re
@@ -37,23 +36,23 @@ for _name, _forms in _WORDS["short_forms"].items():
 
 @cache
 def listed(stem: str) -> frozenset[str]:
-    """The names of data/names/<stem>.txt: women, men, surnames, or also_words (names that are words
-    or places too)."""
+    """Return the names in data/names/<stem>.txt: women, men, surnames, or also_words (names that
+    are also words or mentions)."""
     return frozenset((NAMES / f"{stem}.txt").read_text(encoding="utf-8").split())
 
 
 def is_given_name(name: str) -> bool:
-    """Tell whether a list of first names holds the name."""
+    """Tell whether a list of given names holds the name."""
     return name in listed("women") or name in listed("men")
 
 
 def is_doubtful(name: str) -> bool:
-    """A name that is also a word, a month or a place: a person only where the text says so."""
+    """Tell whether a name is also a word, a month or a place, so that it may be no person."""
     return name in listed("also_words") or name in NO_PEOPLE
 
 
 def gender(name: str) -> str:
-    """WOMAN or MAN where only one list has it, else EITHER."""
+    """Return WOMAN or MAN where only that list has the name, else EITHER."""
     woman, man = name in listed("women"), name in listed("men")
     if woman == man:
         return EITHER
@@ -62,8 +61,11 @@ def gender(name: str) -> str:
 
 @cache
 def pool(kind: str) -> tuple[str, ...]:
-    """Names to put in another's place, sorted: of a gender, fitting either, or "surname". None is a
-    word or a place, and none ends in s, x or z, so that a possessive is always formed with 's."""
+    """Return sorted names to use as replacements; `kind` is a gender or "surname".
+
+    None of them is also a word or a place. None ends in s, x or z, so that every possessive is
+    formed with 's.
+    """
     women, men = listed("women"), listed("men")
     names = {
         WOMAN: women - men,
@@ -103,7 +105,7 @@ _ACTS = re.compile(
     r"owed|turns?|turned|plans?|planned|fills?|filled|folds?|folded|hands?|handed|tries|tried|"
     r"stops?|stopped)\b"
 )
-# a verb, or a plural: only with a pronoun beside it
+# This also matches plurals of nouns, so it counts only in a text with a pronoun.
 _DOES = re.compile(r"\s[a-z]{2,}(?:s|ed)\b(?<!as)(?<!us)")
 _SUBJECT = re.compile(
     r"(?:,|\b(?:and|or|than|if|when|while|did|does|do|that|as|will|can|should|by|with|to|for|each"
@@ -127,7 +129,11 @@ _PRONOUN = re.compile(r"\b(?:(he|him|his|himself)|(she|her|hers|herself))\b", re
 
 @dataclass(frozen=True)
 class Token:
-    """One capitalised word; `run` are the capitalised words next to it and itself."""
+    """One capitalized word.
+
+    `title` is the title or kinship word before it, or "". `run` are all adjacent capitalized words,
+    itself included.
+    """
 
     start: int
     end: int
@@ -139,7 +145,7 @@ class Token:
 
 @dataclass(frozen=True)
 class Person:
-    """A name that is to be replaced wherever it stands; `is_surname` says from which list."""
+    """A person's name, and the list that its replacement must come from."""
 
     name: str
     gender: str
@@ -147,7 +153,7 @@ class Person:
 
 
 def tokens(text: str) -> list[Token]:
-    """Capitalised words in reading order, without titles."""
+    """Return the capitalized words in reading order, without titles."""
     spans = [(m.start(), m.end(), m.group()) for m in _TOKEN.finditer(text)]
     words = []
     for i, (start, end, word) in enumerate(spans):
@@ -155,7 +161,7 @@ def tokens(text: str) -> list[Token]:
         title = ""
         if before and (before[1] in TITLES or (before[1] in KIN and not before[2])):
             title = before[1]
-        if word not in TITLES and not (word in KIN and _next(text, spans, i=i)):
+        if word not in TITLES and not (word in KIN and _is_followed(text, spans, i=i)):
             words.append(
                 Token(
                     start,
@@ -169,85 +175,89 @@ def tokens(text: str) -> list[Token]:
     return words
 
 
-def _next(text: str, spans: Sequence[tuple[int, int, str]], i: int) -> bool:
-    return i + 1 < len(spans) and text[spans[i][1] : spans[i + 1][0]] == " "
+def _is_followed(text: str, spans: Sequence[tuple[int, int, str]], i: int) -> bool:
+    """Tell whether only a blank separates span `i` from the next one."""
+    if i + 1 == len(spans):
+        return False
+    _, end, _ = spans[i]
+    next_start, _, _ = spans[i + 1]
+    return text[end:next_start] == " "
 
 
 def _run(text: str, spans: Sequence[tuple[int, int, str]], i: int) -> tuple[str, ...]:
-    low = high = i
-    while low and _next(text, spans, i=low - 1):
-        low -= 1
-    while _next(text, spans, i=high):
-        high += 1
-    words = [word for _, _, word in spans[low : high + 1]]
-    opens = bool(_SENTENCE_START.search(text[: spans[low][0]]))
+    """Return the adjacent capitalized words around span `i`, without leading titles."""
+    first = last = i
+    while first and _is_followed(text, spans, i=first - 1):
+        first -= 1
+    while _is_followed(text, spans, i=last):
+        last += 1
+    words = [word for _, _, word in spans[first : last + 1]]
+    opens_sentence = bool(_SENTENCE_START.search(text[: spans[first][0]]))
     while (
         words[:1]
-        and low < i
-        and (words[0] in TITLES or words[0] in KIN or (words[0] in NO_PEOPLE and opens))
+        and first < i
+        and (words[0] in TITLES or words[0] in KIN or (words[0] in NO_PEOPLE and opens_sentence))
     ):
-        words, low = words[1:], low + 1
+        words, first = words[1:], first + 1
     return tuple(words)
 
 
 def people(text: str) -> list[Person]:
-    """Every person of the text once, in the order of first mention."""
-    words = tokens(text)
+    """Return every person of the text once, in the order of first mention."""
     by_word: dict[str, list[Token]] = {}
-    for token in words:
+    for token in tokens(text):
         by_word.setdefault(token.text, []).append(token)
-    # A word that also stands in small letters is a word: "Rose" where "rose" is read too.
+    # A word that also occurs in small letters is no name: "Rose" in a text with "rose".
     lower = set(re.findall(r"(?<![\w])[a-zà-ÿ]+(?![\w])", text))
     surnames = {
         word
-        for word, places in by_word.items()
-        if _is_surname(word, places, text=text, lower=lower)
+        for word, mentions in by_word.items()
+        if _is_surname(word, mentions, text=text, lower=lower)
     }
     given_names = [
         word
-        for word, places in by_word.items()
-        if word not in surnames and _is_person(word, places, text=text, lower=lower)
+        for word, mentions in by_word.items()
+        if word not in surnames and _is_person(word, mentions, text=text, lower=lower)
     ]
     persons = []
-    for word in by_word:
+    for word, mentions in by_word.items():
         if word in surnames:
             persons.append(Person(word, EITHER, is_surname=True))
         elif word in given_names:
-            persons.append(
-                Person(
-                    word,
-                    _gender(word, by_word[word], text=text, given_names=given_names),
-                    is_surname=False,
-                )
-            )
+            name_gender = _gender(word, mentions, text=text, given_names=given_names)
+            persons.append(Person(word, name_gender, is_surname=False))
     return persons
 
 
-def _is_surname(word: str, places: Sequence[Token], text: str, lower: set[str]) -> bool:
-    """After a title, before "family", or after a given name of the lists and not itself a thing."""
+def _is_surname(word: str, mentions: Sequence[Token], text: str, lower: set[str]) -> bool:
+    """Tell whether a word is a surname: after a title, before "family", or after a given name."""
     if word in NO_PEOPLE or word.lower() in lower:
         return False
-    if any(_HOUSEHOLD.match(text[token.end :]) and len(token.run) <= 2 for token in places):
+    if any(_HOUSEHOLD.match(text[token.end :]) and len(token.run) <= 2 for token in mentions):
         return True
     if any(
         token.title in TITLES
         and not (is_given_name(word) and token.title in {"Coach", "Miss", "Chef", "Nurse"})
-        for token in places
+        for token in mentions
     ):
         return True
     after_given = any(
         len(token.run) == 2 and token.run[1] == word and is_given_name(token.run[0])
-        for token in places
+        for token in mentions
     )
     return after_given and (word in listed("surnames") or not is_given_name(word))
 
 
-def _is_person(word: str, places: Sequence[Token], text: str, lower: set[str]) -> bool:
-    """A given name: by the lists, with evidence where it is doubtful, or by deed and pronoun where
-    it is unknown."""
+def _is_person(word: str, mentions: Sequence[Token], text: str, lower: set[str]) -> bool:
+    """Tell whether a word is a given name.
+
+    Listed names count, doubtful ones only with evidence. Unknown words must act, and a pronoun must
+    refer to them.
+    """
+    # Mentions that stand alone, or with a listed name in front of a surname.
     unaccompanied = [
         token
-        for token in places
+        for token in mentions
         if len(token.run) == 1
         or (
             is_given_name(word)
@@ -259,31 +269,33 @@ def _is_person(word: str, places: Sequence[Token], text: str, lower: set[str]) -
     is_listed = is_given_name(word)
     if not unaccompanied or any(
         _PLACED.search(text[: token.start]) and not _POSSESSIVE.match(text[token.end :])
-        for token in places
+        for token in mentions
         if not is_listed or is_doubtful(word)
     ):
         return False
     if is_listed and not is_doubtful(word):
         return True
-    evident = [token for token in unaccompanied if _evident(token, text)]
+    evident = [token for token in unaccompanied if _has_evidence(token, text)]
     has_pronoun = bool(_PRONOUN.search(text))
     does = [token for token in unaccompanied if has_pronoun and _DOES.match(text[token.end :])]
     if is_listed:
         return bool(evident or does) and all(
-            token in evident or token in does or not token.starts_sentence for token in places
+            token in evident or token in does or not token.starts_sentence for token in mentions
         )
     if (
         word in NO_PEOPLE
         or word.lower() in lower
-        or not all(len(token.run) == 1 for token in places)
+        or not all(len(token.run) == 1 for token in mentions)
     ):
         return False
     acts = any(_ACTS.match(text[token.end :]) for token in evident)
-    subject = any(token.starts_sentence or _SUBJECT.search(text[: token.start]) for token in places)
+    is_subject = any(
+        token.starts_sentence or _SUBJECT.search(text[: token.start]) for token in mentions
+    )
     return (
-        subject
+        is_subject
         and bool(evident)
-        and (has_pronoun or (acts and len(places) > 1))
+        and (has_pronoun or (acts and len(mentions) > 1))
         and (acts or bool(does))
     )
 
@@ -291,13 +303,13 @@ def _is_person(word: str, places: Sequence[Token], text: str, lower: set[str]) -
 def acts_alone(text: str, names: Sequence[str]) -> bool:
     """Tell whether a person of these names acts in the text.
 
-    Owning counts where a pronoun speaks of the person. None may stand next to another capitalised
-    word or after "the", as a famous person or a law of nature would.
+    Owning counts too where the text has a pronoun. No mention may be next to another capitalized
+    word or after "the", as famous persons and laws of nature are.
     """
-    places = [token for token in tokens(text) if token.text in names]
+    mentions = [token for token in tokens(text) if token.text in names]
     if any(
         len(token.run) > 1 or re.search(r"\bthe\s$", text[: token.start], re.IGNORECASE)
-        for token in places
+        for token in mentions
     ):
         return False
     has_pronoun = bool(_PRONOUN.search(text))
@@ -307,12 +319,12 @@ def acts_alone(text: str, names: Sequence[str]) -> bool:
         or (
             has_pronoun and (_POSSESSIVE.match(text[token.end :]) or _DOES.match(text[token.end :]))
         )
-        for token in places
+        for token in mentions
     )
 
 
-def _evident(token: Token, text: str) -> bool:
-    """The word acts, owns, is somebody's relation, or has a title."""
+def _has_evidence(token: Token, text: str) -> bool:
+    """Tell whether a mention acts, owns, is somebody's relation, or has a title."""
     after = text[token.end :]
     if token.title or _RELATION.search(text[: token.start]) or _POSSESSIVE.match(after):
         return True
@@ -321,41 +333,41 @@ def _evident(token: Token, text: str) -> bool:
     )
 
 
-def _gender(word: str, places: Sequence[Token], text: str, given_names: Sequence[str]) -> str:
-    """By the lists; by title, relation or pronoun where they do not say, or where there is one
-    person and one gender."""
+def _gender(word: str, mentions: Sequence[Token], text: str, given_names: Sequence[str]) -> str:
+    """Return a person's gender; EITHER where the text and the lists leave it open.
+
+    Titles, relations and pronouns in the text override the lists.
+    """
     listed_gender = gender(word) if is_given_name(word) else EITHER
-    genders = {TITLES.get(token.title) or KIN.get(token.title, EITHER) for token in places} & {
-        MAN,
-        WOMAN,
-    }
-    for token in places:
+    genders = {TITLES.get(token.title) or KIN.get(token.title, EITHER) for token in mentions}
+    genders &= {MAN, WOMAN}
+    for token in mentions:
         relation = _RELATION.search(text[: token.start])
         if relation and relation["man"]:
             genders.add(MAN)
         elif relation and relation["woman"]:
             genders.add(WOMAN)
     if len(given_names) == 1:
-        genders |= _pronouns(text)
+        genders |= _pronoun_genders(text)
     elif listed_gender == EITHER and not genders:
-        genders = _spoken_after(word, places, text=text, given_names=given_names)
+        genders = _pronoun_genders_after(word, mentions, text=text, given_names=given_names)
     if len(genders) == 1:
         return genders.pop()
     return listed_gender if not genders else EITHER
 
 
-def _pronouns(text: str) -> set[str]:
+def _pronoun_genders(text: str) -> set[str]:
     return {MAN if man else WOMAN for man, _ in _PRONOUN.findall(text)}
 
 
-def _spoken_after(
-    word: str, places: Sequence[Token], text: str, given_names: Sequence[str]
+def _pronoun_genders_after(
+    word: str, mentions: Sequence[Token], text: str, given_names: Sequence[str]
 ) -> set[str]:
-    """Genders of the pronouns between a mention and the next mention of somebody else."""
+    """Return the genders of pronouns between a mention and the next mention of somebody else."""
     names = [re.escape(name) for name in given_names if name != word]
     somebody_else = re.compile(r"\b(?:" + "|".join(names) + r")\b") if names else None
     genders: set[str] = set()
-    for token in places:
+    for token in mentions:
         end = somebody_else.search(text, token.end) if somebody_else else None
-        genders |= _pronouns(text[token.end : end.start() if end else len(text)])
+        genders |= _pronoun_genders(text[token.end : end.start() if end else len(text)])
     return genders

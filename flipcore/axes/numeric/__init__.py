@@ -1,1 +1,1 @@
-"""Other numbers for a word problem: its chain of steps, the numbers that may change, new draws."""
+"""New numbers for a word problem: its chain of steps, the numbers that may change, the draws."""

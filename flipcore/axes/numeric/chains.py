@@ -1,6 +1,6 @@
-"""A problem's own calculator chain: `<<16-3-4=9>>` steps, and plain equations in the prose.
+"""A solution's calculator chain: `<<16-3-4=9>>` annotations, and equations in the prose.
 
-An equation counts only if its arithmetic is exact, which is what keeps misread prose out.
+An equation counts only if its arithmetic is exact; that keeps misread prose out.
 """
 
 import ast
@@ -10,11 +10,12 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 
-MIXED, PROSE = "mixed", "prose"  # which equations of a line are taken, see `steps`
+MIXED, PROSE = "mixed", "prose"  # which equations of a line count, see `steps`
 
 _ANNOTATION = re.compile(r"<<([^<>=]*)=([^<>=]+)>>")
 _GOLD = re.compile(r"####\s*(.+)\s*$")
 _LITERAL = re.compile(r"\d*\.?\d+%?")
+# (words, the sign that they mean)
 _PROSE_WORDS = (
     (r"\btimes\b|\bmultiplied by\b|×|(?<=[\d\s)])[xX](?=[\s\d($])", "*"),
     (r"\bplus\b", "+"),
@@ -35,9 +36,11 @@ _OPERATORS = {
 
 @dataclass(frozen=True)
 class Step:
-    """`literals[i]` are the exact numbers of the equation in reading order; `evaluated` takes
-    others in their place. `line` is the sentence it stands in; `is_annotated` says that it was a
-    calculator step and not prose, `is_product` that it only multiplies and divides."""
+    """One equation of a chain.
+
+    `literals` are its exact numbers in reading order. `line` is the line of the solution that holds
+    it. `is_annotated` is false for prose; `is_product` says that it only multiplies and divides.
+    """
 
     function: Callable = field(compare=False)
     literals: tuple[Fraction, ...]
@@ -47,33 +50,34 @@ class Step:
     is_product: bool
 
     def evaluated(self, values: Sequence[Fraction]) -> Fraction:
-        """The step's result for other literals; raises ZeroDivisionError."""
+        """Return the step's result for other literals; raises ZeroDivisionError."""
         return self.function(values)
 
 
 def gold(solution: str) -> Fraction | None:
-    """The number after ####."""
+    """Return the number after "####"; None where there is none."""
     match = _GOLD.search(solution.strip())
     return _number(match[1]) if match else None
 
 
-def steps(solution: str, take: str = MIXED) -> list[Step]:
-    """The steps in reading order; raises ValueError with the first annotation that is not exact and
-    has no prose beside it.
+def steps(solution: str, equations: str = MIXED) -> list[Step]:
+    """Return the steps in reading order.
 
-    MIXED takes annotations and the prose beside them (a result worked out in prose may be what a
-    later step means), PROSE takes prose instead of an annotation with the same result, and it
-    counts as the annotation then. A restated number (`<<28=28>>`) is no step.
+    MIXED takes annotations and prose, because a later step may use a result of the prose. PROSE
+    replaces an annotation with prose of the same result on the same line, which then counts as
+    annotated. A restated number (`<<28=28>>`) is no step. ValueError for an inexact annotation on a
+    line without equations in prose.
     """
     chain: list[Step] = []
     for line in solution.split("\n"):
         if line.strip().startswith("####"):
             break
-        chain += _steps_of_line(line, take)
+        chain += _steps_of_line(line, equations)
     return chain
 
 
-def _steps_of_line(line: str, take: str) -> list[Step]:
+def _steps_of_line(line: str, equations: str) -> list[Step]:
+    # `annotated` and `prose` hold (position in the line, step).
     annotated, inexact = [], []
     for match in _ANNOTATION.finditer(line):
         step = _step(match[1], match[2], line=line, is_annotated=True)
@@ -83,7 +87,7 @@ def _steps_of_line(line: str, take: str) -> list[Step]:
     prose = [(start, step) for start, step in _prose_steps(line) if step]
     if inexact and not prose:
         raise ValueError(f"{inexact[0]} is not exact arithmetic")
-    if take == PROSE:
+    if equations == PROSE:
         prose_results = {step.result for _, step in prose}
         annotated_results = {step.result for _, step in annotated}
         annotated = [(start, step) for start, step in annotated if step.result not in prose_results]
@@ -91,42 +95,47 @@ def _steps_of_line(line: str, take: str) -> list[Step]:
             (start, replace(step, is_annotated=step.result in annotated_results))
             for start, step in prose
         ]
-    equations = {(tuple(sorted(step.literals)), step.result) for _, step in annotated}
+    # Prose often repeats an annotation; count each equation once.
+    seen = {(tuple(sorted(step.literals)), step.result) for _, step in annotated}
     prose = [
         (start, step)
         for start, step in prose
-        if (tuple(sorted(step.literals)), step.result) not in equations
+        if (tuple(sorted(step.literals)), step.result) not in seen
     ]
     return [step for _, step in sorted(annotated + prose, key=lambda pair: pair[0])]
 
 
 def _prose_steps(line: str) -> Iterator[tuple[int, Step | None]]:
-    """Steps in words or signs: "3 times 5 equals 15", "2(60) = 120". Unit words become blanks, so
-    that places in the line are kept."""
+    """Yield (position, step) for "3 times 5 equals 15" or "2(60) = 120"; None for no step.
+
+    Other words become blanks, so that positions in the line hardly change.
+    """
     text = _ANNOTATION.sub(lambda match: " " * len(match.group()), line)
-    text = re.sub(r"(?<=\d),(?=\d{3})", "", re.sub(r"(?<=\d) (?=\d{3}\b)", "", text)).replace(
-        "$", " "
-    )
+    text = re.sub(r"(?<=\d) (?=\d{3}\b)", "", text)  # 12 000
+    text = re.sub(r"(?<=\d),(?=\d{3})", "", text).replace("$", " ")
     for pattern, sign in _PROSE_WORDS:
-        text = re.sub(pattern, _centred(sign), text, flags=re.IGNORECASE)
-    text = re.sub(r"\.(?=\s)", ";", re.sub(r"(?<=[A-Za-z])-(?=[A-Za-z])", " ", text))
+        text = re.sub(pattern, _centered(sign), text, flags=re.IGNORECASE)
+    text = re.sub(r"(?<=[A-Za-z])-(?=[A-Za-z])", " ", text)
+    text = re.sub(r"\.(?=\s)", ";", text)
     text = re.sub(r"[A-Za-z'’\"]", " ", text)
+    # The slash of "5 miles/hour + 3" is no division.
     text = re.sub(r"(?<=\d)(\s*)/(?=\s*[-+*=])", r"\1 ", text)
     sides, start = text.split("="), 0
-    for left, *right in (sides[i:] for i in range(len(sides) - 1)):
+    for i, left in enumerate(sides[:-1]):
         expression = _EXPRESSION.search(left)
         formula = ""
         if expression:
             formula = re.sub(r"^[\s*/+)]+|^\.(?!\d)|[\s(*/+.-]+$", "", expression.group())
-        stated = [number[1] for number in map(_STATED.match, right) if number]
         formula = re.split(r"(?<=[\d%])\s+(?=[\d.])", formula)[-1]
-        candidates = (_step(formula, number, line=line, is_annotated=False) for number in stated)
+        # In "3 + 4 = 2 + 5 = 7" the result may stand after a later sign.
+        results = [number[1] for number in map(_STATED.match, sides[i + 1 :]) if number]
+        candidates = (_step(formula, number, line=line, is_annotated=False) for number in results)
         yield start + len(left), next((step for step in candidates if step), None)
         start += len(left) + 1
 
 
-def _centred(sign: str) -> Callable[[re.Match], str]:
-    """Puts a sign in the place of a word, as wide as the word was."""
+def _centered(sign: str) -> Callable[[re.Match], str]:
+    """Return a replacement of a word by its sign, as wide as the word."""
     return lambda match: sign.center(len(match.group()))
 
 
@@ -137,12 +146,15 @@ def _step(expression: str, result: str, line: str, *, is_annotated: bool) -> Ste
     value = _number(result)
     targets = {value} | ({value / 100} if result.strip().endswith("%") and value else set())
     for formula in dict.fromkeys((re.sub(r"\*\s*100\s?%", "*100", cleaned), cleaned)):
-        read = _read(formula)
-        if read and len(read[1]) > 1 and read[2] in targets:
+        parsed = _parsed(formula)
+        if parsed is None:
+            continue
+        function, literals, formula_value = parsed
+        if len(literals) > 1 and formula_value in targets:
             return Step(
-                read[0],
-                read[1],
-                result=read[2],
+                function,
+                literals,
+                result=formula_value,
                 line=line,
                 is_annotated=is_annotated,
                 is_product=not re.search(r"[\w)\s][-+]", formula.strip()),
@@ -150,9 +162,8 @@ def _step(expression: str, result: str, line: str, *, is_annotated: bool) -> Ste
     return None
 
 
-def _read(formula: str) -> tuple[Callable, tuple[Fraction, ...], Fraction] | None:
-    """A function of the literals, the literals, and its value at them; None for what is not plain
-    arithmetic."""
+def _parsed(formula: str) -> tuple[Callable, tuple[Fraction, ...], Fraction] | None:
+    """Return (function of the literals, literals, value); None for no plain arithmetic."""
     literals: list[Fraction] = []
 
     def replaced(match: re.Match) -> str:
@@ -161,7 +172,9 @@ def _read(formula: str) -> tuple[Callable, tuple[Fraction, ...], Fraction] | Non
         return f" _{len(literals) - 1} "
 
     text = _LITERAL.sub(replaced, formula.strip())
-    text = re.sub(r"(_\d+|\))\s*\(", r"\1*(", re.sub(r"\)\s*(?=_)", ")*", text))
+    # Write the implied products of "2(60)" and "(3)4" out.
+    text = re.sub(r"\)\s*(?=_)", ")*", text)
+    text = re.sub(r"(_\d+|\))\s*\(", r"\1*(", text)
     try:
         function = _function(ast.parse(text.strip(), mode="eval").body)
         return function, tuple(literals), function(literals)
@@ -170,7 +183,7 @@ def _read(formula: str) -> tuple[Callable, tuple[Fraction, ...], Fraction] | Non
 
 
 def _function(node: ast.expr) -> Callable[[Sequence[Fraction]], Fraction]:
-    """Plain arithmetic as a function of the literals; raises ValueError for anything else."""
+    """Return plain arithmetic as a function of the literals; ValueError for anything else."""
     if isinstance(node, ast.Name):
         return operator.itemgetter(int(node.id[1:]))
     if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub):

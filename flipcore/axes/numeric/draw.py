@@ -1,5 +1,7 @@
-"""New numbers for a word problem, drawn until every step of its chain stays of the same kind, and
-the question rewritten."""
+"""Draws new numbers for a word problem and rewrites its question.
+
+Numbers are drawn until every step of the chain gives a result of the same kind as before.
+"""
 
 import itertools
 import re
@@ -15,14 +17,16 @@ from flipcore.axes.numeric.structure import Structure, structure
 from flipcore.axes.numeric.tracing import results
 from flipcore.axes.variants import Refusal
 
-# tries with all values changed, with some, with one, with one or two
+# Draws that change all values, some of them, one (for each value), and two of them.
 N_ALL, N_SOME, N_SINGLE, N_PAIRS = (40, 120, 80, 300)
-# tries for one in which all numbers keep their order, once there is one in which the stated ones do
+# Draws to go on with for a better one, once a draw keeps only the order of the stated numbers.
 N_LOOSE = 60
-# how often a number shrinks where it can; small ones cannot, and what may grow is more often whole
+# Probability that a number shrinks where it can. Small numbers cannot, so without it most would
+# grow.
 DOWN = 0.6
 SPREAD = 8  # a result may grow or shrink by this factor
 _SPELLED = {value: word for word, value in WORDS.items()}
+# (unit, most, for stated values up to)
 _BOUNDS = (
     (r"days?$", 7, 7),
     (r"days?$", 31, 31),
@@ -37,7 +41,10 @@ _BOUNDS = (
 
 @dataclass(frozen=True)
 class Resample:
-    """Rewritten question with its own gold; `operands` are (old, new) pairs of changed numbers."""
+    """A rewritten question with its own gold.
+
+    `operands` are (old, new) pairs of changed numbers; `steps` are the results of the chain.
+    """
 
     question: str
     target: Fraction
@@ -50,22 +57,22 @@ def resample(question: str, solution: str, rng: np.random.Generator) -> Resample
 
     Parameters
     ----------
-    question, solution
-        The problem's text, and its solution with the calculator chain.
+    solution
+        The worked solution with its calculator chain.
     rng
-        Source of the draws; the same generator gives the same rewriting.
+        The same generator gives the same rewriting.
 
     Returns
     -------
     Resample or Refusal
-        The rewriting with its own gold, or the class and sentence of what stands in the way.
+        The rewriting with its own gold, or why there is none.
     """
     problem = structure(question, solution)
     return problem if isinstance(problem, Refusal) else rewriting(question, problem, rng=rng)
 
 
 def rewriting(question: str, problem: Structure, rng: np.random.Generator) -> Resample | Refusal:
-    """One rewriting of a problem whose structure is known."""
+    """Rewrite a problem whose structure is known."""
     before = results(problem.steps, problem.readings[0], draw={})
     n_drawn = n_unchanged = n_ambiguous = n_loose = 0
     loose = None
@@ -83,13 +90,14 @@ def rewriting(question: str, problem: Structure, rng: np.random.Generator) -> Re
         elif all(_acceptable(problem, draw, before=before, after=row) for row in rows):
             if _in_order(problem, before, draw=draw, after=rows[0]):
                 return _rewrite(question, problem, draw=draw, after=rows[0])
-            # Good enough if nothing better comes: only the stated numbers keep their order.
+            # Only the stated numbers keep their order: used if no better draw comes.
             loose, n_loose = loose or (draw, rows[0]), n_loose + 1
         if n_loose > N_LOOSE:
             break
-    # The class of a refusal is what most draws failed by.
     if loose:
-        return _rewrite(question, problem, *loose)
+        loose_draw, loose_results = loose
+        return _rewrite(question, problem, draw=loose_draw, after=loose_results)
+    # The refusal's class is the reason for which most draws failed.
     if n_unchanged > n_drawn // 2:
         return Refusal(
             "gold never changes", "The gold does not depend on the numbers that may change."
@@ -104,19 +112,18 @@ def rewriting(question: str, problem: Structure, rng: np.random.Generator) -> Re
 
 
 def _draws(problem: Structure, rng: np.random.Generator) -> Iterator[dict[Fraction, Fraction]]:
-    """Draws that fit the story, the boldest first: all values, some, each alone, one or two. First
-    those that keep the order of all stated numbers, then those that keep it among amounts of money,
-    among shares and among the rest."""
+    """Yield draws that fit the story, stated value -> new value.
+
+    The first ones keep the order of all stated numbers, the later ones only the order within
+    amounts of money, within percentages and within the rest.
+    """
     for order in (problem.order, problem.order_by_kind):
         for values, coarse in _plans(problem.groups, rng):
-            draw = _mended(
-                problem,
-                {
-                    value: _new_value(value, problem.stated[value], rng=rng, coarse=coarse)
-                    for value in values
-                },
-                order=order,
-            )
+            new_values = {
+                value: _new_value(value, problem.stated[value], rng=rng, coarse=coarse)
+                for value in values
+            }
+            draw = _mended(problem, new_values, order=order)
             if draw is not None:
                 yield draw
 
@@ -124,7 +131,10 @@ def _draws(problem: Structure, rng: np.random.Generator) -> Iterator[dict[Fracti
 def _plans(
     groups: Sequence[Fraction], rng: np.random.Generator
 ) -> Iterator[tuple[Sequence[Fraction], bool]]:
-    """Values to change together, and True where they stay as round as they were."""
+    """Yield values to change together, and True where they must stay as round as they were.
+
+    The plans that change most values come first.
+    """
 
     def some(n: int) -> list[Fraction]:
         return [groups[i] for i in rng.permutation(len(groups))[:n]]
@@ -139,8 +149,10 @@ def _plans(
 def _new_value(
     value: Fraction, stated: Sequence[Mention], rng: np.random.Generator, *, coarse: bool
 ) -> Fraction:
-    """A number of the same kind: as round if `coarse`, with as many decimals, of the same order,
-    within its unit's bounds."""
+    """Draw a number of the same kind: same decimals, similar size, within its unit's bounds.
+
+    With `coarse` it is also as round as the old one.
+    """
     grain = Fraction(1, 10 ** max(mention.decimals for mention in stated))
     n_grains = value / grain
     # 1,200 becomes another multiple of 100, not 1,187.
@@ -152,7 +164,7 @@ def _new_value(
     # A drawn 1 would turn plurals of the story into singulars.
     low = max(2 if grain == 1 else 1, -(-count // 2))
     high = max(count + 2, (count * 9) // 5) if coarse else max(count + 4, (count * 5) // 2)
-    # What the story itself states may be beyond the bound of its unit.
+    # The stated number itself may be beyond its unit's bound, which then does not apply.
     most = min(_most(mention) for mention in stated)
     high = min(high, int(most / grain)) if most >= value else high
     if high < low:
@@ -168,12 +180,12 @@ def _new_value(
         side = range(low, high + 1)
     else:
         side = sides[0 if len(sides) == 1 or rng.random() < DOWN else 1]
-    # Draws what `rng.choice` draws, without writing the whole range out.
+    # The same draw as `rng.choice(side)`, without building the whole range.
     return grain * side[int(rng.integers(len(side)))]
 
 
 def _most(mention: Mention) -> Fraction:
-    """Largest plausible number for the unit that follows, if the stated one was plausible."""
+    """Return the largest plausible number for a mention's unit."""
     if mention.percent:
         return Fraction(95 if mention.value < 100 else 400)
     return _bound(mention.unit, mention.value)
@@ -181,41 +193,39 @@ def _most(mention: Mention) -> Fraction:
 
 @cache
 def _bound(unit: str, value: Fraction) -> Fraction:
-    return next(
-        (
-            Fraction(bound)
-            for pattern, bound, limit in _BOUNDS
-            if re.match(pattern, unit) and value <= limit
-        ),
-        Fraction(10**9),
-    )
+    for pattern, most, most_stated in _BOUNDS:
+        if re.match(pattern, unit) and value <= most_stated:
+            return Fraction(most)
+    return Fraction(10**9)
 
 
 def _mended(
     problem: Structure, draw: dict[Fraction, Fraction], order: Sequence[tuple[Fraction, Fraction]]
 ) -> dict[Fraction, Fraction] | None:
-    """The draw with the story's own relations restored; None where that cannot be, or one of the
-    pairs in `order` loses it."""
+    """Restore the story's relations in a draw.
+
+    None where that is impossible, or where a (smaller, larger) pair of `order` loses its order.
+    """
 
     def new(value: Fraction) -> Fraction:
         return draw.get(value, value)
 
-    for kind, a, b, c in problem.relations:
-        total = new(a) + new(b) if kind == "+" else new(a) * new(b)
+    def combined(sign: str, a: Fraction, b: Fraction) -> Fraction:
+        return new(a) + new(b) if sign == "+" else new(a) * new(b)
+
+    for sign, a, b, c in problem.relations:
+        total = combined(sign, a, b)
         if total == new(c):
             continue
-        # The total follows its parts; where it is frozen, the second part gives way.
+        # The total follows its parts; where it is frozen, the second part follows the first.
         if c in problem.groups:
             draw[c] = total
         elif b in problem.groups and a != b:
-            draw[b] = new(c) - new(a) if kind == "+" else new(c) / new(a)
+            draw[b] = new(c) - new(a) if sign == "+" else new(c) / new(a)
         else:
             return None
     # Mending one relation may have broken another that shares a number with it.
-    if any(
-        (new(a) + new(b) if kind == "+" else new(a) * new(b)) != new(c)
-        for kind, a, b, c in problem.relations
-    ):
+    if any(combined(sign, a, b) != new(c) for sign, a, b, c in problem.relations):
         return None
     if not any(old != value for old, value in draw.items()) or not all(
         _fits(problem, old, new=draw[old]) for old in draw
@@ -232,14 +242,14 @@ def _mended(
 def _keeps_limits(problem: Structure, pairs: Iterable[tuple[Fraction, Fraction]]) -> bool:
     """Tell whether no (old, new) pair crosses a limit of the problem."""
     for old, new in pairs:
-        for edge in problem.limits:
-            if (old < edge) != (new < edge) or (old > edge) != (new > edge):
+        for limit in problem.limits:
+            if (old < limit) != (new < limit) or (old > limit) != (new > limit):
                 return False
     return True
 
 
 def _fits(problem: Structure, old: Fraction, new: Fraction) -> bool:
-    """A number that can be written as the old one was."""
+    """Tell whether a new number can be written as the old one was."""
     stated = problem.stated[old]
     grain = Fraction(1, 10 ** max(mention.decimals for mention in stated))
     return (
@@ -257,8 +267,11 @@ def _acceptable(
     before: Sequence[Fraction],
     after: Sequence[Fraction],
 ) -> bool:
-    """All results plausible, the gold above and below the same stated numbers as before, nothing
-    across a limit, and results in their order where the question compares."""
+    """Tell whether the results of a draw fit the story.
+
+    All are plausible and within their limits, the gold is below the same stated numbers as before,
+    and the results keep their order where the question compares.
+    """
     if not all(_plausible(old, new) for old, new in zip(before, after, strict=True)):
         return False
     if not _keeps_limits(problem, zip(before, after, strict=True)):
@@ -283,7 +296,7 @@ def _in_order(
     draw: Mapping[Fraction, Fraction],
     after: Sequence[Fraction],
 ) -> bool:
-    """Stated numbers and results keep their order: a part stays less than its whole."""
+    """Tell whether stated numbers and results keep their order: a part stays below its whole."""
     stated = {mention.value for mention in problem.mentions if not mention.percent}
     pairs = sorted(
         [(value, draw.get(value, value)) for value in stated]
@@ -296,22 +309,21 @@ def _in_order(
 
 
 def _plausible(old: Fraction, new: Fraction) -> bool:
-    """Integers, signs, proper fractions and the order stay; decimals do not grow."""
+    """Tell whether a result stays of the same kind: sign, below 1 or not, size, whole, cents."""
     if (old > 0) != (new > 0) or (old < 0) != (new < 0) or (old < 1) != (new < 1):
         return False
     if old and not Fraction(1, SPREAD) <= new / old <= SPREAD:
         return False
     if old.denominator == 1:
         return new.denominator == 1
-    # Cents stay cents; a result that was no amount of cents may be any fraction.
+    # A result in cents stays in cents; any other fraction may become any fraction.
     return (old * 100).denominator > 1 or (new * 100).denominator == 1
 
 
 def _rewrite(
     question: str, problem: Structure, draw: Mapping[Fraction, Fraction], after: Sequence[Fraction]
 ) -> Resample:
-    """The question with every mention of a changed group rewritten in the style it had, and `a` or
-    `an` before it."""
+    """Rewrite every mention of a changed value in its old style, with the right `a` or `an`."""
     text, end = [], 0
     for mention in problem.mentions:
         new = draw.get(mention.value, mention.value)

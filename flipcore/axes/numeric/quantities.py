@@ -1,6 +1,6 @@
-"""The numbers that a word problem states, where they stand, and which of them may be changed.
+"""Finds the numbers that a word problem states, and those that must not change.
 
-Conservative on purpose: a wrong gold is a fake drop, a refused item only costs coverage.
+It is conservative on purpose: a wrong gold would fake a drop, a refused item only costs coverage.
 """
 
 import re
@@ -26,6 +26,13 @@ for _ten, _value in _TENS.items():
 _NUMBER = re.compile(
     r"(?P<digits>(?<![\w.])\d{1,3}(?:,\d{3})+(?:\.\d+)?|(?<=\$)\d{1,3}(?: \d{3})+(?!\d)|"
     r"(?<![\w])\d*\.?\d+)|\b(?P<word>" + "|".join(sorted(WORDS, key=len, reverse=True)) + r")\b",
+    re.IGNORECASE,
+)
+# "/2", " and 1/2", "-third", " thirds"; but 2 quarters are coins unless they are "of" something
+_FRACTION_AFTER = re.compile(
+    r"\s?/\s?\d|\s+and\s+\d+\s?/\s?\d|-?(?:half|third|fourth|quarter|fifth|sixth|seventh|eighth|"
+    r"tenth)s?\b|\s+(?:half|halves|thirds?|fourths?|quarters? of|fifths?|sixths?|sevenths?|"
+    r"eighths?|ninths?|tenths?)\b",
     re.IGNORECASE,
 )
 _ORDINAL = re.compile(r"(?:st|nd|rd|th)\b", re.IGNORECASE)
@@ -60,7 +67,11 @@ _MONTHS = r"january|february|march|april|june|july|august|september|october|nove
 
 @dataclass(frozen=True)
 class Mention:
-    """One number in the question. `frozen` says why it must stay, empty where it may change."""
+    """One number in the question.
+
+    `percent` and `money` say that it is one, `decimals` counts its decimal places, `unit` is the
+    word after it. `frozen` is why it must stay, "" where it may change.
+    """
 
     start: int
     end: int
@@ -74,7 +85,7 @@ class Mention:
 
 
 def mentions(question: str) -> list[Mention]:
-    """All numbers of a question in reading order."""
+    """Return all numbers of a question in reading order."""
     numbers = []
     for match in _NUMBER.finditer(question):
         text = match.group()
@@ -106,25 +117,11 @@ def mentions(question: str) -> list[Mention]:
 
 
 def _frozen(text: str, value: Fraction, before: str, after: str) -> str:
-    """Reason for which the number between `before` and `after` must stay; "" for none."""
+    """Return why the number between `before` and `after` must stay; "" where it may change."""
     tail = before[-40:]
     if value in (0, 1):
         return "zero or one"
-    if (
-        re.match(
-            r"\s?/\s?\d|\s+and\s+\d+\s?/\s?\d|-?(?:half|third|fourth|quarter|fifth|sixth|seventh"
-            r"|eighth|tenth)s?\b",
-            after,
-            re.IGNORECASE,
-        )
-        or re.search(r"/\s?$", tail)
-        or re.match(
-            r"\s+(?:half|halves|thirds?|fourths?|quarters? "
-            r"of|fifths?|sixths?|sevenths?|eighths?|ninths?|tenths?)\b",
-            after,
-            re.IGNORECASE,
-        )
-    ):
+    if _FRACTION_AFTER.match(after) or re.search(r"/\s?$", tail):
         return "fraction"
     if _ORDINAL.match(after):
         return "ordinal"
@@ -149,7 +146,7 @@ def _frozen(text: str, value: Fraction, before: str, after: str) -> str:
 
 
 def _part_of_something(value: Fraction, tail: str, after: str) -> str:
-    """Reason for which a number that belongs to a thing, a fact, a range or a ratio must stay."""
+    """Return why a number must stay as part of a thing, a fact, a range or a ratio, or ""."""
     if re.match(
         rf"[\s-]days? (?:in|of) (?:the month|{_MONTHS}|may)\b|[\s-]days? (?:(?:in|of) "
         r"(?:that|this|a) )?month\b",

@@ -1,7 +1,6 @@
-"""The numbers of a word problem that may change: its calculator chain traced to the question, or
-class of a refusal.
+"""Finds the numbers of a word problem that may change, by tracing its solution to its question.
 
-The guards were each added after a wrong gold or a contradictory story was seen.
+Each guard in this module was added after it let through a wrong gold or a contradictory story.
 """
 
 import itertools
@@ -50,18 +49,18 @@ _COMPARES = re.compile(
 
 @dataclass(frozen=True)
 class Structure:
-    """A problem as understood before any number is drawn.
+    """The structure of a problem, before any number is drawn.
 
     Attributes
     ----------
     readings
-        Assignments of a source to every literal; all must give the same gold.
+        Ways to assign a source to every literal of the chain; all must give the same gold.
     groups
-        Values that may change.
+        Stated values that may change; all mentions of a value change together.
     relations
-        Sums and products among the stated numbers that must go on to hold.
+        (sign, a, b, c): a + b = c or a * b = c must still hold after the change.
     limits
-        Values that nothing may cross.
+        Values that no number may cross.
     keeps_order
         True where the results must keep their order.
     """
@@ -76,7 +75,7 @@ class Structure:
 
     @cached_property
     def stated(self) -> dict[Fraction, list[Mention]]:
-        """Every stated value with its mentions, the smallest first."""
+        """Every stated value -> its mentions, the smallest value first."""
         by_value: dict[Fraction, list[Mention]] = {}
         for mention in sorted(self.mentions, key=lambda mention: mention.value):
             by_value.setdefault(mention.value, []).append(mention)
@@ -84,13 +83,15 @@ class Structure:
 
     @cached_property
     def order(self) -> list[tuple[Fraction, Fraction]]:
-        """Neighbours among the stated numbers, the smaller first."""
+        """Neighbors among the stated numbers in order of size, (smaller, larger)."""
         return list(itertools.pairwise(self.stated))
 
     @cached_property
     def order_by_kind(self) -> list[tuple[Fraction, Fraction]]:
-        """The same among amounts of money, among shares and among the rest, parts of a fraction
-        left out."""
+        """The same within amounts of money, within percentages and within the rest.
+
+        Parts of a written fraction are left out.
+        """
         kinds: dict[tuple[bool, bool], set[Fraction]] = {}
         for mention in self.mentions:
             if mention.frozen != "fraction":
@@ -102,18 +103,12 @@ class Structure:
 
 
 def structure(question: str, solution: str) -> Structure | Refusal:
-    """Trace the chain of the solution to the question's numbers.
-
-    Parameters
-    ----------
-    question, solution
-        The problem's text, and its solution with the calculator chain.
+    """Trace the solution's calculator chain to the question's numbers.
 
     Returns
     -------
     Structure or Refusal
-        The numbers that may change and what must hold among them, or the class and sentence of
-        what stands in the way.
+        The numbers that may change and the conditions among them, or why none may.
     """
     target, numbers = gold(solution), mentions(question)
     if not numbers:
@@ -129,12 +124,17 @@ def structure(question: str, solution: str) -> Structure | Refusal:
             "The solution works with an unknown; its steps hold for these numbers only.",
         )
     refusal: Refusal | None = None
-    # The strictest way first: with counts that the solution finds in its head only as a last
-    # resort, and never where the question rounds.
-    ways = [(MIXED, False), (PROSE, False), (MIXED, True), (PROSE, True)]
-    for take, mental in ways if not _ROUNDS.search(question) else ways[:2]:
+    # The strictest attempt first. Counts that the solution finds without saying how are allowed
+    # only as a last resort, and never where the question rounds.
+    attempts = [(MIXED, False), (PROSE, False), (MIXED, True), (PROSE, True)]
+    for equations, allow_mental in attempts if not _ROUNDS.search(question) else attempts[:2]:
         attempt = _traced(
-            question, solution, target=target, numbers=numbers, take=take, mental=mental
+            question,
+            solution,
+            target=target,
+            numbers=numbers,
+            equations=equations,
+            allow_mental=allow_mental,
         )
         if isinstance(attempt, Structure):
             return attempt
@@ -147,23 +147,27 @@ def _traced(
     solution: str,
     target: Fraction | None,
     numbers: list[Mention],
-    take: str,
+    equations: str,
     *,
-    mental: bool,
+    allow_mental: bool,
 ) -> Structure | Refusal:
-    """One way of taking the chain from the solution."""
+    """Try one way to take the chain from the solution; see `steps` and `sources`."""
     try:
-        chain = steps(solution, take)
+        chain = steps(solution, equations)
     except ValueError as error:
         return Refusal("inexact step", f"{error}.")
     if target is None or not chain:
         return Refusal("no chain", "The solution has no calculator steps.")
-    # What the solution computes behind its gold is no part of the chain.
+    # The chain ends at the gold; later steps may only be prose.
     last = max((i for i, step in enumerate(chain) if step.result == target), default=None)
     if last is None or any(step.is_annotated for step in chain[last + 1 :]):
         return Refusal("final step", "The last calculator step is not the gold.")
     chain, traced = sources(
-        chain[: last + 1], numbers, question=question, counts=list_lengths(question), mental=mental
+        chain[: last + 1],
+        numbers,
+        question=question,
+        counts=list_lengths(question),
+        allow_mental=allow_mental,
     )
     if not all(all(row) for row in traced):
         return Refusal(
@@ -182,22 +186,20 @@ def _traced(
 def _structure_of(
     question: str, chain: list[Step], numbers: list[Mention], admissible: list[Reading]
 ) -> Structure | Refusal:
-    """The value groups that may change: they move the gold alike under every reading, and are
-    frozen nowhere."""
+    """Keep the values that may change: not frozen, and moving the gold alike in every reading."""
     in_chain = sorted({source.key for source in _sources_of_kind("question", admissible)})
     frozen = (
         frozen_values(question, numbers)
-        | _mental_producers(chain, admissible, numbers=numbers)
+        | _values_of_mental_counts(chain, admissible, numbers=numbers)
         | parts_of_totals(numbers, set(in_chain))
         | spelled_by_steps(chain, admissible, mentions=numbers)
         | same_spans(numbers)
     )
-    edges = limits(question, numbers, computed_with=set(in_chain))
-    # A number on which the gold does not depend would change the story and no answer.
-    moves = _behind(len(chain) - 1, admissible)
-    free = [
-        value for value in in_chain if value in moves and value not in frozen and value not in edges
-    ]
+    limit_values = limits(question, numbers, computed_with=set(in_chain))
+    # Changing a number on which the gold does not depend would change only the story.
+    moves_gold = _values_behind_step(len(chain) - 1, admissible)
+    fixed = frozen | set(limit_values)
+    free = [value for value in in_chain if value in moves_gold and value not in fixed]
     different = distinct(chain, admissible, groups=free)
     if not free:
         return Refusal(
@@ -214,19 +216,19 @@ def _structure_of(
         readings=different,
         groups=agreed,
         relations=relations(question, numbers, computed_with=set(in_chain)),
-        limits=edges,
+        limits=limit_values,
         keeps_order=bool(_COMPARES.search(question)),
     )
 
 
-def _sources_of_kind(kind: str, readings_: Sequence[Reading]) -> Iterator[Source]:
-    for reading in readings_:
+def _sources_of_kind(kind: str, admissible: Sequence[Reading]) -> Iterator[Source]:
+    for reading in admissible:
         for row in reading:
             yield from (source for source in row if source.kind == kind)
 
 
 def _agree(chain: list[Step], different: list[Reading], value: Fraction) -> bool:
-    """Tell whether all readings give one gold when this value alone is changed."""
+    """Tell whether all readings give the same gold when only this value changes."""
     for probe in probes([value]):
         try:
             if len({results(chain, reading, draw=probe)[-1] for reading in different}) > 1:
@@ -236,15 +238,15 @@ def _agree(chain: list[Step], different: list[Reading], value: Fraction) -> bool
     return True
 
 
-def _mental_producers(
+def _values_of_mental_counts(
     chain: list[Step], admissible: list[Reading], numbers: list[Mention]
 ) -> set[Fraction]:
-    """Stated numbers behind a count that the solution found in its head: they stay."""
+    """Return the stated values that a mental count of the solution may come from: they stay."""
     counts = {source.key for source in _sources_of_kind("mental", admissible)}
     if not counts:
         return set()
     stated = {mention.value for mention in numbers}
-    # 1, 2 and 7: one more, twice, and the days of a week are what solutions leave unsaid.
+    # Solutions leave 1, 2 and 7 unsaid: one more, twice, and the days of a week.
     partners = stated | {Fraction(n) for n in (1, 2, 7)}
     frozen: set[Fraction] = set()
     for value in stated:
@@ -252,11 +254,12 @@ def _mental_producers(
             frozen.add(value)
     for i, step in enumerate(chain):
         if any(_reaches(step.result, count, partners=partners) for count in counts):
-            frozen |= _behind(i, admissible)
+            frozen |= _values_behind_step(i, admissible)
     return frozen
 
 
 def _reaches(value: Fraction, count: Fraction, partners: set[Fraction]) -> bool:
+    """Tell whether one operation with some partner turns the value into the count."""
     return any(
         count in (value + p, value - p, p - value, value * p)
         or (p and value / p == count)
@@ -265,22 +268,21 @@ def _reaches(value: Fraction, count: Fraction, partners: set[Fraction]) -> bool:
     )
 
 
-def _behind(i: int, admissible: list[Reading]) -> set[Fraction]:
-    """Every stated number on which the result of step `i` depends, under any reading."""
-    numbers: set[Fraction] = set()
+def _values_behind_step(i: int, admissible: list[Reading]) -> set[Fraction]:
+    """Return every stated value on which the result of step `i` depends, in any reading."""
+    values: set[Fraction] = set()
     for reading in admissible:
         open_steps = [i]
         while open_steps:
             for source in reading[open_steps.pop()]:
                 if source.kind == "question":
-                    numbers.add(source.key)
+                    values.add(source.key)
                 elif source.kind == "result":
                     open_steps.append(int(source.key))
-    return numbers
+    return values
 
 
-# What a story says of its own numbers beyond the chain: counts that it spells out, limits, sums
-# that must go on to hold.
+# Conditions in the story beyond the chain: counts that it spells out, limits, sums that must hold.
 
 _LIMIT = re.compile(
     r"\b(?:over|above|exceed\w*|beyond|under|below|first|up to|more than|less than|fewer than|"
@@ -316,10 +318,9 @@ _PARTS = re.compile(
 
 
 def frozen_values(question: str, mentions: Sequence[Mention]) -> set[Fraction]:
-    """Values that must stay: each mention that is frozen by itself, and small counts that the text
-    spells out elsewhere."""
+    """Return the values that must stay: frozen mentions, and small counts that the text lists."""
     frozen = {mention.value for mention in mentions if mention.frozen}
-    # Names inside of sentences: "Ann, Bo and Cy" may be the 3 of "the 3 friends".
+    # Count the names inside sentences: "Ann, Bo and Cy" may be the 3 of "the 3 friends".
     names = set(re.findall(r"(?<![.!?] )(?<!^)\b[A-Z][a-z]+\b", question))
     lengths = list_lengths(question) | {Fraction(len(names))}
     ordinals = _ordinals(question)
@@ -332,7 +333,7 @@ def frozen_values(question: str, mentions: Sequence[Mention]) -> set[Fraction]:
             )
             if spelled or paired:
                 frozen.add(value)
-    # Shares that sum to the whole cannot change one by one.
+    # Percentages that sum to 100 cannot change one by one.
     percents = [mention.value for mention in mentions if mention.percent]
     if len(percents) > 2 and sum(percents) == 100:
         frozen |= set(percents)
@@ -340,7 +341,11 @@ def frozen_values(question: str, mentions: Sequence[Mention]) -> set[Fraction]:
 
 
 def _is_amount(question: str, mention: Mention) -> bool:
-    """Money, shares and measures count nothing that a text could list; spans of time may."""
+    """Tell whether a mention is an amount: money, percentage or measure, not a count.
+
+    A text lists no amounts. A span of time is a count where the text has ordinals ("the third
+    day").
+    """
     if mention.percent or mention.decimals or re.search(r"[$€£]\s?$", question[: mention.start]):
         return True
     return bool(_MEASURE_UNIT.match(mention.unit)) and not (
@@ -349,7 +354,7 @@ def _is_amount(question: str, mention: Mention) -> bool:
 
 
 def _ordinals(question: str) -> set[int]:
-    """The highest ordinal of the text, as a word or as digits."""
+    """Return the highest ordinal of the text, as a word or in digits; empty where it has none."""
     words = [
         i + 1
         for i, word in enumerate(_ORDINALS)
@@ -360,7 +365,7 @@ def _ordinals(question: str) -> set[int]:
 
 
 def list_lengths(question: str) -> set[Fraction]:
-    """Lengths that each enumeration may have ("Ann, Bo and Cy": 3; "Ann and Bo": 2)."""
+    """Return lengths that the text's enumerations may have ("Ann, Bo and Cy": 3)."""
     lengths = {2} if re.search(r"\b[A-Z][a-z]+ and [A-Z][a-z]+", question) else set()
     for match in _LIST.finditer(question):
         n_pieces = len(re.split(r", (?:and |or |& )?| (?:and|or|&) ", match.group()))
@@ -371,8 +376,10 @@ def list_lengths(question: str) -> set[Fraction]:
 def limits(
     question: str, mentions: Sequence[Mention], computed_with: set[Fraction]
 ) -> list[Fraction]:
-    """Stated limits that the chain does not compute with ("over 20 points"), or that share their
-    value with something else: every number stays on its side of them."""
+    """Return the stated limits ("over 20 points"); every number stays on its side of them.
+
+    A limit that the chain computes with counts only where the text states its value twice.
+    """
     n_stated = Counter(mention.value for mention in mentions)
     return sorted(
         {
@@ -387,40 +394,47 @@ def limits(
 def relations(
     question: str, mentions: Sequence[Mention], computed_with: set[Fraction]
 ) -> list[tuple[str, Fraction, Fraction, Fraction]]:
-    """A + b = c and a * b = c among stated numbers of a kind, of which the chain leaves one out:
-    the story may rely on it, so it is kept. Up to 12 only sums of things that are counted ("6
-    people, 2 adults and 4 children") are more than chance."""
-    first = {mention.value: mention for mention in reversed(mentions)}
-    stated = sorted(first)
+    """Return sums a + b = c and products a * b = c among the stated numbers, as (sign, a, b, c).
+
+    The story may rely on those that the chain does not compute, so they must still hold. Up to 12
+    only sums of counts ("6 people, 2 adults and 4 children") are more than chance.
+    """
+    by_value = {mention.value: mention for mention in reversed(mentions)}
+    stated = sorted(by_value)
     equations = []
-    for i, a in enumerate(stated):
-        for b in stated[i + 1 :]:
-            kinds = [_kind(first[value]) for value in (a, b)]
-            c, d = a + b, a * b
-            if (
-                a > 1
-                and c in first
-                and not {a, b, c} <= computed_with
-                and kinds == [_kind(first[c])] * 2
-                and (c > 12 or not any(_is_amount(question, first[value]) for value in (a, b, c)))
-            ):
-                equations.append(("+", a, b, c))
-            if (
-                a > 1
-                and d > 12
-                and d in first
-                and not {a, b, d} <= computed_with
-                and "percent" not in kinds
-                and sorted(kinds) == sorted(["count", _kind(first[d])])
-            ):
-                equations.append(("*", a, b, d))
-            if kinds == ["percent"] * 2 and c == 100 and 100 not in first:
-                equations.append(("+", a, b, Fraction(100)))
+    for a, b in itertools.combinations(stated, 2):
+        kinds = [_kind(by_value[value]) for value in (a, b)]
+        total, product = a + b, a * b
+        if (
+            a > 1
+            and total in by_value
+            and not {a, b, total} <= computed_with
+            and kinds == [_kind(by_value[total])] * 2
+            and (
+                total > 12
+                or not any(_is_amount(question, by_value[value]) for value in (a, b, total))
+            )
+        ):
+            equations.append(("+", a, b, total))
+        if (
+            a > 1
+            and product > 12
+            and product in by_value
+            and not {a, b, product} <= computed_with
+            and "percent" not in kinds
+            and sorted(kinds) == sorted(["count", _kind(by_value[product])])
+        ):
+            equations.append(("*", a, b, product))
+        if kinds == ["percent"] * 2 and total == 100 and 100 not in by_value:
+            equations.append(("+", a, b, Fraction(100)))
     return equations
 
 
 def parts_of_totals(mentions: Sequence[Mention], computed_with: set[Fraction]) -> set[Fraction]:
-    """Three or four counts that add up to a stated, unused count: its parts, which stay."""
+    """Return counts of which three or four add up to a stated count that the chain leaves out.
+
+    They are its parts, so they stay.
+    """
     counts = [
         mention.value for mention in mentions if _kind(mention) == "count" and mention.value > 1
     ]
@@ -437,14 +451,17 @@ def parts_of_totals(mentions: Sequence[Mention], computed_with: set[Fraction]) -
 def spelled_by_steps(
     chain: Sequence[Step], admissible: Sequence[Reading], mentions: Sequence[Mention]
 ) -> set[Fraction]:
-    """Small counts that the chain spells out: k terms added, or k or k - 1 steps that do the same;
-    and small numbers that the chain uses oftener than the text states them, since one of the uses
-    may be something else of that size."""
+    """Return small counts that the chain spells out: they stay.
+
+    The chain spells out k by adding k terms, or by k or k - 1 similar steps. Up to 4 a count also
+    stays where the chain uses it more often than the text states it: one use may mean another
+    number of that size.
+    """
     sizes = {len(step.literals) for step in chain if not step.is_product and len(step.literals) > 2}
-    alike = Counter((len(step.literals), step.is_product, min(step.literals)) for step in chain)
-    for n in alike.values():
-        if n > 1:
-            sizes |= {n, n + 1}
+    shapes = Counter((len(step.literals), step.is_product, min(step.literals)) for step in chain)
+    for n_similar in shapes.values():
+        if n_similar > 1:
+            sizes |= {n_similar, n_similar + 1}
     counts = [mention for mention in mentions if _kind(mention) == "count"]
     n_stated = Counter(mention.value for mention in counts if not mention.decimals)
     frozen: set[Fraction] = set()
@@ -456,34 +473,31 @@ def spelled_by_steps(
 
 
 def _n_uses(value: Fraction, admissible: Sequence[Reading]) -> int:
-    """Number of literals that are the stated value itself, in the reading that has most of them."""
+    """Return how many literals are the stated value itself, in the reading with the most."""
     source = Source("question", value, form="same")
     return max(sum(row.count(source) for row in map(list, reading)) for reading in admissible)
 
 
 def same_spans(mentions: Sequence[Mention]) -> set[Fraction]:
-    """14 days that are also called two weeks: both stay."""
+    """Return values that state the same span twice ("14 days", "two weeks"): both stay."""
     frozen: set[Fraction] = set()
-    for small, big, factor in (
+    for small_unit, large_unit, factor in (
         ("days?", "weeks?", 7),
         ("months?", "years?", 12),
         ("hours?", "days?", 24),
         ("minutes?", "hours?", 60),
         ("inch(?:es)?", "f(?:oo|ee)t", 12),
     ):
-        for small_mention in mentions:
-            for big_mention in mentions:
-                if (
-                    re.fullmatch(small, small_mention.unit)
-                    and re.fullmatch(big, big_mention.unit)
-                    and small_mention.value == factor * big_mention.value
-                ):
-                    frozen |= {small_mention.value, big_mention.value}
+        in_small = {m.value for m in mentions if re.fullmatch(small_unit, m.unit)}
+        in_large = {m.value for m in mentions if re.fullmatch(large_unit, m.unit)}
+        for value in in_large:
+            if factor * value in in_small:
+                frozen |= {value, factor * value}
     return frozen
 
 
 def _kind(mention: Mention) -> str:
-    """Money, share, or count."""
+    """Return "percent", "money" or "count"."""
     if mention.percent:
         return "percent"
     return "money" if mention.money else "count"

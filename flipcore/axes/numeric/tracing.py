@@ -1,9 +1,7 @@
-"""The source of each literal of a chain: a number of the question, an earlier result, or a
-licensed constant.
+"""Traces each literal of a chain to its source: the question, an earlier result or a constant.
 
-A reading assigns one source to every literal. Only readings in which every annotated intermediate
-result is used are admissible, and a resample counts only if all admissible readings give the same
-gold.
+A reading assigns one source to every literal. It is admissible only if it uses every annotated
+intermediate result. A resample counts only if all admissible readings give the same gold.
 """
 
 import itertools
@@ -24,16 +22,19 @@ _WRITTEN_FRACTION = re.compile(r"(?<!\d)(\d{1,2})\s?/\s?(\d{1,3})(?!\d)")
 
 @dataclass(frozen=True)
 class Source:
-    """`kind` is "question" (of the value group `key`, transformed by `form`), "result" (of step
-    number `key`), "constant", or "mental": a small count that the solution found without saying
-    how."""
+    """A possible source of a literal.
+
+    `kind` is "question" (the stated value `key`), "result" (of step number `key`), "constant", or
+    "mental": a small count that the solution found without saying how. `form` says how the literal
+    is derived from it, see `transformed`.
+    """
 
     kind: str
     key: Fraction
     form: str = ""
 
 
-Reading = Sequence[Sequence[Source]]
+Reading = Sequence[Sequence[Source]]  # one source per step and literal
 
 
 def sources(
@@ -42,14 +43,13 @@ def sources(
     question: str,
     counts: set[Fraction],
     *,
-    mental: bool,
+    allow_mental: bool,
 ) -> tuple[list[Step], list[list[list[Source]]]]:
-    """The steps that are kept, and candidate sources per step and literal; an empty list is a
-    literal that cannot be traced.
+    """Return the steps to use, and the possible sources per step and literal.
 
-    Prose that cannot be traced is left out. `counts` are sizes of lists in the text, constants
-    where nothing else is stated. With `mental` a small whole number that has no source is taken as
-    a count.
+    A literal that cannot be traced has an empty list. Untraced prose is left out. `counts` are
+    sizes of lists in the text; they count as constants where a literal has no other source. With
+    `allow_mental`, so do whole numbers from 2 to 12.
     """
     stated = {mention.value for mention in mentions}
     fractions = {F(int(a), int(b)) for a, b in _WRITTEN_FRACTION.findall(question) if int(b)}
@@ -68,20 +68,14 @@ def sources(
             )
             for value in step.literals
         ]
-        row = [
-            options or ([Source("constant", value)] if value in counts or value == 0 else [])
-            for options, value in zip(row, step.literals, strict=True)
-        ]
+        for i, value in enumerate(step.literals):
+            if not row[i] and (value in counts or value == 0):
+                row[i] = [Source("constant", value)]
         row = _as_fractions(step, row, fractions=fractions)
-        if mental:
-            row = [
-                options
-                or (
-                    [Source("mental", value)] if value.denominator == 1 and 2 <= value <= 12 else []
-                )
-                for options, value in zip(row, step.literals, strict=True)
-            ]
-        # Prose that cannot be traced is left out; an annotated step is kept, so that it refuses.
+        for i, value in enumerate(step.literals):
+            if allow_mental and not row[i] and value.denominator == 1 and 2 <= value <= 12:
+                row[i] = [Source("mental", value)]
+        # An untraced annotated step is kept, so that the problem is refused.
         if step.is_annotated or step is steps[-1] or all(row):
             chain.append(step)
             candidates.append(row)
@@ -91,8 +85,7 @@ def sources(
 def _as_fractions(
     step: Step, row: list[list[Source]], fractions: set[Fraction]
 ) -> list[list[Source]]:
-    """2 and 3 side by side, where the question writes 2/3, are that fraction and no earlier results
-    of the same size."""
+    """Drop earlier results as sources of 2 and 3 side by side, where the question writes 2/3."""
     if not step.is_product:
         return row
     parts: set[int] = set()
@@ -115,8 +108,7 @@ def _candidates(
     stated: set[Fraction],
     fractions: set[Fraction],
 ) -> list[Source]:
-    """All that a literal may be. 100 - 40 counts for 40 % only where nothing else has its value, or
-    the step divides by 100."""
+    """Return all possible sources of a literal; `before` are the earlier steps."""
     options: list[Source] = []
     for mention in mentions:
         options += [Source("question", mention.value, form=form) for form in _forms(mention, value)]
@@ -125,30 +117,25 @@ def _candidates(
     ]
     text = f"{question}\n{step.line}"
     if "%" in text or "percent" in text:
-        options += [
-            Source("result", F(i), form="percent")
-            for i, earlier in enumerate(before)
-            if earlier.result != value and earlier.result / 100 == value
-        ]
-        options += [
-            Source("result", F(i), form="whole")
-            for i, earlier in enumerate(before)
-            if earlier.result != value and earlier.result * 100 == value
-        ]
-    if not {F(100), F(1, 100)} & set(step.literals) and any(
-        not source.form.startswith(("rest", "over")) for source in options
-    ):
-        options = [source for source in options if not source.form.startswith(("rest", "over"))]
-    if (
-        licensed(value, question, line=step.line, is_stated=value in stated)
-        and (value != 1 or not options)
-    ) or (value.denominator > 1 and fractions & {value, 1 - value, value - 1}):
+        for form, factor in (("percent", F(1, 100)), ("whole", F(100))):
+            options += [
+                Source("result", F(i), form=form)
+                for i, earlier in enumerate(before)
+                if earlier.result != value and earlier.result * factor == value
+            ]
+    # 100 - 40 stands for 40% only where nothing else has its value, or the step divides by 100.
+    if not {F(100), F(1, 100)} & set(step.literals):
+        others = [source for source in options if source.form not in ("rest", "over")]
+        options = others or options
+    is_licensed = licensed(value, question, line=step.line, is_stated=value in stated)
+    is_fraction = value.denominator > 1 and fractions & {value, 1 - value, value - 1}
+    if (is_licensed and (value != 1 or not options)) or is_fraction:
         options.append(Source("constant", value))
     return list(dict.fromkeys(options))
 
 
 def _forms(mention: Mention, value: Fraction) -> list[str]:
-    """The ways in which a stated number may appear in the chain."""
+    """Return the forms (`transformed`) in which a stated number has this value in the chain."""
     x = mention.value
     if mention.percent:
         forms = {
@@ -167,7 +154,7 @@ def _forms(mention: Mention, value: Fraction) -> list[str]:
 
 
 def transformed(value: Fraction, form: str) -> Fraction:
-    """A drawn number in the form in which the chain has it."""
+    """Return a number in the form that the chain has: 40% may stand there as 0.4, 1.4 or 60."""
     if not form or form == "same":
         return value
     return {
@@ -185,13 +172,16 @@ def readings(
     candidates: Sequence[Sequence[Sequence[Source]]],
     n_stated: Mapping[Fraction, int],
 ) -> list[Reading]:
-    """All admissible readings; raises OverflowError for more than MAX_READINGS."""
-    shape = [len(step) for step in candidates]
+    """Return all admissible readings; OverflowError for more than MAX_READINGS candidates.
+
+    `n_stated` says how often the question states each value.
+    """
+    n_literals = [len(row) for row in candidates]
     flat = list(itertools.chain.from_iterable(candidates))
-    total = 1
+    n_readings = 1
     for options in flat:
-        total *= len(options)
-        if total > MAX_READINGS:
+        n_readings *= len(options)
+        if n_readings > MAX_READINGS:
             raise OverflowError
     # An annotated result that nothing uses would mean that the reading misses a step.
     needed = {i for i, step in enumerate(steps[:-1]) if step.is_annotated}
@@ -199,7 +189,7 @@ def readings(
     for assignment in itertools.product(*flat):
         if needed <= {source.key for source in assignment if source.kind == "result"}:
             literals = iter(assignment)
-            reading = [list(itertools.islice(literals, n)) for n in shape]
+            reading = [list(itertools.islice(literals, n)) for n in n_literals]
             if not any(
                 step.is_product and _squares(row, n_stated)
                 for step, row in zip(steps, reading, strict=True)
@@ -209,8 +199,10 @@ def readings(
 
 
 def _squares(row: Sequence[Source], n_stated: Mapping[Fraction, int]) -> bool:
-    """A number that the question states once stands twice in a product: one of the two is something
-    else."""
+    """Tell whether a product uses a number more often than the question states it.
+
+    One of the uses must then mean something else.
+    """
     n_uses = Counter(source.key for source in row if source.kind == "question")
     return any(n > max(n_stated.get(value, 0), 1) for value, n in n_uses.items())
 
@@ -218,7 +210,7 @@ def _squares(row: Sequence[Source], n_stated: Mapping[Fraction, int]) -> bool:
 def results(
     steps: Sequence[Step], reading: Reading, draw: Mapping[Fraction, Fraction]
 ) -> list[Fraction]:
-    """Result of every step for drawn numbers (value group -> new); raises ZeroDivisionError."""
+    """Return each step's result for a draw (stated value -> new); raises ZeroDivisionError."""
     step_results: list[Fraction] = []
     for step, row in zip(steps, reading, strict=True):
         values = []
@@ -236,18 +228,19 @@ def results(
 def distinct(
     steps: Sequence[Step], admissible: Sequence[Reading], groups: Sequence[Fraction]
 ) -> list[Reading]:
-    """One reading of each set that gives the same gold whatever the numbers: found by trying three
-    odd assignments."""
+    """Return one reading of each set whose readings give the same gold whatever the numbers.
+
+    Readings count as the same if they agree for three odd draws (`probes`).
+    """
     by_golds: dict[tuple, Reading] = {}
     for reading in admissible:
-        by_golds.setdefault(
-            tuple(_gold(steps, reading, draw=probe) for probe in probes(groups)), reading
-        )
+        golds = tuple(_gold(steps, reading, draw=probe) for probe in probes(groups))
+        by_golds.setdefault(golds, reading)
     return list(by_golds.values())
 
 
 def probes(groups: Sequence[Fraction]) -> list[dict[Fraction, Fraction]]:
-    """Three assignments under which no two formulas agree by chance."""
+    """Return three draws under which no two formulas agree by chance."""
     return [
         {value: value * F(p + 2 * i, 97) + F(i + 1, p) for i, value in enumerate(groups)}
         for p in (101, 113, 89)
@@ -264,7 +257,7 @@ def _gold(
 
 
 # Numbers that a solution may use although the question does not state them: unit conversions, and
-# what words say.
+# numbers in words.
 
 _MONTH = (
     r"month|\b(?:january|february|march|april|june|july|august|september|october|november"
@@ -313,7 +306,7 @@ UNITS: Mapping[Fraction, str] = {
     F(1, 10): r"\bdime",
 }
 
-# The same where the question states that very number too: what the step's own line must say.
+# The same where the question also states the number: value -> words of the step's own line.
 STATED_UNITS: Mapping[Fraction, str] = {
     F(7): r"\bweek",
     F(12): r"dozen|\byear|annual|\bfeet\b|\bfoot\b|inch",
@@ -339,7 +332,7 @@ STATED_UNITS: Mapping[Fraction, str] = {
     F(2): r"weekend",
 }
 
-# What the story says in words: value -> words anywhere in the question or on the line.
+# Numbers that words imply: value -> words of the question or of the step's line.
 PHRASES: Mapping[Fraction, str] = {
     F(1): r".",
     F(2): r"half|halves|halv|twice|doubl|\bpairs?\b|twin|couple|\bboth\b|average|back and forth|"
@@ -366,14 +359,11 @@ PHRASES: Mapping[Fraction, str] = {
 
 
 def licensed(value: Fraction, question: str, line: str, *, is_stated: bool) -> bool:
-    """Tell whether words allow the constant at a step.
+    """Tell whether words in the question or the step's line allow the constant.
 
-    `is_stated` says that the question states the same number: the step's own line must then say
-    what the constant is.
+    Where the question states the same number (`is_stated`), the line itself must name the unit.
     """
     text = f"{question}\n{line}"
     unit, phrase = (STATED_UNITS if is_stated else UNITS).get(value), PHRASES.get(value)
-    return bool(
-        (unit and re.search(unit, line if is_stated else text, re.IGNORECASE))
-        or (phrase and re.search(phrase, text, re.IGNORECASE))
-    )
+    has_unit = unit and re.search(unit, line if is_stated else text, re.IGNORECASE)
+    return bool(has_unit or (phrase and re.search(phrase, text, re.IGNORECASE)))

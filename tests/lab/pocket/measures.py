@@ -6,7 +6,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from flipcore.axes import axis_of
-from flipcore.axes.bit_flip import flipped_text, split_80_20
+from flipcore.axes.bit_flip import flipped_text, split_text
 from flipcore.axes.numeric.draw import resample
 from flipcore.axes.numeric_resample import Refusal
 from flipcore.core.contracts import Material
@@ -157,7 +157,7 @@ def pearl(model: PocketModel, entries: Sequence[Entry], n_samples: int = 10) -> 
     """Sensitivity of each passage's continuation to flipped bits of its beginning, by ROUGE-L (source 003)."""
     sensitivities = []
     for entry in entries:
-        begin, reference = split_80_20(entry.question)
+        begin, reference = split_text(entry.question)
         rng = world_generator(0, "card", "bits", entry.key)
         texts = [flipped_text(begin, level, rng)[0] for level in LEVELS]
         prompts = [text for text in texts for _ in range(n_samples)]

@@ -115,7 +115,7 @@ def test_unequal_numbers_of_samples_keep_their_level_sizes():
 
 
 def test_a_text_is_split_at_the_word_boundary_nearest_to_80_percent():
-    assert bit_flip.split_80_20("aaaa bbbb cccc") == ("aaaa bbbb", "cccc")
-    assert bit_flip.split_80_20("oneword") == ("oneword", "")
-    prompt, reference = bit_flip.split_80_20(MELVILLE)
+    assert bit_flip.split_text("aaaa bbbb cccc") == ("aaaa bbbb", "cccc")
+    assert bit_flip.split_text("oneword") == ("oneword", "")
+    prompt, reference = bit_flip.split_text(MELVILLE)
     assert f"{prompt} {reference}" == MELVILLE and len(prompt) == pytest.approx(0.8 * len(MELVILLE), abs=5)
