@@ -10,16 +10,16 @@ if TYPE_CHECKING:
 
     from flipcore.api import Flipscope, StudyView
 
-# Before numpy and scipy are imported: one thread for linear algebra, unless the environment says
-# otherwise. The matrices are small and sessions many; threads that wait for one another made 19
-# permutations of a classifier on 2,630 entries take 381 s of processor time instead of 2 s on a
-# busy machine.
+# One thread for linear algebra, unless the environment says otherwise; it must be set before numpy
+# and scipy are imported. The matrices are small and the sessions many. On a busy machine, threads
+# that waited for one another took 381 s of processor time instead of 2 s (19 permutations of a
+# classifier on 2,630 entries).
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 
 def open(path: "str | Path | None" = None) -> "Flipscope":
     """Open the database for a notebook: `flipcore.open().study("…").decomposition()`."""
-    # Imported when it is called: `import flipcore` alone should load no pandas.
+    # Imported here, so that `import flipcore` does not load pandas.
     from flipcore.api import open_store
 
     return open_store(path)
@@ -28,8 +28,8 @@ def open(path: "str | Path | None" = None) -> "Flipscope":
 def read(source: Any, *words: str, name: str = "table") -> "StudyView":
     """Read logs or a DataFrame into a study in memory: `read(frame, "score=points").audit()`.
 
-    `source` is a path to logs, or a table of scores or outputs. `words` correct a guess, as --map
-    does; `name` is what a DataFrame is called.
+    `source` is a path to logs, or a table of scores or outputs. `words` correct guesses, as --map
+    does; `name` is the name of a DataFrame.
     """
     from flipcore.api import study_in_memory
 

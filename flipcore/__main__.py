@@ -1,7 +1,7 @@
 """The command line: `python -m flipcore COMMAND`. `flipcore.commands` has one file per command.
 
-Names come from files, and a terminal obeys what it can take for a command: nothing is printed but
-through `Terminal`.
+Printed names may come from anybody's files, and a terminal obeys control characters in them. So all
+output goes through `Terminal`.
 """
 
 import argparse
@@ -19,10 +19,10 @@ from flipcore.core.errors import FlipscopeError, NotStored
 if TYPE_CHECKING:
     from types import ModuleType
 
-CANCELLED = 130  # of a command that was told to stop and ended what it had begun
+CANCELLED = 130  # exit code of a command that was interrupted and finished what it had begun
 
-# All that moves a cursor, colours, sets a title or turns the direction of reading; line ends and
-# tabs remain.
+# Characters that move the cursor, set colors or a title, or change the direction of reading; line
+# ends and tabs are allowed.
 _OBEYED = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069]")
 _PLAINER = str.maketrans(
     dict.fromkeys("\u2212\u2013\u2014", "-") | {"\u2026": "...", "\u00a0": " ", "\u00d7": "x", "\u2264": "<=", "\u2265": ">="}
@@ -30,16 +30,16 @@ _PLAINER = str.maketrans(
 
 
 class Terminal:
-    """A stream that shows control characters, and letters that its encoding lacks, as numbers."""
+    """A stream that writes control characters, and letters outside of its encoding, as numbers."""
 
     def __init__(self, stream: TextIO) -> None:
         self._stream = stream
 
     def write(self, text: str) -> int:
-        # Progress begins with a return, to write over its line.
+        # Progress lines begin with a carriage return, to overwrite the last one.
         start = text[:1] if text[:1] == "\r" else ""
         letters = start + _OBEYED.sub(lambda match: f"\\u{ord(match[0]):04x}", text[len(start) :])
-        # A minus or an ellipsis has a plain spelling; other missing letters become numbers.
+        # A minus or an ellipsis has a spelling in ASCII; other letters become numbers.
         encoding = getattr(self._stream, "encoding", None) or "utf-8"
         try:
             letters.encode(encoding)
@@ -54,14 +54,14 @@ class Terminal:
 
 
 def commands_by_name() -> "dict[str, ModuleType]":
-    """The commands. Importing them takes a second, in which a signal is to find its handler."""
+    """Return the commands. Their import takes a second, so it must come after `interrupts.begin`."""
     from flipcore.commands import COMMANDS
 
     return COMMANDS
 
 
 def parser() -> argparse.ArgumentParser:
-    """The commands and their options."""
+    """Return the parser of all commands and their options."""
     root_parser = argparse.ArgumentParser(prog=command(), description="Flipscope without a browser.")
     commands = root_parser.add_subparsers(dest="command", required=True)
     for name, module in commands_by_name().items():
@@ -72,34 +72,33 @@ def parser() -> argparse.ArgumentParser:
 def main(arguments: list[str] | None = None) -> int:
     """Run a command and return its exit code.
 
-    0: it worked; 1: it did not, and a sentence says why; 2: argparse does not know the words. A
-    run also says that calls failed (3) or that its budget is used up (4). Ctrl-C ends any command
-    with 130, SIGTERM with 143. `check`, whose verdict is its code, has a code of its own for every
-    error.
+    0: it worked; 1: an error, with a sentence; 2: argparse does not know the words. `run` also has
+    3 for failed calls and 4 for a used-up budget. Ctrl-C gives 130, SIGTERM 143. The exit code of
+    `check` is its verdict, so it has one code of its own for all errors.
     """
     interrupts.forget()
     with redirect_stdout(Terminal(sys.stdout)), redirect_stderr(Terminal(sys.stderr)):
-        # Of numpy, about numbers that are absent on purpose.
+        # numpy warns about numbers that are missing on purpose.
         warnings.simplefilter("ignore", RuntimeWarning)
         try:
-            code = _acted(arguments)
+            code = _run_command(arguments)
             sys.stdout.flush()
             return code
         except BrokenPipeError:
-            # The reader of the output is gone, as `head` is once it has its lines.
+            # The reader of the output ended, as `head` does once it has its lines.
             with suppress(BrokenPipeError):
                 sys.stdout.close()
             return 141
         except KeyboardInterrupt:
             return _stopped()
         except Exception:
-            # A query that a signal breaks off while commands are imported is an error of DuckDB's.
+            # A signal during the import of commands may break a query off with a DuckDB error.
             if not interrupts.has_come():
                 raise
             return _stopped()
 
 
-def _acted(arguments: list[str] | None) -> int:
+def _run_command(arguments: list[str] | None) -> int:
     words = sys.argv[1:] if arguments is None else arguments
     commands = commands_by_name()
     error_code = getattr(commands.get(next(iter(words), "")), "ERROR", None)
@@ -112,7 +111,8 @@ def _acted(arguments: list[str] | None) -> int:
     except KeyboardInterrupt:
         raise
     except Exception as error:
-        # What a signal broke off fails in many ways: DuckDB's queries with an error of their own, a child by its exit code.
+        # After a signal, work fails in many ways: DuckDB's queries and child processes have errors
+        # of their own.
         if interrupts.has_come():
             if isinstance(error, NotStored):
                 print(error, file=sys.stderr)
@@ -124,7 +124,7 @@ def _acted(arguments: list[str] | None) -> int:
             raise
         traceback.print_exc()
         return error_code
-    # A command that ends by itself what it had begun says so in its own words.
+    # A command that was interrupted and ended by itself has already printed its own sentence.
     return interrupts.exit_code() if code == CANCELLED else code
 
 
@@ -135,11 +135,11 @@ def _stopped() -> int:
 
 
 def run() -> int:
-    """The command line as a process of its own, which signals may end at any moment."""
+    """Run the command line as a process, which signals may end at any moment."""
     interrupts.begin()
     try:
         return main()
-    except KeyboardInterrupt:  # a second signal, while the first one was told
+    except KeyboardInterrupt:  # a second signal, while the first one was handled
         return interrupts.exit_code()
     finally:
         interrupts.end()

@@ -1,9 +1,9 @@
 """Flipscope in a notebook: `flipcore.open().study("…").decomposition()`.
 
-A result holds the claims as pages and command line say them, and a table with one row per
-estimate: value, interval, level, method, n, seed. Closed gates withhold a claim, and what a study
-set aside stays unseen, as everywhere. The file is only read. One process holds it at a time: while
-a dashboard is open, `open` raises a sentence that says who has the file.
+A result holds the claims with the same words as on pages and in the command line, and a table with
+one row per estimate: value, interval, level, method, n, seed. As everywhere, closed gates withhold
+claims, and items that a study set aside stay hidden. The database is only read. Only one process
+can hold it: while a dashboard is open, `open` raises StoreHeld.
 """
 
 from collections.abc import Sequence
@@ -27,19 +27,19 @@ from flipcore.store.queries.readout_rows import as_texts
 
 @dataclass(frozen=True, eq=False)
 class StudyView:
-    """A study as it is stored now; open it again after more answers came in."""
+    """A study as it is stored now; open it again to see new answers."""
 
     store: Store
     study_id: str
 
     @property
     def name(self) -> str:
-        """Name of the study. Raises BadInput where it was deleted."""
+        """Name of the study; BadInput where it was deleted."""
         return studies.declared(self.store, self.study_id).name
 
     @cached_property
     def whole(self) -> WholeStudy:
-        """Everything that `python -m flipcore stats` says."""
+        """All results that `python -m flipcore stats` prints."""
         return whole_study(self.store, self.study_id)
 
     def text(self) -> str:
@@ -47,14 +47,14 @@ class StudyView:
         return self.whole.text()
 
     def audit(self) -> Verdict:
-        """Check the log: what the rows say, what of it does not hold, and what to do.
+        """Check the log: its scores, what contradicts them, and what to do.
 
-        `.text()` is what `audit` prints, `.as_dict()` its --json.
+        `.text()` is the output of `audit`, `.as_dict()` that of `audit --json`.
         """
         return verdict(self.whole, audit(self.store, self.study_id))
 
     def readouts(self, everything: bool = False) -> pd.DataFrame:
-        """Readouts from which flips are computed, one row each.
+        """Return the readouts from which flips are computed, one row per readout.
 
         With `everything` also losses, similarities and rewritten items.
         """
@@ -62,7 +62,10 @@ class StudyView:
         return frame if everything else as_texts(frame)
 
     def flips(self, extractor: str, model: str = "") -> pd.DataFrame:
-        """Flip rates, items × axes: the share of an item's pairs of variants with two answers."""
+        """Return flip rates (items × axes): the share of an item's variant pairs that differ.
+
+        BadInput where the extractor has no readouts. `model` defaults to the first one.
+        """
         frame = self.whole.frame
         frame = frame[frame["model"] == self._model(model)]
         if extractor not in set(frame["extractor"].unique()):
@@ -73,30 +76,30 @@ class StudyView:
         return pd.DataFrame(cells.rate, index=items, columns=cells.columns)
 
     def score(self) -> Answer:
-        """Each model's score with its intervals over other questions, prompts and extractors.
+        """Return each model's score, with intervals over other questions, prompts and extractors.
 
-        Raises BadInput where nothing was judged right or wrong.
+        BadInput where no answer was judged right or wrong.
         """
         if self.whole.score is None:
             raise BadInput("Nothing was judged right or wrong here, or tasks of a log are not pooled, so there is no score.")
         return self.whole.score
 
     def decomposition(self, model: str = "") -> Answer:
-        """T = G + A by axis and extractor, with the noise floor, as the page Flips shows it."""
+        """Return flips by axis and extractor as genuine plus artifact, with the noise floor."""
         return self.whole.flips[self._model(model)]
 
     def memory(self, model: str = "") -> Answer:
-        """Results of every detector of memory, corrected for one another."""
+        """Return the results of all detectors of memory, corrected for their number."""
         return self.whole.memory.find_model(self._model(model))
 
     def holdout(self) -> Answer:
-        """Verdict on benchmark and holdout, its four tests, and each model's inflation."""
+        """Return the verdict on benchmark and holdout, its four tests, and each model's inflation."""
         return self.whole.sets
 
     def ranking(self) -> Answer:
-        """Order of the models, and under how many prompts and extractors it holds.
+        """Return the models' ranking, and under how many prompts and extractors it holds.
 
-        Raises BadInput where only one model has answers.
+        BadInput where only one model has answers.
         """
         if self.whole.ranking is None:
             raise BadInput("Only one model has answers here, so there is nothing to rank.")
@@ -112,12 +115,14 @@ class StudyView:
         without: Sequence[str] = (),
         also: Sequence[str] = (),
     ) -> Answer:
-        """Count a decision in every defensible way: `first` scores higher than `second` by `margin`, or `first` scores `above`.
+        """Test a decision in every defensible way of counting.
 
-        `second` may be "every other model". Margin and bar are shares: 0.01 is one point. `without` and `also` are those of
-        the command line. Raises BadInput for names that are not here.
+        The decision is that `first` scores at least `margin` higher than `second`, or that `first`
+        scores more than `above`. Both are shares: 0.01 is one point. `second` may be "every other
+        model". `without` and `also` are as on the command line. BadInput for unknown models.
         """
-        models = [name for name in (first, second) if name] or leading_models(self.whole)[: 1 if above is not None else 2]
+        n_models = 2 if above is None else 1
+        models = [name for name in (first, second) if name] or leading_models(self.whole)[:n_models]
         if above is None and len(models) < 2:
             raise BadInput("One model has scores here: give the bar, as in above=0.45.")
         bar = margin if above is None else above
@@ -133,15 +138,15 @@ class StudyView:
         without: Sequence[str] = (),
         also: Sequence[str] = (),
     ) -> Answer:
-        """Count in every defensible way whether flips by `axis` are mostly the extractor's and not the model's.
+        """Test in every defensible way of counting whether flips are mostly the extractor's.
 
-        `axis` may be "all". `margin` is a share of pairs. Raises BadInput for names that are not here, and where several
-        extractors or models could be meant.
+        `axis` may be "all". `margin` is a share of pairs. BadInput for unknown names, and where
+        several extractors or models could be meant.
         """
         return flips_choices_report(self.whole, axis, extractor, model, margin=margin, without=without, also=also)
 
     def _model(self, name: str) -> str:
-        """Return the named model, or the first. BadInput lists those of the study."""
+        """Return the named model, or the first one; BadInput lists the study's models."""
         models = self.whole.models
         if not models:
             raise BadInput("No answer has come back yet, so there is nothing to estimate. Run the study first.")
@@ -151,7 +156,7 @@ class StudyView:
 
 
 class Flipscope:
-    """An open database; close it, or use it in a `with`."""
+    """An open database. Close it, or use it in a `with` block."""
 
     def __init__(self, store: Store) -> None:
         self.store = store
@@ -163,11 +168,11 @@ class Flipscope:
         self.close()
 
     def studies(self) -> pd.DataFrame:
-        """Studies, one row each, newest first."""
+        """Return the studies, one row per study, the newest first."""
         return studies.studies(self.store)
 
     def study(self, query: str) -> StudyView:
-        """Find a study by its id or the start of its name. BadInput lists the studies."""
+        """Find a study by its id or the start of its name; BadInput lists the studies."""
         return StudyView(self.store, study_of(self.store, query))
 
     def close(self) -> None:
@@ -176,9 +181,9 @@ class Flipscope:
 
 
 def open_store(path: str | Path | None = None) -> Flipscope:
-    """Open the database at `path`, or that of dashboard and command line, for reading.
+    """Open a database for reading, by default that of the dashboard and the command line.
 
-    Raises BadInput where there is none to read.
+    BadInput where there is none, StoreHeld where another process holds it.
     """
     if path is not None and not Path(path).is_file():
         raise BadInput(f"There is no database at {path}. Run a study first, or give the path of another file.")
@@ -186,9 +191,9 @@ def open_store(path: str | Path | None = None) -> Flipscope:
 
 
 def study_in_memory(source: pd.DataFrame | str | Path, words: Sequence[str] = (), name: str = "table") -> StudyView:
-    """Read files, as `import` takes them, or a DataFrame into a study that no database keeps.
+    """Read files or a DataFrame into a study that no database keeps.
 
-    Raises BadInput for what cannot be read.
+    Files and corrections (`words`) are those of `import`. BadInput where they cannot be read.
     """
     store = Store.open(":memory:")
     with TemporaryDirectory() as folder:

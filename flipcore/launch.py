@@ -1,4 +1,4 @@
-"""The command `flipscope`: alone it opens the dashboard, with words it is `python -m flipcore`."""
+"""The command `flipscope`: it opens the dashboard, or with a command is `python -m flipcore`."""
 
 import os
 import subprocess
@@ -20,14 +20,14 @@ def dashboard_command(options: list[str]) -> list[str]:
 
 def open_dashboard(options: list[str]) -> int:
     """Become the dashboard; where a process cannot become another (Windows), start it and wait."""
-    # The dashboard runs in the folder of the app, where its settings lie: a relative path would
-    # point elsewhere there.
+    # The dashboard runs in the app's folder because of its settings there, so relative paths must
+    # be made absolute.
     environment = dict(os.environ)
     for name in ("FLIPSCOPE_DB", "FLIPSCOPE_HOME"):
         if environment.get(name):
             environment[name] = str(Path(environment[name]).resolve())
     command = dashboard_command(options)
-    # One process, so that ending `flipscope` leaves none behind that holds the database.
+    # With one process, no other one keeps the database after `flipscope` was ended.
     if CAN_BECOME_ANOTHER:
         sys.stdout.flush()
         os.chdir(APP.parent)
@@ -39,10 +39,10 @@ def open_dashboard(options: list[str]) -> int:
 
 
 def main() -> int:
-    """Open the dashboard for no words or options alone; else run the command line.
+    """Open the dashboard, or run a command.
 
-    `flipscope [--trusted-network] [--server.port 8502 ...]` is the dashboard, `flipscope run
-    STUDY.toml` and all others are commands.
+    Without words, or with options alone (`flipscope --server.port 8502`), it is the dashboard;
+    `flipscope run STUDY.toml` is a command.
     """
     os.environ[STARTED_AS] = SCRIPT
     words = [word for word in sys.argv[1:] if word != TRUSTED_OPTION]
@@ -56,11 +56,11 @@ def main() -> int:
 
 
 def start() -> int:
-    """The installed command: `main` as a process of its own, which signals may end at any moment."""
+    """Run `main` as a process, which signals may end at any moment: the installed command."""
     interrupts.begin()
     try:
         return main()
-    except KeyboardInterrupt:  # before the command line was imported, or a second signal
+    except KeyboardInterrupt:  # before the command line was imported, or at a second signal
         return interrupts.exit_code()
     finally:
         interrupts.end()

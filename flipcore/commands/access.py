@@ -1,5 +1,4 @@
-"""`python -m flipcore access on | off | status | link`: switching access on, and a first link for
-its admin."""
+"""`python -m flipcore access on | off | status | link`: access control, and links for people."""
 
 import argparse
 import getpass
@@ -22,7 +21,7 @@ ADMIN_DAYS = 90
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """The words of `access`."""
+    """Add the actions of `access` and their options."""
     actions = parser.add_subparsers(dest="action", required=True)
     actions.add_parser("on", help="people are told apart from now on: by login or by invitation")
     actions.add_parser(
@@ -46,7 +45,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def act(options: argparse.Namespace) -> int:
-    """0 when it worked; what did not is a FlipscopeError."""
+    """Do the action and return 0; FlipscopeError where it fails."""
     print({"on": _on, "off": _off, "status": _status, "link": _link}[options.action](options))
     return 0
 
@@ -89,28 +88,34 @@ def _link(options: argparse.Namespace) -> str:
 
 
 def link_file() -> Path:
-    """Return the path of the owner's own link, which they alone may read."""
+    """Return the path of the file with the owner's own link, which only the owner may read."""
     return home() / LINK_FILE
 
 
 def keep_admin_link(store: Store, address: str) -> str:
-    """Write a link for the owner of the file, as admin, where none of theirs was opened and still
-    stands; the sentence to say at the start. Raises BadInput where it cannot be written."""
+    """Write an admin's link for the database's owner; return the sentence for the start.
+
+    Nothing is written where a link of the owner was opened before and is still valid. BadInput
+    where the file cannot be written.
+    """
     with acting_as(OWNER):
         try:
             name = getpass.getuser()
         except (OSError, KeyError):
             name = "owner"
-        standing = []
+        valid_links = []
         for invitation in invitations.invitations(store):
             is_own = invitation.level == Level.ADMIN and invitation.name == name
             if is_own and invitation.stands:
-                standing.append(invitation)
-        if any(invitation.opened_at is not None for invitation in standing):
+                valid_links.append(invitation)
+        if any(invitation.opened_at is not None for invitation in valid_links):
             return (
                 "Flipscope: your own link was opened before. For a new one:"
                 f" `{command('access link NAME')}`."
             )
-        invitation = standing[0] if standing else issue(store, name, Level.ADMIN, days=ADMIN_DAYS)
+        if valid_links:
+            invitation = valid_links[0]
+        else:
+            invitation = issue(store, name, Level.ADMIN, days=ADMIN_DAYS)
     path = write(link_file(), link(invitation, address) + "\n", mode=0o600)
     return f"Flipscope: your own link as admin lies in {path}, which you alone may read."

@@ -1,4 +1,4 @@
-"""`python -m flipcore archive STUDY`: a finished study's answers as Parquet files."""
+"""`python -m flipcore archive STUDY`: moves a finished study's answers to Parquet files."""
 
 import argparse
 
@@ -9,7 +9,7 @@ HELP = "a finished study's answers as Parquet files beside the database"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """The options of `archive`."""
+    """Add the options of `archive`."""
     parser.add_argument(
         "--to",
         metavar="FOLDER",
@@ -25,7 +25,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 @on_study
 def act(store: Store, study_id: str, options: argparse.Namespace) -> int:
-    """Archives the study, or checks the files of one that is archived."""
+    """Archive the study, or check the files of an archived one."""
     from flipcore.store.archiving import archive, check
 
     if options.check:

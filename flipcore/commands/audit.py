@@ -1,5 +1,4 @@
-"""`flipscope audit FILE…` or `audit STUDY`: what a log says, and whether it holds, the answer
-first."""
+"""`flipscope audit FILE…` or `audit STUDY`: checks logs, tables or a study."""
 
 import argparse
 import json
@@ -27,13 +26,13 @@ if TYPE_CHECKING:
 
 HELP = "what logs or tables say, and whether it holds"
 IN_MEMORY = ":memory:"
-MOST_FIRST = 3  # models whose score is said while the rows are stored
-# Smaller files are stored and checked within seconds, so that the answer itself is soon enough.
+MOST_FIRST = 3  # models whose first score is printed while the rows are still being stored
+# Files from this size on get a first score. Smaller ones are checked within seconds.
 LARGE_BYTES = 5_000_000
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """The options of `audit`."""
+    """Add the options of `audit`."""
     parser.add_argument(
         "study",
         metavar="FILE or STUDY",
@@ -57,8 +56,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def act(options: argparse.Namespace) -> int:
-    """Print the audit. Raises a FlipscopeError with a sentence for files that are no log, and where
-    no study is named so."""
+    """Print the audit and return the exit code: UNANSWERED where a table can be read in two ways.
+
+    Raises a FlipscopeError for files that are no log, and for an unknown study.
+    """
     try:
         return _audit(options)
     except Unanswered:
@@ -70,7 +71,7 @@ def _audit(options: argparse.Namespace) -> int:
     from flipcore.reports.whole_study import whole_study
 
     start = time.monotonic()
-    first: list[TaskScore] = []
+    first_scores: list[TaskScore] = []
     missing = [name for name in options.study if not Path(name).exists()]
     are_files = not missing
     if missing and len(options.study) > 1:
@@ -79,13 +80,13 @@ def _audit(options: argparse.Namespace) -> int:
     with _store_of(options, are_files=are_files) as store:
         read_as: list[str] = []
         if are_files:
-            study_id = _read(options, store, first, read_as)
+            study_id = _read(options, store, first_scores, read_as)
         else:
             study_id = _study_id(options.study[0], store)
         findings = audit(store, study_id)
         bar = None if options.above is None else share_of(options.above, "%")
         answer = verdict(whole_study(store, study_id), findings, bar)
-        if first and _scores_apart(first, store, study_id):
+        if first_scores and _scores_differ(first_scores, store, study_id):
             print(
                 "Rows that are no item of the study are left out from here on: the first count"
                 " holds them still.",
@@ -120,7 +121,7 @@ def _audit(options: argparse.Namespace) -> int:
 
 @contextmanager
 def _store_of(options: argparse.Namespace, *, are_files: bool) -> Iterator[Store]:
-    """The database, or one in memory for files that are not to be kept."""
+    """Open the database, or one in memory for files that are not kept."""
     if options.keep or not are_files:
         with ExitStack() as stack:
             try:
@@ -148,8 +149,11 @@ def _no_file(name: str) -> str:
 
 
 def _study_id(name: str, store: Store) -> str:
-    """The study of that name. What looks like a file is one that is not there: the list of studies
-    would not help."""
+    """Return the id of the study with that name.
+
+    BadInput lists the studies, unless the name looks like a file's: then it says that there is no
+    such file.
+    """
     from flipcore.reports.whole_study import study_of as study_named
 
     try:
@@ -161,19 +165,22 @@ def _study_id(name: str, store: Store) -> str:
 
 
 def _read(
-    options: argparse.Namespace, store: Store, first: "list[TaskScore]", read_as: list[str]
+    options: argparse.Namespace, store: Store, first_scores: "list[TaskScore]", read_as: list[str]
 ) -> str:
-    """The files as a study. Of large files the scores are told, and put into `first`, as soon as
-    every row was looked at: storing the texts and reading them ourselves takes three quarters of
-    the time. They are progress, not the answer, which says them once."""
+    """Read the files into a study and return its id.
+
+    The scores of large files are printed, and added to `first_scores`, as soon as all rows were
+    looked at: storing and reading the texts takes three quarters of the time. Sentences on how
+    tables are read are added to `read_as`.
+    """
     admit_folders_of(options.study)
     are_tables = bool(tables_in(options.study, options.map))
-    read = ReadScores({})
+    recorded_scores = ReadScores({})
 
     def look(words: list[str], on_read: Callable[[Survey], None]) -> Survey:
-        nonlocal read
+        nonlocal recorded_scores
         corrections = corrections_of(words, of_tables=are_tables)
-        read = ReadScores(corrections)
+        recorded_scores = ReadScores(corrections)
 
         def say(log_survey: Survey) -> None:
             on_read(log_survey)
@@ -181,26 +188,26 @@ def _read(
             if read_as and not options.json:
                 print("\n".join(read_as[:MOST_FIRST]), flush=True)
 
-        return survey(options.study, corrections, scores=read, on_read=say)
+        return survey(options.study, corrections, scores=recorded_scores, on_read=say)
 
     log_survey = settled(look, options.map, as_json=options.json)
     if not options.json:
         from flipcore.reports.people_labels import people_labels
 
-        for labels in people_labels(log_survey, read):
+        for labels in people_labels(log_survey, recorded_scores):
             print(labels.sentence, flush=True)
     if not options.json and _n_bytes(options.study) >= LARGE_BYTES:
         from flipcore.reports.log_scores import score_claim, scores_of
 
-        first += scores_of(scores_read(log_survey, read), study_of(log_survey))
-        for model in list(dict.fromkeys(score.model for score in first))[:MOST_FIRST]:
-            claim = score_claim(first, model, f"{model}: ")
+        first_scores += scores_of(scores_read(log_survey, recorded_scores), study_of(log_survey))
+        for model in list(dict.fromkeys(score.model for score in first_scores))[:MOST_FIRST]:
+            claim = score_claim(first_scores, model, f"{model}: ")
             print(f"First count, before the checks: {claim.text}", file=sys.stderr, flush=True)
     return store_logs(log_survey, store, is_checked=options.keep)
 
 
 def _n_bytes(names: list[str]) -> int:
-    """Return the size of the files, and of those in the folders, in bytes."""
+    """Return the size in bytes of the files, and of all files in the folders."""
     n_bytes = 0
     for name in names:
         path = Path(name)
@@ -209,9 +216,9 @@ def _n_bytes(names: list[str]) -> int:
     return n_bytes
 
 
-def _scores_apart(first: "list[TaskScore]", store: Store, study_id: str) -> bool:
-    """Return whether a score that was printed is not that of the stored rows."""
+def _scores_differ(first_scores: "list[TaskScore]", store: Store, study_id: str) -> bool:
+    """Tell whether a printed first score differs from that of the stored rows."""
     from flipcore.reports.log_scores import task_scores
 
-    at_last = task_scores(store, study_id, studies.declared(store, study_id))
-    return {score.words() for score in first} != {score.words() for score in at_last}
+    stored_scores = task_scores(store, study_id, studies.declared(store, study_id))
+    return {score.words() for score in first_scores} != {score.words() for score in stored_scores}

@@ -1,4 +1,4 @@
-"""`python -m flipcore backup FILE`: the whole database as one file, also of an open dashboard."""
+"""`python -m flipcore backup FILE`: copies the whole database, also beside an open dashboard."""
 
 import argparse
 from pathlib import Path
@@ -9,12 +9,12 @@ HELP = "the whole database as one file, also while a dashboard has it open"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """The options of `backup`."""
+    """Add the options of `backup`."""
     parser.add_argument("file", help="a file that does not exist yet, or a folder")
 
 
 def act(options: argparse.Namespace) -> int:
-    """Write the copy, and say up to which commit."""
+    """Write the copy, and print up to which commit it goes."""
     import datetime as dt
 
     from flipcore.core.command_line import command

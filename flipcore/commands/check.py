@@ -1,5 +1,4 @@
-"""`flipscope check OLD NEW --margin 2pp`: is the new run worse than the old one, by more than a
-margin?"""
+"""`flipscope check OLD NEW --margin 2pp`: is the new run worse by more than a margin?"""
 
 import argparse
 import json
@@ -19,13 +18,13 @@ from flipcore.runs.log_survey import survey, tables_in
 from flipcore.store.connection import Store
 
 HELP = "a regression gate: PASS 0, FAIL 1, UNDECIDED 2, an error 3"
-ERROR = 3  # the exit code where nothing was judged, a wrong command line included
+ERROR = 3  # exit code of every error, a wrong command line included
 CODES = {"PASS": 0, "FAIL": 1, "UNDECIDED": 2}
 _MARGIN = re.compile(r"\s*(\d*\.?\d+)\s*(pp|%|)\s*")
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """The options of `check`."""
+    """Add the options of `check`."""
     parser.add_argument(
         "old",
         metavar="OLD",
@@ -70,22 +69,21 @@ def act(options: argparse.Namespace) -> int:
 
     settings = _settings(options)
     margin, in_points = margin_of(settings["margin"])
-    # Before anything is read: survey and tables_in refuse files outside of the admitted folders.
+    # This comes first, because survey and tables_in refuse files outside of the admitted folders.
     paths = [options.old, options.new]
     admit_folders_of(paths)
     words = list(options.map)
     if all(_is_one_task(path, words) for path in paths):
-        # Without a column of tasks each table would be called by its own file or folder, and
-        # old.csv shares none with new.csv.
+        # Tables without a column of tasks are named after their files. Give both runs the same
+        # name, or old.csv and new.csv would have no task in common.
         words.insert(0, f"dataset={Path(options.new).stem}")
     with ExitStack() as stack:
         runs = []
         for path, model in zip(paths, (settings["old-model"], settings["new-model"]), strict=True):
             store = Store.open(":memory:")
             stack.callback(store.close)
-            log_survey = survey(
-                [path], corrections_of(words, of_tables=bool(tables_in([path], words)))
-            )
+            are_tables = bool(tables_in([path], words))
+            log_survey = survey([path], corrections_of(words, of_tables=are_tables))
             runs.append(Run(store, store_logs(log_survey, store, is_checked=False), model))
         check = regression_check(runs[0], runs[1], margin=margin, in_points=in_points)
         if options.every_choice:
@@ -104,20 +102,24 @@ def act(options: argparse.Namespace) -> int:
 
 
 def _is_one_task(path: str, words: list[str]) -> bool:
-    """Return whether a path is a table, or a folder of tables that are runs of one task: it has the
-    folder's name, which then names the version."""
+    """Tell whether a path is a table, or a folder whose tables are runs of one task.
+
+    That task has the folder's name, which is then only the name of the version.
+    """
     if not tables_in([path]):
         return False
     if Path(path).is_file():
         return True
     tasks = survey([path], corrections_of(words, of_tables=True)).kinds
-    # right answers in words may be a task of their own, called after the first
+    # Answers in words may be a second task, named after the first.
     return {task.removesuffix(" in words") for task in tasks} == {Path(path).name}
 
 
 def margin_of(text: str) -> tuple[float, bool]:
-    """(margin in units of the score, whether it was given in percentage points). Raises BadInput
-    for anything that is none."""
+    """Return (margin in units of the score, whether it was given in percentage points).
+
+    BadInput for no margin.
+    """
     if not text:
         raise BadInput(
             "How far may the score fall? Write --margin 2pp for two percentage points, or a number"
@@ -133,22 +135,22 @@ def margin_of(text: str) -> tuple[float, bool]:
 
 
 def _settings(options: argparse.Namespace) -> dict[str, str]:
-    """The options, and what they leave open from the file of settings."""
-    given_settings = {
+    """Return the settings: the options, and for missing ones the settings file."""
+    option_values = {
         "margin": options.margin,
         "old-model": options.old_model,
         "new-model": options.new_model,
     }
     if not options.config:
-        return given_settings
+        return option_values
     try:
         table = tomllib.loads(Path(options.config).read_text(encoding="utf-8"))
     except (OSError, ValueError) as error:
         raise BadInput(f"The settings in {options.config} could not be read: {error}.") from None
-    unknown = sorted(set(table) - set(given_settings))
+    unknown = sorted(set(table) - set(option_values))
     if unknown:
         raise BadInput(
             f"{options.config} has {unknown[0]!r}, which is no setting; there are"
-            f" {', '.join(given_settings)}."
+            f" {', '.join(option_values)}."
         )
-    return {key: value or str(table.get(key, "")) for key, value in given_settings.items()}
+    return {key: value or str(table.get(key, "")) for key, value in option_values.items()}

@@ -18,7 +18,7 @@ _SHARE = re.compile(r"\s*(\d*\.?\d+)\s*(%|points|pp|)\s*")
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """The options of `choices`."""
+    """Add the options of `choices`."""
     add_study(parser)
     decision = parser.add_mutually_exclusive_group()
     decision.add_argument(
@@ -66,7 +66,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 @on_study
 def act(store: Store, study_id: str, options: argparse.Namespace) -> int:
-    """Print the decision over all ways of counting. Raises BadInput for what is not here."""
+    """Print the decision in all ways of counting; BadInput for unknown models or choices."""
     from flipcore.reports.choices import flips_choices_report
     from flipcore.reports.whole_study import whole_study
 
@@ -106,7 +106,7 @@ def _report_on_scores(study: "WholeStudy", options: argparse.Namespace) -> "Choi
 
 
 def share_of(words: str, unit: str) -> float:
-    """Return "45%" or "1" (of `unit`) as a share. Raises BadInput for anything else."""
+    """Return "45%", or "1" in `unit`, as a share from 0 to 1; BadInput for anything else."""
     parts = _SHARE.fullmatch(words)
     if not parts or float(parts[1]) > 100:
         raise BadInput(f"{words!r} is no number of {unit} from 0 to 100.")

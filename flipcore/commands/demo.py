@@ -1,4 +1,4 @@
-"""`python -m flipcore demo`: the study that a fresh clone shows."""
+"""`python -m flipcore demo`: runs the study that a fresh clone shows."""
 
 import argparse
 
@@ -9,11 +9,11 @@ HELP = "run the demo study"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add nothing: it has no options."""
+    """Add nothing: the command has no options."""
 
 
 def act(options: argparse.Namespace) -> int:
-    """The exit code of a run."""
+    """Run the demo study and return the exit code."""
     from flipcore.runs.demo import demo_study
 
     return ask(demo_study(), command("demo"))

@@ -1,5 +1,4 @@
-"""`python -m flipcore export STUDY`: readouts and items as files, or the keys that people
-dispute."""
+"""`python -m flipcore export STUDY`: writes readouts and items, or the keys that people dispute."""
 
 import argparse
 import json
@@ -16,7 +15,7 @@ EVERY_EVAL_EVER, ERRATA = "every-eval-ever", "errata"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """The options of `export`."""
+    """Add the options of `export`."""
     parser.add_argument("study")
     parser.add_argument(
         "--format", default="parquet", choices=("parquet", "csv", EVERY_EVAL_EVER, ERRATA)
@@ -26,7 +25,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 @on_study
 def act(store: Store, study_id: str, options: argparse.Namespace) -> int:
-    """Write the files and prints their paths; 1 where people dispute no key."""
+    """Write the files, print their paths and return 0; 1 where nobody disputes a key."""
     from flipcore.reports.exports.every_eval_ever import write_every_eval_ever
     from flipcore.store.export import export
 
@@ -46,8 +45,11 @@ def act(store: Store, study_id: str, options: argparse.Namespace) -> int:
 
 
 def write_errata(store: Store, study_id: str, folder: str | Path) -> list[Path]:
-    """Write <study>-errata.jsonl, a row a disputed item with its evidence; no path where nobody
-    disputes one. Raises AccessDenied for whoever may write to no folder."""
+    """Write <study>-errata.jsonl, one row per disputed item with its evidence.
+
+    Returns its path, or [] where nobody disputes a key. AccessDenied where the current person may
+    not publish.
+    """
     from flipcore.annotation.key_review import errata_of
 
     require(Permission.PUBLISH)

@@ -1,5 +1,4 @@
-"""`python -m flipcore import`: what was recognised, what is used and left, and the study that it
-becomes."""
+"""`python -m flipcore import`: stores recorded outputs as a study, and says how it read them."""
 
 import argparse
 import sys
@@ -21,7 +20,7 @@ HELP = "outputs that somebody else recorded, as a study"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """The options of `import`."""
+    """Add the options of `import`."""
     parser.add_argument(
         "files",
         metavar="FILE",
@@ -59,10 +58,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def act(options: argparse.Namespace) -> int:
-    """0 when all of it is stored, 130 when it was interrupted, 4 where a table can be read in two
-    ways and nobody is there to choose.
+    """Import the files and return the exit code.
 
-    Raises a FlipscopeError with a sentence for what cannot be used."""
+    It is 0 when all of it is stored, 1 for an incomplete import, 130 when it was interrupted, and 4
+    where a table can be read in two ways and no user can choose. FlipscopeError for files that
+    cannot be used.
+    """
     admit_folders_of(options.files)
     words = [*options.map, *read_words(options.read)]
     if options.name:
@@ -73,13 +74,9 @@ def act(options: argparse.Namespace) -> int:
             "A log of a known format names its own readouts; --read is for tables of outputs."
         )
 
-    def look(said: list[str], on_read: Callable[[Survey], None]) -> Survey:
-        return survey(
-            options.files,
-            corrections_of(said, of_tables=are_tables),
-            _show_looking,
-            on_read=on_read,
-        )
+    def look(map_words: list[str], on_read: Callable[[Survey], None]) -> Survey:
+        corrections = corrections_of(map_words, of_tables=are_tables)
+        return survey(options.files, corrections, _show_looking, on_read=on_read)
 
     try:
         log_survey = settled(look, words)

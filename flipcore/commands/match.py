@@ -1,5 +1,4 @@
-"""`python -m flipcore match`: controls for a study's benchmark items, how alike they are, and the
-pairs to store."""
+"""`python -m flipcore match`: pairs a study's benchmark items with similar controls."""
 
 import argparse
 from pathlib import Path
@@ -22,7 +21,7 @@ HELP = "controls that are like the benchmark's items, as pairs"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """The options of `match`."""
+    """Add the options of `match`."""
     add_study(parser)
     parser.add_argument(
         "--from",
@@ -56,7 +55,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 @on_study
 def act(store: Store, study_id: str, options: argparse.Namespace) -> int:
-    """0 when the pairs were found, and stored where that was asked."""
+    """Print the pairs' balance, and store or write the pairs on request; return 0."""
     if options.write:
         require(Permission.PUBLISH)
     study = studies.declared(store, study_id)
@@ -91,7 +90,7 @@ def act(store: Store, study_id: str, options: argparse.Namespace) -> int:
 
 
 def lines(matching: Matching) -> list[str]:
-    """The sentence and the table of balance, as text."""
+    """Return the lines to print: a sentence, and the balance of each trait."""
     text = [matching.sentence()]
     if matching.unknown:
         text.append(

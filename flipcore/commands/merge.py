@@ -1,4 +1,4 @@
-"""`python -m flipcore merge FILE…`: what other database files hold."""
+"""`python -m flipcore merge FILE…`: adds the content of other database files."""
 
 import argparse
 
@@ -8,12 +8,12 @@ HELP = "add what other database files hold"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """The files."""
+    """Add the argument that names the files."""
     parser.add_argument("files", nargs="+", metavar="FILE")
 
 
 def act(options: argparse.Namespace) -> int:
-    """Merge them one after another, and says what each added."""
+    """Merge the files one after another, and print what each added."""
     from flipcore.annotation.paraphrases.pair_files import merge_files
 
     with open_store() as store:

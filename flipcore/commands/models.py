@@ -1,5 +1,4 @@
-"""`python -m flipcore models list | add | test | remove`: the user's own models without a
-browser."""
+"""`python -m flipcore models list | add | test | remove`: manages the user's own models."""
 
 import argparse
 
@@ -15,7 +14,7 @@ HELP = "which models can be asked: list, add, test, remove"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """The words of `models`."""
+    """Add the actions of `models` and their options."""
     actions = parser.add_subparsers(dest="action", required=True)
     actions.add_parser("list", help="every model that a study can name")
     add = actions.add_parser(
@@ -63,7 +62,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def act(options: argparse.Namespace) -> int:
-    """0 when it worked; what did not is a BadInput."""
+    """Do the action and return 0; BadInput where it fails."""
     return {"list": _list, "add": _add, "test": _test, "remove": _remove}[options.action](options)
 
 
@@ -71,15 +70,11 @@ def _list(options: argparse.Namespace) -> int:
     own_cards = own_models.own_cards()
     for name, card in model_cards().items():
         record = record_of(card)
-        print(f"{name:28} {whose(name, own_cards):8} {card.backend:18} {_state(card, record)}")
+        owner = "own" if name in own_cards else "shipped"
+        print(f"{name:28} {owner:8} {card.backend:18} {_state(card, record)}")
     add = command("models add NAME --preset openai --model MODEL")
     print(f"Your own models: {own_models_toml()}. Add one: {add}")
     return 0
-
-
-def whose(name: str, own_cards: dict[str, ModelCard]) -> str:
-    """Return whether a model is the user's own or shipped."""
-    return "own" if name in own_cards else "shipped"
 
 
 def _state(card: ModelCard, record: ProbeRecord | None) -> str:
@@ -111,17 +106,15 @@ def _add(options: argparse.Namespace) -> int:
 
 
 def _options(options: argparse.Namespace) -> dict | None:
-    """Return how open weights are computed; None leaves the preset's own settings."""
-    options_of_weights = {}
-    for key in ("dtype", "device"):
-        if getattr(options, key) is not None:
-            options_of_weights[key] = getattr(options, key)
-    if options_of_weights and PRESETS[options.preset].backend != WEIGHTS:
+    """Return the settings of open weights; None keeps the preset's own."""
+    given = {"dtype": options.dtype, "device": options.device}
+    weights_options = {key: value for key, value in given.items() if value is not None}
+    if weights_options and PRESETS[options.preset].backend != WEIGHTS:
         raise BadInput(
             "--dtype and --device are for open weights alone: add --preset transformers, or leave"
             " them out."
         )
-    return options_of_weights or None
+    return weights_options or None
 
 
 def _test(options: argparse.Namespace) -> int:

@@ -1,4 +1,4 @@
-"""Parts that commands share: the open database, the options that name a study, and Ctrl-C."""
+"""Parts that commands share: the open database, shared options, and Ctrl-C."""
 
 import argparse
 import signal
@@ -14,13 +14,13 @@ from flipcore.store.connection import Store
 
 @contextmanager
 def open_store() -> Iterator[Store]:
-    """Open the database, closed in any case. Raises StoreHeld if another process holds it."""
+    """Open the database for a block; StoreHeld if another process holds it."""
     with closing(Store.open()) as store:
         yield store
 
 
 def add_study(parser: argparse.ArgumentParser) -> None:
-    """Add the study that a command is about."""
+    """Add the argument that names a study."""
     parser.add_argument("study", help="its id, or the start of its name")
 
 
@@ -40,8 +40,11 @@ def admit_folders_of(names: Iterable[str]) -> None:
 def on_study(
     act: Callable[[Store, str, argparse.Namespace], int],
 ) -> Callable[[argparse.Namespace], int]:
-    """A command about one study, which is handed the open database and the study's id. Raises
-    BadInput where no study, or more than one, is named so."""
+    """Turn a command about one study into one of the command line.
+
+    The command gets the open database and the study's id. BadInput where no study has that name, or
+    several have.
+    """
 
     @wraps(act)
     def opened(options: argparse.Namespace) -> int:
@@ -55,8 +58,10 @@ def on_study(
 
 @contextmanager
 def interruptible() -> Iterator[threading.Event]:
-    """An event that Ctrl-C or SIGTERM sets, so that what is on its way comes in and is stored; a
-    second Ctrl-C ends at once."""
+    """Give an event that Ctrl-C or SIGTERM sets, so that calls in flight are still stored.
+
+    A second Ctrl-C ends the command at once.
+    """
     cancel = threading.Event()
 
     def stop(number, frame) -> None:

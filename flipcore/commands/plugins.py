@@ -1,4 +1,4 @@
-"""`python -m flipcore plugins`: what packages add to Flipscope."""
+"""`python -m flipcore plugins`: lists the plug-ins of installed packages."""
 
 import argparse
 
@@ -6,7 +6,7 @@ HELP = "what packages add to Flipscope, and what of it cannot be used"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """The options of `plugins`."""
+    """Add the options of `plugins`."""
     parser.add_argument(
         "--tables", action="store_true", help="what is shipped as Markdown, as docs/parts.md has it"
     )

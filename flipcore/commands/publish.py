@@ -1,5 +1,5 @@
-"""`python -m flipcore publish STUDY --folder F`: a study as a dataset that `datasets.load_dataset`
-loads."""
+"""`python -m flipcore publish STUDY --folder F`: writes a study as a dataset for
+`datasets.load_dataset`."""
 
 import argparse
 
@@ -10,7 +10,7 @@ HELP = "a study as a dataset folder for the Hugging Face hub"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """The options of `publish`."""
+    """Add the options of `publish`."""
     add_study(parser)
     parser.add_argument(
         "--folder", required=True, metavar="FOLDER", help="a new folder, or an empty one"
@@ -28,7 +28,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 @on_study
 def act(store: Store, study_id: str, options: argparse.Namespace) -> int:
-    """Write the folder, and says what is in it."""
+    """Write the folder, and print what is in it."""
     from flipcore.reports.exports.dataset import dataset_folder
 
     folder = dataset_folder(store, study_id, options.license, options.language)

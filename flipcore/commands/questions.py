@@ -1,11 +1,11 @@
-"""Questions that a table leaves open: both readings with their scores, asked in a terminal, printed
-anywhere else.
+"""Questions about tables that can be read in two ways, shown with the scores of both readings.
 
-Nothing is claimed while a question is open: a command without somebody to answer ends with the code
-`UNANSWERED`, and a program reads the questions as JSON.
+In a terminal the user answers them. Elsewhere they are printed, as text or as JSON, and the command
+ends with the exit code `UNANSWERED`. Nothing is claimed while a question is open.
 """
 
 import json
+import math
 import sys
 from collections.abc import Callable, Sequence
 
@@ -14,15 +14,15 @@ from flipcore.datasets.tables.table_reading import Question
 from flipcore.runs.log_survey import Survey
 
 UNANSWERED = 4
-MOST_ROUNDS = 4  # of questions: an answer may raise another
+MOST_ROUNDS = 4  # of questions, since an answer may raise another question
 
 
 class Unanswered(Exception):
     """A table can be read in two ways, and nobody is there to choose."""
 
 
-class _Open(Exception):
-    """A survey stops before it reads rows, because a question is open."""
+class _OpenQuestion(Exception):
+    """Stops a survey before it reads rows, because a question is open."""
 
     def __init__(self, survey: Survey) -> None:
         self.survey = survey
@@ -34,19 +34,20 @@ def settled(
     *,
     as_json: bool = False,
 ) -> Survey:
-    """Return a survey without open questions, asked again with each answer in the words of `--map`.
+    """Return a survey without open questions; repeat it with the user's answers.
 
-    `look` surveys the files by such words and calls its second argument as soon as it is known how
-    tables are read. Raises Unanswered after the questions were printed, where nobody can be asked.
+    `look` surveys the files with corrections as in `--map`, to which each answer adds some. It
+    calls its second argument as soon as it knows how it reads the tables. Where no user can answer,
+    the questions are printed and Unanswered is raised.
     """
     chosen = list(words)
-    is_asked = not as_json and _is_terminal()
+    has_user = not as_json and sys.stdin.isatty() and sys.stdout.isatty()
     for _ in range(MOST_ROUNDS):
         try:
-            return look(chosen, _say_or_stop)
-        except _Open as stop:
+            return look(chosen, _stop_at_question)
+        except _OpenQuestion as stop:
             survey = stop.survey
-        if not is_asked:
+        if not has_user:
             print(_as_json(survey) if as_json else _as_text(survey))
             raise Unanswered
         question = survey.questions[0]
@@ -55,46 +56,31 @@ def settled(
     raise Unanswered
 
 
-def _is_terminal() -> bool:
-    return sys.stdin.isatty() and sys.stdout.isatty()
-
-
-def _say_or_stop(survey: Survey) -> None:
+def _stop_at_question(survey: Survey) -> None:
     if survey.questions:
-        raise _Open(survey)
+        raise _OpenQuestion(survey)
 
 
 def _as_text(survey: Survey) -> str:
-    asked = [question_text(question) for question in survey.questions]
-    return "\n".join(
-        [
-            *survey.read_as[:1],
-            *asked,
-            (
-                "Nothing is claimed until this is settled: give the words of one line again with"
-                " --map."
-            ),
-        ]
-    )
+    end = "Nothing is claimed until this is settled: give the words of one line again with --map."
+    return "\n".join([*survey.read_as[:1], *map(question_text, survey.questions), end])
 
 
 def _as_json(survey: Survey) -> str:
-    questions = [_plain(question) for question in survey.questions]
-    return json.dumps(
-        {"read_as": survey.read_as, "questions": questions}, indent=2, ensure_ascii=False
-    )
+    report = {"read_as": survey.read_as, "questions": list(map(_as_dict, survey.questions))}
+    return json.dumps(report, indent=2, ensure_ascii=False)
 
 
-def _plain(question: Question) -> dict:
+def _as_dict(question: Question) -> dict:
     choices = []
     for choice in question.choices:
-        score = None if choice.score != choice.score else choice.score
+        score = None if math.isnan(choice.score) else choice.score  # JSON has no NaN
         choices.append({"says": choice.says, "score": score, "map": list(choice.words)})
     return {"about": question.about, "seen": question.seen, "choices": choices}
 
 
 def _keystroke() -> int:
-    """1 or 2, by one key where the terminal can do that."""
+    """Return 1 or 2 as the user types it; Unanswered where the user ends the command."""
     print("Which one, 1 or 2? ", end="", flush=True)
     while True:
         key = _read_key()
@@ -107,10 +93,11 @@ def _keystroke() -> int:
 
 
 def _read_key() -> str:
+    """Read one key, or where there is no Unix terminal the first letter of a line."""
     try:
         import termios
         import tty
-    except ImportError:  # no Unix terminal
+    except ImportError:
         return sys.stdin.readline().strip()[:1]
     descriptor = sys.stdin.fileno()
     before = termios.tcgetattr(descriptor)

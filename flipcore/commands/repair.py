@@ -1,4 +1,4 @@
-"""`python -m flipcore repair`: a database whose log of last commits is damaged."""
+"""`python -m flipcore repair`: repairs a database whose log of last commits is damaged."""
 
 import argparse
 
@@ -8,11 +8,11 @@ HELP = "a database whose log of last commits is damaged: copies it, keeps what c
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """None: the database is the one of FLIPSCOPE_DB."""
+    """Add nothing: the database is the one of FLIPSCOPE_DB."""
 
 
 def act(options: argparse.Namespace) -> int:
-    """Repair the database, and say what is missing."""
+    """Repair the database, and print what is missing."""
     from flipcore.store.whole_copy import repair
 
     path = default_path()

@@ -1,4 +1,4 @@
-"""`python -m flipcore report STUDY`: the report of a study as one file."""
+"""`python -m flipcore report STUDY`: writes the report of a study as one HTML file."""
 
 import argparse
 from pathlib import Path
@@ -12,7 +12,7 @@ HELP = "a study as one HTML file to take home"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """The options of `report`."""
+    """Add the options of `report`."""
     add_study(parser)
     parser.add_argument(
         "--out", metavar="FILE", help="where it is written (default <study id>.html)"
@@ -24,13 +24,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 @on_study
 def act(store: Store, study_id: str, options: argparse.Namespace) -> int:
-    """Write the file, and says where."""
+    """Write the file, and print its path."""
     print(write_report(store, study_id, options.out, options.outputs))
     return 0
 
 
 def write_report(store: Store, study_id: str, out: str | None, n_outputs: int | None) -> str:
-    """Write the file; the sentence that says where. Raises BadInput where it cannot be written."""
+    """Write the file and return a sentence with its path; BadInput where that fails."""
     from flipcore.reports.exports.document import N_OUTPUTS, report
 
     require(Permission.PUBLISH)

@@ -1,4 +1,4 @@
-"""`python -m flipcore reread STUDY`: the stored outputs read again, by another extractor, a pattern
+"""`python -m flipcore reread STUDY`: reads stored outputs again, with another extractor, a pattern
 or a judge."""
 
 import argparse
@@ -16,7 +16,7 @@ HELP = "read the stored outputs of a study again, by another extractor or patter
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """The options of `reread`."""
+    """Add the options of `reread`."""
     add_study(parser)
     parser.add_argument(
         "--extractor",
@@ -53,7 +53,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 @on_study
 def act(store: Store, study_id: str, options: argparse.Namespace) -> int:
-    """0 where the answers were read or priced, 3 where a judge did not come to its end."""
+    """Read or price the answers and return 0; 3 where a judge did not finish."""
     from flipcore.reports.rereading import changes, old_readout
     from flipcore.runs.rereading import TOGETHER, params_of, reread
 
@@ -69,14 +69,14 @@ def act(store: Store, study_id: str, options: argparse.Namespace) -> int:
         for change in changes(store, study_id, old, name) if old else []:
             print(f"{change.claim.text}\n   {change.claim.detail}")
     except BadInput as error:
-        # The readouts are stored, whether or not there are others to compare them with.
+        # There are no other readouts to compare with; the new ones are stored all the same.
         print(error)
     print(f"Next: {command('audit')} {study_id}")
     return 0
 
 
 def _judgement(store: Store, study_id: str, options: argparse.Namespace) -> str:
-    """The name of the judge's readouts; "" where it was only priced or did not come to its end."""
+    """Return the name of the judge's readouts; "" where it was only priced or did not finish."""
     from flipcore.runs.rereading import (
         AT_MOST,
         EXAMPLE,

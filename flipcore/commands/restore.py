@@ -1,5 +1,4 @@
-"""`python -m flipcore restore WHAT`: a backup in the place of the database, or an archived study's
-answers back in it."""
+"""`python -m flipcore restore WHAT`: restores a backup, or an archived study's answers."""
 
 import argparse
 from pathlib import Path
@@ -12,14 +11,14 @@ HELP = "back to a backup, or an archived study's answers back into the database"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add what is restored."""
+    """Add the argument that names a study or a file."""
     parser.add_argument(
         "study", help="an archived study, by its id or the start of its name; or a backup's file"
     )
 
 
 def act(options: argparse.Namespace) -> int:
-    """Restore a file where there is one of that name, else a study."""
+    """Restore a backup where a file has that name, else a study."""
     path = Path(options.study)
     return _go_back(path) if path.is_file() else _restore_study(options)
 
@@ -29,14 +28,14 @@ def _go_back(backup: Path) -> int:
 
     path = default_path()
     number, copies = go_back(path, backup)
-    kept = f" What was there is in {' and '.join(map(str, copies))}." if copies else ""
-    print(f"{path} is {backup} again, with {count_of(number, 'commit')}.{kept}")
+    former = f" What was there is in {' and '.join(map(str, copies))}." if copies else ""
+    print(f"{path} is {backup} again, with {count_of(number, 'commit')}.{former}")
     return 0
 
 
 @on_study
 def _restore_study(store: Store, study_id: str, options: argparse.Namespace) -> int:
-    """Bring them back, and says how many rows of each table."""
+    """Restore the answers, and print the number of rows per table."""
     from flipcore.store.archiving import restore
 
     n_rows = restore(store, study_id).n_rows

@@ -1,5 +1,8 @@
-"""`python -m flipcore run STUDY.toml`: asks a study's missing calls here or on a cluster, or hands
-the study to the process that holds the database."""
+"""`python -m flipcore run STUDY.toml`: makes a study's missing calls.
+
+They are made in this process or on a cluster. Where a dashboard holds the database, it gets the
+study instead.
+"""
 
 import argparse
 import sys
@@ -18,21 +21,22 @@ from flipcore.store.connection import Store
 from flipcore.store.uploads import keep_upload
 from flipcore.text.counts import count_of
 
-# of `run` and `demo`; 1 is an error that kept a run from its end, 2 a command that argparse does
-# not know
+# Exit codes of `run` and `demo` by the run's state. 1 is also an error that ended a run, 2 a
+# command line that argparse does not know.
 EXIT_CODES = {"done": 0, "failed": 1, "incomplete": 3, "over_budget": 4, "cancelled": 130}
-_MOST_LINES = 32  # of workers
-ANSWER_S = 15.0  # a dashboard looks every two seconds, and may be busy drawing
-OFFER_AGAIN_S = 60.0
-LEFT_OVER_S = 4 * ANSWER_S  # a younger file belongs to a command that still waits for an answer
+_MOST_WORKERS = 32  # whose lines are printed
+# How long to wait for a dashboard to take a study. It looks every two seconds, and may be busy.
+ANSWER_S = 15.0
+OFFER_AGAIN_S = 60.0  # how long to wait for the file before the study is offered again
+# An offer must be this old to count as left over: a younger one belongs to a waiting command.
+LEFT_OVER_S = 4 * ANSWER_S
 RETRY_S = 1.0
-
 
 HELP = "run or resume a declared study"
 
 
 def add_arguments(run: argparse.ArgumentParser) -> None:
-    """The options of `run`."""
+    """Add the options of `run`."""
     run.add_argument("toml", metavar="STUDY.toml")
     run.add_argument(
         "--budget",
@@ -61,7 +65,7 @@ def add_arguments(run: argparse.ArgumentParser) -> None:
 
 
 def act(options: argparse.Namespace) -> int:
-    """The exit code of `run STUDY.toml`."""
+    """Run a study and return the exit code."""
     folders.admit(".", Path(options.toml).parent)
     study = Study.read(options.toml)
     _check_names(study)
@@ -82,7 +86,7 @@ def _check_names(study: Study) -> None:
     from flipcore.runs.plan import parts
 
     if study.is_recorded:
-        return  # refused later, with what to do instead
+        return  # refused later, with a sentence that says what to do instead
     parts(study)
     cards = model_cards()
     judges = [study.judge] if study.judge else []
@@ -91,7 +95,7 @@ def _check_names(study: Study) -> None:
 
 
 def _pilot(study: Study, n_items: int) -> int:
-    """Ask the first items, which are kept, and says what they mean for the whole study."""
+    """Ask the first items, keep their answers, and print a projection for the whole study."""
     from flipcore.runs import demo
     from flipcore.runs.background import Registry
 
@@ -111,9 +115,9 @@ def _pilot(study: Study, n_items: int) -> int:
 def ask(study: Study, resume: str, budget: float | None = None, on: str = "") -> int:
     """Run the study, or hand it to a dashboard that holds the database and answers.
 
-    `on` is where its models are asked; `resume` is the command that resumes it. Where another
-    command holds the database, this one waits for it. The exit code is that of the study's own run;
-    0 too where a dashboard took it.
+    `on` names a cluster, or is "" for this process; `resume` is the command that resumes the run.
+    Where another command holds the database, this one waits. The exit code is that of the study's
+    own run, or 0 where a dashboard took it.
     """
     while True:
         try:
@@ -139,35 +143,36 @@ def _ask_here(study: Study, store: Store, resume: str, *, budget: float | None, 
         store.writer.add("studies", [study_row(study, "planned")]).result(30)
         budgets.set_budget(store, study.study_id, budget)
     print(token_limits(study), file=sys.stderr)
-    last = _answered(study, store, on)
-    print(_ending(study, last, resume))
-    return EXIT_CODES[last.state]
+    progress = _run(study, store, on)
+    print(_ending(study, progress, resume))
+    return EXIT_CODES[progress.state]
 
 
 def _ask_left_over(store: Store) -> None:
-    """Ask what was left for a dashboard that never took it."""
+    """Run the studies that were offered to a dashboard and never taken."""
     from flipcore.runs import inbox
 
     for study, on in inbox.take(min_age_s=LEFT_OVER_S):
         print(f"\n{study.name} was left for a dashboard and not taken; it is asked now.")
         try:
             _ask_here(study, store, "hand it over once more", budget=None, on=on)
-        except FlipscopeError as error:  # the exit code is that of the study that was asked for
+        # The exit code stays that of the user's own study.
+        except FlipscopeError as error:
             print(f"{study.name} could not be asked: {error}", file=sys.stderr)
 
 
 def _is_taken_over(study: Study, on: str, held: StoreHeld) -> bool:
-    """Offer the study to whoever holds the database; True once it was taken.
+    """Offer the study to the process that holds the database; return whether it took it.
 
-    Only a dashboard looks into the inbox while it holds the file. Another command does not, so the
-    offer is withdrawn after a while instead of being reported as done.
+    Only a dashboard looks into the inbox. Another command does not, so the offer is withdrawn after
+    ANSWER_S.
     """
     from flipcore.runs import inbox
 
     path = inbox.hand_over(_with_kept_files(study), on)
-    until = time.monotonic() + ANSWER_S
+    deadline = time.monotonic() + ANSWER_S
     try:
-        while path.exists() and time.monotonic() < until:
+        while path.exists() and time.monotonic() < deadline:
             time.sleep(RETRY_S)
     finally:
         is_taken = not inbox.withdraw(path)
@@ -180,9 +185,9 @@ def _is_taken_over(study: Study, on: str, held: StoreHeld) -> bool:
 
 
 def _with_kept_files(study: Study) -> Study:
-    """Copy the study's own files beside the database and name the copies.
+    """Copy the study's files beside the database; return the study with the paths of the copies.
 
-    A dashboard runs in another folder and may read neither this one nor any other of its user's.
+    A dashboard runs in another folder, and may not read the folders of the user.
     """
     sources = []
     for source in study.items:
@@ -194,7 +199,10 @@ def _with_kept_files(study: Study) -> Study:
 
 
 def _wait_for_file(held: StoreHeld) -> None:
-    """Wait until the database can be opened, or long enough that a dashboard may hold it now."""
+    """Wait until the database can be opened, but at most OFFER_AGAIN_S.
+
+    After that a dashboard may hold it, which takes studies.
+    """
     print(
         f"{held.holder}, which takes no studies: another command, or a dashboard that does not "
         "answer. Waiting until the file is free; Ctrl-C ends this.",
@@ -210,8 +218,8 @@ def _wait_for_file(held: StoreHeld) -> None:
             time.sleep(RETRY_S)
 
 
-def _answered(study: Study, store: Store, on: str) -> Progress:
-    """Run the study at the place that was asked for; return how far it came."""
+def _run(study: Study, store: Store, on: str) -> Progress:
+    """Run the study in this process or on a cluster; return its last progress."""
     from flipcore.runs import runner
     from flipcore.runs.cluster.where import place_of
 
@@ -225,19 +233,20 @@ def _answered(study: Study, store: Store, on: str) -> Progress:
         place.close()
 
 
-def _ending(study: Study, last: Progress, resume: str) -> str:
-    """Return sentences on how the run ended, what each worker did, and what to do next."""
+def _ending(study: Study, progress: Progress, resume: str) -> str:
+    """Return lines on how the run ended, what each worker did, and what to do next."""
     from flipcore.runs.cost import dollars
 
     lines = [
-        f"\n{study.name}: {last.state}. {last.n_done:,} calls, {last.n_reused:,} reused,"
-        f" {last.n_failed:,} failed, {dollars(last.cost_usd)}. {last.message}"
+        f"\n{study.name}: {progress.state}. {progress.n_done:,} calls, {progress.n_reused:,} reused,"
+        f" {progress.n_failed:,} failed, {dollars(progress.cost_usd)}. {progress.message}"
     ]
-    if last.workers:
-        lines += ["Workers:", *(f"  {worker.sentence}" for worker in last.workers[:_MOST_LINES])]
-    if len(last.workers) > _MOST_LINES:
-        lines.append(f"  and {len(last.workers) - _MOST_LINES:,} more workers")
-    if last.state != "done":
+    workers = progress.workers
+    if workers:
+        lines += ["Workers:", *(f"  {worker.sentence}" for worker in workers[:_MOST_WORKERS])]
+    if len(workers) > _MOST_WORKERS:
+        lines.append(f"  and {len(workers) - _MOST_WORKERS:,} more workers")
+    if progress.state != "done":
         lines.append(f"Resume: {resume}")
     lines.append(f"Next: {command('stats')} {study.study_id}")
     return "\n".join(lines)

@@ -1,4 +1,4 @@
-"""`python -m flipcore stats STUDY`: every estimate of a study."""
+"""`python -m flipcore stats STUDY`: prints every estimate of a study."""
 
 import argparse
 import json
@@ -10,7 +10,7 @@ HELP = "every estimate of a study"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """The options of `stats`."""
+    """Add the options of `stats`."""
     add_study(parser)
     parser.add_argument("--json", action="store_true", help="machine-readable")
     parser.add_argument(
@@ -20,13 +20,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 @on_study
 def act(store: Store, study_id: str, options: argparse.Namespace) -> int:
-    """Print what may be said of the study now."""
+    """Print the estimates as text or as JSON."""
     from flipcore.reports.whole_study import whole_study
 
     study_report = whole_study(store, study_id, options.reference)
-    print(
-        json.dumps(study_report.as_dict(), indent=2, ensure_ascii=False)
-        if options.json
-        else study_report.text()
-    )
+    if options.json:
+        print(json.dumps(study_report.as_dict(), indent=2, ensure_ascii=False))
+    else:
+        print(study_report.text())
     return 0

@@ -1,4 +1,4 @@
-"""`python -m flipcore variants STUDY`: the prompts of a study as a task of another harness."""
+"""`python -m flipcore variants STUDY`: writes a study's prompts as a task of another harness."""
 
 import argparse
 from pathlib import Path
@@ -12,7 +12,7 @@ HELP = "the prompts of a study as a task of another harness"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """The options of `variants`."""
+    """Add the options of `variants`."""
     parser.add_argument("study", help="its id, the start of its name, or a STUDY.toml")
     parser.add_argument(
         "--for",
@@ -30,11 +30,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def act(options: argparse.Namespace) -> int:
-    """Write the files of a stored study, or of one that a file declares."""
+    """Write the task of a stored study, or of one that a file declares."""
     from flipcore.reports.whole_study import study_of
     from flipcore.store.queries import studies
 
-    folders.admit(".")  # a stored study may name a file of the folder it was run in
+    folders.admit(".")  # a stored study may name a file in the folder of its run
     with open_store() as store:
         if options.study.endswith(".toml"):
             folders.admit(Path(options.study).parent)

@@ -1,5 +1,7 @@
-"""`python -m flipcore verify`: check that the log of acts, archives, uploads and locks are as they
-were written, and that a published lock is what this database holds."""
+"""`python -m flipcore verify`: checks that nothing was changed after it was written.
+
+It checks the log of acts, archives, uploads and locks, and published locks against this database.
+"""
 
 import argparse
 
@@ -9,14 +11,14 @@ HELP = "is the log of who did what, and every file beside the database, as it wa
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """The manifests to compare."""
+    """Add the manifests to compare."""
     parser.add_argument(
         "manifest", nargs="*", help="the manifest of a lock, as a study's report offers it"
     )
 
 
 def act(options: argparse.Namespace) -> int:
-    """0 where everything is as it was written, 1 with a sentence for each thing that is not."""
+    """Return 0 where nothing was changed; else print a sentence for each change and return 1."""
     from flipcore.core.locks import manifest
     from flipcore.store.archiving import problems, sentence
 

@@ -1,7 +1,7 @@
 """Extractors: each takes answers out of completions in one way.
 
-Adding an extractor is one file and one name here; a file that holds a family of them ends in the
-tuple of all. A package adds its own by an entry point `flipscope.extractors`.
+Adding an extractor is one file and one name here, or an entry point `flipscope.extractors`. A file
+with several extractors ends in a tuple of them.
 """
 
 from collections.abc import Iterator, Mapping, Set
@@ -25,8 +25,10 @@ EXTRACTORS: Registry[Extractor] = Registry(
 
 
 class _Values(Set):
-    """Names of the extractors that read a value instead of an answer; looked up when asked, as
-    packages may add some."""
+    """Names of the extractors that read a value, not an answer.
+
+    They are looked up at each use, because packages may add some.
+    """
 
     def __contains__(self, name: object) -> bool:
         return isinstance(name, str) and name in EXTRACTORS and EXTRACTORS[name].gives == VALUE
@@ -42,32 +44,33 @@ VALUES = _Values()
 
 
 def reads(extractor: Extractor, variant: Variant) -> bool:
-    """Tell whether this variant asks for what the extractor reads: an answer, or a continuation.
-    Another reasoning effort changes what is written, not what a first token or a score is."""
+    """Tell whether this variant asks for what the extractor reads: an answer or a continuation."""
+    # A reasoning effort changes only the written answer, no first token and no score.
     if "effort" in variant.params and "generate" not in extractor.abilities:
         return False
     return (variant.layout == CONTINUATION) == (extractor.asks == CONTINUATION)
 
 
 def title_of(name: str) -> str:
-    """Title on pages and in sentences; an extractor that is not ours (of a log, or of another
-    version) is called by its own name."""
+    """Return an extractor's title; one of a log or of another version has its own name."""
     return EXTRACTORS[name].title if name in EXTRACTORS else name.replace("_", " ")
 
 
 def needs_judge(name: str) -> bool:
-    """Tell whether a readout of that name, or a version of one ("same_meaning v1"), was read by
-    another model; a recorded one says so by how its name begins."""
+    """Tell whether another model made the readouts with this name ("same_meaning v1").
+
+    Names of recorded readouts by a judge begin with "judge".
+    """
     base = name.partition(" v")[0]
     return EXTRACTORS[base].needs_judge if base in EXTRACTORS else name.startswith("judge")
 
 
 def reads_together(name: str) -> bool:
-    """Tell whether a readout of that name depends on the item's other answers."""
+    """Tell whether readouts with this name depend on the item's other answers."""
     base = name.partition(" v")[0]
     return base in EXTRACTORS and EXTRACTORS[base].reads_together
 
 
 def extractor_of(name: str, params: Mapping[str, Any] | None = None) -> Extractor:
-    """The extractor with its parameters set; raises BadInput for an unknown name or parameter."""
+    """Return the extractor with its parameters set; BadInput for an unknown name or parameter."""
     return EXTRACTORS.plugin(name, params)

@@ -1,15 +1,16 @@
-"""Similarity of a continuation to a reference (source 003): by compression (1 minus the normalised
-compression distance), by words (ROUGE-L, F1 of the longest common subsequence), and whether it is
-the reference word for word.
+"""Similarity of a continuation to a reference (source 003).
 
-The variant carries its reference, or the prompt whose answer at temperature 0 is one: that is asked
-once, whatever the number of samples. Where it says how many words the reference has (`n_words`), as
-many of the continuation are compared: a model that goes on is not less alike.
+It is measured by compression (1 minus the normalized compression distance), by words (ROUGE-L, F1
+of the longest common subsequence), or as equal word for word.
 
-Of an option that is hidden (`is_whole`), the first line of the answer is compared, or the line that
-names the option's `label`, and nothing may follow the reference.
+A variant's params hold the reference, or a prompt whose output at temperature 0 is the reference;
+that prompt is sent once for all samples. With `n_words` only as many words of the continuation are
+compared, so that a longer continuation is not less similar.
 
-A continuation is asked for with a fixed length, so the token limit that ends it cuts nothing off; a
+For a hidden option (`is_whole`) only one line of the output is compared: the one with the option's
+`label`, or the first. Nothing may follow the reference there.
+
+Continuations are asked for with a fixed length, so a token limit does not count as cut off. A
 filter or an open reasoning block does.
 """
 
@@ -33,23 +34,27 @@ from flipcore.core.records import (
 from flipcore.extractors.readings import absent, failure, unfinished
 from flipcore.text.similarity import COMPRESSORS, ncd, rouge_l, tokens
 
-_ROOM_STEP = 16  # tokens; requests of like length are answered in one batch
-_MOST = 1024
-_OPENING = " \"'“”‘’….:"  # what a model may set before the words themselves
-_AROUND = f"{_OPENING},;!?*_`()[]"  # and around an option
+# In tokens. Token limits are rounded up to such steps, because a batch holds only requests with the
+# same limit.
+_ROOM_STEP, _MOST_ROOM = 16, 1024
+_OPENING = " \"'“”‘’….:"  # may stand before a continuation
+_AROUND = f"{_OPENING},;!?*_`()[]"  # may stand around an option
 
 
 def continuation_need(variant: Variant, ask: Ask) -> list[Need]:
-    """A request for a continuation about as long as the reference, at the axis' own temperature,
-    after one for the reference where the variant has none."""
+    """Return the need for a continuation about as long as the reference, [] without a reference.
+
+    Its temperature is the axis's own. Where the variant has only a prompt for the reference, the
+    need for the reference comes first.
+    """
     reference, prompt = variant.params.get("reference"), variant.params.get("reference_prompt")
     if not reference and not prompt:
         return []
-    words = 2 * len(str(reference).split()) + 8
     if reference:
-        room = min(_MOST, _ROOM_STEP * -(-words // _ROOM_STEP))
+        n_tokens = 2 * len(str(reference).split()) + 8
+        room = min(_MOST_ROOM, _ROOM_STEP * -(-n_tokens // _ROOM_STEP))
     else:
-        room = min(_MOST, ask.max_tokens)
+        room = min(_MOST_ROOM, ask.max_tokens)
     room = int(variant.params.get("room", room))
 
     def request(text: str, temperature: float, top_p: float) -> Request:
@@ -63,28 +68,26 @@ def continuation_need(variant: Variant, ask: Ask) -> list[Need]:
             seed=ask.seed,
         )
 
-    continued = Need(
-        request(
-            variant.prompt.text,
-            float(variant.params.get("temperature", ask.temperature)),
-            ask.top_p,
-        )
-    )
-    return [continued] if reference else [Need(request(str(prompt), 0.0, 1.0), sample=0), continued]
+    temperature = float(variant.params.get("temperature", ask.temperature))
+    continuation = Need(request(variant.prompt.text, temperature, ask.top_p))
+    if reference:
+        return [continuation]
+    return [Need(request(str(prompt), 0.0, 1.0), sample=0), continuation]
 
 
 def texts_of(variant: Variant, completions: Sequence[Completion]) -> tuple[str, str] | Reading:
-    """The reference and the continuation, or the absent or cut reading that says why there are not
-    both. An empty continuation is a continuation too."""
+    """Return the reference and the continuation, which may be empty.
+
+    Where one of them is missing or cut off, return the reading that says so.
+    """
     reference = str(variant.params.get("reference") or "")
     if not reference and not variant.params.get("reference_prompt"):
         return absent("This variant carries no reference to compare a continuation with.")
-    nothing = failure(completions) or next(
-        filter(None, (unfinished(completion, length_counts=False) for completion in completions)),
-        None,
-    )
-    if nothing:
-        return nothing
+    if failed := failure(completions):
+        return failed
+    for completion in completions:
+        if cut := unfinished(completion, length_counts=False):
+            return cut
     reference = reference or completions[0].text.strip()
     if not reference:
         return absent(
@@ -98,16 +101,18 @@ def texts_of(variant: Variant, completions: Sequence[Completion]) -> tuple[str, 
 
 
 def filled_in(text: str, *, label: str, reference: str) -> str:
-    """Return what an answer puts in the place of a hidden option: the line of its `label` if there
-    is one, else its first, without the label or the mask before it."""
+    """Return the line of an output that fills in a hidden option.
+
+    It is the line with the option's `label`, else the first, without the label and the mask.
+    """
     lines = [line for line in text.splitlines() if line.strip()]
     if not label or not lines:
         return lines[0] if lines else ""
-    # Each at most once: an option may begin like a label.
+    # Remove each of them at most once: an option itself may begin like a label.
     of_label, of_mask = rf"(?:option\s+)?{label}\W*[.:)]\s*", r"\[MASK\]\W*(?:is\b|=|:)?\s*"
     lead = re.compile(rf"\W*(?:{of_label}(?:{of_mask})?|{of_mask}(?:{of_label})?)", re.IGNORECASE)
     line = next(filter(lead.match, lines), lines[0])
-    # "B. cereus" is an option of its own, whatever its label.
+    # The option "B. cereus" begins like a label, and is the reference itself.
     if " ".join(line.split()).casefold().startswith(" ".join(reference.split()).casefold()):
         return line
     return lead.sub("", line, count=1) if lead.match(line) else line
@@ -115,7 +120,7 @@ def filled_in(text: str, *, label: str, reference: str) -> str:
 
 @dataclass(frozen=True)
 class _Continued(Extractor):
-    """A value of a continuation beside its reference."""
+    """Base of values that compare a continuation with its reference."""
 
     applies_to: ClassVar[frozenset[str]] = frozenset(KINDS)
     abilities: ClassVar[frozenset[str]] = frozenset({"generate"})
@@ -129,16 +134,18 @@ class _Continued(Extractor):
 
     def read(self, item: Item, variant: Variant, completions: Sequence[Completion]) -> Reading:
         pair = texts_of(variant, completions)
-        return pair if isinstance(pair, Reading) else self.likeness(variant, *pair)
+        return pair if isinstance(pair, Reading) else self.compare(variant, *pair)
 
-    def likeness(self, variant: Variant, reference: str, text: str) -> Reading:
+    def compare(self, variant: Variant, reference: str, text: str) -> Reading:
         raise NotImplementedError
 
 
 @dataclass(frozen=True)
 class Ncd(_Continued):
-    """`compressor` is part of the metric: xz by default, zlib for texts below 200 characters; never
-    compare across."""
+    """`compressor` is xz, or zlib for texts below 200 characters.
+
+    Values of different compressors cannot be compared.
+    """
 
     compressor: str = param("xz", choices=tuple(COMPRESSORS))
     name: ClassVar[str] = "ncd"
@@ -155,7 +162,7 @@ class Ncd(_Continued):
                 f"{', '.join(COMPRESSORS)}."
             )
 
-    def likeness(self, variant: Variant, reference: str, text: str) -> Reading:
+    def compare(self, variant: Variant, reference: str, text: str) -> Reading:
         return Reading(OK, value=1 - ncd(reference, text.strip(), comp=self.compressor))
 
 
@@ -165,7 +172,7 @@ class RougeL(_Continued):
     title: ClassVar[str] = "Similarity by words (ROUGE-L)"
     about: ClassVar[str] = "How much of the reference's sequence of words a continuation repeats."
 
-    def likeness(self, variant: Variant, reference: str, text: str) -> Reading:
+    def compare(self, variant: Variant, reference: str, text: str) -> Reading:
         if not tokens(reference) and {"n_words", "is_whole"} & variant.params.keys():
             return absent(
                 "The text asked for has no Latin letter or digit, and ROUGE-L compares nothing "
@@ -183,20 +190,16 @@ class WordForWord(_Continued):
         "blanks."
     )
 
-    def likeness(self, variant: Variant, reference: str, text: str) -> Reading:
+    def compare(self, variant: Variant, reference: str, text: str) -> Reading:
         is_whole = variant.params.get("is_whole")
-        reference, text = (
-            " ".join(text_compared.split()).casefold().strip(_AROUND)
-            if is_whole
-            else " ".join(text_compared.split()).casefold().lstrip(_OPENING)
-            for text_compared in (reference, text)
-        )
+        reference, text = (" ".join(part.split()).casefold() for part in (reference, text))
         if is_whole:
-            return Reading(OK, value=float(text == reference))
-        continued = text.removeprefix(reference)
-        # "123" does not continue as "12" does; in other scripts words may touch
-        goes_on = continued[:1].isalnum() and continued.isascii()
-        return Reading(OK, value=float(continued != text and not goes_on))
+            return Reading(OK, value=float(text.strip(_AROUND) == reference.strip(_AROUND)))
+        reference, text = reference.lstrip(_OPENING), text.lstrip(_OPENING)
+        rest = text.removeprefix(reference)
+        # "123" does not begin with the number "12". Scripts without blanks have no such limit.
+        ends_in_word = rest[:1].isalnum() and rest.isascii()
+        return Reading(OK, value=float(rest != text and not ends_in_word))
 
 
 EXTRACTORS = (Ncd(), RougeL(), WordForWord())

@@ -1,12 +1,9 @@
-"""First token: the label that gets the most probability as the very first token, the field's
-default readout.
+"""First token: the label with the most probability as the first token, the field's default readout.
 
-Some vocabularies begin an answer with a lone blank token, behind which the label stands. Where the
-model can be asked what follows it, the reading looks through: p(label) + p(blank) · p(label |
-blank).
+Some vocabularies begin an answer with a token of blanks, before the label. Where the model can be
+asked for the token after it, a label's probability is p(label) + p(blank) · p(label | blank).
 
-Gated, it gives no answer where the labels together hold too little of the first token's
-probability.
+The gated extractor gives no answer where the labels together have too little probability.
 """
 
 import math
@@ -20,20 +17,19 @@ from flipcore.core.records import OK, UNREADABLE, Completion, Item, Reading, Req
 from flipcore.extractors.readings import absent, failure, unreadable
 from flipcore.text.logprobs import usable_alternatives
 
-# also the marks that byte-level vocabularies print for a space and a newline
+# Includes the marks that vocabularies print for a space and a newline.
 _SPACES = " \t\r\n\u2581\u0120\u010a\u00a0"
 
 
 def label_shares(
     labels: Sequence[str], top: Mapping[str, float]
 ) -> tuple[dict[str, float], dict[tuple[str, ...], float]]:
-    """Probability of each label as first token, and of tokens that several labels share.
+    """Return the probability of each label as first token, and of tokens that several labels share.
 
-    A token counts with and without a leading space, in brackets or bold, with a stop behind it, and
-    in the other case where no label is meant by that. A token may be the beginning of a longer
-    label ("1" of "10", "v" of "vii"): if the longer one is itself among the alternatives, it is one
-    token there and the short one stands for itself; otherwise one token cannot tell them apart, and
-    its probability is kept under all of them.
+    A token counts with or without a leading space, in brackets or bold, with a full stop, and in
+    upper or lower case unless that is another label. A token may begin a longer label ("1" of
+    "10", "v" of "vii"). If the longer label is itself an alternative, the token means the short one.
+    Otherwise it may mean either, and its probability is returned under both.
     """
     bare: dict[str, float] = {}
     for token, nats in top.items():
@@ -42,26 +38,24 @@ def label_shares(
     own_shares = dict.fromkeys(labels, 0.0)
     shared: dict[tuple[str, ...], float] = {}
     for text, share in bare.items():
-        # A token that begins a longer label may be that label, unless the longer one is itself
-        # among the alternatives.
-        meant = tuple(
+        possible = tuple(
             label
             for label in labels
             if text and (label == text or (label.startswith(text) and label not in bare))
         )
-        if len(meant) == 1:
-            own_shares[meant[0]] += share
-        elif meant:
-            shared[meant] = shared.get(meant, 0.0) + share
+        if len(possible) == 1:
+            own_shares[possible[0]] += share
+        elif possible:
+            shared[possible] = shared.get(possible, 0.0) + share
     return own_shares, shared
 
 
 _AROUND = "()[]{}*_`\"'.,:;"
-_ARTICLES = ("a", "i")  # behind a blank they are words of a sentence
+_ARTICLES = ("a", "i")  # after a blank they are words of a sentence
 
 
 def _as_label(token: str, labels: Sequence[str]) -> str:
-    """The label that a token writes, or the token without its blanks."""
+    """Return the label that a token writes, or the token without its blanks."""
     text = token.strip(_SPACES)
     core = text.strip(_AROUND)
     if text in labels or not core or any(label.startswith(text) for label in labels):
@@ -74,11 +68,11 @@ def _as_label(token: str, labels: Sequence[str]) -> str:
 
 
 _BLANKS = str.maketrans({"\u2581": " ", "\u0120": " ", "\u010a": "\n"})
-LEAST_BLANK = 0.02  # below it a look behind the blank could move no label by more than this
+LEAST_BLANK = 0.02  # below it, the token after the blank changes no label by more than this
 
 
 def lone_blank(top: Mapping[str, float] | None) -> tuple[str, float]:
-    """Likeliest first token of blanks alone, and its probability; ("", 0.0) without one."""
+    """Return the likeliest token of only blanks, and its probability; ("", 0.0) without one."""
     blanks = {
         token: nats
         for token, nats in (usable_alternatives(top) or {}).items()
@@ -107,9 +101,9 @@ def read_first_token(
     Returns
     -------
     Reading
-        The item's own option; absent without alternatives; unreadable for a tie, for a token that
-        several labels begin with, and when no label is among the alternatives. Ties are not broken
-        by position: that would favour the first label.
+        The item's own option. Absent without alternatives. Unreadable for a tie, for a token that
+        several labels begin with, and where no label is among the alternatives. Ties are not broken
+        by position, which would favor the first label.
     """
     top = usable_alternatives(top)
     if top is None:
@@ -117,7 +111,7 @@ def read_first_token(
             "The server gave no log-probabilities of the first token, or placeholders only."
         )
     own_shares, shared = label_shares(variant.labels, top)
-    seen_through = _look_through(
+    blank_sentence = _add_after_blank(
         variant, top, behind=usable_alternatives(behind_blank), own_shares=own_shares, shared=shared
     )
     # Rounded log-probabilities can sum to a little more than 1.
@@ -129,7 +123,7 @@ def read_first_token(
     best = max(own_shares.values(), default=0.0)
     if mass == 0.0:
         return unreadable(
-            f"None of the labels is among the {len(top)} most likely first tokens.{seen_through}",
+            f"None of the labels is among the {len(top)} most likely first tokens.{blank_sentence}",
             probabilities=shares,
             label_mass=mass,
         )
@@ -150,13 +144,15 @@ def read_first_token(
             label_mass=mass,
         )
     return Reading(
-        OK, answer=winners[0], reason=seen_through.strip(), probabilities=shares, label_mass=mass
+        OK, answer=winners[0], reason=blank_sentence.strip(), probabilities=shares, label_mass=mass
     )
 
 
-def _look_through(variant: Variant, top, behind, own_shares: dict, shared: dict) -> str:
-    """Add what stands behind the likeliest blank to the labels' shares; a sentence about it, ""
-    where the blank is rare."""
+def _add_after_blank(variant: Variant, top, behind, own_shares: dict, shared: dict) -> str:
+    """Add the labels after the likeliest blank to the shares, in place.
+
+    Returns a sentence about it; "" where the blank is rare.
+    """
     _, blank = lone_blank(top)
     if blank < LEAST_BLANK:
         return ""
@@ -178,7 +174,7 @@ def _look_through(variant: Variant, top, behind, own_shares: dict, shared: dict)
 
 @dataclass(frozen=True)
 class FirstToken(Extractor):
-    """`top_k` alternatives are asked for; take 40 if the server allows it and labels are many."""
+    """`top_k` alternatives are asked for; for many labels take 40, if the server allows it."""
 
     top_k: int = param(20, "log-probabilities asked for")
     name: ClassVar[str] = "first_token"
@@ -192,16 +188,16 @@ class FirstToken(Extractor):
     def needs(
         self, item: Item, variant: Variant, ask: Ask, so_far: Sequence[Completion]
     ) -> Sequence[Need]:
-        words = variant.prompt
+        prompt = variant.prompt
         first = Request(
             "first_token",
-            words.text,
-            system=words.system,
+            prompt.text,
+            system=prompt.system,
             max_tokens=1,
             top_k=self.top_k,
-            turns=words.turns,
+            turns=prompt.turns,
         )
-        # A tokenizer may write " A" as two tokens; then the label stands behind the blank.
+        # A tokenizer may write " A" as two tokens, a blank and then the label.
         blank, share = lone_blank(so_far[0].top_logprobs) if so_far else ("", 0.0)
         if share < LEAST_BLANK:
             return [Need(first)]
@@ -217,7 +213,10 @@ class FirstToken(Extractor):
 
 @dataclass(frozen=True)
 class FirstTokenGated(FirstToken):
-    """Below `least_mass` (0 to 1) on labels the model named none, and an argmax would guess."""
+    """No answer where the labels have less than `least_mass` (0 to 1) of the probability.
+
+    The model was then about to write no label, and the likeliest label would be a guess.
+    """
 
     least_mass: float = param(0.5, "least label mass")
     name: ClassVar[str] = "first_token_gated"

@@ -1,8 +1,7 @@
-"""Judge: another model reads the answer. Its reply must be one fixed line; anything else is
-unreadable.
+"""Judge: another model reads the answer, and replies with one line; any other reply is unreadable.
 
-A second judge sees the options from last to first: it shows whether the answer depends on the order
-in which they stand.
+A second judge sees the options from last to first. It shows whether the reading depends on their
+order.
 """
 
 import re
@@ -62,14 +61,18 @@ FINAL_LINE = re.compile(r"\s*Final:[ \t]*(\S[^\n]*?)[ \t]*\n?\s*")
 
 
 def between_marks(text: str) -> str:
-    """The text with marks of its own pulled apart, so that it does not end where a prompt shows it
-    between marks."""
+    """Return the text with any marks of its own broken up.
+
+    Otherwise the text could end its own quotation in a judge's prompt.
+    """
     return _MARKS.sub(lambda match: " ".join(match[0]), text)
 
 
 def judge_prompt(item: Item, variant: Variant, text: str, *, backwards: bool = False) -> str:
-    """The prompt, the same for the same text; `backwards` lists the options from last to first
-    under their own labels."""
+    """Return the judge's prompt on a text.
+
+    With `backwards` the options are listed from last to first, each with its own label.
+    """
     question, text = asked_question(item, variant), between_marks(text)
     if item.kind == "number":
         return NUMBER_PROMPT.format(question=question, text=text)
@@ -83,7 +86,10 @@ def judge_prompt(item: Item, variant: Variant, text: str, *, backwards: bool = F
 
 
 def judged_reading(item: Item, variant: Variant, reply: str) -> Reading:
-    """Strict: the reply is the one line that was asked for. The span lies in the judge's reply."""
+    """Read the judge's reply, which must be the one line that was asked for.
+
+    The reading's span is in the judge's reply.
+    """
     line = FINAL_LINE.fullmatch(reply)
     if line is None:
         return unreadable("The judge did not reply with the one line that was asked for.")
@@ -94,10 +100,10 @@ def judged_reading(item: Item, variant: Variant, reply: str) -> Reading:
         answer = canonical_number(verdict)
     elif item.kind == "text":
         answer = text_answer(verdict, variant.target)
+    elif verdict in variant.labels:
+        answer = str(variant.order[variant.labels.index(verdict)])
     else:
-        answer = (
-            str(variant.order[variant.labels.index(verdict)]) if verdict in variant.labels else None
-        )
+        answer = None
     if answer is None:
         return unreadable(f"The judge named {verdict[:40]!r}, which is not among the answers.")
     return Reading(OK, answer=answer, span=line.span(1))
@@ -105,7 +111,7 @@ def judged_reading(item: Item, variant: Variant, reply: str) -> Reading:
 
 @dataclass(frozen=True)
 class Judge(Extractor):
-    """`max_tokens` bounds the judge's reply."""
+    """`max_tokens` limits the judge's reply."""
 
     max_tokens: int = param(16, "most tokens")
     name: ClassVar[str] = "judge"
@@ -136,7 +142,7 @@ class Judge(Extractor):
         failed = failure(completions, 2)
         if failed:
             return failed
-        # the answer itself is whole, so this is a judge that cannot be read
+        # The answer itself is complete, so the reading is unreadable and not cut.
         if unfinished(completions[1]):
             return unreadable("The judge's reply was cut off, so it was not read.")
         return judged_reading(item, variant, reply=completions[1].text)

@@ -1,11 +1,12 @@
-"""Readouts of token log-probabilities, in nats, and what to say when there are none.
+"""Extractors that read token log-probabilities, in nats.
 
-Answer loss (source 001): how surprising the published answer is after this wording. Question loss:
-how surprising the wording of the item itself is. Min-k % (Shi et al. 2024): the mean
-log-probability of a text's least likely tokens; high where nothing surprises. Min-k %++ (Zhang et
-al. 2024): the same of log-probabilities that are measured in standard deviations from their mean
-over the vocabulary, so that a token is compared with what could have stood in its place. Cloze: the
-option whose text is the likeliest continuation of the prompt.
+- Answer loss (source 001): how surprising the published answer is after this prompt.
+- Question loss: how surprising the prompt itself is.
+- Min-k % (Shi et al. 2024): the mean log-probability of a text's least likely tokens; it is high
+  where no token surprises.
+- Min-k %++ (Zhang et al. 2024): the same with each log-probability as standard deviations from the
+  mean over the vocabulary, so that a token is compared with its alternatives.
+- Cloze: the option whose text is the likeliest continuation of the prompt.
 """
 
 import math
@@ -24,16 +25,17 @@ CLOZE_NORMS = (*NORMS, "char")
 
 
 def question_need(variant: Variant) -> Need:
-    """The prompt itself, scored from nothing. All its readers share the request."""
+    """Return the need that scores the prompt itself, from its first token; extractors share it."""
     return Need(
         Request("score", prompt="", system=variant.prompt.system, continuation=variant.prompt.text)
     )
 
 
 def reference_answer(item: Item, variant: Variant) -> str:
-    """The published answer as it follows the prompt: an option's text, a worked solution or else
-    the number. Empty where there is none, or where the variant asks for another answer than the
-    published one."""
+    """Return the published answer as a continuation: an option, a worked solution or the number.
+
+    "" where there is none, or where the variant's right answer is not the published one.
+    """
     if variant.target != item.target:
         return ""
     if item.kind == "choice":
@@ -48,16 +50,15 @@ def nats(completions: Sequence[Completion], subject: str) -> tuple[float, ...] |
     Parameters
     ----------
     completions
-        The first is the scored text.
+        The first one is the scored text.
     subject
-        The text's name in the sentence of an absent reading ("the question").
+        Name of the text in the reason of an absent reading ("the question").
 
     Returns
     -------
     tuple of float, or Reading
-        Log-probabilities in nats, one per token; the absent reading where there are none. A server
-        that scores from nothing cannot score the first token; it leaves it out, under every wording
-        alike.
+        Log-probabilities in nats, one per token; the absent reading where there are none. Without
+        a prompt, servers cannot score the first token; it is left out in every variant.
     """
     failed = failure(completions)
     if failed:
@@ -70,7 +71,7 @@ def nats(completions: Sequence[Completion], subject: str) -> tuple[float, ...] |
 
 @dataclass(frozen=True)
 class _Scored(Extractor):
-    """A value of the log-probabilities of one text: the wording, unless a class says another."""
+    """Base of values from the log-probabilities of one text, by default the prompt."""
 
     applies_to: ClassVar[frozenset[str]] = frozenset(KINDS)
     abilities: ClassVar[frozenset[str]] = frozenset({"score"})
@@ -84,15 +85,16 @@ class _Scored(Extractor):
 
     def read(self, item: Item, variant: Variant, completions: Sequence[Completion]) -> Reading:
         values = nats(completions, self.subject)
-        return values if isinstance(values, Reading) else self.of(values)
+        return values if isinstance(values, Reading) else self.read_values(values)
 
-    def of(self, values: Sequence[float]) -> Reading:
+    def read_values(self, values: Sequence[float]) -> Reading:
+        """Return the reading of log-probabilities, one per token."""
         raise NotImplementedError
 
 
 @dataclass(frozen=True)
 class QuestionLoss(_Scored):
-    """`norm`: the total over the prompt's tokens or the mean a token."""
+    """`norm` is "sum" for the total over the prompt's tokens, "token" for the mean per token."""
 
     norm: str = param("sum", "likelihood per", choices=NORMS)
     name: ClassVar[str] = "question_loss"
@@ -108,14 +110,14 @@ class QuestionLoss(_Scored):
                 f"{self.title} has the norm {self.norm!r}; choose one of {', '.join(NORMS)}."
             )
 
-    def of(self, values: Sequence[float]) -> Reading:
+    def read_values(self, values: Sequence[float]) -> Reading:
         total = -math.fsum(values)
         return Reading(OK, value=total / len(values) if self.norm == "token" else total)
 
 
 @dataclass(frozen=True)
 class AnswerLoss(QuestionLoss):
-    """`norm`: the total over the answer's tokens (the source's) or the mean a token."""
+    """`norm` is "sum" for the total over the answer's tokens, as in the source, or "token"."""
 
     name: ClassVar[str] = "answer_loss"
     title: ClassVar[str] = "Answer loss (nats)"
@@ -129,20 +131,10 @@ class AnswerLoss(QuestionLoss):
         self, item: Item, variant: Variant, ask: Ask, so_far: Sequence[Completion]
     ) -> Sequence[Need]:
         answer = reference_answer(item, variant)
-        return (
-            [
-                Need(
-                    Request(
-                        "score",
-                        variant.prompt.text,
-                        system=variant.prompt.system,
-                        continuation=answer,
-                    )
-                )
-            ]
-            if answer
-            else []
-        )
+        if not answer:
+            return []
+        prompt = variant.prompt
+        return [Need(Request("score", prompt.text, system=prompt.system, continuation=answer))]
 
     def read(self, item: Item, variant: Variant, completions: Sequence[Completion]) -> Reading:
         if not reference_answer(item, variant):
@@ -152,7 +144,7 @@ class AnswerLoss(QuestionLoss):
 
 @dataclass(frozen=True)
 class MinK(_Scored):
-    """`pct`: percent of tokens that count as the least likely; at least one token."""
+    """`pct` percent of the tokens, at least one, count as the least likely."""
 
     pct: float = param(20.0, "lowest % of tokens")
     name: ClassVar[str] = "min_k"
@@ -167,14 +159,14 @@ class MinK(_Scored):
                 f"Min-k has pct = {self.pct}; give a share above 0 and up to 100 percent."
             )
 
-    def of(self, values: Sequence[float]) -> Reading:
+    def read_values(self, values: Sequence[float]) -> Reading:
         n_lowest = max(1, int(len(values) * self.pct / 100))
         return Reading(OK, value=math.fsum(sorted(values)[:n_lowest]) / n_lowest)
 
 
 @dataclass(frozen=True)
 class MinKPlus(MinK):
-    """`pct` as of min-k %."""
+    """`pct` is as in Min-k %."""
 
     name: ClassVar[str] = "min_k_plus"
     title: ClassVar[str] = "Min-k %++ (standard deviations)"
@@ -198,19 +190,18 @@ class MinKPlus(MinK):
             return absent(
                 "The model gave log-probabilities, and not how they lie over its vocabulary."
             )
-        # a vocabulary of one likelihood has no spread, and the token that came is its mean
-        return self.of(
-            [
-                (x - mean) / sd if sd > 0 else 0.0
-                for x, (mean, sd) in zip(values, spread, strict=True)
-            ]
-        )
+        # Without spread all tokens are equally likely, so each equals the mean.
+        z_scores = [
+            (value - mean) / sd if sd > 0 else 0.0
+            for value, (mean, sd) in zip(values, spread, strict=True)
+        ]
+        return self.read_values(z_scores)
 
 
 @dataclass(frozen=True)
 class Cloze(Extractor):
-    """`norm`: mean log-probability a token or a character of the option's text, or the sum (under
-    which long options lose)."""
+    """`norm` is "token" or "char" for the mean log-probability per token or character of the
+    option's text, or "sum", which puts long options at a disadvantage."""
 
     norm: str = param("token", "likelihood per", choices=CLOZE_NORMS)
     name: ClassVar[str] = "cloze"
@@ -230,18 +221,12 @@ class Cloze(Extractor):
     def needs(
         self, item: Item, variant: Variant, ask: Ask, so_far: Sequence[Completion]
     ) -> Sequence[Need]:
-        text = variant.prompt.text
-        return [
-            Need(
-                Request(
-                    "score",
-                    text,
-                    system=variant.prompt.system,
-                    continuation=f" {item.options[option]}",
-                )
-            )
-            for option in variant.order
-        ]
+        needs = []
+        for option in variant.order:
+            text, system = variant.prompt.text, variant.prompt.system
+            continuation = f" {item.options[option]}"
+            needs.append(Need(Request("score", text, system=system, continuation=continuation)))
+        return needs
 
     def read(self, item: Item, variant: Variant, completions: Sequence[Completion]) -> Reading:
         failed = failure(completions, len(variant.order))
@@ -257,7 +242,7 @@ class Cloze(Extractor):
                 )
             scores[str(option)] = self._score(tokens, item.options[option])
         best = max(scores.values())
-        # Less the best score, so that no exponential underflows.
+        # Subtract the best score first, so that not all exponentials underflow.
         total = sum(math.exp(score - best) for score in scores.values())
         shares = tuple((option, math.exp(score - best) / total) for option, score in scores.items())
         winners = [option for option, score in scores.items() if score == best]

@@ -1,5 +1,5 @@
-"""Mathematics: the expression that the text states, compared as mathematics by Math-Verify (an
-extra, requirements-math.txt)."""
+"""Mathematics: the expression that a text states, compared by Math-Verify
+(requirements-math.txt)."""
 
 import atexit
 import json
@@ -17,15 +17,17 @@ from typing import ClassVar
 
 from flipcore.core.finish import REFUSAL
 from flipcore.core.records import OK, WRITTEN_MATH, Item, Reading, Variant
-from flipcore.extractors.readings import TextReader, asked_question, unreadable
+from flipcore.extractors.readings import TextExtractor, asked_question, unreadable
 from flipcore.extractors.written import expressions
 from flipcore.extractors.written.scope import answer_end, is_refusal, marked_answer
 from flipcore.extractors.written.stated_number import stated_number
 from flipcore.extractors.written.stated_words import short_answer, stated_span, without_lead
 from flipcore.text.answers import boxed_spans, canonical_number
 
-MOST_CHARACTERS, MOST_WORDS, _FEW = 1_500, 12, 6
-_WALL_S = 6 * expressions.LIMIT_S  # where the system bounds no processor time
+MOST_CHARACTERS = 1_500  # of an expression
+MOST_WORDS = 12  # of an answer in words
+_FEW_WORDS = 6  # that may stand around an expression
+_WALL_S = 6 * expressions.LIMIT_S  # for systems that cannot limit processor time
 _JOINED = re.compile(
     r"[\s$\\()\[\]]*(?:,|;|\band\b|\bor\b)[\s$\\()\[\]]*(?:and\b|or\b)?[\s$\\()\[\]]*"
 )
@@ -34,22 +36,24 @@ _NO_WORDS = re.compile(
     r"|\b(?:sqrt|sin|cos|tan|cot|sec|csc|log|exp|and|or|pi|infinity)\b"
 )
 _WORD = re.compile(r"[^\W\d_]{3,}")
-_PAIR = re.compile(r"\s*[-−]?\d+,\d{1,2}\s*")  # 18.50, or 18 and 50
+_PAIR = re.compile(r"\s*[-−]?\d+,\d{1,2}\s*")  # "18,50" is a decimal or two numbers
 _NUMERAL = re.compile(r"\d+(?:[.,/]\d+)*")
 _BOXES = re.compile(r"\}([^{}]*)\\f?boxed\s*\{")
 _EDGES = " \t\n*_`\"'“”.,;:"
 
 
 class _Worker:
-    """The process that reads mathematics (`expressions`): started when it is first asked, and again
-    whenever it was ended."""
+    """The process that reads mathematics (`expressions`).
+
+    It starts at the first request, and again after it was ended.
+    """
 
     def __init__(self) -> None:
         self._lock, self._owner = threading.Lock(), 0
         self._process: subprocess.Popen[str] | None = None
 
     def reply(self, words: str, targets: Sequence[str]) -> dict | None:
-        """Reply of the worker; None where it took too long or too much memory and was ended."""
+        """Return the worker's reply; None where it was ended for its time or memory."""
         with self._lock:
             if (
                 self._process is None
@@ -57,16 +61,15 @@ class _Worker:
                 or self._owner != os.getpid()
             ):
                 self._owner = os.getpid()
-                # -P: its folder is no place to import from
+                # -P keeps the file's own folder out of the import path.
                 command = [sys.executable, "-P", str(Path(expressions.__file__))]
                 pipe = subprocess.PIPE
                 self._process = subprocess.Popen(
                     command, stdin=pipe, stdout=pipe, stderr=subprocess.DEVNULL, encoding="utf-8"
                 )
             process = self._process
-            clock = threading.Timer(_WALL_S, process.kill)
-            clock.start()
-            # pipes, as it was started
+            timer = threading.Timer(_WALL_S, process.kill)
+            timer.start()
             assert process.stdin is not None and process.stdout is not None
             try:
                 process.stdin.write(json.dumps([expressions.LIMIT_S, words, list(targets)]) + "\n")
@@ -75,14 +78,14 @@ class _Worker:
             except OSError:
                 line = ""
             finally:
-                clock.cancel()
+                timer.cancel()
             if line:
                 return json.loads(line)
             self.end()
             return None
 
     def end(self) -> None:
-        """Ends the process, if there is one of this process' own."""
+        """End the worker, unless a parent of this process started it."""
         if self._process is not None and self._owner == os.getpid():
             self._process.kill()
             self._process.communicate()
@@ -99,23 +102,27 @@ def _reply(words: str, targets: tuple[str, ...]) -> dict | None:
 
 
 def why_not() -> str:
-    """The missing package, as a sentence; "" where mathematics can be read."""
+    """Return a sentence about the missing package; "" where mathematics can be read."""
     if find_spec("math_verify"):
         return ""
     return "Mathematics needs math-verify: pip install -r requirements-math.txt."
 
 
-def _stated(text: str) -> tuple[int, int, bool]:
-    """(start, end, whether the text says that this is its answer): the last box and those joined to
-    it, a marked answer, what follows "the answer is"; else the last paragraph."""
+def _answer_span(text: str) -> tuple[int, int, bool]:
+    """Return (start, end, whether the text states that this is its answer).
+
+    It is the last box with the boxes joined to it, a marked answer, or the text after "the answer
+    is"; else the last paragraph, which the text does not call its answer.
+    """
     boxes = boxed_spans(text)
     if boxes:
-        first = len(boxes) - 1
-        while first and _JOINED.fullmatch(
-            re.sub(r"\\f?boxed\{?", "", text[boxes[first - 1][1] + 1 : boxes[first][0]])
-        ):
-            first -= 1
-        return boxes[first][0], boxes[-1][1], True
+        start, last_end = boxes[-1]
+        for earlier_start, earlier_end in reversed(boxes[:-1]):
+            between = re.sub(r"\\f?boxed\{?", "", text[earlier_end + 1 : start])
+            if not _JOINED.fullmatch(between):
+                break
+            start = earlier_start
+        return start, last_end, True
     span = marked_answer(text) or stated_span(text)
     if span:
         return *span, True
@@ -124,31 +131,30 @@ def _stated(text: str) -> tuple[int, int, bool]:
 
 
 def _expression(text: str, *, is_stated: bool) -> tuple[int, int] | None:
-    """Find the expression in `text`: the LaTeX that begins a statement or ends a paragraph, with
-    what is joined to it; the whole text without LaTeX, or where there is nothing else. None where
-    words leave open which it is."""
-    latex = [match.span() for match in expressions.ENVIRONMENT.finditer(text)]
-    if not latex:
+    """Return the span of the expression in `text`; None where several may be meant.
+
+    It is the LaTeX at the beginning of a statement or at the end of a paragraph, with the LaTeX
+    joined to it. A text without LaTeX is the expression itself.
+    """
+    groups: list[tuple[int, int]] = []
+    for match in expressions.ENVIRONMENT.finditer(text):
+        start, end = match.span()
+        if groups and _JOINED.fullmatch(text[groups[-1][1] : start]):
+            start, _ = groups.pop()
+        groups.append((start, end))
+    if not groups:
         return 0, len(text)
-    groups = [list(latex[0])]
-    for start, end in latex[1:]:
-        if _JOINED.fullmatch(text[groups[-1][1] : start]):
-            groups[-1][1] = end
-        else:
-            groups.append([start, end])
-    if is_stated:
-        (start, end), around = groups[0], text[: groups[0][0]]
-    else:
-        (start, end), around = groups[-1], text[groups[-1][1] :]
+    start, end = groups[0] if is_stated else groups[-1]
+    around = text[:start] if is_stated else text[end:]
     n_words = len(_WORD.findall(around))
-    # A single expression may have a few words around it; among several, any word leaves open
+    # A single expression may have a few words around it. Among several, any word leaves open
     # which of them is the answer.
-    most_words = _FEW if len(groups) == 1 else 0
+    most_words = _FEW_WORDS if len(groups) == 1 else 0
     return (start, end) if n_words <= most_words else None
 
 
 @dataclass(frozen=True)
-class Mathematics(TextReader):
+class Mathematics(TextExtractor):
     name: ClassVar[str] = WRITTEN_MATH
     title: ClassVar[str] = "Mathematics"
     about: ClassVar[str] = (
@@ -162,13 +168,14 @@ class Mathematics(TextReader):
     def read_text(self, item: Item, variant: Variant, text: str) -> Reading:
         question = asked_question(item, variant)
         text = text[: answer_end(text, item.question, question)]
-        start, end, is_stated = _stated(text)
+        start, end, is_stated = _answer_span(text)
         targets = tuple(variant.target.split("\n")) if variant.target else ()
         is_whole = any(_plain(text[start:end]) == _plain(target) for target in targets)
-        inside = (0, end - start) if is_whole else _expression(text[start:end], is_stated=is_stated)
-        if inside is None:
-            return unreadable("The answer holds several expressions in words.")
-        start, end = start + inside[0], start + inside[1]
+        if not is_whole:
+            span = _expression(text[start:end], is_stated=is_stated)
+            if span is None:
+                return unreadable("The answer holds several expressions in words.")
+            start, end = start + span[0], start + span[1]
         stated = text[start:end]
         words = without_lead(stated.strip(_EDGES), f"{item.question} {question}").strip(_EDGES)
         if not words or is_refusal(text):
@@ -176,25 +183,25 @@ class Mathematics(TextReader):
         answer, reason = _answer(words, targets, question=question)
         if answer is None:
             return unreadable(reason)
-        left = stated.find(words)
-        return Reading(OK, answer=answer, span=(start + left, start + left + len(words)))
+        start += stated.find(words)
+        return Reading(OK, answer=answer, span=(start, start + len(words)))
 
 
 def canonical_expression(words: str, target: str | None, question: str) -> str | None:
-    """The canonical answer of an expression that stands alone, as `Mathematics` gives it; None
-    where it cannot be read."""
-    return _answer(
-        words.strip(_EDGES), tuple(target.split("\n")) if target else (), question=question
-    )[0]
+    """Return the canonical answer of a text that is nothing but an expression, or None."""
+    targets = tuple(target.split("\n")) if target else ()
+    answer, _ = _answer(words.strip(_EDGES), targets, question=question)
+    return answer
 
 
 def _answer(words: str, targets: tuple[str, ...], question: str) -> tuple[str | None, str]:
-    """(canonical answer, why there is none). All right answers are one answer, the first."""
+    """Return (canonical answer, "") or (None, why not); any right answer gives the first one."""
     if any(_plain(words) == _plain(target) for target in targets):
         return targets[0], ""
     numbers = [canonical_number(target) for target in targets]
     number = canonical_number(words.strip("$\\() "))
-    if _WORD.search(_NO_WORDS.sub(" ", words)):  # a sentence, whose letters are no variables
+    # Words make it a sentence, whose letters are no variables.
+    if _WORD.search(_NO_WORDS.sub(" ", words)):
         if not any(character.isdigit() for character in words):
             right = "\n".join(map(_unwrapped, targets))
             answer, reason = short_answer(
@@ -222,20 +229,14 @@ def _answer(words: str, targets: tuple[str, ...], question: str) -> tuple[str | 
 
 
 def _unwrapped(words: str) -> str:
+    """Return the words without \\text{…} and dollar signs."""
     return re.sub(r"\\(?:text|mathrm|mathbf|mbox)\s*\{([^{}]*)\}", r"\1", words).replace("$", "")
 
 
 def _plain(words: str) -> str:
-    """The words without blanks, dollar signs and the sizes of brackets."""
-    return (
-        re.sub(
-            r"\\(?:left|right|,|!|;|displaystyle|[dt](?=frac))|[\s$*]|\\[()\[\]]",
-            "",
-            _unwrapped(words),
-        )
-        .strip(".")
-        .casefold()
-    )
+    """Return the words without blanks, dollar signs and the sizes of brackets."""
+    layout = r"\\(?:left|right|,|!|;|displaystyle|[dt](?=frac))|[\s$*]|\\[()\[\]]"
+    return re.sub(layout, "", _unwrapped(words)).strip(".").casefold()
 
 
 EXTRACTOR = Mathematics()

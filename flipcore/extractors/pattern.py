@@ -1,6 +1,5 @@
-"""Own pattern: a user's regular expression over the written answer, bounded in time."""
+"""Own pattern: the user's regular expression on the written answer, with a time limit."""
 
-import math
 import re as stdlib_re
 from dataclasses import dataclass
 from typing import ClassVar
@@ -10,16 +9,15 @@ import regex
 from flipcore.core.contracts import param
 from flipcore.core.errors import BadInput
 from flipcore.core.records import OK, Item, Reading, Variant
-from flipcore.extractors.readings import TextReader, unreadable
+from flipcore.extractors.readings import TextExtractor, unreadable
 from flipcore.extractors.written.stated_choice import ChoiceText
 from flipcore.text.answers import canonical_number, text_answer
 
-TIME_LIMIT_S = (
-    0.25  # for one answer; a pattern that needs longer goes through its possibilities one by one
-)
-# counted repeats are unrolled: (((a{1000}){1000}){1000}) never compiles
+# For one answer. A pattern that needs longer backtracks without end.
+TIME_LIMIT_S = 0.25
+# Counted repeats are unrolled, so (((a{1000}){1000}){1000}) would never compile.
 MOST_CHARACTERS, MOST_REPEATS = (500, 10_000)
-# a letter that begins a word is no label
+# The lookahead excludes letters that begin a word: they are no labels.
 DEFAULT = r"answer\s*(?:is|:)[\s*(]*([A-Za-z](?![\w'’])|[-+]?[\d,.]*\d)"
 _REPETITION = stdlib_re.compile(r"\{(\d*)(?:,(\d*))?\}")
 WHICH = ("first", "last")
@@ -31,9 +29,11 @@ FLAGS = {
 
 
 @dataclass(frozen=True)
-class Pattern(TextReader):
-    """`expression` is a regular expression; its `group` (a number, 0 is the whole match, or a name)
-    in the first or last match holds a label, an option's text, a number or a short answer in words.
+class Pattern(TextExtractor):
+    """The answer is a group of the first or last match of `expression`.
+
+    `group` is a number (0 is the whole match) or a name. It holds a label, an option's text, a
+    number or a short answer in words.
     """
 
     expression: str = param(DEFAULT, "regular expression")
@@ -51,7 +51,7 @@ class Pattern(TextReader):
         self.compiled()
 
     def compiled(self) -> regex.Pattern:
-        """Raises BadInput for an expression, a group or a flag that cannot be used."""
+        """Return the compiled expression; BadInput for a wrong expression, group or flag."""
         if not self.expression or len(self.expression) > MOST_CHARACTERS:
             raise BadInput(
                 f"The pattern has {len(self.expression)} characters; give a regular expression of "
@@ -61,13 +61,10 @@ class Pattern(TextReader):
             raise BadInput(
                 f"The pattern takes the match {self.which!r}; choose one of {', '.join(WHICH)}."
             )
-        if (
-            math.prod(
-                max(int(most or least or 1), 1)
-                for least, most in _REPETITION.findall(self.expression)
-            )
-            > MOST_REPEATS
-        ):
+        n_repeats = 1
+        for least, most in _REPETITION.findall(self.expression):
+            n_repeats *= max(int(most or least or 1), 1)
+        if n_repeats > MOST_REPEATS:
             raise BadInput(
                 f"The pattern's counted repeats multiply to more than {MOST_REPEATS:,}. Use "
                 "smaller counts, or * and +."
@@ -97,20 +94,20 @@ class Pattern(TextReader):
         return int(self.group) if self.group.isdecimal() else self.group
 
     def read_text(self, item: Item, variant: Variant, text: str) -> Reading:
-        """The answer that the group holds; unreadable where nothing matches, or not in time."""
+        """Read the group; unreadable where nothing matches, or not within the time limit."""
         try:
             matches = self.compiled().finditer(text, timeout=TIME_LIMIT_S)
             if self.which == "first":
-                hit = next(matches, None)
+                match = next(matches, None)
             else:
-                hit = max(matches, key=lambda match: match.start(), default=None)
+                match = max(matches, key=lambda match: match.start(), default=None)
         except TimeoutError:
             return unreadable(
                 f"The pattern took longer than {TIME_LIMIT_S:g} s on this answer and was stopped."
             )
-        if hit is None or hit.group(self._group()) is None:
+        if match is None or match.group(self._group()) is None:
             return unreadable("The pattern matches nothing in the answer.")
-        words, span = hit.group(self._group()), hit.span(self._group())
+        words, span = match.group(self._group()), match.span(self._group())
         answer = _answer(item, variant, words=words)
         if answer is None:
             return unreadable(f"The pattern found “{words[:40]}”, which is not among the answers.")
@@ -118,7 +115,7 @@ class Pattern(TextReader):
 
 
 def _answer(item: Item, variant: Variant, words: str) -> str | None:
-    """A number, a text, or the option that a label or an option's words name."""
+    """Return the canonical answer of a group: a number, a text, or the option that it names."""
     if item.kind == "number":
         return canonical_number(words)
     if item.kind == "text":

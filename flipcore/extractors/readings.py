@@ -1,5 +1,4 @@
-"""Helpers of all extractors: the shared generate request, and readings for what could not be
-read."""
+"""Helpers of all extractors: the shared request for a text, and readings without an answer."""
 
 from abc import abstractmethod
 from collections.abc import Sequence
@@ -21,7 +20,7 @@ from flipcore.core.records import (
 
 
 def text_request(variant: Variant, ask: Ask) -> Request:
-    """The request for an answer in words; all who read text share it, so that it is asked once."""
+    """Return the request for a written answer; extractors share it, so that it is sent once."""
     return Request(
         "generate",
         variant.prompt.text,
@@ -37,8 +36,8 @@ def text_request(variant: Variant, ask: Ask) -> Request:
     )
 
 
-class TextReader(Extractor):
-    """Reads a whole answer in words and asks nothing else. Raises BadInput if it cannot."""
+class TextExtractor(Extractor):
+    """Base of extractors that need only the written answer; BadInput where `why_not` says so."""
 
     abilities: ClassVar[frozenset[str]] = frozenset({"generate"})
 
@@ -54,7 +53,7 @@ class TextReader(Extractor):
 
     @abstractmethod
     def read_text(self, item: Item, variant: Variant, text: str) -> Reading:
-        """Read the answer from a text that came back and was not cut off."""
+        """Read the answer from a text that was not cut off."""
 
     def _check(self) -> None:
         if reason := self.why_not():
@@ -62,28 +61,23 @@ class TextReader(Extractor):
 
 
 def asked_question(item: Item, variant: Variant) -> str:
-    """The question in the variant's own wording; the item's where its prompt names none."""
-    return (
-        dict(variant.prompt.parts)
-        .get("stem", item.question)
-        .strip()
-        .removeprefix("Question:")
-        .strip()
-    )
+    """Return the question in the variant's wording, or the item's if the prompt has no stem."""
+    stem = dict(variant.prompt.parts).get("stem", item.question)
+    return stem.strip().removeprefix("Question:").strip()
 
 
 def absent(reason: str) -> Reading:
-    """Missing data: the model never got to answer, or the server kept what was needed."""
+    """Return the reading for missing data: no output came, or no log-probabilities."""
     return Reading(ABSENT, reason=reason)
 
 
 def unreadable(reason: str, **fields) -> Reading:
-    """The model answered and no answer could be read: a NULL answer."""
+    """Return the reading for a complete output that states no answer."""
     return Reading(UNREADABLE, reason=reason, **fields)
 
 
 def failure(completions: Sequence[Completion], n_wanted: int = 1) -> Reading | None:
-    """The absent reading for a failed or missing completion; None when all `n_wanted` are there."""
+    """Return the absent reading for a failed or missing completion; None if all came."""
     for completion in completions:
         if completion.status != "ok":
             return absent(completion.error or "The call failed, and the server gave no reason.")
@@ -91,7 +85,7 @@ def failure(completions: Sequence[Completion], n_wanted: int = 1) -> Reading | N
 
 
 def unfinished(completion: Completion, *, length_counts: bool = True) -> Reading | None:
-    """Cut for an answer that ended too early, unreadable for a refusal; else None."""
+    """Return a cut reading for an output that ended early, unreadable for a refusal, else None."""
     reason = cut_reason(completion, length_counts=length_counts)
     if reason:
         return Reading(CUT, reason=reason)
@@ -99,6 +93,5 @@ def unfinished(completion: Completion, *, length_counts: bool = True) -> Reading
 
 
 def no_answer(completions: Sequence[Completion]) -> Reading | None:
-    """The reading of a first completion that failed or was cut off, for all extractors that read
-    an answer from it; else None."""
+    """Return the reading for a first completion that failed, was cut off or refused, else None."""
     return failure(completions) or unfinished(completions[0])

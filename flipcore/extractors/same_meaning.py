@@ -1,11 +1,10 @@
-"""Sameness of meaning: which answer a free text is, among all answers of one model to its item, as
-a judge decides. No key is needed.
+"""Same meaning: a judge groups one model's free texts for an item into answers.
 
-Two answers are one where the judge says so both ways round (bidirectional entailment: Kuhn et al.
-2023, arXiv:2302.09664; Farquhar et al. 2024, doi:10.1038/s41586-024-07421-0). Answers are taken in
-the order in which they were asked, and each is compared with the first one of every answer so far.
-Equal texts need no judge. With a key the right answer is the first of all, so an answer is right
-where it means that.
+No right answer is needed. Two texts are the same answer where the judge says so in both directions
+(bidirectional entailment: Kuhn et al. 2023, arXiv:2302.09664; Farquhar et al. 2024,
+doi:10.1038/s41586-024-07421-0). Texts are taken in the order in which they were asked. Each is
+compared with the first text of every earlier answer; equal texts need no judge. A right answer, if
+there is one, comes before all others, so that a text is right where it means the same.
 """
 
 import re
@@ -19,7 +18,7 @@ from flipcore.core.finish import REFUSAL
 from flipcore.core.records import ABSENT, OK, Completion, Item, Reading, Request, Variant, digest
 from flipcore.extractors.judge import FINAL_LINE, between_marks
 from flipcore.extractors.readings import (
-    TextReader,
+    TextExtractor,
     absent,
     asked_question,
     failure,
@@ -63,7 +62,7 @@ _ARTICLE = re.compile(r"(?:a|an|the)\s+(?=\S)")
 
 
 def comparison(question: str, first: str, second: str) -> str:
-    """The judge's prompt on two texts."""
+    """Return the judge's prompt on two texts."""
     return PROMPT.format(
         question=question, first=between_marks(first.strip()), second=between_marks(second.strip())
     )
@@ -71,15 +70,18 @@ def comparison(question: str, first: str, second: str) -> str:
 
 @dataclass
 class _Answer:
-    """An answer, known by its first text; `keys` are those of the texts that are it."""
+    """A group of texts with the same meaning.
+
+    `words` is its first text; `keys` are the normalized texts (`read_text`) of all its members.
+    """
 
     words: str
     keys: list[str] = field(default_factory=list)
 
 
 @dataclass(frozen=True)
-class SameMeaning(TextReader):
-    """`max_tokens` bounds the judge's reply."""
+class SameMeaning(TextExtractor):
+    """`max_tokens` limits the judge's reply."""
 
     max_tokens: int = param(16, "most tokens")
     name: ClassVar[str] = "same_meaning"
@@ -99,7 +101,8 @@ class SameMeaning(TextReader):
         return [self._request(item.question, longest, longest)] * n_comparisons
 
     def read_text(self, item: Item, variant: Variant, text: str) -> Reading:
-        """Answer before any comparison: the right one if `text_match` reads it, else its words."""
+        """Return the answer before any comparison: the right one if `text_match` finds it, else
+        the text's normalized words."""
         right = (variant.target or "").split("\n")[0]
         if right and TEXT_MATCH.read_text(item, variant, text).answer == right:
             return Reading(OK, answer=right)
@@ -116,83 +119,88 @@ class SameMeaning(TextReader):
     def read_together(
         self, item: Item, answers: Sequence[tuple[Variant, Completion]], reply_to: Replies
     ) -> list[tuple[Reading, list[Need]]]:
-        short_readings = [self.read(item, variant, [completion]) for variant, completion in answers]
-        read: list[tuple[Reading, list[Need]]] = [(reading, []) for reading in short_readings]
+        own_readings = [self.read(item, variant, [completion]) for variant, completion in answers]
+        results: list[tuple[Reading, list[Need]]] = [(reading, []) for reading in own_readings]
+        # Answers to the same question with the same target are compared, by their indices.
         groups: dict[tuple[str | None, str], list[int]] = {}
-        for place, (variant, _) in enumerate(answers):
-            if short_readings[place].status == OK:
+        for i, (variant, _) in enumerate(answers):
+            if own_readings[i].status == OK:
                 # A rewrite asks its own question; harmless variants share the item's.
                 is_harmless = variant.params.get("harmless", True)
                 question = "" if is_harmless else asked_question(item, variant)
-                groups.setdefault((variant.target, question), []).append(place)
-        for (target, question), places in groups.items():
+                groups.setdefault((variant.target, question), []).append(i)
+        for (target, question), indices in groups.items():
             texts = []
-            for place in places:
-                variant, completion = answers[place]
+            for i in indices:
+                variant, completion = answers[i]
                 words = _words(item, variant, text=completion.text)
-                texts.append((place, short_readings[place].answer or "", words))
-            read_of = self._sorted(question or item.question, target, texts, reply_to)
-            for place, key, _ in texts:
-                read[place] = read_of[key]
-        return read
+                texts.append((i, own_readings[i].answer or "", words))
+            result_of_key = self._grouped(question or item.question, target, texts, reply_to)
+            for i, key, _ in texts:
+                results[i] = result_of_key[key]
+        return results
 
-    def _sorted(
+    def _grouped(
         self,
         question: str,
         target: str | None,
         texts: Sequence[tuple[int, str, str]],
         reply_to: Replies,
     ) -> dict[str, tuple[Reading, list[Need]]]:
-        """The reading of each text (its place, key and words), by key, with the comparisons that it
-        took or takes. While one waits for a reply, it may turn out to be a new answer: until then
-        none behind it is called new."""
+        """Group texts, given as (index, key, words), by meaning.
+
+        Returns for each key its reading and the comparisons that it needs. A text that waits for a
+        reply may turn out to be a new answer. Until then no later text is called new.
+        """
         right = target.split("\n") if target else []
-        so_far = [_Answer(right[0], [right[0]])] if right else []
-        answer_of: dict[str, _Answer | Reading] = {answer.keys[0]: answer for answer in so_far}
-        needs_of: dict[str, list[Need]] = {answer.keys[0]: [] for answer in so_far}
+        groups = [_Answer(right[0], [right[0]])] if right else []
+        outcomes: dict[str, _Answer | Reading] = {answer.keys[0]: answer for answer in groups}
+        needs_of: dict[str, list[Need]] = {answer.keys[0]: [] for answer in groups}
         is_waiting = False
-        for place, key, words in texts:
-            if key in answer_of:
-                earlier = answer_of[key]
+        for i, key, words in texts:
+            if key in outcomes:
+                earlier = outcomes[key]
                 if isinstance(earlier, _Answer):
                     earlier.keys.append(key)
                 continue
-            outcome, needs_of[key] = self._match(question, place, words, so_far, reply_to)
+            outcome, needs_of[key] = self._match(question, i, words, groups, reply_to)
             if not isinstance(outcome, _Answer) and is_waiting:
                 outcome = absent(NOT_ASKED)
             if outcome is None:
                 outcome = _Answer(words)
-                so_far.append(outcome)
+                groups.append(outcome)
             if isinstance(outcome, _Answer):
                 outcome.keys.append(key)
             else:
                 is_waiting = is_waiting or outcome.status == ABSENT
-            answer_of[key] = outcome
-        names = _names(so_far, right)
-        readings: dict[str, tuple[Reading, list[Need]]] = {}
-        for key, outcome in answer_of.items():
+            outcomes[key] = outcome
+        names = _names(groups, right)
+        results: dict[str, tuple[Reading, list[Need]]] = {}
+        for key, outcome in outcomes.items():
             if isinstance(outcome, _Answer):
-                readings[key] = Reading(OK, answer=names[outcome.keys[0]]), needs_of[key]
-            else:
-                readings[key] = outcome, needs_of[key]
-        return readings
+                outcome = Reading(OK, answer=names[outcome.keys[0]])
+            results[key] = outcome, needs_of[key]
+        return results
 
     def _match(
-        self, question: str, place: int, words: str, so_far: Sequence[_Answer], reply_to: Replies
+        self, question: str, index: int, words: str, groups: Sequence[_Answer], reply_to: Replies
     ) -> tuple[_Answer | Reading | None, list[Need]]:
-        """The first answer so far that the text at this place is; None where it is none of them;
-        an absent or unreadable reading where that is not known."""
+        """Return the first group that a text belongs to, and the comparisons for it.
+
+        None means that it belongs to no group. A reading, absent or unreadable, means that this is
+        not known.
+        """
         needs: list[Need] = []
         unclear = None
-        for earlier in so_far:
-            # Both ways round: an entailment in one direction alone is not sameness.
+        for earlier in groups:
+            # Both directions: an entailment in only one of them is not the same meaning.
             pairs = ((earlier.words, words), (words, earlier.words))
-            asked = [Need(self._request(question, *pair), place) for pair in pairs]
-            needs += asked
-            came = [reply for need in asked if (reply := reply_to(need))]
-            if missing := failure(came, len(asked)):
+            pair_needs = [Need(self._request(question, *pair), index) for pair in pairs]
+            needs += pair_needs
+            replies = [reply for need in pair_needs if (reply := reply_to(need))]
+            if missing := failure(replies, len(pair_needs)):
                 return missing, needs
-            verdicts = {_verdict(reply) for reply in came}
+            verdicts = {_verdict(reply) for reply in replies}
             if verdicts == {SAME}:
                 return earlier, needs
             if verdicts != {DIFFERENT}:
@@ -208,19 +216,22 @@ class SameMeaning(TextReader):
 
 
 def _verdict(reply: Completion) -> str:
-    """The judge's word; "" for a reply that is not the one line that was asked for."""
+    """Return the judge's verdict; "" for a reply that is not the one line that was asked for."""
     line = None if unfinished(reply) else FINAL_LINE.fullmatch(reply.text)
     return line[1].casefold().rstrip(".") if line else ""
 
 
 def _usual_text(keys: Sequence[str]) -> str:
+    """Return the most frequent text; among equally frequent ones the shortest."""
     return min(keys, key=lambda key: (-keys.count(key), len(key), key))
 
 
 def _names(answers: Sequence[_Answer], right: Sequence[str]) -> dict[str, str]:
-    """Names of the answers, by the first key of each: the right answer as it is written, else its
-    most frequent text, of equals the shortest; in plain words where no other answer is called
-    so."""
+    """Return a name for each answer, by its first key.
+
+    The right answer keeps its own text. Others are named by their most frequent text, in plain
+    words unless that would be the name of another answer.
+    """
     texts = [_usual_text(answer.keys) for answer in answers]
     plain = [plain_answer(text) for text in texts]
     reserved_words = {*right, *map(plain_answer, right)}
@@ -230,7 +241,7 @@ def _names(answers: Sequence[_Answer], right: Sequence[str]) -> dict[str, str]:
         name = plain_text if is_free else text
         if len(name) >= MAX_TEXT:
             name = f"{name[:60]} {digest(text)}"
-        # The right answer, where there is one, is the first of the answers.
+        # The right answer, if there is one, comes first.
         names[answer.keys[0]] = right[0] if right and i == 0 else name
     return names
 

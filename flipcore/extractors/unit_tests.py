@@ -1,9 +1,9 @@
-"""Unit tests: the code of an answer is run with its item's tests, in a sandbox that whoever starts
-Flipscope allows. The answer is "passed" or "failed" (Chen et al. 2021, arXiv:2107.03374).
+"""Unit tests: the code of an output is run with its item's tests, in a sandbox.
 
-The code is taken from the reply as people do it, from its blocks, or as HumanEval's own harness
-does it: what the model writes is the rest of the function. The two differ where the reply, not the
-program, is at fault.
+The admin must allow the sandbox. The answer is "passed" or "failed" (Chen et al. 2021,
+arXiv:2107.03374). One extractor takes the code from the output's blocks, as people do. The other
+takes the output as the rest of the function, as HumanEval's own harness does. They differ where the
+form of the output is wrong, not the program.
 """
 
 import json
@@ -33,8 +33,11 @@ _RAW_ENDS = re.compile(r"\n(?=class |def |#|if |print\()")  # where HumanEval's 
 
 
 def code_of(text: str, name: str) -> str | None:
-    """The last block that defines `name`, else the last block; without one the reply itself, where
-    it defines it or is the rest of a function. None where there is no code."""
+    """Return the code of an output, or None.
+
+    It is the last block that defines `name`, or else the last block. Without blocks it is the
+    output itself, where that defines `name` or is indented as the rest of a function.
+    """
     defines = re.compile(
         rf"^[ \t]*(?:async[ \t]+)?def[ \t]+{re.escape(name)}\b|^{re.escape(name)}[ \t]*=",
         re.MULTILINE,
@@ -49,19 +52,18 @@ def code_of(text: str, name: str) -> str | None:
 
 
 def program(before: str, code: str, name: str) -> str:
-    """The program that is run: what the question shows, then the code, which defines the function
-    anew or is the rest of it."""
-    code = (
-        textwrap.dedent(code)
-        if re.search(rf"^[ \t]+def[ \t]+{re.escape(name)}\b", code, re.MULTILINE)
-        else code
-    )
+    """Return the program to run: the question's code, then the output's.
+
+    The output's code defines the function again, or is the rest of it.
+    """
+    if re.search(rf"^[ \t]+def[ \t]+{re.escape(name)}\b", code, re.MULTILINE):
+        code = textwrap.dedent(code)
     return f"{before}\n{code}"
 
 
 @dataclass(frozen=True)
 class UnitTests(Extractor):
-    """`cpu_s` bounds the processor time of one program; six times as many seconds may pass."""
+    """`cpu_s` limits the processor time of a program; it may take six times as long in all."""
 
     cpu_s: int = param(5, "seconds of processor time")
     name: ClassVar[str] = WRITTEN_CODE
@@ -75,7 +77,7 @@ class UnitTests(Extractor):
     needs_sandbox: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
-        sandbox.Program("", name="", tests="", cpu_s=self.cpu_s)
+        sandbox.Program("", name="", tests="", cpu_s=self.cpu_s)  # BadInput for wrong seconds
 
     def why_not(self) -> str:
         return sandbox.why_not()
@@ -87,28 +89,23 @@ class UnitTests(Extractor):
             raise BadInput(reason)
         needs = [Need(text_request(variant, ask))]
         if so_far and not no_answer(so_far) and (code := self.program(item, so_far[0].text)):
-            before, tests, name = (
-                str(item.meta.get(key, "")) for key in ("before", "tests", "entry_point")
-            )
             task = {
                 "code": code,
-                "name": name,
-                "tests": tests,
-                "before": before,
+                "name": str(item.meta.get("entry_point", "")),
+                "tests": str(item.meta.get("tests", "")),
+                "before": str(item.meta.get("before", "")),
                 "cpu_s": self.cpu_s,
             }
             needs.append(Need(Request("generate", json.dumps(task)), answer_at=0))
         return needs
 
     def program(self, item: Item, text: str) -> str | None:
-        """The part of the reply that is run; None where it holds no code."""
+        """Return the program to run; None where the output holds no code."""
         name = str(item.meta.get("entry_point", ""))
         code = code_of(text, name)
-        return (
-            None
-            if code is None or not code.strip()
-            else program(str(item.meta.get("before", "")), code, name=name)
-        )
+        if code is None or not code.strip():
+            return None
+        return program(str(item.meta.get("before", "")), code, name=name)
 
     def read(self, item: Item, variant: Variant, completions: Sequence[Completion]) -> Reading:
         nothing = no_answer(completions)
@@ -120,11 +117,9 @@ class UnitTests(Extractor):
         if failed:
             return failed
         verdict, _, reason = completions[1].text.partition(": ")
-        return (
-            Reading(OK, answer=verdict, reason=reason)
-            if verdict in (sandbox.PASSED, sandbox.FAILED)
-            else absent(reason)
-        )
+        if verdict in (sandbox.PASSED, sandbox.FAILED):
+            return Reading(OK, answer=verdict, reason=reason)
+        return absent(reason)
 
 
 @dataclass(frozen=True)
@@ -140,4 +135,4 @@ class UnitTestsRaw(UnitTests):
         return f"{item.meta.get('before', '')}{body}" if body.strip() else None
 
 
-EXTRACTORS = (UnitTestsRaw(), UnitTests())  # the last one is the reference where nobody chose one
+EXTRACTORS = (UnitTestsRaw(), UnitTests())  # the last one is the default reference extractor

@@ -1,13 +1,15 @@
-"""Generated text, read by rules that abstain: the option or number that the model wrote (the
-default reference extractor, source 004), or its short answer in words, matched as graders do
-(SQuAD, arXiv:1606.05250)."""
+"""Extractors that read a generated text by rules, and abstain where it states no single answer.
+
+One reads the option or number that the model wrote (the default reference extractor, source 004).
+The other reads a short answer in words, and matches it as graders do (SQuAD, arXiv:1606.05250).
+"""
 
 from dataclasses import dataclass
 from typing import ClassVar
 
 from flipcore.core.finish import REFUSAL
 from flipcore.core.records import OK, WRITTEN_WORDS, Item, Reading, Variant
-from flipcore.extractors.readings import TextReader, asked_question, unreadable
+from flipcore.extractors.readings import TextExtractor, asked_question, unreadable
 from flipcore.extractors.written.scope import answer_end, is_refusal, marked_answer
 from flipcore.extractors.written.stated_choice import ChoiceText
 from flipcore.extractors.written.stated_number import stated_number
@@ -29,19 +31,16 @@ def read_text(item: Item, variant: Variant, text: str) -> Reading:
 def _answer(
     item: Item, variant: Variant, text: str
 ) -> tuple[str | None, tuple[int, int] | None, str]:
-    """(canonical answer, its span, why there is none)."""
+    """Return (canonical answer, its span, "") or (None, None, why not)."""
     if item.kind == "number":
         return stated_number(text, item.question)
     choice = ChoiceText(variant.labels, [item.options[i] for i in variant.order]).choice(text)
-    return (
-        None if choice.position is None else str(variant.order[choice.position]),
-        choice.span,
-        choice.reason,
-    )
+    answer = None if choice.position is None else str(variant.order[choice.position])
+    return answer, choice.span, choice.reason
 
 
 @dataclass(frozen=True)
-class Regex(TextReader):
+class Regex(TextExtractor):
     name: ClassVar[str] = "regex"
     title: ClassVar[str] = "Written answer"
     about: ClassVar[str] = (
@@ -54,15 +53,17 @@ class Regex(TextReader):
 
 
 def stated(item: Item, variant: Variant, text: str) -> tuple[int, int]:
-    """Span of the answer: what the text marks or states as such, else all of the text."""
+    """Return the span of the answer that the text marks or states, else of the whole text."""
     text = text[: answer_end(text, item.question, asked_question(item, variant))]
     return marked_answer(text) or stated_span(text) or (0, len(text))
 
 
 @dataclass(frozen=True)
-class TextMatch(TextReader):
-    """`most_words` bounds what counts as a short answer: a longer text states none. All right
-    answers are one answer, so that a synonym is no flip."""
+class TextMatch(TextExtractor):
+    """A longer text than `most_words` states no short answer.
+
+    All right answers count as the first one, so that a synonym is no flip.
+    """
 
     most_words: int = 12
     name: ClassVar[str] = WRITTEN_WORDS

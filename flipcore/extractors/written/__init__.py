@@ -1,1 +1,1 @@
-"""Rules that read an answer from generated text and abstain where none is stated."""
+"""Rules that find the answer in a generated text, and abstain where it states none."""

@@ -1,4 +1,4 @@
-"""Is what a text names denied there? "not B", "B is wrong", "anything but B", "18, not 20"."""
+"""Tells whether a text denies what it names: "not B", "B is wrong", "anything but B"."""
 
 import re
 
@@ -27,17 +27,18 @@ _AFTER = re.compile(
     rf"|\s+not)\b|cannot\b)|{languages.DENIED_AFTER}",
     re.IGNORECASE,
 )
+# Every denial before a name holds one of these, in small letters.
 _HINTS = tuple(
     "не pas não nicht kein 不 并非 ليس n't n’t no nev nei except but than instead unlike out "
     "eliminat exclud".split()
 )
-_REACH = 60  # characters before a name in which a denial of it begins
+_REACH = 60  # characters before a name in which a denial is looked for
 
 
 def is_denied(text: str, start: int, end: int) -> bool:
-    """Tell whether the words directly before or after `start` to `end` deny what stands there."""
+    """Tell whether the words directly before or after deny the name from `start` to `end`."""
     before = text[max(0, start - _REACH) : start]
     folded = before.casefold()
-    # the search is slow, and nearly no text holds a word of it
+    # The search is slow, and almost no text has one of the hints.
     could_deny = any(hint in folded for hint in _HINTS)
     return bool((could_deny and _BEFORE.search(before)) or _AFTER.match(text, end))

@@ -1,10 +1,10 @@
-"""Mathematical expressions of an answer, by Math-Verify (requirements-math.txt): the canonical
-form, and whether it equals a right answer.
+"""Reads the mathematical expression of an answer, by Math-Verify (requirements-math.txt).
 
-LaTeX can ask for more than there is: 9^{9^{9}}. So this file runs as a process of its own that
-reads a request a line and writes a reply a line, in JSON, and that the system ends where a request
-needs more than LIMIT_S seconds of processor time or MOST_BYTES of memory. Processor time, so that a
-busy machine reads what an idle one does.
+It gives the canonical form, and whether it equals a right answer. LaTeX can ask for more than a
+machine can compute: 9^{9^{9}}. So this file runs as a process of its own, which reads one request
+and writes one reply per line, in JSON. The system ends it where a request needs more than LIMIT_S
+seconds of processor time or MOST_BYTES of memory. The limit is on processor time, so that a busy
+machine reads the same as an idle one.
 """
 
 import contextlib
@@ -18,7 +18,7 @@ import unicodedata
 from fractions import Fraction
 
 LIMIT_S, MOST_BYTES = 10, 2**31
-_DIGITS = 12  # of a number that is no fraction: as many tell answers apart, and rounding does not
+_DIGITS = 12  # of irrational numbers: enough to tell answers apart, too few for rounding errors
 _SIGNS = {
     "−": "-",
     "–": "-",
@@ -29,8 +29,6 @@ _SIGNS = {
     "≤": r"\le ",
     "≥": r"\ge ",
     "≠": r"\ne ",
-}
-_SIGNS |= {
     "∪": r"\cup ",
     "∩": r"\cap ",
     "∅": r"\emptyset ",
@@ -44,7 +42,8 @@ ENVIRONMENT = re.compile(r"\$\$(.+?)\$\$|\$([^$]+)\$|\\\((.+?)\\\)|\\\[(.+?)\\\]
 
 
 def as_latex(words: str) -> str:
-    """The words with the signs of plain text ("½", "√2", "x²", "sqrt(2)") in LaTeX."""
+    """Return the words with plain-text mathematics ("½", "√2", "x²", "sqrt(2)") in LaTeX."""
+    # Blanks between thousands.
     words = re.sub(
         r"(?<![\d.,])\d{1,3}(?:[ \u00a0\u2009\u202f]\d{3})+(?![\d/])",
         lambda match: re.sub(r"\s", "", match.group()),
@@ -52,7 +51,7 @@ def as_latex(words: str) -> str:
     )
     words = re.sub(r"(?<=\d)[eE]([-+]?\d{1,3})(?![\w.])", r"\\times 10^{\1}", words)
     words = re.sub(
-        r"[¼-¾⅐-⅞]", lambda match: r"\frac{{{}}}{{{}}}".format(*_part(match.group())), words
+        r"[¼-¾⅐-⅞]", lambda match: r"\frac{{{}}}{{{}}}".format(*_fraction(match.group())), words
     )
     words = re.sub(
         r"[⁰¹²³⁴-⁹]+", lambda match: "^{" + match.group().translate(_POWERS) + "}", words
@@ -72,13 +71,13 @@ def as_latex(words: str) -> str:
     return re.sub(r"(?<=[\w)])\*(?=[\w(\\])", r"\\cdot ", words)
 
 
-def _part(sign: str) -> tuple[int, int]:
+def _fraction(sign: str) -> tuple[int, int]:
+    """Return (numerator, denominator) of a sign such as ½."""
     return Fraction(unicodedata.numeric(sign)).limit_denominator(10).as_integer_ratio()
 
 
 def parsed(words: str) -> list:
-    """Math-Verify's reading of `words`: the expression, and the text that it took it from; empty
-    for nothing."""
+    """Return Math-Verify's [expression, text that it was taken from]; empty for no mathematics."""
     from math_verify import parse
 
     words = as_latex(words.strip())
@@ -86,15 +85,18 @@ def parsed(words: str) -> list:
 
 
 def same(gold: list, answer: list) -> bool:
-    """Tell whether Math-Verify calls the two equal."""
+    """Tell whether Math-Verify calls two results of `parsed` equal."""
     from math_verify import verify
 
     return bool(verify(gold, answer, timeout_seconds=None))
 
 
 def canonical(expression) -> str:
-    """One text for all that is equal, as far as algebra reaches: numbers as fractions or to 12
-    digits, polynomials and their quotients in lowest terms, sets in order, "x = 5" as 5."""
+    """Return one text for all equal expressions, as far as algebra reaches.
+
+    Numbers become fractions or have 12 digits. Polynomials and their quotients are in lowest terms.
+    Sets are sorted, and "x = 5" becomes 5.
+    """
     import sympy
     from latex2sympy2_extended.sets import FiniteSet
     from sympy.core.function import AppliedUndef
@@ -119,9 +121,11 @@ def canonical(expression) -> str:
             or isinstance(expression.lhs, AppliedUndef)
         ):
             return canonical(expression.rhs)
-        top = sympy.fraction(sympy.together(_exact(expression.lhs - expression.rhs)))[0]
-        top = sympy.expand(top).as_content_primitive()[1]
-        return min(_text(top), _text(sympy.expand(-top))) + "=0"
+        # Bring all to one side, so that the equation says that the numerator is 0.
+        difference = sympy.together(_exact(expression.lhs - expression.rhs))
+        numerator, _ = sympy.fraction(difference)
+        _, primitive = sympy.expand(numerator).as_content_primitive()
+        return min(_text(primitive), _text(sympy.expand(-primitive))) + "=0"
     if isinstance(expression, sympy.core.relational.Relational):
         with contextlib.suppress(NotImplementedError, TypeError, ValueError):
             return canonical(expression.as_set())
@@ -131,7 +135,7 @@ def canonical(expression) -> str:
 
 
 def _unnamed(parts: list) -> list[str]:
-    """The parts, without the variable's name where all give values of one."""
+    """Return the parts as texts, without the variable where all are values of one variable."""
     import sympy
 
     names = {str(part.lhs) if isinstance(part, sympy.Eq) else "" for part in parts}
@@ -146,14 +150,15 @@ def _unnamed(parts: list) -> list[str]:
 def _exact(expression):
     import sympy
 
-    names = expression.free_symbols  # of several, i may count something
-    if set(map(str, names)) == {"i"}:
-        expression = expression.subs(dict.fromkeys(names, sympy.I))
+    # As the only symbol, i is the imaginary unit; beside others it may be an index.
+    symbols = expression.free_symbols
+    if set(map(str, symbols)) == {"i"}:
+        expression = expression.subs(dict.fromkeys(symbols, sympy.I))
     return sympy.nsimplify(expression.doit(), rational=True)
 
 
 def _number(value) -> str:
-    """A fraction as it is, any other number to so many digits."""
+    """Return a fraction as it is, and any other number with _DIGITS digits."""
     import sympy
 
     value = sympy.simplify(value)
@@ -179,21 +184,26 @@ def _text(expression) -> str:
 
 
 def reply_to(words: str, targets: list[str]) -> dict:
-    """`place` of the right answer that the words equal, else `answer`, their canonical form; both
-    None for no mathematics."""
+    """Return the reply to a request.
+
+    `place` is the index of the right answer that the words equal. Where they equal none, `answer`
+    is their canonical form, or None for no mathematics.
+    """
     answer = parsed(words)
     for place, target in enumerate(targets):
         if answer and same(parsed(target), answer):
             return {"place": place, "answer": None}
-    # "12%" is 12, as graders have it.
+    # For graders "12%" is 12.
     without_percent = parsed(re.sub(r"\s*\\?%", "", words))
-    bare = [part for part in without_percent if not isinstance(part, str)]
-    return {"place": None, "answer": canonical(bare[0])[:1000] if bare else None}
+    found = [part for part in without_percent if not isinstance(part, str)]
+    return {"place": None, "answer": canonical(found[0])[:1000] if found else None}
 
 
 def _serve(replies) -> None:
-    """Answers requests to the end of the input. Where the system knows no bounds, whoever asks ends
-    this process."""
+    """Answer requests to the end of the input.
+
+    Where the system has no limits, the caller ends this process.
+    """
     with contextlib.suppress(ImportError, ValueError, OSError):
         import resource
 
@@ -204,7 +214,7 @@ def _serve(replies) -> None:
             signal.setitimer(signal.ITIMER_PROF, limit_s)
         try:
             reply = reply_to(words, targets)
-        # a parser of other people's LaTeX raises anything; no expression was read
+        # Parsing any LaTeX may raise anything; then there is no expression.
         except Exception:
             reply = {"place": None, "answer": None}
         with contextlib.suppress(AttributeError):
@@ -213,12 +223,14 @@ def _serve(replies) -> None:
 
 
 def _main() -> None:
-    """Serves in a child where the system has them: the reply for one that was ended is null, and
-    the next needs no import again."""
+    """Serve in child processes, where the system can fork.
+
+    A child that the system ended gives the reply null. The next child has the imports already.
+    """
     import math_verify  # noqa: F401
 
     replies = os.fdopen(os.dup(1), "w", encoding="utf-8")
-    os.dup2(2, 1)  # what a library prints is no reply
+    os.dup2(2, 1)  # keep what a library prints out of the replies
     logging.disable(logging.CRITICAL)
     while hasattr(os, "fork") and (child := os.fork()):
         if os.waitpid(child, 0)[1] == 0:

@@ -1,19 +1,19 @@
-"""Statements of an answer in other languages than English: their phrases, labels, digits and
-denials, as the extractors of written answers take them. Chinese, Japanese, Korean, Hindi, Arabic,
-Russian, Spanish, French, German and Portuguese.
+"""Patterns for answers in other languages than English: phrases, labels, digits, denials.
 
-A letter that is a label in two alphabets names none: the Cyrillic В is the third of its own and
-looks like the Latin second.
+The languages are Chinese, Japanese, Korean, Hindi, Arabic, Russian, Spanish, French, German and
+Portuguese. A letter that may be a label in two alphabets is not read: the Cyrillic В is the third
+label of its own alphabet and looks like the second Latin one.
 """
 
 import re
 import unicodedata
 from collections.abc import Sequence
 
-# a letter or digit of a script that sets blanks between words
+# A letter or digit of a script with blanks between words.
 WORD = r"[^\W\u3040-\u30ff\u3400-\u9fff\uac00-\ud7a3]"
 STOPS = "。、）】」』؟،؛।॥»"
-COMMA_ANSWER_IS = (  # where a comma stands before decimals
+# In languages with a comma before decimals.
+COMMA_ANSWER_IS = (
     r"\b(?:(?:правильный|верный)\s+)?(?:ответ|вариант)(?:\s+ответа)?\s*(?:[:–—=-]|это\b)|"
     r"\b(?:respuesta|resposta|opción|opção|alternativa)(?:\s+(?:correcta|correta|certa|"
     r"final))?\s*(?:(?:es|é)\b|:)|\bréponse(?:\s+(?:correcte|finale))?\s*(?:est\b|:)|"
@@ -44,13 +44,14 @@ DENIED_AFTER = (
     r"est\s+(?:faux|fausse)|n['’]est|(?:no\s+)?es\s+(?:falsa|incorrecta)|é\s+(?:falsa|incorreta)|"
     r"неверн|неправильн|خطأ|غلط)"
 )
-# a number before one of them is not the number that is meant
+# A number before one of these words is not the number that is meant.
 SCALES = re.compile(
     r"\s*(?:[万萬億亿兆만억]|लाख|करोड़|हज़ार|हजार|ألف|مليون|тыс|млн|миллион|(?:mil|mille|tausend)\b"
     r"|millones|millón|milh|Millionen)",
     re.IGNORECASE,
 )
 _CIRCLES = "①②③④⑤⑥⑦⑧⑨⑩"
+# "\0" stands for a letter that may be a label in two alphabets.
 _ALPHABETS = ("АБ\0ГД", "कखगघङ", "أبجد", "가나다라마", "アイウエオ", "甲乙丙丁戊")
 _BETWEEN = rf"(?:[\s:*(\[\"'«「]|{FILLERS})*"
 _BEHIND = r"(?=[\s.।。،,:)\]/*»」]|です|で|입|이|번|$)"
@@ -60,7 +61,7 @@ _LATIN = ("antwort", "respost", "respuest", "alternativ")
 
 
 def may_state(text: str) -> bool:
-    """Tell whether one of the phrases may stand in the text: looking for all of them is slow."""
+    """Tell whether the text may hold one of the phrases, before the slow search for them."""
     if not text.isascii():
         return True
     folded = text.lower()
@@ -68,45 +69,44 @@ def may_state(text: str) -> bool:
 
 
 def in_ascii(text: str) -> str:
-    """Text with digits of every script and full-width signs in ASCII; places stay."""
-    return text if text.isascii() else "".join(map(_sign, text.replace("٫", ".").replace("٬", ",")))
+    """Return a text with digits of all scripts and full-width signs in ASCII; positions stay."""
+    if text.isascii():
+        return text
+    return "".join(map(_ascii_character, text.replace("٫", ".").replace("٬", ",")))
 
 
-def _sign(sign: str) -> str:
-    if sign.isascii() or not (sign.isdecimal() or "！" <= sign <= "～"):
-        return sign
-    return (
-        str(unicodedata.decimal(sign)) if sign.isdecimal() else unicodedata.normalize("NFKC", sign)
-    )
+def _ascii_character(character: str) -> str:
+    if character.isdecimal():
+        return str(unicodedata.decimal(character))
+    return unicodedata.normalize("NFKC", character) if "！" <= character <= "～" else character
 
 
 def with_labels(text: str, labels: Sequence[str]) -> str:
-    """The text with labels of other alphabets as those of the prompt, where the answer is stated or
-    is nothing else; places stay."""
+    """Replace labels of other alphabets by the prompt's, where an answer is stated or stands alone.
+
+    Positions stay.
+    """
     if text.isascii() or not all(len(label) == 1 and label.isascii() for label in labels):
         return text
     label_of: dict[str, str] = {}
     for alphabet in _ALPHABETS:
         label_of |= dict(zip(alphabet, labels, strict=False))
-    # Alphabets have "\0" in the place of a letter that is a label in two of them.
     label_of.pop("\0", None)
     if "C" in labels:
         label_of["С"] = "C"
     circles = dict(zip(_CIRCLES, labels, strict=False))
     text = re.sub("|".join(_CIRCLES), lambda match: circles.get(match[0], match[0]), text)
-    sign = "|".join(map(re.escape, label_of))
+    any_label = "|".join(map(re.escape, label_of))
     stated = re.compile(
-        rf"(?P<before>(?:{ANSWER_IS}){_BETWEEN}|\A[\s*(]*)(?P<sign>{sign}){_BEHIND}", re.IGNORECASE
+        rf"(?P<before>(?:{ANSWER_IS}){_BETWEEN}|\A[\s*(]*)(?P<label>{any_label}){_BEHIND}",
+        re.IGNORECASE,
     )
-    further = re.compile(rf"\s*(?:{JOINS}|[,/;])\s*(?P<sign>{sign}){_BEHIND}")
+    joined = re.compile(rf"\s*(?:{JOINS}|[,/;])\s*(?P<label>{any_label}){_BEHIND}")
     for start in stated.finditer(text):
         match: re.Match | None = start
         if start["before"].strip(" \n*(") or not text[start.end() :].strip(" \n.)*。।"):
             while match:
-                text = (
-                    text[: match.start("sign")]
-                    + label_of.get(match["sign"], match["sign"])
-                    + text[match.end("sign") :]
-                )
-                match = further.match(text, match.end())
+                label = label_of.get(match["label"], match["label"])
+                text = text[: match.start("label")] + label + text[match.end("label") :]
+                match = joined.match(text, match.end())
     return text

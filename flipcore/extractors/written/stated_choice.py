@@ -1,10 +1,11 @@
-"""The option that a generated text names, if it names exactly one.
+"""Finds the option that a generated text names, if it names exactly one.
 
-In order: the last statement ("the answer is (C)"), a label at the start (" C", "C. tin"), one on a
-line of its own or in brackets, one at the end ("It is tin C"), and the text of exactly one option.
-Whoever names several is not answering, a label with the words of another option ("A. galley", where
-galley is B) is a contradiction and no answer, and an option that is denied ("not B", "B is wrong")
-or supposed ("if not B") is not named. Who takes an answer back ("B. No, C.") gives the other one.
+The rules, in order: the last statement ("the answer is (C)"), a label at the start (" C", "C.
+tin"), a label on a line of its own or in brackets, a label at the end ("It is tin C"), and the
+words of exactly one option. A text that names several options gives no answer. Neither does a label
+with the words of another option ("A. galley", where galley is B). Options that are denied ("not B",
+"B is wrong") or supposed ("if not B") do not count as named. A correction replaces the answer
+before it ("B. No, C.").
 """
 
 import re
@@ -40,31 +41,34 @@ _GOES_ON = (
     r"(?:is|are|was|because|since|as|for|and|or|if|but|with|based|depending|which|would|in|due|"
     r"given|so|rather|instead|not)\b|[-–—(\[=]|" + languages.GOES_ON
 )
-# What follows such a word is a reason or a denial, no further answer: "C, since A and B are
-# grains", "C, not B or D".
+# These words begin a reason or a denial, so labels after them are no further answers: "C, since A
+# and B are grains", "C, not B or D".
 _REASON = (
     r"\b(?:because|since|whereas|while|unlike|rather than|instead of|not|given that|as "
     r"(?!well))\b|n['’]t\b"
 )
-# What a text says of one option after another: "A) No. B) Yes."
+# The verdicts of a text that judges one option after another: "A) No. B) Yes."
 _VERDICT = r"(yes|no|true|false|correct|incorrect|right|wrong|[✓✔✅✗✘❌])"
 _AFFIRMED = frozenset(("yes", "true", "correct", "right", "✓", "✔", "✅"))
-# words of every sentence
-_LONE = frozenset("yes no none all both some any never maybe true false".split())
+# Common words, which are the words of an option only where they stand alone.
+_COMMON_WORDS = frozenset("yes no none all both some any never maybe true false".split())
 _PARENTHESIS = re.compile(r"\s*\([^()\n]{2,80}\)")
-# between a label and an option's words
+# What may stand between a label and an option's words.
 _GAP = re.compile(r"[ \t*_`\"'“”]*(?:[.:,)\]]|[-–—(\[](?=[\s\w]))*[ \t*_`\"'“”(]*")
-# nothing but an option's words
+# What may follow an option's words that stand alone.
 _ALONE = (
     r"[ \t*_`\"'“”)\].]*(?:$|[;,:!?](?=\s|$)|(?<=[.)])(?=\s)|(?<=\s)(?:\(|[-–—]\s+(?=[^\W\d])))"
 )
-_SHORT = 30  # words besides the option's own
-_SIGNS = re.compile(r"[\s.,:;()\[\]*\"'“”]+")  # between words
+_SHORT = 30  # words of a short answer, beside the option's own
+_SEPARATORS = re.compile(r"[\s.,:;()\[\]*\"'“”]+")
 
 
 @dataclass(frozen=True)
 class Choice:
-    """Options named, by position, and their place; `reason` says why there is not exactly one."""
+    """The option that a text names: its position and its span in the text.
+
+    Both are None where the text does not name exactly one; `reason` then says why.
+    """
 
     position: int | None
     span: tuple[int, int] | None
@@ -72,7 +76,7 @@ class Choice:
 
 
 class _Labels:
-    """Patterns of a prompt's labels: the same for all items that have as many options."""
+    """Patterns with a prompt's labels, the same for all items with as many options."""
 
     def __init__(self, labels: tuple[str, ...]) -> None:
         any_label = "|".join(sorted(map(re.escape, labels), key=len, reverse=True))
@@ -104,7 +108,7 @@ class _Labels:
             re.IGNORECASE,
         )
         # "B, and so is C", "B, but C is also correct"
-        self.too = re.compile(
+        self.also_right = re.compile(
             rf"\bas well as\s+(?:option\s+)?[\"'(*\[]*({any_label})(?!\w)"
             rf"|\bso\s+(?:is|are|does)\s+(?:option\s+)?[\"'(*\[]*({any_label})(?!\w)"
             rf"|(?<!\w)({any_label})[)\]*\"'”]*\s+(?:is|are|would be|may be|could be)\s+"
@@ -125,13 +129,13 @@ class _Labels:
             r"(?=[\s.,;:!*)\uFE0F]|$)",
             re.IGNORECASE,
         )
-        # "B over C, but D is best": what comes last overrules
+        # "B over C, but D is best": the last one counts.
         self.overruled = re.compile(
             r"[^.!?\n]*\bbut\s+(?:option\s+)?[\"'(*\[]*"
             rf"({any_label})(?!\w)[)\]*\"'”]*\s+(?:is|seems|looks|would be)\s+"
             r"(?:the\s+|still\s+|even\s+)*(?:best|better|right|correct|more\s+likely)\b"
         )
-        # "B over C": the first is preferred, the second is no further answer
+        # "B over C": the first is preferred, the second is no further answer.
         self.over = re.compile(
             rf"[)\]*\"'”]*\s+over\s+(?:option\s+)?[\"'(*\[]*(?:{any_label})(?!\w)"
         )
@@ -142,7 +146,10 @@ class _Labels:
             r"[)\]*\"'”]*\s+(?:is|are|was|were|would|could|may|might|seems?|looks?|sounds?)\b"
             rf"[^.!?\n]*\b(?:but|unless|however|(?:less\s+\w+|worse)\s+than)\b[^.!?\n]*?(?<!\w)({any_label})(?!\w)"
         )
-        self.aside = re.compile(rf"\n|(?<=[^\s(])(?<!\b\w)[.!?](?:\s|$)|{_REASON}", re.IGNORECASE)
+        # The end of a list of joined labels: a line break, the end of a sentence, or a reason.
+        self.list_end = re.compile(
+            rf"\n|(?<=[^\s(])(?<!\b\w)[.!?](?:\s|$)|{_REASON}", re.IGNORECASE
+        )
         self.several = re.compile(
             rf"(?<!\w)(?:{any_label})(?!\w)[^\w\n]*(?:\b(?:and|or)\b|[,;/&+])[\s\"'(*\[]*(?:and"
             r"|or)?[\s\"'(*\[]*$"
@@ -159,11 +166,11 @@ _of_labels = lru_cache(64)(_Labels)
 
 
 class ChoiceText:
-    """The options of one prompt as a text may name them: by label, or by their words."""
+    """The labels and options of one prompt, by which a text may name an option."""
 
     def __init__(self, labels: Sequence[str], options: Sequence[str]) -> None:
         self.labels = list(labels)
-        # an option that is its label alone has no words: "a" is an article
+        # An option that is only its label has no words of its own; "a" would match the article.
         self.options = [
             f"\0{label}" if option.strip() == label else " ".join(option.split())
             for label, option in zip(labels, options, strict=True)
@@ -171,35 +178,44 @@ class ChoiceText:
         self.patterns = _of_labels(tuple(labels))
 
     def choice(self, text: str) -> Choice:
-        """The one option that `text` names."""
+        """Find the one option that `text` names; the choice has no position where there is none."""
         text = languages.with_labels(
             without_question(languages.in_ascii(text), self.labels, options=self.options),
             self.labels,
         )
-        for rule in (self._only, self._statement, self._named_first, self._verdicts):
+        for rule in (
+            self._label_alone,
+            self._last_statement,
+            self._label_called_answer,
+            self._affirmed_option,
+        ):
             choice = rule(text)
             if choice:
                 return self._corrected(choice, text)
         denied = self._denied(text)
-        for rule in (self._start, self._mark, self._end, self._words):
+        for rule in (
+            self._label_at_start,
+            self._marked_label,
+            self._label_at_end,
+            self._option_words,
+        ):
             choice = rule(text)
-            if choice and choice.position in denied:
-                return self._corrected(choice, text, is_denied=True)
             if choice:
-                return self._corrected(choice, text)
+                return self._corrected(choice, text, is_denied=choice.position in denied)
         return _no_choice("No label and no option's text was found in the answer.")
 
     def _corrected(self, choice: Choice, text: str, *, is_denied: bool = False) -> Choice:
-        """The choice, or the other option that takes it back behind it: "B. Wait, it's C."."""
+        """Return the choice, or the option of a later correction: "B. Wait, it's C."."""
         if choice.position is None or choice.span is None:
             return choice
         correction = None
-        for mark in self.patterns.correction.finditer(text, choice.span[1]):
+        _, end = choice.span
+        for mark in self.patterns.correction.finditer(text, end):
             if self._position(mark[1]) not in (None, choice.position):
                 correction = mark
         if correction:
             label = correction[1]
-            return self._one(self._position(label), text, correction.start(1), len(label))
+            return self._choice_at(self._position(label), text, correction.start(1), len(label))
         if not is_denied:
             return choice
         label = self.labels[choice.position]
@@ -208,54 +224,56 @@ class ChoiceText:
         )
 
     def _denied(self, text: str) -> set[int]:
-        """Positions of the options that the text denies somewhere, by label or by words."""
+        """Return the positions of the options that the text denies, by label or by words."""
         denied = set()
         for label in self.patterns.label.finditer(text):
             if self._is_denied(label, text):
                 denied.add(self._position(label.group(1)))
         for i, option in enumerate(self.options):
-            if any(_is_not_said(text, *spot.span()) for spot in _spots(option, text)):
+            if any(_is_not_stated(text, *spot.span()) for spot in _spots(option, text)):
                 denied.add(i)
-        return {place for place in denied if place is not None}
+        return {position for position in denied if position is not None}
 
-    def _only(self, text):
-        """The whole answer is one label, in whatever case."""
+    def _label_alone(self, text):
+        """Read a text that is nothing but one label, in upper or lower case."""
         bare = text.strip(" \t\n.()[]*:\"'")
-        places = [i for i, label in enumerate(self.labels) if label.casefold() == bare.casefold()]
-        if bare and len(places) == 1:
-            return self._one(places[0], text, text.find(bare), len(bare))
+        matching = [i for i, label in enumerate(self.labels) if label.casefold() == bare.casefold()]
+        if bare and len(matching) == 1:
+            return self._choice_at(matching[0], text, text.find(bare), len(bare))
         return None
 
     def _is_denied(self, label: re.Match, text: str) -> bool:
-        """Tell whether a label is denied, or only supposed, where it stands. An option's own words
-        after it are no denial: "C) Do not worry"."""
+        """Tell whether a mention of a label is denied or only supposed.
+
+        The option's own words after it are no denial: "C) Do not worry".
+        """
         position = self._position(label.group(1))
         if position is not None and _folded(text[label.end(1) :]).startswith(
             _folded(self.options[position])
         ):
             return False
-        return _is_not_said(text, *label.span(1), self.patterns.condition)
+        return _is_not_stated(text, *label.span(1), self.patterns.condition)
 
-    def _statement(self, text):
-        """The last statement that names a label, or failing that an option's words."""
+    def _last_statement(self, text):
+        """Read the last statement that names a label, or else an option's words."""
         last = None
         stated = self.patterns.stated_abroad if languages.may_state(text) else self.patterns.stated
         for mark in stated.finditer(text):
             label = self.patterns.label.match(text, mark.end())
-            if label and self._stands(label, text):
+            if label and self._is_label(label, text):
                 overruled = self.patterns.overruled.match(text, label.end(1))
                 if overruled and overruled[1] != label[1]:
                     last = _no_choice(
                         f"The answer names {label[1]} and calls {overruled[1]} better."
                     )
                     continue
-                last = last if self._is_denied(label, text) else self._group(label, text)
+                last = last if self._is_denied(label, text) else self._choice_of(label, text)
             else:
-                last = self._worded(text, mark.end()) or last
+                last = self._stated_words(text, mark.end()) or last
         return last
 
-    def _named_first(self, text) -> Choice | None:
-        """The last "C is the answer". Two that are correct are no answer."""
+    def _label_called_answer(self, text) -> Choice | None:
+        """Read the last "C is the answer". Two labels that are called correct give no answer."""
         marks = [m for m in self.patterns.is_answer.finditer(text) if not self._is_denied(m, text)]
         named = sorted({mark[1] for mark in marks})
         if len(named) > 1 and any(mark["correct"] for mark in marks):
@@ -263,10 +281,11 @@ class ChoiceText:
         if not marks:
             return None
         last = marks[-1]
-        return self._agreed([(last[1], last.start(1)), *self._too(last.end(1), text)], text)
+        also_right = self._also_right_labels(last.end(1), text)
+        return self._single_choice([(last[1], last.start(1)), *also_right], text)
 
-    def _verdicts(self, text: str) -> Choice | None:
-        """The one option that is affirmed where a text says yes or no of one after another.
+    def _affirmed_option(self, text: str) -> Choice | None:
+        """Read the one option that is affirmed where a text says yes or no to one after another.
 
         None where fewer than two are judged, or where yes and no are options themselves.
         """
@@ -279,13 +298,13 @@ class ChoiceText:
         if len(affirmed) != 1:
             return _no_choice(f"The answer affirms {len(affirmed)} of the options that it judges.")
         [mark] = affirmed.values()
-        return self._one(self._position(mark[1]), text, mark.start(1), len(mark[1]))
+        return self._choice_at(self._position(mark[1]), text, mark.start(1), len(mark[1]))
 
-    def _start(self, text):
+    def _label_at_start(self, text):
         opening = re.match(r"[\s*_(\[\"'>]*", text)
         begin = opening.end() if opening else 0
         label = self.patterns.label.match(text, begin)
-        if not label or not self._stands(label, text) or self._is_denied(label, text):
+        if not label or not self._is_label(label, text) or self._is_denied(label, text):
             return None
         contrast = self.patterns.contrast.match(text, label.end())
         if contrast and contrast[1] != label[1]:
@@ -301,10 +320,10 @@ class ChoiceText:
             return _no_choice(
                 f"The answer lists several options ({label.group(1)}, {listed.group(1)})."
             )
-        return self._group(label, text)
+        return self._choice_of(label, text)
 
     def _next_line(self, end: int, text: str) -> re.Match | None:
-        """The label that the next line begins with; behind empty lines it must stand alone."""
+        """Return the label at the start of the next line; after empty lines it must stand alone."""
         line_end = text.find("\n", end)
         if line_end < 0:
             return None
@@ -315,22 +334,21 @@ class ChoiceText:
             return label if is_alone else None
         return self.patterns.own_line.match(text, line_end)
 
-    def _mark(self, text):
-        """Label in brackets, after "option" or at the head of a line, if there is only one."""
-        spots: list[tuple[str, int]] = []
-        further: list[tuple[str, int]] = []
+    def _marked_label(self, text):
+        """Read the only label in brackets, after "option" or at the start of a line."""
+        marked: list[tuple[str, int]] = []
+        joined: list[tuple[str, int]] = []
         for pattern in (self.patterns.own_line, self.patterns.bracketed):
             for mark in pattern.finditer(text):
                 if not self._is_denied(mark, text):
-                    spots.append((mark.group(1), mark.start(1)))
-                    further += self._further(mark.end(1), text)
-        # Labels joined to a mark ("(A) or B") come behind all marks: the last of the list gives the
+                    marked.append((mark.group(1), mark.start(1)))
+                    joined += self._joined_labels(mark.end(1), text)
+        # Labels joined to a mark ("(A) or B") follow all marks, because the last entry gives the
         # place of the answer.
-        spots += further
-        return self._agreed(spots, text)
+        return self._single_choice(marked + joined, text)
 
-    def _end(self, text):
-        """Last token of the first paragraph, unless it ends an option's words ("vitamin C")."""
+    def _label_at_end(self, text):
+        """Read the last word of the first paragraph, unless it ends an option ("vitamin C")."""
         blank = re.search(r"\n\s*\n", text.strip("\n"))
         last = blank.start() if blank else len(text.strip("\n"))
         stop = last + len(text) - len(text.lstrip("\n"))
@@ -353,73 +371,81 @@ class ChoiceText:
             for option in self.options
         ):
             return None
-        worded = any(before.endswith(_folded(option)) for option in self.options)
-        return self._group(label, text) if worded or not label.group(1).isdigit() else None
+        # A number at the end counts as a label only after an option's words.
+        follows_option = any(before.endswith(_folded(option)) for option in self.options)
+        if not follows_option and label.group(1).isdigit():
+            return None
+        return self._choice_of(label, text)
 
     def _is_other(self, earlier: re.Match, last: re.Match, text: str) -> bool:
-        """Tell whether a label before the last is another answer: no article, number or denial."""
+        """Tell whether an earlier label is another answer: no article, number or denial."""
         word = earlier[1]
         is_article = word in ("A", "I", "a", "i") and re.match(r"\s+[a-z]", text[earlier.end() :])
         if word == last[1] or word.isdigit() or is_article or self._position(word) is None:
             return False
         return not self._is_denied(earlier, text)
 
-    def _words(self, text):
-        """The only option whose words occur in a short answer; one inside a longer one that occurs
-        does not count. In a long answer they are part of the reasoning: MMLU-Pro's unfinished
-        chains name an option nine times in ten by accident."""
+    def _option_words(self, text):
+        """Read the only option whose words occur in a short answer.
+
+        In a long answer they are part of the reasoning: in MMLU-Pro's unfinished chains nine in ten
+        named options are accidental.
+        """
         if len(text.split()) > _SHORT + max(len(option.split()) for option in self.options):
             return None
-        # A word of one option may lie inside of another option's: "tin" in "tin ore".
         hits = []
         for i, option in enumerate(self.options):
             for spot in _spots(option, text):
-                if not _is_not_said(text, *spot.span()) and self._is_said(option, spot, text):
+                if not _is_not_stated(text, *spot.span()) and self._is_option(option, spot, text):
                     hits.append((spot.start(), spot.end(), i))
+        # The words of one option may be inside another's: "tin" in "tin ore".
         outer = [hit for hit in hits if not _is_inside_a_longer(hit, hits)]
-        options_said = {i for _, _, i in outer}
-        if len(options_said) > 1:
-            n_said = len(options_said)
-            return _no_choice(f"The answer has the words of {n_said} options and names no label.")
-        return Choice(outer[-1][2], outer[-1][:2]) if outer else None
+        n_named = len({i for _, _, i in outer})
+        if n_named > 1:
+            return _no_choice(f"The answer has the words of {n_named} options and names no label.")
+        if not outer:
+            return None
+        start, end, position = outer[-1]
+        return Choice(position, (start, end))
 
     @staticmethod
-    def _is_said(option: str, match: re.Match, text: str) -> bool:
-        """A word of every sentence ("There is no way") is an option only where it stands alone."""
-        if option.casefold().strip(" .") not in _LONE:
+    def _is_option(option: str, match: re.Match, text: str) -> bool:
+        """Tell whether words mean the option: common words ("There is no way") must stand alone."""
+        if option.casefold().strip(" .") not in _COMMON_WORDS:
             return True
         behind = text[match.end() :]
         return not behind.strip() or bool(re.match(r"\s*[.,;:!?)\]*\"'”\n]", behind))
 
-    def _worded(self, text, start):
-        """An option whose words follow a statement directly ("the answer is tin")."""
-        fits = []
+    def _stated_words(self, text, start):
+        """Read an option whose words directly follow a statement ("the answer is tin")."""
+        ends: dict[int, int] = {}  # position of an option that fits -> end of its words
         for i, option in enumerate(self.options):
-            may_begin = option and _begins(option, text[start : start + len(option) + 9])
-            match = None
-            if may_begin:
-                match = re.compile(_loose(option) + r"(?!\w)", re.IGNORECASE).match(text, start)
-            if match:
-                fits.append((match.end(), i))
-        longest = [(end, i) for end, i in fits if end == max(fits)[0]]
+            if option and _begins(option, text[start : start + len(option) + 9]):
+                words = re.compile(_loose(option) + r"(?!\w)", re.IGNORECASE)
+                if match := words.match(text, start):
+                    ends[i] = match.end()
+        end = max(ends.values(), default=start)
+        longest = [i for i, option_end in ends.items() if option_end == end]
         if len(longest) != 1:
             return None
-        end, place = longest[0]
+        [position] = longest
         if is_supposed(text, start, end):
             return None
         for i, option in enumerate(self.options):
-            if i != place and re.match(
+            if i != position and re.match(
                 rf"\s+or\s+{_loose(option)}(?!\w)", text[end:], re.IGNORECASE
             ):
                 return _no_choice("The answer names the words of two options to choose from.")
         label = self.patterns.label_behind.match(text, end)
-        if label and label[1] != self.labels[place]:
-            return self._contradiction(label[1], place)
-        return Choice(place, (start, end))
+        if label and label[1] != self.labels[position]:
+            return self._contradiction(label[1], position)
+        return Choice(position, (start, end))
 
-    def _stands(self, label, text) -> bool:
-        """Is this a label and not the word "A", "I" or a number? Its own option, an end or a
-        connective must follow."""
+    def _is_label(self, label, text) -> bool:
+        """Tell whether a match is a label, and not the word "A" or "I" or a number.
+
+        Its own option, the end of a part of the text or a connective must follow.
+        """
         behind = text[label.end() :]
         if not behind.strip() or re.match(
             rf"\s*(?:[`.,:;)\]}}*_!?\"'”/\\$<{languages.STOPS}]|\n)", behind
@@ -438,42 +464,50 @@ class ChoiceText:
             )
         )
 
-    def _further(self, end: int, text: str) -> Iterator[tuple[str, int]]:
-        """Labels joined to one that ends at `end`, in its sentence: "C, Rarely; or E, Never"."""
-        aside = _PARENTHESIS.match(text, end)
-        if aside and re.match(r"\s*\((?:or|and|possibly|maybe|perhaps)\b", aside.group()):
-            for mark in self.patterns.label.finditer(aside.group()):
-                yield mark[1], aside.start() + mark.start(1)
-        end = aside.end() if aside else end
-        yield from self._too(end, text)
-        stop = self.patterns.aside.search(text, end)
-        for more in self.patterns.joined.finditer(text, end, stop.start() if stop else len(text)):
-            word = more.group(1)
-            if (
-                not (word in ("a", "i", "I") and re.match(r"\s+[a-z]", text[more.end() :]))
-                and not word.isdigit()
-            ):
-                yield word, more.start(1)
-            elif word.isdigit() and re.match(r"\s*(?:[.,;)]|$)", text[more.end() :]):
-                yield word, more.start(1)
+    def _joined_labels(self, end: int, text: str) -> Iterator[tuple[str, int]]:
+        """Yield labels, with their starts, that are joined to one that ends at `end`.
 
-    def _too(self, end: int, text: str) -> Iterator[tuple[str, int]]:
-        """Labels that the rest of the line calls right as well."""
+        They are in its sentence: "C, Rarely; or E, Never".
+        """
+        parenthesis = _PARENTHESIS.match(text, end)
+        if parenthesis:
+            if re.match(r"\s*\((?:or|and|possibly|maybe|perhaps)\b", parenthesis.group()):
+                for mark in self.patterns.label.finditer(parenthesis.group()):
+                    yield mark[1], parenthesis.start() + mark.start(1)
+            end = parenthesis.end()
+        yield from self._also_right_labels(end, text)
+        list_end = self.patterns.list_end.search(text, end)
+        stop = list_end.start() if list_end else len(text)
+        for mark in self.patterns.joined.finditer(text, end, stop):
+            word, after = mark.group(1), text[mark.end() :]
+            if word.isdigit():
+                is_label = bool(re.match(r"\s*(?:[.,;)]|$)", after))
+            else:
+                is_label = not (word in ("a", "i", "I") and re.match(r"\s+[a-z]", after))
+            if is_label:
+                yield word, mark.start(1)
+
+    def _also_right_labels(self, end: int, text: str) -> Iterator[tuple[str, int]]:
+        """Yield labels, with their starts, that the rest of the line calls right as well."""
         line_end = text.find("\n", end)
-        for mark in self.patterns.too.finditer(text, end, line_end if line_end >= 0 else len(text)):
-            yield mark[mark.lastindex or 0], mark.start(mark.lastindex or 0)
+        stop = line_end if line_end >= 0 else len(text)
+        for mark in self.patterns.also_right.finditer(text, end, stop):
+            group = mark.lastindex or 0
+            yield mark[group], mark.start(group)
 
-    def _group(self, label, text):
+    def _choice_of(self, label, text):
+        """Return the choice of a label; none where the text names further labels with it."""
         word = label.group(1)
         if self._position(word) is None:
             return _no_choice(f"The answer names several labels at once ({word}).")
         listed = self._listed(label.start(1), text)
         if len(listed) > 2:
             return _no_choice(f"The answer lists several options ({', '.join(sorted(listed))}).")
-        return self._agreed([(word, label.start(1)), *self._further(label.end(1), text)], text)
+        joined = self._joined_labels(label.end(1), text)
+        return self._single_choice([(word, label.start(1)), *joined], text)
 
     def _listed(self, start: int, text: str) -> set[str]:
-        """Labels with their own options' words, in the line from `start` on."""
+        """Return the labels with their own options' words, in the rest of the line from `start`."""
         line = text[start:].partition("\n")[0]
         listed = set()
         for mark in self.patterns.label.finditer(line):
@@ -483,24 +517,25 @@ class ChoiceText:
                 listed.add(mark[1])
         return listed
 
-    def _agreed(self, spots, text):
-        words = list(dict.fromkeys(word for word, _ in spots))
+    def _single_choice(self, spots, text):
+        """Return the choice where all (label, start) name one label; None without any."""
+        if not spots:
+            return None
+        words = {word for word, _ in spots}
         if len(words) > 1:
             return _no_choice(f"The answer names {len(words)} labels ({', '.join(sorted(words))}).")
-        if words:
-            return self._one(self._position(words[0]), text, spots[-1][1], len(words[0]))
-        return None
+        word, start = spots[-1]
+        return self._choice_at(self._position(word), text, start, len(word))
 
-    def _one(self, position, text, start, length):
-        """Label, unless it is also the words of another option ("2" as label of 7)."""
+    def _choice_at(self, position, text, start, length):
+        """Return the choice of the label at `start`, unless something contradicts it."""
+        # "2" may be the label of option 7 and the text of another option.
         label = self.labels[position].casefold()
-        twins = [
-            i
-            for i, option in enumerate(self.options)
-            if i != position and option.casefold() == label
-        ]
+        is_other_option = any(
+            i != position and option.casefold() == label for i, option in enumerate(self.options)
+        )
         has_own_words = _folded(text[start + length :]).startswith(_folded(self.options[position]))
-        if twins and not has_own_words and text[start - 1 : start] not in ("(", "["):
+        if is_other_option and not has_own_words and text[start - 1 : start] not in ("(", "["):
             return _no_choice(
                 f"{self.labels[position]!r} is both a label and the text of another option."
             )
@@ -515,13 +550,16 @@ class ChoiceText:
         )
 
     def _contradicted(self, position: int, text: str, start: int, end: int) -> int | None:
-        """The other option whose words, all of them and nothing else, stand behind a label ("A.
-        galley"), or before one in brackets ("galley (A)"). None where the line also has the label's
-        own words, or words that begin them."""
+        """Return the other option whose words stand after a label, or None.
+
+        They must be all of its words and nothing else ("A. galley"), or stand before a label in
+        brackets ("galley (A)"). None where the line also has the label's own words or their
+        beginning.
+        """
         gap = _GAP.match(text, end)
         line = text[gap.end() if gap else end :].partition("\n")[0]
         before = text[:start].rpartition("\n")[2] if text[start - 1 : start] in ("(", "[") else ""
-        # Most labels end their line: no option's words stand there.
+        # Most labels end their line, so there are no words to check.
         if not (before or _plain(line)):
             return None
         own_words = _plain(self.options[position])
@@ -533,7 +571,7 @@ class ChoiceText:
             words = _plain(option)
             if i == position or not words or own_words.startswith(words):
                 continue
-            ends = r"[\s.*]*$" if words in _LONE else _ALONE
+            ends = r"[\s.*]*$" if words in _COMMON_WORDS else _ALONE
             is_behind = _begins(option, line) and re.match(
                 _loose(option) + ends, line, re.IGNORECASE
             )
@@ -552,16 +590,17 @@ class ChoiceText:
 
 
 def _folded(text: str) -> str:
-    return _SIGNS.sub(" ", text).strip().casefold()
+    """Return a text in small letters, with one blank for whatever stands between words."""
+    return _SEPARATORS.sub(" ", text).strip().casefold()
 
 
 def _plain(text: str) -> str:
-    """Letters, digits and signs without what is written between words."""
-    return _SIGNS.sub("", text).casefold()
+    """Return a text in small letters without whatever stands between words."""
+    return _SEPARATORS.sub("", text).casefold()
 
 
 def _loose(option: str) -> str:
-    """A pattern for an option's words whatever the spaces between them, without its final stop."""
+    """Return a pattern for an option's words with any spaces between, without its final stop."""
     return r"\s+".join(re.escape(word) for word in option.rstrip(" .").split())
 
 
@@ -573,7 +612,7 @@ def _no_choice(reason: str) -> Choice:
     return Choice(position=None, span=None, reason=reason)
 
 
-def _is_not_said(text: str, start: int, end: int, condition: re.Pattern | None = None) -> bool:
+def _is_not_stated(text: str, start: int, end: int, condition: re.Pattern | None = None) -> bool:
     return is_denied(text, start, end) or is_supposed(text, start, end, condition)
 
 
@@ -584,11 +623,11 @@ def _is_inside_a_longer(hit: tuple[int, int, int], hits: Sequence[tuple[int, int
 
 
 def _begins(option: str, text: str) -> bool:
-    """Tell whether a text may begin with an option's words: compiling a pattern of them is slow."""
+    """Tell whether a text may begin with an option's words, before a slow pattern is compiled."""
     return text.casefold().startswith(_first_word(option))
 
 
 def _spots(option: str, text: str) -> Iterator[re.Match]:
-    """Places where the option's words stand on their own."""
+    """Yield the places where the option's words occur as whole words."""
     if option.strip(" .") and _first_word(option) in text.casefold():
         yield from re.finditer(rf"(?<!\w){_loose(option)}(?!\w)", text, re.IGNORECASE)

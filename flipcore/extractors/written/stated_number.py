@@ -1,13 +1,13 @@
-"""The number that a generated text gives as its answer.
+"""Finds the number that a generated text gives as its answer.
 
 The last statement counts ("#### n", "Answer: n", "A: n", "the answer is n", a box, "n is the
-answer"); without one, the last number of the answer. A number that is denied ("not 20") is none,
-and neither are two to choose from, nor two units ("2 hours and 30 minutes"). GSM8K's own grader
-reads "A: n" and "#### n".
+answer"), or without one the last number of the text. Denied numbers ("not 20"), two numbers to
+choose from and two units ("2 hours and 30 minutes") are no answer. GSM8K's own grader reads "A: n"
+and "#### n".
 
-A number is read as it is written: with its scale ("1.8 million"), as a mixed fraction ("3 1/2"),
-with blanks or points between thousands and a comma before decimals. Where "3,4" may be a decimal or
-two numbers, and where "2:30" is a time of day, nothing is read.
+Numbers may have a scale ("1.8 million"), be mixed fractions ("3 1/2"), or have blanks or points
+between thousands and a comma before decimals. "3,4" (a decimal or two numbers) and "2:30" (a time
+of day) are not read.
 """
 
 import re
@@ -23,7 +23,7 @@ _POWER = (
 )
 _VULGAR = "½⅓⅔¼¾⅕⅖⅗⅘⅙⅚⅛⅜⅝⅞"
 _EURO = r"\s?(?:€|EUR\b|euros?\b)"
-# each stands before the plain forms, which would read a part of it
+# These forms are tried before the plain ones, which would read only a part of them.
 _CLOCK = r"\d{1,2}:[0-5]\d(?![\d:])"
 _MIXED = rf"\d+[ \u00a0]\d+/\d+(?![\d/])|\d*\s?[{_VULGAR}]"
 _POINTS = (
@@ -47,19 +47,20 @@ _BETWEEN = r"(?:[\s*:_({\[]|\\text|\\boxed|\\\(|the|about|a total of|equal to)*"
 _STATED = re.compile(rf"(?:{_ANSWER_IS}){_BETWEEN}", re.IGNORECASE)
 _STATED_ABROAD = re.compile(rf"(?:{_ANSWER_IS}|{languages.ANSWER_IS}){_BETWEEN}", re.IGNORECASE)
 _ANSWER_LINE = re.compile(r"(?:^|\n)[ \t]*(?:\*\*)?A[ \t]*:", re.IGNORECASE)
-# as every number does: the search is slow where each letter of a text is tried
+# Every number begins so. Without this check the slow pattern would be tried at each letter.
 _BEGINS = rf"(?=[-−$\\.\d{_VULGAR}]|\s[\\.\d{_VULGAR}])"
 _NUMBER = re.compile(_BEGINS + NUMBER)
-_BEHIND = r"is\s+(?:the|my)\s+(?:\w+\s+)?answer\b"
-_IS_ANSWER = re.compile(rf"({NUMBER})\s+(?:\w+\s+)?{_BEHIND}", re.IGNORECASE)
-_BEHIND_FOLDED = re.compile(_BEHIND)  # in lower case
-_MAY_BE_ANSWER = re.compile(_BEHIND, re.IGNORECASE)  # the search for a number before it is slow
+_CALLED_ANSWER = r"is\s+(?:the|my)\s+(?:\w+\s+)?answer\b"
+_IS_ANSWER = re.compile(rf"({NUMBER})\s+(?:\w+\s+)?{_CALLED_ANSWER}", re.IGNORECASE)
+# Looked for before _IS_ANSWER, which is slow; the first one in a text in lower case.
+_MAY_BE_ANSWER_FOLDED = re.compile(_CALLED_ANSWER)
+_MAY_BE_ANSWER = re.compile(_CALLED_ANSWER, re.IGNORECASE)
 _COMMA_LANGUAGE = re.compile(languages.COMMA_ANSWER_IS, re.IGNORECASE)
 _ALTERNATIVE = re.compile(rf"\s*(?:or|and|,|to|{languages.JOINS})\s*(?={NUMBER}\s*(?:[.,\n]|$))")
 _CHOICE_BEFORE = re.compile(r"\d\s*(?:or|to|and)\s*\$?$")  # "18 or 20", "between 18 and 20"
 _SCALE = re.compile(r"(?:[eE]|\s?(?:x|×|\*|\\times|\\cdot)\s?10\s?\^\s?\{?)([-+]?\d{1,3})\}?%?$")
-_REACH = 12
-_TAIL = 120  # characters at the end of a text in which its last number nearly always stands
+_REACH = 12  # characters before a number that are checked for a choice or a larger unit
+_TAIL = 120  # the last number is nearly always in so many characters at the end
 _TIMES = re.compile(r"\s*(?:(thousand|million|billion|trillion)s?\b|(k)\b)", re.IGNORECASE)
 _SCALES = {"thousand": 3, "k": 3, "million": 6, "billion": 9, "trillion": 12}
 _CHECK = re.compile(
@@ -75,25 +76,27 @@ _LARGE = r"(?:hours?|hrs?|days?|weeks?|years?|feet|foot|ft|pounds?|lbs?|dollars?
 _SMALL = r"(?:minutes?|mins?|seconds?|days?|hours?|months?|inch(?:es)?|ounces?|oz|cents?)"
 _TWO_UNITS = re.compile(rf"\s*{_LARGE},?\s+(?:and\s+)?{NUMBER}\s*{_SMALL}\b", re.IGNORECASE)
 _BEFORE_UNIT = re.compile(rf"\d\s*{_LARGE},?\s+(?:and\s+)?$", re.IGNORECASE)
-# letters that no number holds: the numbers behind one are the same wherever the search begins
-_NO_PART = "hln"
+# No number holds these letters, so a search may begin after one of them.
+_NOT_IN_NUMBERS = "hln"
 
 
 def stated_number(text: str, question: str = "") -> tuple[str | None, tuple[int, int] | None, str]:
-    """(canonical number, its span, "") or (None, None, why not). Two numbers joined by "or" are no
-    answer. Of a question that asks "how many million" the answer "5 million" is 5."""
+    """Return (canonical number, its span, "") or (None, None, why not).
+
+    To a question "how many million" the answer "5 million" is 5.
+    """
     text = languages.in_ascii(text)
     if "(" in text or "[" in text:
-        without = _CHECK.sub(lambda match: " " * len(match.group()), text)
-        # The search is slow, and only rarely was anything taken out.
-        text = without if without != text and _NUMBER.search(without) else text
+        # Ignore checks in brackets, unless all numbers are in them.
+        without_checks = _CHECK.sub(lambda match: " " * len(match.group()), text)
+        if without_checks != text and _NUMBER.search(without_checks):
+            text = without_checks
     is_abroad = languages.may_state(text)
-    last = _statement(text, is_abroad=is_abroad)
+    last = _last_statement(text, is_abroad=is_abroad)
     if last is None:
         tail = max(0, len(text) - _TAIL)
-        last = _last(text, max(text.rfind(letter, 0, tail) for letter in _NO_PART) + 1) or _last(
-            text, 0
-        )
+        search_start = max(text.rfind(letter, 0, tail) for letter in _NOT_IN_NUMBERS) + 1
+        last = _last_number(text, search_start) or _last_number(text, 0)
         if last is None:
             return None, None, "The answer has no number, or only numbers that it denies."
         before = text[max(0, last.start() - _REACH) : last.start() + 1]
@@ -118,7 +121,7 @@ def stated_number(text: str, question: str = "") -> tuple[str | None, tuple[int,
     if answer is None:
         return None, None, f"{last.group().strip()!r} is not a number that can be compared."
     start, end = last.end() - len(last.group().lstrip()), last.end()
-    # "gsm8k" is a name
+    # The 8 of a name ("gsm8k") has no scale.
     times = None if text[start - 1 : start].isalpha() else _TIMES.match(text, end)
     if times and not re.search(
         rf"\b(?:how many|in) {times.group().strip()}", question, re.IGNORECASE
@@ -129,87 +132,95 @@ def stated_number(text: str, question: str = "") -> tuple[str | None, tuple[int,
 
 
 def _correction(text: str, start: int) -> re.Match | None:
-    """The number that takes a stated one back: "Wait, no, it is 14"; the last of several."""
+    """Return the number of the last correction after `start`: "Wait, no, it is 14"."""
     marks = [match.end() for match in _CORRECTED.finditer(text, start)]
     return _NUMBER.match(text, marks[-1]) if marks else None
 
 
-def _statement(text: str, *, is_abroad: bool) -> re.Match | None:
-    """The number of the last statement that gives one; `is_abroad` allows for other languages."""
+def _last_statement(text: str, *, is_abroad: bool) -> re.Match | None:
+    """Return the number of the last statement; `is_abroad` allows other languages."""
     folded = "" if is_abroad else text.lower()
     start = 0 if is_abroad else _first_statement(text, folded)
     if start is None:
         return None
     stated: list[re.Match] = []
     for mark in (_STATED_ABROAD if is_abroad else _STATED).finditer(text, start):
-        if number := _after(text, mark.end()):
+        if number := _stated_after(text, mark.end()):
             stated.append(number)
-    may_be_answer = _MAY_BE_ANSWER.search(text) if is_abroad else _BEHIND_FOLDED.search(folded)
-    marks = _IS_ANSWER.finditer(text) if may_be_answer else ()
-    first = [
-        _NUMBER.match(text, mark.start(1)) for mark in marks if not is_denied(text, *mark.span(1))
-    ]
-    return max((*stated, *filter(None, first)), key=lambda match: match.start(), default=None)
+    may_be_answer = (
+        _MAY_BE_ANSWER.search(text) if is_abroad else _MAY_BE_ANSWER_FOLDED.search(folded)
+    )
+    for mark in _IS_ANSWER.finditer(text) if may_be_answer else ():
+        number = None if is_denied(text, *mark.span(1)) else _NUMBER.match(text, mark.start(1))
+        if number:
+            stated.append(number)
+    return max(stated, key=lambda match: match.start(), default=None)
 
 
 def _first_statement(text: str, folded: str) -> int | None:
-    """The place before which no statement of an answer begins in an ASCII text; None without any.
+    """Return where the first statement may begin in an ASCII text; None without a statement.
 
-    `folded` is the text in lower case. A search from there takes a fraction of the time of a search
-    from the beginning: most answers are stated at the end of a text.
+    `folded` is the text in lower case. Most answers are stated at the end of a text, so a search
+    from there is much faster than one from the beginning.
     """
-    places = [text.find("####"), folded.find("\\boxed"), folded.find("answer")]
-    # "final answer" begins before the answer
-    if places[2] > 0:
-        places.append(folded.rfind("final", 0, places[2]))
+    answer = folded.find("answer")
+    places = [text.find("####"), folded.find("\\boxed"), answer]
+    if answer > 0:
+        places.append(folded.rfind("final", 0, answer))  # "final answer"
     if ":" in text and (line := _ANSWER_LINE.search(text)):
         places.append(line.start())
     return min((place for place in places if place >= 0), default=None)
 
 
-def _last(text: str, start: int) -> re.Match | None:
-    """The last number behind `start` that is not denied, and no part of a word ("400-meter") where
-    there is another."""
-    numbers = [
-        match for match in reversed([*_NUMBER.finditer(text, start)]) if not _denied(text, match)
-    ]
-    return next(
-        (match for match in numbers if not _is_part(text, match)),
-        numbers[0] if numbers and not start else None,
-    )
+def _last_number(text: str, start: int) -> re.Match | None:
+    """Return the last number after `start` that is not denied.
+
+    A part of a word ("400-meter") counts only where the whole text has no other number.
+    """
+    numbers = [*_NUMBER.finditer(text, start)]
+    numbers = [match for match in reversed(numbers) if not _is_denied(text, match)]
+    for number in numbers:
+        if not _is_part_of_word(text, number):
+            return number
+    return numbers[0] if numbers and not start else None
 
 
-def _is_part(text: str, match: re.Match) -> bool:
-    """ "400" of "400-meter", which counts nothing."""
-    return (
-        text[match.end() : match.end() + 1] == "-"
-        and text[match.end() + 1 : match.end() + 2].isalpha()
-    )
+def _is_part_of_word(text: str, match: re.Match) -> bool:
+    """Tell whether a number is part of a word, as in "400-meter", and counts nothing."""
+    end = match.end()
+    return text[end : end + 1] == "-" and text[end + 1 : end + 2].isalpha()
 
 
-def _denied(text: str, match: re.Match) -> bool:
+def _is_denied(text: str, match: re.Match) -> bool:
     return is_denied(text, match.end() - len(match.group().lstrip()), end=match.end())
 
 
-def _after(text: str, start: int) -> re.Match | None:
-    """The number that a statement gives: directly after it (a currency word may stand between), or
-    in an equation on the same line, what stands after the last equals sign."""
+def _stated_after(text: str, start: int) -> re.Match | None:
+    """Return the number of a statement that ends at `start`.
+
+    It stands within 60 characters, after a currency word perhaps, or after the last equals sign of
+    the line.
+    """
     line_end = text.find("\n", start)
     line_end = len(text) if line_end < 0 else line_end
     equals = text.rfind("=", start, line_end)
-    place, stop = (equals, line_end) if equals >= 0 else (start, min(line_end, start + 60))
-    numbers = [match for match in _NUMBER.finditer(text, place, stop) if not _denied(text, match)]
-    return next(
-        (match for match in numbers if not _is_part(text, match)), numbers[0] if numbers else None
-    )
+    begin, stop = (equals, line_end) if equals >= 0 else (start, min(line_end, start + 60))
+    matches = _NUMBER.finditer(text, begin, stop)
+    numbers = [match for match in matches if not _is_denied(text, match)]
+    for number in numbers:
+        if not _is_part_of_word(text, number):
+            return number
+    return numbers[0] if numbers else None
 
 
 def _value(
     number: str, before: str = "", behind: str = "", *, has_commas: bool = False
 ) -> str | None:
-    """The canonical number of what was matched, LaTeX and powers of ten included, between the
-    letter `before` it and what is `behind`; `has_commas` where it stands in a language that sets a
-    comma before decimals."""
+    """Return the canonical number of a match of NUMBER; None where it is ambiguous.
+
+    `before` is the character before it, `behind` the text after it. `has_commas` says that the
+    language sets a comma before decimals.
+    """
     # Nearly every number is nothing but digits.
     if number.isascii() and number.strip().isdigit():
         return canonical_number(number)

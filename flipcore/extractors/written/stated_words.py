@@ -1,11 +1,11 @@
-"""The short answer that a text states in words, and whether it is a right one.
+"""Finds the short answer that a text states in words.
 
-In order: what follows the last "the answer is"; the whole text where it is short; its first
-sentence where that is. "It was", "I think that it is" and a subject that repeats the question are
-no part of an answer. A right answer counts where it stands in other words ("the playwright William
-Shakespeare"), as containment and normalised exact match have it (SQuAD, TriviaQA), but not as a
-part of another name ("New York" is not York), after "son of", or denied. Where it stands beside
-another answer ("Ghent or Paris", "Paris, Texas"), none is read.
+It is the text after the last "the answer is", else the whole text if it is short, else its first
+sentence if that is short. "It was", "I think that it is" and a subject that repeats the question
+are no part of an answer. As in containment and normalized exact match (SQuAD, TriviaQA), a right
+answer counts among other words ("the playwright William Shakespeare"). It does not count inside
+another name ("New York" is not York), after "son of", or if it is denied. Beside another answer
+("Ghent or Paris", "Paris, Texas") no answer is read.
 """
 
 import re
@@ -37,37 +37,39 @@ _NO_ANSWER = re.compile(
     r"honestly)\s+)?(?:not\s+)?(?:know|sure|certain)\b",
     re.I,
 )
-_SMALL = frozenset(
+# Words that may stand beside a name without changing it.
+_SMALL_WORDS = frozenset(
     "a an the it is was are were he she they this that of in at on by to from for as be been "
     "called named likely probably most must would say i think believe answer so yes no well sure "
     "which who its his her their mr mrs sir dr".split()
 )
-_APART = frozenset(
+# Words that make the name after them another one: "near Paris" is not Paris.
+_OTHER_THAN = frozenset(
     "near after before like unlike than against without not except beside besides outside behind "
     "beyond".split()
 )
 _RANGE_AFTER = re.compile(r"\s*(?:to\b|[-–—])\s*\d")
 _RANGE_BEFORE = re.compile(r"\d\s*(?:to|[-–—])\s*$")
 _NO_LETTERS = r"(?<![\w.])"
-# before a number: 50 is no part of 1,50 and not -50
+# What may not stand before a number: 50 is no part of 1,50, and is not -50.
 _NO_DIGITS = r"(?<![\w.])(?<!\d,)(?<!\A[-−])(?<!\W[-−])"
 _JOINING = frozenset(("or", "and"))
 
 
 def stated_span(text: str) -> tuple[int, int] | None:
-    """Span of the words behind the last "the answer is", to the line's end; None without one."""
+    """Return the span from the last "the answer is" to the end of its line; None without one."""
     spans = [match.span("words") for match in _STATED.finditer(text)]
     return spans[-1] if spans else None
 
 
 def without_lead(words: str, question: str) -> str:
-    """The words without an "It is" or a subject that says again what was asked."""
+    """Return the words without a leading "It is" or a subject that repeats the question."""
     lead = _LEAD.match(words)
     if lead and words[lead.end() :].strip():
         return words[lead.end() :]
     subject = _SUBJECT.match(words)
     if subject and words[subject.end() :].strip():
-        repetition = set(_tokens(subject["subject"])) - _SMALL
+        repetition = set(_tokens(subject["subject"])) - _SMALL_WORDS
         if repetition and repetition <= set(_tokens(question)):
             return words[subject.end() :]
     return words
@@ -76,7 +78,10 @@ def without_lead(words: str, question: str) -> str:
 def short_answer(
     words: str, target: str | None, question: str, most_words: int
 ) -> tuple[str | None, str]:
-    """(canonical answer, why there is none) of the words that a text states."""
+    """Return (canonical answer, "") or (None, why not) for the words of an answer.
+
+    `target` are the right answers, one per line; any of them gives the first one.
+    """
     if not words.strip():
         return None, "The answer is empty."
     if _NO_ANSWER.match(words):
@@ -104,25 +109,23 @@ def short_answer(
 def _is_in_another_order(words: str, right: str, question: str) -> bool:
     """Tell whether the words are a right name with its last word first: "Shakespeare, William".
 
-    Names alone: every word has a capital, and nothing else is said.
+    Every word must have a capital, and nothing else may be there.
     """
-    said = without_lead(words, question).strip(" .\n\"'“”")
-    capitalised = re.findall(r"[^\W\d_][\w'’.-]*", said)
-    said_parts, parts = plain_answer(said).split(), plain_answer(right).split()
-    if (
-        not 2 <= len(parts) <= 4
-        or len(said_parts) != len(parts)
-        or len(capitalised) != len(said_parts)
-    ):
+    name = without_lead(words, question).strip(" .\n\"'“”")
+    name_words = re.findall(r"[^\W\d_][\w'’.-]*", name)
+    name_parts, parts = plain_answer(name).split(), plain_answer(right).split()
+    if not 2 <= len(parts) <= 4 or not len(parts) == len(name_parts) == len(name_words):
         return False
-    if not all(word[:1].isupper() for word in capitalised):
+    if not all(word[:1].isupper() for word in name_words):
         return False
-    return said_parts in ([parts[-1], *parts[:-1]], [*parts[1:], parts[0]])
+    return name_parts in ([parts[-1], *parts[:-1]], [*parts[1:], parts[0]])
 
 
 def _only_number(words: str, right: Sequence[str], question: str) -> str | None:
-    """The one number that the words name, where a whole number is asked for: "There are five"
-    answers what "5" does."""
+    """Return the only number in the words, in digits, where the right answer is a whole number.
+
+    So "There are five" is the answer 5. None where there are several numbers, or none.
+    """
     figures = {*re.findall(r"\d+", in_digits(words))}
     is_asked = bool(right) and all(plain_answer(name).isdecimal() for name in right)
     if not is_asked or len(figures) != 1:
@@ -132,7 +135,7 @@ def _only_number(words: str, right: Sequence[str], question: str) -> str | None:
 
 
 def _is_named(words: str, right: str, question: str) -> bool | None:
-    """Tell whether a right answer is what the words name; None where they name another one too."""
+    """Tell whether the words name a right answer; None where they name another one beside it."""
     text = unicodedata.normalize("NFKC", words)
     parts = plain_answer(right).split()
     if not parts:
@@ -140,49 +143,52 @@ def _is_named(words: str, right: str, question: str) -> bool | None:
     is_number = parts[0].isdecimal() and len(parts) == 1
     text = in_digits(text) if is_number else text
     joined = r"\W+(?:(?:a|an|the)\W+)?".join(map(re.escape, parts))
-    spot = re.compile(
+    occurrence = re.compile(
         rf"{_NO_DIGITS if is_number else _NO_LETTERS}{joined}(?!\w|[.,]\d)", re.IGNORECASE
     )
-    of_question = set(_tokens(question))
-    for match in spot.finditer(text):
+    question_words = set(_tokens(question))
+    # Only the first mention that is not denied counts.
+    for match in occurrence.finditer(text):
         if is_denied(text, *match.span()):
             continue
         before, after = text[: match.start()], text[match.end() :]
-        left = re.search(r"(\w+)(\W+)$", before)
-        right_side = re.match(r"(\W+)(\w+)", after)
-        sides = [(left[1], left[2])] if left else []
-        sides += [(right_side[2], right_side[1])] if right_side else []
+        # The word on each side, and the gap between it and the name.
+        neighbors = []
+        if left := re.search(r"(\w+)(\W+)$", before):
+            neighbors.append((left[1], left[2]))
+        if right_side := re.match(r"(\W+)(\w+)", after):
+            neighbors.append((right_side[2], right_side[1]))
         if _RANGE_AFTER.match(after) or _RANGE_BEFORE.search(before):
             return None
-        if any(word.casefold() in _JOINING or "/" in gap or "&" in gap for word, gap in sides):
-            return None
-        if any(
-            "," in gap and word[:1].isupper() and not _is_small(word, of_question)
-            for word, gap in sides
-        ):
-            return None
+        for word, gap in neighbors:
+            if word.casefold() in _JOINING or "/" in gap or "&" in gap:
+                return None
+            if "," in gap and word[:1].isupper() and not _is_small(word, question_words):
+                return None
         return all(
-            _may_stand_beside(word, gap, name=match.group(), before=before, of_question=of_question)
-            for word, gap in sides
+            _keeps_name(word, gap, match.group(), before=before, question_words=question_words)
+            for word, gap in neighbors
         )
     return False
 
 
-def _is_small(word: str, of_question: set[str]) -> bool:
-    return word.casefold() in _SMALL or word.casefold() in of_question
+def _is_small(word: str, question_words: set[str]) -> bool:
+    return word.casefold() in _SMALL_WORDS or word.casefold() in question_words
 
 
-def _may_stand_beside(word: str, gap: str, name: str, before: str, of_question: set[str]) -> bool:
-    """Tell whether a word next to a name leaves it whole: a small word, one of the question or,
-    next to a name in capitals, one in small letters; or a sentence or a bracket ends between
-    them."""
+def _keeps_name(word: str, gap: str, name: str, before: str, question_words: set[str]) -> bool:
+    """Tell whether a word next to a name leaves it the same name.
+
+    It may be a small word, a word of the question or, next to a capitalized name, a word in small
+    letters; or a sentence or a bracket ends between them.
+    """
     if word.casefold() == "of" and before.rstrip().casefold().endswith("of"):
         owner = re.search(r"(\w+)\W+of\W*$", before, re.IGNORECASE)
-        return owner is None or _is_small(owner[1], of_question)
-    if gap.strip() in ("'", "’", "-") or word.casefold() in _APART:
+        return owner is None or _is_small(owner[1], question_words)
+    if gap.strip() in ("'", "’", "-") or word.casefold() in _OTHER_THAN:
         return False
     return (
-        _is_small(word, of_question)
+        _is_small(word, question_words)
         or bool(re.search(r"[.:;!?()\n,]", gap))
         or (name[:1].isupper() and word[:1].islower())
     )

@@ -1,10 +1,10 @@
-"""Is what a text names only supposed there? "If not B then C", "many think the answer is B", "I
-doubt it is B", "the wrong answer is B": nobody who writes that answers B."""
+"""Tells whether a text only supposes what it names: "if not B then C", "many think the answer is
+B", "I doubt it is B", "the wrong answer is B". Such a text does not answer B."""
 
 import re
 
-# A clause that begins so holds what is supposed, doubted or said by others. "then" ends a condition
-# ("if x is 5 then the answer is B").
+# Such a clause holds what is supposed, doubted or said by others. "then" ends a condition ("if x is
+# 5 then the answer is B").
 _CLAUSE = re.compile(
     r"\b(?:if|unless|whether|suppose|supposing|assume|imagine"
     r"|let(?:['’]s| us) (?:check|see|test|try|consider|verify|look at)"
@@ -43,7 +43,7 @@ _BEFORE = re.compile(
 )
 _FORCED = r"(?!\s+(?:(?:i|we|you)\s+)?(?:had|have|am|were|was)?\s*(?:to\b|forced|pressed))"
 _CONDITION_BEHIND = rf"(?:only\s+)?(?:if|unless)\b{_FORCED}"
-# Words directly behind a name.
+# Words directly after a name.
 _AFTER = re.compile(
     rf"[)\]*_\"'”]*(?: *\([^()\n]{{1,60}}\))? *(?:,? *{_CONDITION_BEHIND}"
     r"|(?:is|would be|could be|may be|might be)\s+"
@@ -55,7 +55,7 @@ _AFTER = re.compile(
     r"|fails\b)",
     re.IGNORECASE,
 )
-# A condition on what is asked, or on another answer: what follows it depends on it.
+# A condition on the question or on another answer; the rest of the sentence depends on it.
 _CONDITION = re.compile(
     r"\bif (?:(?:it(?:['’]s| is| was)|the answer (?:is|was)) )?not\b[^.!?\n]*$"
     r"|\bif (?:it|this|that|the \w+) (?:had|were)\b[^.!?\n]*$"
@@ -65,16 +65,16 @@ _CONDITION = re.compile(
     r"|refer(?:s|red|ring)?)\b[^.!?\n]*$",
     re.IGNORECASE,
 )
-# What is concluded is said, whatever condition stands before it.
+# A conclusion counts as stated, whatever condition stands before it.
 _CONCLUDED = re.compile(
     r"\b(?:so|but|therefore|thus|hence|however|contradict\w+|impossible)\b", re.IGNORECASE
 )
 _STOP = re.compile(r"[.!?][\"'”’)]*(?=\s)|\n")
-_REACH = 200  # characters before a name in which its sentence begins
+_REACH = 200  # characters before a name in which the beginning of its sentence is looked for
 
 
 def condition_on(names: str) -> re.Pattern:
-    """Return the pattern of a condition on one of these names: "unless B", "if it's not B"."""
+    """Return a pattern for a condition on one of these names: "unless B", "if it's not B"."""
     return re.compile(
         r"\b(?:[Ii]f|[Uu]nless)\s+(?:(?:it|that|this|(?:the\s+)?(?:\w+\s+)?answer|option|choice)"
         r"(?:['’]s|\s+is|\s+was|\s+were|\s+isn['’]t)?\s+)?(?:not\s+)?(?:option\s+)?[\"'(*\[]*"
@@ -84,8 +84,11 @@ def condition_on(names: str) -> re.Pattern:
 
 
 def is_supposed(text: str, start: int, end: int, condition: re.Pattern | None = None) -> bool:
-    """Tell whether the sentence only supposes what stands at `start` to `end`, doubts it, says that
-    others think so, or depends on a condition (also on `condition`, of `condition_on`)."""
+    """Tell whether the sentence only supposes the name from `start` to `end`.
+
+    It doubts it, says that others think so, or depends on a condition; `condition` is a pattern of
+    `condition_on` for further ones.
+    """
     if _AFTER.match(text, end):
         return True
     before = text[max(0, start - _REACH) : start]
