@@ -238,8 +238,8 @@ def _ending(study: Study, progress: Progress, resume: str) -> str:
     from flipcore.runs.cost import dollars
 
     lines = [
-        f"\n{study.name}: {progress.state}. {progress.n_done:,} calls, {progress.n_reused:,} reused,"
-        f" {progress.n_failed:,} failed, {dollars(progress.cost_usd)}. {progress.message}"
+        f"\n{study.name}: {progress.state}. {progress.n_done:,} calls, {progress.n_reused:,} "
+        f"reused, {progress.n_failed:,} failed, {dollars(progress.cost_usd)}. {progress.message}"
     ]
     workers = progress.workers
     if workers:

@@ -58,20 +58,10 @@ _LATER_FIELDS: dict[str, Any] = {
 class ItemSource:
     """The items that a study takes from one dataset, and their role.
 
-    Attributes
-    ----------
-    n, seed
-        `n` items (0 = all) are drawn with `seed`.
-    categories
-        Only items of these categories are drawn; all if empty.
-    path
-        A local copy of the dataset.
-    columns
-        Item field -> column of a generic file.
-    options
-        Settings of the loader.
-    where
-        Field of the item's `meta` -> the value or values that are kept: {"dose": [64, 256]}.
+    `n` items (0 = all) are drawn with `seed`, from those of the `categories` (all if empty). `path`
+    is a local copy of the dataset. `columns` maps the item's fields to the columns of a generic
+    file. `options` are settings of the loader. `where` keeps the items with these values in their
+    own data: {"dose": [64, 256], "split": "control"}.
     """
 
     dataset: str
@@ -120,29 +110,16 @@ FIRST, BY_SEED, LM_EVAL = PICKS = ("first", "drawn", "lm_eval")
 class OwnPrompt:
     """A prompt in the user's own words, used instead of a layout (`text.own_prompts`).
 
-    Attributes
-    ----------
-    preset
-        Name of a known prompt; its settings apply to every field that is not set here.
-    template, example
-        The question, and one example with its answer.
-    system
-        The system message.
-    before
-        Text in front of the examples; with `before_as_system` or `as_turns` it follows `system` in
-        the system message.
-    between
-        Text after each example.
-    n_examples, examples_from
-        Number of examples, and the split that they come from. Without a split they are the study's
-        own items of the same role.
-    pick
-        "first" takes the first ones, "drawn" draws them once with the study's seed, "lm_eval" takes
-        for each item those that lm-eval's sampler takes.
-    same_category
-        Take the examples from the item's own category.
-    as_turns
-        Send each example in a chat as a question of the user and an answer of the assistant.
+    `preset` names a known prompt, whose settings apply to all fields that are not set here.
+    `template` is the question and `example` one example with its answer. `before` stands in front
+    of the examples and `between` after each of them. With `before_as_system` or `as_turns`,
+    `before` follows `system` in the system message.
+
+    `n_examples` come from `examples_from` (a split of a dataset; without it, from the study's own
+    items of the same role), and with `same_category` from the item's own category. `pick` = "first"
+    takes the first ones, "drawn" draws them once with the study's seed, and "lm_eval" takes those
+    of lm-eval's sampler for each item. With `as_turns` a chat gets each example as a question of
+    the user and an answer of the assistant.
     """
 
     preset: str = ""
@@ -163,28 +140,18 @@ class OwnPrompt:
 class Study:
     """Everything that decides which prompts are sent and how the outputs are read.
 
-    Attributes
-    ----------
-    budget_usd
-        The most that may be spent; None allows no paid call.
-    confirmatory_share
-        Share of the items, 0 to 0.95, that are kept apart for a locked analysis.
-    control
-        Origin of the control items: a `random` split of the benchmark's own source, `paired` 1:1
-        with its items (pairs are stored), `calibrated` on known doses of this model, or `other`.
-    unpublished_control
-        Declares that the controls were never published, so that no model can have read them.
-    judge_sees_retro
-        Lets a judge on a network read items of a retro set.
-    detectors
-        Names of the detectors over which verdicts on memory hold their error rate together. Others
-        are shown without entering the verdict.
-    reference_model
-        One of the study's models, or "". The losses of the other models are also shown as
-        differences from its loss on the same text.
-    reference_models
-        Some of the study's models. Their scores on both sets give the hardness curve, which
-        predicts the scores of the other models.
+    `budget_usd` is the most that may be spent; None allows no paid call. `control` is the origin of
+    the control items: a `random` split of the benchmark's own source, `paired` 1:1 with its items
+    (pairs are stored), `calibrated` on known doses of this model, or `other`. `unpublished_control`
+    declares that the controls were never published (private, generated, or newer than the model's
+    training), so that no model can have read them. `judge_sees_retro` lets a judge on a network
+    read items of a retro set.
+
+    `detectors` names the detectors over which verdicts on memory hold their error rate together;
+    others are shown outside of the verdict. `reference_model` is one of the study's models: the
+    losses of the others are also shown less its loss on the same text. `reference_models` are some
+    of the study's models, whose scores on both sets give the hardness curve that predicts the
+    scores of the others.
     """
 
     name: str
