@@ -73,9 +73,7 @@ def flipped_text(
     text: str, pct: float, rng: np.random.Generator, *, ascii7: bool = False
 ) -> tuple[str, float]:
     """Return `text` with `pct` percent of its bits flipped, and the share of changed characters.
-
-    Bytes that are no longer UTF-8 become U+FFFD. At 0% nothing is drawn.
-    """
+    Bytes that are no longer UTF-8 become U+FFFD. At 0% nothing is drawn."""
     n = n_flips(text, pct)
     if n == 0:
         return text, 0.0
@@ -88,9 +86,7 @@ def flipped_text(
 
 def share_of_characters_changed(text: str, positions: np.ndarray) -> float:
     """Return the share of the characters of `text` with at least one flipped bit; NaN if empty.
-
-    For ASCII and a share k of the bits, 1 - (1 - k)^8 is expected.
-    """
+    For ASCII and a share k of the bits, 1 - (1 - k)^8 is expected."""
     if not text:
         return math.nan
     first_byte = np.cumsum([0] + [len(encoded(character)) for character in text])
@@ -101,9 +97,7 @@ def share_of_characters_changed(text: str, positions: np.ndarray) -> float:
 
 def split_text(text: str, share: float = 0.8) -> tuple[str, str]:
     """Cut a text at the word boundary nearest to `share` of its characters; return both parts.
-
-    The second part has no spaces around it. A text of one word comes back as (text, "").
-    """
+    The second part has no spaces around it. A text of one word comes back as (text, "")."""
     target = share * len(text)
     boundaries = [
         index

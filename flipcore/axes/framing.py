@@ -101,9 +101,7 @@ MOST_TEXTS = 10
 @dataclass(frozen=True)
 class SystemPrompt(Axis):
     """Other system prompts; the base has the study's own, which may be none.
-
-    `params["system"]` of a variant replaces it.
-    """
+    `params["system"]` of a variant replaces it."""
 
     texts: tuple[str, ...] = param(("You are a helpful assistant.",), "system prompts")
     name: ClassVar[str] = "system_prompt"
@@ -191,9 +189,7 @@ WHY_NOT = (
 @dataclass(frozen=True)
 class ExampleOrder(Axis):
     """Other orders and choices of the examples in the study's own prompt.
-
-    A variant only names its change in `params["examples"]`; `runs.own_prompts` makes it.
-    """
+    A variant only names its change in `params["examples"]`; `runs.own_prompts` makes it."""
 
     orders: int = param(2, "other orders")
     choices: int = param(1, "other examples")

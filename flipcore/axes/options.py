@@ -57,9 +57,7 @@ NOT_LAST = (
 @dataclass(frozen=True)
 class Referring:
     """The options of one item that refer to other options, by their own index.
-
-    Those in `by_label` name others by label; those in `about_others` mean all or some others.
-    """
+    Those in `by_label` name others by label; those in `about_others` mean all or some others."""
 
     n_options: int
     by_label: tuple[int, ...]

@@ -97,9 +97,7 @@ class Typos(Axis):
 
 def misspellings(question: str, n: int, share: float, rng: np.random.Generator) -> list[str]:
     """Return up to `n` different versions of the question; [] where no word may change.
-
-    `share` (0 to 1) of its words get a typo.
-    """
+    `share` (0 to 1) of its words get a typo."""
     words: list[re.Match] = []
     if not _FORMULA.search(question):
         words = [match for match in _LONG.finditer(question) if _swaps(match[0])]
@@ -130,9 +128,7 @@ def _swaps(word: str) -> list[int]:
 @dataclass(frozen=True)
 class Language(Axis):
     """Stored translations, into `language` alone if one is given.
-
-    With `unreviewed` also translations that no reviewer has judged; they are in no flip.
-    """
+    With `unreviewed` also translations that no reviewer has judged; they are in no flip."""
 
     language: str = param("", "language (empty: every one)")
     unreviewed: bool = param(False, "also unreviewed ones")

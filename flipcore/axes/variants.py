@@ -92,9 +92,7 @@ def rewritten_or_base(
     variant_of: Callable[[int, T], Variant],
 ) -> list[Variant]:
     """Return the base and the rewritten variants, or the base alone with the first refusal.
-
-    `variant_of` makes a variant of a rewrite and its number, counted from 1.
-    """
+    `variant_of` makes a variant of a rewrite and its number, counted from 1."""
     variants = []
     for number, rewrite in enumerate(rewrites, start=1):
         if not isinstance(rewrite, Refusal):

@@ -57,9 +57,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def act(options: argparse.Namespace) -> int:
     """Print the audit and return the exit code: UNANSWERED where a table can be read in two ways.
-
-    Raises a FlipscopeError for files that are no log, and for an unknown study.
-    """
+    Raises a FlipscopeError for files that are no log, and for an unknown study."""
     try:
         return _audit(options)
     except Unanswered:

@@ -103,9 +103,7 @@ def act(options: argparse.Namespace) -> int:
 
 def _is_one_task(path: str, words: list[str]) -> bool:
     """Tell whether a path is a table, or a folder whose tables are runs of one task.
-
-    That task has the folder's name, which is then only the name of the version.
-    """
+    That task has the folder's name, which is then only the name of the version."""
     if not tables_in([path]):
         return False
     if Path(path).is_file():
@@ -117,9 +115,7 @@ def _is_one_task(path: str, words: list[str]) -> bool:
 
 def margin_of(text: str) -> tuple[float, bool]:
     """Return (margin in units of the score, whether it was given in percentage points).
-
-    BadInput for no margin.
-    """
+    BadInput for no margin."""
     if not text:
         raise BadInput(
             "How far may the score fall? Write --margin 2pp for two percentage points, or a number"

@@ -59,9 +59,7 @@ def on_study(
 @contextmanager
 def interruptible() -> Iterator[threading.Event]:
     """Give an event that Ctrl-C or SIGTERM sets, so that calls in flight are still stored.
-
-    A second Ctrl-C ends the command at once.
-    """
+    A second Ctrl-C ends the command at once."""
     cancel = threading.Event()
 
     def stop(number, frame) -> None:

@@ -41,7 +41,7 @@ def settled(
     the questions are printed and Unanswered is raised.
     """
     chosen = list(words)
-    has_user = not as_json and sys.stdin.isatty() and sys.stdout.isatty()
+    has_user = not as_json and _is_terminal()
     for _ in range(MOST_ROUNDS):
         try:
             return look(chosen, _stop_at_question)
@@ -54,6 +54,10 @@ def settled(
         print("\n".join([*survey.read_as[:1], question_text(question)]))
         chosen += question.choices[_keystroke() - 1].words
     raise Unanswered
+
+
+def _is_terminal() -> bool:
+    return sys.stdin.isatty() and sys.stdout.isatty()
 
 
 def _stop_at_question(survey: Survey) -> None:

@@ -186,9 +186,7 @@ def _is_taken_over(study: Study, on: str, held: StoreHeld) -> bool:
 
 def _with_kept_files(study: Study) -> Study:
     """Copy the study's files beside the database; return the study with the paths of the copies.
-
-    A dashboard runs in another folder, and may not read the folders of the user.
-    """
+    A dashboard runs in another folder, and may not read the folders of the user."""
     sources = []
     for source in study.items:
         path = folders.allowed(source.path) if source.path else None
@@ -200,9 +198,7 @@ def _with_kept_files(study: Study) -> Study:
 
 def _wait_for_file(held: StoreHeld) -> None:
     """Wait until the database can be opened, but at most OFFER_AGAIN_S.
-
-    After that a dashboard may hold it, which takes studies.
-    """
+    After that a dashboard may hold it, which takes studies."""
     print(
         f"{held.holder}, which takes no studies: another command, or a dashboard that does not "
         "answer. Waiting until the file is free; Ctrl-C ends this.",

@@ -36,9 +36,7 @@ from flipcore.core.wordings import PARAPHRASE
 @dataclass(frozen=True)
 class Paraphrase:
     """A stored wording of an item's question.
-
-    `state` is accepted, rejected or unreviewed; `change` is a word of `flipcore.core.wordings`.
-    """
+    `state` is accepted, rejected or unreviewed; `change` is a word of `flipcore.core.wordings`."""
 
     pair_id: str
     text: str
@@ -49,27 +47,17 @@ class Paraphrase:
 
 @dataclass(frozen=True)
 class Material:
-    """Data that axes get from their caller, because axes are pure and look nothing up.
+    """Data that axes get from their caller, because axes are pure and look nothing up."""
 
-    Attributes
-    ----------
-    paraphrases
-        Item id -> its stored paraphrases.
-    names
-        Name of a list -> its names.
-    examples
-        Item id -> the items that may be shown before it as examples.
-    n_examples, has_system
-        Number of examples in the study's own prompt, and whether it has a system prompt.
-    axes
-        The study's axes by name, for the axis that combines the settings of others.
-    """
-
+    # Item id -> its stored paraphrases.
     paraphrases: Mapping[str, Sequence[Paraphrase]] = field(default_factory=dict)
+    # Name of a list -> its names.
     names: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    # Item id -> the items that may be shown before it as examples.
     examples: Mapping[str, Sequence[Item]] = field(default_factory=dict)
-    n_examples: int = 0
-    has_system: bool = False
+    n_examples: int = 0  # in the study's own prompt
+    has_system: bool = False  # whether the study's own prompt has a system prompt
+    # The study's axes by name, for the axis that combines the settings of others.
     axes: "Mapping[str, Axis]" = field(default_factory=dict)
 
     # Axes of other packages may pass it by position.
@@ -96,9 +84,7 @@ def param(default: Any, label: str = "", choices: Sequence[str] = ()) -> Any:
 
 class Plugin(ABC):
     """Names of a plug-in. `name` is stored in studies, tables and files, so it never changes.
-
-    `applies_to` are kinds of items (`records.KINDS`).
-    """
+    `applies_to` are kinds of items (`records.KINDS`)."""
 
     name: ClassVar[str]
     title: ClassVar[str]
@@ -107,28 +93,17 @@ class Plugin(ABC):
 
 
 class Axis(Plugin):
-    """A change of prompts: makes the variants of an item. Pure; all randomness comes from `rng`.
+    """A change of prompts: makes the variants of an item. Pure; all randomness comes from `rng`."""
 
-    Attributes
-    ----------
-    harmless
-        The right answer stays the same, so another answer is a flip. If False, nothing under this
-        axis is a flip.
-    rewrites
-        The item becomes another one or is damaged, for questions about memory.
-    drop_gap
-        Its cost in accuracy is compared between benchmark and controls.
-    past
-        With `drop_gap`: what was done to the items ("numbers resampled").
-    asks
-        ANSWER or CONTINUATION.
-    """
-
+    # The right answer stays the same, so another answer is a flip. If False, nothing is a flip.
     harmless: ClassVar[bool] = True
+    # The item becomes another one or is damaged, for questions about memory.
     rewrites: ClassVar[bool] = False
+    # Its cost in accuracy is compared between benchmark and controls; `past` then says what was
+    # done to the items ("numbers resampled").
     drop_gap: ClassVar[bool] = False
     past: ClassVar[str] = ""
-    asks: ClassVar[str] = ANSWER
+    asks: ClassVar[str] = ANSWER  # or CONTINUATION
 
     @abstractmethod
     def variants(
@@ -157,51 +132,27 @@ class Ask:
 
 @dataclass(frozen=True)
 class Need:
-    """A request whose completion an extractor reads.
-
-    Attributes
-    ----------
-    answer_at
-        Position of the need whose text the judge sees or the sandbox runs; None for requests to the
-        model itself.
-    sample
-        If set, the request is sent once, with this number, and all samples share its completion.
-    optional
-        Left out where the model lacks the ability. Only the last need may be optional.
-    """
+    """A request whose completion an extractor reads."""
 
     request: Request
+    # Position of the need whose text the judge sees or the sandbox runs; None for the model itself.
     answer_at: int | None = None
+    # If set, the request is sent once, with this number, and all samples share its completion.
     sample: int | None = None
+    # Left out where the model lacks the ability. Only the last need may be optional.
     optional: bool = False
 
 
 class Extractor(Plugin):
     """A method that takes answers out of completions.
+    It never guesses: a failed completion gives an absent reading."""
 
-    It never guesses: a failed completion gives an absent reading.
-
-    Attributes
-    ----------
-    abilities
-        Abilities that a model needs (`records.ABILITIES`).
-    gives
-        ANSWER, or VALUE: a number, which is in no flip.
-    asks
-        ANSWER or CONTINUATION: which variants it reads.
-    needs_judge
-        Another model reads the answer; the study must name that model.
-    needs_sandbox
-        The answer is code, which is run.
-    reads_together
-        The reading of an answer depends on the item's other answers (`read_together`).
-    """
-
-    abilities: ClassVar[frozenset[str]]
-    gives: ClassVar[str] = ANSWER
-    asks: ClassVar[str] = ANSWER
-    needs_judge: ClassVar[bool] = False
-    needs_sandbox: ClassVar[bool] = False
+    abilities: ClassVar[frozenset[str]]  # that a model needs (`records.ABILITIES`)
+    gives: ClassVar[str] = ANSWER  # or VALUE: a number, which is in no flip
+    asks: ClassVar[str] = ANSWER  # or CONTINUATION: which variants it reads
+    needs_judge: ClassVar[bool] = False  # another model, which the study names, reads the answer
+    needs_sandbox: ClassVar[bool] = False  # the answer is code, which is run
+    # The reading of an answer depends on the item's other answers (`read_together`).
     reads_together: ClassVar[bool] = False
 
     def why_not(self) -> str:
@@ -218,9 +169,7 @@ class Extractor(Plugin):
         self, item: Item, variant: Variant, ask: Ask, so_far: Sequence[Completion]
     ) -> Sequence[Need]:
         """Return the needs, given the completions so far (a judge needs the text first).
-
-        More completions may only append needs.
-        """
+        More completions may only append needs."""
 
     @abstractmethod
     def read(self, item: Item, variant: Variant, completions: Sequence[Completion]) -> Reading:
@@ -228,9 +177,7 @@ class Extractor(Plugin):
 
     def judge_requests(self, item: Item, requests: Sequence[Request]) -> list[Request]:
         """Return the most requests that a judge gets where `requests` are sent for an item.
-
-        The price is projected from them, so their lengths are estimates.
-        """
+        The price is projected from them, so their lengths are estimates."""
         return list(requests) if self.needs_judge else []
 
     def read_together(
@@ -249,34 +196,22 @@ class Extractor(Plugin):
 
 
 class Backend(ABC):
-    """A model that answers calls.
-
-    Attributes
-    ----------
-    revision
-        Changes whenever the weights or the behaviour change.
-    takes
-        "effort" and "reasoning_budget", where the model accepts them.
-    down
-        A sentence where the model is lost for good, so that the run stops asking it; else "".
-    trouble
-        A sentence about what is slow or odd at the moment; else "".
-
-    The methods that are not abstract are optional: they do nothing here.
-    """
+    """A model that answers calls. Methods that are not abstract are optional: they do nothing."""
 
     name: str
-    revision: str
+    revision: str  # changes whenever the weights or the behavior change
     abilities: frozenset[str]
     simulated: bool = False
-    takes: frozenset[str] = frozenset()
+    takes: frozenset[str] = frozenset()  # of "effort" and "reasoning_budget"
 
     @property
     def down(self) -> str:
+        """A sentence where the model is lost for good, so that the run stops asking it; else ""."""
         return ""
 
     @property
     def trouble(self) -> str:
+        """A sentence about what is slow or odd at the moment; else ""."""
         return ""
 
     @abstractmethod
@@ -295,9 +230,7 @@ class Backend(ABC):
         roles: Mapping[str, str] | None = None,
     ) -> None:
         """Take note of the items and variants to come, before any call.
-
-        Simulated models need them, because they cannot understand a prompt.
-        """
+        Simulated models need them, because they cannot understand a prompt."""
 
     def share_limits(self, share: float, *, is_again: bool = False) -> None:  # noqa: B027
         """Use only this share (0 to 1) of the account's rate limit: other processes use the same
@@ -363,9 +296,7 @@ class CallProtocol(ABC):
 
     def most_calls(self, history: History) -> list[Call]:
         """Return all calls that the item may need at most, to project the cost.
-
-        An adaptive protocol knows more calls than its next ones.
-        """
+        An adaptive protocol knows more calls than its next ones."""
         return self.next_calls(history)
 
     def variants(self, item: Item, layout: str) -> list[Variant]:

@@ -63,9 +63,7 @@ def check_keys(where: str, noun: str, table: Mapping[str, Any], names: Collectio
 
 def fitting(kind: type, where: str, key: str, value: Any, default: Any = None) -> Any:
     """Return the value in the type of the field `key` of `kind`; BadInput where it does not fit.
-
-    Where a plug-in's annotation cannot be resolved, the type of its `default` decides.
-    """
+    Where a plug-in's annotation cannot be resolved, the type of its `default` decides."""
     from pydantic import ValidationError
 
     fallback: Any = type(default)

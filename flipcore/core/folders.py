@@ -22,9 +22,7 @@ _unpacked: dict[Path, dict[Path, str]] = {}
 
 def admit_unpacked(folder: Path, names: Mapping[Path, str]) -> None:
     """Allow a folder into which this process unpacked an allowed file.
-
-    `names` maps the folder's files to the names that they had in that file.
-    """
+    `names` maps the folder's files to the names that they had in that file."""
     _unpacked[folder.resolve()] = {path.resolve(): name for path, name in names.items()}
 
 

@@ -98,9 +98,7 @@ class Registry(Mapping[str, T]):
 
     def failure(self, name: str, error: Exception) -> str:
         """Return the sentence for an unexpected error of a package's plug-in.
-
-        The error of a shipped plug-in is raised again.
-        """
+        The error of a shipped plug-in is raised again."""
         origin = self.origin(name)
         if origin == SHIPPED:
             raise error

@@ -30,9 +30,7 @@ def generator(seed: int, *names: object) -> np.random.Generator:
 
 def world_generator(seed: int, *names: str) -> np.random.Generator:
     """Return the pocket model's stream for this seed and these names.
-
-    It never changes, because the pocket model's items and stored outputs were drawn from it.
-    """
+    It never changes, because the pocket model's items and stored outputs were drawn from it."""
     return np.random.default_rng([seed, *(zlib.crc32(name.encode()) for name in names)])
 
 

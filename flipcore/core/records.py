@@ -82,35 +82,19 @@ def digest_of_text(text: str) -> str:
 
 @dataclass(frozen=True)
 class Item:
-    """A question with its right answer.
-
-    Attributes
-    ----------
-    options
-        The answer options in the item's own order; empty unless `kind` is "choice".
-    target
-        The right canonical answers, one per line; None where nobody knows it.
-    published
-        Date of publication; None where unknown.
-    solution
-        A worked solution, or "".
-    source_id
-        The passage or source that the item comes from; None where unknown.
-    meta
-        Further fields of the item's own file.
-    """
+    """A question with its right answer."""
 
     item_id: str
     dataset: str
-    kind: str
+    kind: str  # one of KINDS
     question: str
-    options: tuple[str, ...] = ()
-    target: str | None = None
+    options: tuple[str, ...] = ()  # in the item's own order
+    target: str | None = None  # right canonical answers, one per line; None where unknown
     category: str = ""
-    published: str | None = None
-    solution: str = ""
-    source_id: str | None = None
-    meta: Mapping[str, Any] = field(default_factory=dict, hash=False)
+    published: str | None = None  # date; None where unknown
+    solution: str = ""  # worked out, as the dataset has it
+    source_id: str | None = None  # passage or source of the item; None where unknown
+    meta: Mapping[str, Any] = field(default_factory=dict, hash=False)  # further fields of its file
 
     @classmethod
     def make(
@@ -137,7 +121,8 @@ EXAMPLE_TURNS = ("example question", "example answer")
 
 
 def messages_of(text: str, turns: Sequence[int]) -> list[dict[str, str]]:
-    """Cut a text at `turns` into messages, alternately of the user and of the assistant."""
+    """Cut a text at the character positions `turns` into messages.
+    The user's and the assistant's messages alternate."""
     messages = []
     for i, (start, end) in enumerate(zip((0, *turns), (*turns, len(text)), strict=True)):
         messages.append({"role": ("user", "assistant")[i % 2], "content": text[start:end]})
@@ -221,21 +206,9 @@ class Variant:
 class Request:
     """A request to a model.
 
-    Attributes
-    ----------
-    kind
-        "generate" asks for a text. "first_token" asks for the first token after the prompt and
-        `continuation`, with its `top_k` alternatives. "score" asks for the log-probabilities of
-        `continuation` given the prompt.
-    spread
-        With "score": also ask for the mean and spread of the whole vocabulary's log-probabilities.
-    effort
-        A word of EFFORTS; "" for the server's default.
-    reasoning_budget
-        The most tokens that the reasoning may take; 0 for the server's default.
-    turns
-        Character positions at which all turns of a conversation but the last end; the user's and
-        the assistant's turns alternate.
+    "generate" asks for a text. "first_token" asks for the first token after the prompt and
+    `continuation`, with its `top_k` alternatives. "score" asks for the log-probabilities of
+    `continuation` given the prompt.
     """
 
     kind: str
@@ -248,16 +221,14 @@ class Request:
     seed: int | None = None
     stop: tuple[str, ...] = ()
     top_k: int = 0
-    effort: str = ""
-    reasoning_budget: int = 0
-    turns: tuple[int, ...] = ()
-    spread: bool = False
+    effort: str = ""  # one of EFFORTS; "" for the server's default
+    reasoning_budget: int = 0  # most tokens of reasoning; 0 for the server's default
+    turns: tuple[int, ...] = ()  # of the prompt, see `messages_of`
+    spread: bool = False  # with "score": also ask for the vocabulary's mean and spread
 
     def declared(self) -> dict[str, Any]:
         """Return the fields that are hashed and stored.
-
-        Fields that were added later are left out at their default, so that no old id changes.
-        """
+        Fields that were added later are left out at their default, so that no old id changes."""
         return {
             key: value for key, value in vars(self).items() if value or key not in _LATER_FIELDS
         }
@@ -312,33 +283,15 @@ def _caller(model: str, revision: str) -> str:
 
 @dataclass(frozen=True)
 class Completion:
-    """The reply to a call. None means that the server did not say; placeholders become None too.
-
-    Attributes
-    ----------
-    finish_reason
-        A word of `flipcore.core.finish`; "" where nobody recorded it.
-    tokens
-        (text, log-probability in nats) per token of the generated text or the scored continuation.
-    top_logprobs
-        The first token's alternatives: text -> log-probability in nats.
-    spread
-        (mean, standard deviation) of the vocabulary's log-probabilities in nats, one per token,
-        where the request asked for it.
-    reasoning
-        The text that the model wrote before its answer. No extractor reads it.
-    n_attempts, n_lost
-        Attempts, and those that probably reached the server and brought no answer. Lost attempts
-        may have been billed.
-    n_tokens_reasoning
-        The part of `n_tokens_out` that was spent on reasoning.
-    """
+    """The reply to a call. None means that the server did not say; placeholders become None too."""
 
     call_id: str
     status: str  # "ok" or "failed"
     text: str = ""
-    finish_reason: str = ""
+    finish_reason: str = ""  # a word of `flipcore.core.finish`; "" where nobody recorded it
+    # (text, log-probability in nats) per token of the generated text or the scored continuation.
     tokens: tuple[tuple[str, float], ...] | None = None
+    # The first token's alternatives: text -> log-probability in nats.
     top_logprobs: Mapping[str, float] | None = field(default=None, hash=False)
     n_tokens_in: int | None = None
     n_tokens_out: int | None = None
@@ -347,9 +300,11 @@ class Completion:
     n_attempts: int = 1
     error: str = ""
     raw_reply: str = ""
-    reasoning: str = ""
+    reasoning: str = ""  # the text before the answer, which no extractor reads
+    # Attempts that probably reached the server and brought no answer; they may have been billed.
     n_lost: int = 0
-    n_tokens_reasoning: int | None = None
+    n_tokens_reasoning: int | None = None  # the part of `n_tokens_out` that was reasoning
+    # (mean, standard deviation) of the vocabulary's log-probabilities in nats, one per token.
     spread: tuple[tuple[float, float], ...] | None = None
     other_model: str = ""  # the name in the reply, where it is not the model that was asked
 

@@ -70,9 +70,7 @@ def write(
     path: str | Path, content: str | bytes, *, over: bool = True, mode: int | None = None
 ) -> Path:
     """Write a file (text in UTF-8) and check it by reading; return the path.
-
-    Raises as `whole_file` does.
-    """
+    Raises as `whole_file` does."""
     content = content.encode("utf-8") if isinstance(content, str) else content
     with whole_file(path, over=over, mode=mode) as draft:
         draft.write_bytes(content)

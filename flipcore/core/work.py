@@ -13,9 +13,7 @@ _current_work: "ContextVar[Work | None]" = ContextVar("work", default=None)
 
 class Work(Generic[T]):
     """Calls `make` in a thread at once; its owner may wait for the result or go away.
-
-    `step` names the first step; `make` names the next ones with `say_step`.
-    """
+    `step` names the first step; `make` names the next ones with `say_step`."""
 
     def __init__(self, step: str, make: Callable[[], T]) -> None:
         self._outcome: Future[T] = Future()
@@ -57,8 +55,6 @@ def at_work() -> bool:
 
 def say_step(step: str, about_s: float | None = None) -> None:
     """Begin the next step of this thread's work, of about `about_s` seconds.
-
-    In a thread without work it does nothing.
-    """
+    In a thread without work it does nothing."""
     if (work := _current_work.get()) is not None:
         work._begin(step, about_s)

@@ -26,9 +26,7 @@ EXTRACTORS: Registry[Extractor] = Registry(
 
 class _Values(Set):
     """Names of the extractors that read a value, not an answer.
-
-    They are looked up at each use, because packages may add some.
-    """
+    They are looked up at each use, because packages may add some."""
 
     def __contains__(self, name: object) -> bool:
         return isinstance(name, str) and name in EXTRACTORS and EXTRACTORS[name].gives == VALUE
@@ -58,9 +56,7 @@ def title_of(name: str) -> str:
 
 def needs_judge(name: str) -> bool:
     """Tell whether another model made the readouts with this name ("same_meaning v1").
-
-    Names of recorded readouts by a judge begin with "judge".
-    """
+    Names of recorded readouts by a judge begin with "judge"."""
     base = name.partition(" v")[0]
     return EXTRACTORS[base].needs_judge if base in EXTRACTORS else name.startswith("judge")
 

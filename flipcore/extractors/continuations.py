@@ -77,9 +77,7 @@ def continuation_need(variant: Variant, ask: Ask) -> list[Need]:
 
 def texts_of(variant: Variant, completions: Sequence[Completion]) -> tuple[str, str] | Reading:
     """Return the reference and the continuation, which may be empty.
-
-    Where one of them is missing or cut off, return the reading that says so.
-    """
+    Where one of them is missing or cut off, return the reading that says so."""
     reference = str(variant.params.get("reference") or "")
     if not reference and not variant.params.get("reference_prompt"):
         return absent("This variant carries no reference to compare a continuation with.")
@@ -102,9 +100,7 @@ def texts_of(variant: Variant, completions: Sequence[Completion]) -> tuple[str, 
 
 def filled_in(text: str, *, label: str, reference: str) -> str:
     """Return the line of an output that fills in a hidden option.
-
-    It is the line with the option's `label`, else the first, without the label and the mask.
-    """
+    It is the line with the option's `label`, else the first, without the label and the mask."""
     lines = [line for line in text.splitlines() if line.strip()]
     if not label or not lines:
         return lines[0] if lines else ""
@@ -143,9 +139,7 @@ class _Continued(Extractor):
 @dataclass(frozen=True)
 class Ncd(_Continued):
     """`compressor` is xz, or zlib for texts below 200 characters.
-
-    Values of different compressors cannot be compared.
-    """
+    Values of different compressors cannot be compared."""
 
     compressor: str = param("xz", choices=tuple(COMPRESSORS))
     name: ClassVar[str] = "ncd"

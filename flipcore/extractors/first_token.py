@@ -28,7 +28,7 @@ def label_shares(
 
     A token counts with or without a leading space, in brackets or bold, with a full stop, and in
     upper or lower case unless that is another label. A token may begin a longer label ("1" of
-    "10", "v" of "vii"). If the longer label is itself an alternative, the token means the short one.
+    "10", "v" of "vii"). If the longer label is an alternative too, the token means the short one.
     Otherwise it may mean either, and its probability is returned under both.
     """
     bare: dict[str, float] = {}
@@ -150,9 +150,7 @@ def read_first_token(
 
 def _add_after_blank(variant: Variant, top, behind, own_shares: dict, shared: dict) -> str:
     """Add the labels after the likeliest blank to the shares, in place.
-
-    Returns a sentence about it; "" where the blank is rare.
-    """
+    Returns a sentence about it; "" where the blank is rare."""
     _, blank = lone_blank(top)
     if blank < LEAST_BLANK:
         return ""
@@ -214,9 +212,7 @@ class FirstToken(Extractor):
 @dataclass(frozen=True)
 class FirstTokenGated(FirstToken):
     """No answer where the labels have less than `least_mass` (0 to 1) of the probability.
-
-    The model was then about to write no label, and the likeliest label would be a guess.
-    """
+    The model was then about to write no label, and the likeliest label would be a guess."""
 
     least_mass: float = param(0.5, "least label mass")
     name: ClassVar[str] = "first_token_gated"

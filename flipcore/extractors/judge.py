@@ -62,17 +62,13 @@ FINAL_LINE = re.compile(r"\s*Final:[ \t]*(\S[^\n]*?)[ \t]*\n?\s*")
 
 def between_marks(text: str) -> str:
     """Return the text with any marks of its own broken up.
-
-    Otherwise the text could end its own quotation in a judge's prompt.
-    """
+    Otherwise the text could end its own quotation in a judge's prompt."""
     return _MARKS.sub(lambda match: " ".join(match[0]), text)
 
 
 def judge_prompt(item: Item, variant: Variant, text: str, *, backwards: bool = False) -> str:
     """Return the judge's prompt on a text.
-
-    With `backwards` the options are listed from last to first, each with its own label.
-    """
+    With `backwards` the options are listed from last to first, each with its own label."""
     question, text = asked_question(item, variant), between_marks(text)
     if item.kind == "number":
         return NUMBER_PROMPT.format(question=question, text=text)
@@ -87,9 +83,7 @@ def judge_prompt(item: Item, variant: Variant, text: str, *, backwards: bool = F
 
 def judged_reading(item: Item, variant: Variant, reply: str) -> Reading:
     """Read the judge's reply, which must be the one line that was asked for.
-
-    The reading's span is in the judge's reply.
-    """
+    The reading's span is in the judge's reply."""
     line = FINAL_LINE.fullmatch(reply)
     if line is None:
         return unreadable("The judge did not reply with the one line that was asked for.")

@@ -44,9 +44,7 @@ _EDGES = " \t\n*_`\"'“”.,;:"
 
 class _Worker:
     """The process that reads mathematics (`expressions`).
-
-    It starts at the first request, and again after it was ended.
-    """
+    It starts at the first request, and again after it was ended."""
 
     def __init__(self) -> None:
         self._lock, self._owner = threading.Lock(), 0

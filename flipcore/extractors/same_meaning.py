@@ -71,9 +71,7 @@ def comparison(question: str, first: str, second: str) -> str:
 @dataclass
 class _Answer:
     """A group of texts with the same meaning.
-
-    `words` is its first text; `keys` are the normalized texts (`read_text`) of all its members.
-    """
+    `words` is its first text; `keys` are the normalized texts (`read_text`) of all its members."""
 
     words: str
     keys: list[str] = field(default_factory=list)

@@ -53,9 +53,7 @@ def code_of(text: str, name: str) -> str | None:
 
 def program(before: str, code: str, name: str) -> str:
     """Return the program to run: the question's code, then the output's.
-
-    The output's code defines the function again, or is the rest of it.
-    """
+    The output's code defines the function again, or is the rest of it."""
     if re.search(rf"^[ \t]+def[ \t]+{re.escape(name)}\b", code, re.MULTILINE):
         code = textwrap.dedent(code)
     return f"{before}\n{code}"

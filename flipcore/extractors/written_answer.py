@@ -61,9 +61,7 @@ def stated(item: Item, variant: Variant, text: str) -> tuple[int, int]:
 @dataclass(frozen=True)
 class TextMatch(TextExtractor):
     """A longer text than `most_words` states no short answer.
-
-    All right answers count as the first one, so that a synonym is no flip.
-    """
+    All right answers count as the first one, so that a synonym is no flip."""
 
     most_words: int = 12
     name: ClassVar[str] = WRITTEN_WORDS

@@ -18,9 +18,7 @@ from flipcore.models.kinds import ModelKind as ModelKind
 
 def model_cards(path: Path | None = None) -> dict[str, ModelCard]:
     """Return all models by name: the declared ones, then those of installed packages.
-
-    BadInput names the table and the key that is wrong.
-    """
+    BadInput names the table and the key that is wrong."""
     cards = declared_cards(path)
     for kind in BACKENDS.values():
         for card in kind.cards:
@@ -30,9 +28,7 @@ def model_cards(path: Path | None = None) -> dict[str, ModelCard]:
 
 def open_backend(name: str, cards: Mapping[str, ModelCard] | None = None) -> Backend:
     """Open a model, the sandbox for code, or the Python function `module:function`.
-
-    BadInput lists the models.
-    """
+    BadInput lists the models."""
     if name == SANDBOX:
         from flipcore.models.code_sandbox import CodeSandbox
 

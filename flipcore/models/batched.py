@@ -49,9 +49,7 @@ class Batched(Backend):
     @abstractmethod
     def complete_batch(self, calls: list[Call]) -> list[Completion]:
         """Return one completion per call; all calls have the same settings (`_batch_key`).
-
-        Where it raises, each call of the batch is tried alone.
-        """
+        Where it raises, each call of the batch is tried alone."""
 
     def why_not(self, ability: str) -> str:
         return ""
@@ -84,9 +82,7 @@ class Batched(Backend):
 
     def _complete_or_fail(self, calls: list[Call]) -> list[Completion]:
         """Return one completion per call.
-
-        Where a batch fails, each call is tried alone, so that only the one at fault fails.
-        """
+        Where a batch fails, each call is tried alone, so that only the one at fault fails."""
         try:
             return self.complete_batch(calls)
         except Exception as error:  # a fault in the model must not leave its callers waiting
@@ -144,9 +140,7 @@ def answers(
     calls: Sequence[Call], model: LanguageModel, prompts: Sequence[Any]
 ) -> list[Completion]:
     """Return the likeliest first tokens or the generated texts as free completions.
-
-    All calls have the same settings; `prompts` has one prompt per call.
-    """
+    All calls have the same settings; `prompts` has one prompt per call."""
     request = calls[0].request
     if request.kind == "first_token":
         tops = model.first_token_logprobs(prompts, request.top_k)

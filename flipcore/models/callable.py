@@ -110,9 +110,7 @@ def _as_asked(item: Item, variant: Variant) -> Item:
 
 def _source_digest(function) -> str:
     """Return a revision that changes with the function's source.
-
-    So answers of an older version are not taken for answers of this one.
-    """
+    So answers of an older version are not taken for answers of this one."""
     try:
         return digest(
             inspect.getsource(function if inspect.isroutine(function) else type(function))
@@ -123,9 +121,7 @@ def _source_digest(function) -> str:
 
 def _check_allowed(name: str) -> None:
     """Raise BadInput unless the admin allows this code.
-
-    A study is data from anybody, so it cannot allow code itself. Call this before any import.
-    """
+    A study is data from anybody, so it cannot allow code itself. Call this before any import."""
     names = [entry.strip() for entry in os.environ.get(VARIABLE, "").split(",") if entry.strip()]
     if name.partition(":")[0] not in names and name not in names:
         raise BadInput(

@@ -98,9 +98,7 @@ def with_own_price(card: ModelCard) -> ModelCard:
 
 def model_cards(path: Path | None = None) -> dict[str, ModelCard]:
     """Return all declared models by name; the user's own override shipped ones of the same name.
-
-    With `path` only the models of that file. BadInput names the table and the key that is wrong.
-    """
+    With `path` only the models of that file. BadInput names the table and the key that is wrong."""
     if path is not None:
         return cards_of(path)
     own_file = own_models_toml()
@@ -237,9 +235,7 @@ def _check_api(card: ModelCard, where: str) -> None:
 
 def _check_server(card: ModelCard, where: str) -> None:
     """Check that the address is valid and holds no key, and that the key is a variable's name.
-
-    The messages do not repeat what was typed, because it may be the key.
-    """
+    The messages do not repeat what was typed, because it may be the key."""
     _check_api(card, where)
     try:
         address = urlsplit(card.endpoint)

@@ -24,9 +24,7 @@ NEVER = "never tried against the service"
 @dataclass(frozen=True)
 class Preset:
     """A kind of server with its usual settings.
-
-    `source` is the address of its documentation; `trial` says how this preset was tried.
-    """
+    `source` is the address of its documentation; `trial` says how this preset was tried."""
 
     name: str
     title: str
@@ -48,9 +46,7 @@ PRESETS = {table["name"]: Preset(**table) for table in _TABLES["servers"]}
 
 def card_from(name: str, preset_name: str, model: str, **changes) -> ModelCard:
     """Return an untested card of a preset; BadInput lists the presets.
-
-    `changes` override the preset; None in them means no change.
-    """
+    `changes` override the preset; None in them means no change."""
     if preset_name not in PRESETS:
         raise BadInput(f"There is no preset {preset_name!r}; choose one of {', '.join(PRESETS)}.")
     preset = PRESETS[preset_name]
@@ -121,9 +117,7 @@ def own_card(name: str) -> ModelCard:
 
 def save(card: ModelCard, replaces: str = "") -> None:
     """Add a model, or change the model named `replaces`.
-
-    BadInput for a name that another model has, and for a card that fails its checks.
-    """
+    BadInput for a name that another model has, and for a card that fails its checks."""
     require(Permission.MODELS)
     check_own(card)
     with _file_lock:
@@ -150,9 +144,7 @@ def remove(name: str) -> None:
 
 def edited(card: ModelCard, **changes: Any) -> ModelCard:
     """Return the card with other values.
-
-    If the card now means another model, its test no longer counts and its findings are dropped.
-    """
+    If the card now means another model, its test no longer counts and its findings are dropped."""
     after = with_own_price(replace(card, **changes))
     if _identity(after) == _identity(card):
         return after
@@ -188,9 +180,7 @@ def _write(cards: dict[str, ModelCard]) -> None:
 
 def ask_and_keep(card: ModelCard) -> list[str]:
     """Test one of the user's own models, save its findings, and return the lines to show.
-
-    BadInput where the model cannot be asked; its card then stays as it was.
-    """
+    BadInput where the model cannot be asked; its card then stays as it was."""
     require(Permission.MODELS)
     tell("tested a model", card.name)
     before, record = record_of(card), probed(card)

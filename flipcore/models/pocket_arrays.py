@@ -21,9 +21,7 @@ def softmax(scores: np.ndarray) -> np.ndarray:
 
 def spread(logs: np.ndarray) -> list[tuple[float, float]]:
     """Return (mean, standard deviation) of the log-probabilities of each row of (rows, vocabulary).
-
-    Each log-probability is weighted by its own probability.
-    """
+    Each log-probability is weighted by its own probability."""
     shares = np.exp(logs)
     means = (shares * logs).sum(axis=-1)
     variances = (shares * (logs - means[:, None]) ** 2).sum(axis=-1)
@@ -32,9 +30,7 @@ def spread(logs: np.ndarray) -> list[tuple[float, float]]:
 
 def likeliest(logs: np.ndarray, top_k: int, piece: Callable[[int], str]) -> dict[str, float]:
     """Return the log-probabilities of one row's likeliest tokens by text (`piece`: token -> text).
-
-    Tokens with the same text are added up.
-    """
+    Tokens with the same text are added up."""
     by_text: dict[str, float] = {}
     for token in np.argsort(-logs, kind="stable")[:top_k].tolist():
         text, value = piece(token), float(logs[token])

@@ -241,9 +241,7 @@ class PocketModel(LanguageModel):
         self, tokens: np.ndarray, lengths: np.ndarray, cache: _Cache | None = None
     ) -> np.ndarray:
         """Return hidden states (rows, length, width) of rows that are padded on the right.
-
-        Padding follows every real token, so no real token attends to it.
-        """
+        Padding follows every real token, so no real token attends to it."""
         length = tokens.shape[1]
         positions = np.broadcast_to(np.arange(length), tokens.shape)
         mask = np.where(np.arange(length)[:, None] >= np.arange(length), 0.0, -np.inf).astype(
@@ -379,9 +377,7 @@ class _Run:
 
 def _rounded(matrix: np.ndarray, bits: int) -> np.ndarray:
     """Round each row to the nearest of 2^bits evenly spaced values up to its largest.
-
-    This is the plainest way to quantize weights.
-    """
+    This is the plainest way to quantize weights."""
     if not 2 <= bits < FILE_BITS:
         raise BadInput(
             f"{bits} bits a weight were asked of the pocket model; choose 2 to {FILE_BITS}."

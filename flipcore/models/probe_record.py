@@ -134,9 +134,7 @@ def changes(before: ProbeRecord | None, after: ProbeRecord) -> list[str]:
 
 def card_after(card: ModelCard, record: ProbeRecord) -> ModelCard:
     """Return the card with the test's findings.
-
-    The server's price and limits are taken only where the user gave none.
-    """
+    The server's price and limits are taken only where the user gave none."""
     abilities = ["generate"]
     if record.n_logprobs >= FEWEST and not record.reasoning:
         abilities.append("first_token_logprobs")

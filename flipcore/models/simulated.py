@@ -84,9 +84,7 @@ class Simulated(Backend):
         roles: Mapping[str, str] | None = None,
     ) -> None:
         """Tell the model the meaning of the prompts, and which items it saw in training.
-
-        A model that remembers other items is another model, so its revision differs.
-        """
+        A model that remembers other items is another model, so its revision differs."""
         items = list(items)
         self._published = frozenset(
             item.item_id for item in items if _was_seen(item, (roles or {}).get(item.item_id, ""))
@@ -146,9 +144,7 @@ class Simulated(Backend):
 
     def _is_right(self, item: Item, *, original: bool) -> bool:
         """Tell whether the settled answer is right: by memory, else by ability and brittleness.
-
-        `original` says that the prompt has the published wording.
-        """
+        `original` says that the prompt has the published wording."""
         if (
             original
             and item.item_id in self._published

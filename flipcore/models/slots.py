@@ -17,9 +17,7 @@ FEW_AT_ONCE = 4  # for a model without a card, which is computed in this process
 
 class Slots:
     """`async with slots:` waits until fewer than `most` calls are in flight, in all event loops.
-
-    Slots are given in the order of asking.
-    """
+    Slots are given in the order of asking."""
 
     def __init__(self, most: int) -> None:
         self.most = most
@@ -54,9 +52,7 @@ class Slots:
     @property
     def n_possible(self) -> int:
         """The most calls in flight until `most` changes again.
-
-        It is more than `most` while calls from the time of a larger limit are in flight.
-        """
+        It is more than `most` while calls from the time of a larger limit are in flight."""
         with self._lock:
             return max(self.most, self._n_taken)
 
@@ -98,9 +94,7 @@ _server_slots_lock = threading.Lock()
 
 def slots_of(card: ModelCard | None) -> Slots:
     """Return the slots of a card's server, shared by all who use its endpoint, model and key.
-
-    Their limit is that of the newest card. Without a card or a server the slots are new ones.
-    """
+    Their limit is that of the newest card. Without a card or a server the slots are new ones."""
     if card is None:
         return Slots(FEW_AT_ONCE)
     if not card.endpoint:

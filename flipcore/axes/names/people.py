@@ -335,9 +335,7 @@ def _has_evidence(token: Token, text: str) -> bool:
 
 def _gender(word: str, mentions: Sequence[Token], text: str, given_names: Sequence[str]) -> str:
     """Return a person's gender; EITHER where the text and the lists leave it open.
-
-    Titles, relations and pronouns in the text override the lists.
-    """
+    Titles, relations and pronouns in the text override the lists."""
     listed_gender = gender(word) if is_given_name(word) else EITHER
     genders = {TITLES.get(token.title) or KIN.get(token.title, EITHER) for token in mentions}
     genders &= {MAN, WOMAN}

@@ -107,9 +107,7 @@ def _steps_of_line(line: str, equations: str) -> list[Step]:
 
 def _prose_steps(line: str) -> Iterator[tuple[int, Step | None]]:
     """Yield (position, step) for "3 times 5 equals 15" or "2(60) = 120"; None for no step.
-
-    Other words become blanks, so that positions in the line hardly change.
-    """
+    Other words become blanks, so that positions in the line hardly change."""
     text = _ANNOTATION.sub(lambda match: " " * len(match.group()), line)
     text = re.sub(r"(?<=\d) (?=\d{3}\b)", "", text)  # 12 000
     text = re.sub(r"(?<=\d),(?=\d{3})", "", text).replace("$", " ")

@@ -42,9 +42,7 @@ _BOUNDS = (
 @dataclass(frozen=True)
 class Resample:
     """A rewritten question with its own gold.
-
-    `operands` are (old, new) pairs of changed numbers; `steps` are the results of the chain.
-    """
+    `operands` are (old, new) pairs of changed numbers; `steps` are the results of the chain."""
 
     question: str
     target: Fraction
@@ -132,9 +130,7 @@ def _plans(
     groups: Sequence[Fraction], rng: np.random.Generator
 ) -> Iterator[tuple[Sequence[Fraction], bool]]:
     """Yield values to change together, and True where they must stay as round as they were.
-
-    The plans that change most values come first.
-    """
+    The plans that change most values come first."""
 
     def some(n: int) -> list[Fraction]:
         return [groups[i] for i in rng.permutation(len(groups))[:n]]
@@ -150,9 +146,7 @@ def _new_value(
     value: Fraction, stated: Sequence[Mention], rng: np.random.Generator, *, coarse: bool
 ) -> Fraction:
     """Draw a number of the same kind: same decimals, similar size, within its unit's bounds.
-
-    With `coarse` it is also as round as the old one.
-    """
+    With `coarse` it is also as round as the old one."""
     grain = Fraction(1, 10 ** max(mention.decimals for mention in stated))
     n_grains = value / grain
     # 1,200 becomes another multiple of 100, not 1,187.
@@ -203,9 +197,7 @@ def _mended(
     problem: Structure, draw: dict[Fraction, Fraction], order: Sequence[tuple[Fraction, Fraction]]
 ) -> dict[Fraction, Fraction] | None:
     """Restore the story's relations in a draw.
-
-    None where that is impossible, or where a (smaller, larger) pair of `order` loses its order.
-    """
+    None where that is impossible, or where a (smaller, larger) pair of `order` loses its order."""
 
     def new(value: Fraction) -> Fraction:
         return draw.get(value, value)

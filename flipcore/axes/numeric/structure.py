@@ -89,9 +89,7 @@ class Structure:
     @cached_property
     def order_by_kind(self) -> list[tuple[Fraction, Fraction]]:
         """The same within amounts of money, within percentages and within the rest.
-
-        Parts of a written fraction are left out.
-        """
+        Parts of a written fraction are left out."""
         kinds: dict[tuple[bool, bool], set[Fraction]] = {}
         for mention in self.mentions:
             if mention.frozen != "fraction":
@@ -377,9 +375,7 @@ def limits(
     question: str, mentions: Sequence[Mention], computed_with: set[Fraction]
 ) -> list[Fraction]:
     """Return the stated limits ("over 20 points"); every number stays on its side of them.
-
-    A limit that the chain computes with counts only where the text states its value twice.
-    """
+    A limit that the chain computes with counts only where the text states its value twice."""
     n_stated = Counter(mention.value for mention in mentions)
     return sorted(
         {
@@ -432,9 +428,7 @@ def relations(
 
 def parts_of_totals(mentions: Sequence[Mention], computed_with: set[Fraction]) -> set[Fraction]:
     """Return counts of which three or four add up to a stated count that the chain leaves out.
-
-    They are its parts, so they stay.
-    """
+    They are its parts, so they stay."""
     counts = [
         mention.value for mention in mentions if _kind(mention) == "count" and mention.value > 1
     ]

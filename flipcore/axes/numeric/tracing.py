@@ -173,9 +173,7 @@ def readings(
     n_stated: Mapping[Fraction, int],
 ) -> list[Reading]:
     """Return all admissible readings; OverflowError for more than MAX_READINGS candidates.
-
-    `n_stated` says how often the question states each value.
-    """
+    `n_stated` says how often the question states each value."""
     n_literals = [len(row) for row in candidates]
     flat = list(itertools.chain.from_iterable(candidates))
     n_readings = 1
@@ -200,9 +198,7 @@ def readings(
 
 def _squares(row: Sequence[Source], n_stated: Mapping[Fraction, int]) -> bool:
     """Tell whether a product uses a number more often than the question states it.
-
-    One of the uses must then mean something else.
-    """
+    One of the uses must then mean something else."""
     n_uses = Counter(source.key for source in row if source.kind == "question")
     return any(n > max(n_stated.get(value, 0), 1) for value, n in n_uses.items())
 
@@ -229,9 +225,7 @@ def distinct(
     steps: Sequence[Step], admissible: Sequence[Reading], groups: Sequence[Fraction]
 ) -> list[Reading]:
     """Return one reading of each set whose readings give the same gold whatever the numbers.
-
-    Readings count as the same if they agree for three odd draws (`probes`).
-    """
+    Readings count as the same if they agree for three odd draws (`probes`)."""
     by_golds: dict[tuple, Reading] = {}
     for reading in admissible:
         golds = tuple(_gold(steps, reading, draw=probe) for probe in probes(groups))
@@ -360,9 +354,7 @@ PHRASES: Mapping[Fraction, str] = {
 
 def licensed(value: Fraction, question: str, line: str, *, is_stated: bool) -> bool:
     """Tell whether words in the question or the step's line allow the constant.
-
-    Where the question states the same number (`is_stated`), the line itself must name the unit.
-    """
+    Where the question states the same number (`is_stated`), the line itself must name the unit."""
     text = f"{question}\n{line}"
     unit, phrase = (STATED_UNITS if is_stated else UNITS).get(value), PHRASES.get(value)
     has_unit = unit and re.search(unit, line if is_stated else text, re.IGNORECASE)

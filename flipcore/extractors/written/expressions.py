@@ -201,9 +201,7 @@ def reply_to(words: str, targets: list[str]) -> dict:
 
 def _serve(replies) -> None:
     """Answer requests to the end of the input.
-
-    Where the system has no limits, the caller ends this process.
-    """
+    Where the system has no limits, the caller ends this process."""
     with contextlib.suppress(ImportError, ValueError, OSError):
         import resource
 
@@ -224,9 +222,7 @@ def _serve(replies) -> None:
 
 def _main() -> None:
     """Serve in child processes, where the system can fork.
-
-    A child that the system ended gives the reply null. The next child has the imports already.
-    """
+    A child that the system ended gives the reply null. The next child has the imports already."""
     import math_verify  # noqa: F401
 
     replies = os.fdopen(os.dup(1), "w", encoding="utf-8")

@@ -83,9 +83,7 @@ def _ascii_character(character: str) -> str:
 
 def with_labels(text: str, labels: Sequence[str]) -> str:
     """Replace labels of other alphabets by the prompt's, where an answer is stated or stands alone.
-
-    Positions stay.
-    """
+    Positions stay."""
     if text.isascii() or not all(len(label) == 1 and label.isascii() for label in labels):
         return text
     label_of: dict[str, str] = {}

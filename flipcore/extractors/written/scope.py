@@ -27,9 +27,7 @@ _RESTATED = 40  # a heading repeats the question if so many letters and digits a
 
 def answer_end(text: str, *questions: str) -> int:
     """Return the number of characters of `text` that belong to this answer.
-
-    A heading that repeats one of `questions` (the item's and the variant's) does not end it.
-    """
+    A heading that repeats one of `questions` (the item's and the variant's) does not end it."""
     # Each mark has one of these characters, and the search for marks is slow.
     if "\n" not in text and "<" not in text and "[" not in text:
         return len(text)

@@ -66,9 +66,7 @@ _SEPARATORS = re.compile(r"[\s.,:;()\[\]*\"'“”]+")
 @dataclass(frozen=True)
 class Choice:
     """The option that a text names: its position and its span in the text.
-
-    Both are None where the text does not name exactly one; `reason` then says why.
-    """
+    Both are None where the text does not name exactly one; `reason` then says why."""
 
     position: int | None
     span: tuple[int, int] | None
@@ -244,9 +242,7 @@ class ChoiceText:
 
     def _is_denied(self, label: re.Match, text: str) -> bool:
         """Tell whether a mention of a label is denied or only supposed.
-
-        The option's own words after it are no denial: "C) Do not worry".
-        """
+        The option's own words after it are no denial: "C) Do not worry"."""
         position = self._position(label.group(1))
         if position is not None and _folded(text[label.end(1) :]).startswith(
             _folded(self.options[position])
@@ -286,9 +282,7 @@ class ChoiceText:
 
     def _affirmed_option(self, text: str) -> Choice | None:
         """Read the one option that is affirmed where a text says yes or no to one after another.
-
-        None where fewer than two are judged, or where yes and no are options themselves.
-        """
+        None where fewer than two are judged, or where yes and no are options themselves."""
         if any(re.fullmatch(_VERDICT, option, re.IGNORECASE) for option in self.options):
             return None
         judged = [mark for mark in self.patterns.verdict.finditer(text) if mark[1] in self.labels]
@@ -443,9 +437,7 @@ class ChoiceText:
 
     def _is_label(self, label, text) -> bool:
         """Tell whether a match is a label, and not the word "A" or "I" or a number.
-
-        Its own option, the end of a part of the text or a connective must follow.
-        """
+        Its own option, the end of a part of the text or a connective must follow."""
         behind = text[label.end() :]
         if not behind.strip() or re.match(
             rf"\s*(?:[`.,:;)\]}}*_!?\"'”/\\$<{languages.STOPS}]|\n)", behind
@@ -466,9 +458,7 @@ class ChoiceText:
 
     def _joined_labels(self, end: int, text: str) -> Iterator[tuple[str, int]]:
         """Yield labels, with their starts, that are joined to one that ends at `end`.
-
-        They are in its sentence: "C, Rarely; or E, Never".
-        """
+        They are in its sentence: "C, Rarely; or E, Never"."""
         parenthesis = _PARENTHESIS.match(text, end)
         if parenthesis:
             if re.match(r"\s*\((?:or|and|possibly|maybe|perhaps)\b", parenthesis.group()):

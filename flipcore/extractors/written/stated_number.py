@@ -82,9 +82,7 @@ _NOT_IN_NUMBERS = "hln"
 
 def stated_number(text: str, question: str = "") -> tuple[str | None, tuple[int, int] | None, str]:
     """Return (canonical number, its span, "") or (None, None, why not).
-
-    To a question "how many million" the answer "5 million" is 5.
-    """
+    To a question "how many million" the answer "5 million" is 5."""
     text = languages.in_ascii(text)
     if "(" in text or "[" in text:
         # Ignore checks in brackets, unless all numbers are in them.
@@ -174,9 +172,7 @@ def _first_statement(text: str, folded: str) -> int | None:
 
 def _last_number(text: str, start: int) -> re.Match | None:
     """Return the last number after `start` that is not denied.
-
-    A part of a word ("400-meter") counts only where the whole text has no other number.
-    """
+    A part of a word ("400-meter") counts only where the whole text has no other number."""
     numbers = [*_NUMBER.finditer(text, start)]
     numbers = [match for match in reversed(numbers) if not _is_denied(text, match)]
     for number in numbers:

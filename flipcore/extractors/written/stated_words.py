@@ -79,9 +79,7 @@ def short_answer(
     words: str, target: str | None, question: str, most_words: int
 ) -> tuple[str | None, str]:
     """Return (canonical answer, "") or (None, why not) for the words of an answer.
-
-    `target` are the right answers, one per line; any of them gives the first one.
-    """
+    `target` are the right answers, one per line; any of them gives the first one."""
     if not words.strip():
         return None, "The answer is empty."
     if _NO_ANSWER.match(words):
@@ -108,9 +106,7 @@ def short_answer(
 
 def _is_in_another_order(words: str, right: str, question: str) -> bool:
     """Tell whether the words are a right name with its last word first: "Shakespeare, William".
-
-    Every word must have a capital, and nothing else may be there.
-    """
+    Every word must have a capital, and nothing else may be there."""
     name = without_lead(words, question).strip(" .\n\"'“”")
     name_words = re.findall(r"[^\W\d_][\w'’.-]*", name)
     name_parts, parts = plain_answer(name).split(), plain_answer(right).split()
@@ -123,9 +119,7 @@ def _is_in_another_order(words: str, right: str, question: str) -> bool:
 
 def _only_number(words: str, right: Sequence[str], question: str) -> str | None:
     """Return the only number in the words, in digits, where the right answer is a whole number.
-
-    So "There are five" is the answer 5. None where there are several numbers, or none.
-    """
+    So "There are five" is the answer 5. None where there are several numbers, or none."""
     figures = {*re.findall(r"\d+", in_digits(words))}
     is_asked = bool(right) and all(plain_answer(name).isdecimal() for name in right)
     if not is_asked or len(figures) != 1:

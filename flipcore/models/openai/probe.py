@@ -116,9 +116,7 @@ class _Server:
 
     async def try_request(self, body: dict[str, Any], path: str = "") -> Reply | None:
         """Return a reply, or None where this request is refused.
-
-        A server that fails at this request and then answers a plain one refuses it too.
-        """
+        A server that fails at this request and then answers a plain one refuses it too."""
         try:
             return await self.ask(body, path)
         except Refused:
@@ -142,9 +140,7 @@ def probed(card: ModelCard) -> ProbeRecord:
 
 def listed_models(card: ModelCard) -> dict[str, dict]:
     """Return the server's own list of models, name -> its entry; empty where it has none.
-
-    BadInput where it cannot be reached or refuses the key.
-    """
+    BadInput where it cannot be reached or refuses the key."""
     require(Permission.MODELS)
 
     async def main() -> dict[str, dict]:
@@ -307,9 +303,7 @@ async def _scores(server: _Server) -> tuple[bool, int, bool]:
 
 async def _seed(server: _Server, refuses: tuple[str, ...], room: int) -> str:
     """Find out if the same seed gives the same text and another seed another text.
-
-    Temperature is 1, unless the server refuses it.
-    """
+    Temperature is 1, unless the server refuses it."""
     temperature = {} if "temperature" in refuses else {"temperature": 1.0}
     texts = []
     for seed in (11, 11, 12):

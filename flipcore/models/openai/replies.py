@@ -31,9 +31,7 @@ def path_of(card: ModelCard) -> str:
 
 def body_of(call: Call, card: ModelCard) -> dict[str, Any]:
     """Return the body of a request.
-
-    The seed is the study's plus the sample's number: samples differ, and each can be repeated.
-    """
+    The seed is the study's plus the sample's number: samples differ, and each can be repeated."""
     request = call.request
     parameters: dict[str, Any] = {"temperature": request.temperature, "top_p": request.top_p}
     if request.seed is not None:
@@ -104,9 +102,7 @@ def _completions_part(call: Call, card: ModelCard) -> dict[str, Any]:
 
 def reply_of(text: str) -> Any:
     """Parse a reply; Fault where it is no JSON.
-
-    Some proxies send a stream of events unasked; its parts are joined.
-    """
+    Some proxies send a stream of events unasked; its parts are joined."""
     try:
         if not text.lstrip().startswith(("data:", ": ", "event:")):
             return json.loads(text)
@@ -203,9 +199,7 @@ def _plain_name(name: str) -> str:
 
 def _text(choice: Mapping[str, Any], card: ModelCard) -> tuple[str, str, bool]:
     """Return (generated text, reasoning in a field of its own, whether the text is a refusal).
-
-    A text of None is an empty answer; another type raises Fault.
-    """
+    A text of None is an empty answer; another type raises Fault."""
     holder = choice.get("message") if card.api == "chat" else choice
     if not isinstance(holder, dict):
         raise Fault("The server's choice holds no message", str(choice)[:1000])
@@ -254,9 +248,7 @@ def _stopped(text: str, stops: Sequence[str], reason: str) -> tuple[str, str]:
 
 def alternatives(choice: Mapping[str, Any]) -> dict[str, float] | None:
     """Return the first token's alternatives in nats; None where the choice has none.
-
-    The chat API sends a list, the completions API a table.
-    """
+    The chat API sends a list, the completions API a table."""
     logprobs: Any = choice.get("logprobs")
     try:
         if logprobs.get("content"):

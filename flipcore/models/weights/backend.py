@@ -308,9 +308,7 @@ def _completion(backend: OpenWeights, request: Request, sample: int = 0) -> Comp
 
 def _system_refusal(backend: OpenWeights) -> tuple[str, ...]:
     """Return ("system",) where the chat template refuses a system prompt, else ().
-
-    A refused system prompt is later put before the question.
-    """
+    A refused system prompt is later put before the question."""
     if backend.card.api == "completions":
         return ()
     model = backend.open()

@@ -32,9 +32,7 @@ class Text:
 
 class OpenModel(LanguageModel):
     """A checkpoint in memory. One thread at a time computes with it.
-
-    `end_tokens` end an answer; `limit` is the context in tokens.
-    """
+    `end_tokens` end an answer; `limit` is the context in tokens."""
 
     def __init__(self, model: Any, tokenizer: Any, end_tokens: set[int]) -> None:
         self._model, self._tokenizer, self._end_tokens = model, tokenizer, end_tokens
@@ -88,9 +86,7 @@ class OpenModel(LanguageModel):
 
     def chat(self, prompt: str, system: str = "") -> Text:
         """Put the prompt into the checkpoint's chat template.
-
-        BadInput where the checkpoint has no template, or the template refuses a system prompt.
-        """
+        BadInput where the checkpoint has no template, or the template refuses a system prompt."""
         if not getattr(self._tokenizer, "chat_template", None):
             raise BadInput(
                 "This checkpoint has no chat template. Choose the completions API, which takes raw "
@@ -186,9 +182,7 @@ class OpenModel(LanguageModel):
 
     def text_of(self, tokens: Sequence[int]) -> str:
         """Return generated tokens as text, without the tokens for its beginning and end.
-
-        Marks of reasoning stay; they are read later.
-        """
+        Marks of reasoning stay; they are read later."""
         text_tokens = [token for token in tokens if token not in self._special_tokens]
         return self._tokenizer.decode(
             text_tokens, skip_special_tokens=False, clean_up_tokenization_spaces=False
@@ -329,9 +323,7 @@ class OpenModel(LanguageModel):
 
 class _Draw:
     """Draws a token for every row of logits (rows, vocabulary).
-
-    All other logits become -inf, so that the library's greedy choice takes the drawn token.
-    """
+    All other logits become -inf, so that the library's greedy choice takes the drawn token."""
 
     def __init__(
         self, streams: list[np.random.Generator], temperature: float, top_p: float
@@ -357,9 +349,7 @@ class _Draw:
 
 class _Stops:
     """Ends a row whose new text holds one of the stop strings.
-
-    `longest` is the length of the padded prompts, after which the new tokens begin.
-    """
+    `longest` is the length of the padded prompts, after which the new tokens begin."""
 
     def __init__(self, model: OpenModel, longest: int, stop: tuple[str, ...]) -> None:
         self.model, self.longest, self.stop = model, longest, stop
@@ -383,9 +373,7 @@ _OVERFLOW = "The model's numbers overflowed. Choose float32 or bfloat16 for its 
 
 def _finite(logits: np.ndarray) -> np.ndarray:
     """Return the logits; BadInput for NaN, after which draws would be noise.
-
-    Half precision may overflow.
-    """
+    Half precision may overflow."""
     if np.isnan(logits).any():
         raise BadInput(_OVERFLOW)
     return logits
