@@ -5,29 +5,22 @@ from importlib import import_module
 
 # Modules that the first page needs. Imported early, they are ready when a browser asks for it.
 NEEDED = (
-    *(
-        "duckdb",
-        "scipy.special",
-        "plotly.graph_objects",
-        "flipcore.runs.background",
-        "flipcore.runs.demo",
-    ),
-    *(
-        "flipcore.reports.flips",
-        "flipcore.reports.browser_data.flip_map",
-        "flipcore.stats.flips.readout_mismatch",
-    ),
+    "duckdb",
+    "scipy.special",
+    "plotly.graph_objects",
+    "flipcore.runs.background",
+    "flipcore.runs.demo",
+    "flipcore.reports.flips",
+    "flipcore.reports.browser_data.flip_map",
+    "flipcore.stats.flips.readout_mismatch",
 )
-LEARNERS = tuple(
-    f"sklearn.{part}"
-    for part in (
-        "linear_model",
-        "feature_extraction.text",
-        "model_selection",
-        "pipeline",
-        "preprocessing",
-        "utils.extmath",
-    )
+LEARNERS = (
+    "sklearn.linear_model",
+    "sklearn.feature_extraction.text",
+    "sklearn.model_selection",
+    "sklearn.pipeline",
+    "sklearn.preprocessing",
+    "sklearn.utils.extmath",
 )
 _learners_lock = threading.Lock()
 

@@ -22,42 +22,18 @@ ENDED_EARLY = (LENGTH, FILTER, OPEN)
 MOST_CUT = 0.05
 
 _WORDS = {
-    STOP: (
-        "stop",
-        "eos",
-        "eos_token",
-        "end_turn",
-        "stop_sequence",
-        "stop_sequence_hit",
-        "endoftext",
-        "complete",
-        "completed",
-    ),
-    LENGTH: (
-        "length",
-        "max_tokens",
-        "max_length",
-        "max_output_tokens",
-        "max_new_tokens",
-        "model_length",
-        "token_limit",
-    )
-    + ("model_context_window_exceeded", "context_length", "truncated", "incomplete"),
-    FILTER: (
-        "content_filter",
-        "content_filtered",
-        "guardrail_intervened",
-        "safety",
-        "recitation",
-        "prohibited_content",
-    )
-    + ("blocklist", "spii", "image_safety", "moderation", "error_toxic"),
-    REFUSAL: ("refusal", "refused"),
-    NOT_RECORDED: ("", "none", "null", "nan", "unknown", "finish_reason_unspecified"),
+    STOP: "stop eos eos_token end_turn stop_sequence stop_sequence_hit endoftext complete "
+    "completed",
+    LENGTH: "length max_tokens max_length max_output_tokens max_new_tokens model_length "
+    "token_limit model_context_window_exceeded context_length truncated incomplete",
+    FILTER: "content_filter content_filtered guardrail_intervened safety recitation "
+    "prohibited_content blocklist spii image_safety moderation error_toxic",
+    REFUSAL: "refusal refused",
+    NOT_RECORDED: "none null nan unknown finish_reason_unspecified",
 }
-_BY_WORD: dict[str, str] = {}
+_BY_WORD = {"": NOT_RECORDED}
 for _name, _words in _WORDS.items():
-    _BY_WORD |= dict.fromkeys(_words, _name)
+    _BY_WORD |= dict.fromkeys(_words.split(), _name)
 
 
 def finish_reason(reason: Any) -> str:

@@ -30,15 +30,10 @@ RANDOM_CONTROL, PAIRED_CONTROL, CALIBRATED_CONTROL, OTHER_CONTROL = CONTROLS = (
 )
 # The detectors of a study that names none. The list never grows: a longer family would change
 # verdicts that people have already read. A study names a newer detector itself.
-DETECTORS = (
-    *("drop_numeric_resample", "drop_entity_rename", "drop_paraphrase", "published_score"),
-    *("question_loss", "answer_loss", "min_k"),
-    *(
-        "pearl_completion_rouge_l",
-        "pearl_completion_ncd",
-        "pearl_summary_rouge_l",
-        "pearl_summary_ncd",
-    ),
+DETECTORS = tuple(
+    "drop_numeric_resample drop_entity_rename drop_paraphrase published_score question_loss "
+    "answer_loss min_k pearl_completion_rouge_l pearl_completion_ncd pearl_summary_rouge_l "
+    "pearl_summary_ncd".split()
 )
 # Fields that were added later. At their default they are left out of the id, so that the ids of
 # older studies stay as they were.

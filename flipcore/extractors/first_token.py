@@ -112,7 +112,11 @@ def read_first_token(
         )
     own_shares, shared = label_shares(variant.labels, top)
     blank_sentence = _add_after_blank(
-        variant, top, behind=usable_alternatives(behind_blank), own_shares=own_shares, shared=shared
+        variant,
+        top,
+        after_blank_top=usable_alternatives(behind_blank),
+        own_shares=own_shares,
+        shared=shared,
     )
     # Rounded log-probabilities can sum to a little more than 1.
     mass = min(1.0, sum(own_shares.values()) + sum(shared.values()))
@@ -148,18 +152,18 @@ def read_first_token(
     )
 
 
-def _add_after_blank(variant: Variant, top, behind, own_shares: dict, shared: dict) -> str:
+def _add_after_blank(variant: Variant, top, after_blank_top, own_shares: dict, shared: dict) -> str:
     """Add the labels after the likeliest blank to the shares, in place.
     Returns a sentence about it; "" where the blank is rare."""
     _, blank = lone_blank(top)
     if blank < LEAST_BLANK:
         return ""
-    if behind is None:
+    if after_blank_top is None:
         return (
             f" A blank token holds {blank:.2f} of the probability, and what follows it was not "
             "given."
         )
-    further, blurred = label_shares(variant.labels, behind)
+    further, blurred = label_shares(variant.labels, after_blank_top)
     for label, share in further.items():
         own_shares[label] += blank * share
     for labels, share in blurred.items():
@@ -205,8 +209,8 @@ class FirstToken(Extractor):
         failed = failure(completions)
         if failed:
             return failed
-        behind = completions[1].top_logprobs if len(completions) > 1 else None
-        return read_first_token(variant, completions[0].top_logprobs, behind_blank=behind)
+        after_blank_top = completions[1].top_logprobs if len(completions) > 1 else None
+        return read_first_token(variant, completions[0].top_logprobs, behind_blank=after_blank_top)
 
 
 @dataclass(frozen=True)

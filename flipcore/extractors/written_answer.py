@@ -86,8 +86,8 @@ class TextMatch(TextExtractor):
             return unreadable(REFUSAL if is_refusal(text) else reason)
         if answer not in (variant.target or "").split("\n") and is_refusal(text):
             return unreadable(REFUSAL)
-        left = len(words) - len(words.lstrip())
-        return Reading(OK, answer=answer, span=(start + left, start + len(words.rstrip())))
+        n_leading = len(words) - len(words.lstrip())
+        return Reading(OK, answer=answer, span=(start + n_leading, start + len(words.rstrip())))
 
 
 TEXT_MATCH = TextMatch()

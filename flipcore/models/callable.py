@@ -68,9 +68,6 @@ class PythonCallable(Backend):
             Completion(call.call_id, "ok", text=text, finish_reason=STOP, cost_usd=0.0)
         )
 
-    async def close(self) -> None:
-        pass
-
     def _text(self, call: Call) -> str:
         if not hasattr(self._function, "is_correct"):
             return self._function(call.request.prompt)

@@ -119,9 +119,6 @@ class Simulated(Backend):
         }[call.request.kind]
         return method(call, item, variant, original=original)
 
-    async def close(self) -> None:
-        pass
-
     def _uniform(self, *parts) -> float:
         """Return a uniform draw in [0, 1): the hash of the seed and the parts."""
         text = "\x1f".join(str(part) for part in (self.seed, *parts))
@@ -161,8 +158,8 @@ class Simulated(Backend):
         if item.kind == "choice":
             n = len(item.options)
             wrong = (int(target) + 1 + int(self._uniform(item.item_id, "wrong") * (n - 1))) % n
-            place = int(target) if right else wrong
-            return str((place + 1) % n if deviates else place)
+            option = int(target) if right else wrong
+            return str((option + 1) % n if deviates else option)
         value = target if right else f"{target}1"
         return f"{value}7" if deviates else value
 
@@ -171,14 +168,14 @@ class Simulated(Backend):
             item, variant, original=original, deviates=self._deviates(item, variant, call.sample)
         )
         if item.kind == "choice":
-            place = variant.order.index(int(answer))
+            position = variant.order.index(int(answer))
             terse = "terse" in variant.params or (
                 variant.layout in LAYOUTS and self._uniform(item.item_id, "chatty") >= 0.5
             )
             if terse:
-                text = f" {variant.labels[place]}"
+                text = f" {variant.labels[position]}"
             else:
-                text = f" The answer is ({variant.labels[place]}) {item.options[int(answer)]}."
+                text = f" The answer is ({variant.labels[position]}) {item.options[int(answer)]}."
         elif item.kind == CODE:
             if answer == variant.target:
                 body = item.solution
@@ -207,10 +204,10 @@ class Simulated(Backend):
             return Completion(
                 call.call_id, "ok", top_logprobs={" The": math.log(0.9)}, cost_usd=0.0
             )
-        place = variant.order.index(int(answer))
+        position = variant.order.index(int(answer))
         other_mass = (1 - 0.7) * LABEL_MASS / max(len(variant.labels) - 1, 1)
         top = {
-            f" {label}": math.log(0.7 * LABEL_MASS if i == place else other_mass)
+            f" {label}": math.log(0.7 * LABEL_MASS if i == position else other_mass)
             for i, label in enumerate(variant.labels)
         }
         return _completion(call, 1, top_logprobs=top | {" The": math.log(1 - LABEL_MASS)})

@@ -228,7 +228,7 @@ class ChoiceText:
             if self._is_denied(label, text):
                 denied.add(self._position(label.group(1)))
         for i, option in enumerate(self.options):
-            if any(_is_not_stated(text, *spot.span()) for spot in _spots(option, text)):
+            if any(_is_not_stated(text, *match.span()) for match in _occurrences(option, text)):
                 denied.add(i)
         return {position for position in denied if position is not None}
 
@@ -343,31 +343,30 @@ class ChoiceText:
 
     def _label_at_end(self, text):
         """Read the last word of the first paragraph, unless it ends an option ("vitamin C")."""
-        blank = re.search(r"\n\s*\n", text.strip("\n"))
-        last = blank.start() if blank else len(text.strip("\n"))
-        stop = last + len(text) - len(text.lstrip("\n"))
-        head = text[:stop].rstrip(" \t\n.*)]\"'")
-        spots = list(self.patterns.label.finditer(head))
-        if not spots or spots[-1].end() != len(head) or len(head.split()) > _SHORT:
+        n_leading = len(text) - len(text.lstrip("\n"))
+        blank_line = re.search(r"\n\s*\n", text.strip("\n"))
+        paragraph_end = blank_line.start() if blank_line else len(text.strip("\n"))
+        head = text[: n_leading + paragraph_end].rstrip(" \t\n.*)]\"'")
+        labels = list(self.patterns.label.finditer(head))
+        if not labels or labels[-1].end() != len(head) or len(head.split()) > _SHORT:
             return None
-        label = spots[-1]
+        *earlier_labels, label = labels
         if self.patterns.several.search(head[: label.start()]):
             return _no_choice("The answer names several labels at once.")
-        rivals = {spot[1] for spot in spots[:-1] if self._is_other(spot, label, text)}
+        rivals = {other[1] for other in earlier_labels if self._is_other(other, label, text)}
         if rivals:
             return _no_choice(
                 f"The answer ends in {label[1]}, names {', '.join(sorted(rivals))} too, "
                 "and states neither."
             )
         before = _folded(head[: label.start()])
-        if any(
-            _folded(head).endswith(_folded(option)) and option.endswith(label.group(1))
-            for option in self.options
-        ):
-            return None
+        follows_option = False
+        for option in self.options:
+            if _folded(head).endswith(_folded(option)) and option.endswith(label[1]):
+                return None
+            follows_option = follows_option or before.endswith(_folded(option))
         # A number at the end counts as a label only after an option's words.
-        follows_option = any(before.endswith(_folded(option)) for option in self.options)
-        if not follows_option and label.group(1).isdigit():
+        if not follows_option and label[1].isdigit():
             return None
         return self._choice_of(label, text)
 
@@ -387,19 +386,19 @@ class ChoiceText:
         """
         if len(text.split()) > _SHORT + max(len(option.split()) for option in self.options):
             return None
-        hits = []
+        named = []  # (start, end, position of the option)
         for i, option in enumerate(self.options):
-            for spot in _spots(option, text):
-                if not _is_not_stated(text, *spot.span()) and self._is_option(option, spot, text):
-                    hits.append((spot.start(), spot.end(), i))
+            for words in _occurrences(option, text):
+                if not _is_not_stated(text, *words.span()) and self._is_option(option, words, text):
+                    named.append((words.start(), words.end(), i))
         # The words of one option may be inside another's: "tin" in "tin ore".
-        outer = [hit for hit in hits if not _is_inside_a_longer(hit, hits)]
-        n_named = len({i for _, _, i in outer})
+        named = [mention for mention in named if not _is_inside_a_longer(mention, named)]
+        n_named = len({position for _, _, position in named})
         if n_named > 1:
             return _no_choice(f"The answer has the words of {n_named} options and names no label.")
-        if not outer:
+        if not named:
             return None
-        start, end, position = outer[-1]
+        start, end, position = named[-1]
         return Choice(position, (start, end))
 
     @staticmethod
@@ -407,8 +406,8 @@ class ChoiceText:
         """Tell whether words mean the option: common words ("There is no way") must stand alone."""
         if option.casefold().strip(" .") not in _COMMON_WORDS:
             return True
-        behind = text[match.end() :]
-        return not behind.strip() or bool(re.match(r"\s*[.,;:!?)\]*\"'”\n]", behind))
+        after = text[match.end() :]
+        return not after.strip() or bool(re.match(r"\s*[.,;:!?)\]*\"'”\n]", after))
 
     def _stated_words(self, text, start):
         """Read an option whose words directly follow a statement ("the answer is tin")."""
@@ -507,15 +506,16 @@ class ChoiceText:
                 listed.add(mark[1])
         return listed
 
-    def _single_choice(self, spots, text):
+    def _single_choice(self, named, text):
         """Return the choice where all (label, start) name one label; None without any."""
-        if not spots:
+        if not named:
             return None
-        words = {word for word, _ in spots}
-        if len(words) > 1:
-            return _no_choice(f"The answer names {len(words)} labels ({', '.join(sorted(words))}).")
-        word, start = spots[-1]
-        return self._choice_at(self._position(word), text, start, len(word))
+        labels = {label for label, _ in named}
+        if len(labels) > 1:
+            list_of_labels = ", ".join(sorted(labels))
+            return _no_choice(f"The answer names {len(labels)} labels ({list_of_labels}).")
+        label, start = named[-1]
+        return self._choice_at(self._position(label), text, start, len(label))
 
     def _choice_at(self, position, text, start, length):
         """Return the choice of the label at `start`, unless something contradicts it."""
@@ -529,18 +529,18 @@ class ChoiceText:
             return _no_choice(
                 f"{self.labels[position]!r} is both a label and the text of another option."
             )
-        contradicted = self._contradicted(position, text, start, start + length)
-        if contradicted is not None:
-            return self._contradiction(self.labels[position], contradicted)
+        other = self._option_beside(position, text, start, start + length)
+        if other is not None:
+            return self._contradiction(self.labels[position], other)
         return Choice(position, (start, start + length))
 
-    def _contradiction(self, label: str, contradicted: int) -> Choice:
+    def _contradiction(self, label: str, other: int) -> Choice:
         return _no_choice(
-            f"The answer has the label {label} and the words of {self.labels[contradicted]}."
+            f"The answer has the label {label} and the words of {self.labels[other]}."
         )
 
-    def _contradicted(self, position: int, text: str, start: int, end: int) -> int | None:
-        """Return the other option whose words stand after a label, or None.
+    def _option_beside(self, position: int, text: str, start: int, end: int) -> int | None:
+        """Return the position of another option whose words stand beside a label, or None.
 
         They must be all of its words and nothing else ("A. galley"), or stand before a label in
         brackets ("galley (A)"). None where the line also has the label's own words or their
@@ -553,25 +553,22 @@ class ChoiceText:
         if not (before or _plain(line)):
             return None
         own_words = _plain(self.options[position])
-        has_own = {
-            side: any(_spots(self.options[position], side)) or _plain(side).startswith(own_words)
+        line_has_own, before_has_own = (
+            any(_occurrences(self.options[position], side)) or _plain(side).startswith(own_words)
             for side in (line, before)
-        }
+        )
         for i, option in enumerate(self.options):
             words = _plain(option)
             if i == position or not words or own_words.startswith(words):
                 continue
-            ends = r"[\s.*]*$" if words in _COMMON_WORDS else _ALONE
-            is_behind = _begins(option, line) and re.match(
-                _loose(option) + ends, line, re.IGNORECASE
+            alone = r"[\s.*]*$" if words in _COMMON_WORDS else _ALONE
+            follows = _begins(option, line) and re.match(
+                _loose(option) + alone, line, re.IGNORECASE
             )
-            if is_behind and (words.startswith(own_words) or not has_own[line]):
+            if follows and (words.startswith(own_words) or not line_has_own):
                 return i
-            if (
-                before
-                and not has_own[before]
-                and re.search(rf"(?<!\w){_loose(option)}[\s*]*[(\[]$", before, re.IGNORECASE)
-            ):
+            precedes = rf"(?<!\w){_loose(option)}[\s*]*[(\[]$"
+            if before and not before_has_own and re.search(precedes, before, re.IGNORECASE):
                 return i
         return None
 
@@ -606,10 +603,12 @@ def _is_not_stated(text: str, start: int, end: int, condition: re.Pattern | None
     return is_denied(text, start, end) or is_supposed(text, start, end, condition)
 
 
-def _is_inside_a_longer(hit: tuple[int, int, int], hits: Sequence[tuple[int, int, int]]) -> bool:
-    start, end, _ = hit
+def _is_inside_a_longer(
+    mention: tuple[int, int, int], mentions: Sequence[tuple[int, int, int]]
+) -> bool:
+    start, end, _ = mention
     size = end - start
-    return any(low <= start and end <= high and high - low > size for low, high, _ in hits)
+    return any(low <= start and end <= high and high - low > size for low, high, _ in mentions)
 
 
 def _begins(option: str, text: str) -> bool:
@@ -617,7 +616,7 @@ def _begins(option: str, text: str) -> bool:
     return text.casefold().startswith(_first_word(option))
 
 
-def _spots(option: str, text: str) -> Iterator[re.Match]:
+def _occurrences(option: str, text: str) -> Iterator[re.Match]:
     """Yield the places where the option's words occur as whole words."""
     if option.strip(" .") and _first_word(option) in text.casefold():
         yield from re.finditer(rf"(?<!\w){_loose(option)}(?!\w)", text, re.IGNORECASE)

@@ -60,6 +60,7 @@ _ALTERNATIVE = re.compile(rf"\s*(?:or|and|,|to|{languages.JOINS})\s*(?={NUMBER}\
 _CHOICE_BEFORE = re.compile(r"\d\s*(?:or|to|and)\s*\$?$")  # "18 or 20", "between 18 and 20"
 _SCALE = re.compile(r"(?:[eE]|\s?(?:x|×|\*|\\times|\\cdot)\s?10\s?\^\s?\{?)([-+]?\d{1,3})\}?%?$")
 _REACH = 12  # characters before a number that are checked for a choice or a larger unit
+_GAP = 60  # characters between a statement and its number
 _TAIL = 120  # the last number is nearly always in so many characters at the end
 _TIMES = re.compile(r"\s*(?:(thousand|million|billion|trillion)s?\b|(k)\b)", re.IGNORECASE)
 _SCALES = {"thousand": 3, "k": 3, "million": 6, "billion": 9, "trillion": 12}
@@ -194,13 +195,13 @@ def _is_denied(text: str, match: re.Match) -> bool:
 def _stated_after(text: str, start: int) -> re.Match | None:
     """Return the number of a statement that ends at `start`.
 
-    It stands within 60 characters, after a currency word perhaps, or after the last equals sign of
-    the line.
+    It stands within _GAP characters, after a currency word perhaps, or after the last equals sign
+    of the line.
     """
     line_end = text.find("\n", start)
     line_end = len(text) if line_end < 0 else line_end
     equals = text.rfind("=", start, line_end)
-    begin, stop = (equals, line_end) if equals >= 0 else (start, min(line_end, start + 60))
+    begin, stop = (equals, line_end) if equals >= 0 else (start, min(line_end, start + _GAP))
     matches = _NUMBER.finditer(text, begin, stop)
     numbers = [match for match in matches if not _is_denied(text, match)]
     for number in numbers:

@@ -148,10 +148,10 @@ def _is_named(words: str, right: str, question: str) -> bool | None:
         before, after = text[: match.start()], text[match.end() :]
         # The word on each side, and the gap between it and the name.
         neighbors = []
-        if left := re.search(r"(\w+)(\W+)$", before):
-            neighbors.append((left[1], left[2]))
-        if right_side := re.match(r"(\W+)(\w+)", after):
-            neighbors.append((right_side[2], right_side[1]))
+        if word_before := re.search(r"(\w+)(\W+)$", before):
+            neighbors.append((word_before[1], word_before[2]))
+        if word_after := re.match(r"(\W+)(\w+)", after):
+            neighbors.append((word_after[2], word_after[1]))
         if _RANGE_AFTER.match(after) or _RANGE_BEFORE.search(before):
             return None
         for word, gap in neighbors:

@@ -204,8 +204,8 @@ async def _first_answer(server: _Server, listed: Mapping[str, dict]) -> Reply:
 
 async def _findings(server: _Server, first: Reply, listed: Mapping[str, dict]) -> ProbeRecord:
     card, entry = server.card, listed.get(server.card.model) or {}
-    place, n_reasoning = reasoning_place(first.body, card)
-    room = ROOM if place != NO_REASONING else FEW
+    reasoning, n_reasoning = reasoning_place(first.body, card)
+    room = ROOM if reasoning != NO_REASONING else FEW
     refuses = await _refusals(server, room)
     n_alternatives, n_received, why_none = await _first_tokens(server, room)
     scores, score_tokens, scores_elsewhere = await _scores(server)
@@ -224,7 +224,7 @@ async def _findings(server: _Server, first: Reply, listed: Mapping[str, dict]) -
         seed=seed,
         refuses=refuses,
         limit_name=server.limit_name,
-        reasoning=place,
+        reasoning=reasoning,
         n_reasoning_tokens=n_reasoning,
         counts_tokens=n_out is not None,
         seconds=round(statistics.median(server.seconds), 3),

@@ -179,15 +179,17 @@ _RELEASE = re.compile(r"[-@:_](?:\d{4}-\d{2}-\d{2}|\d{3,8}|latest|preview|exp|st
 _LONGEST_NAME = 200  # characters
 
 
-def other_model(asked: str, replied: Any) -> str:
+def other_model(asked_name: str, replied_name: Any) -> str:
     """Return the name in the reply where it is not the model that was asked, else "".
 
     An alias and its dated release are one model ("gpt-4o", "gpt-4o-2024-08-06"), and so are names
     with and without a provider's folder in front. A reply without a name gives "".
     """
-    if not isinstance(replied, str) or not replied.strip():
+    if not isinstance(replied_name, str) or not replied_name.strip():
         return ""
-    return "" if _plain_name(asked) == _plain_name(replied) else replied.strip()[:_LONGEST_NAME]
+    if _plain_name(asked_name) == _plain_name(replied_name):
+        return ""
+    return replied_name.strip()[:_LONGEST_NAME]
 
 
 def _plain_name(name: str) -> str:

@@ -296,13 +296,9 @@ class OpenModel(LanguageModel):
         ):
             ids, ends = [self._tokenizer.bos_token_id, *ids], [0, *ends]
         self._check_length(len(ids), 0)
-        first = next(
-            (place for place, end in enumerate(ends) if place > 0 and end > len(prompt)), len(ids)
-        )
+        first = next((i for i, end in enumerate(ends) if i > 0 and end > len(prompt)), len(ids))
         # Leave out end tokens that the tokenizer appends; they cover no text.
-        n_read = next(
-            (place for place in range(len(ids), first, -1) if ends[place - 1] > 0), len(ids)
-        )
+        n_read = next((n for n in range(len(ids), first, -1) if ends[n - 1] > 0), len(ids))
         return ids[:n_read], first
 
     def _beginning(self) -> list[int]:
