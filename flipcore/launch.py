@@ -39,11 +39,8 @@ def open_dashboard(options: list[str]) -> int:
 
 
 def main() -> int:
-    """Open the dashboard, or run a command.
-
-    Without words, or with options alone (`flipscope --server.port 8502`), it is the dashboard;
-    `flipscope run STUDY.toml` is a command.
-    """
+    """Open the dashboard, or run a command. Without words, or with options alone (`flipscope
+    --server.port 8502`), it is the dashboard; `flipscope run STUDY.toml` is a command."""
     os.environ[STARTED_AS] = SCRIPT
     words = [word for word in sys.argv[1:] if word != TRUSTED_OPTION]
     if len(words) < len(sys.argv) - 1:

@@ -45,11 +45,8 @@ def act(store: Store, study_id: str, options: argparse.Namespace) -> int:
 
 
 def write_errata(store: Store, study_id: str, folder: str | Path) -> list[Path]:
-    """Write <study>-errata.jsonl, one row per disputed item with its evidence.
-
-    Returns its path, or [] where nobody disputes a key. AccessDenied where the current person may
-    not publish.
-    """
+    """Write <study>-errata.jsonl, one row per disputed item with its evidence. Returns its path, or
+    [] where nobody disputes a key. AccessDenied where the current person may not publish."""
     from flipcore.annotation.key_review import errata_of
 
     require(Permission.PUBLISH)

@@ -40,11 +40,8 @@ def admit_folders_of(names: Iterable[str]) -> None:
 def on_study(
     act: Callable[[Store, str, argparse.Namespace], int],
 ) -> Callable[[argparse.Namespace], int]:
-    """Turn a command about one study into one of the command line.
-
-    The command gets the open database and the study's id. BadInput where no study has that name, or
-    several have.
-    """
+    """Turn a command about one study into one of the command line. The command gets the open
+    database and the study's id. BadInput where no study has that name, or several have."""
 
     @wraps(act)
     def opened(options: argparse.Namespace) -> int:

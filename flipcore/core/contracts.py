@@ -109,11 +109,8 @@ class Axis(Plugin):
     def variants(
         self, item: Item, layout: str, rng: np.random.Generator, material: Material
     ) -> list[Variant]:
-        """Return the base and its changes, the base first.
-
-        Where nothing can be changed, return the base alone, with `refusal` (the class) and `why`
-        (the sentence) in its params.
-        """
+        """Return the base and its changes, the base first. Where nothing can be changed, return the
+        base alone, with `refusal` (the class) and `why` (the sentence) in its params."""
 
 
 @dataclass(frozen=True)

@@ -46,11 +46,8 @@ def allowed_folders() -> Iterator[Path]:
 
 
 def spoken_name(path: str | Path) -> str:
-    """Return a file's name as its user knows it.
-
-    The stored name of an upload ends in a hash, which is left out. An unpacked file has the name
-    that it had in its archive.
-    """
+    """Return a file's name as its user knows it. The stored name of an upload ends in a hash, which
+    is left out. An unpacked file has the name that it had in its archive."""
     if names := _unpacked.get(Path(path).parent.resolve()):
         return names.get(Path(path).resolve(), Path(path).name)
     name = Path(path).name

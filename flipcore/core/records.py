@@ -50,22 +50,16 @@ _canonical = json_encoder(sort_keys=True, separators=(",", ":"))
 
 
 def role_name(role: str, roles: Collection[str] = ()) -> str:
-    """Return the name of a role for people.
-
-    `target` and `retro` are shown as benchmark and holdout, unless the study's `roles` include
-    "benchmark" itself.
-    """
+    """Return the name of a role for people. `target` and `retro` are shown as benchmark and
+    holdout, unless the study's `roles` include "benchmark" itself."""
     if "benchmark" in roles:
         return role.replace("_", " ")
     return _PLAIN_ROLES.get(role, role.replace("_", " "))
 
 
 def role_title(role: str, roles: Collection[str]) -> str:
-    """Return the name of a role in a menu of `roles`.
-
-    `target` and `benchmark` are both shown as benchmark, so they get different names where both can
-    be chosen.
-    """
+    """Return the name of a role in a menu of `roles`. `target` and `benchmark` are both shown as
+    benchmark, so they get different names where both can be chosen."""
     is_ambiguous = role == "target" and "benchmark" in roles
     return "benchmark beside a holdout" if is_ambiguous else role_name(role)
 

@@ -18,11 +18,8 @@ VARIABLE = "FLIPSCOPE_CALLABLES"  # modules, or module:function, separated by co
 
 
 class PythonCallable(Backend):
-    """A backend that only generates.
-
-    For an object with `is_correct(item)` (the interface of source 000) it writes the right answer
-    or a wrong one.
-    """
+    """A backend that only generates. For an object with `is_correct(item)` (the interface of source
+    000) it writes the right answer or a wrong one."""
 
     simulated = False
     abilities = frozenset({"generate"})

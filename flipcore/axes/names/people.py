@@ -61,11 +61,8 @@ def gender(name: str) -> str:
 
 @cache
 def pool(kind: str) -> tuple[str, ...]:
-    """Return sorted names to use as replacements; `kind` is a gender or "surname".
-
-    None of them is also a word or a place. None ends in s, x or z, so that every possessive is
-    formed with 's.
-    """
+    """Return sorted names to use as replacements; `kind` is a gender or "surname". None of them is
+    also a word or a place. None ends in s, x or z, so that every possessive is formed with 's."""
     women, men = listed("women"), listed("men")
     names = {
         WOMAN: women - men,
@@ -129,11 +126,8 @@ _PRONOUN = re.compile(r"\b(?:(he|him|his|himself)|(she|her|hers|herself))\b", re
 
 @dataclass(frozen=True)
 class Token:
-    """One capitalized word.
-
-    `title` is the title or kinship word before it, or "". `run` are all adjacent capitalized words,
-    itself included.
-    """
+    """One capitalized word. `title` is the title or kinship word before it, or "". `run` are all
+    adjacent capitalized words, itself included."""
 
     start: int
     end: int
@@ -249,11 +243,8 @@ def _is_surname(word: str, mentions: Sequence[Token], text: str, lower: set[str]
 
 
 def _is_person(word: str, mentions: Sequence[Token], text: str, lower: set[str]) -> bool:
-    """Tell whether a word is a given name.
-
-    Listed names count, doubtful ones only with evidence. Unknown words must act, and a pronoun must
-    refer to them.
-    """
+    """Tell whether a word is a given name. Listed names count, doubtful ones only with evidence.
+    Unknown words must act, and a pronoun must refer to them."""
     # Mentions that stand alone, or with a listed name in front of a surname.
     unaccompanied = [
         token

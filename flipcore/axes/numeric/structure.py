@@ -339,11 +339,8 @@ def frozen_values(question: str, mentions: Sequence[Mention]) -> set[Fraction]:
 
 
 def _is_amount(question: str, mention: Mention) -> bool:
-    """Tell whether a mention is an amount: money, percentage or measure, not a count.
-
-    A text lists no amounts. A span of time is a count where the text has ordinals ("the third
-    day").
-    """
+    """Tell whether a mention is an amount: money, percentage or measure, not a count. A text lists
+    no amounts. A span of time is a count where the text has ordinals ("the third day")."""
     if mention.percent or mention.decimals or re.search(r"[$€£]\s?$", question[: mention.start]):
         return True
     return bool(_MEASURE_UNIT.match(mention.unit)) and not (

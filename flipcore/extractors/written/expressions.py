@@ -184,11 +184,8 @@ def _text(expression) -> str:
 
 
 def reply_to(words: str, targets: list[str]) -> dict:
-    """Return the reply to a request.
-
-    `place` is the index of the right answer that the words equal. Where they equal none, `answer`
-    is their canonical form, or None for no mathematics.
-    """
+    """Return the reply to a request. `place` is the index of the right answer that the words equal.
+    Where they equal none, `answer` is their canonical form, or None for no mathematics."""
     answer = parsed(words)
     for place, target in enumerate(targets):
         if answer and same(parsed(target), answer):

@@ -193,11 +193,8 @@ def _is_denied(text: str, match: re.Match) -> bool:
 
 
 def _stated_after(text: str, start: int) -> re.Match | None:
-    """Return the number of a statement that ends at `start`.
-
-    It stands within _GAP characters, after a currency word perhaps, or after the last equals sign
-    of the line.
-    """
+    """Return the number of a statement that ends at `start`. It stands within _GAP characters,
+    after a currency word perhaps, or after the last equals sign of the line."""
     line_end = text.find("\n", start)
     line_end = len(text) if line_end < 0 else line_end
     equals = text.rfind("=", start, line_end)

@@ -67,11 +67,8 @@ class Pace:
         return limits
 
     def take_share(self, share: float, since: float | None = None) -> None:
-        """Use only this share of every limit, apart from other runs of this process.
-
-        `since` is when another pace with this share may have used up its burst; None where there
-        was none.
-        """
+        """Use only this share of every limit, apart from other runs of this process. `since` is
+        when another pace with this share may have used up its burst; None where there was none."""
         self._share = share
         if share < 1.0:
             self._server = Server()

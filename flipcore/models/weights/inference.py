@@ -143,11 +143,8 @@ class OpenModel(LanguageModel):
     def _scored(
         self, pairs: Sequence[tuple[str, str]], *, with_spread: bool
     ) -> list[tuple[list[Piece], list[Spread]]]:
-        """Score the continuations; see `LanguageModel.score`.
-
-        A text without a prompt has a score for its first token only if the tokenizer has a token
-        for the beginning of a text.
-        """
+        """Score the continuations; see `LanguageModel.score`. A text without a prompt has a score
+        for its first token only if the tokenizer has a token for the beginning of a text."""
         import torch
 
         rows, starts = zip(*(self._encoded_pair(*pair) for pair in pairs), strict=True)
