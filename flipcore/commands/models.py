@@ -102,7 +102,7 @@ def _add(options: argparse.Namespace) -> int:
     note = PRESETS[options.preset].trial
     if note:
         print(f"The preset {options.preset}: {note}.")
-    return 0 if options.no_test else _tested(card)
+    return 0 if options.no_test else _test_card(card)
 
 
 def _options(options: argparse.Namespace) -> dict | None:
@@ -118,10 +118,10 @@ def _options(options: argparse.Namespace) -> dict | None:
 
 
 def _test(options: argparse.Namespace) -> int:
-    return _tested(own_models.own_card(options.name))
+    return _test_card(own_models.own_card(options.name))
 
 
-def _tested(card: ModelCard) -> int:
+def _test_card(card: ModelCard) -> int:
     sentences = ask_and_keep(card)
     after = own_models.own_card(card.name)
     record = record_of(after)

@@ -248,11 +248,11 @@ class Study:
             raise BadInput(
                 f"The study is not valid TOML: {error}. Mend that line and try again."
             ) from error
-        return _study(table)
+        return _study_from_table(table)
 
     def checked(self) -> "Study":
         """Return the study after all checks of a study file; BadInput where one fails."""
-        _study(_without_none(asdict(self)))
+        _study_from_table(_without_none(asdict(self)))
         return self
 
     @classmethod
@@ -264,7 +264,7 @@ class Study:
             raise BadInput(f"The study file {path} could not be read: {error}.") from error
 
 
-def _study(table: dict) -> Study:
+def _study_from_table(table: dict) -> Study:
     table = dict(table)
     for key, kind in (
         ("items", ItemSource),

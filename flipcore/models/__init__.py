@@ -12,7 +12,7 @@ from flipcore.core.errors import BadInput
 from flipcore.core.records import SANDBOX
 from flipcore.models.cards import ModelCard
 from flipcore.models.cards import model_cards as declared_cards
-from flipcore.models.kinds import BACKENDS, opened
+from flipcore.models.kinds import BACKENDS, open_card
 from flipcore.models.kinds import ModelKind as ModelKind
 
 
@@ -35,7 +35,7 @@ def open_backend(name: str, cards: Mapping[str, ModelCard] | None = None) -> Bac
         return CodeSandbox()
     cards = model_cards() if cards is None else cards
     if name in cards:
-        return opened(cards[name])
+        return open_card(cards[name])
     if ":" in name:
         from flipcore.models.callable import PythonCallable
 

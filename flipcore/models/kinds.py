@@ -122,7 +122,7 @@ BACKENDS: Registry[ModelKind] = Registry(
 )
 
 
-def opened(card: ModelCard) -> Backend:
+def open_card(card: ModelCard) -> Backend:
     """Open the model of a card; BadInput for an unknown kind, or where its package fails."""
     if card.backend not in BACKENDS:
         raise BadInput(

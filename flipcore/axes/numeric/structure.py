@@ -16,8 +16,8 @@ from flipcore.axes.numeric.quantities import Mention, mentions
 from flipcore.axes.numeric.tracing import (
     Reading,
     Source,
-    distinct,
-    probes,
+    distinct_readings,
+    probe_draws,
     readings,
     results,
     sources,
@@ -198,7 +198,7 @@ def _structure_of(
     moves_gold = _values_behind_step(len(chain) - 1, admissible)
     fixed = frozen | set(limit_values)
     free = [value for value in in_chain if value in moves_gold and value not in fixed]
-    different = distinct(chain, admissible, groups=free)
+    different = distinct_readings(chain, admissible, groups=free)
     if not free:
         return Refusal(
             "no resamplable number", "Every number is frozen or part of the structure of the story."
@@ -227,7 +227,7 @@ def _sources_of_kind(kind: str, admissible: Sequence[Reading]) -> Iterator[Sourc
 
 def _agree(chain: list[Step], different: list[Reading], value: Fraction) -> bool:
     """Tell whether all readings give the same gold when only this value changes."""
-    for probe in probes([value]):
+    for probe in probe_draws([value]):
         try:
             if len({results(chain, reading, draw=probe)[-1] for reading in different}) > 1:
                 return False

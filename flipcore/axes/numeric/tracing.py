@@ -26,7 +26,7 @@ class Source:
 
     `kind` is "question" (the stated value `key`), "result" (of step number `key`), "constant", or
     "mental": a small count that the solution found without saying how. `form` says how the literal
-    is derived from it, see `transformed`.
+    is derived from it, see `in_form`.
     """
 
     kind: str
@@ -127,7 +127,7 @@ def _candidates(
     if not {F(100), F(1, 100)} & set(step.literals):
         others = [source for source in options if source.form not in ("rest", "over")]
         options = others or options
-    is_licensed = licensed(value, question, line=step.line, is_stated=value in stated)
+    is_licensed = is_licensed_constant(value, question, line=step.line, is_stated=value in stated)
     is_fraction = value.denominator > 1 and fractions & {value, 1 - value, value - 1}
     if (is_licensed and (value != 1 or not options)) or is_fraction:
         options.append(Source("constant", value))
@@ -135,7 +135,7 @@ def _candidates(
 
 
 def _forms(mention: Mention, value: Fraction) -> list[str]:
-    """Return the forms (`transformed`) in which a stated number has this value in the chain."""
+    """Return the forms (`in_form`) in which a stated number has this value in the chain."""
     x = mention.value
     if mention.percent:
         forms = {
@@ -153,7 +153,7 @@ def _forms(mention: Mention, value: Fraction) -> list[str]:
     return matches
 
 
-def transformed(value: Fraction, form: str) -> Fraction:
+def in_form(value: Fraction, form: str) -> Fraction:
     """Return a number in the form that the chain has: 40% may stand there as 0.4, 1.4 or 60."""
     if not form or form == "same":
         return value
@@ -212,28 +212,28 @@ def results(
         values = []
         for source in row:
             if source.kind == "question":
-                values.append(transformed(draw.get(source.key, source.key), source.form))
+                values.append(in_form(draw.get(source.key, source.key), source.form))
             elif source.kind == "result":
-                values.append(transformed(step_results[int(source.key)], source.form))
+                values.append(in_form(step_results[int(source.key)], source.form))
             else:
                 values.append(source.key)
         step_results.append(step.evaluated(values))
     return step_results
 
 
-def distinct(
+def distinct_readings(
     steps: Sequence[Step], admissible: Sequence[Reading], groups: Sequence[Fraction]
 ) -> list[Reading]:
     """Return one reading of each set whose readings give the same gold whatever the numbers.
-    Readings count as the same if they agree for three odd draws (`probes`)."""
+    Readings count as the same if they agree for three odd draws (`probe_draws`)."""
     by_golds: dict[tuple, Reading] = {}
     for reading in admissible:
-        golds = tuple(_gold(steps, reading, draw=probe) for probe in probes(groups))
+        golds = tuple(_gold(steps, reading, draw=probe) for probe in probe_draws(groups))
         by_golds.setdefault(golds, reading)
     return list(by_golds.values())
 
 
-def probes(groups: Sequence[Fraction]) -> list[dict[Fraction, Fraction]]:
+def probe_draws(groups: Sequence[Fraction]) -> list[dict[Fraction, Fraction]]:
     """Return three draws under which no two formulas agree by chance."""
     return [
         {value: value * F(p + 2 * i, 97) + F(i + 1, p) for i, value in enumerate(groups)}
@@ -352,7 +352,7 @@ PHRASES: Mapping[Fraction, str] = {
 }
 
 
-def licensed(value: Fraction, question: str, line: str, *, is_stated: bool) -> bool:
+def is_licensed_constant(value: Fraction, question: str, line: str, *, is_stated: bool) -> bool:
     """Tell whether words in the question or the step's line allow the constant.
     Where the question states the same number (`is_stated`), the line itself must name the unit."""
     text = f"{question}\n{line}"

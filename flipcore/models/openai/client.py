@@ -23,11 +23,11 @@ from flipcore.models.openai.pace import Pace, server_of
 from flipcore.models.openai.replies import body_of, fields_of, path_of, reply_of, taken_reasoning
 from flipcore.models.openai.retries import (
     REDIRECTS,
-    exhausted,
-    explained,
+    describe_fault,
     may_be_billed,
+    no_credit_sentence,
     pause,
-    scrubbed,
+    without_key,
 )
 
 N_ATTEMPTS = 5
@@ -79,10 +79,9 @@ def open_client(card: ModelCard) -> Any:
 
 def error_texts(error: Exception, card: ModelCard) -> tuple[str, str]:
     """Return a sentence about a fault and the server's raw reply, both without the key."""
-    sentence, raw = explained(error, card)
-    return scrubbed(exhausted(error, card) or sentence, key_of(card)), scrubbed(
-        raw[:_RAW_CHARS], key_of(card)
-    )
+    sentence, raw = describe_fault(error, card)
+    sentence, key = no_credit_sentence(error, card) or sentence, key_of(card)
+    return without_key(sentence, key), without_key(raw[:_RAW_CHARS], key)
 
 
 class OpenAICompatible(Backend):
@@ -188,7 +187,7 @@ class OpenAICompatible(Backend):
             headers = getattr(getattr(error, "response", None), "headers", {})
             self._pace.note_headers(headers, time.monotonic())
             failed = self._failed(call, error, attempt, time.perf_counter() - started)
-            if exhausted(error, self.card):
+            if no_credit_sentence(error, self.card):
                 self._breaker.down = failed.error
                 return failed, None
             self._breaker.note_failure(error, failed.error)
@@ -204,7 +203,7 @@ class OpenAICompatible(Backend):
             )
             self._read(_CONTROL, text, 1, 0.0)
         except Exception as error:
-            if exhausted(error, self.card):
+            if no_credit_sentence(error, self.card):
                 self._breaker.down = error_texts(error, self.card)[0]
             raise
 

@@ -21,7 +21,7 @@ from flipcore.models.cards import ModelCard
 from flipcore.models.openai import replies
 from flipcore.models.openai.client import error_texts, missing_key, open_client
 from flipcore.models.openai.pace import minute_limit
-from flipcore.models.openai.retries import exhausted, pause
+from flipcore.models.openai.retries import no_credit_sentence, pause
 from flipcore.models.probe_record import (
     HIDDEN,
     IGNORED,
@@ -85,7 +85,7 @@ class _Server:
             except Exception as error:  # the transport raises many kinds
                 status = getattr(error, "status_code", None)
                 sentence, _ = error_texts(error, self.card)
-                if exhausted(error, self.card) or status in (401, 403):
+                if no_credit_sentence(error, self.card) or status in (401, 403):
                     raise BadInput(sentence) from error
                 # A broken reply may be chance; the same on a second attempt counts as a refusal.
                 is_broken = isinstance(error, replies.Fault) and attempt == _N_ATTEMPTS - 2

@@ -37,7 +37,7 @@ def pause(error: Exception, attempt: int, call_id: str) -> float | None:
     return min(LONGEST_WAIT_S, FIRST_WAIT_S * 2 ** (attempt - 1) * spread)
 
 
-def explained(error: Exception, card: ModelCard) -> tuple[str, str]:
+def describe_fault(error: Exception, card: ModelCard) -> tuple[str, str]:
     """Return a sentence about a fault, and the text that the server sent."""
     response = getattr(error, "response", None)
     raw = _body(response)
@@ -96,7 +96,7 @@ _EXHAUSTED = re.compile(
 )
 
 
-def exhausted(error: Exception, card: ModelCard) -> str:
+def no_credit_sentence(error: Exception, card: ModelCard) -> str:
     """Return a sentence where the account has no credit left, so that waiting does not help; else
     ""."""
     status = getattr(error, "status_code", None)
@@ -118,7 +118,7 @@ def _message(raw: str) -> str:
         return raw[:300]
 
 
-def scrubbed(text: str, key: str) -> str:
+def without_key(text: str, key: str) -> str:
     """Return a text without the key and anything like one: servers quote parts of keys."""
     if key:
         text = text.replace(key, "[key]")

@@ -19,7 +19,7 @@ from flipcore.core.early_imports import learners
 from flipcore.core.errors import BadInput, MissingPackage
 from flipcore.core.records import digest
 from flipcore.models.cards import ModelCard
-from flipcore.models.openai.retries import explained, scrubbed
+from flipcore.models.openai.retries import describe_fault, without_key
 
 WORDS = r"(?u)\b\w+\b|[^\w\s]"  # words, numbers, and each punctuation mark
 
@@ -186,7 +186,7 @@ class Server:
                     )
                 # the client raises many kinds, also through its transport
                 except Exception as error:
-                    raise BadInput(scrubbed(explained(error, card)[0], key)) from error
+                    raise BadInput(without_key(describe_fault(error, card)[0], key)) from error
                 rows += _in_order(reply, len(some), model=self.model_name)
         if len({len(row) for row in rows}) != 1:
             raise BadInput(
